@@ -1,0 +1,139 @@
+/** What a function gets as its second argument. Types only: the minion and the master provide the values. */
+
+export interface Log {
+  trace(message: string, facts?: object): void
+  debug(message: string, facts?: object): void
+  info(message: string, facts?: object): void
+  warn(message: string, facts?: object): void
+  error(message: string, facts?: object): void
+}
+
+/** The job that is being run, as it was published (wire protocol §9). */
+export interface Job {
+  readonly jid: string
+  readonly fun: string | readonly string[]
+  readonly arg: readonly unknown[]
+  readonly tgt: unknown
+  readonly tgt_type: string
+  readonly ret: string
+  readonly user?: string
+  readonly pid?: number
+  readonly [extra: string]: unknown
+}
+
+/** What the minion's main process does for a function that runs in a job process. */
+export interface MinionServices {
+  /** Fire an event on the minion's own bus. */
+  fire(tag: string, data: object): Promise<boolean>
+  /** Fire an event on the master's bus. False if the master does not answer or refuses. */
+  fireMaster(tag: string, data: unknown, options?: { readonly pretag?: string | null }): Promise<boolean>
+  /** Send an encrypted request (wire protocol §7.2) and give the decrypted answer. */
+  request(load: Readonly<Record<string, unknown>>): Promise<unknown>
+  /** Jobs that run or whose return is still being delivered. */
+  running(): Promise<Job[]>
+  /** Signal the process group of a job. Gives Salt's sentence about what happened. */
+  signalJob(jid: string, signal: number): Promise<string>
+  /** Load every module anew; running jobs finish on the old code. */
+  refreshModules(): Promise<boolean>
+  /** Collect the grains anew and send them to the master. */
+  refreshGrains(): Promise<boolean>
+  /** Remove what the minion cached; with `hours` only jobs older than that. */
+  clearJobCache(hours: number): Promise<boolean>
+  /** A return this minion still has, by jid. */
+  findCachedJob(jid: string): Promise<unknown>
+}
+
+/** One stored job (runners `jobs.*`). */
+export interface StoredJob {
+  readonly jid: string
+  readonly load: Readonly<Record<string, unknown>>
+  readonly minions: readonly string[]
+}
+export interface StoredReturn {
+  readonly id: string
+  readonly return: unknown
+  readonly retcode?: number
+  readonly success?: boolean
+  readonly out?: string
+  readonly [extra: string]: unknown
+}
+
+/** What the master's host does for a runner. */
+export interface MasterServices {
+  /** Publish a job and give every return as it comes; ends when all are in or have been given up. */
+  run(request: {
+    readonly tgt: unknown
+    readonly fun: string
+    readonly arg?: readonly unknown[]
+    readonly tgtType?: string
+    readonly timeout?: number
+    readonly gatherJobTimeout?: number
+  }): AsyncIterable<StoredReturn & { readonly missing?: string }>
+  fire(tag: string, data: object): Promise<boolean>
+  /** Events whose tag starts with `prefix`, from now on. */
+  events(
+    prefix: string,
+    signal: AbortSignal,
+  ): AsyncIterable<{ readonly tag: string; readonly data: Record<string, unknown> }>
+  readonly jobs: {
+    get(jid: string): Promise<StoredJob | undefined>
+    returns(jid: string): Promise<StoredReturn[]>
+    /** Newest first. */
+    list(options?: { readonly limit?: number }): AsyncIterable<StoredJob>
+  }
+  /** Ids of minions whose key is accepted. */
+  acceptedIds(): Promise<string[]>
+  /** Grains the master has cached for a minion. */
+  cachedGrains(id: string): Promise<Readonly<Record<string, unknown>> | undefined>
+  /** Ids with an open connection to the publish port, by what the master last saw of them. */
+  connectedIds(): Promise<string[]>
+}
+
+/** Read access to what the loader knows, for `sys.*` and help. Names are `module.function`. */
+export interface LoaderView {
+  /** Names of all modules, or of functions; `pattern` is a shell glob. Nothing is imported. */
+  modules(): Promise<string[]>
+  functions(): Promise<string[]>
+  /** Documentation comment of a function or module, without importing. */
+  doc(name: string): Promise<string | undefined>
+  /** As Salt's `sys.argspec`. */
+  argspec(name: string): Promise<Argspec | undefined>
+  reload(): Promise<void>
+  /** Files that could not be used, with the reason. */
+  failures(): Promise<Record<string, string>>
+  /** Virtual name → file that provides it. */
+  providers(): Promise<Record<string, string>>
+  has(name: string): Promise<boolean>
+}
+export interface Argspec {
+  readonly args: readonly string[]
+  readonly defaults: readonly unknown[] | null
+  readonly varargs: true | null
+  readonly kwargs: true | null
+}
+
+export interface Context {
+  /** The configuration of this daemon, Salt's key names. */
+  readonly opts: Readonly<Record<string, unknown>>
+  readonly id: string
+  readonly grains: Readonly<Record<string, unknown>>
+  readonly pillar: Readonly<Record<string, unknown>>
+  /** Scratch values that live as long as the job (Salt's `__context__`). */
+  readonly context: Map<string, unknown>
+  readonly log: Log
+  /** Aborted when the job is killed or times out. */
+  readonly signal: AbortSignal
+  /** Absent when called from the command line without a job. */
+  readonly job?: Job
+  /** True if the function was called by another function and is not a job of its own. */
+  readonly nested: boolean
+  /** Exit code of the job; also decides its `success` (wire protocol §10.3). */
+  retcode: number
+  /** Call another function by name, with values for its parameters by position and by name. */
+  call(name: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<unknown>
+  readonly loader: LoaderView
+  /** Only on a minion. */
+  readonly minion: MinionServices
+  /** Only for runners, on the master's host. */
+  readonly master: MasterServices
+}

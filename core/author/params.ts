@@ -1,0 +1,97 @@
+/** JSON Schema as a plain object (draft 2020-12 subset that ajv understands). */
+export type JsonSchema = { readonly [key: string]: unknown }
+
+declare const type: unique symbol
+
+/**
+ * One parameter of a function: its JSON schema, how it is bound, and (at compile time only) its type.
+ * `kind` says how it takes part in binding: `value` by position or name, `rest` takes all further positional
+ * values, `keywords` takes all keyword arguments no other parameter is named after.
+ */
+export interface Param<T, K extends 'value' | 'rest' | 'keywords' = 'value' | 'rest' | 'keywords'> {
+  readonly kind: K
+  readonly schema: JsonSchema
+  /** May be left out. */
+  readonly optional?: boolean
+  /** Used when it is left out. */
+  readonly default?: unknown
+  /** Never shown in logs, events or stored jobs. */
+  readonly secret?: boolean
+  readonly [type]?: T
+}
+
+/** Parameters in the order of their positions; keys are the keyword names. */
+export type Params = Readonly<Record<string, Param<unknown>>>
+
+/** The value a function receives for its parameters. */
+export type Args<P extends Params> = { [K in keyof P]: P[K] extends Param<infer T> ? T : never }
+
+interface Described {
+  readonly description?: string
+}
+interface StringOptions extends Described {
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly format?: string
+}
+interface NumberOptions extends Described {
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+type ValueParam<T> = Param<T, 'value'>
+
+function value<T>(schema: JsonSchema): ValueParam<T> {
+  return { kind: 'value', schema }
+}
+
+/** Builders of parameters: `p.string()`, `p.optional(p.number({ minimum: 0 }))`, `p.default(p.boolean(), false)`. */
+export const p = {
+  /** Any value, unconverted. */
+  any: (options: Described = {}) => value<unknown>({ ...options }),
+  string: (options: StringOptions = {}) => value<string>({ type: 'string', ...options }),
+  number: (options: NumberOptions = {}) => value<number>({ type: 'number', ...options }),
+  integer: (options: NumberOptions = {}) => value<number>({ type: 'integer', ...options }),
+  boolean: (options: Described = {}) => value<boolean>({ type: 'boolean', ...options }),
+  enum: <const V extends readonly string[]>(...values: V) =>
+    value<V[number]>({ type: 'string', enum: values }),
+  array: <T>(items: ValueParam<T>, options: Described = {}) =>
+    value<T[]>({ type: 'array', items: items.schema, ...options }),
+  record: <T>(values: ValueParam<T>, options: Described = {}) =>
+    value<Record<string, T>>({ type: 'object', additionalProperties: values.schema, ...options }),
+  object: <P extends Readonly<Record<string, ValueParam<unknown>>>>(properties: P, options: Described = {}) =>
+    value<Args<P>>({
+      type: 'object',
+      properties: Object.fromEntries(Object.entries(properties).map(([name, param]) => [name, param.schema])),
+      required: Object.entries(properties)
+        .filter(([, param]) => !param.optional)
+        .map(([name]) => name),
+      additionalProperties: false,
+      ...options,
+    }),
+  union: <const U extends readonly ValueParam<unknown>[]>(...members: U) =>
+    value<U[number] extends ValueParam<infer T> ? T : never>({ anyOf: members.map((m) => m.schema) }),
+  /** May be left out; the function then sees `undefined`. */
+  optional: <T>(param: ValueParam<T>): ValueParam<T | undefined> => ({ ...param, optional: true }),
+  /** May be left out; the function then sees `fallback`. */
+  default: <T>(param: ValueParam<T>, fallback: NoInfer<T>): ValueParam<T> => ({
+    ...param,
+    optional: true,
+    default: fallback,
+  }),
+  /** Masked wherever arguments are shown or stored. */
+  secret: <T>(param: ValueParam<T>): ValueParam<T> => ({ ...param, secret: true }),
+  /** All further positional arguments (Python's `*args`). Comes after the positional parameters. */
+  rest: <T>(items: ValueParam<T>): Param<T[], 'rest'> => ({
+    kind: 'rest',
+    schema: { type: 'array', items: items.schema },
+    optional: true,
+  }),
+  /** All keyword arguments no other parameter is named after (Python's `**kwargs`), `__pub_*` included. */
+  keywords: <T>(values: ValueParam<T>): Param<Record<string, T>, 'keywords'> => ({
+    kind: 'keywords',
+    schema: { type: 'object', additionalProperties: values.schema },
+    optional: true,
+  }),
+} as const

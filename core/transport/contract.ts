@@ -1,0 +1,85 @@
+/**
+ * Bytes between peers. Protocol code never learns which transport carries them; a transport is one folder beside
+ * this file that passes `test/contract/transport`. Addresses are `host` and `port` (for `memory` any text and number).
+ */
+
+/** Answers requests, one frame in, one frame out (wire protocol §4). */
+export interface RequestServer {
+  /** Starts taking requests. `answer` never rejects; what it gives is sent back to who asked. */
+  serve(answer: (request: Uint8Array) => Promise<Uint8Array>): void
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Asks one server. Requests may be under way at once; each answer reaches its own request. */
+export interface RequestClient {
+  /** Rejects with `SaltError` code TIMEOUT after `timeoutMs`, CANCELLED when closed. */
+  request(frame: Uint8Array, timeoutMs: number): Promise<Uint8Array>
+  close(): Promise<void>
+}
+
+/** Sends publications to every subscriber (wire protocol §9). */
+export interface PublishServer {
+  /** With a topic two frames [topic, payload] are sent to subscribers of that topic; without, one frame to all. */
+  publish(payload: Uint8Array, topic?: string): Promise<void>
+  /** Subscribers connected now. */
+  readonly subscribers: number
+  /** Publications that were dropped for a slow or full peer, as far as the transport can tell. */
+  readonly dropped: number
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Receives publications: every payload addressed to one of the topics, or sent without topic. */
+export interface PublishClient extends AsyncIterable<Uint8Array> {
+  /** `up` after each (re)connection, `down` when the connection is lost or half-open. */
+  onConnection(listener: (state: 'up' | 'down') => void): void
+  close(): Promise<void>
+}
+
+export interface KeepAlive {
+  /** Seconds; -1 leaves the system's value. */
+  readonly idle: number
+  readonly count: number
+  readonly interval: number
+}
+
+export interface ServerSettings {
+  readonly host: string
+  /** 0 picks a free one; see `port` of the server. */
+  readonly port: number
+  readonly ipv6?: boolean
+  readonly backlog?: number
+  /** Frames larger than this (bytes) close the connection they come from. */
+  readonly maxFrameSize?: number
+  /** Messages queued per subscriber before they are dropped. */
+  readonly highWaterMark?: number
+  readonly keepAlive?: KeepAlive
+}
+
+export interface ClientSettings {
+  readonly host: string
+  readonly port: number
+  readonly ipv6?: boolean
+  readonly keepAlive?: KeepAlive
+  readonly maxFrameSize?: number
+  readonly sourceAddress?: string
+}
+
+export interface SubscribeSettings extends ClientSettings {
+  /** The minion id: identity of the socket. */
+  readonly identity: string
+  /** Empty: everything. */
+  readonly topics: readonly string[]
+  /** Milliseconds before the first and at most before later reconnections. */
+  readonly reconnectMs?: number
+  readonly reconnectMaxMs?: number
+}
+
+export interface Transport {
+  readonly name: string
+  serveRequests(settings: ServerSettings): Promise<RequestServer>
+  connectRequests(settings: ClientSettings): RequestClient
+  servePublish(settings: ServerSettings): Promise<PublishServer>
+  subscribe(settings: SubscribeSettings): Promise<PublishClient>
+}
