@@ -89,11 +89,15 @@ export interface MasterServices {
   connectedIds(): Promise<string[]>
 }
 
-/** Read access to what the loader knows, for `sys.*` and help. Names are `module.function`. */
+/**
+ * Read access to what the loader knows, for `sys.*` and help. Names are `module.function`; `pattern` is a shell glob.
+ * Nothing is imported to list or document, but files that decide themselves whether they are offered (`virtual`).
+ */
 export interface LoaderView {
-  /** Names of all modules, or of functions; `pattern` is a shell glob. Nothing is imported. */
-  modules(): Promise<string[]>
-  functions(): Promise<string[]>
+  /** Names of all modules, sorted. */
+  modules(pattern?: string): Promise<string[]>
+  /** Names of all functions, sorted. */
+  functions(pattern?: string): Promise<string[]>
   /** Documentation comment of a function or module, without importing. */
   doc(name: string): Promise<string | undefined>
   /** As Salt's `sys.argspec`. */
@@ -104,6 +108,8 @@ export interface LoaderView {
   /** Virtual name → file that provides it. */
   providers(): Promise<Record<string, string>>
   has(name: string): Promise<boolean>
+  /** The same for another kind: `runners`, `returners`, `outputters`, … Undefined for a kind there is not. */
+  of(kind: string): LoaderView | undefined
 }
 export interface Argspec {
   readonly args: readonly string[]
@@ -131,6 +137,12 @@ export interface Context {
   retcode: number
   /** Call another function by name, with values for its parameters by position and by name. */
   call(name: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<unknown>
+  /** Does a target mean this minion? `type` is a target type by Salt's name; `minionId` asks for another id. */
+  match(
+    tgt: unknown,
+    type: string,
+    options?: { readonly delimiter?: string; readonly minionId?: string },
+  ): Promise<boolean>
   readonly loader: LoaderView
   /** Only on a minion. */
   readonly minion: MinionServices

@@ -1,4 +1,6 @@
 /** `salt-ts`: what authors of modules, runners, returners and plugins import. */
+export { fnmatch } from '../base/fnmatch.ts'
+export { type PythonRegExp, pythonRegExp } from '../base/python-regexp.ts'
 export type {
   Argspec,
   Context,

@@ -5,9 +5,13 @@
 
 /** Answers requests, one frame in, one frame out (wire protocol §4). */
 export interface RequestServer {
-  /** Starts taking requests. `answer` never rejects; what it gives is sent back to who asked. */
+  /**
+   * Starts taking requests; called once. `answer` never rejects; what it gives is sent back to who asked.
+   * Requests that came before are answered too. Several are under way at once.
+   */
   serve(answer: (request: Uint8Array) => Promise<Uint8Array>): void
   readonly port: number
+  /** Takes no more requests, gives those under way a moment to be answered, and frees the port. */
   close(): Promise<void>
 }
 
@@ -20,11 +24,16 @@ export interface RequestClient {
 
 /** Sends publications to every subscriber (wire protocol §9). */
 export interface PublishServer {
-  /** With a topic two frames [topic, payload] are sent to subscribers of that topic; without, one frame to all. */
+  /**
+   * With a topic two frames [topic, payload] are sent to subscribers of that topic; without, one frame to all.
+   * A payload is a MessagePack map (§9). Waits a moment for a full subscriber, then goes on without it.
+   */
   publish(payload: Uint8Array, topic?: string): Promise<void>
-  /** Subscribers connected now. */
+  /** Connected subscribers that ask for everything or for the topic `broadcast`, as all of Salt's do. */
   readonly subscribers: number
-  /** Publications that were dropped for a slow or full peer, as far as the transport can tell. */
+  /** Topics somebody asks for now. */
+  readonly topics: ReadonlySet<string>
+  /** Publications that a slow or full peer did not get, as far as the transport can tell: at least one per peer that fell behind. */
   readonly dropped: number
   readonly port: number
   close(): Promise<void>
@@ -32,7 +41,10 @@ export interface PublishServer {
 
 /** Receives publications: every payload addressed to one of the topics, or sent without topic. */
 export interface PublishClient extends AsyncIterable<Uint8Array> {
-  /** `up` after each (re)connection, `down` when the connection is lost or half-open. */
+  /**
+   * `up` after each (re)connection, `down` when the connection is lost or half-open.
+   * A listener that comes when the connection is up already is told so.
+   */
   onConnection(listener: (state: 'up' | 'down') => void): void
   close(): Promise<void>
 }
@@ -69,8 +81,10 @@ export interface ClientSettings {
 export interface SubscribeSettings extends ClientSettings {
   /** The minion id: identity of the socket. */
   readonly identity: string
-  /** Empty: everything. */
+  /** Topics to ask for; publications without topic are received as well. Empty, or with `''` among them: everything. */
   readonly topics: readonly string[]
+  /** Publications under any other topic are ignored, however they got here. By default `topics`, if it is not everything. */
+  readonly addressed?: readonly string[]
   /** Milliseconds before the first and at most before later reconnections. */
   readonly reconnectMs?: number
   readonly reconnectMaxMs?: number

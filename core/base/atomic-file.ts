@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { link, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+interface FileOptions {
+  /** Permission bits of the new file; 0600 by default. They are set exactly, whatever the umask. */
+  readonly mode?: number
+}
+
+/**
+ * Replace a file so that a reader, or a crash at any moment, sees the old content or the new, never a part.
+ * When the promise resolves the content is on disk. Rejects with the system's error; the old file is then untouched.
+ */
+export async function writeFileAtomic(
+  path: string,
+  data: string | Uint8Array,
+  options: FileOptions = {},
+): Promise<void> {
+  await withTemporary(path, data, options, (temporary) => rename(temporary, path))
+  await syncDirectory(dirname(path))
+}
+
+/**
+ * Create a file that must not exist yet; false, and nothing changed, if it does. Of several attempts at once exactly
+ * one succeeds, and nobody ever sees the file without its whole content.
+ */
+export async function createFileExclusive(
+  path: string,
+  data: string | Uint8Array,
+  options: FileOptions = {},
+): Promise<boolean> {
+  try {
+    await withTemporary(path, data, options, async (temporary) => {
+      await link(temporary, path)
+      await rm(temporary)
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+  await syncDirectory(dirname(path))
+  return true
+}
+
+/** Write the content to a new file beside `path`, on disk, and move it into place; nothing is left after a failure. */
+async function withTemporary(
+  path: string,
+  data: string | Uint8Array,
+  { mode = 0o600 }: FileOptions,
+  moveIntoPlace: (temporary: string) => Promise<void>,
+): Promise<void> {
+  const temporary = join(dirname(path), `.tmp-${randomBytes(9).toString('hex')}`)
+  try {
+    await writeNew(temporary, data, mode)
+    await moveIntoPlace(temporary)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+async function writeNew(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  try {
+    await file.writeFile(data)
+    await file.chmod(mode)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Make the new name itself survive a power failure. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}

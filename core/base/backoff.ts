@@ -1,0 +1,33 @@
+interface BackoffSettings {
+  /** The first delay lies between half of this and this, in milliseconds. */
+  readonly minMs: number
+  /** No delay is longer. */
+  readonly maxMs: number
+  /** Growth per attempt; 2 by default. */
+  readonly factor?: number
+  /** Gives numbers in [0, 1); for tests. */
+  readonly random?: () => number
+}
+
+/** Waiting times between attempts: growing, capped, and jittered so that peers do not come back all at once. */
+export interface Backoff {
+  /** The next delay in milliseconds, between half of the nominal one and the nominal one. */
+  next(): number
+  /** Start over after a success. */
+  reset(): void
+}
+
+export function backoff({ minMs, maxMs, factor = 2, random = Math.random }: BackoffSettings): Backoff {
+  const first = Math.min(minMs, maxMs)
+  let nominal = first
+  return {
+    next() {
+      const delay = nominal * (0.5 + random() / 2)
+      nominal = Math.min(nominal * factor, maxMs)
+      return Math.round(delay)
+    },
+    reset() {
+      nominal = first
+    },
+  }
+}

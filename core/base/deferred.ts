@@ -1,0 +1,17 @@
+/** A promise with its two ends in hand. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>
+  resolve(value: T | PromiseLike<T>): void
+  reject(reason: unknown): void
+}
+
+/** Make a promise that is settled from outside. A rejection nobody waits for stays an unhandled rejection. */
+export function deferred<T = void>(): Deferred<T> {
+  let resolve!: Deferred<T>['resolve']
+  let reject!: Deferred<T>['reject']
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,89 @@
+/**
+ * Shell patterns as Python's `fnmatch` reads them, case-sensitive: `*`, `?`, `[abc]`, `[a-z]`, `[!abc]`; nothing can
+ * be escaped except by brackets (`[*]`). Globs of npm packages differ from this in braces, slashes and dots.
+ * The expressions made here cannot backtrack beyond one `*`, so time is bounded by pattern times text.
+ */
+const compiled = new Map<string, RegExp>()
+const KEPT = 500
+
+/** True if the whole of `text` matches the shell pattern. */
+export function fnmatch(text: string, pattern: string): boolean {
+  return fnmatchToRegExp(pattern).test(text)
+}
+
+/** The anchored regular expression of a shell pattern. */
+export function fnmatchToRegExp(pattern: string): RegExp {
+  const known = compiled.get(pattern)
+  if (known) return known
+  const made = new RegExp(`^${translate(pattern)}$`, 'su')
+  if (compiled.size >= KEPT) compiled.clear()
+  compiled.set(pattern, made)
+  return made
+}
+
+/** Each `*` but the last becomes an atomic group around the shortest text up to the end of the part after it. */
+function translate(pattern: string): string {
+  const parts = splitAtStars(pattern)
+  const first = parts.shift() as string
+  const last = parts.pop()
+  if (last === undefined) return first
+  const middle = parts.filter((part) => part !== '')
+  const atoms = middle.map((part, n) => `(?=(?<s${n}>.*?${part}))\\k<s${n}>`)
+  return `${first}${atoms.join('')}.*${last}`
+}
+
+/** The expressions between the stars. */
+function splitAtStars(pattern: string): string[] {
+  const characters = [...pattern]
+  const parts = ['']
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] as string
+    if (character === '*') {
+      parts.push('')
+      continue
+    }
+    const end = character === '[' ? endOfSet(characters, at) : -1
+    parts[parts.length - 1] += end < 0 ? literalOrAny(character) : set(characters.slice(at + 1, end))
+    if (end >= 0) at = end
+  }
+  return parts
+}
+
+function literalOrAny(character: string): string {
+  return character === '?' ? '.' : literal(character)
+}
+
+/** Position of the `]` that ends the set opened at `start`, -1 if there is none (then `[` means itself). */
+function endOfSet(characters: readonly string[], start: number): number {
+  const first = start + (characters[start + 1] === '!' ? 2 : 1)
+  return characters.indexOf(']', first + 1)
+}
+
+function set(characters: string[]): string {
+  const negated = characters[0] === '!'
+  const ranges = rangesOf(negated ? characters.slice(1) : characters)
+  if (ranges === '') return negated ? '.' : '(?!)'
+  return `[${negated ? '^' : ''}${ranges}]`
+}
+
+/** Ranges that run backwards contain nothing. */
+function rangesOf(characters: readonly string[]): string {
+  let ranges = ''
+  for (let at = 0; at < characters.length; at++) {
+    const low = characters[at] as string
+    const high = characters[at + 1] === '-' ? characters[at + 2] : undefined
+    if (high === undefined) ranges += literal(low)
+    else {
+      if (codePoint(low) <= codePoint(high)) ranges += `${literal(low)}-${literal(high)}`
+      at += 2
+    }
+  }
+  return ranges
+}
+
+const codePoint = (character: string): number => character.codePointAt(0) as number
+
+function literal(character: string): string {
+  if (character === '-') return '\\x2d'
+  return /[\^$\\.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character
+}

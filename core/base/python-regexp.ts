@@ -1,0 +1,80 @@
+/**
+ * Regular expressions that users write for Salt, in Python's dialect, run by V8 without the danger of a pattern that
+ * never ends. A pattern whose possible work (see `cost`) is small is run directly. Any other is run under a deadline:
+ * 100 ms, enforced by V8's own interrupt (`vm` with a time-out; 0.13 ms a call). One that misses it is refused from then on.
+ */
+import { createContext, Script } from 'node:vm'
+import type { SaltError } from './errors.ts'
+import { translate, unusable } from './python-regexp-syntax.ts'
+
+const LONGEST_PATTERN = 65_536
+const LONGEST_TEXT = 65_536
+const STEPS_WITHOUT_DEADLINE = 1_000_000
+const DEADLINE_MS = 100
+const KEPT = 200
+
+export interface PythonRegExp {
+  /** Python's `re.match`: the text begins with a match. Throws `SaltError` TARGET_INVALID if it cannot be decided in time. */
+  matches(text: string): boolean
+}
+
+const compiled = new Map<string, PythonRegExp>()
+
+/** Compile a pattern of Python's `re` module. Throws `SaltError` TARGET_INVALID with the reason and position. */
+export function pythonRegExp(pattern: string, options: { readonly ignoreCase?: boolean } = {}): PythonRegExp {
+  const key = `${options.ignoreCase ? 'i' : ' '}${pattern}`
+  const known = compiled.get(key)
+  if (known) return known
+  const made = compile(pattern, options.ignoreCase === true)
+  if (compiled.size >= KEPT) compiled.clear()
+  compiled.set(key, made)
+  return made
+}
+
+function compile(pattern: string, ignoreCase: boolean): PythonRegExp {
+  if (pattern.length > LONGEST_PATTERN)
+    throw unusable(pattern, `it is longer than ${LONGEST_PATTERN} characters`)
+  const { expression, repetitions, branches, nested } = translate(pattern, ignoreCase)
+  let timedOut = false
+  return {
+    matches(text) {
+      if (text.length > LONGEST_TEXT)
+        throw unusable(pattern, `the text to match is longer than ${LONGEST_TEXT}`)
+      const cost = nested ? Infinity : 2 ** branches * text.length ** repetitions
+      expression.lastIndex = 0
+      if (cost <= STEPS_WITHOUT_DEADLINE) return expression.test(text)
+      if (timedOut) throw tooSlow(pattern)
+      const answer = beforeDeadline(() => expression.test(text))
+      timedOut = answer === undefined
+      if (answer === undefined) throw tooSlow(pattern)
+      return answer
+    },
+  }
+}
+
+let sandbox: { run?: () => void } | undefined
+let script: Script | undefined
+
+/** The result of `run`, or undefined if it took longer than the deadline. */
+function beforeDeadline<T>(run: () => T): T | undefined {
+  sandbox ??= createContext(Object.create(null) as object)
+  script ??= new Script('run()')
+  let result: T | undefined
+  sandbox.run = () => {
+    result = run()
+  }
+  try {
+    script.runInContext(sandbox, { timeout: DEADLINE_MS })
+    return result
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
+    throw error
+  }
+}
+
+function tooSlow(pattern: string): SaltError {
+  return unusable(
+    pattern,
+    `it takes longer than ${DEADLINE_MS} ms on one text; write it without nested repetition`,
+  )
+}

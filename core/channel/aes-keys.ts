@@ -1,0 +1,35 @@
+import type { Clock } from '../base/clock.ts'
+import { SymmetricKey } from '../crypto/index.ts'
+
+/**
+ * The cluster-wide AES key and, for a while, the one before it: requests that were encrypted just before a rotation
+ * are still served (wire protocol §9, "Key rotation").
+ */
+export class AesKeys {
+  readonly #graceMs: number
+  readonly #clock: Clock
+  #current: SymmetricKey
+  #previous: { readonly key: SymmetricKey; readonly until: number } | undefined
+
+  constructor(current: SymmetricKey, graceMs: number, clock: Clock) {
+    this.#current = current
+    this.#graceMs = graceMs
+    this.#clock = clock
+  }
+
+  get current(): SymmetricKey {
+    return this.#current
+  }
+
+  /** Keys that may open a request, newest first. */
+  accepted(): readonly SymmetricKey[] {
+    const { key, until } = this.#previous ?? {}
+    return key && until && this.#clock.now() < until ? [this.#current, key] : [this.#current]
+  }
+
+  rotate(next: SymmetricKey = SymmetricKey.generate()): SymmetricKey {
+    this.#previous = { key: this.#current, until: this.#clock.now() + this.#graceMs }
+    this.#current = next
+    return next
+  }
+}

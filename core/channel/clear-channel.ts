@@ -1,0 +1,20 @@
+import { SaltError } from '../base/errors.ts'
+import { decode } from '../codec/index.ts'
+import type { RequestClient } from '../transport/contract.ts'
+import { packClear } from '../wire/envelope.ts'
+
+/** Send one clear command of a local client (wire protocol §8) and give the plain answer. */
+export async function clearRequest(
+  client: RequestClient,
+  load: Readonly<Record<string, unknown>>,
+  timeoutMs: number,
+): Promise<unknown> {
+  const reply = decode(await client.request(packClear(load), timeoutMs))
+  if (reply === 'bad load') {
+    throw new SaltError(
+      'AUTHENTICATION_FAILED',
+      'The master refused the request as a bad load: it may demand another protocol generation (minimum_auth_version).',
+    )
+  }
+  return reply
+}

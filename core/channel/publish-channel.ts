@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { encodeNetwork } from '../codec/index.ts'
+import type { PrivateKey, SigningAlgorithm } from '../crypto/index.ts'
+import type { PublishServer } from '../transport/contract.ts'
+import { type JobLoad, packPublication } from '../wire/publication.ts'
+import type { AesKeys } from './aes-keys.ts'
+
+/** Topic of one minion (wire protocol §9): the hex SHA-1 of its id. */
+export const topicOf = (id: string): string => createHash('sha1').update(id, 'utf8').digest('hex')
+
+export const BROADCAST_TOPIC = 'broadcast'
+
+export interface PublishChannelSettings {
+  readonly server: PublishServer
+  readonly aesKeys: AesKeys
+  readonly masterKey: PrivateKey
+  /** Undefined: publications are not signed. */
+  readonly signing: SigningAlgorithm | undefined
+  /** `zmq_filtering`: send to topics instead of to everybody. */
+  readonly filtering: boolean
+}
+
+/** Encrypts, signs and numbers publications (wire protocol §9). */
+export class PublishChannel {
+  readonly #settings: PublishChannelSettings
+  #serial = 0
+
+  constructor(settings: PublishChannelSettings) {
+    this.#settings = settings
+  }
+
+  /** Publish a job. `minions` are those it is addressed to, where that is known by id. */
+  async publish(job: JobLoad, minions?: readonly string[]): Promise<void> {
+    const { server, filtering } = this.#settings
+    const frame = this.#seal(job)
+    if (!filtering) return server.publish(frame)
+    const topics = minions ? minions.map(topicOf) : [BROADCAST_TOPIC]
+    for (const topic of topics) await server.publish(frame, topic)
+  }
+
+  /** A new AES key starts a new series of serials. */
+  keyRotated(): void {
+    this.#serial = 0
+  }
+
+  #seal(job: JobLoad): Buffer {
+    const { aesKeys, masterKey, signing } = this.#settings
+    const load = aesKeys.current.encrypt(encodeNetwork({ ...job, serial: ++this.#serial }))
+    return packPublication({
+      load,
+      ...(signing && { signature: { algorithm: signing, value: masterKey.sign(load, signing) } }),
+    })
+  }
+}

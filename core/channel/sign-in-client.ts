@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import { SaltError } from '../base/errors.ts'
+import { decode } from '../codec/index.ts'
+import { newNonce, type PrivateKey, PublicKey, secretsEqual, SymmetricKey } from '../crypto/index.ts'
+import type { RequestClient } from '../transport/contract.ts'
+import { asBytes, asNumber, isRecord } from '../wire/bytes.ts'
+import { type Algorithms, GENERATION_2, GENERATION_3, packClear } from '../wire/envelope.ts'
+import { makeSignIn } from '../wire/sign-in.ts'
+
+/** What an accepted minion holds (wire protocol §6.4). */
+export interface Credentials {
+  readonly generation: 2 | 3
+  readonly aes: SymmetricKey
+  /** Key of requests and their replies: the session key, or in generation 2 the AES key. */
+  readonly request: SymmetricKey
+  readonly publishPort: number
+  readonly masterKey: PublicKey
+}
+
+export type SignInOutcome =
+  | { readonly state: 'accepted'; readonly credentials: Credentials }
+  | { readonly state: 'pending' | 'rejected' | 'full' }
+
+/** The master's public key as this minion knows it. */
+export interface KnownMaster {
+  read(): Promise<PublicKey | undefined>
+  write(key: PublicKey): Promise<void>
+}
+
+export interface SignInSettings {
+  readonly client: RequestClient
+  readonly timeoutMs: number
+  readonly id: string
+  readonly key: PrivateKey
+  readonly known: KnownMaster
+  readonly algorithms: Algorithms
+  /** 2 lets older masters in. */
+  readonly minimumVersion: number
+  /** A key that signs the master's key (`verify_master_pubkey_sign`). */
+  readonly signingKey?: PublicKey
+  readonly openMode: boolean
+  readonly autosignGrains?: Readonly<Record<string, unknown>>
+  /** Random text made once per process; the master shows that it can decrypt it. */
+  readonly token: string
+}
+
+const changed = (reason: string) =>
+  new SaltError(
+    'MASTER_KEY_CHANGED',
+    `The master could not be verified: ${reason}. If its key was replaced on purpose, remove minion_master.pub in the minion's pki_dir and start the minion again.`,
+  )
+
+/** Sign in once. Rejects with TIMEOUT, MASTER_KEY_CHANGED, or DECODE_FAILED when the reply makes no sense. */
+export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
+  const known = await settings.known.read()
+  const nonce = newNonce()
+  const load = makeSignIn({
+    id: settings.id,
+    nonce,
+    pub: settings.key.publicKey.pem,
+    algorithms: settings.algorithms,
+    ...(known && { token: known.encrypt(Buffer.from(settings.token), settings.algorithms.encryption) }),
+    ...(settings.autosignGrains && { autosignGrains: settings.autosignGrains }),
+  })
+  const frame = await settings.client.request(packClear(load, GENERATION_3), settings.timeoutMs)
+  const { inner, bytes, signature } = readReply(frame)
+  const masterKey = inner['pub_key'] === undefined ? known : await verifyMaster(settings, known, inner)
+  if (masterKey && !masterKey.verify(bytes, signature, settings.algorithms.signing)) {
+    throw changed('the signature of its sign-in reply does not fit the key this minion knows')
+  }
+  if (inner['nonce'] !== nonce) throw changed('its reply answers another request')
+  if (inner['ret'] !== undefined) return { state: stateOf(inner['ret']) }
+  if (!masterKey) throw changed('it accepted the sign-in without showing its key')
+  const credentials = readCredentials(settings, inner, masterKey, known !== undefined)
+  if (!known?.equals(masterKey)) await settings.known.write(masterKey)
+  return { state: 'accepted', credentials }
+}
+
+function stateOf(ret: unknown): 'pending' | 'rejected' | 'full' {
+  if (ret === 'full') return 'full'
+  return ret === false ? 'rejected' : 'pending'
+}
+
+function readReply(frame: Uint8Array): { inner: Record<string, unknown>; bytes: Buffer; signature: Buffer } {
+  const reply = decode(frame)
+  const bytes = isRecord(reply) ? asBytes(reply['load']) : undefined
+  const signature = isRecord(reply) ? asBytes(reply['sig']) : undefined
+  const inner = bytes && decode(bytes)
+  if (!bytes || !signature || !isRecord(inner)) throw unreadable(reply)
+  return { inner, bytes, signature }
+}
+
+function unreadable(reply: unknown): SaltError {
+  const load = isRecord(reply) && isRecord(reply['load']) ? reply['load']['ret'] : reply
+  const said = typeof load === 'string' ? `: "${load}"` : ''
+  const hint =
+    load === 'bad load'
+      ? ' It may speak another protocol generation: see minimum_auth_version.'
+      : load === 'bad enc algo' || load === 'bad sig algo'
+        ? ' Set encryption_algorithm and signing_algorithm to what it supports.'
+        : ''
+  return new SaltError('DECODE_FAILED', `The master refused the sign-in${said}.${hint}`, { reply: load })
+}
+
+/** Trust on first use, or the stored key, or the key vouched for by the signing key. */
+async function verifyMaster(
+  settings: SignInSettings,
+  known: PublicKey | undefined,
+  inner: Record<string, unknown>,
+): Promise<PublicKey> {
+  const text = inner['pub_key']
+  if (typeof text !== 'string') throw changed('its public key is not text')
+  const offered = PublicKey.parse(text)
+  const vouched = checkVouched(settings, text, inner['pub_sig'])
+  if (known && !known.equals(offered) && !vouched && !settings.openMode) {
+    throw changed('its public key is not the one this minion knows')
+  }
+  return offered
+}
+
+/** True if the signing key vouches for the master's key; an option and a signature that do not agree are refused. */
+function checkVouched(settings: SignInSettings, pubKey: string, signature: unknown): boolean {
+  const { signingKey } = settings
+  if ((signature === undefined) !== (signingKey === undefined)) {
+    throw changed(
+      signingKey
+        ? 'verify_master_pubkey_sign is set, and the master does not sign its key'
+        : 'the master signs its key (master_sign_pubkey), and verify_master_pubkey_sign is not set here',
+    )
+  }
+  if (!signingKey) return false
+  const value = Buffer.from(String(signature), 'base64')
+  if (signingKey.verify(Buffer.from(pubKey), value, settings.algorithms.signing)) return true
+  throw changed('the signature of its public key is wrong')
+}
+
+function readCredentials(
+  settings: SignInSettings,
+  inner: Record<string, unknown>,
+  masterKey: PublicKey,
+  tokenSent: boolean,
+): Credentials {
+  const open = (field: string) => {
+    const sealed = asBytes(inner[field])
+    return sealed && settings.key.decrypt(sealed, settings.algorithms.encryption)?.toString('latin1')
+  }
+  const aesText = open('aes')
+  const digest = asBytes(inner['sig']) && masterKey.recover(asBytes(inner['sig'])!)?.toString('latin1')
+  if (!aesText || !digest || !secretsEqual(digest, sha256(aesText))) {
+    throw changed('the AES key it sent is not signed with its key')
+  }
+  if (tokenSent && !secretsEqual(open('token') ?? '', settings.token)) {
+    throw changed('it could not read the token this minion sent')
+  }
+  const aes = SymmetricKey.parse(aesText)
+  const publishPort = asNumber(inner['publish_port']) ?? 4505
+  const session = open('session')
+  if (session) {
+    return { generation: 3, aes, request: SymmetricKey.parse(session), publishPort, masterKey }
+  }
+  if (settings.minimumVersion <= GENERATION_2) {
+    return { generation: 2, aes, request: aes, publishPort, masterKey }
+  }
+  throw new SaltError(
+    'AUTHENTICATION_FAILED',
+    'The master speaks protocol generation 2 (it sent no session key), and minimum_auth_version is 3. ' +
+      "Upgrade the master, or set minimum_auth_version: 2 in the minion's configuration.",
+  )
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -1,0 +1,108 @@
+import type { Log } from '../author/context.ts'
+import type { PrivateKey, SymmetricKey } from '../crypto/index.ts'
+import { GENERATION_3, refusals } from '../wire/envelope.ts'
+import {
+  type BadSignIn,
+  makeAcceptance,
+  packSignedReply,
+  packUnsignedReply,
+  readSignIn,
+  type SignInRequest,
+  type Verdict,
+} from '../wire/sign-in.ts'
+import { encodeNetwork } from '../codec/index.ts'
+import type { PublicKey } from '../crypto/index.ts'
+
+/** What the keys room decided about an offered key (wire protocol §6.2). */
+export type Decision =
+  | { readonly verdict: 'accepted'; readonly key: PublicKey }
+  | { readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'invalid' }
+
+export interface SignInServerSettings {
+  readonly masterKey: PrivateKey
+  /** Signature of the public key text under the separate signing key (`master_sign_pubkey`). */
+  pubSignature(algorithms: SignInRequest['algorithms']): string | undefined
+  readonly publishPort: number
+  aesKey(): SymmetricKey
+  /** Session key for a minion that was just accepted with this key. */
+  sessionKey(id: string, key: PublicKey): Promise<SymmetricKey>
+  /** Decides, and files the key. */
+  decide(request: SignInRequest): Promise<Decision>
+  /** True if the id must not come back with this lower version. */
+  refusesVersion(request: SignInRequest, version: number): Promise<boolean>
+  announce(event: { result: boolean | string; act?: string; id: string; pub: string }): void
+  readonly log: Log
+}
+
+const verdicts: Record<Exclude<Decision['verdict'], 'accepted'>, Verdict> = {
+  pending: true,
+  rejected: false,
+  denied: false,
+  invalid: false,
+  full: 'full',
+}
+
+const acts: Record<Decision['verdict'], string | undefined> = {
+  accepted: 'accept',
+  pending: 'pend',
+  rejected: 'reject',
+  denied: 'denied',
+  full: 'full',
+  invalid: undefined,
+}
+
+/** Answers `_auth` (wire protocol §6). Algorithms are checked before anything is decided or stored. */
+export function createSignInServer(
+  settings: SignInServerSettings,
+): (load: Record<string, unknown>, version: number) => Promise<Uint8Array> {
+  const { masterKey, log } = settings
+
+  return async (load, version) => {
+    const request = readSignIn(load)
+    if ('wrong' in request) return refuseUnreadable(request)
+    if (await settings.refusesVersion(request, version)) return encodeNetwork(refusals.badLoad)
+    const decision = await settings.decide(request)
+    announce(request, decision)
+    const inner =
+      decision.verdict === 'accepted'
+        ? await accept(request, decision.key, version)
+        : { ret: verdicts[decision.verdict], nonce: request.nonce }
+    return packSignedReply(inner, masterKey, request.algorithms)
+  }
+
+  function refuseUnreadable({ wrong, reason }: BadSignIn): Uint8Array {
+    log.debug(`Refused a sign-in: ${reason}`)
+    return wrong === 'load' ? encodeNetwork(refusals.badLoad) : packUnsignedReply(wrong)
+  }
+
+  async function accept(request: SignInRequest, key: PublicKey, version: number) {
+    const { encryption } = request.algorithms
+    const aes = settings.aesKey()
+    const hide = (text: string) => key.encrypt(Buffer.from(text), encryption)
+    const token = request.token && masterKey.decrypt(request.token, encryption)
+    const session = version >= GENERATION_3 ? await settings.sessionKey(request.id, key) : undefined
+    return makeAcceptance(
+      {
+        pubKey: masterKey.publicKey.pem,
+        publishPort: settings.publishPort,
+        pubSig: settings.pubSignature(request.algorithms),
+        ...(token && token.byteLength <= 190 && { token: key.encrypt(token, encryption) }),
+        aes: hide(aes.text),
+        ...(session && { session: hide(session.text) }),
+        sig: masterKey.seal(Buffer.from(aes.digest())),
+      },
+      request.nonce,
+    )
+  }
+
+  function announce({ id, pub }: SignInRequest, { verdict }: Decision): void {
+    if (verdict === 'invalid') return
+    const act = acts[verdict]
+    settings.announce({
+      result: verdict === 'accepted' || verdict === 'pending',
+      ...(act && { act }),
+      id,
+      pub,
+    })
+  }
+}

@@ -1,0 +1,69 @@
+import type { Log } from '../author/context.ts'
+import type { SymmetricKey } from '../crypto/index.ts'
+import type { PublishClient } from '../transport/contract.ts'
+import { asNumber } from '../wire/bytes.ts'
+import { readLoad } from '../wire/envelope.ts'
+import { type JobLoad, type Publication, readJobLoad, readPublication } from '../wire/publication.ts'
+import type { Credentials } from './sign-in-client.ts'
+
+export interface SubscriptionSettings {
+  readonly frames: PublishClient
+  readonly log: Log
+  /** `sign_pub_messages`: publications without a valid signature of the master are refused. */
+  readonly requireSignature: boolean
+  credentials(): Promise<Credentials>
+  /** Sign in again, unless that has happened since `stale` was handed out. */
+  renew(stale: Credentials): Promise<Credentials>
+}
+
+/** A job, and what tells its publication from a replay: the serial counts per AES key. */
+export interface ReceivedJob {
+  readonly job: JobLoad
+  readonly serial: number | undefined
+  readonly keyDigest: string
+}
+
+/**
+ * Jobs addressed to anybody, verified and decrypted (wire protocol §9). A publication that does not decrypt makes the
+ * minion sign in again and is then tried once more, so no job is lost at a key rotation.
+ */
+export async function* subscription(settings: SubscriptionSettings): AsyncGenerator<ReceivedJob> {
+  for await (const frame of settings.frames) {
+    const received = await open(frame, settings).catch((error: unknown) => {
+      settings.log.warn(`A publication could not be read: ${error instanceof Error ? error.message : error}`)
+      return undefined
+    })
+    if (received) yield received
+  }
+}
+
+async function open(frame: Uint8Array, settings: SubscriptionSettings): Promise<ReceivedJob | undefined> {
+  const { log } = settings
+  const publication = readPublication(frame)
+  if (!publication) return ignore(log, 'it is not an encrypted publication')
+  let credentials = await settings.credentials()
+  if (!trusted(publication, credentials, settings)) return ignore(log, 'it is not signed by the master')
+  let message = credentials.aes.decrypt(publication.load)
+  if (!message) {
+    credentials = await settings.renew(credentials)
+    message = credentials.aes.decrypt(publication.load)
+  }
+  if (!message) return ignore(log, 'it is not encrypted with the AES key, even after signing in again')
+  return accept(message, credentials.aes, log)
+}
+
+function accept(message: Uint8Array, aes: SymmetricKey, log: Log): ReceivedJob | undefined {
+  const { serial, ...load } = readLoad(message) ?? {}
+  const job = readJobLoad(load)
+  return job ? { job, serial: asNumber(serial), keyDigest: aes.digest() } : ignore(log, 'it is not a job')
+}
+
+function trusted(publication: Publication, credentials: Credentials, settings: SubscriptionSettings): boolean {
+  const { signature, load } = publication
+  if (!signature) return !settings.requireSignature
+  return credentials.masterKey.verify(load, signature.value, signature.algorithm)
+}
+
+function ignore(log: Log, reason: string): undefined {
+  log.warn(`Ignored a publication: ${reason}.`)
+}

@@ -1,0 +1,219 @@
+/**
+ * One line of YAML 1.1 as a value: a plain or quoted scalar, or a flow list or map. Everything that needs more than
+ * one line, or would give a block list or map, is refused: as a word of a command line it means itself. Written by
+ * hand because it is on the way of every command, where loading a YAML library would cost more than the rest.
+ */
+import { Float } from '../codec/index.ts'
+import { scalarKinds } from '../config/scalar.ts'
+
+const DEEPEST = 64
+
+/** Throws (anything) if the word is not one scalar or bracketed value. */
+export function parseWord(word: string): unknown {
+  if (/^(?:---|\.\.\.)\s*$/.test(word.trim())) throw refused('a document mark')
+  const reader = new Reader(word.replace(/^--- +/, ''))
+  return reader.document()
+}
+
+class Reader {
+  readonly #text: string
+  readonly #anchors = new Map<string, unknown>()
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  document(): unknown {
+    this.#spaces()
+    const value = this.#node(0)
+    this.#spaces()
+    if (this.#at < this.#text.length && !this.#isComment()) throw refused('more than one value')
+    return value
+  }
+
+  /** `depth` 0 is the word itself, more is inside brackets. */
+  #node(depth: number): unknown {
+    if (depth > DEEPEST) throw refused('nesting')
+    const { tag, anchor } = this.#properties()
+    const value = this.#content(depth, tag)
+    if (anchor !== undefined) this.#anchors.set(anchor, value)
+    return value
+  }
+
+  #properties(): { tag?: string; anchor?: string } {
+    const found: { tag?: string; anchor?: string } = {}
+    for (;;) {
+      const [all, isAnchor, anchor, , tag] =
+        this.#match(/(?:(&)([\w-]+)|(!)([^\s,[\]{}]*))(?=$|[ ,\]}])/y) ?? []
+      if (all === undefined) return found
+      if (isAnchor) found.anchor = anchor as string
+      else found.tag = tag as string
+      this.#spaces()
+    }
+  }
+
+  #content(depth: number, tag: string | undefined): unknown {
+    const character = this.#text[this.#at]
+    if (character === '[' || character === '{') {
+      if (tag !== undefined) throw refused('a tag')
+      return character === '[' ? this.#list(depth) : this.#map(depth)
+    }
+    if (character === "'" || character === '"') return withTag(tag ?? '!str', this.#quoted(character))
+    if (character === '*') return this.#alias()
+    const text = this.#plain(depth)
+    return tag === undefined ? plainValue(text) : withTag(tag, text)
+  }
+
+  #list(depth: number): unknown[] {
+    const list: unknown[] = []
+    this.#at++
+    while (!this.#closes(']')) {
+      const value = this.#member(depth)
+      list.push(this.#colon() ? mapOf([[value, this.#value(depth)]]) : value)
+      this.#comma(']')
+    }
+    return list
+  }
+
+  #map(depth: number): unknown {
+    const entries: [unknown, unknown][] = []
+    this.#at++
+    while (!this.#closes('}')) {
+      const key = this.#member(depth)
+      entries.push([key, this.#colon() ? this.#value(depth) : null])
+      this.#comma('}')
+    }
+    return mapOf(entries)
+  }
+
+  /** Something must stand between commas. */
+  #member(depth: number): unknown {
+    if (this.#text[this.#at] === ',') throw refused('nothing before a comma')
+    return this.#node(depth + 1)
+  }
+
+  /** What follows a colon inside brackets; nothing is null. */
+  #value(depth: number): unknown {
+    this.#spaces()
+    return /[,\]}]/.test(this.#text[this.#at] ?? ',') ? null : this.#node(depth + 1)
+  }
+
+  #colon(): boolean {
+    this.#spaces()
+    return this.#match(/:/y) !== undefined
+  }
+
+  #closes(bracket: string): boolean {
+    this.#spaces()
+    if (this.#text[this.#at] !== bracket) return false
+    this.#at++
+    return true
+  }
+
+  #comma(bracket: string): void {
+    this.#spaces()
+    if (this.#text[this.#at] !== bracket && !this.#match(/,/y)) throw refused(`no ${bracket}`)
+  }
+
+  #quoted(quote: string): string {
+    const pattern = quote === "'" ? /'((?:[^']|'')*)'/y : /"((?:[^"\\]|\\.)*)"/y
+    const inner = this.#match(pattern)?.[1]
+    if (inner === undefined) throw refused('an open quote')
+    return quote === "'" ? inner.replaceAll("''", "'") : unescaped(inner)
+  }
+
+  #alias(): unknown {
+    const name = this.#match(/\*([^\s,[\]{}]+)/y)?.[1]
+    if (name === undefined || !this.#anchors.has(name)) throw refused('an unknown alias')
+    return this.#anchors.get(name)
+  }
+
+  /** Up to ` #`, `: ` or, inside brackets, a bracket or comma. Empty where nothing stands. */
+  #plain(depth: number): string {
+    const inside = depth > 0
+    const rest = this.#text.slice(this.#at)
+    if (rest === '' || rest.startsWith('#') || (inside && /^[,\]}]/.test(rest))) return ''
+    if (/^[-?:,[\]{}#&*!|>'"%@`]/.test(rest) && !(inside ? /^-[^ ,[\]{}]/ : /^[-?:][^ ]/).test(rest))
+      throw refused('a sign')
+    const end = rest.search(inside ? /[,[\]{}]|:(?=$|[ ,[\]{}])| #/ : /:(?=$| )| #/)
+    const colon = end >= 0 && rest[end] === ':'
+    if (colon && (!inside || /[,[\]{}]/.test(rest[end + 1] ?? ''))) throw refused('a colon')
+    const text = end < 0 ? rest : rest.slice(0, end)
+    this.#at += text.length
+    return text.trimEnd()
+  }
+
+  #isComment(): boolean {
+    return this.#text[this.#at] === '#' && (this.#at === 0 || this.#text[this.#at - 1] === ' ')
+  }
+
+  #spaces(): void {
+    this.#match(/ */y)
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at
+    const match = pattern.exec(this.#text)
+    if (match) this.#at = pattern.lastIndex
+    return match ?? undefined
+  }
+}
+
+function plainValue(text: string): unknown {
+  if (text === '=' || text === '<<') throw refused('a sign')
+  const kind = scalarKinds.find(({ test }) => test.test(text))
+  const value = kind ? kind.resolve(text) : text
+  return kind?.tag.endsWith(':float') && Number.isInteger(value) ? new Float(value as number) : value
+}
+
+function withTag(tag: string, text: string): unknown {
+  if (tag === '!str' || tag === '') return text
+  const kind = scalarKinds.find((candidate) => candidate.tag === `tag:yaml.org,2002:${tag.slice(1)}`)
+  if (!tag.startsWith('!') || !kind?.test.test(text)) throw refused('an unknown tag')
+  return kind.resolve(text)
+}
+
+/** A plain object if every key is text, else a Map. Equal keys are refused. */
+function mapOf(entries: [unknown, unknown][]): unknown {
+  if (entries.some(([key]) => typeof key === 'object' && key !== null))
+    throw refused('a key that is no scalar')
+  const map = new Map(entries)
+  if (map.size < entries.length) throw refused('a key twice')
+  const plain = entries.every(([key]) => typeof key === 'string' && key !== '__proto__' && key !== '<<')
+  return plain ? Object.fromEntries(entries) : map
+}
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  '0': '\0',
+  a: '\x07',
+  b: '\b',
+  e: '\x1b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  N: '\x85',
+  _: '\xa0',
+  L: '\u2028',
+  P: '\u2029',
+  ' ': ' ',
+  '"': '"',
+  '/': '/',
+  '\\': '\\',
+}
+
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|(.))/g,
+    (_, x, u, U, character) => {
+      if (character === undefined) return String.fromCodePoint(Number.parseInt(x ?? u ?? U, 16))
+      const meant = Object.hasOwn(ESCAPED, character) ? ESCAPED[character] : undefined
+      if (meant === undefined) throw refused('an unknown escape')
+      return meant
+    },
+  )
+}
+
+const refused = (what: string): Error => new Error(`not a value: ${what}`)

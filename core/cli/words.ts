@@ -1,0 +1,73 @@
+/**
+ * Words of a command line → values and job arguments, exactly as Salt's commands read them: `1` is a number, `[1, 2]`
+ * a list, `name=value` a keyword argument. (Golden data: args.json.)
+ */
+import { parseWord } from './word-yaml.ts'
+
+export interface Arguments {
+  readonly args: unknown[]
+  readonly kwargs: Record<string, unknown>
+}
+
+/** A name, one `=`, and a value without line ends. */
+const KEYWORD = /^([\p{L}_][\p{L}\p{N}_.-]*)=(?!=)(.*)$/u
+
+/** The value of a word; a word that makes no sense as YAML is itself. */
+export function yamlify(word: unknown): unknown {
+  if (typeof word !== 'string' || mustStay(word)) return word
+  if (word === 'None') return null
+  try {
+    return accepted(word, parseWord(word))
+  } catch {
+    return word
+  }
+}
+
+/** Job arguments (wire protocol §10.1): positional values, and the keyword arguments as one marked map at the end. */
+export function parseInput(words: readonly unknown[], noParse: readonly string[] = []): unknown[] {
+  const { args, kwargs } = parseWords(words, noParse)
+  return Object.keys(kwargs).length > 0 ? [...args, { __kwarg__: true, ...kwargs }] : args
+}
+
+/** Positional and keyword arguments. Keywords named in `noParse` keep their text. */
+export function parseWords(words: readonly unknown[], noParse: readonly string[] = []): Arguments {
+  const args: unknown[] = []
+  const kwargs = new Map<string, unknown>()
+  for (const word of words) {
+    const [, name, text = ''] = (typeof word === 'string' && KEYWORD.exec(word)) || []
+    const marked = keywordMap(word)
+    if (name !== undefined) kwargs.set(name, noParse.includes(name) ? text : yamlify(text))
+    else if (marked) for (const [key, value] of Object.entries(marked)) kwargs.set(key, value)
+    else args.push(yamlify(word))
+  }
+  return { args, kwargs: Object.fromEntries(kwargs) }
+}
+
+/** Arguments of several functions: the words between lone separators. Missing lists are empty. */
+export function splitWords(words: readonly string[], separator: string, functions: number): string[][] {
+  const lists: string[][] = [[]]
+  for (const word of words) {
+    if (word === separator) lists.push([])
+    else lists.at(-1)?.push(word)
+  }
+  while (lists.length < functions) lists.push([])
+  return lists
+}
+
+/** Blank, with white space YAML would fold, or digits grouped by `_` (which YAML would drop). */
+function mustStay(word: string): boolean {
+  return word.trim() === '' || /[\t\r\n]/.test(word) || (word.includes('_') && /^[\d_]+$/.test(word.trim()))
+}
+
+/** Maps and lists count only in brackets, so that `a: b` and `- x` stay text; so does what a `#` would cut off. */
+function accepted(word: string, value: unknown): unknown {
+  if (word.includes('#') && (value === null || typeof value === 'string')) return word
+  if (value === '') return /^(?:''|"")$/.test(word.trim()) ? value : word
+  return value
+}
+
+function keywordMap(word: unknown): Record<string, unknown> | undefined {
+  if (typeof word !== 'object' || word === null || !Object.hasOwn(word, '__kwarg__')) return undefined
+  const { __kwarg__: marker, ...members } = word as Record<string, unknown>
+  return marker === true ? members : undefined
+}

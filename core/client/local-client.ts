@@ -1,0 +1,183 @@
+import { SaltError } from '../base/errors.ts'
+import { clearRequest } from '../channel/clear-channel.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { EventBus, masterEventSockets, tags } from '../events/index.ts'
+import { expandCompound, expandNodegroup, type Nodegroups } from '../targets/index.ts'
+import type { RequestClient } from '../transport/contract.ts'
+import { getTransport } from '../transport/index.ts'
+import { isRecord } from '../wire/bytes.ts'
+import { makePublish } from '../wire/publish-request.ts'
+import type { MinionResult, PublishedJob, PublishRequest, Run } from './contract.ts'
+import { localCredentials } from './credentials.ts'
+import { collect } from './wait.ts'
+
+/** Seconds to wait for the master to take a job. */
+const PUBLISH_TIMEOUT = 15
+
+/** Publishes jobs as a user of the master's host, and gives their results. */
+export class LocalClient {
+  readonly #config: MasterConfig
+  readonly #bus: EventBus
+  readonly #requests: RequestClient
+
+  private constructor(config: MasterConfig, bus: EventBus, requests: RequestClient) {
+    this.#config = config
+    this.#bus = bus
+    this.#requests = requests
+  }
+
+  /** Rejects with MASTER_UNREACHABLE if no master with this configuration runs here. */
+  static async connect(config: MasterConfig): Promise<LocalClient> {
+    const bus = await EventBus.connect(masterEventSockets(config)).catch((error: unknown) => {
+      throw unreachable(config, error)
+    })
+    const host = ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
+    const requests = getTransport(config.transport).connectRequests({ host, port: config.ret_port, ipv6: config.ipv6 })
+    return new LocalClient(config, bus, requests)
+  }
+
+  /** Publish without waiting for results. Rejects with NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
+  async publish(request: PublishRequest): Promise<PublishedJob> {
+    const { user, key } = await localCredentials(this.#config)
+    const load = makePublish({
+      ...targetOf(request, this.#config.nodegroups),
+      fun: request.fun,
+      arg: argumentsOf(request),
+      user: request.user ?? user,
+      key,
+      ret: request.ret ?? '',
+      jid: request.jid ?? '',
+      timeout: request.timeout ?? this.#config.timeout,
+      kwargs: extrasOf(request),
+    })
+    return readPublished(await this.#ask(load), request)
+  }
+
+  /** Publish and give the results as they come. Listens before it publishes, so no answer is too early. */
+  async run(request: PublishRequest): Promise<Run> {
+    const events = this.#bus.subscribe(tags.jobs)
+    try {
+      const published = await this.publish(request)
+      const results = collect({
+        published,
+        events,
+        timeout: request.timeout ?? this.#config.timeout,
+        gatherJobTimeout: request.gatherJobTimeout ?? this.#config.gather_job_timeout,
+        findJob: (jid, minions) => this.#findJob(jid, minions, request.user),
+        config: this.#config,
+      })
+      return { ...published, [Symbol.asyncIterator]: () => results }
+    } catch (error) {
+      events.close()
+      throw error
+    }
+  }
+
+  /** Run to the end: id → return of those that returned. */
+  async cmd(request: PublishRequest): Promise<Record<string, unknown>> {
+    const returns: Record<string, unknown> = {}
+    for await (const result of await this.run(request)) {
+      if (result.state === 'returned') returns[result.id] = result.return
+    }
+    return returns
+  }
+
+  /** Run on a random choice of `size` of the minions that have the function. */
+  async cmdSubset(request: PublishRequest, size: number): Promise<Run> {
+    const able: string[] = []
+    const fun = typeof request.fun === 'string' ? request.fun : request.fun[0]
+    const listing = { ...request, fun: 'sys.list_functions', arg: [], kwarg: {} }
+    for await (const result of await this.run(listing)) {
+      if (result.state === 'returned' && Array.isArray(result.return) && result.return.includes(fun)) able.push(result.id)
+    }
+    const chosen = able.sort(() => Math.random() - 0.5).slice(0, size)
+    return this.run({ ...request, tgt: chosen, tgtType: 'list' })
+  }
+
+  /** The event bus of the master this client is connected to. */
+  get events(): EventBus {
+    return this.#bus
+  }
+
+  async close(): Promise<void> {
+    await this.#requests.close()
+    await this.#bus.close()
+  }
+
+  /** Ask silent minions whether they still work on a job; gives those that do, as they answer (wire protocol §13.3). */
+  async #findJob(jid: string, minions: readonly string[], user: string | undefined): Promise<PublishedJob> {
+    return this.publish({ tgt: minions, tgtType: 'list', fun: 'saltutil.find_job', arg: [jid], ...(user && { user }) })
+  }
+
+  async #ask(load: Record<string, unknown>): Promise<unknown> {
+    try {
+      return await clearRequest(this.#requests, load, PUBLISH_TIMEOUT * 1000)
+    } catch (error) {
+      if (SaltError.is(error) && error.code === 'TIMEOUT') throw unreachable(this.#config, error)
+      throw error
+    }
+  }
+}
+
+function unreachable(config: MasterConfig, cause: unknown): SaltError {
+  return new SaltError(
+    'MASTER_UNREACHABLE',
+    `Salt request timed out. The master is not responding on port ${config.ret_port} of ${config.interface} ` +
+      `(configuration in ${config.config_dir}, sockets in ${config.sock_dir}). Is salt-master running with this configuration?`,
+    {},
+    { cause },
+  )
+}
+
+/** Nodegroups are known to the master's host only: they travel as the compound target they stand for. */
+function targetOf({ tgt, tgtType = 'glob' }: PublishRequest, nodegroups: Nodegroups) {
+  if (tgtType === 'nodegroup') return { tgt: expandNodegroup(String(tgt), nodegroups), tgtType: 'compound' }
+  if (tgtType === 'compound' && typeof tgt === 'string') return { tgt: expandCompound(tgt, nodegroups), tgtType }
+  return { tgt, tgtType }
+}
+
+/** Keyword arguments travel as one marked map at the end (wire protocol §10.1). */
+function argumentsOf({ arg = [], kwarg }: PublishRequest): readonly unknown[] {
+  return kwarg && Object.keys(kwarg).length ? [...arg, { ...kwarg, __kwarg__: true }] : arg
+}
+
+function extrasOf(request: PublishRequest): Record<string, unknown> {
+  const { delimiter = ':', metadata, retConfig, retKwargs, moduleExecutors, executorOpts } = request
+  return {
+    delimiter,
+    show_timeout: true,
+    show_jid: false,
+    metadata,
+    ret_config: retConfig,
+    ret_kwargs: retKwargs,
+    module_executors: moduleExecutors,
+    executor_opts: executorOpts,
+  }
+}
+
+function readPublished(reply: unknown, request: PublishRequest): PublishedJob {
+  if (isRecord(reply) && isRecord(reply['error'])) throw failed(reply['error'])
+  const load = isRecord(reply) && isRecord(reply['load']) ? reply['load'] : undefined
+  if (!load) throw new SaltError('DECODE_FAILED', `The master did not take the job; it answered ${JSON.stringify(reply)}.`)
+  const { jid, minions, missing } = load
+  if (typeof jid === 'string') return { jid, minions: texts(minions), missing: texts(missing) }
+  throw new SaltError(
+    'NO_MINIONS_MATCHED',
+    'No minions matched the target. No command was sent, no jid was assigned.',
+    { tgt: request.tgt, tgtType: request.tgtType ?? 'glob' },
+  )
+}
+
+function failed(error: Record<string, unknown>): SaltError {
+  const name = String(error['name'])
+  const code = name.startsWith('Authentication')
+    ? 'AUTHENTICATION_FAILED'
+    : name.startsWith('Authorization')
+      ? 'AUTHORIZATION_FAILED'
+      : 'INVOCATION'
+  return new SaltError(code, String(error['message']), { name })
+}
+
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
+
+export type { MinionResult }

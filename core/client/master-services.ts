@@ -1,0 +1,83 @@
+import type { MasterServices, StoredJob, StoredReturn } from '../author/context.ts'
+import type { MasterConfig } from '../config/index.ts'
+import type { EventBus } from '../events/index.ts'
+import type { JobCache } from '../jobs/job-cache.ts'
+import type { MinionData } from '../jobs/minion-data.ts'
+import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
+import { KeyStore } from '../keys/key-store.ts'
+import type { LocalClient } from './local-client.ts'
+import { connectedIds } from './missing.ts'
+
+export interface ServicesSettings {
+  readonly config: MasterConfig
+  /** Connects on first use; a runner that only reads the job cache needs no running master. */
+  client(): Promise<LocalClient>
+}
+
+export interface OpenServices {
+  readonly services: MasterServices
+  close(): Promise<void>
+}
+
+/** What runners may ask of the master's host (`context.master`). Stores are opened on first use. */
+export function createMasterServices({ config, client }: ServicesSettings): OpenServices {
+  let cache: Promise<JobCache> | undefined
+  let data: Promise<MinionData> | undefined
+  const jobs = () => {
+    cache ??= import('../jobs/job-cache.ts').then(({ JobCache }) => JobCache.open(jobCacheDirectory(config)))
+    return cache
+  }
+  const minions = () => {
+    data ??= import('../jobs/minion-data.ts').then(({ MinionData }) => MinionData.open(minionDataDirectory(config)))
+    return data
+  }
+  const keys = new KeyStore(config.pki_dir)
+
+  const services: MasterServices = {
+    async *run(request) {
+      const { arg, tgtType, timeout, gatherJobTimeout } = request
+      const run = await (await client()).run({
+        tgt: request.tgt,
+        fun: request.fun,
+        ...(arg && { arg }),
+        ...(tgtType && { tgtType }),
+        ...(timeout !== undefined && { timeout }),
+        ...(gatherJobTimeout !== undefined && { gatherJobTimeout }),
+      })
+      for await (const result of run) {
+        yield result.state === 'returned' ? result : { id: result.id, return: undefined, missing: result.reason }
+      }
+    },
+    fire: async (tag, body) => {
+      const bus: EventBus = (await client()).events
+      await bus.fire(tag, body)
+      return true
+    },
+    async *events(prefix, signal) {
+      yield* (await client()).events.subscribe(prefix, signal)
+    },
+    jobs: {
+      get: async (jid) => {
+        const stored = (await jobs()).load(jid)
+        return stored && ({ jid, ...stored } as StoredJob)
+      },
+      returns: async (jid) =>
+        [...(await jobs()).returns(jid)].map(([id, ret]) => ({ ...ret, id }) as StoredReturn),
+      async *list(options = {}) {
+        for (const job of (await jobs()).list(options)) yield job as StoredJob
+      },
+    },
+    acceptedIds: () => keys.list('accepted'),
+    cachedGrains: async (id) => (await minions()).grains(id),
+    connectedIds: async () => (await connectedIds(config)) ?? [],
+  }
+
+  return {
+    services,
+    async close() {
+      await (await cache)?.close()
+      await (await data)?.close()
+    },
+  }
+}
+

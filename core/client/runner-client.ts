@@ -1,0 +1,125 @@
+import type { Log, MinionServices } from '../author/context.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { tags } from '../events/index.ts'
+import { createJidSource } from '../jobs/jid.ts'
+import { systemClock } from '../base/clock.ts'
+import { createContext, openLoader } from '../loader/index.ts'
+import { openMatch } from '../targets/open-match.ts'
+import { LocalClient } from './local-client.ts'
+import { createMasterServices } from './master-services.ts'
+
+export interface RunnerResult {
+  readonly jid: string
+  readonly return: unknown
+  readonly success: boolean
+  readonly retcode: number
+  readonly outputter?: string
+}
+
+export interface RunnerClientSettings {
+  readonly config: MasterConfig
+  readonly log: Log
+  readonly user: string
+}
+
+const nextJid = createJidSource(systemClock)
+
+/** Runs runner functions in this process, on the master's host; tells the event bus if a master runs (wire protocol §12). */
+export class RunnerClient {
+  readonly #settings: RunnerClientSettings
+  #client: Promise<LocalClient> | undefined
+
+  constructor(settings: RunnerClientSettings) {
+    this.#settings = settings
+  }
+
+  async run(
+    fun: string,
+    args: readonly unknown[],
+    kwargs: Readonly<Record<string, unknown>>,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<RunnerResult> {
+    const jid = nextJid()
+    const about = { fun: `runner.${fun}`, jid, user: this.#settings.user, fun_args: shown(args, kwargs) }
+    await this.#announce(tags.runNew(jid), about)
+    const result = await this.#perform(fun, args, kwargs, signal)
+    await this.#announce(tags.runReturn(jid), { ...about, return: result.return, success: result.success })
+    return { jid, ...result }
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined)
+    await client?.close()
+  }
+
+  async #perform(
+    fun: string,
+    args: readonly unknown[],
+    kwargs: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Omit<RunnerResult, 'jid'>> {
+    const { config, log } = this.#settings
+    const loader = openLoader('runners', { config, log })
+    const found = await loader.get(fun)
+    if (!found) return { return: await loader.why(fun), success: false, retcode: 1 }
+    const { services, close } = createMasterServices({ config, client: () => this.#connected() })
+    const context = createContext(
+      {
+        opts: config,
+        id: config.id,
+        grains: {},
+        pillar: {},
+        context: new Map(),
+        log,
+        signal,
+        retcode: 0,
+        match: await openMatch({ id: config.id, config, log }),
+        get minion(): MinionServices {
+          throw new SaltError('INVOCATION', 'context.minion is there for functions that run on a minion; this is a runner.')
+        },
+        master: services,
+      },
+      loader,
+    )
+    try {
+      const value = await found.run(found.bind(args, kwargs), context)
+      const { outputter } = found
+      const retcode = retcodeOf(value, context.retcode)
+      return { return: value ?? null, success: retcode === 0, retcode, ...(outputter && { outputter }) }
+    } catch (error) {
+      return { return: sentenceOf(fun, error), success: false, retcode: 1 }
+    } finally {
+      await close()
+    }
+  }
+
+  #connected(): Promise<LocalClient> {
+    this.#client ??= LocalClient.connect(this.#settings.config)
+    return this.#client
+  }
+
+  /** Nobody listens if no master runs: then there is nothing to tell. */
+  async #announce(tag: string, data: Record<string, unknown>): Promise<void> {
+    const client = await this.#connected().catch(() => undefined)
+    await client?.events.fire(tag, data).catch(() => undefined)
+  }
+}
+
+function shown(args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): unknown[] {
+  return Object.keys(kwargs).length ? [...args, kwargs] : [...args]
+}
+
+/** A runner that answers with a map may name its exit code in it (Salt: `retcode`, or `data.retcode`). */
+function retcodeOf(value: unknown, retcode: number): number {
+  if (retcode || typeof value !== 'object' || value === null) return retcode
+  const { retcode: own, data } = value as { retcode?: unknown; data?: { retcode?: unknown } }
+  const named = own ?? data?.retcode
+  return typeof named === 'number' ? named : 0
+}
+
+function sentenceOf(fun: string, error: unknown): string {
+  if (SaltError.is(error)) return messageOf(error)
+  const trace = error instanceof Error ? error.stack : undefined
+  return `Exception occurred in runner ${fun}: ${trace ?? messageOf(error)}`
+}

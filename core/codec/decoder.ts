@@ -1,0 +1,235 @@
+import { SaltError } from '../base/errors.ts'
+import { PlainObject } from './plain-object.ts'
+import { textOf } from './text.ts'
+import { DateTime, Float, NamedConstant, type Value } from './values.ts'
+
+/** What one message may ask of its reader. */
+interface Limits {
+  /** Nested arrays and maps. */
+  readonly depth: number
+  /** Values that need an object of their own: arrays, maps, byte strings, extensions. */
+  readonly objects: number
+  /** Elements of all arrays and maps together; an entry of a map has two. */
+  readonly elements: number
+}
+
+const trusted: Limits = { depth: 128, objects: 1_000_000, elements: 8_000_000 }
+const untrusted: Limits = { depth: 64, objects: 4096, elements: 65_536 }
+
+/**
+ * Reads one MessagePack value of either dialect (§1). Byte strings that are valid UTF-8 become text, others stay
+ * bytes (copies). A map becomes a plain object, or a `Map` where an object would lose something: a key that is not
+ * text, `__proto__`, an order of keys that JavaScript would change. Integers beyond 2^53 are bigint.
+ * @throws SaltError DECODE_FAILED for what is malformed, nested too deep, too costly, or followed by more bytes.
+ */
+export function decode(bytes: Uint8Array): Value {
+  return new Reader(bytes, trusted, true).message()
+}
+
+/** As `decode`, but values stay bytes (file chunks, §7.4); only keys become text. */
+export function decodeRaw(bytes: Uint8Array): Value {
+  return new Reader(bytes, trusted, false).message()
+}
+
+/** As `decode`, for messages of unknown origin: a small bound on what they cost, whatever they claim. */
+export function decodeUntrusted(bytes: Uint8Array): Value {
+  return new Reader(bytes, untrusted, true).message()
+}
+
+/** One pass over one message; allocates only for elements whose bytes are there. */
+class Reader {
+  readonly bytes: Buffer
+  private readonly limits: Limits
+  private wantsText: boolean
+  private at = 0
+  private end: number
+  private depth = 0
+  private objects = 0
+  private elements = 0
+  /** Values that are still to come in all open arrays and maps; each takes at least one byte. */
+  private owed = 1
+
+  constructor(bytes: Uint8Array, limits: Limits, wantsText: boolean) {
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.limits = limits
+    this.wantsText = wantsText
+    this.end = bytes.byteLength
+  }
+
+  message(): Value {
+    const value = this.value()
+    if (this.at < this.end) throw malformed(`${this.end - this.at} bytes follow the value`)
+    return value
+  }
+
+  private value(): Value {
+    this.owed--
+    const head = this.bytes[this.take(1)]!
+    if (head < 0x80) return head
+    if (head < 0x90) return this.map(head & 0x0f)
+    if (head < 0xa0) return this.array(head & 0x0f)
+    if (head < 0xc0) return this.string(head & 0x1f)
+    if (head < 0xe0) return readers[head - 0xc0]!(this)
+    return head - 0x100
+  }
+
+  /** Moves over `size` bytes and gives where they begin. What other values are owed must remain. */
+  take(size: number): number {
+    const start = this.at
+    if (size > this.end - start - this.owed) throw malformed('it ends early')
+    this.at = start + size
+    return start
+  }
+
+  size(width: 1 | 2 | 4): number {
+    return this.bytes.readUIntBE(this.take(width), width)
+  }
+
+  string(size: number): string | Buffer {
+    const start = this.take(size)
+    const text = this.wantsText ? textOf(this.bytes, start, this.at) : undefined
+    return text ?? this.copy(start)
+  }
+
+  private copy(start: number): Buffer {
+    this.countObject()
+    return Buffer.from(this.bytes.subarray(start, this.at))
+  }
+
+  array(size: number): Value[] {
+    this.enter(size)
+    const array: Value[] = []
+    for (let left = size; left > 0; left--) array.push(this.value())
+    this.depth--
+    return array
+  }
+
+  map(size: number): { [key: string]: Value } | Map<unknown, Value> {
+    this.enter(2 * size)
+    const plain = new PlainObject()
+    for (let left = size; left > 0; left--) {
+      const key = this.key()
+      if (!plain.accepts(key)) return this.mapFrom(plain.members, key, left)
+      plain.members[key] = this.value()
+    }
+    this.depth--
+    return plain.members
+  }
+
+  /** Goes on with a `Map` from the first entry that a plain object cannot hold. */
+  private mapFrom(object: { [key: string]: Value }, key: unknown, left: number): Map<unknown, Value> {
+    const map = new Map<unknown, Value>(Object.entries(object))
+    map.set(key, this.value())
+    for (let more = left - 1; more > 0; more--) map.set(this.key(), this.value())
+    this.depth--
+    return map
+  }
+
+  private key(): Value {
+    const head = this.bytes[this.at] ?? 0
+    if ((head >= 0x80 && head < 0xa0) || (head >= 0xdc && head < 0xe0)) {
+      throw malformed('a key of a map is an array or a map')
+    }
+    const { wantsText } = this
+    this.wantsText = true
+    const key = this.value()
+    this.wantsText = wantsText
+    return key
+  }
+
+  private enter(count: number): void {
+    this.countObject()
+    this.owed += count
+    this.elements += count
+    if (this.owed > this.end - this.at) throw malformed('it claims more elements than it has bytes')
+    if (this.elements > this.limits.elements) throw malformed(`it has over ${this.limits.elements} elements`)
+    if (++this.depth > this.limits.depth)
+      throw malformed(`it is nested over ${this.limits.depth} levels deep`)
+  }
+
+  private countObject(): void {
+    if (++this.objects > this.limits.objects) throw malformed(`it has over ${this.limits.objects} objects`)
+  }
+
+  extension(size: number): Value {
+    const type = this.bytes[this.take(1)]
+    const start = this.take(size)
+    if (type === 78) return this.dateTime(start)
+    if (type === 79) return this.namedConstant(start)
+    return this.copy(start)
+  }
+
+  private dateTime(start: number): Value {
+    this.countObject()
+    const text = this.bytes.toString('latin1', start, this.at)
+    return DateTime.matches(text) ? new DateTime(text) : this.copy(start)
+  }
+
+  /** The payload is a message of its own, under what is left of this one's limits. */
+  private namedConstant(start: number): NamedConstant {
+    const { at: after, end, owed, wantsText } = this
+    Object.assign(this, { at: start, end: after, owed: 1, wantsText: true })
+    this.depth++
+    const pair = this.message()
+    this.depth--
+    Object.assign(this, { at: after, end, owed, wantsText })
+    if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[0] !== 'string') {
+      throw malformed('a named constant is not a pair of name and value')
+    }
+    return new NamedConstant(pair[0], pair[1]!)
+  }
+}
+
+/** 3.0 must not come out as 3. */
+function float(value: number): number | Float {
+  return Number.isSafeInteger(value) ? new Float(value) : value
+}
+
+function narrow(value: bigint): number | bigint {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : value
+}
+
+function malformed(reason: string): SaltError {
+  return new SaltError('DECODE_FAILED', `The message cannot be decoded: ${reason}.`)
+}
+
+function unassigned(): never {
+  throw malformed('it holds the byte 0xc1, which begins no value')
+}
+
+/** How values go on whose first byte is 0xc0 to 0xdf. */
+const readers: readonly ((reader: Reader) => Value)[] = [
+  () => null,
+  unassigned,
+  () => false,
+  () => true,
+  (reader) => reader.string(reader.size(1)), // bin 8, 16, 32
+  (reader) => reader.string(reader.size(2)),
+  (reader) => reader.string(reader.size(4)),
+  (reader) => reader.extension(reader.size(1)), // ext 8, 16, 32
+  (reader) => reader.extension(reader.size(2)),
+  (reader) => reader.extension(reader.size(4)),
+  (reader) => float(reader.bytes.readFloatBE(reader.take(4))),
+  (reader) => float(reader.bytes.readDoubleBE(reader.take(8))),
+  (reader) => reader.size(1), // uint 8, 16, 32, 64
+  (reader) => reader.size(2),
+  (reader) => reader.size(4),
+  (reader) => narrow(reader.bytes.readBigUInt64BE(reader.take(8))),
+  (reader) => reader.bytes.readInt8(reader.take(1)), // int 8, 16, 32, 64
+  (reader) => reader.bytes.readInt16BE(reader.take(2)),
+  (reader) => reader.bytes.readInt32BE(reader.take(4)),
+  (reader) => narrow(reader.bytes.readBigInt64BE(reader.take(8))),
+  (reader) => reader.extension(1), // fixext
+  (reader) => reader.extension(2),
+  (reader) => reader.extension(4),
+  (reader) => reader.extension(8),
+  (reader) => reader.extension(16),
+  (reader) => reader.string(reader.size(1)), // str 8, 16, 32
+  (reader) => reader.string(reader.size(2)),
+  (reader) => reader.string(reader.size(4)),
+  (reader) => reader.array(reader.size(2)), // array 16, 32
+  (reader) => reader.array(reader.size(4)),
+  (reader) => reader.map(reader.size(2)), // map 16, 32
+  (reader) => reader.map(reader.size(4)),
+]

@@ -1,0 +1,24 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Below this many bytes a loop beats a call into native code. */
+const shortText = 16
+
+/** The text that `bytes[start, end)` are in UTF-8; undefined if they are not valid UTF-8. */
+export function textOf(bytes: Buffer, start: number, end: number): string | undefined {
+  if (end - start <= shortText) {
+    const text = shortAscii(bytes, start, end)
+    if (text !== undefined) return text
+  }
+  return isUtf8(bytes.subarray(start, end)) ? bytes.toString('utf8', start, end) : undefined
+}
+
+/** Almost every key and most values are a few ASCII characters. */
+function shortAscii(bytes: Buffer, start: number, end: number): string | undefined {
+  let text = ''
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte > 0x7f) return undefined
+    text += String.fromCharCode(byte)
+  }
+  return text
+}

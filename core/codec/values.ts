@@ -1,0 +1,60 @@
+/** What a decoded message can hold. Maps are plain objects wherever a plain object is faithful (see `decode`). */
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | Float
+  | DateTime
+  | NamedConstant
+  | Value[]
+  | Map<unknown, Value>
+  | { [key: string]: Value }
+
+/**
+ * A 64-bit float whose value is a whole number (3.0, -0.0). Peers tell 3 from 3.0, a JavaScript number does not;
+ * this keeps the kind when a value is passed on. All other floats are plain numbers.
+ */
+export class Float extends Number {}
+
+const dateTimeText = /^\d{1,4}\d{4}T\d\d:\d\d:\d\d\.\d{6}$/
+
+/** Extension type 78: a date and time without zone, `YYYYMMDDTHH:MM:SS.ffffff` (§1). */
+export class DateTime {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The same instant in UTC. */
+  static from(date: Date): DateTime {
+    const [day = '', time = ''] = date.toISOString().split('T')
+    return new DateTime(`${day.replaceAll('-', '')}T${time.replace('Z', '000')}`)
+  }
+
+  static matches(text: string): boolean {
+    return dateTimeText.test(text)
+  }
+
+  toString(): string {
+    return this.text.replace(/^(\d+)(\d\d)(\d\d)T/, '$1-$2-$3T')
+  }
+
+  toJSON(): string {
+    return this.toString()
+  }
+}
+
+/** Extension type 79: a constant that has a name (§1). */
+export class NamedConstant {
+  readonly name: string
+  readonly value: Value
+
+  constructor(name: string, value: Value) {
+    this.name = name
+    this.value = value
+  }
+}

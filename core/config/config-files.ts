@@ -1,0 +1,137 @@
+import { dirname, resolve } from 'node:path'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { checkOption } from './check-option.ts'
+import { commonOptions } from './common-options.ts'
+import { expandGlob } from './glob.ts'
+import type { Mapping } from './option.ts'
+import { checkDirectory, readTrusted } from './permissions.ts'
+import { parseYaml } from './yaml.ts'
+
+/** What people wrote, before defaults: values, the file each key was last written in, and what is odd about it. */
+export interface WrittenOptions {
+  readonly values: Mapping
+  readonly sources: ReadonlyMap<string, string>
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Read `<dir>/master` (or minion), then the files of its `default_include`, then those of its `include`, each group in
+ * sorted order. A later file wins; within a group maps are merged, a group as a whole replaces keys of what came before.
+ */
+export function readConfigFiles(confFile: string, defaultInclude: string): WrittenOptions {
+  checkDirectory(dirname(confFile))
+  const main = readFile(confFile, { trail: [] })
+  if (!main)
+    return { ...nothing, warnings: [`There is no configuration file ${confFile}; defaults are used.`] }
+
+  const reading: Reading = { trail: [confFile], owner: textOf(main.values.user) }
+  const after = readIncludes(main.values.default_include ?? defaultInclude, confFile, reading, {
+    mayBeEmpty: true,
+  })
+  return inOrder([main, after, readIncludes(main.values.include, confFile, reading)])
+}
+
+interface Reading {
+  /** Files that include one another, outermost first. */
+  readonly trail: readonly string[]
+  /** The user the daemon is to run as; may own included files. */
+  readonly owner?: string
+}
+
+const nothing: WrittenOptions = { values: {}, sources: new Map(), warnings: [] }
+
+/** One file, without what it includes. */
+function readFile(path: string, { owner }: Reading): WrittenOptions | undefined {
+  const text = readTrusted(path, owner)
+  if (text === undefined) return undefined
+  const values = parse(text, path)
+  return { values, sources: new Map(Object.keys(values).map((key) => [key, path])), warnings: [] }
+}
+
+function parse(text: string, path: string): Mapping {
+  const value = attempt(() => parseYaml(text), path) ?? {}
+  if (isMap(value)) return value
+  throw invalid(path, 'it must hold lines of "key: value"')
+}
+
+function attempt<T>(read: () => T, path: string): T {
+  try {
+    return read()
+  } catch (error) {
+    throw invalid(path, messageOf(error), error)
+  }
+}
+
+/** All files that patterns stand for, maps merged. */
+function readIncludes(
+  patterns: unknown,
+  from: string,
+  reading: Reading,
+  { mayBeEmpty = false } = {},
+): WrittenOptions {
+  return patternsOf(patterns, from)
+    .map((pattern) => {
+      const paths = expandGlob(resolve(dirname(from), pattern))
+      if (paths.length > 0) return paths.map((path) => readIncluded(path, reading)).reduce(merged)
+      return mayBeEmpty
+        ? nothing
+        : { ...nothing, warnings: [`${from} includes ${pattern}, which does not exist.`] }
+    })
+    .reduce(merged, nothing)
+}
+
+/** An included file, with what it includes itself. */
+function readIncluded(path: string, { trail, owner }: Reading): WrittenOptions {
+  if (trail.includes(path)) throw invalid(path, `it includes itself by way of ${trail.join(', ')}`)
+  checkDirectory(dirname(path), owner)
+  const file = readFile(path, { trail, owner }) ?? nothing
+  return inOrder([file, readIncludes(file.values.include, path, { trail: [...trail, path], owner })])
+}
+
+function patternsOf(value: unknown, file: string): readonly string[] {
+  if (value === undefined || value === null) return []
+  checkOption('include', commonOptions.include.schema, value, file)
+  return typeof value === 'string' ? [value] : (value as string[])
+}
+
+/** Keys of later parts replace those of earlier ones. */
+function inOrder(parts: readonly WrittenOptions[]): WrittenOptions {
+  return parts.reduce((before, after) => combine(before, after, { ...before.values, ...after.values }))
+}
+
+function merged(before: WrittenOptions, after: WrittenOptions): WrittenOptions {
+  return combine(before, after, mergeMaps(before.values, after.values))
+}
+
+function combine(before: WrittenOptions, after: WrittenOptions, values: Mapping): WrittenOptions {
+  return {
+    values,
+    sources: new Map([...before.sources, ...after.sources]),
+    warnings: [...before.warnings, ...after.warnings],
+  }
+}
+
+function mergeMaps(before: Mapping, after: Mapping): Mapping {
+  const common = Object.entries(after).map(([key, value]) => {
+    const old = Object.hasOwn(before, key) ? before[key] : undefined
+    return [key, isMap(old) && isMap(value) ? mergeMaps(old, value) : value] as const
+  })
+  return { ...before, ...Object.fromEntries(common) }
+}
+
+function isMap(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function invalid(file: string, reason: string, cause?: unknown): SaltError {
+  return new SaltError(
+    'CONFIG_INVALID',
+    `The configuration file ${file} is not valid: ${reason}.`,
+    { file, reason },
+    { cause },
+  )
+}

@@ -1,0 +1,28 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fnmatch } from '../base/fnmatch.ts'
+
+const magic = /[*?[]/
+
+/** Existing paths an absolute shell pattern stands for, sorted. As in a shell, `*` does not begin with a dot. */
+export function expandGlob(pattern: string): string[] {
+  const paths = pattern.split('/').filter(Boolean).reduce(expandSegment, ['/'])
+  return paths.filter((path) => existsSync(path)).sort()
+}
+
+function expandSegment(directories: string[], segment: string): string[] {
+  if (!magic.test(segment)) return directories.map((directory) => join(directory, segment))
+  return directories.flatMap((directory) =>
+    namesIn(directory)
+      .filter((name) => fnmatch(name, segment) && (!name.startsWith('.') || segment.startsWith('.')))
+      .map((name) => join(directory, name)),
+  )
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}

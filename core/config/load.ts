@@ -1,0 +1,104 @@
+import { closest } from '../base/closest.ts'
+import { checkOption } from './check-option.ts'
+import { readConfigFiles, type WrittenOptions } from './config-files.ts'
+import { isLaterOption } from './later-options.ts'
+import type { Mapping, Option, OptionsOf, OptionTable } from './option.ts'
+
+export interface LoadRequest<T extends OptionTable> {
+  readonly table: T
+  readonly confFile: string
+  readonly overrides?: { readonly [K in keyof OptionsOf<T>]?: OptionsOf<T>[K] | undefined }
+}
+
+/** Options of a role with defaults for what was not written, of the right types, and what to tell the user. */
+export interface LoadedOptions<T extends OptionTable> {
+  readonly options: OptionsOf<T>
+  /** Keys that somebody wrote, in a file or on the command line. */
+  readonly written: ReadonlySet<string>
+  readonly warnings: string[]
+}
+
+/** Written → with defaults. Precedence: defaults < file < included files < overrides. */
+export function loadOptions<T extends OptionTable>({
+  table,
+  confFile,
+  overrides = {},
+}: LoadRequest<T>): LoadedOptions<T> {
+  const files = readConfigFiles(confFile, String(table.default_include?.default ?? ''))
+  const fromFiles = checked(files, table)
+  const fromCaller = checked(asWritten(overrides), table)
+  const values = { ...fromFiles, ...fromCaller }
+  return {
+    options: { ...defaultsOf(table), ...values } as OptionsOf<T>,
+    written: new Set(Object.keys(values)),
+    warnings: [...files.warnings, ...remarks(files, table)],
+  }
+}
+
+function asWritten(overrides: Mapping): WrittenOptions {
+  const given = Object.entries(overrides).filter(([, value]) => value !== undefined)
+  return {
+    values: structuredClone(Object.fromEntries(given)),
+    sources: new Map(given.map(([key]) => [key, 'the command line'])),
+    warnings: [],
+  }
+}
+
+/** The values with a meaning, their types checked. An empty value means: as if it were not there. */
+function checked({ values, sources }: WrittenOptions, table: OptionTable): Mapping {
+  const meant = Object.entries(values)
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => {
+      const option = optionOf(table, key)
+      if (!option) return [key, value]
+      const normal = normalised(key, option, value)
+      checkOption(key, option.schema, normal, sources.get(key) ?? 'the configuration')
+      return [key, normal]
+    })
+  return Object.fromEntries(meant)
+}
+
+function normalised(key: string, option: Option, value: unknown): unknown {
+  if (option.lowercase && typeof value === 'string') return value.toLowerCase()
+  // An id of digits is still a name.
+  if (key === 'id' && (typeof value === 'number' || typeof value === 'bigint')) return String(value)
+  return value
+}
+
+function optionOf(table: OptionTable, key: string): Option | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined
+}
+
+function defaultsOf(table: OptionTable): Mapping {
+  return Object.fromEntries(Object.entries(table).map(([key, option]) => [key, option.default]))
+}
+
+/** What somebody who wrote this should know. */
+function remarks({ values, sources }: WrittenOptions, table: OptionTable): string[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    const option = optionOf(table, key)
+    const place = `The option ${key} in ${sources.get(key)}`
+    if (option) return option.later && !isDefault(option, value) ? [`${place} has no effect yet.`] : []
+    if (isLaterOption(key)) return [`${place} has no effect yet.`]
+    // Settings of single modules and returners, which only they know.
+    if (key.includes('.')) return []
+    const meant = closest(key, Object.keys(table))
+    return [
+      meant
+        ? `${place} is not known; did you mean ${meant}?`
+        : `${place} is not known; only modules can see it.`,
+    ]
+  })
+}
+
+function isDefault(option: Option, value: unknown): boolean {
+  return value === null || JSON.stringify(value) === JSON.stringify(option.default)
+}
+
+/** Make a value and all it holds unchangeable. */
+export function deepFreeze<T>(value: T): Readonly<T> {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return value
+}

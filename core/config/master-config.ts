@@ -1,0 +1,42 @@
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { deepFreeze, loadOptions } from './load.ts'
+import { type ConfigLocation, configDirectory, type LoadSettings } from './location.ts'
+import { type MasterOptions, masterOptions } from './master-options.ts'
+import { compilePaths } from './paths.ts'
+
+/** The configuration of a master: complete, checked, paths absolute, unchangeable. */
+export type MasterConfig = Readonly<MasterOptions & ConfigLocation>
+
+/**
+ * Load the configuration of a master.
+ *
+ * @throws SaltError CONFIG_INVALID (with `data` file, key, reason), PERMISSIONS
+ */
+export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
+  config: MasterConfig
+  warnings: string[]
+} {
+  const config_dir = configDirectory(settings.configDir)
+  const conf_file = resolve(config_dir, 'master')
+  const { options, written, warnings } = loadOptions({
+    table: masterOptions,
+    confFile: conf_file,
+    overrides: settings.overrides,
+  })
+  const compiled = compilePaths(options, masterOptions)
+  const config = {
+    ...compiled,
+    id: compiled.id || `${hostname()}_master`,
+    keep_jobs_seconds: keepJobs(options, written),
+    config_dir,
+    conf_file,
+  }
+  return { config: deepFreeze(config), warnings }
+}
+
+/** Older configurations give hours. */
+function keepJobs(options: MasterOptions, written: ReadonlySet<string>): number {
+  const inHours = options.keep_jobs !== undefined && !written.has('keep_jobs_seconds')
+  return inHours ? options.keep_jobs * 3600 : options.keep_jobs_seconds
+}

@@ -1,0 +1,69 @@
+import { createRequire } from 'node:module'
+import type { Document, ScalarTag } from 'yaml'
+import { resolvePlain, scalarKinds } from './scalar.ts'
+
+/**
+ * Read a YAML document the way Salt reads its configuration: YAML 1.1, no dates, no tags but those of the values,
+ * no key twice, aliases bounded.
+ *
+ * @throws Error whose message says what is wrong and where
+ */
+export function parseYaml(text: string): unknown {
+  return parseFlat(text) ?? parseAny(text)
+}
+
+const blank = /^[ ]*(?:#.*)?$/
+const entry = /^([A-Za-z_]\w*):(?:[ ]+([A-Za-z0-9/][\w./-]*)?)?(?:[ ]+#.*|[ ]*)$/
+
+/**
+ * Most configuration files are lines of `key: word`. Those are read here, because loading the parser costs more than
+ * all the rest of a short command. Undefined for everything this cannot prove to be such a file.
+ */
+function parseFlat(text: string): Record<string, unknown> | undefined {
+  const values = new Map<string, unknown>()
+  for (const line of text.split(/\r?\n/)) {
+    if (blank.test(line)) continue
+    const [, key, word = ''] = entry.exec(line) ?? []
+    if (key === undefined || values.has(key) || typeof resolvePlain(key) !== 'string') return undefined
+    values.set(key, resolvePlain(word))
+  }
+  return values.size > 0 ? Object.fromEntries(values) : undefined
+}
+
+const scalarTags: ScalarTag[] = scalarKinds.map(({ tag, test, resolve }) => ({
+  tag,
+  test,
+  default: true,
+  resolve: (text) => resolve(text),
+}))
+
+/** Deeper than any configuration; shallow enough for code that descends by calling itself. */
+const MAX_DEPTH = 100
+
+function parseAny(text: string): unknown {
+  const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml')
+  refuseDepth(text, yaml)
+  const document = yaml.parseDocument(text, {
+    version: '1.1',
+    schema: 'failsafe',
+    merge: true,
+    customTags: scalarTags,
+    logLevel: 'error',
+  })
+  refuseProblems(document)
+  return document.toJS({ maxAliasCount: 100 })
+}
+
+/** The first stage of the parser keeps a stack of its own, so it can tell before the others run out of theirs. */
+function refuseDepth(text: string, { Lexer, Parser }: typeof import('yaml')): void {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(text)) {
+    Array.from(parser.next(lexeme))
+    if (parser.stack.length > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`)
+  }
+}
+
+function refuseProblems({ errors, warnings }: Document): void {
+  const problem = errors[0] ?? warnings[0]
+  if (problem) throw new Error(problem.message.trimEnd())
+}

@@ -1,0 +1,46 @@
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
+
+/**
+ * The cipher of the symmetric envelope (§3): IV ‖ AES-192-CBC with PKCS#7 ‖ HMAC-SHA-256 over both.
+ * What the plain bytes mean is the business of `SymmetricKey`.
+ */
+
+export interface EnvelopeKeys {
+  /** 24 bytes. */
+  readonly cipher: Buffer
+  /** 32 bytes. */
+  readonly mac: Buffer
+}
+
+const cipherName = 'aes-192-cbc'
+const ivSize = 16
+const macSize = 32
+
+/** `iv`: 16 bytes, random for every message. */
+export function seal(keys: EnvelopeKeys, iv: Uint8Array, plain: readonly Uint8Array[]): Buffer {
+  const cipher = createCipheriv(cipherName, keys.cipher, iv)
+  const body = Buffer.concat([iv, ...plain.map((part) => cipher.update(part)), cipher.final()])
+  return Buffer.concat([body, authenticate(keys, body)])
+}
+
+/** The plain bytes; undefined if the message was not sealed with these keys or was changed on its way. */
+export function open(keys: EnvelopeKeys, sealed: Uint8Array): Buffer | undefined {
+  if (sealed.length < macSize) return undefined
+  const body = sealed.subarray(0, -macSize)
+  if (!timingSafeEqual(authenticate(keys, body), sealed.subarray(-macSize))) return undefined
+  return decipher(keys, body)
+}
+
+function decipher(keys: EnvelopeKeys, body: Uint8Array): Buffer | undefined {
+  if (body.length < 2 * ivSize) return undefined
+  const cipher = createDecipheriv(cipherName, keys.cipher, body.subarray(0, ivSize))
+  try {
+    return Buffer.concat([cipher.update(body.subarray(ivSize)), cipher.final()])
+  } catch {
+    return undefined // wrong padding under a right MAC: a broken writer
+  }
+}
+
+function authenticate(keys: EnvelopeKeys, body: Uint8Array): Buffer {
+  return createHmac('sha256', keys.mac).update(body).digest()
+}

@@ -1,0 +1,11 @@
+export {
+  type EncryptionAlgorithm,
+  isEncryptionAlgorithm,
+  isSigningAlgorithm,
+  type SigningAlgorithm,
+} from './algorithms.ts'
+export { fingerprint } from './fingerprint.ts'
+export { PrivateKey } from './private-key.ts'
+export { PublicKey } from './public-key.ts'
+export { newNonce, secretsEqual } from './secrets.ts'
+export { SymmetricKey } from './symmetric-key.ts'

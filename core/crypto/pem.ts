@@ -1,0 +1,58 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { SaltError } from '../base/errors.ts'
+
+/** A PEM text of an 8192 bit private key has about 6.5 kB. */
+const longestPem = 16_384
+const publicPem = /^-----BEGIN (RSA )?PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+\n-----END (RSA )?PUBLIC KEY-----$/
+const privatePem = /^-----BEGIN (RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]+\n-----END (RSA )?PRIVATE KEY-----$/
+
+/** One form for texts that mean the same: no white space around, `\n` line ends, none at the end (§2). */
+export function normalise(pem: string): string {
+  return pem.trim().replace(/\r\n?/g, '\n')
+}
+
+/** The key of a PEM text. @throws SaltError KEY_INVALID */
+export function readPublic(pem: string): KeyObject {
+  return read('public', pem, publicPem, createPublicKey)
+}
+
+/** The key of a PEM text. @throws SaltError KEY_INVALID */
+export function readPrivate(pem: string): KeyObject {
+  return read('private', pem, privatePem, createPrivateKey)
+}
+
+function read(kind: string, pem: string, shape: RegExp, create: (pem: string) => KeyObject): KeyObject {
+  if (typeof pem !== 'string' || pem.length > longestPem || !shape.test(normalise(pem))) {
+    throw invalid(`The ${kind} key is not one unencrypted RSA key in PEM text.`)
+  }
+  const key = parse(kind, normalise(pem), create)
+  checkKind(kind, key)
+  return key
+}
+
+function parse(kind: string, pem: string, create: (pem: string) => KeyObject): KeyObject {
+  try {
+    return create(pem)
+  } catch (cause) {
+    throw invalid(`The ${kind} key cannot be read: its PEM text is damaged.`, cause)
+  }
+}
+
+function checkKind(kind: string, key: KeyObject): void {
+  const { modulusLength: bits = 0, publicExponent: exponent = 0n } = key.asymmetricKeyDetails ?? {}
+  if (key.asymmetricKeyType !== 'rsa') throw invalid(`The ${kind} key is not an RSA key.`)
+  checkBits(bits)
+  if (exponent < 65_537n || exponent >= 2n ** 32n || exponent % 2n === 0n) {
+    throw invalid(`The ${kind} key has the exponent ${exponent}; generate it with 65537.`)
+  }
+}
+
+/** @throws SaltError KEY_INVALID unless a key of this size is strong enough and not absurd. */
+export function checkBits(bits: number): void {
+  if (bits % 8 === 0 && bits >= 2048 && bits <= 8192) return
+  throw invalid(`A key of ${bits} bits is not accepted; use 2048 to 8192 (keysize).`)
+}
+
+function invalid(message: string, cause?: unknown): SaltError {
+  return new SaltError('KEY_INVALID', message, {}, { cause })
+}

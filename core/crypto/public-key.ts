@@ -1,0 +1,50 @@
+import { constants, type KeyObject, publicDecrypt, publicEncrypt, verify } from 'node:crypto'
+import { type EncryptionAlgorithm, encryptionHash, type SigningAlgorithm, signingHash } from './algorithms.ts'
+import { normalise, readPublic } from './pem.ts'
+import { toInteger, unpad, withTrailer } from './x931.ts'
+
+/** The RSA public key of a peer (§2). */
+export class PublicKey {
+  /** The text it was read from, trimmed, with `\n` line ends and none at the end. */
+  readonly pem: string
+  /** Modulus, in bytes. */
+  readonly size: number
+  readonly #key: KeyObject
+  readonly #modulus: bigint
+
+  /** @throws SaltError KEY_INVALID unless `pem` is one RSA public key of 2048 to 8192 bits. */
+  static parse(pem: string): PublicKey {
+    const key = readPublic(pem)
+    return new PublicKey(normalise(pem), key)
+  }
+
+  private constructor(pem: string, key: KeyObject) {
+    this.pem = pem
+    this.#key = key
+    this.#modulus = toInteger(Buffer.from(key.export({ format: 'jwk' }).n ?? '', 'base64url'))
+    this.size = (key.asymmetricKeyDetails?.modulusLength ?? 0) / 8
+  }
+
+  /** Hides a key string or token (well under 190 bytes) from all but the owner of the private key. */
+  encrypt(data: Uint8Array, algorithm: EncryptionAlgorithm): Buffer {
+    const oaepHash = encryptionHash(algorithm)
+    return publicEncrypt({ key: this.#key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash }, data)
+  }
+
+  verify(data: Uint8Array, signature: Uint8Array, algorithm: SigningAlgorithm): boolean {
+    const key = { key: this.#key, padding: constants.RSA_PKCS1_PADDING }
+    return verify(signingHash(algorithm), data, key, signature)
+  }
+
+  /** The message that the owner of the private key sealed (X9.31); undefined if it was not them. */
+  recover(sealed: Uint8Array): Buffer | undefined {
+    if (sealed.length !== this.size || toInteger(sealed) >= this.#modulus) return undefined
+    const opened = publicDecrypt({ key: this.#key, padding: constants.RSA_NO_PADDING }, sealed)
+    return unpad(withTrailer(opened, this.#modulus))
+  }
+
+  /** Whether it is the same key, however its text is written. */
+  equals(other: PublicKey): boolean {
+    return this.#key.equals(other.#key)
+  }
+}

@@ -1,0 +1,6 @@
+export { createJidSource, isJid, jidTime } from './jid.ts'
+export { type CachedJob, JobCache, type JobCacheOptions } from './job-cache.ts'
+export { advance, isFinal, type JobSignal, type JobState, type JobStatus, published } from './job-states.ts'
+export { MinionData, type MinionFacts } from './minion-data.ts'
+export { ReturnSpool, type SpoolEntry, type SpooledReturn } from './return-spool.ts'
+export { SeenJobs, type SeenPublication } from './seen-jobs.ts'

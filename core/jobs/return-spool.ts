@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import { SaltError } from '../base/errors.ts'
+import type { Value } from '../codec/index.ts'
+import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../store/index.ts'
+import { checkJid, type Fields, isFields } from './records.ts'
+
+/** A return on its way to a master. */
+export interface SpooledReturn {
+  readonly jid: string
+  /** What is sent (wire protocol §10.3). */
+  readonly ret: Fields
+  /** The address of the master that published the job, where that is known. */
+  readonly master?: string
+  /** The job as it was published, where that is known. */
+  readonly job?: Fields
+}
+
+/** A return on disk. Its content is read when it is asked for, so that a long outage does not fill the memory. */
+export interface SpoolEntry extends SpooledReturn {
+  /** Place in the spool; of use to the spool only. */
+  readonly key: StoreKey
+}
+
+/**
+ * The minion's returns between the end of a job and the master's acknowledgement. Keys: `['ret', jid, n]`, since one
+ * job may leave several returns. Job processes may add while the minion's main process has it open.
+ */
+export class ReturnSpool {
+  readonly #store: Store | undefined
+
+  /** A spool that holds nothing and takes nothing, for programs that have none. */
+  static empty(): ReturnSpool {
+    return new ReturnSpool(undefined)
+  }
+
+  /** The file inside `directory`. */
+  static path(directory: string): string {
+    return join(directory, 'returns.mdb')
+  }
+
+  /** @throws SaltError STORE_FAILED */
+  static open(directory: string, options?: StoreOptions): ReturnSpool {
+    return new ReturnSpool(openStore(ReturnSpool.path(directory), options))
+  }
+
+  private constructor(store: Store | undefined) {
+    this.#store = store
+  }
+
+  /** Resolves when the return is on disk. Rejects with STORE_FAILED if it cannot be, INVALID_ARGUMENTS for a bad jid. */
+  async add({ jid, ret, master, job }: SpooledReturn): Promise<SpoolEntry> {
+    checkJid(jid)
+    const store = this.#opened()
+    const key = await store.change((records) => {
+      const [last] = records.keys(under('ret', jid), { reverse: true })
+      const free = ['ret', jid, last ? Number(last[2]) + 1 : 0]
+      records.put(free, { ret, master, job })
+      return free
+    })
+    return entryOf(store, key)
+  }
+
+  /** What has not been acknowledged, oldest job first. */
+  pending(): SpoolEntry[] {
+    const store = this.#store
+    return store ? Array.from(store.keys(under('ret')), (key) => entryOf(store, key)) : []
+  }
+
+  /** The master has it: forget it. */
+  async done(entry: Pick<SpoolEntry, 'key'>): Promise<void> {
+    await this.#opened().remove(entry.key)
+  }
+
+  /** The oldest return of a job that is still here. */
+  find(jid: string): Fields | undefined {
+    const store = this.#store
+    const [key] = store?.keys(under('ret', jid)) ?? []
+    return store && key && entryOf(store, key).ret
+  }
+
+  async close(): Promise<void> {
+    await this.#store?.close()
+  }
+
+  #opened(): Store {
+    if (this.#store) return this.#store
+    throw new SaltError('STORE_FAILED', 'This program keeps no returns.')
+  }
+}
+
+function entryOf(store: Store, key: StoreKey): SpoolEntry {
+  const read = () => {
+    const record = store.get(key)
+    return isFields(record) ? record : {}
+  }
+  return {
+    jid: String(key[1]),
+    key,
+    get ret() {
+      return fieldsOf(read().ret) ?? {}
+    },
+    get job() {
+      return fieldsOf(read().job)
+    },
+    get master() {
+      const { master } = read()
+      return typeof master === 'string' ? master : undefined
+    },
+  } as SpoolEntry
+}
+
+const fieldsOf = (value: Value | undefined) => (isFields(value) ? value : undefined)

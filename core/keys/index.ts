@@ -1,0 +1,7 @@
+export type { KeyState } from './key-files.ts'
+export { type KeyChange, type KeyMatch, KeyStore, type Outcome } from './key-store.ts'
+export { loadMasterKeys, type MasterKeys } from './master-keys.ts'
+export { type KnownMasterKey, MinionKeys } from './minion-keys.ts'
+export { createKeyPolicy, type KeyPolicy, type Offer, type PolicySettings } from './policy.ts'
+export { RootKeys, readRootKey, writeRootKeys } from './root-key.ts'
+export { type SessionKeySettings, SessionKeys } from './session-keys.ts'

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createFileExclusive, writeFileAtomic } from '../base/atomic-file.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { PrivateKey } from '../crypto/index.ts'
+import { readPrivateFile } from './key-permissions.ts'
+
+export interface KeyPairSettings {
+  readonly pkiDir: string
+  /** `<name>.pem` and `<name>.pub`. */
+  readonly name: string
+  /** Bits of a new key. */
+  readonly bits: number
+  /** The group may read the private key. */
+  readonly permissive: boolean
+}
+
+/**
+ * Read a key pair, or make it. The private key is the truth: the public file follows it, so a crash at any moment
+ * leaves one pair. Several processes may do this at once.
+ *
+ * @throws SaltError PERMISSIONS, KEY_INVALID
+ */
+export async function loadKeyPair({ pkiDir, name, bits, permissive }: KeyPairSettings): Promise<PrivateKey> {
+  const path = join(pkiDir, `${name}.pem`)
+  const text = (await readPrivateFile(path, permissive)) ?? (await create(path, bits, permissive))
+  const key = parse(path, text)
+  await keepPublicFile(join(pkiDir, `${name}.pub`), key)
+  return key
+}
+
+/** The text that is in the file afterwards, ours or another process's. */
+async function create(path: string, bits: number, permissive: boolean): Promise<string> {
+  const { pem } = await PrivateKey.generate(bits)
+  if (await createFileExclusive(path, `${pem}\n`, { mode: 0o400 })) return pem
+  return (await readPrivateFile(path, permissive)) ?? pem
+}
+
+function parse(path: string, text: string): PrivateKey {
+  try {
+    return PrivateKey.parse(text)
+  } catch (error) {
+    throw new SaltError(
+      'KEY_INVALID',
+      `${path}: ${messageOf(error)} Restore it from a copy; or delete it to get a new one, which all peers must accept anew.`,
+      { path },
+      { cause: error },
+    )
+  }
+}
+
+async function keepPublicFile(path: string, { publicKey }: PrivateKey): Promise<void> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  if (text.trim() !== publicKey.pem) await writeFileAtomic(path, `${publicKey.pem}\n`, { mode: 0o644 })
+}

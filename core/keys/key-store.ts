@@ -1,0 +1,240 @@
+import { SaltError } from '../base/errors.ts'
+import { fnmatch } from '../base/fnmatch.ts'
+import { isMinionId, type MinionId, parseMinionId } from '../base/minion-id.ts'
+import { PublicKey } from '../crypto/index.ts'
+import { type Decision, decide, type Verdict } from './decision.ts'
+import { KeyFiles, type KeyState, keyStates } from './key-files.ts'
+import type { KeyPolicy, Offer } from './policy.ts'
+
+/** What came of an offered key. */
+export type Outcome = {
+  /** A sentence for the log. */
+  readonly reason: string
+  /** Where the offered key was filed just now; undefined if nothing changed on disk. */
+  readonly filed?: KeyState
+} & (
+  | { readonly verdict: 'accepted'; readonly key: PublicKey }
+  | { readonly verdict: Exclude<Verdict, 'accepted'> | 'invalid' }
+)
+
+/** What a command did to one key. */
+export interface KeyChange {
+  readonly id: MinionId
+  readonly from: KeyState
+  /** Undefined: deleted. */
+  readonly to?: KeyState
+  /** Why nothing was done. */
+  readonly refused?: string
+}
+
+/** Minions by shell pattern, or by exact ids. */
+export type KeyMatch = string | readonly string[]
+
+/** Two processes that file a key for one id at once get in each other's way once; more is not expected. */
+const ATTEMPTS = 20
+const CACHED_KEYS = 5000
+
+/**
+ * The keys of minions and what the master thinks of them (wire protocol §6.2, §14.2). Files are the truth, and every
+ * step is atomic, so several workers and `salt-key` may act at once.
+ */
+export class KeyStore {
+  readonly #files: KeyFiles
+  readonly #accepted = new Map<MinionId, { stamp: string; key: PublicKey | undefined }>()
+  #pending: { count: number; until: number } = { count: 0, until: 0 }
+
+  constructor(pkiDir: string) {
+    this.#files = new KeyFiles(pkiDir)
+  }
+
+  /** The state that decides; undefined if there is no key. Denied keys are extra: see `list`. */
+  async state(id: string): Promise<KeyState | undefined> {
+    return (await this.read(id))?.state
+  }
+
+  /** The key that decides, or the one filed as `state`. */
+  async read(id: string, state?: KeyState): Promise<{ state: KeyState; pem: string } | undefined> {
+    if (!isMinionId(id)) return undefined
+    for (const candidate of state ? [state] : keyStates) {
+      const pem = await this.#files.read(candidate, id)
+      if (pem !== undefined) return { state: candidate, pem }
+    }
+    return undefined
+  }
+
+  /** Ids in order. */
+  list(state: KeyState): Promise<MinionId[]>
+  list(): Promise<Record<KeyState, MinionId[]>>
+  async list(state?: KeyState): Promise<MinionId[] | Record<KeyState, MinionId[]>> {
+    if (state) return this.#files.list(state)
+    const lists = keyStates.map(async (each) => [each, await this.#files.list(each)])
+    return Object.fromEntries(await Promise.all(lists))
+  }
+
+  /** The accepted key of a minion. Synchronous and cheap: it is asked for with every request. */
+  accepted(id: string): PublicKey | undefined {
+    if (!isMinionId(id) || this.#files.stamp('rejected', id)) return undefined
+    const stamp = this.#files.stamp('accepted', id)
+    if (!stamp) return undefined
+    const known = this.#accepted.get(id)
+    if (known?.stamp === stamp) return known.key
+    const pem = this.#files.readSync('accepted', id)
+    const key = pem === undefined ? undefined : parse(pem)
+    if (this.#accepted.size >= CACHED_KEYS) this.#accepted.clear()
+    this.#accepted.set(id, { stamp, key })
+    return key
+  }
+
+  /** A minion signs in with a key: decide (wire protocol §6.2), and file it. */
+  async offer(id: string, pem: string, policy: KeyPolicy, details: Omit<Offer, 'id'> = {}): Promise<Outcome> {
+    if (!isMinionId(id)) return { verdict: 'invalid', reason: 'its id is not valid' }
+    const key = parse(pem)
+    if (!key) return { verdict: 'invalid', reason: 'it offered a key that cannot be read' }
+    const facts = await this.#facts({ id, ...details }, policy)
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const decision = await decide({ ...facts, filed: await this.#filed(id, key) })
+      if (await this.#carryOut(id, pem, decision, policy.openMode)) return outcomeOf(decision, key)
+    }
+    throw new SaltError(
+      'KEY_REJECTED',
+      `The key of ${id} could not be filed: others change it all the time.`,
+      { id },
+    )
+  }
+
+  /** Accept pending keys, and those of the other states if asked. A denied key replaces the accepted one. */
+  async accept(
+    match: KeyMatch,
+    { includeRejected = false, includeDenied = false } = {},
+  ): Promise<KeyChange[]> {
+    const from: KeyState[] = ['pending']
+    if (includeRejected) from.push('rejected')
+    if (includeDenied) from.push('denied')
+    return this.#each(match, from, (id, state) => this.#acceptOne(id, state))
+  }
+
+  async reject(
+    match: KeyMatch,
+    { includeAccepted = false, includeDenied = false } = {},
+  ): Promise<KeyChange[]> {
+    const from: KeyState[] = ['pending']
+    if (includeAccepted) from.push('accepted')
+    if (includeDenied) from.push('denied')
+    return this.#each(match, from, (id, state) => this.#rejectOne(id, state))
+  }
+
+  /** Delete keys, whatever their state, or of the given states only. */
+  async remove(match: KeyMatch, states: readonly KeyState[] = keyStates): Promise<KeyChange[]> {
+    return this.#each(match, states, async (id, from) =>
+      (await this.#files.remove(from, id)) ? { id, from } : undefined,
+    )
+  }
+
+  async #each(
+    match: KeyMatch,
+    states: readonly KeyState[],
+    change: (id: MinionId, from: KeyState) => Promise<KeyChange | undefined>,
+  ): Promise<KeyChange[]> {
+    const changes: KeyChange[] = []
+    for (const state of states) {
+      for (const id of await this.#matching(match, state)) {
+        const done = await change(id, state)
+        if (done) changes.push(done)
+      }
+    }
+    return changes
+  }
+
+  async #matching(match: KeyMatch, state: KeyState): Promise<MinionId[]> {
+    if (typeof match !== 'string') return match.map(parseMinionId)
+    const ids = await this.#files.list(state)
+    return ids.filter((id) => fnmatch(id, match))
+  }
+
+  async #acceptOne(id: MinionId, from: KeyState): Promise<KeyChange | undefined> {
+    const pem = await this.#files.read(from, id)
+    if (pem === undefined) return undefined
+    const key = parse(pem)
+    if (!key) return { id, from, refused: `The key of ${id} cannot be read as an RSA public key; delete it.` }
+    if (from === 'denied') await this.#files.replace('accepted', id, pem)
+    else if (!(await this.#files.create('accepted', id, pem)) && !this.#isAccepted(id, key)) {
+      return { id, from, refused: `Another key is accepted for ${id}; delete that one first.` }
+    }
+    await this.#files.remove(from, id)
+    return { id, from, to: 'accepted' }
+  }
+
+  async #rejectOne(id: MinionId, from: KeyState): Promise<KeyChange | undefined> {
+    const pem = await this.#files.read(from, id)
+    if (pem === undefined) return undefined
+    await this.#files.replace('rejected', id, pem)
+    await this.#files.remove(from, id)
+    return { id, from, to: 'rejected' }
+  }
+
+  #isAccepted(id: MinionId, key: PublicKey): boolean {
+    const pem = this.#files.readSync('accepted', id)
+    return pem !== undefined && parse(pem)?.equals(key) === true
+  }
+
+  async #facts(offer: Offer, policy: KeyPolicy) {
+    return {
+      full: await policy.full(offer),
+      openMode: policy.openMode,
+      autoReject: once(() => policy.autoReject(offer)),
+      autoSign: once(() => policy.autoSign(offer)),
+      pendingFull: () => this.#pendingFull(policy.maxPending),
+    }
+  }
+
+  async #filed(id: MinionId, key: PublicKey) {
+    for (const state of ['rejected', 'accepted', 'pending'] as const) {
+      const pem = await this.#files.read(state, id)
+      if (pem !== undefined) return { state, same: parse(pem)?.equals(key) === true }
+    }
+    return undefined
+  }
+
+  /** False if another process was faster, and the decision no longer holds. */
+  async #carryOut(id: MinionId, pem: string, { file, leave }: Decision, openMode: boolean): Promise<boolean> {
+    if (file === 'denied' || (file === 'accepted' && openMode)) await this.#replaceIfOther(file, id, pem)
+    else if (file && !(await this.#files.create(file, id, pem))) return false
+    if (file === 'pending') this.#pending.count++
+    if (leave) await this.#files.remove(leave, id)
+    return true
+  }
+
+  /** A minion that keeps trying costs no writing. */
+  async #replaceIfOther(state: KeyState, id: MinionId, pem: string): Promise<void> {
+    if ((await this.#files.read(state, id)) !== pem) await this.#files.replace(state, id, pem)
+  }
+
+  /** Counted anew every second, since others file and delete too. */
+  async #pendingFull(max: number): Promise<boolean> {
+    if (Date.now() > this.#pending.until) {
+      this.#pending = { count: (await this.#files.list('pending')).length, until: Date.now() + 1000 }
+    }
+    return this.#pending.count >= max
+  }
+}
+
+function parse(pem: string): PublicKey | undefined {
+  try {
+    return PublicKey.parse(pem)
+  } catch {
+    return undefined
+  }
+}
+
+function outcomeOf({ verdict, reason, file }: Decision, key: PublicKey): Outcome {
+  const common = { reason, ...(file && { filed: file }) }
+  return verdict === 'accepted' ? { ...common, verdict, key } : { ...common, verdict }
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => {
+    answer ??= ask()
+    return answer
+  }
+}

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeFileAtomic } from '../base/atomic-file.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import type { MinionConfig } from '../config/index.ts'
+import { type PrivateKey, PublicKey } from '../crypto/index.ts'
+import { loadKeyPair } from './key-pair.ts'
+import { checkKeyDirectory } from './key-permissions.ts'
+
+type Config = Pick<
+  MinionConfig,
+  'pki_dir' | 'keysize' | 'permissive_pki_access' | 'verify_master_pubkey_sign' | 'master_sign_key_name'
+>
+
+/** The public key of the master as this minion knows it, in one file. */
+export interface KnownMasterKey {
+  /** Undefined before the first sign-in. @throws SaltError KEY_INVALID */
+  read(): Promise<PublicKey | undefined>
+  write(key: PublicKey): Promise<void>
+}
+
+/** The key directory of a minion (wire protocol §14.3). */
+export class MinionKeys {
+  readonly key: PrivateKey
+  /** The key that vouches for the master's (`verify_master_pubkey_sign`). */
+  readonly signingKey?: PublicKey
+  readonly #pkiDir: string
+
+  /**
+   * Read the keys; the minion's own (`minion.pem`, 0400) is made if absent.
+   *
+   * @throws SaltError PERMISSIONS, KEY_INVALID, CONFIG_INVALID
+   */
+  static async open(config: Config): Promise<MinionKeys> {
+    const { pki_dir: pkiDir, keysize: bits, permissive_pki_access: permissive } = config
+    await checkKeyDirectory(pkiDir)
+    const key = await loadKeyPair({ pkiDir, name: 'minion', bits, permissive })
+    return new MinionKeys(pkiDir, key, await readSigningKey(config))
+  }
+
+  private constructor(pkiDir: string, key: PrivateKey, signingKey: PublicKey | undefined) {
+    this.#pkiDir = pkiDir
+    this.key = key
+    if (signingKey) this.signingKey = signingKey
+  }
+
+  /** The master's key. All masters of one minion share it, as in Salt, so the address does not matter. */
+  master(_address?: string): KnownMasterKey {
+    const path = join(this.#pkiDir, 'minion_master.pub')
+    return {
+      read: () => readPublicKey(path),
+      write: (key) => writeFileAtomic(path, `${key.pem}\n`, { mode: 0o644 }),
+    }
+  }
+}
+
+async function readSigningKey(config: Config): Promise<PublicKey | undefined> {
+  if (!config.verify_master_pubkey_sign) return undefined
+  const path = join(config.pki_dir, `${config.master_sign_key_name}.pub`)
+  const key = await readPublicKey(path)
+  if (key) return key
+  throw new SaltError(
+    'CONFIG_INVALID',
+    `verify_master_pubkey_sign is set, but ${path} is missing. Copy the file of that name from the master's pki_dir.`,
+    { path },
+  )
+}
+
+async function readPublicKey(path: string): Promise<PublicKey | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  try {
+    return PublicKey.parse(text)
+  } catch (error) {
+    throw new SaltError(
+      'KEY_INVALID',
+      `${path}: ${messageOf(error)} Delete the file to learn the key anew.`,
+      { path },
+    )
+  }
+}

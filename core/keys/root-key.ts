@@ -1,0 +1,82 @@
+import { chown, mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { writeFileAtomic } from '../base/atomic-file.ts'
+import { fnmatch } from '../base/fnmatch.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { SymmetricKey, secretsEqual } from '../crypto/index.ts'
+import { findUser, listUsers } from './users.ts'
+
+type Config = Pick<MasterConfig, 'cachedir' | 'user' | 'publisher_acl'> & {
+  readonly client_acl_verify?: boolean
+}
+
+const keyFile = /^\.(.+)_key$/
+
+/**
+ * Write a new key file for every user who may act through this master: the master's own, the one it runs as, and those
+ * of `publisher_acl` (wire protocol §14.4). 76 characters, mode 0600, owned by that user. Files of others are removed.
+ */
+export async function writeRootKeys(config: Config): Promise<void> {
+  await mkdir(config.cachedir, { recursive: true, mode: 0o700 })
+  const users = await usersOf(config)
+  for (const user of users) await writeKey(pathOf(config.cachedir, user), user)
+  await removeOthers(config.cachedir, users)
+}
+
+/** The key of a user; undefined if there is none, or it may not be read by this process. */
+export async function readRootKey(
+  { cachedir }: Pick<Config, 'cachedir'>,
+  user: string,
+): Promise<string | undefined> {
+  if (!isFileName(user)) return undefined
+  const text = await readFile(pathOf(cachedir, user), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : text.trim()
+}
+
+/** What the keys of local users prove. */
+export class RootKeys {
+  readonly #config: Pick<Config, 'cachedir'>
+
+  constructor(config: Pick<Config, 'cachedir'>) {
+    this.#config = config
+  }
+
+  /** Whether this is the key of that user. Takes the same time whatever is wrong. */
+  async matches(user: string, key: string): Promise<boolean> {
+    const stored = await readRootKey(this.#config, user)
+    const equal = secretsEqual(key, stored ?? '')
+    return equal && isKey(stored)
+  }
+}
+
+/** An empty or broken file proves nothing. */
+function isKey(text: string | undefined): boolean {
+  return text !== undefined && /^[A-Za-z0-9+/]{75}=$/.test(text)
+}
+
+async function usersOf({ user, publisher_acl, client_acl_verify = true }: Config): Promise<Set<string>> {
+  const users = new Set([user, userInfo().username])
+  const listed = client_acl_verify ? [...(await listUsers()).keys()] : []
+  for (const pattern of Object.keys(publisher_acl)) {
+    if (isFileName(pattern) && (await findUser(pattern))) users.add(pattern)
+    for (const name of listed.filter((each) => fnmatch(each, pattern))) users.add(name)
+  }
+  return new Set([...users].filter(isFileName))
+}
+
+async function writeKey(path: string, user: string): Promise<void> {
+  await writeFileAtomic(path, SymmetricKey.generate().text, { mode: 0o600 })
+  const owner = await findUser(user)
+  if (owner && process.geteuid?.() === 0) await chown(path, owner.uid, owner.gid)
+}
+
+async function removeOthers(cachedir: string, users: ReadonlySet<string>): Promise<void> {
+  const kept = new Set([...users].map((user) => fileName(user)))
+  const stale = (await readdir(cachedir)).filter((name) => keyFile.test(name) && !kept.has(name))
+  await Promise.all(stale.map((name) => rm(join(cachedir, name), { force: true })))
+}
+
+const fileName = (user: string) => `.${user.replaceAll('\\', '_')}_key`
+const pathOf = (cachedir: string, user: string) => join(cachedir, fileName(user))
+const isFileName = (user: string) => user !== '' && user.length < 200 && !/[/\0]/.test(user)

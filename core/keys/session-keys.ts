@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { SaltError } from '../base/errors.ts'
+import { fingerprint, type PublicKey, SymmetricKey } from '../crypto/index.ts'
+import { openStore, type Store, type StoreOptions, under } from '../store/index.ts'
+import type { KeyStore } from './key-store.ts'
+
+export interface SessionKeySettings extends StoreOptions {
+  readonly keys: Pick<KeyStore, 'accepted'>
+  /** `publish_session`; 0: for ever. */
+  readonly lifetimeSeconds: number
+  readonly clock?: Clock
+}
+
+interface Session {
+  readonly text: string
+  /** Fingerprint of the minion key it was made for. */
+  readonly owner: string
+  /** Milliseconds since 1970. */
+  readonly made: number
+}
+
+const CACHED_KEYS = 5000
+
+/**
+ * The key each minion of generation 3 encrypts its requests with (wire protocol §18). Unlike Salt's it belongs to the
+ * accepted key of the minion: deleted, rejected or replaced, the session ends at once, and for an id without an
+ * accepted key nothing is ever stored. All workers share one store, which is the truth; kept as `['session', id]`.
+ */
+export class SessionKeys {
+  readonly #store: Store
+  readonly #settings: SessionKeySettings
+  readonly #parsed = new Map<string, SymmetricKey>()
+  readonly #fingerprints = new WeakMap<PublicKey, string>()
+
+  /** @throws SaltError STORE_FAILED */
+  static open(directory: string, settings: SessionKeySettings): SessionKeys {
+    return new SessionKeys(openStore(join(directory, 'sessions.mdb'), settings), settings)
+  }
+
+  private constructor(store: Store, settings: SessionKeySettings) {
+    this.#store = store
+    this.#settings = settings
+  }
+
+  /** The key to open a request of this minion with; undefined if it has to sign in (again). */
+  async current(id: string): Promise<SymmetricKey | undefined> {
+    const session = this.#sessionOf(id)
+    return session && this.#isYoung(session) ? this.#parse(session.text) : undefined
+  }
+
+  /** The key to hand out at sign-in: the present one, or a new one. @throws SaltError KEY_REJECTED, STORE_FAILED */
+  async forAcceptedKey(id: string, key: PublicKey): Promise<SymmetricKey> {
+    if (!this.#settings.keys.accepted(id)?.equals(key)) {
+      throw new SaltError('KEY_REJECTED', `The key of ${id} is no longer accepted.`, { id })
+    }
+    const owner = this.#fingerprint(key)
+    return this.#present(id, owner) ?? this.#renew(id, owner)
+  }
+
+  /** True if this minion has ever been given a session key for the key that is accepted now. */
+  async exists(id: string): Promise<boolean> {
+    return this.#sessionOf(id) !== undefined
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#store.remove(['session', id])
+  }
+
+  /** Remove what belongs to keys that are gone. Gives how many. */
+  async prune(): Promise<number> {
+    const ids = Array.from(this.#store.keys(under('session')), (key) => String(key[1]))
+    const ended = ids.filter((id) => !this.#sessionOf(id))
+    await Promise.all(ended.map((id) => this.remove(id)))
+    return ended.length
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  /** Workers that get here at once are given the same key. */
+  async #renew(id: string, owner: string): Promise<SymmetricKey> {
+    const { clock = systemClock } = this.#settings
+    const text = await this.#store.change((records) => {
+      const present = records.get(['session', id]) as Session | undefined
+      if (present?.owner === owner && this.#isYoung(present)) return present.text
+      const session: Session = { text: SymmetricKey.generate().text, owner, made: clock.now() }
+      records.put(['session', id], session)
+      return session.text
+    })
+    return this.#parse(text)
+  }
+
+  #present(id: string, owner: string): SymmetricKey | undefined {
+    const session = this.#read(id)
+    return session?.owner === owner && this.#isYoung(session) ? this.#parse(session.text) : undefined
+  }
+
+  #sessionOf(id: string): Session | undefined {
+    const key = this.#settings.keys.accepted(id)
+    const session = key && this.#read(id)
+    return session && session.owner === this.#fingerprint(key) ? session : undefined
+  }
+
+  #read(id: string): Session | undefined {
+    return this.#store.get(['session', id]) as Session | undefined
+  }
+
+  #isYoung({ made }: Session): boolean {
+    const { lifetimeSeconds, clock = systemClock } = this.#settings
+    return lifetimeSeconds === 0 || clock.now() - made < lifetimeSeconds * 1000
+  }
+
+  #fingerprint(key: PublicKey): string {
+    const known = this.#fingerprints.get(key) ?? fingerprint(key.pem, 'sha256')
+    this.#fingerprints.set(key, known)
+    return known
+  }
+
+  #parse(text: string): SymmetricKey {
+    const known = this.#parsed.get(text)
+    if (known) return known
+    const key = SymmetricKey.parse(text)
+    if (this.#parsed.size >= CACHED_KEYS) this.#parsed.clear()
+    this.#parsed.set(text, key)
+    return key
+  }
+}

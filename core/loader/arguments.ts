@@ -1,0 +1,30 @@
+const keyword = /^([\p{L}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u
+
+/**
+ * Positional and keyword arguments of a job's `arg` (wire protocol §10.1): maps marked `__kwarg__`, and words
+ * `name=value`, are keywords, wherever they stand; the last of a name wins.
+ */
+export function splitArguments(arg: readonly unknown[]): {
+  args: unknown[]
+  kwargs: Record<string, unknown>
+} {
+  const args: unknown[] = []
+  const kwargs = new Map<string, unknown>()
+  for (const item of arg) {
+    const found = keywordsIn(item)
+    if (!found) args.push(item)
+    else for (const [name, value] of found) kwargs.set(name, value)
+  }
+  return { args, kwargs: Object.fromEntries(kwargs) }
+}
+
+function keywordsIn(item: unknown): [string, unknown][] | undefined {
+  if (typeof item === 'string') {
+    const match = keyword.exec(item)
+    return match ? [[match[1] as string, match[2]]] : undefined
+  }
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
+  const entries: [unknown, unknown][] = item instanceof Map ? [...item] : Object.entries(item)
+  if (!entries.some(([key, value]) => key === '__kwarg__' && value === true)) return undefined
+  return entries.filter(([key]) => key !== '__kwarg__').map(([key, value]) => [String(key), value])
+}

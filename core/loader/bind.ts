@@ -1,0 +1,133 @@
+import type { Param, Params } from '../author/params.ts'
+import { SaltError } from '../base/errors.ts'
+import { coerce } from './coerce.ts'
+import type { Check } from './validate.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** One call as it came in. `pub` holds what the job load says, with or without the prefix `__pub_`. */
+export interface Call {
+  readonly name: string
+  readonly args: readonly unknown[]
+  readonly kwargs: Values
+  readonly pub?: Values
+}
+
+/**
+ * Bind a call to parameters: by position, by name, rest and keywords; coerce, validate, fill in defaults.
+ * Throws SaltError INVOCATION for unknown keywords, INVALID_ARGUMENTS for everything else.
+ */
+export function bind(call: Call, params: Params, check: Check): Record<string, unknown> {
+  const given = new Map<string, unknown>()
+  takeKeywords(call, params, given)
+  takePositions(call, params, given)
+  const values = Object.fromEntries(
+    [...given].flatMap(([name, value]) => {
+      const coerced = settle(value, params[name] as Param<unknown>)
+      return coerced === undefined ? [] : [[name, coerced]]
+    }),
+  )
+  refuseMissing(call, params, values)
+  const wrong = check(values)
+  if (wrong !== undefined) throw invalid(call, wrong)
+  return { ...defaultsOf(params), ...values }
+}
+
+function takeKeywords(
+  { name: fun, kwargs, pub = {} }: Call,
+  params: Params,
+  given: Map<string, unknown>,
+): void {
+  const collector = nameOfKind(params, 'keywords')
+  const others: [string, unknown][] = []
+  const unknown: [string, unknown][] = []
+  for (const [name, value] of Object.entries(kwargs)) {
+    if (Object.hasOwn(params, name) && params[name]?.kind === 'value') given.set(name, value)
+    else if (collector !== undefined) others.push([name, value])
+    else if (!name.startsWith('__pub_')) unknown.push([name, value])
+  }
+  if (unknown.length > 0) {
+    const list = unknown.map(([name, value]) => `${name}=${pythonText(value)}`).join(', ')
+    const message = `The following keyword arguments are not valid: ${list}`
+    throw new SaltError('INVOCATION', message, { fun, names: unknown.map(([name]) => name) })
+  }
+  if (collector === undefined) return
+  const published = Object.entries(pub).map(([key, value]) => [
+    key.startsWith('__pub_') ? key : `__pub_${key}`,
+    value,
+  ])
+  given.set(collector, Object.fromEntries([...others, ...published]))
+}
+
+function takePositions(call: Call, params: Params, given: Map<string, unknown>): void {
+  const { args } = call
+  const names = positionalNames(params)
+  for (const [index, value] of args.slice(0, names.length).entries()) {
+    const name = names[index] as string
+    if (given.has(name)) throw invalid(call, `${call.name}() got multiple values for argument '${name}'`)
+    given.set(name, value)
+  }
+  const rest = nameOfKind(params, 'rest')
+  if (rest !== undefined) given.set(rest, args.slice(names.length))
+  else if (args.length > names.length) throw invalid(call, tooMany(call, names, params))
+}
+
+/** The value as the function will see it; undefined means it was not given (`null` for what takes no null). */
+function settle(value: unknown, param: Param<unknown>): unknown {
+  const untyped = param.schema.type === undefined && param.schema.anyOf === undefined
+  if (value === null && !untyped && param.optional) return undefined
+  return coerce(value, param.schema)
+}
+
+function refuseMissing(call: Call, params: Params, values: Values): void {
+  const missing = Object.keys(params).filter(
+    (name) => !params[name]?.optional && !Object.hasOwn(values, name),
+  )
+  if (missing.length === 0) return
+  const quoted = missing.map((name) => `'${name}'`)
+  const last = quoted.pop()
+  const list = quoted.length === 0 ? last : `${quoted.join(', ')}${quoted.length > 1 ? ',' : ''} and ${last}`
+  const count = `${missing.length} required positional argument${missing.length > 1 ? 's' : ''}`
+  throw invalid(call, `${call.name}() missing ${count}: ${list}`)
+}
+
+function tooMany({ name, args }: Call, names: readonly string[], params: Params): string {
+  const least = names.filter((positional) => !params[positional]?.optional).length
+  const most = names.length
+  const takes = least === most ? String(most) : `from ${least} to ${most}`
+  const given = `${args.length} ${args.length === 1 ? 'was' : 'were'} given`
+  return `${name}() takes ${takes} positional argument${most === 1 ? '' : 's'} but ${given}`
+}
+
+/** Parameters by position: those before `rest`; what follows it is by name only. */
+export function positionalNames(params: Params): string[] {
+  const entries = Object.entries(params)
+  const rest = entries.findIndex(([, param]) => param.kind === 'rest')
+  return entries
+    .slice(0, rest < 0 ? entries.length : rest)
+    .filter(([, param]) => param.kind === 'value')
+    .map(([name]) => name)
+}
+
+export function nameOfKind(params: Params, kind: Param<unknown>['kind']): string | undefined {
+  return Object.keys(params).find((name) => params[name]?.kind === kind)
+}
+
+function defaultsOf(params: Params): Record<string, unknown> {
+  const entries = Object.entries(params).filter(([, param]) => param.default !== undefined)
+  return Object.fromEntries(entries.map(([name, param]) => [name, structuredClone(param.default)]))
+}
+
+function invalid({ name }: Call, reason: string): SaltError {
+  return new SaltError('INVALID_ARGUMENTS', `Passed invalid arguments to ${name}: ${reason}`, {
+    fun: name,
+    reason,
+  })
+}
+
+/** A value in Salt's message, as Python writes it. */
+function pythonText(value: unknown): string {
+  if (value === null) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

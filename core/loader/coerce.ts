@@ -1,0 +1,105 @@
+import type { JsonSchema } from '../author/params.ts'
+
+/**
+ * Turn a value into what a parameter declares, the way people mean it: `5` for text is `"5"`, `yes` for a boolean is
+ * true, `a,b` for a list is both. What cannot be turned is given back as it is, for validation to refuse.
+ * Without a declared type the value stays untouched.
+ */
+export function coerce(value: unknown, schema: JsonSchema): unknown {
+  if (Array.isArray(schema.anyOf)) return coerceToAny(value, schema.anyOf as JsonSchema[])
+  switch (schema.type) {
+    case 'string':
+      return Array.isArray(schema.enum) ? toMember(value, schema.enum) : toText(value)
+    case 'number':
+    case 'integer':
+      return toNumber(value)
+    case 'boolean':
+      return toBoolean(value)
+    case 'array':
+      return toArray(value, (schema.items ?? {}) as JsonSchema)
+    case 'object':
+      return toObject(value, schema)
+    default:
+      return value
+  }
+}
+
+/** The member the value already belongs to, else the first it can be turned into. */
+function coerceToAny(value: unknown, members: readonly JsonSchema[]): unknown {
+  const own =
+    members.find((member) => hasType(value, member)) ?? members.find((m) => hasType(coerce(value, m), m))
+  return own ? coerce(value, own) : value
+}
+
+/** True if the value is of the declared type; constraints beyond the type are not looked at, but for a list of words. */
+export function hasType(value: unknown, schema: JsonSchema): boolean {
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.some((member) => hasType(value, member as JsonSchema))
+  if (Array.isArray(schema.enum)) return schema.enum.includes(value)
+  if (schema.type === 'integer') return Number.isInteger(value)
+  if (schema.type === 'number') return Number.isFinite(value)
+  if (schema.type === 'array')
+    return Array.isArray(value) && value.every((v) => hasType(v, (schema.items ?? {}) as JsonSchema))
+  if (schema.type === 'object') return isPlainObject(value)
+  return schema.type === undefined || typeof value === schema.type
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> => {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+function toText(value: unknown): unknown {
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value)
+  if (value instanceof Number) return floatText(value.valueOf())
+  return value
+}
+
+/** A float keeps its point: 3.0 is not 3. */
+function floatText(value: number): string {
+  const text = Object.is(value, -0) ? '-0' : String(value)
+  return /^-?\d+$/.test(text) ? `${text}.0` : text
+}
+
+const words = { true: ['true', 'yes', 'on', '1'], false: ['false', 'no', 'off', '0'] }
+
+/** One of the words; YAML made a boolean of some of them on the way. */
+function toMember(value: unknown, members: readonly unknown[]): unknown {
+  if (typeof value !== 'boolean') return toText(value)
+  return members.find((member) => words[`${value}`].includes(String(member).toLowerCase())) ?? toText(value)
+}
+
+function toNumber(value: unknown): unknown {
+  if (value instanceof Number) return value.valueOf()
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
+  const numeric = typeof value === 'string' && /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value)
+  return numeric ? Number(value) : value
+}
+
+function toBoolean(value: unknown): unknown {
+  if (typeof value !== 'string' && typeof value !== 'number') return value
+  const word = String(value).trim().toLowerCase()
+  if (words.true.includes(word)) return true
+  return words.false.includes(word) ? false : value
+}
+
+function toArray(value: unknown, items: JsonSchema): unknown {
+  const list = Array.isArray(value) ? value : typeof value === 'string' ? splitCommas(value) : [value]
+  return list.map((item) => coerce(item, items))
+}
+
+const splitCommas = (text: string) => (text.trim() === '' ? [] : text.split(',').map((part) => part.trim()))
+
+/** Maps whose keys are not text (`{1: 2}` in YAML) get text keys; declared properties are coerced one by one. */
+function toObject(value: unknown, schema: JsonSchema): unknown {
+  const entries = value instanceof Map ? [...value] : isPlainObject(value) ? Object.entries(value) : undefined
+  if (!entries) return value
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>
+  const others = (
+    typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {}
+  ) as JsonSchema
+  const schemaOf = (key: string) =>
+    Object.hasOwn(properties, key) ? (properties[key] as JsonSchema) : others
+  return Object.fromEntries(entries.map(([key, item]) => [String(key), coerce(item, schemaOf(String(key)))]))
+}

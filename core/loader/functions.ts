@@ -1,0 +1,84 @@
+import type { Argspec, Context } from '../author/context.ts'
+import { type Fn, isFn } from '../author/fn.ts'
+import { type Params, p } from '../author/params.ts'
+import { bind, nameOfKind, positionalNames } from './bind.ts'
+import type { Namespace } from './import-file.ts'
+import { type Check, makeCheck } from './validate.ts'
+
+/** A function ready to be called by users. */
+export interface LoadedFunction {
+  /** As it was asked for: `test.ping`. */
+  readonly name: string
+  readonly params: Params
+  /** Outputter the module declares for it. */
+  readonly outputter?: string
+  /**
+   * Turn the arguments of a call into the values of the parameters. `pub` is what the job says of itself; it reaches
+   * only functions with `p.keywords`. Throws SaltError INVALID_ARGUMENTS or INVOCATION.
+   */
+  bind(
+    args: readonly unknown[],
+    kwargs: Readonly<Record<string, unknown>>,
+    pub?: Readonly<Record<string, unknown>>,
+  ): Record<string, unknown>
+  run(args: Record<string, unknown>, context: Context): Promise<unknown>
+}
+
+/** Exports the loader reads itself unless `fn` made them. */
+const conventions = new Set(['virtual', 'virtualName', 'virtualAliases', 'init', 'load', 'default'])
+const plainParams: Params = { args: p.rest(p.any()) }
+
+/** What a file offers to users, by its own names: everything `fn` made, and plain functions. */
+export function listFunctions(namespace: Namespace): Map<string, Fn> {
+  const load = Array.isArray(namespace.load) ? new Set<unknown>(namespace.load) : undefined
+  const functions = new Map<string, Fn>()
+  for (const [name, value] of Object.entries(namespace)) {
+    const found = isFn(value) ? value : conventions.has(name) ? undefined : fromPlain(value)
+    if (found && (load?.has(name) ?? true)) functions.set(name, found)
+  }
+  return functions
+}
+
+/** A plain function takes positional values as they are. */
+function fromPlain(value: unknown): Fn | undefined {
+  if (typeof value !== 'function' || /^class\b/.test(Function.prototype.toString.call(value)))
+    return undefined
+  return { params: plainParams, run: ({ args }) => value(...(args as unknown[])) }
+}
+
+export function makeLoaded(name: string, { params, run }: Fn, outputters: unknown): LoadedFunction {
+  const own = name.slice(name.indexOf('.') + 1)
+  const outputter = outputterOf(outputters, own)
+  let check: Check | undefined
+  return {
+    name,
+    params,
+    ...(outputter !== undefined && { outputter }),
+    bind: (args, kwargs, pub) => {
+      check ??= makeCheck(params)
+      return bind({ name, args, kwargs, ...(pub && { pub }) }, params, check)
+    },
+    run: async (args, context) => await run(args, context),
+  }
+}
+
+/** `export const outputter = { list: 'txt' }`; a function of that name is one for users. */
+function outputterOf(outputters: unknown, name: string): string | undefined {
+  if (typeof outputters !== 'object' || outputters === null || isFn(outputters)) return undefined
+  const found: unknown = Object.hasOwn(outputters, name) ? Reflect.get(outputters, name) : undefined
+  return typeof found === 'string' ? found : undefined
+}
+
+/** Salt's description of a signature. */
+export function argspecOf(params: Params): Argspec {
+  const args = positionalNames(params)
+  const optional = args.filter((name) => params[name]?.optional)
+  const firstOptional = args.findIndex((name) => params[name]?.optional)
+  const trailing = firstOptional < 0 ? [] : args.slice(firstOptional)
+  return {
+    args,
+    defaults: optional.length === 0 ? null : trailing.map((name) => params[name]?.default ?? null),
+    varargs: nameOfKind(params, 'rest') === undefined ? null : true,
+    kwargs: nameOfKind(params, 'keywords') === undefined ? null : true,
+  }
+}

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { messageOf, SaltError } from '../base/errors.ts'
+import type { SourceFile } from './index-files.ts'
+import { fromSource } from './own-package.ts'
+import { generationKey, installResolveHook } from './resolve-hook.ts'
+
+export type Namespace = Readonly<Record<string, unknown>>
+type Tsx = { import(specifier: string, parentUrl: string): Promise<Namespace> }
+
+let generation = 1
+let tsx: Promise<Tsx> | undefined
+
+/** From now on users' files, and helpers they import, are read anew. What runs keeps the old code. */
+export function nextGeneration(): void {
+  generation++
+}
+
+/**
+ * Import a file: built-in ones as they are, users' JavaScript natively, users' TypeScript through tsx, which is loaded
+ * with the first such file. Throws SaltError MODULE_FAILED whose message is `path:line: reason`.
+ */
+export async function importFile(file: SourceFile): Promise<Namespace> {
+  const url = pathToFileURL(file.path).href
+  try {
+    if (file.builtIn) return (await import(/* @vite-ignore */ url)) as Namespace
+    return await importUsers(file.path, url)
+  } catch (error) {
+    throw new SaltError(
+      'MODULE_FAILED',
+      await explain(error, file.path),
+      { file: file.path },
+      { cause: error },
+    )
+  }
+}
+
+async function importUsers(path: string, url: string): Promise<Namespace> {
+  installResolveHook()
+  const marked = `${url}?${generationKey}=${generation}`
+  if (/ts$/.test(path) || fromSource) return (await loadTsx()).import(url, marked)
+  if (path.endsWith('.cjs')) forgetRequired(path)
+  return (await import(/* @vite-ignore */ marked)) as Namespace
+}
+
+/** One tsx for all generations: the resolve hook tells them apart. */
+function loadTsx(): Promise<Tsx> {
+  tsx ??= import('tsx/esm/api').then(({ register }) => register({ namespace: 'salt-ts', tsconfig: false }))
+  return tsx
+}
+
+/** CommonJS is cached by path: forget the file, so that a new generation reads it again. */
+function forgetRequired(path: string): void {
+  delete createRequire(import.meta.url).cache[path]
+}
+
+async function explain(error: unknown, path: string): Promise<string> {
+  const text = error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : messageOf(error)
+  const line = lineIn(text, path) ?? (isSyntaxError(error) ? await lineOfSyntaxError(path) : undefined)
+  return `${path}${line === undefined ? '' : `:${line}`}: ${reasonOf(error)}`
+}
+
+const isSyntaxError = (error: unknown) => error instanceof Error && error.name === 'SyntaxError'
+
+/** The first place in a stack or message that lies in the file itself. */
+function lineIn(text: string, path: string): string | undefined {
+  const escaped = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`${escaped}(?:\\?[^:\\s]*)?:(\\d+)`).exec(text)?.[1]
+}
+
+/** `SyntaxError: Unexpected "="`: one line, whoever found it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return `threw ${messageOf(error)}`
+  const found = /: ERROR: (.*)/.exec(error.message)?.[1]
+  return found === undefined ? `${error.name}: ${error.message.split('\n')[0]}` : `SyntaxError: ${found}`
+}
+
+/** Node tells the line of a syntax error in JavaScript only on standard error of a process of its own. */
+async function lineOfSyntaxError(path: string): Promise<string | undefined> {
+  const check = promisify(execFile)(process.execPath, ['--check', path], { timeout: 5000 })
+  const output = await check.then(
+    () => '',
+    (failure: { stderr?: string }) => failure.stderr ?? '',
+  )
+  return lineIn(output, path)
+}

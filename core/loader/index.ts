@@ -1,0 +1,5 @@
+export { splitArguments } from './arguments.ts'
+export { createContext } from './context.ts'
+export type { LoadedFunction } from './functions.ts'
+export type { KindName } from './kinds.ts'
+export { type Loader, type LoaderSettings, openLoader } from './loader.ts'

@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/**
+ * Where this running copy of salt-ts lies: compiled code in `dist`, or the sources under a TypeScript loader.
+ * Bundles may lie anywhere in `dist`, so it is found by walking up to the package's own manifest.
+ */
+const here = fileURLToPath(import.meta.url)
+export const packageRoot: string = findRoot(path.dirname(here))
+export const fromSource: boolean = !here.startsWith(path.join(packageRoot, 'dist') + path.sep)
+/** Folder that holds `core`, `modules`, `runners`, … of this copy. */
+export const codeRoot: string = fromSource ? packageRoot : path.join(packageRoot, 'dist')
+/** What `import 'salt-ts'` must give to every extension, wherever it lies. */
+export const authorApi: string = pathToFileURL(
+  path.join(codeRoot, 'core', 'author', fromSource ? 'index.ts' : 'index.js'),
+).href
+
+function findRoot(directory: string): string {
+  const above = path.dirname(directory)
+  const isRoot = existsSync(path.join(directory, 'package.json')) && path.basename(directory) !== 'dist'
+  return isRoot || above === directory ? directory : findRoot(above)
+}

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises'
+
+/** What can be known of a file without running it. */
+export interface SourceFacts {
+  /** Names users know the module by; undefined if only importing tells. */
+  readonly names: readonly string[] | undefined
+  /** Functions it seems to export; undefined if only importing tells. */
+  readonly functions: readonly string[] | undefined
+  /** It decides itself whether it is offered (`virtual`). */
+  readonly gated: boolean
+}
+
+/** An `export` at the start of a line. */
+interface Export {
+  readonly name: string
+  readonly local: string
+  /** What follows the name, up to the end of the line. */
+  readonly rest: string
+  /** Where the export begins; -1 in a list, where the declaration is elsewhere. */
+  readonly at: number
+}
+
+/** Exports by which a file talks to the loader, unless they are made by `fn` (then they are functions). */
+const conventions = new Set(['virtual', 'virtualName', 'virtualAliases', 'init', 'load'])
+
+export async function readSource(path: string, name: string): Promise<SourceFacts> {
+  return sourceFacts(await readFile(path, 'utf8').catch(() => ''), name)
+}
+
+/** Reads names and exports from the text of a module. Layouts it does not understand leave the answer open. */
+export function sourceFacts(source: string, name: string): SourceFacts {
+  const exports = listExports(source)
+  const has = (wanted: string) => exports?.some((e) => e.name === wanted && !isFnCall(e)) ?? true
+  const functions = has('load') ? undefined : exports?.filter(isFunction).map((e) => e.name)
+  return { names: namesOf(source, name, has), functions, gated: has('virtual') }
+}
+
+function namesOf(source: string, name: string, has: (wanted: string) => boolean): string[] | undefined {
+  const own = /^export const virtualName\b[^=]*=\s*(['"`])([\w-]+)\1/m.exec(source)?.[2]
+  const aliases = /^export const virtualAliases\b[^=]*=\s*\[([^\]]*)\]/m.exec(source)?.[1]
+  if ((has('virtualName') && own === undefined) || (has('virtualAliases') && aliases === undefined))
+    return undefined
+  return [
+    own ?? name,
+    ...[...(aliases ?? '').matchAll(/(['"`])([\w-]+)\1/g)].map((match) => match[2] as string),
+  ]
+}
+
+/** All exports by name; undefined if they cannot be told from the text. */
+export function listExports(source: string): Export[] | undefined {
+  if (/^export\s*\*|^export\s+(?:const|let|var)\s*[{[]|^\s*(?:module\.)?exports\b/m.test(source))
+    return undefined
+  const declared = source.matchAll(
+    /^export\s+(?:async\s+)?(?:function\s*\*?|const|let|var|class)\s+([\w$]+)([^\n]*)/gm,
+  )
+  const listed = source.matchAll(/^export\s*\{([^}]*)\}/gm)
+  return [
+    ...[...declared].map(({ 1: name = '', 2: rest = '', index: at }) => ({ name, local: name, rest, at })),
+    ...[...listed].flatMap(([, items = '']) => items.split(',').flatMap(listedExport)),
+  ]
+}
+
+/** `remove as delete` */
+function listedExport(item: string): Export[] {
+  const match = /^\s*([\w$]+)(?:\s+as\s+(['"]?)([\w$-]+)\2)?\s*$/.exec(
+    item.replaceAll(/\/\/.*|\/\*.*?\*\//g, ''),
+  )
+  if (!match?.[1] || match[1] === 'type') return []
+  return [{ name: match[3] ?? match[1], local: match[1], rest: '', at: -1 }]
+}
+
+const isFnCall = ({ rest }: Export) => /^[^=]*=\s*fn\b/.test(rest)
+
+/** Leaves out what plainly is a value, a class or a convention. */
+function isFunction(e: Export): boolean {
+  if (e.name === 'default') return false
+  if (isFnCall(e)) return true
+  if (conventions.has(e.name)) return false
+  return (
+    !/=\s*(?:['"`\d[{]|new\b|true\b|false\b|null\b|undefined\b|Object\b)/.test(e.rest) &&
+    !/^\s*(extends\b.*)?\{/.test(e.rest)
+  )
+}

@@ -1,0 +1,73 @@
+import module from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { authorApi, codeRoot, packageRoot } from './own-package.ts'
+
+/** Query parameter by which a new generation of a user's file, and of the helpers it imports, is told from the old. */
+export const generationKey = 'salt-generation'
+
+interface Resolved {
+  url: string
+  format?: string | null
+}
+interface ResolveContext {
+  parentURL?: string
+}
+type Resolve = (
+  specifier: string,
+  context: ResolveContext,
+  next: (specifier: string, context: ResolveContext) => Resolved | Promise<Resolved>,
+) => Resolved | Promise<Resolved>
+
+interface Own {
+  readonly authorApi: string
+  readonly manifest: string
+  readonly core: string
+}
+
+/**
+ * Makes Node's resolve hook. It runs in Node's loader thread and travels there as text, so it may use nothing from
+ * outside itself. `salt-ts` is always this running copy, wherever a file lies; a file that was imported with a
+ * generation passes it on to what it imports; a `.ts` or `.js` file without a `package.json` that says otherwise is a module.
+ */
+function makeResolve(own: Own): Resolve {
+  const marker = /[?&](salt-generation=\d+)/
+  const mark = (resolved: Resolved, generation: string): Resolved => {
+    const { url } = resolved
+    const theirs = url.startsWith('file:') && !url.includes('/node_modules/') && !url.startsWith(own.core)
+    if (!theirs) return resolved
+    const format = resolved.format || !/\.[jt]s([?#]|$)/.test(url) ? resolved.format : 'module'
+    const marked = marker.test(url) ? url : `${url}${url.includes('?') ? '&' : '?'}${generation}`
+    return { ...resolved, url: marked, ...(format && { format }) }
+  }
+  return (specifier, context, next) => {
+    if (specifier === 'salt-ts') return next(own.authorApi, context)
+    if (specifier.startsWith('salt-ts/')) return next(specifier, { ...context, parentURL: own.manifest })
+    const resolved = next(specifier, context)
+    const generation = (marker.exec(specifier) ?? marker.exec(context.parentURL ?? ''))?.[1]
+    if (generation === undefined) return resolved
+    return resolved instanceof Promise
+      ? resolved.then((value) => mark(value, generation))
+      : mark(resolved, generation)
+  }
+}
+
+let installed = false
+
+/** Install the hook once per process, before the first file of a user is imported (and before tsx, which calls it). */
+export function installResolveHook(): void {
+  if (installed) return
+  installed = true
+  const own: Own = {
+    authorApi,
+    manifest: pathToFileURL(`${packageRoot}/package.json`).href,
+    core: pathToFileURL(`${codeRoot}/core/`).href,
+  }
+  const inThread = (module as { registerHooks?: (hooks: { resolve: Resolve }) => void }).registerHooks
+  if (inThread) {
+    inThread({ resolve: makeResolve(own) })
+    return
+  }
+  // `__name` is what TypeScript loaders such as tsx wrap functions in.
+  const source = `const __name = (f) => f; export const resolve = (${makeResolve})(${JSON.stringify(own)})`
+  module.register(`data:text/javascript,${encodeURIComponent(source)}`)
+}

@@ -1,0 +1,100 @@
+import { createRequire } from 'node:module'
+import { isIPv4, isIPv6 } from 'node:net'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import type { JsonSchema, Params } from '../author/params.ts'
+import { hasType } from './coerce.ts'
+
+/** Checks coerced values; gives a sentence about the first that is wrong. Keys are names of parameters. */
+export type Check = (values: Readonly<Record<string, unknown>>) => string | undefined
+
+let ajv: Ajv | undefined
+
+/**
+ * The check of a function's parameters. Types alone are checked directly; ajv is loaded with the first schema that
+ * asks for more (a range, a pattern, a shape), and a function's schema is compiled on its first call.
+ */
+export function makeCheck(params: Params): Check {
+  const schemas = Object.entries(params).map(([name, param]) => [name, param.schema] as const)
+  let compiled: ValidateFunction | undefined
+  return (values) => {
+    const simple = schemas.every(
+      ([name, s]) => !Object.hasOwn(values, name) || (isSimple(s) && hasType(values[name], s)),
+    )
+    if (simple) return undefined
+    compiled ??= compile(Object.fromEntries(schemas))
+    return compiled(values) ? undefined : sentence(compiled.errors ?? [], values, params)
+  }
+}
+
+/** The schema of a single value that asks for nothing but its type. */
+function isSimple(schema: JsonSchema): boolean {
+  const known = Object.keys(schema).every((key) => ['type', 'description', 'items', 'enum'].includes(key))
+  return known && (schema.items === undefined || isSimple(schema.items as JsonSchema))
+}
+
+function compile(properties: Record<string, JsonSchema>): ValidateFunction {
+  ajv ??= loadAjv()
+  return ajv.compile({ type: 'object', properties })
+}
+
+function loadAjv(): Ajv {
+  const { Ajv } = createRequire(import.meta.url)('ajv') as typeof import('ajv')
+  const formats = {
+    ipv4: isIPv4,
+    ipv6: isIPv6,
+    uri: (text: string) => URL.canParse(text),
+    'date-time': (text: string) => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text)),
+    date: (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
+    hostname: /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i,
+    regex: (text: string) => isRegExp(text),
+  }
+  return new Ajv({ strict: false, logger: false, formats })
+}
+
+function isRegExp(text: string): boolean {
+  try {
+    return Boolean(new RegExp(text, 'u'))
+  } catch {
+    return false
+  }
+}
+
+/** `'seconds' must be number, not "soon"`. Secret values are not shown. */
+function sentence(
+  errors: readonly ErrorObject[],
+  values: Readonly<Record<string, unknown>>,
+  params: Params,
+): string {
+  // The last error of a union is the one about the whole of it.
+  const error = errors.find((e) => e.keyword === 'anyOf') ?? (errors[0] as ErrorObject)
+  const [name = '', ...inside] = error.instancePath.split('/').slice(1).map(unescapePointer)
+  const value = inside.reduce<unknown>(
+    (v, key) => (v as Record<string, unknown> | undefined)?.[key],
+    values[name],
+  )
+  const shown = params[name]?.secret ? '' : `, not ${show(value)}`
+  const place = inside.length > 0 ? ` in '${name}'` : ''
+  return `'${inside.at(-1) ?? name}'${place} ${demand(error)}${shown}`
+}
+
+const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
+
+function demand(error: ErrorObject): string {
+  const { allowedValues, additionalProperty } = error.params as Record<string, unknown>
+  if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.map(show).join(', ')}`
+  if (additionalProperty !== undefined) return `must not have the key ${show(additionalProperty)}`
+  if (error.keyword === 'anyOf') return `must be ${typesOf(error.parentSchema)}`
+  return error.message ?? 'is not valid'
+}
+
+function typesOf(schema: unknown): string {
+  const members = (schema as { anyOf?: { type?: string }[] } | undefined)?.anyOf ?? []
+  const types = members.flatMap(({ type }) => type ?? [])
+  return types.length > 0 ? [...new Set(types)].join(' or ') : 'one of the accepted forms'
+}
+
+function show(value: unknown): string {
+  const text =
+    JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item)) ?? 'undefined'
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}

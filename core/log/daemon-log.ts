@@ -1,0 +1,19 @@
+import { createLogger, type Logger } from './logger.ts'
+import type { LogFormats } from './outlets.ts'
+
+/** The options of a daemon's configuration that decide about its log. */
+export interface DaemonLogOptions extends LogFormats {
+  readonly log_level: string
+  readonly log_level_logfile?: string | undefined
+  readonly log_file: string
+}
+
+/** The log of a daemon and of its children, as its configuration says: terminal and file. */
+export function openDaemonLog(program: string, config: DaemonLogOptions): Logger {
+  return createLogger({
+    program,
+    console: { level: config.log_level },
+    file: { path: config.log_file, level: config.log_level_logfile ?? config.log_level },
+    formats: config,
+  })
+}

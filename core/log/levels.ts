@@ -1,0 +1,46 @@
+/** Salt's levels, and the numbers Python's logging knows them by. */
+const numbers = {
+  all: 0,
+  garbage: 1,
+  trace: 5,
+  debug: 10,
+  profile: 15,
+  info: 20,
+  warning: 30,
+  error: 40,
+  critical: 50,
+  quiet: 1000,
+} as const
+
+/** A level as it is configured; records have any but the first and the last. */
+type Level = keyof typeof numbers
+export type RecordLevel = Exclude<Level, 'all' | 'quiet'>
+
+export const recordLevels: Readonly<Record<RecordLevel, number>> = (({ all, quiet, ...rest }) => rest)(
+  numbers,
+)
+
+/** The number of a configured level; Salt's own default for what is not one. */
+export function levelNumber(level: string): number {
+  return Object.hasOwn(numbers, level) ? numbers[level as Level] : numbers.warning
+}
+
+/** Salt's keys begin with `salt.`; a component takes the level of the longest name it is or is under. */
+export function granularLevels(
+  levels: Readonly<Record<string, unknown>>,
+): (name: string) => number | undefined {
+  const known = new Map(
+    Object.entries(levels).map(([key, level]) => [
+      key.replace(/^salt\.?/, ''),
+      levelNumber(String(level).toLowerCase()),
+    ]),
+  )
+  if (known.size === 0) return () => undefined
+  return (name) => {
+    for (let prefix = name; prefix !== ''; prefix = prefix.slice(0, Math.max(0, prefix.lastIndexOf('.')))) {
+      const level = known.get(prefix)
+      if (level !== undefined) return level
+    }
+    return known.get('')
+  }
+}

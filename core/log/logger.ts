@@ -1,0 +1,91 @@
+import { createRequire } from 'node:module'
+import type { Logger as Pino } from 'pino'
+import type { Log } from '../author/context.ts'
+import type { LogRecord } from './format.ts'
+import { granularLevels, levelNumber, type RecordLevel, recordLevels } from './levels.ts'
+import { type LoggerSettings, openOutlets } from './outlets.ts'
+import { presentable, presentableText } from './presentable.ts'
+
+type Write = Log['info']
+
+/** A log of one component. Facts are shown after the message; values of secret fields are masked. */
+export interface Logger extends Log {
+  critical: Write
+  profile: Write
+  garbage: Write
+  /** The log of a component, `minion.link` under `minion`. */
+  child(component: string): Logger
+  isLevelEnabled(level: string): boolean
+  /** Closes the log file. */
+  close(): Promise<void>
+}
+
+/** Open the log of a program. Nothing is loaded or opened before the first record that somebody wants to see. */
+export function createLogger(settings: LoggerSettings): Logger {
+  const outlets = openOutlets(settings)
+  const granular = granularLevels(settings.formats?.log_granular_levels ?? {})
+  let pino: Pino | undefined
+
+  const deliver = (line: string): void => {
+    const record = toRecord(JSON.parse(line))
+    for (const outlet of outlets) {
+      if (record.level >= (granular(record.name) ?? outlet.level)) outlet.write(record)
+    }
+  }
+  const logger = (name: string, isRoot: boolean): Logger => {
+    const threshold = granular(name) ?? Math.min(...outlets.map(({ level }) => level))
+    let own: Pino<RecordLevel> | undefined
+    const at =
+      (level: RecordLevel): Write =>
+      (message, facts) => {
+        if (outlets.length === 0 || recordLevels[level] < threshold) return
+        pino ??= openPino(deliver)
+        own ??= pino.child({ name }) as unknown as Pino<RecordLevel>
+        own[level]({ facts: presentable(asFacts(facts)) }, presentableText(message))
+      }
+    return {
+      garbage: at('garbage'),
+      trace: at('trace'),
+      debug: at('debug'),
+      profile: at('profile'),
+      info: at('info'),
+      warn: at('warning'),
+      error: at('error'),
+      critical: at('critical'),
+      child: (component) => logger(isRoot ? component : `${name}.${component}`, false),
+      isLevelEnabled: (level) => outlets.length > 0 && levelNumber(level) >= threshold,
+      close: async () => {
+        for (const outlet of outlets) outlet.close()
+      },
+    }
+  }
+  return logger(settings.program, true)
+}
+
+/** An error alone is a fact, too. */
+function asFacts(facts: object = {}): object {
+  return facts instanceof Error ? { error: facts } : facts
+}
+
+/** pino makes JSON of the records, loaded when there is the first: a short command usually has none. */
+function openPino(write: (line: string) => void): Pino {
+  const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino')
+  return pino(
+    { customLevels: recordLevels, useOnlyCustomLevels: true, level: 'garbage', base: undefined },
+    { write },
+  ) as unknown as Pino
+}
+
+const levelNames = new Map(Object.entries(recordLevels).map(([name, number]) => [number, name.toUpperCase()]))
+
+interface PinoLine {
+  readonly level: number
+  readonly time: number
+  readonly name: string
+  readonly msg?: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+function toRecord({ level, time, name, msg = '', facts }: PinoLine): LogRecord {
+  return { time: new Date(time), level, levelName: levelNames.get(level) ?? '', name, message: msg, facts }
+}

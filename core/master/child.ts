@@ -1,0 +1,64 @@
+import { systemClock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
+import { AesKeys } from '../channel/aes-keys.ts'
+import { SymmetricKey } from '../crypto/index.ts'
+import { type Logger, openDaemonLog } from '../log/index.ts'
+import type { FromChild, ToChild } from './messages.ts'
+
+/** How long requests under the AES key before a rotation are still served. */
+const GRACE_MS = 300_000
+
+export interface ChildPart {
+  rotated(): void
+  fire(tag: string, data: Record<string, unknown>): void
+  close(): Promise<void>
+}
+
+export interface ChildStart {
+  readonly name: string
+  readonly config: Extract<ToChild, { type: 'start' }>['config']
+  readonly aesKeys: AesKeys
+  readonly log: Logger
+}
+
+export function tellSupervisor(message: FromChild): void {
+  if (process.connected) process.send?.(message)
+}
+
+/** The frame of a child of the master: starts its part when told to, passes on key rotations, ends when told to. */
+export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void {
+  let part: ChildPart | undefined
+  let aesKeys: AesKeys | undefined
+
+  async function start({ name, config, aes }: Extract<ToChild, { type: 'start' }>): Promise<void> {
+    process.title = `salt-master ${name}`
+    const log = openDaemonLog('salt-master', config).child(name)
+    aesKeys = new AesKeys(SymmetricKey.parse(aes), GRACE_MS, systemClock)
+    process.on('unhandledRejection', (error) => log.error(`A promise was rejected unseen: ${messageOf(error)}`))
+    try {
+      part = await open({ name, config, aesKeys, log })
+      tellSupervisor({ type: 'ready' })
+    } catch (error) {
+      tellSupervisor({ type: 'failed', message: messageOf(error) })
+    }
+  }
+
+  async function stop(): Promise<void> {
+    await part?.close()
+    process.exit(0)
+  }
+
+  process.on('message', (message: ToChild) => {
+    if (message.type === 'start') void start(message)
+    else if (message.type === 'fire') part?.fire(message.tag, message.data)
+    else if (message.type === 'stop') void stop()
+    else {
+      aesKeys?.rotate(SymmetricKey.parse(message.aes))
+      part?.rotated()
+    }
+  })
+  // The supervisor decides when to stop; a Ctrl-C reaches the whole process group.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => {})
+  process.on('disconnect', () => void stop())
+}

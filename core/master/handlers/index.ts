@@ -1,0 +1,66 @@
+import type { ClearHandler, EncryptedHandler } from '../../channel/request-server.ts'
+import type { WorkerRoom } from '../room.ts'
+import { masterOpts } from './master-opts.ts'
+import { minionEventHandler } from './minion-event.ts'
+import { pillarHandler } from './pillar.ts'
+import { publishHandler } from './publish.ts'
+import { returnHandler } from './return.ts'
+import { revokeAuthHandler } from './revoke-auth.ts'
+
+/** What is answered to a command that exists in the protocol and is not offered here. */
+const notOffered = async () => ({})
+
+/** A clear command without credentials that anybody here could check. */
+const unauthenticated = (name: string): ClearHandler => {
+  const error = { name, message: 'Authentication failure: this master has no external authentication configured.' }
+  return async () => ({ error })
+}
+
+/** Every clear command of the protocol (§8), except `_auth`, which has a room of its own. */
+export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandler> {
+  return new Map<string, ClearHandler>([
+    ['ping', async (load) => load],
+    ['publish', publishHandler(room)],
+    ['get_token', async (load) => (typeof load['token'] === 'string' ? {} : false)],
+    ['mk_token', async () => ''],
+    ['wheel', unauthenticated('UserAuthenticationError')],
+    ['runner', unauthenticated('UserAuthenticationError')],
+  ])
+}
+
+/** No file server yet: every path is answered like a missing file (wire protocol §7.2). */
+const files: [string, EncryptedHandler][] = [
+  ['_serve_file', async () => ({ data: '', dest: '' })],
+  ['_file_find', async () => ({ path: '', rel: '' })],
+  ['_file_hash', async () => ''],
+  ['_file_hash_and_stat', async () => ['', null]],
+  ['_file_list', async () => []],
+  ['_file_list_emptydirs', async () => []],
+  ['_dir_list', async () => []],
+  ['_symlink_list', async () => ({})],
+  ['_file_envs', async () => ['base']],
+  ['_file_recv', async () => false],
+]
+
+/** Every encrypted command of the protocol (§7). Commands of features that are not there yet are refused by name. */
+export function encryptedHandlers(room: WorkerRoom): ReadonlyMap<string, EncryptedHandler> {
+  return new Map<string, EncryptedHandler>([
+    ['_return', returnHandler(room)],
+    ['_minion_event', minionEventHandler(room)],
+    ['_pillar', pillarHandler(room)],
+    ['_master_opts', masterOpts(room.config)],
+    ['revoke_auth', revokeAuthHandler(room)],
+    ...files,
+    ['_master_tops', notOffered],
+    ['_mine', async () => false],
+    ['_mine_get', notOffered],
+    ['_mine_delete', async () => false],
+    ['_mine_flush', async () => false],
+    ['_syndic_return', notOffered],
+    ['minion_pub', notOffered],
+    ['minion_publish', notOffered],
+    ['minion_runner', notOffered],
+    ['pub_ret', notOffered],
+    ['verify_minion', async () => ''],
+  ])
+}

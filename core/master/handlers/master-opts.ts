@@ -1,0 +1,29 @@
+import type { EncryptedHandler } from '../../channel/request-server.ts'
+import type { MasterConfig } from '../../config/index.ts'
+
+/** Options a minion asks for (wire protocol §7.2), with Salt's values where salt-ts has no option of that name. */
+const STATE_OPTIONS = {
+  renderer: 'jinja|yaml',
+  failhard: false,
+  state_top: 'top.sls',
+  state_top_saltenv: null,
+  state_auto_order: true,
+  state_events: false,
+  state_aggregate: false,
+  jinja_env: {},
+  jinja_sls_env: {},
+  jinja_lstrip_blocks: false,
+  jinja_trim_blocks: false,
+}
+
+/** `_master_opts`: what minions take over from the master. There are no files yet: every environment is empty. */
+export function masterOpts(config: MasterConfig): EncryptedHandler {
+  const environment = {
+    file_roots: Object.fromEntries(Object.keys(config.file_roots).map((saltenv) => [saltenv, []])),
+    top_file_merging_strategy: 'merge',
+    env_order: [],
+    default_top: 'base',
+  }
+  return async (load) =>
+    load['env_only'] ? environment : { ...environment, ...STATE_OPTIONS, nodegroups: config.nodegroups }
+}

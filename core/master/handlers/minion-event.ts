@@ -1,0 +1,42 @@
+import type { EncryptedHandler } from '../../channel/request-server.ts'
+import { isReservedTag } from '../../events/index.ts'
+import { isRecord } from '../../wire/bytes.ts'
+import type { WorkerRoom } from '../room.ts'
+
+const MAX_TAG = 512
+
+/**
+ * `_minion_event`: puts a minion's events on the master's bus (wire protocol §7.2, §12). Tags that only the master may
+ * use are dropped, a replayed request changes nothing.
+ */
+export function minionEventHandler(room: WorkerRoom): EncryptedHandler {
+  return async (load, sender) => {
+    const { id } = sender
+    if (!id || !sender.verified) return {}
+    if (!(await room.replays.firstTime(sender.fingerprint))) return {}
+    const { nonce, ...shown } = load
+    if (Array.isArray(load['events'])) fireAll(room, id, load['events'], load['pretag'])
+    else if (load['data'] !== undefined) fireOne(room, id, load['tag'], shown)
+    return null
+  }
+}
+
+/** Each entry's data goes out under its tag, and once more under the pretag if there is one. */
+function fireAll(room: WorkerRoom, id: string, events: unknown[], pretag: unknown): void {
+  for (const event of events) {
+    if (!isRecord(event)) continue
+    const data = isRecord(event['data']) ? event['data'] : { data: event['data'] }
+    fireOne(room, id, event['tag'], data)
+    if (typeof pretag === 'string' && pretag) fireOne(room, id, `${pretag}/${String(event['tag'])}`, data)
+  }
+}
+
+function fireOne(room: WorkerRoom, id: string, tag: unknown, data: Record<string, unknown>): void {
+  if (typeof tag !== 'string' || !tag || tag.length > MAX_TAG || tag.includes('\n')) return
+  if (isReservedTag(tag, id)) {
+    room.log.warn(`Dropped an event of ${id}: minions may not use the tag ${tag}.`)
+    return
+  }
+  if (tag === '_salt_error') room.log.error(`${id} reported an error: ${JSON.stringify(data['data'])}`)
+  room.fire(tag, data)
+}

@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { SaltError } from '../../base/errors.ts'
+import { isMinionId } from '../../base/minion-id.ts'
+import { type EncryptedHandler, NotAcknowledged } from '../../channel/request-server.ts'
+import { tags } from '../../events/index.ts'
+import { isJid } from '../../jobs/jid.ts'
+import { jidFor } from '../jids.ts'
+import type { WorkerRoom } from '../room.ts'
+
+/** While the store is full, a return waits so long for room before its sender is told to come again. */
+const PATIENCE_MS = 40_000
+const RETRY_MS = 1000
+
+/** `_return`: commit, announce, acknowledge, in this order (wire protocol §10.5). A duplicate is acknowledged only. */
+export function returnHandler(room: WorkerRoom): EncryptedHandler {
+  return async (load) => {
+    const { nonce, ...ret } = load
+    const { id } = ret
+    if (!isMinionId(id) || !('return' in ret) || typeof ret['jid'] !== 'string') return null
+    const jid = ret['jid'] === 'req' ? await standalone(room, ret) : ret['jid']
+    if (jid === 'nocache') return announce(room, jid, id, ret)
+    if (!jid || !isJid(jid)) return null
+    const outcome = room.config.job_cache ? await commit(room, jid, id, { ...ret, jid }) : 'stored'
+    if (outcome === 'conflict') {
+      room.log.warn(`${id} returned job ${jid} a second time with another result; the first one is kept.`)
+    }
+    return outcome === 'stored' ? announce(room, jid, id, { ...ret, jid }) : null
+  }
+}
+
+function announce(room: WorkerRoom, jid: string, id: string, ret: Record<string, unknown>): null {
+  room.log.debug(`Got return from ${id} for job ${jid}`)
+  room.fire(tags.jobReturn(jid, id), ret)
+  return null
+}
+
+/** Returns of one-shot calls and scheduled jobs have no job yet: it is made from the return. */
+async function standalone(room: WorkerRoom, ret: Record<string, unknown>): Promise<string | undefined> {
+  const id = String(ret['id'])
+  const jid = await jidFor(room)
+  if (!jid) return undefined
+  Object.assign(ret, { arg: ret['fun_args'] ?? [], tgt: id, tgt_type: 'glob' })
+  const { fun, arg, tgt, tgt_type, user } = ret
+  if (room.config.job_cache) await room.jobs.saveLoad(jid, { fun, arg, tgt, tgt_type, user, jid, ret: '' }, [id])
+  room.fire(tags.jobNew(jid), { jid, tgt_type, tgt, user, fun, arg, minions: [id], missing: [] })
+  return jid
+}
+
+/** A full disk means no acknowledgement: wait for room, then have the sender come again. */
+async function commit(room: WorkerRoom, jid: string, id: string, ret: Record<string, unknown>) {
+  const { cmd, ...row } = ret
+  const until = Date.now() + PATIENCE_MS
+  for (let reported = false; ; reported = true) {
+    try {
+      return await room.jobs.saveReturn(jid, id, row)
+    } catch (error) {
+      if (!SaltError.is(error)) throw error
+      if (!reported) reportFull(room, jid, id, error)
+      if (Date.now() > until) throw new NotAcknowledged(error.message)
+      await delay(RETRY_MS)
+    }
+  }
+}
+
+function reportFull(room: WorkerRoom, jid: string, id: string, error: SaltError): void {
+  room.log.error(`The return of ${id} for job ${jid} could not be stored: ${error.message}`)
+  room.fire(tags.jobError(jid), { jid, id, error: { name: error.code, message: error.message } })
+}

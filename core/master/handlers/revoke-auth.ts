@@ -1,0 +1,17 @@
+import type { EncryptedHandler } from '../../channel/request-server.ts'
+import { tags } from '../../events/index.ts'
+import type { WorkerRoom } from '../room.ts'
+
+/** `revoke_auth`: a minion gives up its own key (wire protocol §7.2). */
+export function revokeAuthHandler(room: WorkerRoom): EncryptedHandler {
+  return async (load, { id, verified, fingerprint }) => {
+    if (!id || !verified) return false
+    if (!room.config.allow_minion_key_revoke) return load
+    if (!(await room.replays.firstTime(fingerprint))) return false
+    await room.keys.remove(id)
+    if (load['preserve_minion_cache'] !== true) await room.minions.remove(id)
+    room.fire(tags.key, { result: true, act: 'delete', id })
+    await room.requestRotation()
+    return true
+  }
+}

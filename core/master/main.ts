@@ -1,0 +1,134 @@
+import { mkdir } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import { systemClock } from '../base/clock.ts'
+import { deferred } from '../base/deferred.ts'
+import { messageOf } from '../base/errors.ts'
+import { encodeNetwork } from '../codec/index.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { SymmetricKey } from '../crypto/index.ts'
+import { tags } from '../events/index.ts'
+import { JobCache } from '../jobs/job-cache.ts'
+import { jobCacheDirectory } from '../jobs/paths.ts'
+import { loadMasterKeys } from '../keys/master-keys.ts'
+import { writeRootKeys } from '../keys/root-key.ts'
+import type { Logger } from '../log/index.ts'
+import { openDevice, type WorkerDevice } from '../transport/device.ts'
+import { refusals } from '../wire/envelope.ts'
+import { startMaintenance } from './maintenance.ts'
+import type { ToChild } from './messages.ts'
+import { rotationFlag, workersBackend } from './paths.ts'
+import { type ChildSpec, Supervisor } from './supervisor.ts'
+
+/** A worker that does not answer probes for this long is replaced. */
+const STUCK_MS = 800
+
+/**
+ * The master: this process holds the request port and watches over the publisher and the workers (design decision 7).
+ * Resolves with the exit code once it is told to stop by SIGTERM or SIGINT.
+ */
+export async function runMaster(config: MasterConfig, { log }: { log: Logger }): Promise<number> {
+  const stopped = deferred<void>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
+  try {
+    const master = await openMaster(config, log)
+    log.info(`salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`)
+    await stopped.promise
+    log.info('salt-master is stopping')
+    await master.close()
+    return 0
+  } catch (error) {
+    log.error(messageOf(error))
+    return 1
+  }
+}
+
+async function openMaster(config: MasterConfig, log: Logger): Promise<{ close(): Promise<void> }> {
+  await prepare(config)
+  let aes = SymmetricKey.generate()
+  const supervisor = new Supervisor(log, (message) => {
+    if (message.type === 'rotate') rotate()
+  })
+  const start = (name: string): Extract<ToChild, { type: 'start' }> => ({ type: 'start', name, config, aes: aes.text })
+
+  function rotate(): void {
+    aes = SymmetricKey.generate()
+    supervisor.tell({ type: 'rotate', aes: aes.text })
+    supervisor.tell({ type: 'fire', tag: tags.keyRotated, data: { rotate_aes_key: true } }, 'publisher')
+  }
+
+  const device = await openRequestPort(config)
+  try {
+    await supervisor.start({ name: 'publisher', entry: 'publisher-process', start: () => start('publisher') })
+    device.onStuck((worker) => {
+      log.error(`${worker} does not answer and is replaced; its requests go to another worker`)
+      supervisor.kill(worker)
+    })
+    await Promise.all(workerSpecs(config, device, start).map((spec) => supervisor.start(spec)))
+  } catch (error) {
+    await supervisor.stop()
+    await device.close()
+    throw error
+  }
+  const maintenance = startMaintenance({
+    clock: systemClock,
+    log,
+    loopInterval: config.loop_interval,
+    publishSession: config.publish_session,
+    rotationFlag: rotationFlag(config),
+    rotate,
+    expire: () => expire(config),
+  })
+  return {
+    async close() {
+      maintenance.close()
+      await device.close()
+      await supervisor.stop('MWorker')
+      await supervisor.stop()
+    },
+  }
+}
+
+/** Folders, keys and key files of the users who may act for this master. */
+async function prepare(config: MasterConfig): Promise<void> {
+  for (const directory of [config.pki_dir, config.cachedir, config.sock_dir]) {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+  }
+  await loadMasterKeys(config)
+  await writeRootKeys(config)
+}
+
+function openRequestPort(config: MasterConfig): Promise<WorkerDevice> {
+  return openDevice({
+    front: {
+      host: config.interface,
+      port: config.ret_port,
+      ipv6: config.ipv6,
+      backlog: config.zmq_backlog,
+    },
+    backend: workersBackend(config).address,
+    stuckMs: STUCK_MS,
+    refusal: encodeNetwork(refusals.exception),
+  })
+}
+
+function workerSpecs(
+  config: MasterConfig,
+  device: WorkerDevice,
+  start: (name: string) => Extract<ToChild, { type: 'start' }>,
+): ChildSpec[] {
+  const count = config.worker_threads || Math.max(1, cpus().length - 1)
+  return Array.from({ length: count }, (_, index) => {
+    const name = `MWorker-${index}`
+    return { name, entry: 'worker-process', start: () => start(name), onGone: () => device.workerGone(name) }
+  })
+}
+
+async function expire(config: MasterConfig): Promise<void> {
+  if (config.keep_jobs_seconds <= 0) return
+  const cache = JobCache.open(jobCacheDirectory(config))
+  try {
+    await cache.expire(new Date(Date.now() - config.keep_jobs_seconds * 1000))
+  } finally {
+    await cache.close()
+  }
+}

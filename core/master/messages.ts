@@ -1,0 +1,14 @@
+import type { MasterConfig } from '../config/index.ts'
+
+/** From the supervisor to its children. */
+export type ToChild =
+  | { readonly type: 'start'; readonly name: string; readonly config: MasterConfig; readonly aes: string }
+  | { readonly type: 'rotate'; readonly aes: string }
+  | { readonly type: 'fire'; readonly tag: string; readonly data: Record<string, unknown> }
+  | { readonly type: 'stop' }
+
+/** From a child to the supervisor. */
+export type FromChild =
+  | { readonly type: 'ready' }
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'rotate' }

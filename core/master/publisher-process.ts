@@ -1,0 +1,56 @@
+/** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
+import { chmod, rm } from 'node:fs/promises'
+import { EventPublisher, masterEventSockets } from '../events/index.ts'
+import { KeyStore } from '../keys/key-store.ts'
+import { loadMasterKeys } from '../keys/master-keys.ts'
+import { getTransport } from '../transport/index.ts'
+import { openQueueReceiver } from '../transport/zeromq/queue.ts'
+import { type ChildPart, type ChildStart, runChild } from './child.ts'
+import { connectedFile } from '../jobs/paths.ts'
+import { publishQueue } from './paths.ts'
+import { Presence } from './presence.ts'
+import { openPublisher, publishAll } from './publisher.ts'
+
+async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
+  const aclUsers = Object.keys(config.publisher_acl).length + Object.keys(config.external_auth).length
+  const events = await EventPublisher.open({
+    ...masterEventSockets(config),
+    mode: aclUsers ? 0o660 : 0o600,
+    maxEventSize: config.max_event_size,
+  })
+  const { key } = await loadMasterKeys(config)
+  const publisher = await openPublisher({
+    config,
+    transport: getTransport(config.transport),
+    aesKeys,
+    masterKey: key,
+  })
+  const { address, path } = publishQueue(config)
+  if (path) await rm(path, { force: true })
+  const queue = await openQueueReceiver(address)
+  if (path) await chmod(path, 0o600)
+  void publishAll(queue, publisher.channel, log)
+
+  const keys = new KeyStore(config.pki_dir)
+  const presence = new Presence({
+    acceptedIds: () => keys.list('accepted'),
+    topics: () => publisher.server.topics,
+    fire: (tag, data) => events.publish(tag, data),
+    file: connectedFile(config),
+    events: config.presence_events,
+  })
+  const timer = setInterval(() => void presence.update().catch((error) => log.warn(`Presence: ${error}`)), 1000 * Math.min(config.loop_interval, 5))
+
+  return {
+    rotated: () => publisher.channel.keyRotated(),
+    fire: (tag, data) => events.publish(tag, data),
+    async close() {
+      clearInterval(timer)
+      queue.close()
+      await publisher.close()
+      await events.close()
+    },
+  }
+}
+
+runChild(open)

@@ -1,0 +1,63 @@
+import type { Log } from '../author/context.ts'
+import { messageOf } from '../base/errors.ts'
+import type { AesKeys } from '../channel/aes-keys.ts'
+import { PublishChannel } from '../channel/publish-channel.ts'
+import { decode, encodeNetwork } from '../codec/index.ts'
+import type { MasterConfig } from '../config/index.ts'
+import type { PrivateKey, SigningAlgorithm } from '../crypto/index.ts'
+import type { PublishServer, Transport } from '../transport/contract.ts'
+import { isRecord } from '../wire/bytes.ts'
+import { type JobLoad, readJobLoad } from '../wire/publication.ts'
+
+export interface Publisher {
+  readonly server: PublishServer
+  readonly channel: PublishChannel
+  close(): Promise<void>
+}
+
+/** Open the publish port (wire protocol §9). */
+export async function openPublisher(settings: {
+  config: MasterConfig
+  transport: Transport
+  aesKeys: AesKeys
+  masterKey: PrivateKey
+}): Promise<Publisher> {
+  const { config, transport, aesKeys, masterKey } = settings
+  const server = await transport.servePublish({
+    host: config.interface,
+    port: config.publish_port,
+    ipv6: config.ipv6,
+    backlog: config.zmq_backlog,
+    highWaterMark: config.pub_hwm,
+  })
+  const channel = new PublishChannel({
+    server,
+    aesKeys,
+    masterKey,
+    signing: config.sign_pub_messages ? (config.publish_signing_algorithm as SigningAlgorithm) : undefined,
+    filtering: config.zmq_filtering,
+  })
+  return { server, channel, close: () => server.close() }
+}
+
+/** A job on its way from a worker to the publisher process. */
+export const packJob = (job: JobLoad, minions?: readonly string[]): Buffer =>
+  encodeNetwork({ ...job, ...(minions && { topic_lst: minions }) })
+
+/** Publish what workers hand over, until the queue ends. A message that is no job is logged and skipped. */
+export async function publishAll(
+  queue: AsyncIterable<Uint8Array>,
+  channel: PublishChannel,
+  log: Log,
+): Promise<void> {
+  for await (const message of queue) {
+    try {
+      const load = decode(message)
+      const { topic_lst: topics, ...rest } = isRecord(load) ? load : {}
+      const job = readJobLoad(rest)
+      if (job) await channel.publish(job, Array.isArray(topics) ? (topics as string[]) : undefined)
+    } catch (error) {
+      log.error(`A job could not be published: ${messageOf(error)}`)
+    }
+  }
+}

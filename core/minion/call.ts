@@ -1,0 +1,97 @@
+import { userInfo } from 'node:os'
+import type { Log } from '../author/context.ts'
+import { systemClock } from '../base/clock.ts'
+import { SaltError } from '../base/errors.ts'
+import type { MinionConfig } from '../config/index.ts'
+import { createJidSource } from '../jobs/jid.ts'
+import { ReturnSpool } from '../jobs/return-spool.ts'
+import { MinionKeys } from '../keys/minion-keys.ts'
+import { openLoader } from '../loader/index.ts'
+import { openMatch } from '../targets/open-match.ts'
+import { getTransport } from '../transport/index.ts'
+import type { JobLoad } from '../wire/publication.ts'
+import type { Outcome } from '../wire/return.ts'
+import { collectGrains } from './grains.ts'
+import { runFunction } from './job-runner.ts'
+import { masterAddresses } from './master-addresses.ts'
+import { MasterLink } from './master-link.ts'
+import { ProcTable } from './proc-table.ts'
+import { createServices } from './services.ts'
+
+export interface CallSettings {
+  readonly config: MinionConfig
+  /** Do not speak to a master. */
+  readonly local: boolean
+  readonly fun: string
+  readonly args: readonly unknown[]
+  readonly kwargs: Readonly<Record<string, unknown>>
+  readonly log: Log
+}
+
+export interface CallResult extends Outcome {
+  readonly jid: string
+}
+
+/** Run one function on this host, as `salt-call` does; without `local` the master gets the return (wire protocol §10.3). */
+export async function callFunction(settings: CallSettings): Promise<CallResult> {
+  const { config, local, fun, args, kwargs, log } = settings
+  const { id } = config
+  const grains = await collectGrains(config, log)
+  const link = local ? undefined : await openLink(config, grains, log)
+  try {
+    const arg = Object.keys(kwargs).length ? [...args, { ...kwargs, __kwarg__: true }] : [...args]
+    const jid = createJidSource(systemClock)()
+    const user = userInfo().username
+    const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
+    const outcome = await runFunction(fun, arg, job, await runnerOf(config, grains, link, log), new AbortController().signal)
+    const { return: value, retcode } = outcome
+    await link?.request({ cmd: '_return', id, jid: 'req', return: value, retcode, fun, fun_args: arg })
+    return { ...outcome, jid }
+  } finally {
+    await link?.close()
+  }
+}
+
+async function runnerOf(
+  config: MinionConfig,
+  grains: Readonly<Record<string, unknown>>,
+  link: MasterLink | undefined,
+  log: Log,
+) {
+  const { id } = config
+  const nothing = async () => {}
+  const services = createServices({
+    id,
+    procs: ProcTable.empty(),
+    spool: ReturnSpool.empty(),
+    bus: undefined,
+    request: async (load) => {
+      if (link) return link.request(load)
+      throw new SaltError('MASTER_UNREACHABLE', 'This needs a master; leave out --local.')
+    },
+    refreshModules: () => {},
+    refreshGrains: nothing,
+  })
+  const match = await openMatch({ config, id, grains, pillar: {}, log })
+  const loader = openLoader('modules', { config, grains, log })
+  return { id, config, grains, pillar: {}, loader, services, match, log }
+}
+
+async function openLink(config: MinionConfig, grains: Readonly<Record<string, unknown>>, log: Log): Promise<MasterLink> {
+  const [address] = await masterAddresses(config)
+  const keys = await MinionKeys.open(config)
+  return new MasterLink({
+    config,
+    id: config.id,
+    key: keys.key,
+    known: keys.master(address!),
+    signingKey: keys.signingKey,
+    transport: getTransport(config.transport),
+    address: address!,
+    grains: () => grains,
+    log,
+    onJob: () => {},
+    onReady: async () => {},
+    now: Date.now,
+  })
+}

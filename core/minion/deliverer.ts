@@ -1,0 +1,103 @@
+import type { Log } from '../author/context.ts'
+import { messageOf } from '../base/errors.ts'
+import type { ReturnSpool, SpoolEntry } from '../jobs/return-spool.ts'
+
+export interface DelivererSettings {
+  readonly spool: ReturnSpool
+  /** Send a return to the master that published the job, and give its decrypted answer. */
+  send(entry: SpoolEntry): Promise<unknown>
+  readonly log: Log
+  /** Seconds between tries: a random time between the two (`return_retry_timer`, `return_retry_timer_max`). */
+  readonly retry: { readonly min: number; readonly max: number }
+}
+
+/** Returns sent at once; each waits for its own answer. */
+const CONCURRENCY = 8
+
+/** An answer that is not an acknowledgement is asked for again so many times, then the return is given up. */
+const MAX_REFUSALS = 20
+
+/**
+ * Brings the returns in the spool to the master, however long that takes: an entry is removed only after the master's
+ * verified acknowledgement (wire protocol §10.4). Tries that fail are repeated after a random wait, for ever.
+ */
+export class Deliverer {
+  readonly #settings: DelivererSettings
+  readonly #waiting: SpoolEntry[] = []
+  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #refusals = new WeakMap<SpoolEntry, number>()
+  #active = 0
+  #closed = false
+  #drained: (() => void) | undefined
+
+  constructor(settings: DelivererSettings) {
+    this.#settings = settings
+    for (const entry of settings.spool.pending()) this.deliver(entry)
+  }
+
+  deliver(entry: SpoolEntry): void {
+    this.#waiting.push(entry)
+    this.#pump()
+  }
+
+  /** Waits up to `ms` for what is under way, then stops; what is left stays in the spool. */
+  async close(ms: number): Promise<void> {
+    this.#closed = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    if (this.#active === 0) return
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve
+      setTimeout(resolve, ms).unref()
+    })
+  }
+
+  #pump(): void {
+    while (!this.#closed && this.#active < CONCURRENCY) {
+      const entry = this.#waiting.shift()
+      if (!entry) return
+      this.#active++
+      void this.#attempt(entry).finally(() => {
+        this.#active--
+        if (this.#active === 0) this.#drained?.()
+        this.#pump()
+      })
+    }
+  }
+
+  async #attempt(entry: SpoolEntry): Promise<void> {
+    const { send, spool, log } = this.#settings
+    try {
+      const answer = await send(entry)
+      if (answer !== null && !this.#givenUp(entry, answer)) return this.#later(entry, 'it was not acknowledged')
+      await spool.done(entry)
+    } catch (error) {
+      log.debug(`The return of job ${entry.jid} was not delivered: ${messageOf(error)}`)
+      this.#later(entry, messageOf(error))
+    }
+  }
+
+  /** A master that understands the return and refuses it will not change its mind. */
+  #givenUp(entry: SpoolEntry, answer: unknown): boolean {
+    const count = (this.#refusals.get(entry) ?? 0) + 1
+    this.#refusals.set(entry, count)
+    if (answer !== false && count < MAX_REFUSALS) return false
+    this.#settings.log.error(
+      `The master refused the return of job ${entry.jid} (it answered ${JSON.stringify(answer)}); it is given up.`,
+    )
+    return true
+  }
+
+  #later(entry: SpoolEntry, reason: string): void {
+    if (this.#closed) return
+    const { min, max } = this.#settings.retry
+    const seconds = min + Math.random() * Math.max(0, max - min)
+    this.#settings.log.info(
+      `Minion return retry timer set to ${seconds.toFixed(1)} seconds (randomized) for job ${entry.jid}: ${reason}`,
+    )
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      this.deliver(entry)
+    }, seconds * 1000)
+    this.#timers.add(timer)
+  }
+}

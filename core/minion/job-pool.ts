@@ -1,0 +1,179 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Log, MinionServices } from '../author/context.ts'
+import { messageOf } from '../base/errors.ts'
+import { decode, encodeLocal } from '../codec/index.ts'
+import type { JobLoad } from '../wire/publication.ts'
+import { makeReturn, type ReturnLoad } from '../wire/return.ts'
+import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
+
+export interface JobPoolSettings {
+  readonly id: string
+  readonly config: Readonly<Record<string, unknown>>
+  /** The facts that new job processes get; read anew for each. */
+  facts(): { readonly grains: object; readonly pillar: object }
+  readonly services: MinionServices
+  readonly log: Log
+  /** Idle processes that are kept ready. */
+  readonly warm: number
+  /** At most so many jobs run at once, the others wait; -1: any number. */
+  readonly limit: number
+}
+
+interface Worker {
+  readonly process: ChildProcess
+  readonly pid: number
+  readonly ready: Promise<void>
+  jobs: number
+}
+
+/** A process is replaced after so many jobs, so that what jobs leak does not add up. */
+const JOBS_PER_PROCESS = 500
+
+const entry = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../dist/core/minion/job-process.js' : './job-process.js', import.meta.url))
+
+/** Warm processes that run jobs, one job each at a time (design decision 8). */
+export class JobPool {
+  readonly #settings: JobPoolSettings
+  readonly #idle: Worker[] = []
+  readonly #queue: (() => void)[] = []
+  #busy = 0
+  #generation = 0
+  #closed = false
+
+  constructor(settings: JobPoolSettings) {
+    this.#settings = settings
+    this.#warmUp()
+  }
+
+  /** Run a job; `started` is told the process's id before it begins. Always gives a return. */
+  async run(job: JobLoad, started: (pid: number) => Promise<void>): Promise<ReturnLoad> {
+    await this.#slot()
+    const worker = this.#idle.shift() ?? this.#spawn()
+    this.#warmUp()
+    const generation = this.#generation
+    try {
+      await started(worker.pid)
+      const ret = await this.#runIn(worker, job)
+      worker.jobs++
+      const reusable = generation === this.#generation && worker.jobs < JOBS_PER_PROCESS
+      this.#release(worker, reusable && worker.process.connected)
+      return ret
+    } finally {
+      this.#busy--
+      this.#queue.shift()?.()
+    }
+  }
+
+  /** Facts or modules changed: idle processes are replaced, busy ones end after their job. */
+  refresh(): void {
+    this.#generation++
+    for (const worker of this.#idle.splice(0)) worker.process.kill('SIGTERM')
+    this.#warmUp()
+  }
+
+  /** Ends idle processes; running jobs go on and leave their returns in the spool. */
+  close(): void {
+    this.#closed = true
+    for (const worker of this.#idle.splice(0)) worker.process.kill('SIGTERM')
+  }
+
+  #slot(): Promise<void> | void {
+    const { limit } = this.#settings
+    if (limit > 0 && this.#busy >= limit) {
+      return new Promise((resolve) =>
+        this.#queue.push(() => {
+          this.#busy++
+          resolve()
+        }),
+      )
+    }
+    this.#busy++
+  }
+
+  #release(worker: Worker, reusable: boolean): void {
+    if (reusable && !this.#closed && this.#idle.length <= this.#settings.warm) this.#idle.unshift(worker)
+    else worker.process.disconnect?.()
+  }
+
+  #warmUp(): void {
+    while (!this.#closed && this.#idle.length < this.#settings.warm) this.#idle.push(this.#spawn())
+  }
+
+  #spawn(): Worker {
+    const { id, config, facts, log } = this.#settings
+    const child = fork(entry, [], {
+      detached: true, // a process group of its own
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    const { grains, pillar } = facts()
+    const ready = new Promise<void>((resolve, reject) => {
+      child.on('message', (message: FromJobProcess) => {
+        if (message.type === 'ready') resolve()
+        else if (message.type === 'log') log[message.level](message.message, message.facts)
+        else if (message.type === 'call') void this.#serve(child, message)
+      })
+      child.once('exit', (code, signal) => reject(new Error(`the job process ended with ${signal ?? code}`)))
+    })
+    ready.catch(() => {})
+    child.on('error', (error) => log.error(`A job process could not be started: ${error.message}`))
+    child.once('exit', () => {
+      const index = this.#idle.findIndex((worker) => worker.process === child)
+      if (index >= 0) this.#idle.splice(index, 1)
+    })
+    const start: JobProcessStart = {
+      type: 'start',
+      id,
+      config: { ...config },
+      grains: encodeLocal(grains),
+      pillar: encodeLocal(pillar),
+    }
+    post(child, start)
+    return { process: child, pid: child.pid ?? 0, ready, jobs: 0 }
+  }
+
+  #runIn(worker: Worker, job: JobLoad): Promise<ReturnLoad> {
+    const child = worker.process
+    return new Promise((resolve) => {
+      const onMessage = (message: FromJobProcess) => {
+        if (message.type === 'return') finish(decode(message.ret) as unknown as ReturnLoad)
+      }
+      const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
+        finish(makeReturn(job, this.#settings.id, diedOutcome(job, code, signal)))
+      const finish = (ret: ReturnLoad) => {
+        child.off('message', onMessage)
+        child.off('exit', onExit)
+        resolve(ret)
+      }
+      child.on('message', onMessage)
+      child.once('exit', onExit)
+      worker.ready.then(
+        () => post(child, { type: 'job', job: encodeLocal(job) }),
+        () => finish(makeReturn(job, this.#settings.id, diedOutcome(job, child.exitCode, child.signalCode))),
+      )
+    })
+  }
+
+  /** A function in the job process asks the minion for something. */
+  async #serve(child: ChildProcess, call: Extract<FromJobProcess, { type: 'call' }>): Promise<void> {
+    const services = this.#settings.services as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+    try {
+      const method = Object.hasOwn(services, call.method) ? services[call.method] : undefined
+      if (!method) throw new Error(`The minion has no service ${call.method}.`)
+      const value = await method(...(decode(call.args) as unknown[]))
+      post(child, { type: 'answer', call: call.call, value: encodeLocal(value ?? null) })
+    } catch (error) {
+      post(child, { type: 'failure', call: call.call, message: messageOf(error) })
+    }
+  }
+}
+
+function post(child: ChildProcess, message: ToJobProcess): void {
+  if (child.connected) child.send(message, () => {}) // a process that is gone is reported by its exit
+}
+
+function diedOutcome(job: JobLoad, code: number | null, signal: NodeJS.Signals | null) {
+  const how = signal ? `was ended by ${signal}` : `ended unexpectedly with exit code ${code ?? 'unknown'}`
+  return { return: `ERROR: The process of job ${job.jid} ${how}.`, retcode: 1, success: false, out: 'nested' }
+}

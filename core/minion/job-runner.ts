@@ -1,0 +1,127 @@
+import { tags } from '../events/index.ts'
+import { createContext, type LoadedFunction, type Loader, splitArguments } from '../loader/index.ts'
+import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import type { JobLoad } from '../wire/publication.ts'
+import { makeMultiReturn, makeReturn, type Outcome, type ReturnLoad, retcodeOf } from '../wire/return.ts'
+
+/** What running jobs needs; the same in the minion, in a job process and in `salt-call`. */
+export interface RunnerSettings {
+  readonly id: string
+  readonly config: Readonly<Record<string, unknown>>
+  readonly grains: Readonly<Record<string, unknown>>
+  readonly pillar: Readonly<Record<string, unknown>>
+  readonly loader: Loader
+  readonly services: MinionServices
+  readonly match: Context['match']
+  readonly log: Log
+}
+
+/** Run every function of a job and give its return. Never rejects: what goes wrong is in the return. */
+export async function runJob(job: JobLoad, settings: RunnerSettings, signal: AbortSignal): Promise<ReturnLoad> {
+  const { fun } = job
+  if (typeof fun === 'string') {
+    return makeReturn(job, settings.id, await runFunction(fun, job.arg, job, settings, signal))
+  }
+  const outcomes: [string, Outcome][] = []
+  for (const [index, name] of fun.entries()) {
+    const arg = job.arg[index]
+    outcomes.push([name, await runFunction(name, Array.isArray(arg) ? arg : [], job, settings, signal)])
+  }
+  return makeMultiReturn(job, settings.id, outcomes, settings.config['multifunc_ordered'] === true)
+}
+
+/** Run one function with arguments as they were published. Never rejects. */
+export async function runFunction(
+  name: string,
+  arg: readonly unknown[],
+  job: JobLoad,
+  settings: RunnerSettings,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  try {
+    const found = await settings.loader.get(name)
+    if (!found) return failure(await settings.loader.why(name))
+    const context = contextOf(job, settings, signal)
+    const { args, kwargs } = splitArguments(arg)
+    const bound = found.bind(args, kwargs, publishedKeywords(job))
+    const result = await collect(await found.run(bound, context), job, settings)
+    const retcode = retcodeOf(result, context.retcode)
+    return { return: result ?? null, retcode, success: retcode === 0, ...outputterOf(found) }
+  } catch (error) {
+    return failure(await explain(name, error, settings))
+  }
+}
+
+const outputterOf = (found: LoadedFunction) => (found.outputter ? { out: found.outputter } : {})
+
+const failure = (text: string): Outcome => ({ return: text, retcode: 1, success: false, out: 'nested' })
+
+/** `__pub_<key>` for every key of the job (wire protocol §10.1). */
+function publishedKeywords(job: JobLoad): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(job).map(([key, value]) => [`__pub_${key}`, value]))
+}
+
+function contextOf(job: JobLoad, settings: RunnerSettings, signal: AbortSignal): Context {
+  const { id, config, grains, pillar, log, services, loader, match } = settings
+  const base = {
+    opts: config,
+    id,
+    grains,
+    pillar,
+    context: new Map<string, unknown>(),
+    log,
+    signal,
+    job: job as Job,
+    retcode: 0,
+    match,
+    minion: services,
+    get master(): MasterServices {
+      throw new SaltError('INVOCATION', 'context.master is there for runners only; this function runs on a minion.')
+    },
+  }
+  return createContext(base, loader)
+}
+
+/** A function that yields sends each value as a progress event; its return is all of them together. */
+async function collect(result: unknown, job: JobLoad, settings: RunnerSettings): Promise<unknown> {
+  if (!isGenerator(result)) return result
+  const values: unknown[] = []
+  for await (const value of result) {
+    const tag = tags.jobProgress(job.jid, settings.id, values.length)
+    await settings.services.fireMaster(tag, { return: value })
+    values.push(value)
+  }
+  return values.length > 0 && values.every(isPlainMap) ? Object.assign({}, ...values) : values
+}
+
+function isGenerator(value: unknown): value is AsyncIterable<unknown> {
+  if (typeof value !== 'object' || value === null || !('next' in value)) return false
+  return Symbol.asyncIterator in value || Symbol.iterator in value
+}
+
+const isPlainMap = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/** Salt's sentences for what went wrong (wire protocol §10.3). */
+async function explain(name: string, error: unknown, settings: RunnerSettings): Promise<string> {
+  const code = SaltError.is(error) ? error.code : undefined
+  const message = messageOf(error)
+  if (code === 'INVALID_ARGUMENTS') return withDocumentation(name, message, settings.loader)
+  if (code === 'INVOCATION') return `ERROR executing '${name}': ${message}`
+  if (code === 'COMMAND_EXECUTION') return `ERROR: ${message}`
+  if (code === 'COMMAND_NOT_FOUND') return `Command required for '${name}' not found: ${message}`
+  if (code === 'CANCELLED') return `ERROR: ${message}`
+  await settings.services
+    .fireMaster('_salt_error', { message: `The minion function caused an exception`, args: [name, message] })
+    .catch(() => false)
+  const trace = error instanceof Error ? (error.stack ?? message) : message
+  return `The minion function caused an exception: ${trace}`
+}
+
+async function withDocumentation(name: string, message: string, loader: Loader): Promise<string> {
+  const prefix = `Passed invalid arguments to ${name}: `
+  const text = message.startsWith('Passed invalid arguments') ? message : prefix + message
+  const doc = await loader.view.doc(name).catch(() => undefined)
+  return doc ? `${text}\n\n${doc}` : text
+}

@@ -1,0 +1,25 @@
+/** Messages between the minion and its job processes. Values that must keep their kind travel as MessagePack. */
+
+export interface JobProcessStart {
+  readonly type: 'start'
+  readonly id: string
+  readonly config: Readonly<Record<string, unknown>>
+  readonly grains: Uint8Array
+  readonly pillar: Uint8Array
+}
+
+export type ToJobProcess =
+  | JobProcessStart
+  | { readonly type: 'job'; readonly job: Uint8Array }
+  | { readonly type: 'abort'; readonly reason: string }
+  | { readonly type: 'answer'; readonly call: number; readonly value: Uint8Array }
+  | { readonly type: 'failure'; readonly call: number; readonly message: string }
+
+export type FromJobProcess =
+  | { readonly type: 'ready' }
+  | { readonly type: 'return'; readonly ret: Uint8Array }
+  | { readonly type: 'call'; readonly call: number; readonly method: string; readonly args: Uint8Array }
+  | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly facts?: object }
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error'
+export const logLevels: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error']

@@ -1,0 +1,269 @@
+import type { MinionServices } from '../author/context.ts'
+import { messageOf } from '../base/errors.ts'
+import type { ReceivedJob } from '../channel/subscription.ts'
+import type { MinionConfig } from '../config/index.ts'
+import { EventPublisher, minionEventSockets, tags } from '../events/index.ts'
+import { ReturnSpool, type SpoolEntry } from '../jobs/return-spool.ts'
+import { SeenJobs } from '../jobs/seen-jobs.ts'
+import { MinionKeys } from '../keys/minion-keys.ts'
+import type { Loader } from '../loader/index.ts'
+import { openLoader } from '../loader/index.ts'
+import type { Log } from '../author/context.ts'
+import type { TargetMatcher } from '../targets/index.ts'
+import type { Transport } from '../transport/contract.ts'
+import { getTransport } from '../transport/index.ts'
+import { isRecord } from '../wire/bytes.ts'
+import type { JobLoad } from '../wire/publication.ts'
+import type { ReturnLoad } from '../wire/return.ts'
+import { answeredInProcess } from './control-functions.ts'
+import { Deliverer } from './deliverer.ts'
+import { collectGrains } from './grains.ts'
+import { JobPool } from './job-pool.ts'
+import { type RunnerSettings, runJob } from './job-runner.ts'
+import { masterAddresses } from './master-addresses.ts'
+import { MasterLink } from './master-link.ts'
+import { openMatch, openMatchers } from '../targets/open-match.ts'
+import { seenDirectory, spoolDirectory } from './paths.ts'
+import { ProcTable } from './proc-table.ts'
+import { createServices } from './services.ts'
+
+/** A minion: its links to its masters, the jobs it runs, the returns it owes. */
+export class Minion {
+  readonly #config: MinionConfig
+  readonly #log: Log
+  readonly #links: MasterLink[] = []
+  #grains: Record<string, unknown> = {}
+  #pillar: Record<string, unknown> = {}
+  #bus!: EventPublisher
+  #procs!: ProcTable
+  #spool!: ReturnSpool
+  #seen!: SeenJobs
+  #loader!: Loader
+  #matchers!: TargetMatcher
+  #services!: MinionServices
+  #pool!: JobPool
+  #deliverer!: Deliverer
+  readonly #working = new Set<Promise<void>>()
+
+  private constructor(config: MinionConfig, log: Log) {
+    this.#config = config
+    this.#log = log
+  }
+
+  static async open(
+    config: MinionConfig,
+    log: Log,
+    transport: Transport = getTransport(config.transport),
+  ): Promise<Minion> {
+    const minion = new Minion(config, log)
+    await minion.#open(transport)
+    return minion
+  }
+
+  get grains(): Readonly<Record<string, unknown>> {
+    return this.#grains
+  }
+
+  /** Serves its masters until closed. Rejects if a master refuses this minion for good. */
+  async run(): Promise<void> {
+    await Promise.all(this.#links.map((link) => link.run()))
+  }
+
+  /** Stops taking jobs, waits up to `ms` for running ones; later returns wait in the spool. */
+  async close(ms = 3000): Promise<void> {
+    await Promise.all(this.#links.map((link) => link.stopTaking()))
+    const finished = Promise.allSettled(this.#working)
+    await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, ms))])
+    this.#pool.close()
+    await this.#deliverer.close(500)
+    await Promise.all(this.#links.map((link) => link.close()))
+    await this.#bus.close()
+    await this.#seen.close()
+    await this.#spool.close()
+  }
+
+  async #open(transport: Transport): Promise<void> {
+    const { id, cachedir } = this.#config
+    this.#grains = await collectGrains(this.#config, this.#log)
+    this.#bus = await EventPublisher.open({
+      ...minionEventSockets(this.#config, id),
+      maxEventSize: this.#config.max_event_size,
+      onEvent: ({ tag, data }) => this.#onLocalEvent(tag, data),
+    })
+    this.#procs = await ProcTable.open(cachedir)
+    this.#spool = ReturnSpool.open(spoolDirectory(this.#config))
+    this.#seen = SeenJobs.open(seenDirectory(this.#config))
+    this.#loader = openLoader('modules', { config: this.#config, grains: this.#grains, log: this.#log })
+    this.#matchers = await openMatchers(this.#config, this.#log)
+    this.#services = createServices({
+      id,
+      procs: this.#procs,
+      spool: this.#spool,
+      bus: this.#bus,
+      request: (load) => this.#request(load),
+      refreshModules: () => this.#refreshModules(),
+      refreshGrains: () => this.#refreshGrains(),
+    })
+    this.#pool = new JobPool({
+      id,
+      config: this.#config,
+      facts: () => ({ grains: this.#grains, pillar: this.#pillar }),
+      services: this.#services,
+      log: this.#log,
+      warm: 1,
+      limit: this.#config.process_count_max,
+    })
+    await this.#openLinks(transport)
+    this.#deliverer = this.#openDeliverer()
+  }
+
+  async #openLinks(transport: Transport): Promise<void> {
+    const keys = await MinionKeys.open(this.#config)
+    for (const address of await masterAddresses(this.#config)) {
+      this.#links.push(
+        new MasterLink({
+          config: this.#config,
+          id: this.#config.id,
+          key: keys.key,
+          known: keys.master(address),
+          signingKey: keys.signingKey,
+          transport,
+          address,
+          grains: () => this.#grains,
+          log: this.#log,
+          onJob: (received, link) => this.#track(this.#onJob(received, link)),
+          onReady: (link) => this.#onReady(link),
+          now: Date.now,
+        }),
+      )
+    }
+  }
+
+  #openDeliverer(): Deliverer {
+    const { return_retry_timer: min, return_retry_timer_max: max } = this.#config
+    return new Deliverer({
+      spool: this.#spool,
+      send: (entry) => this.#linkOf(entry).request(entry.ret),
+      log: this.#log,
+      retry: { min, max },
+    })
+  }
+
+  /** The master that published the job; if it is no longer configured, the first one. */
+  #linkOf(entry: SpoolEntry): MasterLink {
+    const link = this.#links.find(({ address }) => address === entry.master) ?? this.#links[0]
+    if (!link) throw new Error('no master is configured')
+    return link
+  }
+
+  async #onReady(link: MasterLink): Promise<void> {
+    await this.#loadPillar(link)
+    const { id } = this.#config
+    const data = `Minion ${id} started at ${new Date().toUTCString()}`
+    const names = this.#config.start_event_grains
+    const grains = names.length
+      ? { grains: Object.fromEntries(names.map((name) => [name, this.#grains[name]])) }
+      : {}
+    const started = this.#config.enable_legacy_startup_events ? ['minion_start'] : []
+    for (const tag of [...started, tags.minionStart(id)]) {
+      await link.request({ id, tag, data, pretag: null, ...grains, cmd: '_minion_event' })
+    }
+    this.#log.info(`Minion ${id} is ready to receive jobs from ${link.address}`)
+  }
+
+  /** Sends the grains along, which the master keeps for targeting. */
+  async #loadPillar(link: MasterLink): Promise<void> {
+    const { id, saltenv, pillarenv } = this.#config
+    this.#pillar = await link.pillar({
+      id,
+      grains: this.#grains,
+      saltenv,
+      pillarenv,
+      pillar_override: {},
+      extra_minion_data: {},
+      ver: '2',
+      cmd: '_pillar',
+    })
+  }
+
+  async #onJob({ job, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {
+    if (!this.#isFor(job)) return
+    const fresh = await this.#seen.accept({ keyDigest, serial, jid: job.jid, now: Date.now() })
+    if (!fresh) return this.#log.warn(`Ignored job ${job.jid}: it has been seen before.`)
+    this.#log.info(`User ${job.user ?? 'unknown'} Executing command ${String(job.fun)} with jid ${job.jid}`)
+    const ret = answeredInProcess(job.fun) ? await this.#runHere(job) : await this.#runInPool(job)
+    this.#log.info(`Returning information for job: ${job.jid}`)
+    const entry = await this.#spool.add({ jid: job.jid, master: link.address, job, ret })
+    await this.#procs.remove(job.jid)
+    this.#deliverer.deliver(entry)
+  }
+
+  #isFor({ tgt, tgt_type, delimiter }: JobLoad): boolean {
+    const subject = { id: this.#config.id, grains: this.#grains, pillar: this.#pillar }
+    return this.#matchers.match({ tgt, tgt_type, ...(delimiter && { delimiter }) }, subject) === true
+  }
+
+  async #runHere(job: JobLoad): Promise<ReturnLoad> {
+    const { id } = this.#config
+    const settings: RunnerSettings = {
+      id,
+      config: this.#config,
+      grains: this.#grains,
+      pillar: this.#pillar,
+      loader: this.#loader,
+      services: this.#services,
+      match: await openMatch({ config: this.#config, id, grains: this.#grains, log: this.#log }),
+      log: this.#log,
+    }
+    return runJob(job, settings, AbortSignal.timeout(30_000))
+  }
+
+  #runInPool(job: JobLoad): Promise<ReturnLoad> {
+    return this.#pool.run(job, async (pid) => {
+      this.#log.info(`Starting a new job ${job.jid} with PID ${pid}`)
+      await this.#procs.add(job, pid)
+    })
+  }
+
+  #track(work: Promise<void>): void {
+    const guarded = work.catch((error: unknown) => this.#log.error(`A job failed to run: ${messageOf(error)}`))
+    this.#working.add(guarded)
+    void guarded.finally(() => this.#working.delete(guarded))
+  }
+
+  #request(load: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const [link] = this.#links
+    if (!link) throw new Error('no master is configured')
+    return link.request(load)
+  }
+
+  #refreshModules(): void {
+    void this.#loader.reload()
+    this.#pool.refresh()
+  }
+
+  async #refreshGrains(): Promise<void> {
+    this.#grains = await collectGrains(this.#config, this.#log)
+    this.#refreshModules()
+    for (const link of this.#links) await this.#loadPillar(link)
+  }
+
+  /** Control tags on the minion's own bus (wire protocol §11). */
+  #onLocalEvent(tag: string, data: Record<string, unknown>): void {
+    const work =
+      tag === 'module_refresh'
+        ? async () => this.#refreshModules()
+        : tag === 'grains_refresh' || tag === 'pillar_refresh'
+          ? () => this.#refreshGrains()
+          : tag === 'fire_master'
+            ? () => this.#forward(data)
+            : undefined
+    if (work) this.#track(work())
+  }
+
+  async #forward(data: Record<string, unknown>): Promise<void> {
+    const { tag, data: inner, events, pretag = null } = data
+    const content = Array.isArray(events) ? { events } : { tag, data: isRecord(inner) ? inner : { data: inner } }
+    await this.#request({ id: this.#config.id, ...content, pretag, cmd: '_minion_event' })
+  }
+}

@@ -1,0 +1,9 @@
+import { join } from 'node:path'
+
+/** Where a minion keeps returns until a master has them. */
+export const spoolDirectory = (config: Readonly<Record<string, unknown>>): string =>
+  join(String(config['cachedir']), 'spool')
+
+/** Where a minion remembers which publications it has run. */
+export const seenDirectory = (config: Readonly<Record<string, unknown>>): string =>
+  join(String(config['cachedir']), 'seen')

@@ -1,0 +1,82 @@
+import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { open, type RootDatabase } from 'lmdb'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { damageOf, reserveRoom } from './lmdb-file.ts'
+
+export type Environment = RootDatabase<Buffer, (string | number)[]>
+
+const durable = {
+  encoding: 'binary',
+  noSubdir: true,
+  overlappingSync: false, // else a commit counts as done before fdatasync
+  eventTurnBatching: false, // else a failed commit is also an unhandled rejection
+  permissionsMode: 0o600,
+} as const
+
+type Report = (error: SaltError) => void
+
+/**
+ * Open an LMDB file with the settings that make a resolved commit a durable one. A damaged file is moved aside and
+ * told to `onDamage`; the store then starts empty.
+ *
+ * @throws SaltError STORE_FAILED if it cannot be opened at all
+ */
+export function openEnvironment(path: string, mapSize: number, onDamage: Report): Environment {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (damageOf(path)) replaceDamaged(path, onDamage)
+    reserveRoom(path)
+    return open(path, { ...durable, mapSize })
+  } catch (error) {
+    throw SaltError.is(error) ? error : cannotOpen(path, error)
+  }
+}
+
+/** One of the processes that find the damage moves the file away; the others wait for it and find a new one. */
+function replaceDamaged(path: string, onDamage: Report): void {
+  const release = takeTurn(`${path}.repair`)
+  try {
+    const damage = damageOf(path)
+    if (damage) onDamage(moveAside(path, damage))
+  } finally {
+    release()
+  }
+}
+
+/** Move a damaged file away, and give the error that says so. */
+export function moveAside(path: string, reason: string): SaltError {
+  const movedTo = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`
+  renameSync(path, movedTo)
+  return new SaltError(
+    'STORE_FAILED',
+    `The store ${path} is damaged (${reason}). It was moved to ${movedTo}, and a new one was started.`,
+    { path, movedTo },
+  )
+}
+
+/** A directory as a lock between processes: held for milliseconds, so waiting may block. */
+function takeTurn(lock: string): () => void {
+  for (let tries = 0; tries < 200; tries++) {
+    try {
+      mkdirSync(lock)
+      return () => rmdirSync(lock)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 25)
+    }
+  }
+  throw new SaltError(
+    'STORE_FAILED',
+    `A repair was not finished. Remove the directory ${lock} and start again.`,
+  )
+}
+
+function cannotOpen(path: string, error: unknown): SaltError {
+  return new SaltError(
+    'STORE_FAILED',
+    `The store ${path} cannot be opened: ${messageOf(error)}. Check the permissions and the room on that disk.`,
+    { path },
+    { cause: error },
+  )
+}

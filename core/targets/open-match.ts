@@ -1,0 +1,37 @@
+import type { Context, Log } from '../author/context.ts'
+import type { Matcher, MatchSubject } from '../author/kinds.ts'
+import { openLoader } from '../loader/index.ts'
+import { createMatcher, type TargetMatcher } from './matcher.ts'
+
+/** All matcher plugins, ready to decide. They are few and small, and a target must be decided at once. */
+export async function openMatchers(
+  config: Readonly<Record<string, unknown>>,
+  log: Log,
+): Promise<TargetMatcher> {
+  const loader = openLoader('matchers', { config, log })
+  const matchers = new Map<string, Matcher>()
+  for (const name of await loader.pluginNames()) matchers.set(name, await loader.plugin<Matcher>(name))
+  const nodegroups = config['nodegroups']
+  return createMatcher({
+    matchers: (type) => matchers.get(type),
+    nodegroups: (typeof nodegroups === 'object' && nodegroups ? nodegroups : {}) as Record<string, unknown>,
+  })
+}
+
+/** The `match` of a context: decides for this minion. */
+export async function openMatch(
+  settings: MatchSubject & { config: Readonly<Record<string, unknown>>; log: Log },
+): Promise<Context['match']> {
+  let matchers: Promise<TargetMatcher> | undefined
+  return async (tgt, type, options = {}) => {
+    matchers ??= openMatchers(settings.config, settings.log)
+    const { grains, pillar } = settings
+    const subject: MatchSubject = {
+      id: options.minionId ?? settings.id,
+      ...(grains && { grains }),
+      ...(pillar && { pillar }),
+    }
+    const { delimiter } = options
+    return (await matchers).match({ tgt, tgt_type: type, ...(delimiter && { delimiter }) }, subject) === true
+  }
+}

@@ -1,0 +1,212 @@
+/** More at once do not make a worker faster, and would all have to be done again when it is lost. */
+const MAX_PER_WORKER = 256
+/** A request that was with so many workers when they were lost is not given to another one. */
+const MAX_COST = 2
+
+/** A request on its way through the device; kept until it is answered. */
+interface Pending {
+  readonly id: number
+  /** The way back to the client. */
+  readonly path: readonly Buffer[]
+  readonly payload: Buffer
+  /** Who works on it now. */
+  worker: Worker | undefined
+  /** How many workers were lost while they worked on it. */
+  cost: number
+}
+
+/** What the device knows of a worker. */
+class Worker {
+  readonly name: string
+  readonly instance: string
+  readonly held = new Set<Pending>()
+  lastSeen: number
+  /** Gets no more requests: it does not answer probes, or said goodbye. */
+  out = false
+  /** It works on a request that has cost a worker before. */
+  suspect: Pending | undefined
+
+  constructor(name: string, instance: string, now: number) {
+    this.name = name
+    this.instance = instance
+    this.lastSeen = now
+  }
+
+  get outstanding(): number {
+    return this.held.size
+  }
+}
+
+/** Who is to get the next request: the one with the fewest, and best one that is not at risk. */
+const load = ({ held, suspect }: Worker) => held.size + (suspect ? MAX_PER_WORKER : 0)
+
+export interface DispatcherSettings {
+  /** A worker not heard of for so long is stuck. Milliseconds. */
+  readonly stuckMs: number
+  /** Requests kept at most, in number and in bytes; others get the refusal. */
+  readonly maxOutstanding: number
+  readonly maxBytes: number
+  readonly refusal: Uint8Array
+  now(): number
+  toWorker(worker: string, id: number, payload: Buffer): void
+  toClient(path: readonly Buffer[], reply: Uint8Array): void
+  onStuck(worker: string): void
+}
+
+/**
+ * Who works on what. Requests go to the worker with the fewest, come back when a worker is lost, and are answered
+ * once. A request that was there when a worker was lost is suspected: a worker gets one such at a time, so that the
+ * one that kills workers is found out and refused, and those that merely stood beside it are not.
+ */
+export class Dispatcher {
+  readonly #settings: DispatcherSettings
+  readonly #workers = new Map<string, Worker>()
+  readonly #pending = new Map<number, Pending>()
+  #suspects: Pending[] = []
+  #fresh: Pending[] = []
+  #bytes = 0
+  #nextId = 1
+  #lastCheck: number
+
+  constructor(settings: DispatcherSettings) {
+    this.#settings = settings
+    this.#lastCheck = settings.now()
+  }
+
+  get workers(): ReadonlyMap<string, { readonly outstanding: number }> {
+    return this.#workers
+  }
+
+  get outstanding(): number {
+    return this.#pending.size
+  }
+
+  /** A request has come. */
+  request(path: readonly Buffer[], payload: Buffer): void {
+    const { maxOutstanding, maxBytes, refusal, toClient } = this.#settings
+    if (this.#pending.size >= maxOutstanding || this.#bytes + payload.length > maxBytes) {
+      toClient(path, refusal)
+      return
+    }
+    const request: Pending = { id: this.#nextId++, path, payload, worker: undefined, cost: 0 }
+    this.#pending.set(request.id, request)
+    this.#bytes += payload.length
+    const worker = this.#fresh.length === 0 ? this.#chooseWorker(request) : undefined
+    if (worker) this.#give(request, worker)
+    else this.#fresh.push(request)
+  }
+
+  /** A worker has answered, perhaps one that was given up; the first answer counts. */
+  answer(workerName: string, id: number, reply: Uint8Array): void {
+    this.alive(workerName)
+    const request = this.#pending.get(id)
+    if (!request) return
+    this.#settings.toClient(request.path, reply)
+    this.#forget(request)
+    this.#dispatch()
+  }
+
+  /** A worker offers itself; `instance` tells a new process from the old one of that name. */
+  ready(workerName: string, instance = ''): void {
+    const known = this.#workers.get(workerName)
+    if (known?.instance === instance) return this.alive(workerName)
+    this.gone(workerName)
+    this.#workers.set(workerName, new Worker(workerName, instance, this.#settings.now()))
+    this.#dispatch()
+  }
+
+  alive(workerName: string): void {
+    const worker = this.#workers.get(workerName)
+    if (worker) worker.lastSeen = this.#settings.now()
+  }
+
+  /** A worker wants no more requests; it answers those it has. */
+  leaving(workerName: string): void {
+    const worker = this.#workers.get(workerName)
+    if (worker) worker.out = true
+  }
+
+  /** A worker's process has ended. */
+  gone(workerName: string): void {
+    const worker = this.#workers.get(workerName)
+    if (!worker) return
+    this.#workers.delete(workerName)
+    this.#takeBack(worker)
+  }
+
+  /** Look for stuck workers; called regularly, at most `everyMs` apart. */
+  check(everyMs: number): void {
+    const { now, stuckMs, onStuck } = this.#settings
+    const time = now()
+    const sleptItself = time - this.#lastCheck > 2 * everyMs
+    this.#lastCheck = time
+    for (const worker of this.#workers.values()) {
+      if (sleptItself) worker.lastSeen = time
+      if (worker.out || time - worker.lastSeen < stuckMs) continue
+      worker.out = true
+      this.#takeBack(worker)
+      onStuck(worker.name)
+    }
+  }
+
+  #dispatch(): void {
+    this.#suspects = this.#giveWhilePossible(this.#suspects)
+    this.#fresh = this.#giveWhilePossible(this.#fresh)
+  }
+
+  /** Gives requests to workers until none is free. Gives those that are left. */
+  #giveWhilePossible(queue: Pending[]): Pending[] {
+    let taken = 0
+    for (const request of queue) {
+      if (this.#pending.has(request.id)) {
+        const worker = this.#chooseWorker(request)
+        if (!worker) break
+        this.#give(request, worker)
+      }
+      taken++
+    }
+    return taken === 0 ? queue : queue.slice(taken)
+  }
+
+  #chooseWorker(request: Pending): Worker | undefined {
+    let best: Worker | undefined
+    for (const worker of this.#workers.values()) {
+      if (worker.out || worker.held.size >= MAX_PER_WORKER) continue
+      if (request.cost > 0 && worker.suspect) continue
+      if (!best || load(worker) < load(best)) best = worker
+    }
+    return best
+  }
+
+  #give(request: Pending, worker: Worker): void {
+    request.worker = worker
+    worker.held.add(request)
+    if (request.cost > 0) worker.suspect = request
+    this.#settings.toWorker(worker.name, request.id, request.payload)
+  }
+
+  #takeBack(worker: Worker): void {
+    for (const request of worker.held) {
+      request.worker = undefined
+      request.cost++
+      if (request.cost < MAX_COST) this.#suspects.push(request)
+      else this.#refuse(request)
+    }
+    worker.held.clear()
+    worker.suspect = undefined
+    this.#dispatch()
+  }
+
+  #refuse(request: Pending): void {
+    this.#settings.toClient(request.path, this.#settings.refusal)
+    this.#forget(request)
+  }
+
+  #forget(request: Pending): void {
+    this.#pending.delete(request.id)
+    this.#bytes -= request.payload.length
+    const { worker } = request
+    worker?.held.delete(request)
+    if (worker?.suspect === request) worker.suspect = undefined
+  }
+}

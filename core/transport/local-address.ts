@@ -1,0 +1,58 @@
+import { lstat, unlink } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { SaltError } from '../base/errors.ts'
+
+/** Where processes of one machine meet: the path of a unix socket (`ipc://` may stand before it), or `tcp://host:port`. */
+export type LocalAddress = { readonly path: string } | { readonly host: string; readonly port: number }
+
+/** Longest path of a unix socket in bytes: `sun_path` without its final NUL. */
+const MAX_PATH = process.platform === 'linux' ? 107 : 103
+
+/** @throws SaltError CONFIG_INVALID if it can be neither. */
+export function parseLocalAddress(text: string): LocalAddress {
+  const tcp = /^tcp:\/\/(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text)
+  if (tcp?.[1] && tcp[2]) return { host: tcp[1].replace(/^\[|\]$/g, ''), port: Number(tcp[2]) }
+  const path = text.replace(/^ipc:\/\//, '')
+  if (Buffer.byteLength(path) > MAX_PATH) {
+    throw new SaltError(
+      'CONFIG_INVALID',
+      `The socket path ${path} has more than ${MAX_PATH} bytes; set 'sock_dir' to a shorter path.`,
+      { path },
+    )
+  }
+  return { path }
+}
+
+/**
+ * Make a path free for a new unix socket: remove one that nobody listens on any more.
+ * @throws SaltError ADDRESS_IN_USE if somebody does, CONFIG_INVALID if something else has that name.
+ */
+export async function claimSocketPath(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined)
+  if (!found) return
+  if (!found.isSocket()) {
+    throw new SaltError('CONFIG_INVALID', `${path} is to be a socket, but something else is there; remove it.`, {
+      path,
+    })
+  }
+  if (await isListening(path)) {
+    throw new SaltError(
+      'ADDRESS_IN_USE',
+      `Cannot listen on ${path}: another process already does. Stop it, or set 'sock_dir' to another directory.`,
+      { path },
+    )
+  }
+  await unlink(path).catch(() => undefined)
+}
+
+function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path)
+    const end = (answer: boolean) => {
+      probe.destroy()
+      resolve(answer)
+    }
+    probe.once('connect', () => end(true))
+    probe.once('error', (error: NodeJS.ErrnoException) => end(error.code === 'EAGAIN'))
+  })
+}

@@ -1,0 +1,81 @@
+import type { ClientSettings, RequestClient, RequestServer, ServerSettings } from '../contract.ts'
+import { cancelled, timedOut } from '../errors.ts'
+import { WorkInProgress } from '../work-in-progress.ts'
+import { Network } from './network.ts'
+
+/** Takes a request; an answer that is never given is a promise that never settles. */
+interface Endpoint {
+  ask(frame: Uint8Array): Promise<Uint8Array>
+}
+
+type Answer = (request: Uint8Array) => Promise<Uint8Array>
+
+const network = new Network<Endpoint>()
+const CLOSE_MS = 1_000
+const MAX_UNDER_WAY = 5_000
+
+export async function serveRequests(settings: ServerSettings): Promise<RequestServer> {
+  const work = new WorkInProgress(MAX_UNDER_WAY)
+  const early: (() => void)[] = []
+  let answer: Answer | undefined
+  const respond = async (frame: Uint8Array, settle: (reply: Uint8Array) => void) => {
+    const reply = await answer?.(frame).catch(() => Buffer.alloc(0))
+    if (reply) settle(Buffer.from(reply))
+  }
+  const binding = network.listen(settings.host, settings.port, {
+    ask: (frame) =>
+      new Promise((resolve) => {
+        if (frame.length > (settings.maxFrameSize ?? Number.POSITIVE_INFINITY)) return
+        const copy = Buffer.from(frame)
+        const start = () => void work.start(() => respond(copy, resolve))
+        if (answer) queueMicrotask(start)
+        else early.push(start)
+      }),
+  })
+  return {
+    port: binding.port,
+    serve(given) {
+      answer = given
+      for (const start of early.splice(0)) start()
+    },
+    async close() {
+      binding.close()
+      await work.finish(CLOSE_MS)
+    },
+  }
+}
+
+/** Requests wait for a server to appear; one whose server goes away is not sent again. */
+export function connectRequests({ host, port }: ClientSettings): RequestClient {
+  const underWay = new Set<(error: unknown) => void>()
+  let closed = false
+  return {
+    async request(frame, timeoutMs) {
+      if (closed) throw cancelled(host, port)
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => end(() => reject(timedOut(host, port, timeoutMs))), timeoutMs)
+        const stopWatching = network.watch(() => connect())
+        const cancel = (error: unknown) => end(() => reject(error))
+        underWay.add(cancel)
+        let sent = false
+        const connect = () => {
+          const server = sent ? undefined : network.find(host, port)
+          if (!server) return
+          sent = true
+          server.ask(frame).then((reply) => end(() => resolve(reply)))
+        }
+        const end = (settle: () => void) => {
+          clearTimeout(timer)
+          stopWatching()
+          underWay.delete(cancel)
+          settle()
+        }
+        connect()
+      })
+    },
+    async close() {
+      closed = true
+      for (const cancel of [...underWay]) cancel(cancelled(host, port))
+    },
+  }
+}

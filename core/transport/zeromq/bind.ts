@@ -1,0 +1,71 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { Socket } from 'zeromq'
+import { messageOf, SaltError } from '../../base/errors.ts'
+import type { ServerSettings } from '../contract.ts'
+import { addressInUse, findPortHolder } from '../port-holder.ts'
+import { endpointOf } from './settings.ts'
+
+/** libzmq frees the port of a closed socket a little later. Milliseconds to wait for one of our own. */
+const OWN_PORT_MS = 1_000
+
+/**
+ * Bind a socket, or close it. Gives the port.
+ * @throws SaltError ADDRESS_IN_USE (naming the holder), PERMISSIONS or CONFIG_INVALID.
+ */
+export async function bindTcp(socket: Socket, { host, port }: ServerSettings): Promise<number> {
+  try {
+    const address = await resolveInterface(host)
+    await bindPatiently(socket, { host: address, port })
+    return Number(socket.lastEndpoint?.split(':').pop())
+  } catch (error) {
+    socket.close()
+    throw SaltError.is(error) ? error : bindError(error, host, port)
+  }
+}
+
+async function bindPatiently(socket: Socket, address: { host: string; port: number }): Promise<void> {
+  const deadline = performance.now() + OWN_PORT_MS
+  while (true) {
+    try {
+      return await socket.bind(endpointOf(address))
+    } catch (error) {
+      if (codeOf(error) !== 'EADDRINUSE') throw error
+      const holder = await findPortHolder(address.port)
+      const willBeFreed = !holder || holder.pid === process.pid
+      if (!willBeFreed || performance.now() > deadline) throw addressInUse(address.host, address.port, holder)
+      await setTimeout(25)
+    }
+  }
+}
+
+/** libzmq binds to addresses and devices only. */
+async function resolveInterface(host: string): Promise<string> {
+  if (host === '*' || isIP(host)) return host
+  try {
+    return (await lookup(host)).address
+  } catch (error) {
+    throw new SaltError(
+      'CONFIG_INVALID',
+      `Cannot listen on '${host}': the name is unknown (${messageOf(error)}); set 'interface' to an address of this machine.`,
+      { host },
+    )
+  }
+}
+
+function bindError(error: unknown, host: string, port: number): SaltError {
+  const facts = { host, port }
+  if (codeOf(error) === 'EACCES') {
+    return new SaltError('PERMISSIONS', `No right to listen on ${host}:${port}; use a port above 1023.`, facts)
+  }
+  const reason = messageOf(error)
+  return new SaltError(
+    'CONFIG_INVALID',
+    `Cannot listen on ${host}:${port}: ${reason}. Set 'interface' to an address of this machine.`,
+    facts,
+    { cause: error },
+  )
+}
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code

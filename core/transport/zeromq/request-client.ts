@@ -1,0 +1,97 @@
+import type { ClientSettings, RequestClient } from '../contract.ts'
+import { cancelled, timedOut } from '../errors.ts'
+import { RequestConnection } from './request-connection.ts'
+
+/** Requests under way at once; further ones wait, and their time-out runs. */
+const MAX_SOCKETS = 64
+/** Connections that are kept for later requests. */
+const MAX_IDLE = 2
+
+/**
+ * Each request has a REQ socket of its own while it is under way: Salt's master answers in any order, and nothing in
+ * an answer tells which request it belongs to. A socket whose request got no answer is closed, so a late answer
+ * reaches nobody; all others are used again.
+ */
+export function connectRequests(settings: ClientSettings): RequestClient {
+  return new RequestPool(settings)
+}
+
+interface Exchange {
+  readonly frame: Uint8Array
+  connection?: RequestConnection
+  settle(error: unknown, reply?: Uint8Array): void
+}
+
+class RequestPool implements RequestClient {
+  readonly #settings: ClientSettings
+  readonly #idle: RequestConnection[] = []
+  readonly #underWay = new Set<Exchange>()
+  readonly #waiting = new Set<Exchange>()
+  #closed = false
+
+  constructor(settings: ClientSettings) {
+    this.#settings = settings
+  }
+
+  request(frame: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+    const { host, port } = this.#settings
+    if (this.#closed) return Promise.reject(cancelled(host, port))
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => exchange.settle(timedOut(host, port, timeoutMs)), timeoutMs)
+      const exchange: Exchange = {
+        frame,
+        settle: (error, reply) => {
+          clearTimeout(timer)
+          if (reply) resolve(reply)
+          else reject(error)
+          this.#end(exchange, reply !== undefined)
+        },
+      }
+      this.#waiting.add(exchange)
+      this.#startNext()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const { host, port } = this.#settings
+    for (const exchange of [...this.#waiting, ...this.#underWay]) exchange.settle(cancelled(host, port))
+    for (const connection of this.#idle.splice(0)) connection.close()
+  }
+
+  #startNext(): void {
+    for (const exchange of this.#waiting) {
+      if (this.#underWay.size >= MAX_SOCKETS) return
+      this.#waiting.delete(exchange)
+      this.#underWay.add(exchange)
+      void this.#run(exchange)
+    }
+  }
+
+  async #run(exchange: Exchange): Promise<void> {
+    try {
+      exchange.connection = this.#takeIdle() ?? new RequestConnection(this.#settings)
+      exchange.settle(undefined, await exchange.connection.ask(exchange.frame))
+    } catch (error) {
+      if (this.#underWay.has(exchange)) exchange.settle(error)
+    }
+  }
+
+  #end(exchange: Exchange, answered: boolean): void {
+    this.#waiting.delete(exchange)
+    this.#underWay.delete(exchange)
+    const { connection } = exchange
+    if (answered && connection && !this.#closed && this.#idle.length < MAX_IDLE) this.#idle.push(connection)
+    else connection?.close()
+    if (!this.#closed) this.#startNext()
+  }
+
+  /** One that was lost meanwhile may not come back. */
+  #takeIdle(): RequestConnection | undefined {
+    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
+      if (!connection.lost) return connection
+      connection.close()
+    }
+    return undefined
+  }
+}

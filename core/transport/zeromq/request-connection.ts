@@ -1,0 +1,69 @@
+import type { Request } from 'zeromq'
+import type { ClientSettings } from '../contract.ts'
+import { connect, watchConnection } from './connect.ts'
+import { endpointOf, peerOptions } from './settings.ts'
+import { openRequest } from './sockets.ts'
+
+const RECONNECT_MS = 100
+const RECONNECT_MAX_MS = 5_000
+const CONNECT_TIMEOUT_MS = 5_000
+
+/** A REQ socket for one request at a time. */
+export class RequestConnection {
+  readonly #settings: ClientSettings
+  #socket: Request
+  #wasUp = false
+  /** The connection was lost: a request may have been, too. */
+  lost = false
+
+  constructor(settings: ClientSettings) {
+    this.#settings = settings
+    this.#socket = this.#open()
+  }
+
+  /** Rejects if the connection is closed meanwhile. */
+  async ask(frame: Uint8Array): Promise<Uint8Array> {
+    while (true) {
+      const socket = this.#socket
+      try {
+        await socket.send(frame)
+        const [reply] = await socket.receive()
+        return reply as Buffer
+      } catch (error) {
+        if (socket === this.#socket) throw error
+      }
+    }
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  #open(): Request {
+    const socket = openRequest({
+      ...peerOptions(this.#settings),
+      linger: 0,
+      reconnectInterval: RECONNECT_MS,
+      reconnectMaxInterval: RECONNECT_MAX_MS,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+    })
+    void watchConnection(socket, {
+      up: () => {
+        this.#wasUp = true
+      },
+      down: () => {
+        this.lost ||= this.#wasUp
+      },
+      abandoned: () => this.#replace(socket),
+    })
+    connect(socket, endpointOf(this.#settings))
+    return socket
+  }
+
+  /** No server has seen the request yet, so it is sent again on a new socket; one that was seen is never repeated. */
+  #replace(socket: Request): void {
+    if (this.#wasUp || socket.closed || socket !== this.#socket) return
+    this.#socket = this.#open()
+    socket.close()
+  }
+}

@@ -1,0 +1,39 @@
+import type { MessageLike, Writable } from 'zeromq'
+
+interface Waiting {
+  readonly frames: MessageLike[]
+  resolve(): void
+  reject(reason: unknown): void
+}
+
+/** A ZeroMQ socket takes one send at a time. This sends in the order of the calls, each when the one before is done. */
+export class SendQueue {
+  readonly #socket: Writable<MessageLike[]>
+  readonly #waiting: Waiting[] = []
+  #sending = false
+
+  constructor(socket: Writable<MessageLike[]>) {
+    this.#socket = socket
+  }
+
+  /** Resolves when ZeroMQ has taken the message; rejects when the socket is closed. */
+  send(frames: MessageLike[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ frames, resolve, reject })
+      if (!this.#sending) void this.#pump()
+    })
+  }
+
+  async #pump(): Promise<void> {
+    this.#sending = true
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      try {
+        await this.#socket.send(next.frames)
+        next.resolve()
+      } catch (error) {
+        next.reject(error)
+      }
+    }
+    this.#sending = false
+  }
+}

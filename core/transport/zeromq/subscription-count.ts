@@ -1,0 +1,29 @@
+/** Topics longer than this are none of ours. */
+const MAX_TOPIC = 64
+/** Different topics that are counted. */
+const MAX_TOPICS = 100_000
+
+/** What every subscriber of Salt's asks for: everything, or with `zmq_filtering` this topic and its own. */
+const COMMON = ['', 'broadcast']
+
+/** Counts subscriptions from the messages of an XPUB: `01 <topic>` for a subscription, `00 <topic>` for its end. */
+export class SubscriptionCount {
+  readonly #counts = new Map<string, number>()
+
+  read(frame: Buffer): void {
+    const change = frame[0] === 1 ? 1 : frame[0] === 0 ? -1 : 0
+    if (change === 0 || frame.length > MAX_TOPIC + 1) return
+    const topic = frame.toString('latin1', 1)
+    const count = (this.#counts.get(topic) ?? 0) + change
+    if (count <= 0) this.#counts.delete(topic)
+    else if (this.#counts.size < MAX_TOPICS || this.#counts.has(topic)) this.#counts.set(topic, count)
+  }
+
+  get subscribers(): number {
+    return COMMON.reduce((sum, topic) => sum + (this.#counts.get(topic) ?? 0), 0)
+  }
+
+  get topics(): ReadonlySet<string> {
+    return new Set(this.#counts.keys())
+  }
+}

@@ -1,0 +1,85 @@
+import { decode, encodeNetwork } from '../codec/index.ts'
+import { isSigningAlgorithm, type SigningAlgorithm } from '../crypto/index.ts'
+import { asBytes, isRecord } from './bytes.ts'
+
+/** A job as it is published (wire protocol §9), in Salt's key names. */
+export interface JobLoad {
+  readonly fun: string | readonly string[]
+  readonly arg: readonly unknown[]
+  readonly tgt: unknown
+  readonly jid: string
+  readonly ret: string
+  readonly tgt_type: string
+  readonly user?: string
+  readonly delimiter?: string
+  readonly id?: string
+  readonly master_id?: string
+  readonly metadata?: unknown
+  readonly ret_config?: unknown
+  readonly ret_kwargs?: unknown
+  readonly module_executors?: unknown
+  readonly executor_opts?: unknown
+  readonly [extra: string]: unknown
+}
+
+/** Optional keys in the order real masters send them; `tgt_type` and `user` have their places among them. */
+const OPTIONAL_KEYS = [
+  'master_id',
+  'delimiter',
+  'id',
+  'tgt_type',
+  'to',
+  'ret_config',
+  'metadata',
+  'module_executors',
+  'executor_opts',
+  'ret_kwargs',
+  'user',
+  'auth_list',
+] as const
+
+/** The load of a publication from what is known of the job. */
+export function makeJobLoad(job: Readonly<Record<string, unknown>>): JobLoad {
+  const { fun, arg, tgt, jid, ret } = job
+  const load: Record<string, unknown> = { fun, arg, tgt, jid, ret: ret ?? '' }
+  for (const key of OPTIONAL_KEYS) {
+    if (job[key] !== undefined && !(key === 'delimiter' && job[key] === ':')) load[key] = job[key]
+  }
+  return load as unknown as JobLoad
+}
+
+/** A job as read from a decrypted publication; undefined if a needed part is missing or of the wrong kind. */
+export function readJobLoad(load: Readonly<Record<string, unknown>>): JobLoad | undefined {
+  const { fun, arg, tgt, jid } = load
+  const funs = Array.isArray(fun) ? fun : [fun]
+  if (!funs.length || !funs.every((name) => typeof name === 'string')) return undefined
+  if (typeof jid !== 'string' || !Array.isArray(arg) || tgt === undefined) return undefined
+  return { ret: '', tgt_type: 'glob', ...load } as unknown as JobLoad
+}
+
+/** The outer map of a publication: the encrypted load, and its signature. */
+export interface Publication {
+  readonly load: Buffer
+  readonly signature?: { readonly algorithm: SigningAlgorithm; readonly value: Buffer }
+}
+
+export function packPublication({ load, signature }: Publication): Buffer {
+  return encodeNetwork({ enc: 'aes', load, sig_algo: signature?.algorithm, sig: signature?.value })
+}
+
+/** Read a publication. Undefined if it is not one: anything that is not encrypted is ignored. */
+export function readPublication(frame: Uint8Array): Publication | undefined {
+  let outer: unknown
+  try {
+    outer = decode(frame)
+  } catch {
+    return undefined
+  }
+  if (!isRecord(outer) || outer['enc'] !== 'aes') return undefined
+  const load = asBytes(outer['load'])
+  if (!load) return undefined
+  const value = asBytes(outer['sig'])
+  if (!value) return { load }
+  const algorithm = outer['sig_algo'] ?? 'PKCS1v15-SHA1'
+  return isSigningAlgorithm(algorithm) ? { load, signature: { algorithm, value } } : { load }
+}

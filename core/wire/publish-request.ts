@@ -1,0 +1,66 @@
+import { asNumber, isRecord } from './bytes.ts'
+
+/** A local client's request to publish a job (wire protocol §8.1), read and checked. */
+export interface PublishLoad {
+  readonly tgt: unknown
+  readonly tgtType: string
+  readonly fun: string | readonly string[]
+  readonly arg: readonly unknown[]
+  readonly user: string
+  readonly key: string
+  readonly ret: string
+  readonly jid: string
+  readonly timeout: number | undefined
+  readonly kwargs: Readonly<Record<string, unknown>>
+}
+
+/** Extras of a publish request that are handed on to the minions. */
+const PASSED_ON = ['delimiter', 'metadata', 'ret_config', 'ret_kwargs', 'module_executors', 'executor_opts'] as const
+
+export function makePublish(request: PublishLoad): Record<string, unknown> {
+  const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs } = request
+  return { cmd: 'publish', tgt, fun, arg, key, tgt_type: tgtType, ret, jid, kwargs, user, timeout }
+}
+
+/** Undefined if what every request must have is missing or of the wrong kind. */
+export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoad | undefined {
+  const { tgt, fun, arg = [], user } = load
+  const funs = Array.isArray(fun) ? fun : [fun]
+  if (!funs.length || !funs.every((name) => typeof name === 'string' && name.length <= 256)) return undefined
+  if (typeof user !== 'string' || !Array.isArray(arg) || tgt === undefined || tgt === null) return undefined
+  const text = (key: string) => (typeof load[key] === 'string' ? load[key] : '')
+  return {
+    tgt,
+    tgtType: text('tgt_type') || 'glob',
+    fun: fun as string | string[],
+    arg,
+    user,
+    key: text('key'),
+    ret: Array.isArray(load['ret']) ? load['ret'].join(',') : text('ret'),
+    jid: text('jid'),
+    timeout: asNumber(load['timeout']),
+    kwargs: isRecord(load['kwargs']) ? load['kwargs'] : {},
+  }
+}
+
+/** What of the extras goes to the minions. */
+export function passedOn(kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(PASSED_ON.filter((key) => kwargs[key] !== undefined).map((key) => [key, kwargs[key]]))
+}
+
+/** Answers of the master (wire protocol §8.1). */
+export const publishReplies = {
+  published: (jid: string, minions: readonly string[], missing: readonly string[]) => ({
+    enc: 'clear',
+    load: { jid, minions, missing },
+  }),
+  noMatch: (tgt: unknown, tgtType: string) => ({
+    enc: 'clear',
+    load: {
+      jid: null,
+      minions: [],
+      error: `Master could not resolve minions for target ${typeof tgt === 'string' ? tgt : JSON.stringify(tgt)} (${tgtType})`,
+    },
+  }),
+  failed: (name: string, message: string) => ({ error: { name, message } }),
+} as const

@@ -1,0 +1,106 @@
+import { encodeNetwork } from '../codec/index.ts'
+import type { PrivateKey } from '../crypto/index.ts'
+import { asBytes, asText } from './bytes.ts'
+import { type Algorithms, readAlgorithms } from './envelope.ts'
+
+/** Load of a sign-in (wire protocol §6.1). */
+export interface SignInRequest {
+  readonly id: string
+  readonly nonce: string
+  readonly pub: string
+  readonly algorithms: Algorithms
+  /** OAEP under the master's public key of the minion's random token. */
+  readonly token?: Buffer
+  readonly autosignGrains?: Readonly<Record<string, unknown>>
+}
+
+export function makeSignIn(request: SignInRequest): Record<string, unknown> {
+  return {
+    cmd: '_auth',
+    id: request.id,
+    nonce: request.nonce,
+    enc_algo: request.algorithms.encryption,
+    sig_algo: request.algorithms.signing,
+    autosign_grains: request.autosignGrains,
+    token: request.token,
+    pub: request.pub,
+  }
+}
+
+/** What is wrong with a sign-in load; `algorithm` has a reply of its own (wire protocol §6.3). */
+export type BadSignIn = { readonly wrong: 'load' | 'bad enc algo' | 'bad sig algo'; readonly reason: string }
+
+const MAX_NONCE = 128
+const MAX_PEM = 16 * 1024
+
+/** Read and check a sign-in load; every field is bounded. */
+export function readSignIn(load: Readonly<Record<string, unknown>>): SignInRequest | BadSignIn {
+  const id = asText(load['id'], 1024)
+  const nonce = asText(load['nonce'], MAX_NONCE)
+  const pub = asText(load['pub'], MAX_PEM)
+  if (id === undefined) return { wrong: 'load', reason: 'the id is missing or not text' }
+  if (!nonce) return { wrong: 'load', reason: 'the nonce is missing or not text' }
+  if (pub === undefined) return { wrong: 'load', reason: 'the public key is missing, too long or not text' }
+  const algorithms = readAlgorithms(load)
+  if (!algorithms) return badAlgorithm(load)
+  const token = load['token'] === undefined ? undefined : asBytes(load['token'])
+  const grains = load['autosign_grains']
+  return {
+    id,
+    nonce,
+    pub,
+    algorithms,
+    ...(token && { token }),
+    ...(typeof grains === 'object' && grains !== null && { autosignGrains: grains as Record<string, unknown> }),
+  }
+}
+
+function badAlgorithm(load: Readonly<Record<string, unknown>>): BadSignIn {
+  const encryption = readAlgorithms({ enc_algo: load['enc_algo'] })
+  return encryption
+    ? { wrong: 'bad sig algo', reason: 'the signing algorithm is unknown' }
+    : { wrong: 'bad enc algo', reason: 'the encryption algorithm is unknown' }
+}
+
+/** Inner map of an accepting reply, in the order real masters write it (wire protocol §6.3). */
+export interface Acceptance {
+  readonly pubKey: string
+  readonly publishPort: number
+  readonly pubSig?: string
+  readonly token?: Buffer
+  readonly aes: Buffer
+  readonly session?: Buffer
+  readonly sig: Buffer
+}
+
+/** Outcomes other than acceptance: `true` is pending, `false` refused, `'full'` too many minions. */
+export type Verdict = true | false | 'full'
+
+export function makeAcceptance(fields: Acceptance, nonce: string): Record<string, unknown> {
+  return {
+    enc: 'pub',
+    pub_key: fields.pubKey,
+    publish_port: fields.publishPort,
+    pub_sig: fields.pubSig,
+    token: fields.token,
+    aes: fields.aes,
+    session: fields.session,
+    sig: fields.sig,
+    nonce,
+  }
+}
+
+/** The reply frame: the inner map's bytes, signed with the master key. */
+export function packSignedReply(
+  inner: Readonly<Record<string, unknown>>,
+  key: PrivateKey,
+  algorithms: Algorithms,
+): Buffer {
+  const load = encodeNetwork(inner)
+  return encodeNetwork({ enc: 'clear', load, sig: key.sign(load, algorithms.signing) })
+}
+
+/** The unsigned reply to unusable algorithm names. */
+export function packUnsignedReply(ret: string): Buffer {
+  return encodeNetwork({ enc: 'clear', load: { ret } })
+}

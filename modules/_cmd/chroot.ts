@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process'
+import { readdir, readlink, stat } from 'node:fs/promises'
+import { isAbsolute, join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { CommandExecutionError, type Context } from 'salt-ts'
+import type { CommandLine, Options, Outcome } from './params.ts'
+import { runCommand } from './run.ts'
+import { isProgram } from './which.ts'
+
+const run = promisify(execFile)
+
+interface Mount {
+  readonly target: string
+  readonly args: readonly string[]
+}
+
+/** Run a command inside a chroot with /dev, /proc, /sys and `binds` mounted; tidied up whatever happens. */
+export async function runInChroot(
+  root: string,
+  command: CommandLine,
+  binds: readonly string[],
+  options: Options,
+  context: Context,
+): Promise<Outcome> {
+  await checkRoot(root)
+  const { runas, group, ...rest } = options
+  const words = await chrootWords(root, command, runas, group)
+  const mounted: string[] = []
+  try {
+    for (const { target, args } of mountsFor(root, binds)) {
+      await mount(args)
+      mounted.push(target)
+    }
+    return await runCommand(words, { ...rest, runas: undefined, group: undefined }, context, {
+      merged: false,
+    })
+  } finally {
+    await endProcesses(root, context)
+    for (const target of mounted.reverse()) await unmount(target, context)
+  }
+}
+
+/** The file systems a chroot gets, in the order of mounting, as arguments of mount(8). */
+export function mountsFor(root: string, binds: readonly string[]): Mount[] {
+  const system: [type: string, folder: string][] = [
+    ['devtmpfs', 'dev'],
+    ['proc', 'proc'],
+    ['sysfs', 'sys'],
+  ]
+  const own = system.map(([type, folder]) => {
+    const target = join(root, folder)
+    return { target, args: ['-t', type, type, target] }
+  })
+  const bound = binds.map((source) => {
+    const target = join(root, relative('/', source))
+    return { target, args: ['--bind', source, target] }
+  })
+  return [...own, ...bound]
+}
+
+async function checkRoot(root: string): Promise<void> {
+  const isFolder = isAbsolute(root) && (await stat(root).catch(() => undefined))?.isDirectory()
+  if (!isFolder || join(root, '.') === '/') {
+    throw new CommandExecutionError(
+      `The chroot '${root}' must be an existing directory with an absolute path, not /`,
+    )
+  }
+  if (process.getuid?.() !== 0) {
+    throw new CommandExecutionError('cmd.run_chroot mounts file systems: the minion has to run as root')
+  }
+}
+
+// The user is looked up inside the chroot, by chroot itself.
+async function chrootWords(
+  root: string,
+  command: CommandLine,
+  runas?: string,
+  group?: string,
+): Promise<string[]> {
+  const shell = (await isProgram(join(root, 'bin/bash'))) ? '/bin/bash' : '/bin/sh'
+  const user = runas === undefined ? [] : [`--userspec=${runas}:${group ?? ''}`]
+  const inside = Array.isArray(command) ? command.map(String) : [shell, '-c', String(command)]
+  return ['chroot', ...user, root, ...inside]
+}
+
+async function mount(args: readonly string[]): Promise<void> {
+  try {
+    await run('mount', [...args])
+  } catch (cause) {
+    throw new CommandExecutionError(
+      `mount ${args.join(' ')} failed: ${(cause as { stderr?: string }).stderr?.trim()}`,
+    )
+  }
+}
+
+async function unmount(target: string, { log }: Context): Promise<void> {
+  try {
+    await run('umount', [target])
+  } catch (cause) {
+    log.error(`Could not unmount ${target}: ${(cause as { stderr?: string }).stderr?.trim()}`)
+  }
+}
+
+async function endProcesses(root: string, { log }: Context): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGTERM', 'SIGTERM', 'SIGKILL', 'SIGKILL', 'SIGKILL'] as const) {
+    const inside = await processesIn(root)
+    if (inside.length === 0) return
+    for (const pid of inside) process.kill(pid, signal)
+    await sleep(100)
+  }
+  if ((await processesIn(root)).length > 0) {
+    log.error('Processes running in chroot could not be killed, filesystem will remain mounted')
+  }
+}
+
+async function processesIn(root: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const roots = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/root`).catch(() => '')))
+  return pids.filter((_, index) => roots[index] === join(root, '.').replace(/\/$/, '')).map(Number)
+}

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants
+const run = promisify(execFile)
+
+/** Two file descriptors: `ours` is read without blocking, `theirs` is handed to the program. */
+export interface Pipe {
+  readonly ours: number
+  readonly theirs: number
+}
+
+/**
+ * Real pipes. Node's own stdio "pipes" are sockets, on which `echo >/dev/stderr` fails, and which two file
+ * descriptors of a child cannot share. A FIFO whose name is gone again is an ordinary pipe.
+ * Undefined where none can be made (no mkfifo, no writable folder).
+ */
+export function openPipes(count: 1 | 2): Promise<Pipe[] | undefined> {
+  return inPrivateFolder(async (folder) => {
+    const paths = ['0', '1'].slice(0, count).map((name) => join(folder, name))
+    // Open to all, so that a command that runs as another user can open /dev/stdout anew; the folder is not.
+    await run('mkfifo', ['-m', '666', ...paths], { timeout: 5000 })
+    return openAll(paths)
+  })
+}
+
+/** A nameless file to read the input from; as in shells' here-documents, it can be opened anew as /dev/stdin. */
+export function openInput(bytes: Buffer): Promise<number | undefined> {
+  return inPrivateFolder(async (folder) => {
+    const path = join(folder, 'input')
+    await writeFile(path, bytes, { mode: 0o644 })
+    return openSync(path, O_RDONLY)
+  })
+}
+
+// Memory file systems come first: they keep secrets off the disk, and a minion must be able to run `df` on a full one.
+async function inPrivateFolder<T>(use: (folder: string) => Promise<T>): Promise<T | undefined> {
+  for (const parent of ['/dev/shm', tmpdir(), '/run']) {
+    const folder = await mkdtemp(join(parent, 'salt-cmd-')).catch(() => undefined)
+    if (folder === undefined) continue
+    try {
+      return await use(folder)
+    } catch {
+      // The next place may do.
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+  return undefined
+}
+
+// Opening one end of a FIFO waits for the other, except for reading without blocking: so that end comes first.
+function openAll(paths: readonly string[]): Pipe[] {
+  const opened: number[] = []
+  const open = (path: string, flags: number) => opened[opened.push(openSync(path, flags)) - 1]!
+  try {
+    return paths.map((path) => {
+      const ours = open(path, O_RDONLY | O_NONBLOCK)
+      return { ours, theirs: open(path, O_WRONLY) }
+    })
+  } catch (cause) {
+    for (const fd of opened) closeSync(fd)
+    throw cause
+  }
+}

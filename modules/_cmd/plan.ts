@@ -1,0 +1,143 @@
+import { constants } from 'node:fs'
+import { access, readFile, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { isAbsolute } from 'node:path'
+import { CommandExecutionError, type Context, fnmatch, SaltInvocationError } from 'salt-ts'
+import { checkEncoding } from './decode.ts'
+import { buildEnv } from './env.ts'
+import { identify, loginEnv } from './login.ts'
+import type { CommandLine, Options } from './params.ts'
+import type { ProcessPlan } from './process.ts'
+import { splitWords } from './split.ts'
+import { findProgram, isProgram } from './which.ts'
+
+/** From what was asked to what the operating system is told. Refuses here everything that can be known before. */
+export async function planCommand(
+  command: CommandLine,
+  options: Options,
+  context: Context,
+  merged: boolean,
+): Promise<ProcessPlan> {
+  refuseUnsupported(options)
+  checkPermitted(command, context)
+  checkEncoding(options.output_encoding)
+  const shell = await shellFor(command, options, context)
+  const runas = options.runas ?? (context.context.get('runas') as string | undefined)
+  const identity = await identify(runas, options.group, context.log)
+  const cwd = await workingDirectory(options.cwd, identity.user?.home)
+  const login = identity.user ? await loginEnv(identity.user, shell ?? defaultShell(), context) : {}
+  const env = buildEnv(options, login, context.log)
+  const words = shell === undefined ? wordsOf(command) : [shell, '-c', String(command)]
+  const label = labelOf(command)
+  if (shell === undefined) await checkProgram(words, env.PATH, cwd, label)
+  const umask = parseUmask(options.umask)
+  const timeoutMs = options.timeout ? options.timeout * 1000 : undefined
+  return { words, label, cwd, env, input: inputOf(options), merged, umask, identity, timeoutMs }
+}
+
+/** The shell commands go through: the one of the minion's environment. */
+export const defaultShell = (): string => process.env.SHELL || '/bin/sh'
+
+/** A command's first word that is not an assignment: what logs and errors may show of it. */
+export function labelOf(command: CommandLine): string {
+  const words = Array.isArray(command) ? command.map(String) : String(command).trim().split(/\s+/)
+  return words.find((word) => !/^\w+=/.test(word)) ?? ''
+}
+
+function refuseUnsupported(options: Options): void {
+  if (options.template !== undefined) {
+    throw new SaltInvocationError(
+      'template is not supported: this minion has no template engine yet; give the final command',
+    )
+  }
+  if (options.encoded_cmd) {
+    throw new SaltInvocationError(
+      'encoded_cmd is for PowerShell on Windows; on this system give the command as it is',
+    )
+  }
+}
+
+function checkPermitted(command: CommandLine, { opts, nested, job }: Context): void {
+  if (nested || !job) return
+  const line = Array.isArray(command) ? command.join(' ') : String(command)
+  const allowed = opts.cmd_whitelist_glob
+  const listed = Array.isArray(allowed) && allowed.length > 0 ? matchesAny(line, allowed) : true
+  if (listed && !matchesAny(line, opts.cmd_blacklist_glob)) return
+  throw new CommandExecutionError(`The shell command "${line}" is not permitted`)
+}
+
+/** True if one of the globs matches; `globs` comes from the configuration and may be anything. */
+function matchesAny(line: string, globs: unknown): boolean {
+  return Array.isArray(globs) && globs.some((glob) => fnmatch(line, String(glob)))
+}
+
+// What a person types goes through the shell; what another module calls does not, unless it says so.
+async function shellFor(
+  command: CommandLine,
+  options: Options,
+  context: Context,
+): Promise<string | undefined> {
+  const { shell, python_shell } = options
+  if (shell !== undefined && !(isAbsolute(shell) && (await isProgram(shell)))) {
+    throw new CommandExecutionError(`The shell ${shell} is not available`)
+  }
+  const wanted = python_shell ?? (shell !== undefined || !context.nested || context.opts.cmd_safe === false)
+  if (!wanted || Array.isArray(command)) return undefined
+  const chosen = shell ?? defaultShell()
+  if (!(await isProgram(chosen))) throw new CommandExecutionError(`The shell ${chosen} is not available`)
+  if (options.output_loglevel !== 'quiet') await warnOfUnlisted(chosen, context)
+  return chosen
+}
+
+async function warnOfUnlisted(shell: string, { log }: Context): Promise<void> {
+  const listed = await readFile('/etc/shells', 'utf8').catch(() => undefined)
+  if (listed === undefined || listed.split('\n').includes(shell)) return
+  log.warn(
+    `Attempt to run a shell command with what may be an invalid shell! Check to ensure that the shell <${shell}> is valid for this user.`,
+  )
+}
+
+async function workingDirectory(asked: string | undefined, home = homedir()): Promise<string> {
+  if (!asked) {
+    return access(home, constants.R_OK).then(
+      () => home,
+      () => '/',
+    )
+  }
+  const usable = isAbsolute(asked) && (await stat(asked).catch(() => undefined))?.isDirectory()
+  if (usable) return asked
+  throw new CommandExecutionError(`Specified cwd '${asked}' either not absolute or does not exist`)
+}
+
+function wordsOf(command: CommandLine): string[] {
+  const words = Array.isArray(command) ? command.map(String) : splitWords(String(command))
+  if (words.length === 0 || words[0] === '')
+    throw new SaltInvocationError('There is no command to run: it is empty')
+  if (words.some((word) => word.includes('\0')))
+    throw new SaltInvocationError('A command cannot contain a null byte')
+  return words
+}
+
+async function checkProgram(words: readonly string[], path: string | undefined, cwd: string, label: string) {
+  const [name = ''] = words
+  if ((await findProgram(name, path, cwd)) !== undefined) return
+  const where = name.includes('/')
+    ? 'No such file, or it is not executable'
+    : 'No such program in the PATH of the command'
+  throw new CommandExecutionError(`Unable to run command '${label}', reason: ${where}`)
+}
+
+function parseUmask(umask: string | number | undefined): string | undefined {
+  if (umask === undefined) return undefined
+  const digits = String(umask).replace(/^0o?/, '').replace(/^0+/, '')
+  if (digits === '') throw new CommandExecutionError('Zero umask is not allowed.')
+  if (!/^[0-7]{1,4}$/.test(digits)) throw new CommandExecutionError(`Invalid umask: '${umask}'`)
+  return digits
+}
+
+// On a command line a line end is easier typed as \n.
+function inputOf({ stdin, stdin_raw_newlines }: Options): Buffer | undefined {
+  if (stdin === undefined || stdin === null) return undefined
+  const text = String(stdin)
+  return Buffer.from(stdin_raw_newlines ? text : text.replaceAll('\\n', '\n'))
+}

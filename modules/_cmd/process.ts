@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { CommandExecutionError } from 'salt-ts'
+import type { Identity } from './login.ts'
+import { type Collected, openStdio, type Stdio } from './stdio.ts'
+import { signalTree } from './tree.ts'
+
+/** Everything the operating system is told about a command. */
+export interface ProcessPlan {
+  /** The program and its arguments; no shell but one named here takes part. */
+  readonly words: readonly string[]
+  /** How it is called in logs and errors: its first word, as the rest may hold secrets. */
+  readonly label: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly input?: Buffer
+  readonly merged: boolean
+  /** Octal digits. */
+  readonly umask?: string
+  readonly identity: Identity
+  readonly timeoutMs?: number
+}
+
+export interface Ended {
+  readonly pid: number
+  /** As Python counts: negative for the signal that ended it. */
+  readonly code: number
+  readonly stdout: Buffer
+  readonly stderr: Buffer
+  readonly timedOut: boolean
+}
+
+type Interruption = 'timeout' | 'cancelled' | 'too much output'
+type Exit = Promise<[code: number | null, signal: NodeJS.Signals | null]>
+
+const GRACE_MS = 2000
+
+/** Run a command to its end: until it has exited and nobody holds its output open, or its time is over. */
+export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<Ended> {
+  if (signal.aborted) throw cancelled(plan)
+  const stdio = await openStdio(plan.merged, plan.input)
+  const child = await start(plan, stdio)
+  const exit = once(child, 'exit') as Exit
+  const collected = stdio.attach(child)
+  const reason = await endOrInterruption(exit, collected, plan, signal)
+  if (reason) await stop(child, exit, collected, stdio, reason)
+  if (reason === 'cancelled') throw cancelled(plan)
+  if (reason === 'too much output') throw tooMuch(plan)
+  const code = reason ? 1 : codeOf(await exit)
+  return { pid: child.pid!, code, stdout: collected.stdout(), stderr: collected.stderr(), timedOut: !!reason }
+}
+
+/** Start a command in a session of its own and leave it running. Gives its pid. */
+export async function startInBackground(plan: ProcessPlan): Promise<number> {
+  const { file, args, spawnOptions } = launch(plan, true)
+  const child = spawn(file, args, { ...spawnOptions, stdio: 'ignore', detached: true })
+  await started(child, plan)
+  child.unref()
+  return child.pid!
+}
+
+async function start(plan: ProcessPlan, stdio: Stdio): Promise<ChildProcess> {
+  try {
+    const { file, args, spawnOptions } = launch(plan, stdio.joined)
+    const child = spawn(file, args, { ...spawnOptions, stdio: stdio.stdio })
+    await started(child, plan)
+    return child
+  } catch (cause) {
+    stdio.discard()
+    throw cause
+  }
+}
+
+// The helpers in front of the words: setpriv changes the user, a fixed shell line sets what spawn cannot.
+function launch(plan: ProcessPlan, joined: boolean) {
+  const settings = [
+    ...(plan.umask ? ['umask "$1"; shift'] : []),
+    `exec "$@"${plan.merged && !joined ? ' 2>&1' : ''}`,
+  ]
+  const needsShell = plan.umask !== undefined || (plan.merged && !joined)
+  const wrapped = needsShell
+    ? ['/bin/sh', '-c', settings.join('; '), 'sh', ...(plan.umask ? [plan.umask] : []), ...plan.words]
+    : plan.words
+  const [file = '', ...args] = [...plan.identity.prefix, ...wrapped]
+  return { file, args, spawnOptions: { cwd: plan.cwd, env: plan.env, ...plan.identity.spawn } }
+}
+
+async function started(child: ChildProcess, plan: ProcessPlan): Promise<void> {
+  try {
+    await once(child, 'spawn')
+  } catch (cause) {
+    throw new CommandExecutionError(`Unable to run command '${plan.label}', reason: ${reasonOf(cause)}`)
+  }
+}
+
+// Node's own message would show all arguments.
+function reasonOf(cause: unknown): string {
+  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown'
+  const known: Record<string, string> = {
+    ENOENT: 'No such file or directory',
+    EACCES: 'Permission denied',
+    E2BIG: 'Argument list too long',
+    ENOEXEC: 'Exec format error',
+    EAGAIN: 'Resource temporarily unavailable',
+    ENOMEM: 'Cannot allocate memory',
+  }
+  return Object.hasOwn(known, code) ? `${known[code]} (${code})` : code
+}
+
+function endOrInterruption(
+  exit: Exit,
+  collected: Collected,
+  plan: ProcessPlan,
+  signal: AbortSignal,
+): Promise<Interruption | undefined> {
+  return new Promise((resolve) => {
+    const settle = (reason?: Interruption) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+      resolve(reason)
+    }
+    const abort = () => settle('cancelled')
+    const timer = plan.timeoutMs ? setTimeout(settle, plan.timeoutMs, 'timeout' as const) : undefined
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    Promise.all([exit, collected.closed]).then(
+      () => settle(),
+      () => settle('too much output'),
+    )
+  })
+}
+
+// A cancelled job's commands may tidy up first; whoever ran out of time is killed, as Salt does it.
+async function stop(
+  child: ChildProcess,
+  exit: Exit,
+  collected: Collected,
+  stdio: Stdio,
+  reason: Interruption,
+) {
+  if (reason === 'cancelled') {
+    signalTree(child.pid!, 'SIGTERM', stdio.pipes)
+    await within(GRACE_MS, Promise.allSettled([exit, collected.closed]))
+  }
+  signalTree(child.pid!, 'SIGKILL', stdio.pipes)
+  await within(GRACE_MS, exit)
+  collected.destroy()
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}
+
+const codeOf = ([code, signal]: Awaited<Exit>): number =>
+  code ?? -(signal === null ? 1 : constants.signals[signal])
+
+const cancelled = (plan: ProcessPlan) =>
+  new CommandExecutionError(`The command '${plan.label}' was stopped, because its job was cancelled`)
+
+const tooMuch = (plan: ProcessPlan) =>
+  new CommandExecutionError(
+    `The command '${plan.label}' was stopped, because it wrote more than a return can hold; send its output to a file`,
+  )

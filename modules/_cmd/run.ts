@@ -1,0 +1,69 @@
+import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { decodeOutput } from './decode.ts'
+import type { CommandLine, Options, Outcome } from './params.ts'
+import { planCommand } from './plan.ts'
+import { type Ended, runProcess, startInBackground } from './process.ts'
+import { logEnd, logStart } from './report.ts'
+
+/** Run a command: plan it, run it to its end, decode, judge, log. `merged` puts stderr into stdout, in order. */
+export async function runCommand(
+  command: CommandLine,
+  options: Options,
+  context: Context,
+  { merged }: { merged: boolean },
+): Promise<Outcome> {
+  const judge = judgement(options)
+  const plan = await planCommand(command, options, context, options.redirect_stderr ?? merged)
+  logStart(plan, options, context)
+  if (options.bg) return { pid: await startInBackground(plan), retcode: 0, stdout: '', stderr: '' }
+  const ended = await runProcess(plan, context.signal)
+  const outcome = ended.timedOut ? timedOut(command, options, ended) : judge(textsOf(ended, options, context))
+  context.retcode = options.ignore_retcode ? 0 : outcome.retcode
+  logEnd(plan, outcome, options, context)
+  if (options.raise_err && context.retcode !== 0) {
+    throw new CommandExecutionError(options.hide_output ? '' : outcome.stdout || outcome.stderr)
+  }
+  return options.hide_output ? { ...outcome, stdout: '', stderr: '' } : outcome
+}
+
+function textsOf(ended: Ended, options: Options, { log }: Context): Outcome {
+  const decoded = (bytes: Buffer) => {
+    const text = decodeOutput(bytes, options.output_encoding, log)
+    return options.rstrip ? text.trimEnd() : text
+  }
+  return { pid: ended.pid, retcode: ended.code, stdout: decoded(ended.stdout), stderr: decoded(ended.stderr) }
+}
+
+function timedOut(command: CommandLine, options: Options, { pid }: Ended): Outcome {
+  const line = Array.isArray(command) ? command.join(' ') : String(command)
+  return { pid, retcode: 1, stdout: `${line} : Timed out after ${options.timeout} seconds`, stderr: '' }
+}
+
+// success_retcodes, success_stdout and success_stderr turn a failure into a success.
+function judgement(options: Options): (outcome: Outcome) => Outcome {
+  const codes = listOf(options.success_retcodes ?? 0).map(retcodeOf)
+  const inStdout = listOf(options.success_stdout)
+  const inStderr = listOf(options.success_stderr)
+  return (outcome) => {
+    const good =
+      codes.includes(outcome.retcode) ||
+      inStdout.some((text) => outcome.stdout.includes(text)) ||
+      inStderr.some((text) => outcome.stderr.includes(text))
+    return good ? { ...outcome, retcode: 0 } : outcome
+  }
+}
+
+/** A list as users write it: a list, or text with commas. */
+function listOf(given: unknown): string[] {
+  if (given === undefined || given === null) return []
+  return Array.isArray(given)
+    ? given.map(String)
+    : String(given)
+        .split(',')
+        .map((text) => text.trim())
+}
+
+function retcodeOf(text: string): number {
+  if (!/^-?\d+$/.test(text)) throw new SaltInvocationError('success_retcodes must be a list of integers')
+  return Number(text)
+}

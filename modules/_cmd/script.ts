@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { chown, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CommandExecutionError, type Context } from 'salt-ts'
+import type { Options, Outcome } from './params.ts'
+import { runCommand } from './run.ts'
+import { splitWords } from './split.ts'
+import { findUser } from './users.ts'
+
+/** Outcome of a script that could not be read: Salt's `cache_error`, and the reason. */
+export type ScriptOutcome = Outcome & { readonly cache_error?: true }
+
+/** Run a private copy of a script, so that it need not be executable and may remove itself. */
+export async function runScript(
+  source: string,
+  args: unknown,
+  options: Options,
+  context: Context,
+): Promise<ScriptOutcome> {
+  const path = localPath(source)
+  const text = await readFile(path).catch((cause: NodeJS.ErrnoException) => cause)
+  if (text instanceof Error) {
+    context.retcode = 1
+    return { pid: 0, retcode: 1, stdout: '', stderr: `Cannot read ${path}: ${text.code}`, cache_error: true }
+  }
+  return withPrivateFile(text, { extension: extname(path), mode: 0o500, owner: options.runas }, (copy) =>
+    runCommand([copy, ...words(args)], options, context, { merged: false }),
+  )
+}
+
+/** Run code given as text with an interpreter. */
+export function runCode(
+  lang: string,
+  code: string,
+  args: unknown,
+  options: Options,
+  context: Context,
+): Promise<Outcome> {
+  return withPrivateFile(Buffer.from(code), { extension: '', mode: 0o400, owner: options.runas }, (file) =>
+    runCommand(
+      [lang, file, ...(Array.isArray(args) ? args : args === undefined ? [] : [args])],
+      options,
+      context,
+      {
+        merged: false,
+      },
+    ),
+  )
+}
+
+function localPath(source: string): string {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase()
+  if (scheme === undefined) return source
+  if (scheme === 'file') return fileURLToPath(source)
+  const reason = scheme === 'salt' ? 'there is no file server yet' : 'downloads come with the file server'
+  throw new CommandExecutionError(
+    `Cannot fetch a script from ${scheme}://: ${reason}; put it on the minion and give its path`,
+  )
+}
+
+const words = (args: unknown): unknown[] => {
+  if (args === undefined || args === null || args === '') return []
+  return Array.isArray(args) ? args : splitWords(String(args))
+}
+
+async function withPrivateFile<T>(
+  content: Buffer,
+  { extension, mode, owner }: { extension: string; mode: number; owner: string | undefined },
+  use: (path: string) => Promise<T>,
+): Promise<T> {
+  const path = join(tmpdir(), `salt-cmd-${randomUUID()}${extension}`)
+  try {
+    await writeFile(path, content, { flag: 'wx', mode })
+    const user = owner === undefined ? undefined : await findUser(owner)
+    if (user && process.getuid?.() === 0) await chown(path, user.uid, user.gid)
+    return await use(path)
+  } finally {
+    await rm(path, { force: true })
+  }
+}

@@ -1,0 +1,22 @@
+/** Values of keys that modules look up with `config.option` and that no configuration needs to have. */
+export const defaults: Readonly<Record<string, unknown>> = {
+  'test.foo': 'unconfigured',
+  'hosts.file': '/etc/hosts',
+  'aliases.file': '/etc/aliases',
+  'ca.cert_base_path': '/etc/pki',
+  'ldap.attrs': null,
+  'ldap.port': '389',
+  'ldap.scope': 2,
+  'ldap.server': 'localhost',
+  'ldap.tls': false,
+  'mongo.db': 'salt',
+  'mongo.port': 27017,
+  'mongo.user': '',
+  'redis.db': '0',
+  'redis.host': 'salt',
+  'redis.port': 6379,
+  'solr.host': 'localhost',
+  'solr.port': '8983',
+  'solr.type': 'master',
+  'docker.exec_driver': 'docker-exec',
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { CommandExecutionError, type Context } from 'salt-ts'
+import { Document, isMap, parseDocument } from 'yaml'
+
+export type Grains = Record<string, unknown>
+/** Top-level grains to write; `undefined` removes one. */
+export type Changes = Readonly<Record<string, unknown>>
+
+const LOCK_WAIT_MS = 10_000
+
+/** Where persistent grains are kept: `grains` beside the minion's configuration file. */
+export function grainsPath({ opts }: Pick<Context, 'opts'>): string {
+  const { config_dir, conf_file } = opts
+  if (typeof config_dir === 'string') return join(config_dir, 'grains')
+  if (typeof conf_file === 'string') return join(dirname(conf_file), 'grains')
+  throw new CommandExecutionError(
+    'The minion has no configuration folder, so there is nowhere to keep grains',
+  )
+}
+
+/**
+ * Change the grains file. `decide` sees the grains in it and gives what to write, or nothing. Nobody else writes
+ * meanwhile, comments and order are kept, and readers see the old file or the new one, never half of one.
+ */
+export async function changeGrainsFile(
+  path: string,
+  decide: (grains: Grains) => Changes | undefined,
+): Promise<void> {
+  const target = await realpath(path).catch(() => path)
+  await withLock(`${target}.lock`, async () => {
+    const document = await readDocument(target)
+    const changes = decide((document.toJS() as Grains | null) ?? {})
+    if (!changes) return
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === undefined) document.delete(key)
+      else document.set(key, document.createNode(value))
+    }
+    await replaceFile(target, String(document))
+  })
+}
+
+async function readDocument(path: string): Promise<Document> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return ''
+    throw new CommandExecutionError(`Unable to read existing grains file: ${path}: ${cause.code}`)
+  })
+  const document = parseDocument(text, { version: '1.1' })
+  const [error] = document.errors
+  if (error) throw new CommandExecutionError(`Unable to read existing grains file: ${path}: ${error.message}`)
+  return isMap(document.contents) ? document : new Document({}, { version: '1.1' })
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const mode = await stat(path).then(
+    (found) => found.mode & 0o777,
+    () => 0o644,
+  )
+  const fresh = `${path}.${randomUUID()}`
+  try {
+    await writeFile(fresh, text, { flag: 'wx', mode, flush: true })
+    await rename(fresh, path)
+  } catch (cause) {
+    await rm(fresh, { force: true })
+    throw unwritable(path, cause)
+  }
+}
+
+async function withLock(path: string, work: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + LOCK_WAIT_MS
+  while (!(await take(path))) {
+    if (Date.now() > deadline) {
+      throw new CommandExecutionError(
+        `Another process has been changing the grains for too long; see ${path}`,
+      )
+    }
+    await wait(10)
+  }
+  try {
+    await work()
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+async function take(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, cause)
+    if (await isAbandoned(path)) await rm(path, { force: true })
+    return false
+  }
+}
+
+// Who held it has died. An empty lock was made this moment.
+async function isAbandoned(path: string): Promise<boolean> {
+  const pid = Number(await readFile(path, 'utf8').catch(() => ''))
+  if (!pid) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+const unwritable = (path: string, cause: unknown) =>
+  new CommandExecutionError(
+    `Unable to write to grains file at ${path} (${(cause as NodeJS.ErrnoException).code}). Check permissions.`,
+  )

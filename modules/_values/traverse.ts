@@ -1,0 +1,57 @@
+/** A map as it comes off the wire or out of YAML: a plain object, or a Map if its keys are not all text. */
+export type Mapping = Readonly<Record<string, unknown>> | ReadonlyMap<unknown, unknown>
+
+export function isMapping(value: unknown): value is Mapping {
+  if (value instanceof Map) return true
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** The pairs of a mapping, keys as text. */
+export function entriesOf(mapping: Mapping): [string, unknown][] {
+  return mapping instanceof Map
+    ? [...mapping].map(([key, value]) => [String(key), value])
+    : Object.entries(mapping)
+}
+
+/**
+ * The value at a path such as `ip_interfaces:eth0:0`: keys of maps, indexes of lists, or a key of the first map
+ * in a list that has it. `missing` where the path leads nowhere.
+ */
+export function traverse(value: unknown, path: string, missing: unknown, delimiter = ':'): unknown {
+  let at = value
+  for (const step of delimiter === '' ? [path] : path.split(delimiter)) {
+    const found = Array.isArray(at) ? inList(at, step) : inMapping(at, step)
+    if (found === undefined) return missing
+    at = found.value
+  }
+  return at
+}
+
+function inList(list: readonly unknown[], step: string): { value: unknown } | undefined {
+  for (const element of list) {
+    const found = inMapping(element, step)
+    if (found) return found
+  }
+  const index = /^-?\d+$/.test(step) ? Number(step) : Number.NaN
+  const from = index < 0 ? list.length + index : index
+  return from >= 0 && from < list.length ? { value: list[from] } : undefined
+}
+
+function inMapping(value: unknown, step: string): { value: unknown } | undefined {
+  if (!isMapping(value)) return undefined
+  if (value instanceof Map) {
+    if (value.has(step)) return { value: value.get(step) }
+    const key = [...value.keys()].find((candidate) => String(candidate) === step)
+    return key === undefined ? undefined : { value: value.get(key) }
+  }
+  return Object.hasOwn(value, step) ? { value: (value as Record<string, unknown>)[step] } : undefined
+}
+
+/** A copy in plain objects and lists, which may be changed. */
+export function plainCopy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainCopy)
+  if (!isMapping(value)) return value
+  return Object.fromEntries(entriesOf(value).map(([key, inner]) => [key, plainCopy(inner)]))
+}

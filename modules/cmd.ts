@@ -1,0 +1,221 @@
+/**
+ * Run programs on the minion.
+ *
+ * Whoever may call this module may do anything the minion's user can, which is usually root.
+ *
+ * As a job of its own `cmd.run` goes through the shell, so that pipes, globs and `;` mean what was typed. Called
+ * by another module it does not, unless `python_shell=True` or the minion is configured with `cmd_safe: False`:
+ * then the text is only split into words. A list of words never goes through a shell.
+ */
+import { CommandExecutionError, fn, p } from 'salt-ts'
+import { runInChroot } from './_cmd/chroot.ts'
+import { command, options } from './_cmd/params.ts'
+import { runCommand } from './_cmd/run.ts'
+import { runCode, runScript } from './_cmd/script.ts'
+import { listShells, shellInfo } from './_cmd/shells.ts'
+import { echoTo } from './_cmd/tty.ts'
+import { which as findProgram } from './_cmd/which.ts'
+
+const { cwd, ...beyondCwd } = options
+const { bg: _bg, ...foreground } = options
+const scriptParams = { source: p.string(), args: p.optional(p.any()), ...foreground }
+const codeParams = { lang: p.string(), code: p.string(), cwd, args: p.optional(p.any()), ...beyondCwd }
+
+/**
+ * Run a command and give its output, stderr and stdout in the order they were written.
+ *
+ * A failure sets the return code of the job, unless `ignore_retcode`, `success_retcodes`, `success_stdout` or
+ * `success_stderr` say otherwise. After `timeout` seconds the command and all it started are killed.
+ *
+ * @example salt '*' cmd.run "ls -l | awk '/foo/{print \\$2}'"
+ * @example salt '*' cmd.run 'grep f' stdin='one\\ntwo\\nthree\\nfour\\nfive\\n'
+ * @example salt '*' cmd.run 'echo $GREETING' env='{GREETING: hello}' runas=nobody timeout=10
+ */
+export const run = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) => {
+  return (await runCommand(cmd, rest, context, { merged: true })).stdout
+})
+
+/**
+ * Run a command through the shell, also when called by another module.
+ *
+ * @example salt '*' cmd.shell 'ls *.conf | wc -l' cwd=/etc
+ */
+export const shell = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) => {
+  const python_shell = rest.python_shell ?? true
+  return (await runCommand(cmd, { ...rest, python_shell }, context, { merged: true })).stdout
+})
+
+/**
+ * Run a command and give only what it wrote to stdout.
+ *
+ * @example salt '*' cmd.run_stdout 'ls -l'
+ */
+export const run_stdout = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) => {
+  return (await runCommand(cmd, rest, context, { merged: false })).stdout
+})
+
+/**
+ * Run a command and give only what it wrote to stderr.
+ *
+ * @example salt '*' cmd.run_stderr 'ls /nonexistent'
+ */
+export const run_stderr = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) => {
+  return (await runCommand(cmd, rest, context, { merged: false })).stderr
+})
+
+/**
+ * Run a command and give a map of `pid`, `retcode`, `stdout` and `stderr`. A negative retcode is the signal that
+ * ended the command.
+ *
+ * @example salt '*' cmd.run_all 'ls -l /nonexistent'
+ */
+export const run_all = fn({ cmd: command, ...options }, ({ cmd, ...rest }, context) =>
+  runCommand(cmd, rest, context, { merged: false }),
+)
+
+/**
+ * Run a command and give its return code.
+ *
+ * @example salt '*' cmd.retcode 'file /bin/bash'
+ */
+export const retcode = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) => {
+  return (await runCommand(cmd, rest, context, { merged: true })).retcode
+})
+
+/**
+ * Start a command in the background, in a session of its own, and give its pid. Its output is lost, and a timeout
+ * does not apply.
+ *
+ * @example salt '*' cmd.run_bg 'sleep 600'
+ */
+export const run_bg = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) => {
+  const { pid } = await runCommand(cmd, { ...rest, bg: true }, context, { merged: false })
+  return { pid }
+})
+
+/**
+ * Run a command inside a chroot, with /dev, /proc, /sys and the folders of `binds` mounted while it runs.
+ * `runas` and `group` are looked up inside. Gives what `cmd.run_all` gives.
+ *
+ * @example salt '*' cmd.run_chroot /var/lib/lxc/container_name/rootfs 'sh /tmp/bootstrap.sh'
+ */
+export const run_chroot = fn(
+  { root: p.string(), cmd: command, ...options, binds: p.default(p.array(p.string()), []) },
+  ({ root, cmd, binds, ...rest }, context) => runInChroot(root, cmd, binds, rest, context),
+)
+
+/**
+ * Run a script with arguments and give what `cmd.run_all` gives. The script is a path on the minion (or file://);
+ * salt:// and http:// are refused until the minion can fetch files.
+ *
+ * @example salt '*' cmd.script /usr/local/bin/runme.sh 'arg1 arg2 "arg 3"'
+ * @example salt '*' cmd.script /srv/report.sh args='["a b", c]' runas=backup timeout=60
+ */
+export const script = fn(scriptParams, ({ source, args, ...rest }, context) =>
+  runScript(source, args, { ...rest, bg: false }, context),
+)
+
+/**
+ * Run a script as `cmd.script` does and give its return code.
+ *
+ * @example salt '*' cmd.script_retcode /usr/local/bin/runme.sh 'arg1 arg2'
+ */
+export const script_retcode = fn(
+  scriptParams,
+  async ({ source, args, ...rest }, context) =>
+    (await runScript(source, args, { ...rest, bg: false }, context)).retcode,
+)
+
+/**
+ * Run code given as text with an interpreter and give its stdout.
+ *
+ * @example salt '*' cmd.exec_code ruby 'puts "cheese"'
+ * @example salt '*' cmd.exec_code python3 'import sys; print(sys.argv[1:])' args='["arg1", "arg2"]'
+ */
+export const exec_code = fn(
+  codeParams,
+  async ({ lang, code, args, ...rest }, context) => (await runCode(lang, code, args, rest, context)).stdout,
+)
+
+/**
+ * Run code given as text with an interpreter and give what `cmd.run_all` gives.
+ *
+ * @example salt '*' cmd.exec_code_all ruby 'puts "cheese"'
+ */
+export const exec_code_all = fn(codeParams, ({ lang, code, args, ...rest }, context) =>
+  runCode(lang, code, args, rest, context),
+)
+
+/**
+ * Path of a program, or null.
+ *
+ * @example salt '*' cmd.which cat
+ */
+export const which = fn({ cmd: p.string() }, ({ cmd }) => findProgram(cmd))
+
+/**
+ * Path of the first of several programs that is there, or null.
+ *
+ * @example salt '*' cmd.which_bin '[pip3, pip, pip-python]'
+ */
+export const which_bin = fn({ cmds: p.union(p.string(), p.array(p.string())) }, async ({ cmds }) => {
+  for (const cmd of [cmds].flat()) {
+    const path = await findProgram(cmd)
+    if (path !== null) return path
+  }
+  return null
+})
+
+/**
+ * True if a program is there.
+ *
+ * @example salt '*' cmd.has_exec cat
+ */
+export const has_exec = fn({ cmd: p.string() }, async ({ cmd }) => (await findProgram(cmd)) !== null)
+
+/**
+ * The shells listed in /etc/shells.
+ *
+ * @example salt '*' cmd.shells
+ */
+export const shells = fn(() => listShells())
+
+/**
+ * Whether a shell or script language (bash, zsh, tcsh, perl, python, ruby, php, node) is installed, and its version.
+ *
+ * @example salt '*' cmd.shell_info bash
+ */
+export const shell_info = fn(
+  { shell: p.string(), list_modules: p.default(p.boolean(), false) },
+  ({ shell }) => shellInfo(shell),
+)
+
+/**
+ * Write a text to a terminal.
+ *
+ * @example salt '*' cmd.tty tty0 'This is a test'
+ * @example salt '*' cmd.tty pts3 'This is a test'
+ */
+export const tty = fn({ device: p.string(), echo: p.default(p.string(), '') }, ({ device, echo }) =>
+  echoTo(device, echo),
+)
+
+/**
+ * Only on Windows: run a PowerShell command. Refused here.
+ *
+ * @example salt '*' cmd.powershell '$PSVersionTable.CLRVersion'
+ */
+export const powershell = fn({ cmd: command, ...options }, noPowershell)
+
+/**
+ * Only on Windows: run a PowerShell command with all that is known of it. Refused here.
+ *
+ * @example salt '*' cmd.powershell_all '$PSVersionTable.CLRVersion'
+ */
+export const powershell_all = fn({ cmd: command, ...options }, noPowershell)
+
+function noPowershell(): never {
+  throw new CommandExecutionError(
+    'PowerShell functions are for Windows minions; here use cmd.run, with shell=/usr/bin/pwsh if PowerShell is installed',
+  )
+}

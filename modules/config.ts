@@ -1,0 +1,186 @@
+/** The configuration of the minion, and values that may come from it, the grains or the pillar. */
+import { type Context, fn, fnmatch, p } from 'salt-ts'
+import { defaults } from './_config/defaults.ts'
+import { masked } from './_config/mask.ts'
+import { mergeDeep } from './_values/merge.ts'
+import { entriesOf, isMapping, type Mapping, traverse } from './_values/traverse.ts'
+
+const SCHEMES = new Set(['salt', 'file', 'http', 'https', 'ftp', 'swift', 's3'])
+const MISSING = Symbol('missing')
+const omit = p.default(p.boolean(), false)
+
+interface Omissions {
+  readonly omit_opts: boolean
+  readonly omit_grains: boolean
+  readonly omit_pillar: boolean
+  readonly omit_master: boolean
+}
+
+/**
+ * The value of a key, also of one inside maps and lists: from the configuration, else the grains, else the pillar,
+ * else the master's configuration in the pillar, else a default. `merge` (recurse or overwrite) joins the maps of
+ * all of them instead.
+ *
+ * @example salt '*' config.get pkg:apache
+ * @example salt '*' config.get lxc.container_profile:centos merge=recurse
+ */
+export const get = fn(
+  {
+    key: p.string(),
+    default: p.default(p.any(), ''),
+    delimiter: p.default(p.string(), ':'),
+    merge: p.optional(p.string()),
+    omit_opts: omit,
+    omit_pillar: omit,
+    omit_master: omit,
+    omit_grains: omit,
+  },
+  ({ key, default: fallback, delimiter, merge, ...omissions }, context) => {
+    const sources = sourcesOf(context, omissions)
+    if (merge !== undefined) return traverse(joined(sources, merge, context), key, fallback, delimiter)
+    const values = sources.map((source) => traverse(source, key, MISSING, delimiter))
+    const found = values.find((value) => value !== MISSING && value !== undefined)
+    return withDefault(found, fallback)
+  },
+)
+
+/**
+ * The value of a key that is not split, from the configuration, grains, pillar or master, else a default. With
+ * `wildcard` a map of all whose key matches a glob.
+ *
+ * @example salt '*' config.option redis.host
+ * @example salt '*' config.option 'redis.*' wildcard=True
+ */
+export const option = fn(
+  {
+    value: p.string(),
+    default: p.optional(p.any()),
+    omit_opts: omit,
+    omit_grains: omit,
+    omit_pillar: omit,
+    omit_master: omit,
+    omit_all: omit,
+    wildcard: omit,
+  },
+  ({ value, default: fallback, wildcard, omit_all, ...omissions }, context) => {
+    const sources = omit_all ? [defaults] : sourcesOf(context, omissions)
+    if (!wildcard) return withDefault(firstWith(sources, value), fallback ?? '')
+    const matching = sources
+      .toReversed()
+      .flatMap((source) => entriesOf(source).filter(([key]) => fnmatch(key, value)))
+    return matching.length > 0 ? Object.fromEntries(matching) : (fallback ?? {})
+  },
+)
+
+/**
+ * The values of a key in the configuration, the master's configuration and the pillar, joined if they are maps or
+ * lists; a text counts alone.
+ *
+ * @example salt '*' config.merge schedule
+ */
+export const merge = fn(
+  {
+    value: p.string(),
+    default: p.default(p.any(), ''),
+    omit_opts: omit,
+    omit_master: omit,
+    omit_pillar: omit,
+  },
+  ({ value, default: fallback, omit_opts, omit_master, omit_pillar }, { opts, pillar }) => {
+    const sources = [
+      ...(omit_opts ? [] : [opts]),
+      ...(omit_master ? [] : [masterOf(pillar)]),
+      ...(omit_pillar ? [] : [pillar]),
+    ]
+    const values = sources.map((source) => firstWith([source], value)).filter((found) => found !== undefined)
+    const [first, ...rest] = values
+    if (first === undefined || first === null) return firstWith([defaults], value) ?? fallback
+    return typeof first === 'string' ? first : rest.reduce(joinUnder, first)
+  },
+)
+
+/**
+ * All keys of the configuration, and of the master's in the pillar, that begin with a word and a dot.
+ *
+ * @example salt '*' config.dot_vals host
+ */
+export const dot_vals = fn({ value: p.string() }, ({ value }, { opts, pillar }) => {
+  const all = [...entriesOf(masterOf(pillar)), ...entriesOf(opts)]
+  return Object.fromEntries(all.filter(([key]) => key.startsWith(`${value}.`)))
+})
+
+/**
+ * The whole configuration of the minion. Passwords, tokens and the like are masked.
+ *
+ * @example salt '*' config.items
+ */
+export const items = fn((_, { opts }) => masked(opts))
+
+/**
+ * The backup mode that applies: the one given, or that of the configuration.
+ *
+ * @example salt '*' config.backup_mode
+ */
+export const backup_mode = fn({ backup: p.default(p.string(), '') }, ({ backup }, context) =>
+  backup === '' ? (firstWith(sourcesOf(context), 'backup_mode') ?? '') : backup,
+)
+
+/**
+ * A file mode as a text of four digits.
+ *
+ * @example salt '*' config.manage_mode 644
+ */
+export const manage_mode = fn({ mode: p.union(p.string(), p.integer()) }, ({ mode }) =>
+  String(mode)
+    .replace('0o', '0')
+    .replace(/^["']+|["']+$/g, '')
+    .replace(/^0+/, '')
+    .padStart(4, '0'),
+)
+
+/**
+ * True if files can be fetched from such an address.
+ *
+ * @example salt '*' config.valid_fileproto salt://path/to/file
+ */
+export const valid_fileproto = fn({ uri: p.string() }, ({ uri }) =>
+  SCHEMES.has(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase() ?? ''),
+)
+
+/** Where values are looked for, first things first. */
+function sourcesOf({ opts, grains, pillar }: Context, omissions: Partial<Omissions> = {}): Mapping[] {
+  return [
+    ...(omissions.omit_opts ? [] : [opts]),
+    ...(omissions.omit_grains ? [] : [grains]),
+    ...(omissions.omit_pillar ? [] : [pillar]),
+    ...(omissions.omit_master ? [] : [masterOf(pillar)]),
+    defaults,
+  ]
+}
+
+const masterOf = ({ master }: Context['pillar']): Mapping => (isMapping(master) ? master : {})
+
+function firstWith(sources: readonly Mapping[], key: string): unknown {
+  return sources.flatMap(entriesOf).find(([candidate]) => candidate === key)?.[1]
+}
+
+// Null is a value: a key that is there and empty.
+const withDefault = (found: unknown, fallback: unknown): unknown => (found === undefined ? fallback : found)
+
+function joined(sources: readonly Mapping[], strategy: string, { opts, log }: Context): Mapping {
+  if (strategy !== 'recurse' && strategy !== 'overwrite') {
+    log.warn(`Unsupported merge strategy '${strategy}'. Falling back to 'recurse'.`)
+  }
+  const lists = opts.pillar_merge_lists === true
+  const over = (below: Mapping, above: Mapping): Mapping =>
+    strategy === 'overwrite'
+      ? Object.fromEntries([...entriesOf(below), ...entriesOf(above)])
+      : mergeDeep(below, above, { lists })
+  return sources.toReversed().reduce(over, {})
+}
+
+function joinUnder(above: unknown, below: unknown): unknown {
+  if (isMapping(above) && isMapping(below))
+    return { ...Object.fromEntries(entriesOf(below)), ...Object.fromEntries(entriesOf(above)) }
+  return Array.isArray(above) && Array.isArray(below) ? [...above, ...below] : above
+}

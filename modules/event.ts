@@ -1,0 +1,106 @@
+/** Fire events, on the master's bus or on the minion's own. */
+import { type Context, fn, p } from 'salt-ts'
+import { isMapping, type Mapping } from './_values/traverse.ts'
+
+const preload = p.optional(
+  p.record(p.any(), { description: 'Keys added to the message; it is then sent as a request of its own' }),
+)
+const selection = p.default(p.union(p.boolean(), p.array(p.string())), false)
+
+/**
+ * Fire an event on the master's bus, and on the minion's own if it has no master. True if it arrived.
+ *
+ * Further keyword arguments become part of the data; `with_env`, `with_grains` and `with_pillar` add those,
+ * whole or only the keys of a list.
+ *
+ * @example salt-call event.send myco/mytag foo=Foo bar=Bar
+ * @example salt-call event.send 'myco/mytag' '{foo: Foo, bar: Bar}'
+ * @example salt-call event.send myco/jenkins/build/success with_env='[BUILD_ID, BUILD_URL, GIT_BRANCH, GIT_COMMIT]'
+ */
+export const send = fn(
+  {
+    tag: p.string(),
+    data: p.optional(p.any()),
+    preload,
+    with_env: selection,
+    with_grains: selection,
+    with_pillar: selection,
+    with_env_opts: p.default(p.boolean(), false),
+    kwargs: p.keywords(p.any()),
+  },
+  ({ tag, data, preload, with_env, with_grains, with_pillar, with_env_opts, kwargs }, context) => {
+    const { opts, grains, pillar } = context
+    const facts = {
+      ...chosen('environ', with_env, process.env),
+      ...chosen('grains', with_grains, grains),
+      ...chosen('pillar', with_pillar, pillar),
+      ...(with_env_opts && { saltenv: opts.saltenv ?? 'base', pillarenv: opts.pillarenv ?? null }),
+      ...kwargs,
+      ...(isMapping(data) && plain(data)),
+    }
+    return hasNoMaster(opts) ? fireHere(tag, facts, context) : fireAtMaster(tag, facts, preload, context)
+  },
+)
+
+/**
+ * Fire an event on the minion's own bus.
+ *
+ * @example salt '*' event.fire '{"data":"my event data"}' 'tag'
+ */
+export const fire = fn({ data: p.record(p.any()), tag: p.string() }, ({ data, tag }, context) =>
+  fireHere(tag, data, context),
+)
+
+/**
+ * Fire an event on the master's bus.
+ *
+ * @example salt '*' event.fire_master '{"data":"my event data"}' 'tag'
+ */
+export const fire_master = fn(
+  { data: p.any(), tag: p.string(), preload },
+  ({ data, tag, preload }, context) => {
+    if (!isLocal(context.opts)) return fireAtMaster(tag, data, preload, context)
+    context.log.warn(`Local mode detected. Event with tag ${tag} will NOT be sent.`)
+    return false
+  },
+)
+
+function chosen(name: string, wanted: boolean | readonly string[], all: Readonly<Record<string, unknown>>) {
+  if (wanted === false) return {}
+  const keys = wanted === true ? Object.keys(all) : wanted.filter((key) => Object.hasOwn(all, key))
+  return { [name]: Object.fromEntries(keys.map((key) => [key, all[key]])) }
+}
+
+const plain = (mapping: Mapping): object => (mapping instanceof Map ? Object.fromEntries(mapping) : mapping)
+
+function isLocal(opts: Context['opts']): boolean {
+  return (opts.local === true || opts.file_client === 'local') && opts.use_master_when_local !== true
+}
+
+function hasNoMaster(opts: Context['opts']): boolean {
+  return isLocal(opts) || (opts.master_type === 'disable' && opts.use_master_when_local !== true)
+}
+
+// As in Salt, an event that cannot be fired is an answer, not an error.
+async function fireHere(tag: string, data: object, { minion, log }: Context): Promise<boolean> {
+  try {
+    return await minion.fire(tag, data)
+  } catch (cause) {
+    log.debug(`Event ${tag} could not be fired: ${reasonOf(cause)}`)
+    return false
+  }
+}
+
+async function fireAtMaster(tag: string, data: unknown, extra: object | undefined, context: Context) {
+  const { minion, id, log } = context
+  try {
+    if (!extra) return await minion.fireMaster(tag, data, { pretag: null })
+    await minion.request({ id, tag, data, cmd: '_minion_event', ...extra })
+    return true
+  } catch (cause) {
+    log.debug(`Event ${tag} could not be sent to the master: ${reasonOf(cause)}`)
+    return false
+  }
+}
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -1,0 +1,276 @@
+/** Manage the minion itself: its jobs, its modules and grains, its caches and its keys. */
+import { rm } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { type Context, fn, fnmatch, p, SaltInvocationError } from 'salt-ts'
+import { listExtensions } from './_saltutil/extensions.ts'
+import { nothingToSync, syncParams, syncTypes } from './_saltutil/sync.ts'
+
+/**
+ * The jobs that run on this minion, this one left out: jid, fun, arg, target, user and pid.
+ *
+ * @example salt '*' saltutil.running
+ */
+export const running = fn((_, context) => others(context))
+
+/**
+ * The job with this jid if it runs here, else an empty map.
+ *
+ * @example salt '*' saltutil.find_job 20250101123456789012
+ */
+export const find_job = fn({ jid: p.string() }, async ({ jid }, context) => {
+  const jobs = await context.minion.running()
+  return jobs.find((job) => job.jid === jid) ?? {}
+})
+
+/**
+ * The running jobs whose function matches a glob.
+ *
+ * @example salt '*' saltutil.is_running 'state.*'
+ */
+export const is_running = fn({ fun: p.string() }, async ({ fun }, context) => {
+  const jobs = await others(context)
+  return jobs.filter((job) => [job.fun].flat().some((name) => fnmatch(name, fun)))
+})
+
+/**
+ * The return of a job this minion still has, with the load it came from; a sentence if it has none.
+ *
+ * @example salt '*' saltutil.find_cached_job 20250101123456789012
+ */
+export const find_cached_job = fn({ jid: p.string() }, async ({ jid }, context) => {
+  return (await context.minion.findCachedJob(jid)) ?? `This minion has no cached return of job ${jid}`
+})
+
+/**
+ * Send a signal, by number or name, to a job and all it started.
+ *
+ * @example salt '*' saltutil.signal_job 20250101123456789012 15
+ * @example salt '*' saltutil.signal_job 20250101123456789012 SIGUSR1
+ */
+export const signal_job = fn(
+  { jid: p.string(), sig: p.union(p.integer(), p.string()) },
+  ({ jid, sig }, context) => context.minion.signalJob(jid, signalNumber(sig)),
+)
+
+/**
+ * Ask a job to end (SIGTERM).
+ *
+ * @example salt '*' saltutil.term_job 20250101123456789012
+ */
+export const term_job = fn({ jid: p.string() }, ({ jid }, context) =>
+  context.minion.signalJob(jid, constants.signals.SIGTERM),
+)
+
+/**
+ * Ask all running jobs to end (SIGTERM).
+ *
+ * @example salt '*' saltutil.term_all_jobs
+ */
+export const term_all_jobs = fn((_, context) => signalAll(constants.signals.SIGTERM, context))
+
+/**
+ * Kill a job and all it started (SIGKILL).
+ *
+ * @example salt '*' saltutil.kill_job 20250101123456789012
+ */
+export const kill_job = fn({ jid: p.string() }, ({ jid }, context) =>
+  context.minion.signalJob(jid, constants.signals.SIGKILL),
+)
+
+/**
+ * Kill all running jobs (SIGKILL).
+ *
+ * @example salt '*' saltutil.kill_all_jobs
+ */
+export const kill_all_jobs = fn((_, context) => signalAll(constants.signals.SIGKILL, context))
+
+/**
+ * Load all modules anew. The next job sees them; running ones finish on the old code.
+ *
+ * @example salt '*' saltutil.refresh_modules
+ */
+export const refresh_modules = fn({ async: p.default(p.boolean(), true) }, (_, context) =>
+  context.minion.refreshModules(),
+)
+
+/**
+ * Collect the grains anew and send them to the master.
+ *
+ * @example salt '*' saltutil.refresh_grains
+ */
+export const refresh_grains = fn(
+  { refresh_pillar: p.default(p.boolean(), true), clean_pillar_cache: p.default(p.boolean(), false) },
+  (_, context) => context.minion.refreshGrains(),
+)
+
+/**
+ * Fetch the pillar anew. There is no pillar to fetch yet, so this only answers true.
+ *
+ * @example salt '*' saltutil.refresh_pillar
+ * @example salt '*' saltutil.refresh_pillar wait=True timeout=60
+ */
+export const refresh_pillar = fn(
+  {
+    wait: p.default(p.boolean(), false),
+    timeout: p.default(p.number({ minimum: 0 }), 30),
+    clean_cache: p.default(p.boolean(), true),
+  },
+  () => true,
+)
+
+/**
+ * Tell the minion's event bus that beacons are to be read anew.
+ *
+ * @example salt '*' saltutil.refresh_beacons
+ */
+export const refresh_beacons = fn((_, context) => context.minion.fire('beacons_refresh', {}))
+
+/**
+ * Tell the minion's event bus that matchers are to be loaded anew.
+ *
+ * @example salt '*' saltutil.refresh_matchers
+ */
+export const refresh_matchers = fn((_, context) => context.minion.fire('matchers_refresh', {}))
+
+/**
+ * Remove all the minion has cached. Returns that are not delivered yet are kept.
+ *
+ * @example salt '*' saltutil.clear_cache
+ */
+export const clear_cache = fn((_, context) => context.minion.clearJobCache(0))
+
+/**
+ * Remove cached jobs that are older than some hours.
+ *
+ * @example salt '*' saltutil.clear_job_cache hours=12
+ */
+export const clear_job_cache = fn({ hours: p.default(p.number({ minimum: 0 }), 24) }, ({ hours }, context) =>
+  context.minion.clearJobCache(hours),
+)
+
+/**
+ * Remove the minion's own key pair. At its next start it makes a new one, which has to be accepted again. The
+ * master's key, which the minion trusts, is kept.
+ *
+ * @example salt '*' saltutil.regen_keys
+ */
+export const regen_keys = fn(async (_, context) => {
+  const folder = context.opts.pki_dir
+  if (typeof folder !== 'string')
+    throw new SaltInvocationError('The minion has no pki_dir: there are no keys')
+  for (const name of ['minion.pem', 'minion.pub']) await rm(join(folder, name), { force: true })
+  return true
+})
+
+/**
+ * Ask the master to delete this minion's key. The minion is locked out from then on.
+ *
+ * @example salt '*' saltutil.revoke_auth
+ */
+export const revoke_auth = fn(
+  { preserve_minion_cache: p.default(p.boolean(), false) },
+  async (args, context) => {
+    const { preserve_minion_cache } = args
+    try {
+      return (
+        (await context.minion.request({ cmd: 'revoke_auth', id: context.id, preserve_minion_cache })) !==
+        false
+      )
+    } catch (cause) {
+      context.log.error(
+        `The master did not revoke the key: ${cause instanceof Error ? cause.message : cause}`,
+      )
+      return false
+    }
+  },
+)
+
+/**
+ * Extension files that were synced to this minion, by type.
+ *
+ * @example salt '*' saltutil.list_extmods
+ */
+export const list_extmods = fn((_, context) => listExtensions(context.opts.extension_modules))
+
+/**
+ * Sync all types of extension files from the master: a map of type and what changed. Empty lists until the master
+ * has a file server.
+ *
+ * @example salt '*' saltutil.sync_all
+ */
+export const sync_all = fn(syncParams, () => Object.fromEntries(syncTypes.map((type) => [type, []])))
+
+/** Sync beacons from salt://_beacons. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_beacons */
+export const sync_beacons = nothingToSync
+/** Sync cloud modules from salt://_cloud. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_clouds */
+export const sync_clouds = nothingToSync
+/** Sync engines from salt://_engines. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_engines */
+export const sync_engines = nothingToSync
+/** Sync executors from salt://_executors. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_executors */
+export const sync_executors = nothingToSync
+/** Sync grains from salt://_grains. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_grains */
+export const sync_grains = nothingToSync
+/** Sync log handlers from salt://_log_handlers. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_log_handlers */
+export const sync_log_handlers = nothingToSync
+/** Sync matchers from salt://_matchers. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_matchers */
+export const sync_matchers = nothingToSync
+/** Sync execution modules from salt://_modules. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_modules */
+export const sync_modules = nothingToSync
+/** Sync outputters from salt://_output. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_output */
+export const sync_output = nothingToSync
+/** Sync external pillars from salt://_pillar. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_pillar */
+export const sync_pillar = nothingToSync
+/** Sync proxy modules from salt://_proxy. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_proxymodules */
+export const sync_proxymodules = nothingToSync
+/** Sync renderers from salt://_renderers. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_renderers */
+export const sync_renderers = nothingToSync
+/** Sync returners from salt://_returners. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_returners */
+export const sync_returners = nothingToSync
+/** Sync SDB modules from salt://_sdb. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_sdb */
+export const sync_sdb = nothingToSync
+/** Sync serializers from salt://_serializers. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_serializers */
+export const sync_serializers = nothingToSync
+/** Sync states from salt://_states. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_states */
+export const sync_states = nothingToSync
+/** Sync Thorium modules from salt://_thorium. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_thorium */
+export const sync_thorium = nothingToSync
+/** Sync utility modules from salt://_utils. Nothing to sync until the master has a file server.
+ *  @example salt '*' saltutil.sync_utils */
+export const sync_utils = nothingToSync
+
+async function others({ minion, job }: Context) {
+  return (await minion.running()).filter(({ jid }) => jid !== job?.jid)
+}
+
+async function signalAll(signal: number, context: Context): Promise<string[]> {
+  const jobs = await others(context)
+  return Promise.all(jobs.map(({ jid }) => context.minion.signalJob(jid, signal)))
+}
+
+function signalNumber(sig: number | string): number {
+  const text = String(sig).toUpperCase()
+  if (/^\d+$/.test(text)) return Number(text)
+  const known = new Map<string, number>(Object.entries(constants.signals))
+  const number = known.get(text) ?? known.get(`SIG${text}`)
+  if (number === undefined)
+    throw new SaltInvocationError(`There is no signal '${sig}'; use a number or a name as TERM`)
+  return number
+}

@@ -1,0 +1,260 @@
+/** Writes YAML as PyYAML's emitter lays it out: 80 columns, sorted keys, lists not indented under their key. */
+import { floatText } from './_python.ts'
+import { entriesOf, kindOf, listOf, sortedEntriesOf } from './_values.ts'
+import { isPrintable, stylesOf } from './_yaml-scalar.ts'
+
+const WIDTH = 80
+const LONGEST_SIMPLE_KEY = 128
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\0': '0',
+  '\x07': 'a',
+  '\b': 'b',
+  '\t': 't',
+  '\n': 'n',
+  '\v': 'v',
+  '\f': 'f',
+  '\r': 'r',
+  '\x1b': 'e',
+  '"': '"',
+  '\\': '\\',
+  '\x85': 'N',
+  '\u2028': 'L',
+  '\u2029': 'P',
+}
+
+/** Where a node stands. */
+interface Place {
+  /** Column its lines start at; -1: the document itself. */
+  readonly indent: number
+  /** It is the value (or key) of a map. */
+  readonly inMap?: boolean
+  /** It is a key on the line of its value. */
+  readonly key?: boolean
+}
+
+export class YamlWriter {
+  readonly #step: number
+  readonly #allFlow: boolean
+  #output = ''
+  #column = 0
+  /** The last character was white space. */
+  #blank = true
+  /** So far the line holds only white space and `-` or `?`. */
+  #indention = true
+  #flowLevel = 0
+
+  constructor(step: number, allFlow: boolean) {
+    this.#step = step
+    this.#allFlow = allFlow
+  }
+
+  document(value: unknown): string {
+    this.#node(value, { indent: -1 })
+    return this.#output
+  }
+
+  #node(value: unknown, place: Place): void {
+    const kind = kindOf(value)
+    if (kind === 'list') this.#list(listOf(value), place)
+    else if (kind === 'map') this.#map(value, place)
+    else if (kind === 'bytes') this.#binary(value as Uint8Array, place)
+    else if (kind === 'text') this.#text(value as string, place)
+    else this.#plain(scalarText(value), place, false)
+  }
+
+  #list(members: unknown[], place: Place): void {
+    if (this.#flow(members.length)) {
+      this.#inFlow('[', members, ']', place, (member, inner) => this.#node(member, inner))
+      return
+    }
+    const indent = place.inMap && !this.#indention ? Math.max(place.indent, 0) : this.#deeper(place.indent, 0)
+    for (const member of members) {
+      this.#newLine(indent)
+      this.#indicator('-', { space: true, indention: true })
+      this.#node(member, { indent })
+    }
+  }
+
+  #map(map: unknown, place: Place): void {
+    const entries = sortedEntriesOf(map)
+    if (this.#flow(entries.length)) {
+      this.#inFlow('{', entries, '}', place, (entry, inner) => this.#entry(entry, inner))
+      return
+    }
+    const indent = this.#deeper(place.indent, 0)
+    for (const entry of entries) {
+      this.#newLine(indent)
+      this.#entry(entry, { indent })
+    }
+  }
+
+  #entry([key, value]: [unknown, unknown], { indent }: Place): void {
+    if (isSimpleKey(key)) {
+      this.#node(key, { indent, inMap: true, key: true })
+      this.#indicator(':', { space: false })
+    } else {
+      this.#indicator('?', { space: true, indention: true })
+      this.#node(key, { indent, inMap: true })
+      if (this.#flowLevel === 0 || this.#column > WIDTH) this.#newLine(indent)
+      this.#indicator(':', { space: true, indention: true })
+    }
+    this.#node(value, { indent, inMap: true })
+  }
+
+  #flow(size: number): boolean {
+    return this.#flowLevel > 0 || this.#allFlow || size === 0
+  }
+
+  #inFlow<T>(
+    open: string,
+    members: readonly T[],
+    close: string,
+    place: Place,
+    write: (m: T, p: Place) => void,
+  ): void {
+    const indent = this.#deeper(place.indent, this.#step)
+    this.#indicator(open, { space: true, blank: true })
+    this.#flowLevel++
+    members.forEach((member, n) => {
+      if (n > 0) this.#indicator(',', { space: false })
+      if (this.#column > WIDTH) this.#newLine(indent)
+      write(member, { indent })
+    })
+    this.#flowLevel--
+    this.#indicator(close, { space: false })
+  }
+
+  #deeper(indent: number, first: number): number {
+    return indent < 0 ? first : indent + this.#step
+  }
+
+  #text(text: string, place: Place): void {
+    const styles = stylesOf(text)
+    const plain = this.#flowLevel > 0 ? styles.plainInFlow : styles.plainInBlock
+    const oneLine = place.key === true
+    if (plain) this.#plain(text, place, !oneLine)
+    else if (styles.single && !(oneLine && styles.multiline)) this.#singleQuoted(text, place)
+    else this.#doubleQuoted(text, place)
+  }
+
+  #plain(text: string, place: Place, split: boolean): void {
+    if (!this.#blank) this.#write(' ')
+    for (const run of text.match(/ +|[^ ]+/g) ?? []) {
+      if (run === ' ' && split && this.#column > WIDTH) this.#newLine(this.#deeper(place.indent, this.#step))
+      else this.#write(run)
+    }
+    this.#blank = false
+    this.#indention = false
+  }
+
+  #singleQuoted(text: string, place: Place): void {
+    const indent = this.#deeper(place.indent, this.#step)
+    this.#indicator("'", { space: true })
+    const runs = text.match(/ +|[\n\x85\u2028\u2029]+|[^ \n\x85\u2028\u2029]+/g) ?? []
+    runs.forEach((run, n) => {
+      const inside = n > 0 && n < runs.length - 1 && place.key !== true
+      if (run === ' ' && inside && this.#column > WIDTH) this.#newLine(indent)
+      else if (/[\n\x85\u2028\u2029]/.test(run)) this.#breaks(run, indent)
+      else this.#write(run.replaceAll("'", "''"))
+    })
+    this.#indicator("'", { space: false })
+  }
+
+  /** A reader folds one line break into a space, so a run of them gets one more. */
+  #breaks(run: string, indent: number): void {
+    this.#output += (run.startsWith('\n') ? '\n' : '') + run
+    this.#column = 0
+    this.#blank = true
+    this.#indention = true
+    this.#newLine(indent)
+  }
+
+  #doubleQuoted(text: string, place: Place): void {
+    const indent = this.#deeper(place.indent, this.#step)
+    this.#indicator('"', { space: true })
+    const characters = [...text]
+    characters.forEach((character, n) => {
+      const inside = n > 0 && n < characters.length - 1 && place.key !== true
+      const fold = inside && character === ' ' && this.#column > WIDTH && characters[n - 1] !== ' '
+      if (!fold) {
+        this.#write(escaped(character))
+        return
+      }
+      this.#newLine(indent)
+      if (characters[n + 1] === ' ') this.#write('\\')
+    })
+    this.#indicator('"', { space: false })
+  }
+
+  #binary(bytes: Uint8Array, place: Place): void {
+    const lines =
+      Buffer.from(bytes)
+        .toString('base64')
+        .match(/.{1,76}/g) ?? []
+    this.#indicator('!!binary', { space: true })
+    if (this.#flowLevel > 0 || place.key === true || lines.length === 0) {
+      this.#singleQuoted(lines.join(''), place)
+      return
+    }
+    this.#indicator('|', { space: true })
+    for (const line of lines) {
+      this.#newLine(this.#deeper(place.indent, this.#step))
+      this.#write(line)
+    }
+    this.#blank = false
+    this.#indention = false
+  }
+
+  #indicator(text: string, rules: { space: boolean; blank?: boolean; indention?: boolean }): void {
+    this.#write(this.#blank || !rules.space ? text : ` ${text}`)
+    this.#blank = rules.blank ?? false
+    this.#indention = this.#indention && rules.indention === true
+  }
+
+  #newLine(indent: number): void {
+    const fresh = this.#indention && this.#column <= indent && (this.#column < indent || this.#blank)
+    if (!fresh) {
+      this.#output += '\n'
+      this.#column = 0
+      this.#indention = true
+    }
+    if (this.#column < indent) this.#write(' '.repeat(indent - this.#column))
+    this.#blank = true
+  }
+
+  #write(text: string): void {
+    this.#output += text
+    this.#column += text.length
+  }
+}
+
+function scalarText(value: unknown): string {
+  const kind = kindOf(value)
+  if (kind === 'null') return 'null'
+  return kind === 'float' ? floatScalar(Number(value)) : String(value)
+}
+
+function floatScalar(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? '.nan' : value < 0 ? '-.inf' : '.inf'
+  const text = floatText(value)
+  return text.includes('.') ? text : text.replace('e', '.0e')
+}
+
+function isSimpleKey(key: unknown): boolean {
+  const kind = kindOf(key)
+  if (kind === 'list' || kind === 'map') return (kind === 'list' ? listOf(key) : entriesOf(key)).length === 0
+  if (kind === 'bytes') return false
+  return (
+    kind !== 'text' ||
+    ((key as string).length <= LONGEST_SIMPLE_KEY && !/[\n\x85\u2028\u2029]/.test(key as string))
+  )
+}
+
+function escaped(character: string): string {
+  const short = ESCAPES[character]
+  if (short !== undefined) return `\\${short}`
+  if (isPrintable(character)) return character
+  const code = (character.codePointAt(0) as number).toString(16).toUpperCase()
+  return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`
+}

@@ -1,0 +1,4 @@
+/** Nothing at all. */
+import { outputter } from 'salt-ts'
+
+export default outputter({ render: () => '' })

@@ -1,0 +1,340 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type {
+  ClientSettings,
+  PublishClient,
+  ServerSettings,
+  SubscribeSettings,
+  Transport,
+} from '../../core/transport/contract.ts'
+
+const HOST = '127.0.0.1'
+const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString()
+/** A MessagePack map whose only value is the text, as a publication is. */
+const payload = (value: string) => Buffer.concat([Buffer.from([0x81, 0xa1, 0x78, 0xd9, value.length]), Buffer.from(value)])
+const valueOf = (bytes: Uint8Array | undefined) => text(bytes?.subarray(5))
+
+/** What every transport must do. */
+export function transportContract(transport: Transport): void {
+  const open: { close(): Promise<void> }[] = []
+  const own = <T extends { close(): Promise<void> }>(resource: T): T => {
+    open.push(resource)
+    return resource
+  }
+  afterEach(async () => {
+    for (const resource of open.splice(0).reverse()) await resource.close()
+  })
+
+  const serveRequests = async (settings: Partial<ServerSettings> = {}) =>
+    own(await transport.serveRequests({ host: HOST, port: 0, ...settings }))
+  const connect = (port: number, settings: Partial<ClientSettings> = {}) =>
+    own(transport.connectRequests({ host: HOST, port, ...settings }))
+  const servePublish = async (settings: Partial<ServerSettings> = {}) =>
+    own(await transport.servePublish({ host: HOST, port: 0, ...settings }))
+  const subscribe = async (port: number, settings: Partial<SubscribeSettings> = {}) =>
+    own(
+      await transport.subscribe({
+        host: HOST,
+        port,
+        identity: 'm1',
+        topics: [],
+        reconnectMs: 20,
+        reconnectMaxMs: 50,
+        ...settings,
+      }),
+    )
+  /** A port nobody listens on. */
+  const freePort = async () => {
+    const server = await transport.serveRequests({ host: HOST, port: 0 })
+    await server.close()
+    return server.port
+  }
+
+  describe('requests', () => {
+    it('gives each request its answer', async () => {
+      const server = await serveRequests()
+      server.serve(async (request) => Buffer.from(`re: ${text(request)}`))
+      const client = connect(server.port)
+      expect(text(await client.request(Buffer.from('one'), 5000))).toBe('re: one')
+      expect(text(await client.request(Buffer.from('two'), 5000))).toBe('re: two')
+    })
+
+    it('gives many requests under way at once each its own answer, in whatever order they are ready', async () => {
+      const server = await serveRequests()
+      const held: (() => void)[] = []
+      server.serve(
+        (request) =>
+          new Promise((resolve) => {
+            held.push(() => resolve(request))
+            if (held.length === 20) for (const release of held.reverse()) release()
+          }),
+      )
+      const client = connect(server.port)
+      const words = Array.from({ length: 20 }, (_, i) => `request ${i}`)
+      const answers = await Promise.all(words.map((word) => client.request(Buffer.from(word), 5000)))
+      expect(answers.map(text)).toEqual(words)
+    })
+
+    it('serves more requests at once than it keeps connections for', async () => {
+      const server = await serveRequests()
+      server.serve(async (request) => request)
+      const client = connect(server.port)
+      const words = Array.from({ length: 300 }, (_, i) => `${i}`)
+      const answers = await Promise.all(words.map((word) => client.request(Buffer.from(word), 10_000)))
+      expect(answers.map(text)).toEqual(words)
+    })
+
+    it('carries empty, binary and large frames unchanged', async () => {
+      const server = await serveRequests()
+      server.serve(async (request) => request)
+      const client = connect(server.port)
+      for (const frame of [Buffer.alloc(0), Buffer.from([0, 255, 10, 0]), Buffer.alloc(3_000_000, 7)]) {
+        expect(Buffer.compare(await client.request(frame, 5000), frame)).toBe(0)
+      }
+    })
+
+    it('does not see what the sender does to its buffer afterwards', async () => {
+      const server = await serveRequests()
+      server.serve(async (request) => request)
+      const frame = Buffer.from('before')
+      const answer = connect(server.port).request(frame, 5000)
+      await answer
+      frame.fill('x')
+      expect(text(await answer)).toBe('before')
+    })
+
+    it('answers requests that came before it was told how', async () => {
+      const server = await serveRequests()
+      const answer = connect(server.port).request(Buffer.from('early'), 5000)
+      server.serve(async (request) => request)
+      expect(text(await answer)).toBe('early')
+    })
+
+    it('rejects with TIMEOUT in time when nobody listens', async () => {
+      const started = performance.now()
+      const request = connect(await freePort()).request(Buffer.from('x'), 150)
+      await expect(request).rejects.toMatchObject({ code: 'TIMEOUT' })
+      expect(performance.now() - started).toBeLessThan(1000)
+    })
+
+    it('rejects with TIMEOUT when the answer does not come, and never gives a late answer to another request', async () => {
+      const server = await serveRequests()
+      const late: (() => void)[] = []
+      server.serve((request) =>
+        text(request) === 'slow'
+          ? new Promise((resolve) => late.push(() => resolve(Buffer.from('late'))))
+          : Promise.resolve(Buffer.from('prompt')),
+      )
+      const client = connect(server.port)
+      await expect(client.request(Buffer.from('slow'), 100)).rejects.toMatchObject({ code: 'TIMEOUT' })
+      for (const answer of late) answer()
+      for (let i = 0; i < 5; i++) expect(text(await client.request(Buffer.from('next'), 5000))).toBe('prompt')
+    })
+
+    it('may be asked before the server is there', async () => {
+      const port = await freePort()
+      const answer = connect(port).request(Buffer.from('waiting'), 10_000)
+      const server = await serveRequests({ port })
+      server.serve(async (request) => request)
+      expect(text(await answer)).toBe('waiting')
+    })
+
+    it('reaches the server again after it was restarted', async () => {
+      const first = await transport.serveRequests({ host: HOST, port: 0 })
+      first.serve(async () => Buffer.from('first'))
+      const client = connect(first.port)
+      expect(text(await client.request(Buffer.from('x'), 5000))).toBe('first')
+      await first.close()
+      const second = await serveRequests({ port: first.port })
+      second.serve(async () => Buffer.from('second'))
+      await vi.waitFor(async () => expect(text(await client.request(Buffer.from('x'), 300))).toBe('second'), 10_000)
+    })
+
+    it('answers requests under way before it closes', async () => {
+      const server = await serveRequests()
+      let release = () => {}
+      const taken = new Promise<void>((resolve) => {
+        server.serve(
+          (request) =>
+            new Promise((answer) => {
+              release = () => answer(request)
+              resolve()
+            }),
+        )
+      })
+      const answer = connect(server.port).request(Buffer.from('in work'), 5000)
+      await taken
+      const closed = server.close()
+      release()
+      await closed
+      expect(text(await answer)).toBe('in work')
+    })
+
+    it('gives an empty answer, not silence, when answering fails', async () => {
+      const server = await serveRequests()
+      server.serve(async () => {
+        throw new Error('broken')
+      })
+      expect((await connect(server.port).request(Buffer.from('x'), 5000)).length).toBe(0)
+    })
+
+    it('rejects with CANCELLED what is under way when the client closes, and what comes later', async () => {
+      const client = connect(await freePort())
+      const request = expect(client.request(Buffer.from('x'), 60_000)).rejects.toMatchObject({ code: 'CANCELLED' })
+      await client.close()
+      await request
+      await expect(client.request(Buffer.from('x'), 60_000)).rejects.toMatchObject({ code: 'CANCELLED' })
+    })
+
+    it('does not take frames above the limit, and goes on with others', async () => {
+      const server = await serveRequests({ maxFrameSize: 1000 })
+      server.serve(async (request) => request)
+      const client = connect(server.port)
+      await expect(client.request(Buffer.alloc(2000), 200)).rejects.toMatchObject({ code: 'TIMEOUT' })
+      expect(text(await client.request(Buffer.from('small'), 5000))).toBe('small')
+    })
+
+    it('refuses a port that is taken, and says by whom', async () => {
+      const { port } = await serveRequests()
+      const second = transport.serveRequests({ host: HOST, port })
+      await expect(second).rejects.toMatchObject({ code: 'ADDRESS_IN_USE', data: { port, pid: process.pid } })
+      await expect(second).rejects.toThrow(`${HOST}:${port}`)
+    })
+  })
+
+  describe('publications', () => {
+    const subscribed = (server: { subscribers: number }, count: number) =>
+      vi.waitFor(() => expect(server.subscribers).toBe(count), 5000)
+    const take = async (client: PublishClient, count: number) => {
+      const taken: string[] = []
+      for await (const bytes of client) if (taken.push(valueOf(bytes)) === count) break
+      return taken
+    }
+
+    it('reach every subscriber in order', async () => {
+      const server = await servePublish()
+      const clients = await Promise.all([subscribe(server.port), subscribe(server.port, { identity: 'm2' })])
+      await subscribed(server, 2)
+      for (const word of ['a', 'b', 'c']) await server.publish(payload(word))
+      expect(await Promise.all(clients.map((client) => take(client, 3)))).toEqual([
+        ['a', 'b', 'c'],
+        ['a', 'b', 'c'],
+      ])
+    })
+
+    it('may be sent without waiting for one another', async () => {
+      const server = await servePublish()
+      const client = await subscribe(server.port)
+      await subscribed(server, 1)
+      const words = Array.from({ length: 500 }, (_, i) => `${i}`)
+      await Promise.all(words.map((word) => server.publish(payload(word))))
+      expect(await take(client, 500)).toEqual(words)
+    })
+
+    it('with a topic reach those who asked for it, and without one everybody', async () => {
+      const server = await servePublish()
+      const one = await subscribe(server.port, { topics: ['broadcast', 'aaaa'] })
+      const two = await subscribe(server.port, { topics: ['broadcast', 'bbbb'], identity: 'm2' })
+      await subscribed(server, 2)
+      await server.publish(payload('for one'), 'aaaa')
+      await server.publish(payload('for two'), 'bbbb')
+      await server.publish(payload('for a longer topic'), 'broadcasting')
+      await server.publish(payload('for both'), 'broadcast')
+      await server.publish(payload('for all'))
+      expect(await take(one, 3)).toEqual(['for one', 'for both', 'for all'])
+      expect(await take(two, 3)).toEqual(['for two', 'for both', 'for all'])
+    })
+
+    it('are asked for by topics that the publisher can see', async () => {
+      const server = await servePublish()
+      const one = await subscribe(server.port, { topics: ['', 'aaaa'] })
+      await subscribe(server.port, { topics: ['broadcast', 'bbbb'], identity: 'm2' })
+      await subscribed(server, 2)
+      await vi.waitFor(() => expect([...server.topics]).toEqual(expect.arrayContaining(['aaaa', 'bbbb'])))
+      await server.publish(payload('x'), 'any topic')
+      expect(await take(one, 1)).toEqual(['x'])
+      await one.close()
+      await vi.waitFor(() => expect([...server.topics]).not.toContain('aaaa'))
+    })
+
+    it('with a topic reach those who subscribe to everything, except for topics that are not addressed to them', async () => {
+      const server = await servePublish()
+      const any = await subscribe(server.port)
+      const own = await subscribe(server.port, { addressed: ['broadcast', 'aaaa'], identity: 'm2' })
+      await subscribed(server, 2)
+      await server.publish(payload('not addressed'), 'bbbb')
+      await server.publish(payload('addressed'), 'aaaa')
+      await server.publish(payload('plain'))
+      expect(await take(any, 3)).toEqual(['not addressed', 'addressed', 'plain'])
+      expect(await take(own, 2)).toEqual(['addressed', 'plain'])
+    })
+
+    it('go on after the publisher was restarted, and the subscriber hears of both', async () => {
+      const first = await transport.servePublish({ host: HOST, port: 0 })
+      const client = await subscribe(first.port)
+      const states: string[] = []
+      client.onConnection((state) => states.push(state))
+      await subscribed(first, 1)
+      await vi.waitFor(() => expect(states).toEqual(['up']), 5000)
+      await first.close()
+      await vi.waitFor(() => expect(states).toEqual(['up', 'down']), 5000)
+      const second = await servePublish({ port: first.port })
+      await subscribed(second, 1)
+      await vi.waitFor(() => expect(states).toEqual(['up', 'down', 'up']), 5000)
+      await second.publish(payload('again'))
+      expect(await take(client, 1)).toEqual(['again'])
+    })
+
+    it('may be subscribed to before the publisher is there', async () => {
+      const port = await freePort()
+      const client = await subscribe(port)
+      const server = await servePublish({ port })
+      await subscribed(server, 1)
+      await server.publish(payload('hello'))
+      expect(await take(client, 1)).toEqual(['hello'])
+    })
+
+    it('are no longer sent to a subscriber that left', async () => {
+      const server = await servePublish()
+      const client = await subscribe(server.port)
+      await subscribed(server, 1)
+      await client.close()
+      await subscribed(server, 0)
+    })
+
+    it('end for the reader when the subscriber is closed', async () => {
+      const server = await servePublish()
+      const client = await subscribe(server.port)
+      const reading = take(client, 1)
+      await subscribed(server, 1)
+      await client.close()
+      expect(await reading).toEqual([])
+    })
+
+    it('that a stuck subscriber cannot take are counted, and reach the others', async () => {
+      const server = await servePublish({ highWaterMark: 10 })
+      await subscribe(server.port, { identity: 'stuck' })
+      const reader = await subscribe(server.port)
+      await subscribed(server, 2)
+      let read = 0
+      const reading = (async () => {
+        for await (const _ of reader) read++
+      })()
+      const big = Buffer.concat([payload('big'), Buffer.alloc(4_000)])
+      let sent = 0
+      while (server.dropped === 0 && sent < 50_000) {
+        await server.publish(big)
+        sent++
+        while (read < sent) await new Promise(setImmediate)
+      }
+      expect(server.dropped).toBeGreaterThanOrEqual(1)
+      expect(read).toBe(sent)
+      await reader.close()
+      await reading
+    })
+
+    it('are refused a port that is taken', async () => {
+      const { port } = await servePublish()
+      await expect(transport.servePublish({ host: HOST, port })).rejects.toMatchObject({ code: 'ADDRESS_IN_USE' })
+    })
+  })
+}

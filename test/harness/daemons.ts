@@ -1,0 +1,192 @@
+/** Real processes: masters, minions and commands, each with its state in a folder of its own under a temporary one. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import { loadMasterConfig } from '../../core/config/index.ts'
+import { EventBus, masterEventSockets } from '../../core/events/index.ts'
+import { freePort } from './ports.ts'
+import { until } from './until.ts'
+
+export const bin = fileURLToPath(new URL('../../bin/', import.meta.url))
+
+export interface Finished {
+  readonly stdout: string
+  readonly stderr: string
+  readonly code: number | null
+  readonly ms: number
+}
+
+type Options = Record<string, unknown>
+
+/** Run one of our programs to its end. */
+export async function run(program: string, args: readonly string[], input?: string): Promise<Finished> {
+  const started = performance.now()
+  const child = spawn(process.execPath, [join(bin, program), ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+  child.stdin.end(input ?? '')
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+  const code = await new Promise<number | null>((done) => child.once('close', done))
+  return { stdout, stderr, code, ms: performance.now() - started }
+}
+
+export class Daemon {
+  readonly directory: string
+  readonly program: string
+  readonly options: Options
+  output = ''
+  #child: ChildProcess | undefined
+
+  constructor(program: string, directory: string, options: Options) {
+    this.program = program
+    this.directory = directory
+    this.options = options
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
+  get exitCode(): number | null {
+    return this.#child?.exitCode ?? null
+  }
+
+  async writeConfig(extra: Options = {}): Promise<void> {
+    await mkdir(this.directory, { recursive: true, mode: 0o700 })
+    const file = join(this.directory, this.program.replace('salt-', ''))
+    await writeFile(file, stringify({ ...this.options, ...extra }), { mode: 0o600 })
+  }
+
+  start(level = 'info'): void {
+    const child = spawn(process.execPath, [join(bin, this.program), '-c', this.directory, '-l', level], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => (this.output += text))
+    }
+  }
+
+  exited(): Promise<void> {
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+    return new Promise((done) => child.once('exit', () => done()))
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const gone = this.exited()
+    this.#child?.kill(signal)
+    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), 8000)
+    await gone
+    clearTimeout(timer)
+  }
+
+  /** Wait until the daemon has logged this. */
+  logged(text: string, ms?: number): Promise<true> {
+    return until(`"${text}" in the log of ${this.program}:\n${this.output.slice(-2000)}`, () => this.output.includes(text), ms)
+  }
+}
+
+/** A master and its minions. */
+export class Cluster {
+  readonly root: string
+  readonly master: Daemon
+  readonly minions = new Map<string, Daemon>()
+  readonly ports: { readonly publish: number; readonly request: number }
+
+  private constructor(root: string, master: Daemon, ports: Cluster['ports']) {
+    this.root = root
+    this.master = master
+    this.ports = ports
+  }
+
+  static async open(options: { minions?: readonly string[]; master?: Options; minion?: Options } = {}): Promise<Cluster> {
+    const root = await mkdtemp(join(tmpdir(), 'salt-'))
+    const ports = { publish: await freePort(), request: await freePort() }
+    const master = new Daemon('salt-master', join(root, 'master'), {
+      ...paths(join(root, 'master')),
+      interface: '127.0.0.1',
+      publish_port: ports.publish,
+      ret_port: ports.request,
+      auto_accept: true,
+      ...options.master,
+    })
+    const cluster = new Cluster(root, master, ports)
+    await master.writeConfig()
+    await cluster.startMaster()
+    await Promise.all((options.minions ?? []).map((id) => cluster.addMinion(id, options.minion)))
+    return cluster
+  }
+
+  get configDir(): string {
+    return this.master.directory
+  }
+
+  async startMaster(): Promise<void> {
+    this.master.output = ''
+    this.master.start()
+    await this.master.logged('salt-master is ready')
+  }
+
+  minionDaemon(id: string, options: Options = {}): Daemon {
+    const directory = join(this.root, id)
+    return new Daemon('salt-minion', directory, {
+      ...paths(directory),
+      id,
+      master: '127.0.0.1',
+      master_port: this.ports.request,
+      acceptance_wait_time: 1,
+      random_reauth_delay: 1,
+      recon_default: 100,
+      recon_max: 500,
+      return_retry_timer: 1,
+      return_retry_timer_max: 2,
+      ...options,
+    })
+  }
+
+  async addMinion(id: string, options: Options = {}): Promise<Daemon> {
+    const minion = this.minionDaemon(id, options)
+    this.minions.set(id, minion)
+    await minion.writeConfig()
+    minion.start()
+    await minion.logged('is ready to receive jobs')
+    return minion
+  }
+
+  /** `salt -c <config> …` */
+  salt(...args: string[]): Promise<Finished> {
+    return run('salt', ['-c', this.configDir, ...args])
+  }
+
+  command(program: string, ...args: string[]): Promise<Finished> {
+    return run(program, ['-c', this.configDir, ...args])
+  }
+
+  events(): Promise<EventBus> {
+    return EventBus.connect(masterEventSockets(loadMasterConfig({ configDir: this.configDir }).config))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.minions.values()].map((minion) => minion.stop()))
+    await this.master.stop()
+    await rm(this.root, { recursive: true, force: true })
+  }
+}
+
+function paths(directory: string): Options {
+  return {
+    root_dir: directory,
+    user: process.env['USER'] || 'root',
+    pki_dir: '/pki',
+    cachedir: '/cache',
+    sock_dir: '/run',
+    log_file: '/log',
+    pidfile: '/pid',
+  }
+}
+

@@ -1,0 +1,158 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { RequestClient } from '../../core/transport/contract.ts'
+import { type DeviceSettings, openDevice, type WorkerDevice } from '../../core/transport/device.ts'
+import { getTransport } from '../../core/transport/index.ts'
+
+const program = fileURLToPath(new URL('../fixtures/device-worker.ts', import.meta.url))
+
+describe('the device with worker processes', () => {
+  let directory: string
+  let backend: string
+  let device: WorkerDevice
+  let client: RequestClient
+  const processes = new Map<string, ChildProcess>()
+
+  const open = async (settings: Partial<DeviceSettings> = {}) => {
+    device = await openDevice({
+      front: { host: '127.0.0.1', port: 0 },
+      backend,
+      refusal: Buffer.from('refused'),
+      ...settings,
+    })
+    client = getTransport('zeromq').connectRequests({ host: '127.0.0.1', port: device.port })
+  }
+  const startWorker = async (name: string) => {
+    const child = fork(program, [backend, name], { execArgv: ['--import', 'tsx', '--conditions=source'] })
+    processes.set(name, child)
+    await once(child, 'message')
+    await vi.waitFor(() => expect(device.workers.has(name)).toBe(true), 5000)
+    return child
+  }
+  /** As the supervisor does: end stuck workers, report those that end. */
+  const supervise = (name: string) => {
+    processes.get(name)?.once('exit', () => device.workerGone(name))
+    device.onStuck((worker) => processes.get(worker)?.kill('SIGKILL'))
+  }
+  const ask = async (text: string, timeoutMs = 10_000) =>
+    Buffer.from(await client.request(Buffer.from(text), timeoutMs)).toString()
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'device-'))
+    backend = join(directory, 'workers.ipc')
+  })
+  afterEach(async () => {
+    await client?.close()
+    await device?.close()
+    for (const child of processes.values()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+    processes.clear()
+    await rm(directory, { recursive: true })
+  })
+
+  it('spreads requests over its workers', async () => {
+    await open()
+    await Promise.all([startWorker('w1'), startWorker('w2')])
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(`${i}`)))
+    expect(answers.map((answer) => answer.split(': ')[1])).toEqual(Array.from({ length: 40 }, (_, i) => `${i}`))
+    expect(new Set(answers.map((answer) => answer.split(': ')[0]))).toEqual(new Set(['w1', 'w2']))
+  })
+
+  it('offers the socket for workers to its own user only', async () => {
+    await open()
+    expect((await stat(backend)).mode & 0o777).toBe(0o600)
+  })
+
+  it('answers requests that came before the first worker', async () => {
+    await open()
+    const answer = ask('early')
+    await startWorker('w1')
+    expect(await answer).toBe('w1: early')
+  })
+
+  it('notices a worker that hangs within a second, and has its requests answered by another', async () => {
+    await open()
+    const stopped = await startWorker('w1')
+    supervise('w1')
+    const stuck = new Promise((resolve) => device.onStuck(resolve))
+    stopped.kill('SIGSTOP')
+    const answers = ['a', 'b', 'c'].map((text) => ask(text))
+    const started = performance.now()
+    expect(await stuck).toBe('w1')
+    expect(performance.now() - started).toBeLessThan(1500)
+    await startWorker('w2')
+    expect(await Promise.all(answers)).toEqual(['w2: a', 'w2: b', 'w2: c'])
+  })
+
+  it('refuses a request that hangs two workers, and answers those beside it', async () => {
+    await open()
+    for (const name of ['w1', 'w2', 'w3']) await startWorker(name)
+    for (const name of ['w1', 'w2', 'w3']) supervise(name)
+    const hanging = ask('hang')
+    const beside = Array.from({ length: 30 }, (_, i) => ask(`${i}`))
+    expect(await hanging).toBe('refused')
+    expect((await Promise.all(beside)).length).toBe(30)
+    await vi.waitFor(() => expect([...device.workers.keys()].length).toBe(1), 5000)
+  })
+
+  it('goes on when a worker is killed', async () => {
+    await open()
+    await Promise.all([startWorker('w1'), startWorker('w2')])
+    supervise('w1')
+    supervise('w2')
+    const answers = Array.from({ length: 200 }, (_, i) => ask(`${i}`))
+    processes.get('w1')?.kill('SIGKILL')
+    const texts = (await Promise.all(answers)).map((answer) => answer.split(': ')[1])
+    expect(texts).toEqual(Array.from({ length: 200 }, (_, i) => `${i}`))
+  })
+
+  it('gives the late answer of a worker it had given up', async () => {
+    await open({ stuckMs: 400 })
+    await startWorker('w1')
+    expect(await ask('late')).toBe('w1: late')
+  })
+
+  it('loses nothing when a worker is told to end', async () => {
+    await open()
+    const first = await startWorker('w1')
+    await startWorker('w2')
+    supervise('w1')
+    const answers = Array.from({ length: 300 }, (_, i) => ask(`${i}`))
+    first.kill('SIGTERM')
+    const [code] = await once(first, 'exit')
+    expect((await Promise.all(answers)).length).toBe(300)
+    expect(code).toBe(0)
+  })
+
+  it('refuses what goes beyond its room', async () => {
+    await open({ maxOutstanding: 2 })
+    await startWorker('w1')
+    void ask('never').catch(() => undefined)
+    void ask('never').catch(() => undefined)
+    await vi.waitFor(() => expect(device.workers.get('w1')?.outstanding).toBe(2), 5000)
+    expect(await ask('x')).toBe('refused')
+  })
+
+  it('refuses to take over the socket of a running one', async () => {
+    await open()
+    const second = openDevice({ front: { host: '127.0.0.1', port: 0 }, backend, refusal: Buffer.alloc(0) })
+    await expect(second).rejects.toMatchObject({ code: 'ADDRESS_IN_USE', data: { path: backend } })
+  })
+
+  it('works over TCP where there are no unix sockets', async () => {
+    const probe = await getTransport('zeromq').serveRequests({ host: '127.0.0.1', port: 0 })
+    backend = `tcp://127.0.0.1:${probe.port}`
+    await probe.close()
+    await open()
+    await startWorker('w1')
+    expect(await ask('x')).toBe('w1: x')
+  })
+})

@@ -1,0 +1,60 @@
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFileExclusive, writeFileAtomic } from '../../../core/base/atomic-file.ts'
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'salt-ts-atomic-'))
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+describe('writeFileAtomic', () => {
+  it('creates a file with the content and exactly the mode asked for', async () => {
+    await writeFileAtomic(join(directory, 'key'), 'text', { mode: 0o440 })
+    expect(await readFile(join(directory, 'key'), 'utf8')).toBe('text')
+    expect((await stat(join(directory, 'key'))).mode & 0o777).toBe(0o440)
+  })
+
+  it('is private unless told otherwise', async () => {
+    await writeFileAtomic(join(directory, 'key'), Buffer.from([1, 2]))
+    expect((await stat(join(directory, 'key'))).mode & 0o777).toBe(0o600)
+  })
+
+  it('replaces a file, even a read-only one, and leaves nothing beside it', async () => {
+    const path = join(directory, 'key')
+    await writeFileAtomic(path, 'old', { mode: 0o400 })
+    await writeFileAtomic(path, 'new', { mode: 0o400 })
+    expect(await readFile(path, 'utf8')).toBe('new')
+    expect(await readdir(directory)).toEqual(['key'])
+  })
+
+  it('replaces a symbolic link instead of writing where it points', async () => {
+    await writeFile(join(directory, 'victim'), 'untouched')
+    await symlink(join(directory, 'victim'), join(directory, 'key'))
+    await writeFileAtomic(join(directory, 'key'), 'new')
+    expect(await readFile(join(directory, 'victim'), 'utf8')).toBe('untouched')
+  })
+
+  it('leaves nothing behind when the target cannot be replaced', async () => {
+    await expect(writeFileAtomic(join(directory, 'missing', 'key'), 'x')).rejects.toThrow('ENOENT')
+    expect(await readdir(directory)).toEqual([])
+  })
+})
+
+describe('createFileExclusive', () => {
+  it('lets exactly one of many attempts at once succeed', async () => {
+    const path = join(directory, 'id')
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => createFileExclusive(path, `writer ${i}`)),
+    )
+    expect(outcomes.filter(Boolean)).toHaveLength(1)
+    expect(await readFile(path, 'utf8')).toBe(`writer ${outcomes.indexOf(true)}`)
+    expect(await readdir(directory)).toEqual(['id'])
+  })
+
+  it('rejects with the reason when the file cannot be made at all', async () => {
+    await expect(createFileExclusive(join(directory, 'missing', 'id'), 'x')).rejects.toThrow('ENOENT')
+  })
+})

@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { fnmatch, fnmatchToRegExp } from '../../../core/base/fnmatch.ts'
+
+/** Decided by Python's fnmatch.fnmatchcase. */
+const cases: [pattern: string, text: string, matches: boolean][] = [
+  ['*', '', true],
+  ['web*', 'web01', true],
+  ['web*', 'WEB01', false],
+  ['web0[12]', 'web02', true],
+  ['web0[!1]*', 'web01', false],
+  ['?', 'ż', true],
+  ['?', '😀', true],
+  ['[]a]', ']', true],
+  ['[!]a]', ']', false],
+  ['[a-', '[a-', true],
+  ['[c-a]', 'b', false],
+  ['[!c-a]', 'b', true],
+  ['[--0]', '.', true],
+  ['[a-]', '-', true],
+  ['[^a]', '^', true],
+  ['a.c', 'abc', false],
+  ['{a,b}', '{a,b}', true],
+  ['a\\*', 'a\\b', true],
+  ['*.example.*', 'web.example.com', true],
+  ['a*b*c', 'a-b-b-c', true],
+  ['a*b*c', 'a-c-b', false],
+  ['*\n*', 'a\nb', true],
+  ['', '', true],
+  ['', 'x', false],
+]
+
+describe('fnmatch', () => {
+  test.each(cases)('decides like Python: %s on %j', (pattern, text, matches) => {
+    expect(fnmatch(text, pattern)).toBe(matches)
+  })
+
+  test('any text is a usable pattern, and a pattern without signs matches only itself', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string({ unit: 'binary' }), (a, b) => typeof fnmatch(a, b) === 'boolean'),
+    )
+    fc.assert(fc.property(fc.stringMatching(/^[^*?[]*$/), (text) => fnmatch(text, text)))
+  })
+
+  test('many stars on a long text are decided at once', () => {
+    const started = performance.now()
+    expect(fnmatch('a'.repeat(20_000), `${'*a'.repeat(100)}b`)).toBe(false)
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+
+  test('the same pattern is compiled once', () => {
+    expect(fnmatchToRegExp('same*')).toBe(fnmatchToRegExp('same*'))
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { pythonRegExp } from '../../../core/base/python-regexp.ts'
+
+/** Decided by Python's re.match. */
+const cases: [pattern: string, text: string, matches: boolean][] = [
+  ['web', 'web01', true],
+  ['01', 'web01', false],
+  ['', 'anything', true],
+  ['web\\d+$', 'web01', true],
+  ['web\\d+$', 'web01\n', true],
+  ['web\\d+\\Z', 'web01\n', false],
+  ['(?i)WEB', 'web01', true],
+  ['(?P<kind>a|b)-(?P=kind)$', 'a-a', true],
+  ['(?P<kind>a|b)-(?P=kind)$', 'a-b', false],
+  ['\\w+$', 'żółw', true],
+  ['żó\\b', 'żółw', false],
+  ['[\\W]', '-', true],
+  ['[]a]', ']', true],
+  ['[a-]', '-', true],
+  ['[^\\d]', 'x', true],
+  ['a\\-b', 'a-b', true],
+  ['a{,2}b', 'aab', true],
+  ['a{}', 'a{}', true],
+  ['.', '\n', false],
+  ['(?s).', '\n', true],
+  ['\\x61\\u0062\\143', 'abc', true],
+  ['a(?#a comment)b', 'ab', true],
+  ['(a)(b)\\2', 'abb', true],
+  ['(?!web)', 'web', false],
+]
+
+describe('regular expressions of users', () => {
+  test.each(cases)('decide like Python: %s on %j', (pattern, text, matches) => {
+    expect(pythonRegExp(pattern).matches(text)).toBe(matches)
+  })
+
+  test('ignoring case does not turn \\S into \\s', () => {
+    expect(pythonRegExp('\\S+$', { ignoreCase: true }).matches('DEBIAN')).toBe(true)
+  })
+
+  test.each(['(', ')', '[a', '*a', 'a**', '(?>a)', 'a++', '\\q', '(?x)a', '\\'])(
+    'refuse %s with a reason',
+    (pattern) => {
+      expect(() => pythonRegExp(pattern)).toThrow(/^The regular expression '.*' cannot be used: .+\.$/)
+    },
+  )
+
+  test.each(['(a+)+$', '(a|a)*$', '(.*a){20}$', '(a?){30}b', '.*.*.*.*.*x'])(
+    '%s cannot hold up the process, and is refused at once the second time',
+    (pattern) => {
+      const expression = pythonRegExp(pattern)
+      const started = performance.now()
+      expect(() => expression.matches(`${'a'.repeat(200)}!`)).toThrow('takes longer than 100 ms')
+      const between = performance.now()
+      expect(() => expression.matches(`${'a'.repeat(200)}!`)).toThrow('takes longer than 100 ms')
+      expect(between - started).toBeLessThan(1000)
+      expect(performance.now() - between).toBeLessThan(20)
+    },
+  )
+
+  test('a pattern that only looks dangerous is decided', () => {
+    const expression = pythonRegExp('(?:web|db)+(?:\\d+)?$')
+    expect(expression.matches('web01')).toBe(true)
+    expect(expression.matches('webdbx')).toBe(false)
+    expect(expression.matches('web01')).toBe(true)
+  })
+
+  test('a pattern too long is refused', () => {
+    expect(() => pythonRegExp('a'.repeat(70_000))).toThrow('longer than')
+  })
+})

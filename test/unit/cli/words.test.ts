@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseInput, splitWords, yamlify } from '../../../core/cli/words.ts'
+import { Float } from '../../../core/codec/index.ts'
+
+describe('words of a command line', () => {
+  test.each([
+    ['1.0', new Float(1)],
+    ['0x10', 16],
+    ['1e3', '1e3'],
+    ['00:10', '00:10'],
+    ["' 5 '", ' 5 '],
+    [' 5 ', 5],
+    ['[http://x/?a=b, c]', ['http://x/?a=b', 'c']],
+    ['{a: [1, {b: \'c, d\'}], e: "\\x41"}', { a: [1, { b: 'c, d' }], e: 'A' }],
+    ['[a: 1]', [{ a: 1 }]],
+    ['[&x 1, *x]', [1, 1]],
+    ['{a: 1, a: 2}', '{a: 1, a: 2}'],
+    ['[1, , 2]', '[1, , 2]'],
+    ['>', '>'],
+    ['!', '!'],
+    ['[1] # one', [1]],
+    ['...', '...'],
+    ['<<', '<<'],
+    ['{__proto__: 1}', new Map([['__proto__', 1]])],
+    ['!!int 5', 5],
+    ['!!int x', '!!int x'],
+  ])('%j means %j', (word, value) => expect(yamlify(word)).toEqual(value))
+
+  test('no word can do harm: every one has a value, at once', () => {
+    fc.assert(fc.property(fc.string(), (word) => yamlify(word) !== undefined))
+    const deep = '['.repeat(100_000)
+    expect(yamlify(deep)).toBe(deep)
+  })
+
+  test('a keyword named __proto__ stays a keyword', () => {
+    const [map] = parseInput(['__proto__=1', 'a=2']) as [object]
+    expect(Object.keys(map)).toEqual(['__kwarg__', '__proto__', 'a'])
+  })
+
+  test('a keyword whose value holds a line end is a positional value', () => {
+    expect(parseInput(['k=v\n'])).toEqual(['k=v\n'])
+  })
+
+  test('lone separators part the arguments of several functions', () => {
+    expect(splitWords([',', '1', 'a=2'], ',', 2)).toEqual([[], ['1', 'a=2']])
+    expect(splitWords(['1'], ',', 3)).toEqual([['1'], [], []])
+    expect(splitWords(['a,b', '::', 'c'], '::', 2)).toEqual([['a,b'], ['c']])
+  })
+})

@@ -1,0 +1,53 @@
+import { Ajv } from 'ajv'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { problemWith } from '../../../core/config/check-option.ts'
+import { masterOptions } from '../../../core/config/master-options.ts'
+import { minionOptions } from '../../../core/config/minion-options.ts'
+
+const ajv = new Ajv({ allowUnionTypes: true, strictTuples: false })
+const options = Object.entries({ ...masterOptions, ...minionOptions })
+const anything = fc.anything({ maxDepth: 3, withBigInt: false, withNullPrototype: true })
+const likely = fc.oneof(
+  fc.constantFrom(
+    '',
+    'ipc',
+    'debug',
+    'sha256',
+    true,
+    false,
+    null,
+    0,
+    -1,
+    1.5,
+    4505,
+    70_000,
+    [],
+    {},
+    Number.NaN,
+  ),
+  fc.array(fc.oneof(fc.string(), fc.integer())),
+  fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.array(fc.string()), fc.integer())),
+)
+
+describe('the schemas of the options', () => {
+  it('are decided as ajv decides them', () => {
+    for (const [name, { schema }] of options) {
+      const validate = ajv.compile(schema)
+      fc.assert(
+        fc.property(fc.oneof(likely, anything), (value) => {
+          expect([name, problemWith(value, schema) === undefined]).toEqual([name, validate(value)])
+        }),
+        { numRuns: 30 },
+      )
+    }
+  })
+
+  it.each(options)(
+    'fit the default of %s, and say what it is for',
+    (_, { schema, default: fallback, doc }) => {
+      if (fallback !== undefined) expect(problemWith(fallback, schema)).toBe(undefined)
+      expect(doc).toMatch(/^[A-Z].*\.$/s)
+    },
+  )
+})

@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseYaml } from '../../../core/config/yaml.ts'
+
+const value = (text: string) => (parseYaml(`key: ${text}\n`) as Record<string, unknown>).key
+
+describe('words mean what they mean to users of Salt', () => {
+  it.each([
+    ['yes', true],
+    ['On', true],
+    ['OFF', false],
+    ['y', 'y'],
+    ['tRUE', 'tRUE'],
+    ['~', null],
+    ['', null],
+    ['Null', null],
+    ['0755', 755],
+    ['-017', -15],
+    ['08', '08'],
+    ['0x1F', 31],
+    ['0b101', 5],
+    ['0o17', '0o17'],
+    ['1_000', 1000],
+    ['1:30', 90],
+    ['12:30:45', 45045],
+    ['00:10', '00:10'],
+    ['1:30.5', 90.5],
+    ['1.5', 1.5],
+    ['.5', 0.5],
+    ['-.5', '-.5'],
+    ['1e3', '1e3'],
+    ['1.0e+3', 1000],
+    ['-.inf', Number.NEGATIVE_INFINITY],
+    ['.NaN', Number.NaN],
+    ['9007199254740993', 9007199254740993n],
+    ['0.0.0.0', '0.0.0.0'],
+    ['2024-01-31', '2024-01-31'],
+    ['2024-01-31 10:00:00', '2024-01-31 10:00:00'],
+    ['/var/run # a path', '/var/run'],
+    ["'yes'", 'yes'],
+    ['!!str 12', '12'],
+    ['!!int "12"', 12],
+  ])('%s is %o', (text, expected) => {
+    expect(value(text)).toEqual(expected)
+  })
+})
+
+describe('documents', () => {
+  it('merges maps with <<', () => {
+    expect(parseYaml('a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\n')).toEqual({
+      a: { x: 1, y: 2 },
+      b: { x: 1, y: 3 },
+    })
+  })
+
+  it('is null when there is nothing in it', () => {
+    expect(parseYaml('# only a comment\n')).toBe(null)
+  })
+
+  it.each([
+    ['a key that comes twice', 'a: 1\na: 2\n', /unique/],
+    ['a tag of Python', 'a: !!python/object/apply:os.system ["id"]\n', /tag/i],
+    ['a tag of JavaScript', 'a: !!js/function "x"\n', /tag/i],
+    ['a value that does not fit its tag', 'a: !!int abc\n', /tag/i],
+    ['two documents', 'a: 1\n---\nb: 2\n', /documents/],
+    ['a tab as indentation', 'a:\n\tb: 1\n', /[Tt]ab/],
+  ])('refuses %s', (_, text, reason) => {
+    expect(() => parseYaml(text)).toThrow(reason)
+  })
+
+  it('refuses aliases that would grow without bound, quickly', () => {
+    const levels = Array.from(
+      { length: 9 },
+      (_, n) => `a${n + 1}: &a${n + 1} [${Array(9).fill(`*a${n}`).join(',')}]`,
+    )
+    const started = performance.now()
+    expect(() => parseYaml(`a0: &a0 [x]\n${levels.join('\n')}\n`)).toThrow(/alias/)
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
+  it('refuses nesting that would exhaust the stack', () => {
+    expect(() => parseYaml(`a: ${'['.repeat(200_000)}`)).toThrow()
+  })
+
+  it('keeps a key named __proto__ a key', () => {
+    const parsed = parseYaml('__proto__: evil\n') as object
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
+    expect(Object.keys(parsed)).toEqual(['__proto__'])
+  })
+})
+
+describe('the short cut for flat files', () => {
+  const word = fc.stringMatching(/^[A-Za-z0-9/._:+-]{0,6}$/)
+  const line = fc.oneof(
+    fc.tuple(fc.stringMatching(/^[a-z_]{1,3}$/), word).map(([key, text]) => `${key}: ${text}`),
+    fc.constantFrom('', '# comment', '  ', 'a:', 'b: c # d', 'e : f', ' g: h', '- i', 'on: 1', 'j: k: l'),
+  )
+
+  it('gives what the parser gives', () => {
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
+        const text = `${lines.join('\n')}\n`
+        // A document with a directive never takes the short cut.
+        expect(outcome(() => parseYaml(text))).toEqual(outcome(() => parseYaml(`%YAML 1.1\n---\n${text}`)))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+function outcome(read: () => unknown): unknown {
+  try {
+    return { value: read() }
+  } catch {
+    return 'refused'
+  }
+}

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { loadMasterConfig } from '../../../core/config/index.ts'
+import { createLogger } from '../../../core/log/index.ts'
+
+it('takes its formats from a configuration', () => {
+  const lines: string[] = []
+  const { config } = loadMasterConfig({
+    configDir: '/nonexistent',
+    overrides: { log_fmt_console: '%(name)s %(message)s' },
+  })
+  const stream = { write: (text: string) => lines.push(text) }
+  createLogger({ program: 'salt', console: { level: config.log_level, stream }, formats: config }).warn(
+    'hello',
+  )
+  expect(lines).toEqual(['salt hello\n'])
+})

@@ -1,0 +1,235 @@
+import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Secret } from '../../../core/base/secret.ts'
+import { createLogger, type LogFormats } from '../../../core/log/index.ts'
+
+function terminal(level = 'all', formats: LogFormats = {}) {
+  const lines: string[] = []
+  const stream = { write: (text: string) => lines.push(text) }
+  return { lines, log: createLogger({ program: 'salt-master', console: { level, stream }, formats }) }
+}
+
+describe('on the terminal', () => {
+  it('a line is level and message, as in Salt', () => {
+    const { lines, log } = terminal()
+    log.info('started')
+    log.warn('100% %s %d')
+    expect(lines).toEqual(['[INFO    ] started\n', '[WARNING ] 100% %s %d\n'])
+  })
+
+  it('every level of Salt has its name', () => {
+    const { lines, log } = terminal()
+    for (const level of [
+      'garbage',
+      'trace',
+      'debug',
+      'profile',
+      'info',
+      'warn',
+      'error',
+      'critical',
+    ] as const)
+      log[level]('x')
+    expect(lines.join('').match(/[A-Z]+/g)).toEqual([
+      'GARBAGE',
+      'TRACE',
+      'DEBUG',
+      'PROFILE',
+      'INFO',
+      'WARNING',
+      'ERROR',
+      'CRITICAL',
+    ])
+  })
+
+  it('only what is as bad as the level is shown', () => {
+    const { lines, log } = terminal('warning')
+    log.info('no')
+    log.warn('yes')
+    expect(lines).toHaveLength(1)
+    expect([log.isLevelEnabled('info'), log.isLevelEnabled('warning')]).toEqual([false, true])
+  })
+
+  it('nothing is shown when quiet', () => {
+    const { lines, log } = terminal('quiet')
+    log.critical('no')
+    expect(lines).toEqual([])
+  })
+
+  it('facts follow the message', () => {
+    const { lines, log } = terminal()
+    log.info('key accepted', {
+      id: 'web1',
+      minions: ['a b'],
+      gone: undefined,
+      big: 12n,
+      bytes: Buffer.alloc(3),
+    })
+    expect(lines).toEqual(['[INFO    ] key accepted id=web1 minions=["a b"] big=12 bytes="<3 bytes>"\n'])
+  })
+
+  it('errors are shown with their stack, indented', () => {
+    const { lines, log } = terminal()
+    log.error('failed', { error: new Error('no disk') })
+    expect(lines[0]).toMatch(/^\[ERROR {3}\] failed error="no disk"\n {4}Error: no disk\n {4} {4}at /)
+    log.error('failed', new Error('alone'))
+    expect(lines[1]).toContain('error="alone"')
+  })
+
+  it('cycles and depth do no harm', () => {
+    const { lines, log } = terminal()
+    const cycle: Record<string, unknown> = { name: 'x' }
+    cycle.self = cycle
+    log.info('cycle', { cycle, map: new Map([[{}, 1]]) })
+    expect(lines[0]).toContain('…')
+  })
+})
+
+describe('formats', () => {
+  it('are those of Python', () => {
+    const format =
+      '%(levelname)5s|%(levelname)-8s|%(levelno)03d|%(msecs)03d|%(name).4s|%(message)s|%(nothing)s|100%%'
+    const { lines, log } = terminal('all', { log_fmt_console: format })
+    log.child('channel').info('hello')
+    expect(lines[0]).toMatch(/^ INFO\|INFO {4}\|020\|\d{3}\|chan\|hello\|\|100%\n$/)
+  })
+
+  it('have dates as strftime writes them', () => {
+    vi.useFakeTimers({ now: new Date(2026, 0, 5, 4, 3, 2, 1) })
+    const log_datefmt = '%Y-%m-%d %H:%M:%S %j %I%p %b %a %% %Q'
+    const { lines, log } = terminal('all', { log_fmt_console: '%(asctime)s,%(msecs)03d', log_datefmt })
+    log.info('x')
+    vi.useRealTimers()
+    expect(lines).toEqual(['2026-01-05 04:03:02 005 04AM Jan Mon % %Q,001\n'])
+  })
+})
+
+describe('components', () => {
+  it('have names of their own', () => {
+    const { lines, log } = terminal('all', { log_fmt_console: '%(name)s' })
+    log.info('x')
+    log.child('minion').child('link').info('x')
+    expect(lines).toEqual(['salt-master\n', 'minion.link\n'])
+  })
+
+  it('may have levels of their own, with or without the prefix of Salt', () => {
+    const { lines, log } = terminal('error', {
+      log_granular_levels: { 'salt.minion': 'debug', loader: 'quiet' },
+    })
+    log.info('no')
+    log.child('minion').child('link').debug('yes')
+    log.child('minions').debug('no')
+    log.child('loader').critical('no')
+    expect(lines).toEqual(['[DEBUG   ] yes\n'])
+    expect(log.child('minion').isLevelEnabled('debug')).toBe(true)
+  })
+})
+
+describe('what comes from peers', () => {
+  it('cannot begin a line of its own or steer the terminal', () => {
+    const { lines, log } = terminal()
+    log.info('id is web1\n[ERROR   ] forged\r\x1b[2J\u2028\u202e', { id: 'a\nb' })
+    log.child('evil\nname').info('x')
+    log.error('failed', { error: new Error('a\n[ERROR   ] forged') })
+    expect(lines[0]).toBe('[INFO    ] id is web1\\n[ERROR   ] forged\\r\\x1b[2J\\u2028\\u202e id="a\\nb"\n')
+    expect(lines.join('').split('\n')).not.toContainEqual(expect.stringMatching(/^\[ERROR {3}\] forged/))
+  })
+
+  it('shows no secret, wherever it is', () => {
+    const { lines, log } = terminal('all')
+    const secret = 'hunter2'
+    log.info('request', {
+      password: secret,
+      load: { tok: secret, eauth: secret, credentials: { a: secret }, key: Buffer.from(secret) },
+      list: [{ api_token: secret, rootKey: secret }],
+      map: new Map([['secret', secret]]),
+      hidden: new Secret(secret),
+    })
+    log.info(`called with password=${secret} and 'token': '${secret}'`, {
+      command: `login --password=${secret}`,
+    })
+    log.info('failed', {
+      error: Object.assign(new Error(`password: ${secret}`), { data: { password: secret } }),
+    })
+    expect(lines.join('')).not.toContain(secret)
+    expect(lines[0]).toContain('password=**********')
+  })
+})
+
+describe('in the file', () => {
+  let dir: string
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'salt-ts-log-'))
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+
+  it('a line has time, component, level and process, as in Salt; others cannot read it', async () => {
+    const path = join(dir, 'var', 'log', 'master')
+    const log = createLogger({ program: 'salt-master', file: { path, level: 'info' } })
+    log.child('channel').info('hello')
+    log.debug('no')
+    await log.close()
+    expect(await readFile(path, 'utf8')).toMatch(
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} \[channel {10}:0 {3}\]\[INFO {4}\]\[\d+\] hello\n$/,
+    )
+    expect((await stat(path)).mode & 0o137).toBe(0)
+  })
+
+  it('has a level of its own', async () => {
+    const lines: string[] = []
+    const path = join(dir, 'log')
+    const stream = { write: (text: string) => lines.push(text) }
+    const log = createLogger({
+      program: 'salt-master',
+      console: { level: 'error', stream },
+      file: { path, level: 'debug' },
+      formats: { log_fmt_logfile: '%(message)s' },
+    })
+    log.debug('quietly')
+    log.error('loudly')
+    await log.close()
+    expect(lines).toEqual(['[ERROR   ] loudly\n'])
+    expect(await readFile(path, 'utf8')).toBe('quietly\nloudly\n')
+  })
+
+  it('is begun anew when it was moved away', async () => {
+    const path = join(dir, 'log')
+    const log = createLogger({
+      program: 'x',
+      file: { path, level: 'all' },
+      formats: { log_fmt_logfile: '%(message)s' },
+    })
+    log.info('before')
+    await rename(path, `${path}.1`)
+    vi.useFakeTimers({ now: Date.now() + 2000 })
+    log.info('after')
+    vi.useRealTimers()
+    await log.close()
+    expect(await readFile(path, 'utf8')).toBe('after\n')
+  })
+
+  it('that cannot be written is named once on the terminal, and logging goes on', () => {
+    const lines: string[] = []
+    const log = createLogger({
+      program: 'x',
+      console: { level: 'warning', stream: { write: (text: string) => lines.push(text) } },
+      file: { path: '/dev/null/log', level: 'warning' },
+    })
+    log.warn('one')
+    log.warn('two')
+    expect(lines).toEqual([
+      '[WARNING ] one\n',
+      expect.stringContaining('The log file /dev/null/log cannot be written'),
+      '[WARNING ] two\n',
+    ])
+  })
+})
+
+it('goes nowhere if there is neither terminal nor file', async () => {
+  const log = createLogger({ program: 'x' })
+  log.critical('no')
+  expect(log.isLevelEnabled('critical')).toBe(false)
+  await log.close()
+})

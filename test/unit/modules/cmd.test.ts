@@ -1,0 +1,463 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import * as cmd from '../../../modules/cmd.ts'
+import { call, fakeContext } from './context.ts'
+
+const isRoot = process.getuid?.() === 0
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-cmd-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('cmd.run', () => {
+  test('goes through the shell when it is a job of its own', async () => {
+    expect(await call(cmd.run, { cmd: 'echo a; echo b | tr b c' })).toBe('a\nc')
+  })
+
+  test('does not go through the shell when another module calls it', async () => {
+    const context = fakeContext({ nested: true })
+    expect(await call(cmd.run, { cmd: `printf '%s|' 'a b'; $HOME` }, context)).toBe('a b;|$HOME|')
+  })
+
+  test('goes through the shell for another module if cmd_safe is false or python_shell is true', async () => {
+    const nested = { nested: true }
+    expect(
+      await call(cmd.run, { cmd: 'echo a; echo b' }, fakeContext({ ...nested, opts: { cmd_safe: false } })),
+    ).toBe('a\nb')
+    expect(await call(cmd.run, { cmd: 'echo a; echo b', python_shell: true }, fakeContext(nested))).toBe(
+      'a\nb',
+    )
+  })
+
+  test('never gives a list of words to a shell', async () => {
+    expect(await call(cmd.run, { cmd: ['printf', '%s|', 'a; b', 3] })).toBe('a; b|3|')
+  })
+
+  test('merges stderr into stdout in the order of writing', async () => {
+    const cmdLine = 'for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done'
+    expect(await call(cmd.run, { cmd: cmdLine })).toBe(
+      [1, 2, 3, 4, 5].flatMap((i) => [`out${i}`, `err${i}`]).join('\n'),
+    )
+  })
+
+  test('lets a command open /dev/stdout, /dev/stderr and /dev/stdin by name', async () => {
+    const outcome = await call(cmd.run_all, {
+      cmd: 'cat /dev/stdin > /dev/stderr; echo b > /dev/stdout',
+      stdin: 'a',
+    })
+    expect(outcome).toMatchObject({ stdout: 'b', stderr: 'a', retcode: 0 })
+  })
+
+  test('runs without mkfifo too, then on sockets', async () => {
+    vi.stubEnv('PATH', folder)
+    try {
+      const cmdLine = 'echo out; echo err >&2; read line; echo $line; umask'
+      const outcome = await call(cmd.run, { cmd: cmdLine, shell: '/bin/sh', stdin: 'in', umask: 77 })
+      expect(outcome).toBe('out\nerr\nin\n0077')
+      expect(await call(cmd.run_stderr, { cmd: cmdLine, shell: '/bin/sh' })).toBe('err')
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  test('keeps line ends if rstrip is false', async () => {
+    expect(await call(cmd.run, { cmd: 'echo a; echo', rstrip: false })).toBe('a\n\n')
+  })
+
+  test('gives no output if hide_output is set, but the return code', async () => {
+    const context = fakeContext()
+    expect(await call(cmd.run, { cmd: 'echo a; exit 3', hide_output: true }, context)).toBe('')
+    expect(context.retcode).toBe(3)
+  })
+
+  test('raises what was printed if raise_err is set', async () => {
+    await expect(call(cmd.run, { cmd: 'echo broken; exit 3', raise_err: true })).rejects.toThrow(
+      new CommandExecutionError('broken'),
+    )
+  })
+
+  test('takes 64 MB of output in linear time', async () => {
+    const text = (await call(cmd.run, { cmd: 'head -c 67108864 /dev/zero | tr "\\0" x' })) as string
+    expect(text).toHaveLength(64 * 1024 * 1024)
+  })
+
+  test('starts in the home directory, or in cwd', async () => {
+    expect(await call(cmd.run, { cmd: 'pwd' })).toBe(homedir())
+    expect(await call(cmd.run, { cmd: 'pwd', cwd: folder })).toBe(folder)
+  })
+
+  test.each(['relative', '/nonexistent', '/etc/passwd'])('refuses the cwd %s', async (cwd) => {
+    await expect(call(cmd.run, { cmd: 'pwd', cwd })).rejects.toThrow(
+      `Specified cwd '${cwd}' either not absolute or does not exist`,
+    )
+  })
+
+  test('finds a program relative to cwd', async () => {
+    await writeFile(join(folder, 'hello'), '#!/bin/sh\necho hello "$1"\n')
+    await chmod(join(folder, 'hello'), 0o755)
+    expect(await call(cmd.run, { cmd: './hello you', cwd: folder }, fakeContext({ nested: true }))).toBe(
+      'hello you',
+    )
+  })
+
+  test('says which program is missing, without its arguments', async () => {
+    const failure = call(cmd.run, { cmd: 'nosuchprogram --password c4n4ry', python_shell: false })
+    await expect(failure).rejects.toThrow(/^Unable to run command 'nosuchprogram', reason: No such program/)
+  })
+
+  test('passes the exit code 127 of a shell that finds nothing', async () => {
+    const context = fakeContext()
+    expect(await call(cmd.run, { cmd: 'nosuchprogram' }, context)).toContain('nosuchprogram')
+    expect(context.retcode).toBe(127)
+  })
+
+  test('refuses a shell that is not there', async () => {
+    await expect(call(cmd.run, { cmd: 'echo', shell: '/bin/nosh' })).rejects.toThrow(
+      'The shell /bin/nosh is not available',
+    )
+  })
+
+  test('uses the shell it is given', async () => {
+    expect(await call(cmd.run, { cmd: 'echo $0', shell: '/bin/sh' })).toBe('/bin/sh')
+  })
+
+  test.each([
+    ['template', { template: 'jinja' }, /no template engine/],
+    ['encoded_cmd', { encoded_cmd: true }, /PowerShell/],
+    ['an unknown output_encoding', { output_encoding: 'klingon' }, /'klingon' is not known/],
+    ['success_retcodes that are no numbers', { success_retcodes: 'x' }, /must be a list of integers/],
+  ])('refuses %s with a reason', async (_, given, reason) => {
+    const failure = call(cmd.run, { cmd: `touch ${join(folder, 'ran')}`, ...given })
+    await expect(failure).rejects.toThrow(SaltInvocationError)
+    await expect(failure).rejects.toThrow(reason)
+    await expect(stat(join(folder, 'ran'))).rejects.toThrow('ENOENT')
+  })
+
+  test('obeys cmd_blacklist_glob and cmd_whitelist_glob for published jobs only', async () => {
+    const job = { jid: '1', fun: 'cmd.run', arg: [], tgt: '*', tgt_type: 'glob', ret: '' }
+    const opts = { cmd_blacklist_glob: ['rm *'], cmd_whitelist_glob: ['echo *', 'rm *'] }
+    const published = () => fakeContext({ opts, job })
+    await expect(call(cmd.run, { cmd: 'rm -rf x' }, published())).rejects.toThrow('is not permitted')
+    await expect(call(cmd.run, { cmd: ['ls', '/'] }, published())).rejects.toThrow('is not permitted')
+    expect(await call(cmd.run, { cmd: 'echo fine' }, published())).toBe('fine')
+    expect(await call(cmd.run, { cmd: 'true' }, fakeContext({ opts, job, nested: true }))).toBe('')
+  })
+})
+
+describe('The return code of the job', () => {
+  test.each([
+    ['is that of the command', 'exit 4', {}, 4],
+    ['is 0 with ignore_retcode', 'exit 4', { ignore_retcode: true }, 0],
+    ['is 0 if success_retcodes has it', 'exit 4', { success_retcodes: [3, 4] }, 0],
+    ['is 0 if success_retcodes has it as text', 'exit 4', { success_retcodes: '3,4' }, 0],
+    ['is 0 if stdout says so', 'echo nothing to do; exit 4', { success_stdout: 'nothing to do' }, 0],
+    ['is not 0 only because stderr is mentioned', 'exit 4', { success_stderr: ['nothing'] }, 4],
+    ['is negative for a signal', 'kill -9 $$', {}, -9],
+  ])('%s', async (_, line, given, expected) => {
+    const context = fakeContext()
+    await call(cmd.run_all, { cmd: line, ...given }, context)
+    expect(context.retcode).toBe(expected)
+  })
+
+  test('is what cmd.retcode answers', async () => {
+    expect(await call(cmd.retcode, { cmd: 'exit 5' })).toBe(5)
+  })
+})
+
+describe('Environment', () => {
+  test('takes a map, a list of maps or lines', async () => {
+    const line = 'echo $A-$B'
+    expect(await call(cmd.run, { cmd: line, env: { A: 1, B: true } })).toBe('1-True')
+    expect(await call(cmd.run, { cmd: line, env: [{ A: 'x' }, { B: null }] })).toBe('x-')
+    expect(await call(cmd.run, { cmd: line, env: 'A=x=y\nB=z' })).toBe('x=y-z')
+  })
+
+  test('refuses what is no environment', async () => {
+    await expect(call(cmd.run, { cmd: 'true', env: 5 })).rejects.toThrow('env must be a map')
+    await expect(call(cmd.run, { cmd: 'true', env: { 'A=B': 1 } })).rejects.toThrow('name in env')
+  })
+
+  test('is only what was given, and the locale, with clean_env', async () => {
+    const printed = await call(cmd.run, {
+      cmd: '/usr/bin/env',
+      env: { A: '1' },
+      clean_env: true,
+      python_shell: false,
+    })
+    const names = String(printed)
+      .split('\n')
+      .map((line) => line.split('=')[0])
+    expect(names).toContain('A')
+    expect(names).not.toContain('HOME')
+    expect(names.filter((name) => !/^(LC_\w+|LANGUAGE|A)$/.test(name!))).toEqual([])
+  })
+
+  test('has the C locale unless reset_system_locale is false or env says otherwise', async () => {
+    const line = 'echo $LC_MESSAGES'
+    expect(await call(cmd.run, { cmd: line })).toBe('C')
+    expect(await call(cmd.run, { cmd: line, env: { LC_MESSAGES: 'de_DE' } })).toBe('de_DE')
+  })
+
+  test('puts prepend_path first', async () => {
+    expect(await call(cmd.run, { cmd: 'echo $PATH', prepend_path: '/opt/x' })).toMatch(/^\/opt\/x:/)
+  })
+
+  test('gives stdin, with \\n for a line end', async () => {
+    expect(await call(cmd.run, { cmd: 'wc -l', stdin: 'a\\nb\\n' })).toMatch(/^\s*2$/)
+    expect(await call(cmd.run, { cmd: 'cat', stdin: 'a\\nb', stdin_raw_newlines: true })).toBe('a\\nb')
+    expect(await call(cmd.run, { cmd: 'cat' })).toBe('')
+    expect(await call(cmd.run, { cmd: 'true', stdin: 'x'.repeat(1_000_000) })).toBe('')
+  })
+
+  test('sets the umask', async () => {
+    expect(await call(cmd.run, { cmd: 'umask', umask: '077' })).toBe('0077')
+    expect(await call(cmd.run, { cmd: 'umask', umask: 27 })).toBe('0027')
+    await expect(call(cmd.run, { cmd: 'umask', umask: '000' })).rejects.toThrow('Zero umask is not allowed.')
+    await expect(call(cmd.run, { cmd: 'umask', umask: '8; id' })).rejects.toThrow('Invalid umask')
+  })
+})
+
+describe('Secrets', () => {
+  const canary = 'c4n4ry'
+  const secrets = { env: { PASSWORD: canary }, stdin: `${canary}\nmore`, password: canary }
+
+  test.each(['trace', 'debug', 'info', 'error'])(
+    'never reach the log at level %s',
+    async (output_loglevel) => {
+      const context = fakeContext()
+      const line = 'cat; echo $PASSWORD >&2; exit 1'
+      await call(cmd.run_all, { cmd: line, ...secrets, output_loglevel }, context)
+      const log = context.lines.map(({ message }) => message).join('\n')
+      expect(log).toContain('**********')
+      expect(log).not.toContain(canary)
+    },
+  )
+
+  test('never reach an error', async () => {
+    const given = { cmd: 'nosuchprogram', python_shell: false, ...secrets }
+    const failure = await call(cmd.run, given).then(
+      () => expect.fail('it ran'),
+      (cause: CommandExecutionError) => cause,
+    )
+    expect(JSON.stringify([failure.message, failure.data, failure.stack])).not.toContain(canary)
+  })
+
+  test('nothing at all is logged with output_loglevel=quiet', async () => {
+    const context = fakeContext()
+    await call(cmd.run, { cmd: 'echo a; exit 1', output_loglevel: 'quiet' }, context)
+    expect(context.lines).toEqual([])
+  })
+
+  test('the log names a command by its first word that is no assignment', async () => {
+    const context = fakeContext()
+    await call(cmd.run, { cmd: `TOKEN=${canary} true --token ${canary}` }, context)
+    expect(context.lines.map(({ message }) => message).join()).toContain(
+      "Executing command 'true' in directory",
+    )
+    expect(JSON.stringify(context.lines)).not.toContain(canary)
+  })
+
+  test('a long output is cut in the log', async () => {
+    const context = fakeContext()
+    await call(cmd.run, { cmd: 'head -c 100000 /dev/zero | tr "\\0" x', env: { A: 'xxxxx' } }, context)
+    expect(context.lines.at(-1)!.message.length).toBeLessThan(30_000)
+  })
+})
+
+describe('Encodings', () => {
+  test('bytes that are not UTF-8 are replaced, and that is said', async () => {
+    const context = fakeContext()
+    expect(await call(cmd.run, { cmd: "printf 'a\\377b'" }, context)).toBe('a\ufffdb')
+    expect(JSON.stringify(context.lines)).toContain('could not be decoded')
+  })
+
+  test('output_encoding decides', async () => {
+    expect(await call(cmd.run, { cmd: "printf 'a\\344\\201'", output_encoding: 'latin_1' })).toBe(
+      'a\u00e4\u0081',
+    )
+    expect(await call(cmd.run, { cmd: "printf '\\200'", output_encoding: 'cp1252' })).toBe('€')
+    expect(await call(cmd.run, { cmd: "printf 'a\\344'", output_encoding: 'ascii' })).toBe('a\ufffd')
+  })
+})
+
+describe('Time', () => {
+  test('a command that takes too long is killed with all it started', async () => {
+    const context = fakeContext()
+    const pids = join(folder, 'pids')
+    const line = `sleep 300 & echo $! >> ${pids}; (sleep 301 & echo $! >> ${pids}); sh -c 'echo $$ >> ${pids}; sleep 302'`
+    const started = Date.now()
+    const text = await call(cmd.run, { cmd: line, timeout: 0.5 }, context)
+    expect(text).toBe(`${line} : Timed out after 0.5 seconds`)
+    expect(context.retcode).toBe(1)
+    expect(Date.now() - started).toBeLessThan(5000)
+    const alive = (await readFile(pids, 'utf8')).trim().split('\n').map(Number).filter(isAlive)
+    expect(alive).toEqual([])
+  })
+
+  test('an aborted job stops its command, which may tidy up', async () => {
+    const controller = new AbortController()
+    const ready = join(folder, 'ready')
+    const line = `trap 'echo tidy > ${folder}/tidied; exit' TERM; echo > ${ready}; while :; do sleep 0.05; done`
+    const failure = call(cmd.run, { cmd: line }, fakeContext({ signal: controller.signal })).catch((e) => e)
+    await expect
+      .poll(() =>
+        stat(ready).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true)
+    controller.abort()
+    expect(await failure).toBeInstanceOf(CommandExecutionError)
+    expect(await readFile(`${folder}/tidied`, 'utf8')).toBe('tidy\n')
+  })
+
+  test('nothing is started for a job that is already aborted', async () => {
+    const context = fakeContext({ signal: AbortSignal.abort() })
+    await expect(call(cmd.run, { cmd: `touch ${folder}/started` }, context)).rejects.toThrow('was cancelled')
+    await expect(stat(`${folder}/started`)).rejects.toThrow('ENOENT')
+  })
+
+  test('bg and run_bg do not wait', async () => {
+    expect(await call(cmd.run, { cmd: 'sleep 60', bg: true, timeout: 0.1 })).toBe('')
+    const { pid } = (await call(cmd.run_bg, { cmd: 'sleep 60' })) as { pid: number }
+    expect(isAlive(pid)).toBe(true)
+    process.kill(-pid, 'SIGKILL')
+  })
+})
+
+describe.skipIf(!isRoot)('runas', () => {
+  test('changes user, groups, home and environment', async () => {
+    const line = 'id -un; id -gn; echo $USER $HOME; pwd; echo x > /dev/stderr'
+    expect(await call(cmd.run, { cmd: line, runas: 'nobody', shell: '/bin/sh' })).toBe(
+      `nobody\nnogroup\nnobody /nonexistent\n/\nx`,
+    )
+  })
+
+  test('gives the supplementary groups of the user, not those of the minion', async () => {
+    const { stdout } = await promisify(execFile)('id', ['-G', 'nobody'])
+    expect(await call(cmd.run, { cmd: ['id', '-G'], runas: 'nobody' })).toBe(stdout.trim())
+  })
+
+  test('sets umask and group together with the user', async () => {
+    expect(
+      await call(cmd.run, { cmd: 'umask; id -gn', runas: 'nobody', group: 'daemon', umask: '077' }),
+    ).toBe('0077\ndaemon')
+  })
+
+  test.each([
+    [{ runas: 'no such user' }, "User 'no such user' is not available"],
+    [{ runas: '--help' }, "User '--help' is not available"],
+    [{ group: 'nosuchgroup' }, "Group 'nosuchgroup' is not available"],
+  ])('refuses %j', async (given, sentence) => {
+    await expect(call(cmd.run, { cmd: 'id', ...given })).rejects.toThrow(sentence)
+  })
+})
+
+describe('The relatives of cmd.run', () => {
+  test('run_stdout, run_stderr and run_all keep the two apart', async () => {
+    const line = 'echo out; echo err >&2; exit 2'
+    expect(await call(cmd.run_stdout, { cmd: line })).toBe('out')
+    expect(await call(cmd.run_stderr, { cmd: line })).toBe('err')
+    expect(await call(cmd.run_all, { cmd: line })).toEqual({
+      pid: expect.any(Number),
+      retcode: 2,
+      stdout: 'out',
+      stderr: 'err',
+    })
+    expect(await call(cmd.run_all, { cmd: line, redirect_stderr: true })).toMatchObject({
+      stdout: 'out\nerr',
+      stderr: '',
+    })
+  })
+
+  test('shell goes through the shell even when another module calls it', async () => {
+    expect(await call(cmd.shell, { cmd: 'echo a; echo b' }, fakeContext({ nested: true }))).toBe('a\nb')
+  })
+
+  test('script runs a copy of a local script, which need not be executable', async () => {
+    const source = join(folder, 'script.sh')
+    await writeFile(source, '#!/bin/sh\nprintf "%s|" "$@"; echo $0 >&2; exit 7\n')
+    const context = fakeContext()
+    const outcome = await call(cmd.script, { source, args: 'a "b c"' }, context)
+    expect(outcome).toMatchObject({ retcode: 7, stdout: 'a|b c|' })
+    await expect(stat((outcome as { stderr: string }).stderr)).rejects.toThrow('ENOENT')
+    expect(context.retcode).toBe(7)
+    expect(await call(cmd.script_retcode, { source, args: ['x'] })).toBe(7)
+  })
+
+  test.each(['salt://a.sh', 'http://h/a.sh', 'https://h/a.sh'])(
+    'script refuses %s with a reason',
+    async (source) => {
+      await expect(call(cmd.script, { source })).rejects.toThrow(
+        /Cannot fetch a script from \w+:\/\/: .*give its path/,
+      )
+    },
+  )
+
+  test('script says why it could not read', async () => {
+    expect(await call(cmd.script, { source: '/nonexistent' })).toEqual({
+      pid: 0,
+      retcode: 1,
+      stdout: '',
+      stderr: 'Cannot read /nonexistent: ENOENT',
+      cache_error: true,
+    })
+  })
+
+  test('exec_code runs text with an interpreter', async () => {
+    expect(await call(cmd.exec_code, { lang: 'sh', code: 'echo "$1"; exit 3', args: ['a b'] })).toBe('a b')
+    expect(await call(cmd.exec_code_all, { lang: 'sh', code: 'exit 3' })).toMatchObject({ retcode: 3 })
+  })
+
+  test('which, which_bin and has_exec look in the PATH', async () => {
+    expect(await call(cmd.which, { cmd: 'sh' })).toMatch(/\/sh$/)
+    expect(await call(cmd.which, { cmd: 'nosuchprogram' })).toBeNull()
+    expect(await call(cmd.which_bin, { cmds: ['nosuchprogram', 'sh'] })).toMatch(/\/sh$/)
+    expect(await call(cmd.has_exec, { cmd: 'sh' })).toBe(true)
+    expect(await call(cmd.has_exec, { cmd: '/etc' })).toBe(false)
+  })
+
+  test('shells and shell_info describe what is there', async () => {
+    expect(await call(cmd.shells)).toContain('/bin/sh')
+    expect(await call(cmd.shell_info, { shell: 'perl' })).toMatchObject({
+      installed: true,
+      path: expect.any(String),
+    })
+    expect(await call(cmd.shell_info, { shell: 'nosh' })).toMatchObject({ installed: null })
+  })
+
+  test.each(['tty/../../etc/passwd', 'sda', '../x'])('tty refuses %s', async (device) => {
+    expect(await call(cmd.tty, { device, echo: 'x' })).toEqual({
+      Error: 'The specified device is not a valid TTY',
+    })
+  })
+
+  test('run_chroot refuses what is no chroot', async () => {
+    await expect(call(cmd.run_chroot, { root: '/nonexistent', cmd: 'id' })).rejects.toThrow(
+      'must be an existing',
+    )
+    await expect(call(cmd.run_chroot, { root: '/', cmd: 'id' })).rejects.toThrow('not /')
+  })
+
+  test('powershell is refused with a reason', async () => {
+    await expect(call(cmd.powershell, { cmd: 'x' })).rejects.toThrow('Windows minions')
+  })
+})
+
+// Not a zombie either, which nobody may have reaped yet.
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,126 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Context, isFn, type Job } from 'salt-ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import * as saltutil from '../../../modules/saltutil.ts'
+import { type AnyFn, call, fakeContext } from './context.ts'
+
+const job = (jid: string, fun: string): Job => ({
+  jid,
+  fun,
+  arg: [],
+  tgt: '*',
+  tgt_type: 'glob',
+  ret: '',
+  pid: 7,
+})
+const jobs = [job('1', 'cmd.run'), job('2', 'state.apply'), job('3', 'saltutil.running')]
+const minion = {
+  running: vi.fn(),
+  signalJob: vi.fn(),
+  findCachedJob: vi.fn(),
+  refreshModules: vi.fn(),
+  refreshGrains: vi.fn(),
+  clearJobCache: vi.fn(),
+  request: vi.fn(),
+  fire: vi.fn(),
+}
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-saltutil-'))
+  for (const fn of Object.values(minion)) fn.mockReset().mockResolvedValue(true)
+  minion.running.mockResolvedValue(jobs)
+  minion.signalJob.mockImplementation(async (jid, signal) => `Signal ${signal} sent to job ${jid} at pid 7`)
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const ask = (fn: AnyFn, given: object = {}) =>
+  call(
+    fn,
+    given as Record<string, unknown>,
+    fakeContext({
+      opts: { pki_dir: folder, extension_modules: folder },
+      job: jobs[2]!,
+      minion: minion as unknown as Context['minion'],
+    }),
+  )
+
+test('running and is_running leave out the job that asks', async () => {
+  expect(await ask(saltutil.running)).toEqual(jobs.slice(0, 2))
+  expect(await ask(saltutil.is_running, { fun: 'state.*' })).toEqual([jobs[1]])
+  expect(await ask(saltutil.is_running, { fun: 'saltutil.*' })).toEqual([])
+})
+
+test('find_job gives the job, or an empty map', async () => {
+  expect(await ask(saltutil.find_job, { jid: '2' })).toEqual(jobs[1])
+  expect(await ask(saltutil.find_job, { jid: '9' })).toEqual({})
+})
+
+test('find_cached_job says if there is none', async () => {
+  minion.findCachedJob.mockResolvedValue(undefined)
+  expect(await ask(saltutil.find_cached_job, { jid: '9' })).toBe('This minion has no cached return of job 9')
+})
+
+test('signal_job takes numbers and names', async () => {
+  const sent = 'Signal 15 sent to job 1 at pid 7'
+  for (const sig of [15, '15', 'TERM', 'sigterm'])
+    expect(await ask(saltutil.signal_job, { jid: '1', sig })).toBe(sent)
+  await expect(ask(saltutil.signal_job, { jid: '1', sig: 'constructor' })).rejects.toThrow(
+    'There is no signal',
+  )
+})
+
+test('term and kill send their signals, to one or to all others', async () => {
+  expect(await ask(saltutil.term_job, { jid: '1' })).toContain('Signal 15')
+  expect(await ask(saltutil.kill_job, { jid: '1' })).toContain('Signal 9')
+  expect(await ask(saltutil.term_all_jobs)).toEqual([
+    'Signal 15 sent to job 1 at pid 7',
+    'Signal 15 sent to job 2 at pid 7',
+  ])
+  expect(await ask(saltutil.kill_all_jobs)).toHaveLength(2)
+})
+
+test('refreshes go to the minion', async () => {
+  await ask(saltutil.refresh_modules)
+  await ask(saltutil.refresh_grains)
+  await ask(saltutil.refresh_matchers)
+  expect(minion.refreshModules).toHaveBeenCalledOnce()
+  expect(minion.refreshGrains).toHaveBeenCalledOnce()
+  expect(minion.fire).toHaveBeenCalledWith('matchers_refresh', {})
+  expect(await ask(saltutil.refresh_pillar)).toBe(true)
+})
+
+test('caches are cleared by age', async () => {
+  await ask(saltutil.clear_job_cache, { hours: 12 })
+  await ask(saltutil.clear_cache)
+  expect(minion.clearJobCache.mock.calls).toEqual([[12], [0]])
+})
+
+test('regen_keys removes only the own key pair', async () => {
+  for (const name of ['minion.pem', 'minion.pub', 'minion_master.pub'])
+    await writeFile(join(folder, name), '')
+  expect(await ask(saltutil.regen_keys)).toBe(true)
+  expect(await readdir(folder)).toEqual(['minion_master.pub'])
+})
+
+test('revoke_auth asks the master, and answers false if it does not', async () => {
+  expect(await ask(saltutil.revoke_auth)).toBe(true)
+  expect(minion.request).toHaveBeenCalledWith({ cmd: 'revoke_auth', id: 'm1', preserve_minion_cache: false })
+  minion.request.mockRejectedValue(new Error('no answer'))
+  expect(await ask(saltutil.revoke_auth)).toBe(false)
+})
+
+test('list_extmods lists what was synced', async () => {
+  await mkdir(join(folder, 'modules'))
+  for (const name of ['b.ts', 'a.py', '_helper.ts']) await writeFile(join(folder, 'modules', name), '')
+  expect(await ask(saltutil.list_extmods)).toEqual({ modules: ['a', 'b'] })
+})
+
+test('every sync function answers that nothing changed', async () => {
+  const sync = Object.entries(saltutil).filter(([name, value]) => name.startsWith('sync_') && isFn(value))
+  expect(sync).toHaveLength(19)
+  for (const [name, fn] of sync) if (name !== 'sync_all') expect(await ask(fn as AnyFn)).toEqual([])
+  expect(await ask(saltutil.sync_all)).toMatchObject({ modules: [], grains: [] })
+})

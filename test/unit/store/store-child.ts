@@ -1,0 +1,31 @@
+/** Run by the tests as a process of its own: `store-child.ts <path> <what> [argument]`. Prints one line per step. */
+import { writeSync } from 'node:fs'
+import { openStore } from '../../../core/store/index.ts'
+
+const [path = '', what = '', argument = ''] = process.argv.slice(2)
+const store = openStore(path)
+const print = (line: string) => writeSync(1, `${line}\n`)
+
+if (what === 'count') {
+  const changes = Array.from({ length: Number(argument) }, () =>
+    store.change((records) => records.put(['count'], Number(records.get(['count']) ?? 0) + 1)),
+  )
+  await Promise.all(changes)
+}
+
+if (what === 'write-for-ever') {
+  for (let n = 0; ; n++) {
+    await Promise.all([0, 1, 2].map((part) => store.put([n, part], { n, text: 'x'.repeat(300) })))
+    print(`acknowledged ${n}`)
+  }
+}
+
+if (what === 'write-watched') {
+  for (let n = 0; n < Number(argument); n++) {
+    print(`asked ${n}`)
+    await store.put([n], Buffer.alloc(5000))
+    print(`acknowledged ${n}`)
+  }
+}
+
+await store.close()

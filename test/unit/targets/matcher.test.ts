@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import { matcher } from '../../../core/author/index.ts'
+import { createMatcher, expectedMinions, type Target } from '../../../core/targets/index.ts'
+import { allMatchers } from '../../harness/matchers.ts'
+
+const plugins = await allMatchers()
+const reasons: string[] = []
+const targets = createMatcher({
+  matchers: (type) => plugins.get(type),
+  nodegroups: {
+    web: 'web*',
+    prod: 'G@env:prod',
+    both: ['N@web', 'and', 'N@prod'],
+    loop: 'N@pool',
+    pool: 'N@loop',
+  },
+  onInvalid: (reason) => reasons.push(reason),
+})
+const web = { id: 'web01', grains: { env: 'prod', ipv4: ['10.0.0.1'], 'a b': 1 }, pillar: { role: 'front' } }
+const bare = { id: 'web02' }
+const compound = (tgt: unknown): Target => ({ tgt, tgt_type: 'compound' })
+
+describe('matching', () => {
+  test('a nodegroup may be made of nodegroups', () => {
+    expect(targets.match({ tgt: 'both', tgt_type: 'nodegroup' }, web)).toBe(true)
+  })
+
+  test.each([
+    [{ tgt: 'loop', tgt_type: 'nodegroup' }, 'contains itself'],
+    [{ tgt: 'x', tgt_type: 'range' }, "no target type 'range'"],
+    [{ tgt: '(', tgt_type: 'pcre' }, 'cannot be used'],
+    [compound('web* or N@nosuch'), "no nodegroup 'nosuch'"],
+    [compound('not N@nosuch'), "no nodegroup 'nosuch'"],
+    [compound('web* and'), 'malformed at its end'],
+    [compound('web* db*'), "malformed before 'db*'"],
+    [compound('( '.repeat(50_000)), 'parentheses'],
+    [compound(['web*', 7]), 'list of words'],
+    [{ tgt: 'toString', tgt_type: 'constructor' }, 'no target type'],
+  ])('a target nobody can make sense of matches nobody: %j', (target, reason) => {
+    reasons.length = 0
+    expect(targets.match(target, web)).toBe(false)
+    expect(reasons[0]).toContain(reason)
+  })
+
+  test.each([
+    ['G@env:prod', 'unknown'],
+    ['not G@env:prod', 'unknown'],
+    ['web* and G@env:prod', 'unknown'],
+    ['web* or G@env:prod', true],
+    ['db* and G@env:prod', false],
+    ['db* or I@role:front', 'unknown'],
+    ['S@10.0.0.0/8', 'unknown'],
+  ])('what depends on facts nobody has is unknown: %s', (expression, verdict) => {
+    expect(targets.match(compound(expression), bare)).toBe(verdict)
+  })
+
+  test.each([
+    ['S@10.0.0.0/255.255.255.0', true],
+    ['S@10.0.0.1/32', true],
+    ['S@10.0.0.1/33', false],
+    ['S@10.0.0.1/24', false],
+    ['S@::/0', false],
+    ['G@constructor:*', false],
+    ['G@__proto__:*', false],
+    ['G@*:prod', true],
+    ['G@*:stage', false],
+  ])('%s', (expression, verdict) => {
+    expect(targets.match(compound(expression), web)).toBe(verdict)
+  })
+
+  test('a plugin for a new type needs no change anywhere', () => {
+    const shout = matcher({ match: (expression, { id }) => id.toUpperCase() === expression })
+    const own = createMatcher({ matchers: (type) => (type === 'shout' ? shout : undefined) })
+    expect(own.match({ tgt: 'WEB01', tgt_type: 'shout' }, web)).toBe(true)
+  })
+})
+
+describe('expected minions', () => {
+  test('listed ids without a key are missing, all others are expected once', () => {
+    const list = { tgt: ['web02', 'ghost', 'web01', 'web01'], tgt_type: 'list' }
+    expect(expectedMinions(list, [web, bare], targets)).toEqual({
+      minions: ['web01', 'web02'],
+      missing: ['ghost'],
+    })
+    expect(expectedMinions({ tgt: 'web01,ghost', tgt_type: 'list' }, [web, bare], targets)).toEqual({
+      minions: ['web01'],
+      missing: ['ghost'],
+    })
+  })
+
+  test('minions about whom too little is known are expected', () => {
+    const target = { tgt: 'env:stage', tgt_type: 'grain' }
+    expect(expectedMinions(target, [web, bare], targets)).toEqual({ minions: ['web02'], missing: [] })
+  })
+
+  test('a list of ten thousand is resolved at once', () => {
+    const ids = Array.from({ length: 10_000 }, (_, n) => `m${n}`)
+    const started = performance.now()
+    const { minions } = expectedMinions(
+      { tgt: ids, tgt_type: 'list' },
+      ids.map((id) => ({ id })),
+      targets,
+    )
+    expect(minions).toHaveLength(10_000)
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})

@@ -1,0 +1,212 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Dispatcher } from '../../../core/transport/device/dispatcher.ts'
+
+const EVERY_MS = 200
+
+describe('the dispatcher of the device', () => {
+  let time: number
+  let given: { worker: string; id: number; payload: string }[]
+  let replies: Record<string, string[]>
+  let stuck: string[]
+  let dispatcher: Dispatcher
+
+  const request = (name: string) => dispatcher.request([Buffer.from(name)], Buffer.from(name))
+  const answer = (payload: string, by = given.findLast((g) => g.payload === payload)?.worker) => {
+    const id = given.find((g) => g.payload === payload)?.id
+    dispatcher.answer(by ?? '', id ?? 0, Buffer.from(`${payload}!`))
+  }
+  /** Time passes; all workers but these answer their probes. */
+  const pass = (ms: number, ...silent: string[]) => {
+    for (let end = time + ms; time < end; ) {
+      time += EVERY_MS
+      for (const worker of dispatcher.workers.keys()) if (!silent.includes(worker)) dispatcher.alive(worker)
+      dispatcher.check(EVERY_MS)
+    }
+  }
+  const workersOf = (payload: string) => given.filter((g) => g.payload === payload).map((g) => g.worker)
+
+  beforeEach(() => {
+    time = 1000
+    given = []
+    replies = {}
+    stuck = []
+    dispatcher = new Dispatcher({
+      stuckMs: 800,
+      maxOutstanding: 1000,
+      maxBytes: 10_000,
+      refusal: Buffer.from('refused'),
+      now: () => time,
+      toWorker: (worker, id, payload) => void given.push({ worker, id, payload: String(payload) }),
+      toClient: ([path], reply) => {
+        const name = String(path)
+        replies[name] = [...(replies[name] ?? []), String(reply)]
+      },
+      onStuck: (worker) => void stuck.push(worker),
+    })
+  })
+
+  it('keeps requests until there is a worker', () => {
+    request('a')
+    expect(given).toEqual([])
+    dispatcher.ready('w1')
+    answer('a')
+    expect(replies).toEqual({ a: ['a!'] })
+    expect(dispatcher.outstanding).toBe(0)
+  })
+
+  it('gives a request to the worker that has the fewest', () => {
+    dispatcher.ready('w1')
+    dispatcher.ready('w2')
+    for (const name of ['a', 'b', 'c']) request(name)
+    expect(given.map((g) => g.worker)).toEqual(['w1', 'w2', 'w1'])
+    answer('a')
+    answer('c')
+    request('d')
+    expect(workersOf('d')).toEqual(['w1'])
+    expect([...dispatcher.workers].map(([name, { outstanding }]) => [name, outstanding])).toEqual([
+      ['w1', 1],
+      ['w2', 1],
+    ])
+  })
+
+  it('gives a worker no more than it can do, and the rest when it has answered', () => {
+    dispatcher.ready('w1')
+    for (let i = 0; i < 300; i++) request(`${i}`)
+    expect(given.length).toBe(256)
+    answer('7')
+    expect(given.length).toBe(257)
+    expect(given.at(-1)?.payload).toBe('256')
+  })
+
+  it('refuses at once what it has no room for', () => {
+    for (let i = 0; i <= 1000; i++) request(`${i}`)
+    expect(replies).toEqual({ 1000: ['refused'] })
+  })
+
+  it('refuses at once what would take too much memory', () => {
+    dispatcher.request([Buffer.from('big')], Buffer.alloc(10_001))
+    expect(replies).toEqual({ big: ['refused'] })
+    request('small')
+    expect(replies['small']).toBeUndefined()
+  })
+
+  it('reports a worker that answers no probes within a second, and gives its requests to another', () => {
+    dispatcher.ready('w1')
+    dispatcher.ready('w2')
+    request('a')
+    pass(600, 'w1')
+    expect(stuck).toEqual([])
+    pass(200, 'w1')
+    expect(stuck).toEqual(['w1'])
+    expect(workersOf('a')).toEqual(['w1', 'w2'])
+    answer('a', 'w2')
+    expect(replies).toEqual({ a: ['a!'] })
+    pass(2000, 'w1')
+    expect(stuck).toEqual(['w1'])
+  })
+
+  it('gives a stuck worker nothing more, even if it wakes up', () => {
+    dispatcher.ready('w1')
+    pass(1000, 'w1')
+    dispatcher.alive('w1')
+    dispatcher.ready('w1')
+    request('a')
+    expect(given).toEqual([])
+  })
+
+  it('uses the answer of a worker that was given up if it is the first, and never a second one', () => {
+    dispatcher.ready('w1')
+    request('a')
+    pass(1000, 'w1')
+    dispatcher.ready('w2')
+    expect(workersOf('a')).toEqual(['w1', 'w2'])
+    answer('a', 'w1')
+    answer('a', 'w2')
+    expect(replies).toEqual({ a: ['a!'] })
+    expect(dispatcher.workers.get('w2')?.outstanding).toBe(0)
+  })
+
+  it('uses that answer also while the request waits for another worker', () => {
+    dispatcher.ready('w1')
+    request('a')
+    pass(1000, 'w1')
+    answer('a', 'w1')
+    dispatcher.ready('w2')
+    expect(replies).toEqual({ a: ['a!'] })
+    expect(workersOf('a')).toEqual(['w1'])
+  })
+
+  it('gives the requests of a worker that is gone to another at once', () => {
+    dispatcher.ready('w1')
+    request('a')
+    dispatcher.ready('w2')
+    dispatcher.gone('w1')
+    expect(workersOf('a')).toEqual(['w1', 'w2'])
+    expect(stuck).toEqual([])
+    expect([...dispatcher.workers.keys()]).toEqual(['w2'])
+  })
+
+  it('takes a new process with the name of one that is gone for what it is', () => {
+    dispatcher.ready('w1', 'first')
+    request('a')
+    dispatcher.ready('w1', 'first')
+    expect(workersOf('a')).toEqual(['w1'])
+    dispatcher.ready('w1', 'second')
+    expect(workersOf('a')).toEqual(['w1', 'w1'])
+    answer('a')
+    expect(replies).toEqual({ a: ['a!'] })
+  })
+
+  it('refuses a request that has cost two workers', () => {
+    dispatcher.ready('w1')
+    request('poison')
+    dispatcher.gone('w1')
+    dispatcher.ready('w2')
+    dispatcher.gone('w2')
+    expect(replies).toEqual({ poison: ['refused'] })
+    expect(dispatcher.outstanding).toBe(0)
+  })
+
+  it('answers everything that stood beside a request that kills workers', () => {
+    dispatcher.ready('w1')
+    for (const name of ['a', 'poison', 'b', 'c']) request(name)
+    let number = 1
+    const work = () => {
+      for (let i = 0; i < given.length; i++) {
+        const { worker, payload } = given[i]!
+        if (payload !== 'poison') answer(payload, worker)
+      }
+    }
+    while (dispatcher.outstanding > 0 && number < 10) {
+      dispatcher.gone(`w${number}`)
+      dispatcher.ready(`w${++number}`)
+      work()
+    }
+    expect(replies).toEqual({ a: ['a!'], b: ['b!'], c: ['c!'], poison: ['refused'] })
+    expect(number).toBe(3)
+  })
+
+  it('does not blame the workers when it was itself asleep', () => {
+    dispatcher.ready('w1')
+    request('a')
+    time += 10_000
+    dispatcher.check(EVERY_MS)
+    expect(stuck).toEqual([])
+    pass(600, 'w1')
+    expect(stuck).toEqual([])
+    pass(200, 'w1')
+    expect(stuck).toEqual(['w1'])
+  })
+
+  it('gives nothing more to a worker that leaves, but takes its answers', () => {
+    dispatcher.ready('w1')
+    request('a')
+    dispatcher.leaving('w1')
+    request('b')
+    answer('a')
+    expect(workersOf('b')).toEqual([])
+    expect(replies).toEqual({ a: ['a!'] })
+    pass(2000, 'w1')
+    expect(stuck).toEqual([])
+  })
+})
