@@ -27,8 +27,8 @@ const codeParams = { lang: p.string(), code: p.string(), cwd, args: p.optional(p
  * A failure sets the return code of the job, unless `ignore_retcode`, `success_retcodes`, `success_stdout` or
  * `success_stderr` say otherwise. After `timeout` seconds the command and all it started are killed.
  *
- * @example salt '*' cmd.run "ls -l | awk '/foo/{print \\$2}'"
- * @example salt '*' cmd.run 'grep f' stdin='one\\ntwo\\nthree\\nfour\\nfive\\n'
+ * @example salt '*' cmd.run "ls -l | awk '/foo/{print $2}'"
+ * @example salt '*' cmd.run 'grep f' stdin='one\ntwo\nthree\n'
  * @example salt '*' cmd.run 'echo $GREETING' env='{GREETING: hello}' runas=nobody timeout=10
  */
 export const run = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) => {

@@ -111,8 +111,9 @@ export interface LoaderView {
   /** The same for another kind: `runners`, `returners`, `outputters`, … Undefined for a kind there is not. */
   of(kind: string): LoaderView | undefined
 }
+/** A signature in Salt's form; `null` for what it does not have. `defaults` belong to the last of `args`. */
 export interface Argspec {
-  readonly args: readonly string[]
+  readonly args: readonly string[] | null
   readonly defaults: readonly unknown[] | null
   readonly varargs: true | null
   readonly kwargs: true | null

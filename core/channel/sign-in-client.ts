@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
 import { decode } from '../codec/index.ts'
-import { newNonce, type PrivateKey, PublicKey, secretsEqual, SymmetricKey } from '../crypto/index.ts'
+import { fingerprint, newNonce, type PrivateKey, PublicKey, secretsEqual, SymmetricKey } from '../crypto/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import { asBytes, asNumber, isRecord } from '../wire/bytes.ts'
 import { type Algorithms, GENERATION_2, GENERATION_3, packClear } from '../wire/envelope.ts'
@@ -36,9 +36,10 @@ export interface SignInSettings {
   readonly algorithms: Algorithms
   /** 2 lets older masters in. */
   readonly minimumVersion: number
+  /** `master_finger`: what the fingerprint of the master's key must be. */
+  readonly fingerprint?: { readonly expected: string; readonly hash: string }
   /** A key that signs the master's key (`verify_master_pubkey_sign`). */
   readonly signingKey?: PublicKey
-  readonly openMode: boolean
   readonly autosignGrains?: Readonly<Record<string, unknown>>
   /** Random text made once per process; the master shows that it can decrypt it. */
   readonly token: string
@@ -111,11 +112,19 @@ async function verifyMaster(
   const text = inner['pub_key']
   if (typeof text !== 'string') throw changed('its public key is not text')
   const offered = PublicKey.parse(text)
+  checkFingerprint(settings, offered)
   const vouched = checkVouched(settings, text, inner['pub_sig'])
-  if (known && !known.equals(offered) && !vouched && !settings.openMode) {
+  if (known && !known.equals(offered) && !vouched) {
     throw changed('its public key is not the one this minion knows')
   }
   return offered
+}
+
+function checkFingerprint({ fingerprint: wanted }: SignInSettings, offered: PublicKey): void {
+  if (!wanted) return
+  const found = fingerprint(offered.pem, wanted.hash)
+  if (found === wanted.expected.toLowerCase()) return
+  throw changed(`its key has the fingerprint ${found}, and master_finger demands ${wanted.expected}`)
 }
 
 /** True if the signing key vouches for the master's key; an option and a signature that do not agree are refused. */

@@ -1,4 +1,5 @@
 import { SaltError } from '../base/errors.ts'
+import { isContainer } from './header.ts'
 import { PlainObject } from './plain-object.ts'
 import { textOf } from './text.ts'
 import { DateTime, Float, NamedConstant, type Value } from './values.ts'
@@ -126,10 +127,7 @@ class Reader {
   }
 
   private key(): Value {
-    const head = this.bytes[this.at] ?? 0
-    if ((head >= 0x80 && head < 0xa0) || (head >= 0xdc && head < 0xe0)) {
-      throw malformed('a key of a map is an array or a map')
-    }
+    if (isContainer(this.bytes[this.at] ?? 0)) throw malformed('a key of a map is an array or a map')
     const { wantsText } = this
     this.wantsText = true
     const key = this.value()
@@ -143,8 +141,11 @@ class Reader {
     this.elements += count
     if (this.owed > this.end - this.at) throw malformed('it claims more elements than it has bytes')
     if (this.elements > this.limits.elements) throw malformed(`it has over ${this.limits.elements} elements`)
-    if (++this.depth > this.limits.depth)
-      throw malformed(`it is nested over ${this.limits.depth} levels deep`)
+    this.descend()
+  }
+
+  private descend(): void {
+    if (++this.depth > this.limits.depth) throw malformed(`it is over ${this.limits.depth} levels deep`)
   }
 
   private countObject(): void {
@@ -169,7 +170,7 @@ class Reader {
   private namedConstant(start: number): NamedConstant {
     const { at: after, end, owed, wantsText } = this
     Object.assign(this, { at: start, end: after, owed: 1, wantsText: true })
-    this.depth++
+    this.descend()
     const pair = this.message()
     this.depth--
     Object.assign(this, { at: after, end, owed, wantsText })

@@ -1,5 +1,6 @@
 import { Encoder, type EncoderOptions } from '@msgpack/msgpack'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { isContainer } from './header.ts'
 import { DateTime, Float, NamedConstant } from './values.ts'
 
 /**
@@ -41,6 +42,7 @@ function write(Dialect: typeof LocalEncoder, value: unknown): Buffer {
 /** What the dialects need of the library's encoder. Its types hide these members, so its version is pinned. */
 interface Writer {
   bytes: Uint8Array<ArrayBuffer>
+  pos: number
   encodeSharedRef(value: unknown): Uint8Array<ArrayBuffer>
   doEncode(value: unknown, depth: number): void
   encodeNumber(value: number): void
@@ -98,9 +100,16 @@ class LocalEncoder extends Base {
     const entries = [...map].filter(([, value]) => value !== undefined)
     this.writeMapHeader(entries.length)
     for (const [key, value] of entries) {
-      this.doEncode(key, depth + 1)
+      this.encodeKey(key, depth + 1)
       this.doEncode(value, depth + 1)
     }
+  }
+
+  /** Peers refuse a message with any other key. */
+  private encodeKey(key: unknown, depth: number): void {
+    const start = this.pos
+    this.doEncode(key, depth)
+    if (isContainer(this.bytes[start]!)) throw new TypeError('a key of a map is an array or a map')
   }
 
   private writeMapHeader(size: number): void {

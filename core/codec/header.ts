@@ -6,6 +6,11 @@ export interface Header {
   readonly elements: number
 }
 
+/** Whether a value that begins with this byte is an array or a map. */
+export function isContainer(head: number): boolean {
+  return (head >= 0x80 && head < 0xa0) || (head >= 0xdc && head < 0xe0)
+}
+
 /** The header at `at`; undefined if it is not complete before `end`. */
 export function headerAt(bytes: Buffer, at: number, end: number): Header | undefined {
   if (at >= end) return undefined

@@ -24,6 +24,7 @@ import {
 export const minionOptions = {
   ...commonOptions,
   master: textOrList('salt', 'Address of the master, with or without port; several for failover.'),
+  publish_port: port(4506, 'Port of publications; 4506: the one the master names at sign-in.'),
   master_port: port(4506, 'Its port of requests.'),
   master_type: choice(
     ['str', 'failover', 'func', 'disable', 'distributed'],

@@ -2,7 +2,14 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
-import { openStore, type Store, type StoreChange, type StoreOptions, under } from '../store/index.ts'
+import {
+  type KeyRange,
+  openStore,
+  type Store,
+  type StoreChange,
+  type StoreOptions,
+  under,
+} from '../store/index.ts'
 import { checkJid, type Fields, isFields } from './records.ts'
 
 export interface CachedJob {
@@ -174,7 +181,7 @@ function isSame(stored: unknown, given: unknown): boolean {
   return isDeepStrictEqual(stored, decode(encodeLocal(given)))
 }
 
-function removeJobs(records: StoreChange, old: Parameters<StoreChange['keys']>[0]): number {
+function removeJobs(records: StoreChange, old: KeyRange): number {
   let count = 0
   for (const key of records.keys(old)) {
     if (count === JOBS_AT_ONCE) break

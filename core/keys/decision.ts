@@ -30,7 +30,7 @@ export interface Decision {
 export async function decide(facts: Facts): Promise<Decision> {
   const { filed, full, openMode } = facts
   if (full) return { verdict: 'full', reason: 'max_minions are connected' }
-  if (openMode) return { verdict: 'accepted', reason: 'open_mode accepts every key', file: 'accepted' }
+  if (openMode) return acceptAnyKey(filed?.state)
   switch (filed?.state) {
     case 'rejected':
       return { verdict: 'rejected', reason: 'its key was rejected' }
@@ -41,6 +41,11 @@ export async function decide(facts: Facts): Promise<Decision> {
     default:
       return decideNew(facts)
   }
+}
+
+function acceptAnyKey(filed: KeyState | undefined): Decision {
+  const common = { verdict: 'accepted', reason: 'open_mode accepts every key', file: 'accepted' } as const
+  return filed && filed !== 'accepted' ? { ...common, leave: filed } : common
 }
 
 function denied(state: KeyState): Decision {

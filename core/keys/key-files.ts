@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFileExclusive, writeFileAtomic } from '../base/atomic-file.ts'
 import { isMinionId, type MinionId } from '../base/minion-id.ts'
@@ -7,7 +7,7 @@ import { isMinionId, type MinionId } from '../base/minion-id.ts'
 export type KeyState = 'accepted' | 'pending' | 'rejected' | 'denied'
 
 /** Salt's folders (wire protocol §14.2), the one that decides first. */
-export const keyFolders = {
+const keyFolders = {
   rejected: 'minions_rejected',
   accepted: 'minions',
   pending: 'minions_pre',
@@ -58,7 +58,7 @@ export class KeyFiles {
 
   /** False if there was none. */
   async remove(state: KeyState, id: MinionId): Promise<boolean> {
-    return rm(this.#path(state, id)).then(
+    return unlink(this.#path(state, id)).then(
       () => true,
       (error) => undefinedIfMissing(error) ?? false,
     )

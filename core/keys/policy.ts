@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises'
+import { stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { MasterConfig } from '../config/index.ts'
@@ -82,7 +82,7 @@ async function takeStub(
   const found = await stat(path).catch(() => undefined)
   if (!found?.isFile() || !(await files.isTrusted(folder))) return false
   if (clock.now() - found.mtimeMs > autosign_timeout * MINUTE) return false
-  return rm(path).then(
+  return unlink(path).then(
     () => true,
     () => false,
   )

@@ -51,10 +51,11 @@ export class SessionKeys {
 
   /** The key to hand out at sign-in: the present one, or a new one. @throws SaltError KEY_REJECTED, STORE_FAILED */
   async forAcceptedKey(id: string, key: PublicKey): Promise<SymmetricKey> {
-    if (!this.#settings.keys.accepted(id)?.equals(key)) {
+    const accepted = this.#settings.keys.accepted(id)
+    if (!accepted?.equals(key)) {
       throw new SaltError('KEY_REJECTED', `The key of ${id} is no longer accepted.`, { id })
     }
-    const owner = this.#fingerprint(key)
+    const owner = this.#fingerprint(accepted)
     return this.#present(id, owner) ?? this.#renew(id, owner)
   }
 

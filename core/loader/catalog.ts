@@ -1,5 +1,6 @@
 import type { Log } from '../author/context.ts'
 import { texts } from './directories.ts'
+import { type FileDocs, readDocs } from './docs.ts'
 import { nextGeneration } from './import-file.ts'
 import { indexFiles, type SourceFile } from './index-files.ts'
 import type { Kind } from './kinds.ts'
@@ -22,6 +23,7 @@ export interface Catalog {
   /** False if the file says it is not offered, or is known to be broken. */
   offered(file: SourceFile): Promise<boolean>
   load(file: SourceFile): Promise<LoadedFile>
+  docs(file: SourceFile): Promise<FileDocs>
   /** False for a name that is not in `whitelist_modules`, if that is set. */
   allows(name: string): boolean
   /** Files that serve a name: the one called so, then others, in order. */
@@ -36,6 +38,7 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
   const { kind } = settings
   let listing: Promise<readonly SourceFile[]> | undefined
   const facts = new Map<SourceFile, Promise<SourceFacts>>()
+  const written = new Map<SourceFile, Promise<FileDocs>>()
   const loaded = new Map<SourceFile, Promise<LoadedFile>>()
 
   const whitelist = kind.whitelistKey === undefined ? [] : texts(config[kind.whitelistKey])
@@ -43,6 +46,7 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
   const list = () => indexFiles(kind, config)
   const files = () => (listing ??= list())
   const factsOf = (file: SourceFile) => remember(facts, file, () => readSource(file.path, file.name))
+  const docs = (file: SourceFile) => remember(written, file, () => readDocs(file.path))
   const load = (file: SourceFile) => remember(loaded, file, () => loadAndLog(file, settings))
   const names = async (file: SourceFile): Promise<readonly string[]> => {
     const written = (await factsOf(file)).names
@@ -79,7 +83,7 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
     const now = (await list()).map((file) => known.get(`${file.path}\0${file.stamp}`) ?? file)
     if (now.length === before.length && now.every((file, index) => file === before[index])) return false
     const gone = before.filter((file) => !now.includes(file))
-    for (const file of gone) for (const map of [facts, loaded]) map.delete(file)
+    for (const file of gone) for (const map of [facts, written, loaded]) map.delete(file)
     if (gone.length > 0) nextGeneration()
     listing = Promise.resolve(now)
     return true
@@ -89,10 +93,11 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
     nextGeneration()
     listing = undefined
     facts.clear()
+    written.clear()
     loaded.clear()
   }
 
-  return { kind, files, names, functions, offered, load, allows, candidates, rescan, reload }
+  return { kind, files, names, functions, offered, load, docs, allows, candidates, rescan, reload }
 }
 
 async function loadAndLog(file: SourceFile, settings: CatalogSettings): Promise<LoadedFile> {

@@ -39,9 +39,12 @@ export function hasType(value: unknown, schema: JsonSchema): boolean {
   if (schema.type === 'number') return Number.isFinite(value)
   if (schema.type === 'array')
     return Array.isArray(value) && value.every((v) => hasType(v, (schema.items ?? {}) as JsonSchema))
-  if (schema.type === 'object') return isPlainObject(value)
+  if (schema.type === 'object') return isPlainObject(value) && hasMembers(value, schema.additionalProperties)
   return schema.type === undefined || typeof value === schema.type
 }
+
+const hasMembers = (value: object, schema: unknown) =>
+  typeof schema !== 'object' || Object.values(value).every((member) => hasType(member, schema as JsonSchema))
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> => {
   if (typeof value !== 'object' || value === null) return false

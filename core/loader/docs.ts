@@ -26,7 +26,9 @@ export function docsOf(source: string): FileDocs {
 
 function declarationOf(source: string, local: string): number {
   const name = local.replaceAll('$', '\\$')
-  return source.search(new RegExp(`^(?:async\\s+)?(?:function\\s*\\*?|const|let|var)\\s+${name}\\b`, 'm'))
+  return source.search(
+    new RegExp(`^(?:export\\s+)?(?:async\\s+)?(?:function\\s*\\*?|const|let|var)\\s+${name}\\b`, 'm'),
+  )
 }
 
 /** The text of a block comment that ends right above a place. */

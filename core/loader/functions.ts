@@ -72,12 +72,11 @@ function outputterOf(outputters: unknown, name: string): string | undefined {
 /** Salt's description of a signature. */
 export function argspecOf(params: Params): Argspec {
   const args = positionalNames(params)
-  const optional = args.filter((name) => params[name]?.optional)
   const firstOptional = args.findIndex((name) => params[name]?.optional)
   const trailing = firstOptional < 0 ? [] : args.slice(firstOptional)
   return {
-    args,
-    defaults: optional.length === 0 ? null : trailing.map((name) => params[name]?.default ?? null),
+    args: args.length > 0 ? args : null,
+    defaults: trailing.length > 0 ? trailing.map((name) => params[name]?.default ?? null) : null,
     varargs: nameOfKind(params, 'rest') === undefined ? null : true,
     kwargs: nameOfKind(params, 'keywords') === undefined ? null : true,
   }

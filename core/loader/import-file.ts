@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
+import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { messageOf, SaltError } from '../base/errors.ts'
@@ -37,11 +38,11 @@ export async function importFile(file: SourceFile): Promise<Namespace> {
   }
 }
 
-async function importUsers(path: string, url: string): Promise<Namespace> {
+async function importUsers(file: string, url: string): Promise<Namespace> {
   installResolveHook()
+  if (file.endsWith('.cjs')) forgetRequired(file)
   const marked = `${url}?${generationKey}=${generation}`
-  if (/ts$/.test(path) || fromSource) return (await loadTsx()).import(url, marked)
-  if (path.endsWith('.cjs')) forgetRequired(path)
+  if (/ts$/.test(file) || fromSource) return (await loadTsx()).import(url, marked)
   return (await import(/* @vite-ignore */ marked)) as Namespace
 }
 
@@ -51,22 +52,27 @@ function loadTsx(): Promise<Tsx> {
   return tsx
 }
 
-/** CommonJS is cached by path: forget the file, so that a new generation reads it again. */
-function forgetRequired(path: string): void {
-  delete createRequire(import.meta.url).cache[path]
+/** CommonJS is cached by path: forget the file and its helpers, so that a new generation reads them again. */
+function forgetRequired(file: string): void {
+  const { cache } = createRequire(import.meta.url)
+  const folder = path.dirname(file) + path.sep
+  for (const known of Object.keys(cache)) {
+    const below = known.startsWith(folder) ? known.slice(folder.length) : undefined
+    if (below !== undefined && !below.includes('node_modules')) delete cache[known]
+  }
 }
 
-async function explain(error: unknown, path: string): Promise<string> {
+async function explain(error: unknown, file: string): Promise<string> {
   const text = error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : messageOf(error)
-  const line = lineIn(text, path) ?? (isSyntaxError(error) ? await lineOfSyntaxError(path) : undefined)
-  return `${path}${line === undefined ? '' : `:${line}`}: ${reasonOf(error)}`
+  const line = lineIn(text, file) ?? (isSyntaxError(error) ? await lineOfSyntaxError(file) : undefined)
+  return `${file}${line === undefined ? '' : `:${line}`}: ${reasonOf(error)}`
 }
 
 const isSyntaxError = (error: unknown) => error instanceof Error && error.name === 'SyntaxError'
 
 /** The first place in a stack or message that lies in the file itself. */
-function lineIn(text: string, path: string): string | undefined {
-  const escaped = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+function lineIn(text: string, file: string): string | undefined {
+  const escaped = file.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   return new RegExp(`${escaped}(?:\\?[^:\\s]*)?:(\\d+)`).exec(text)?.[1]
 }
 
@@ -78,11 +84,11 @@ function reasonOf(error: unknown): string {
 }
 
 /** Node tells the line of a syntax error in JavaScript only on standard error of a process of its own. */
-async function lineOfSyntaxError(path: string): Promise<string | undefined> {
-  const check = promisify(execFile)(process.execPath, ['--check', path], { timeout: 5000 })
+async function lineOfSyntaxError(file: string): Promise<string | undefined> {
+  const check = promisify(execFile)(process.execPath, ['--check', file], { timeout: 5000 })
   const output = await check.then(
     () => '',
     (failure: { stderr?: string }) => failure.stderr ?? '',
   )
-  return lineIn(output, path)
+  return lineIn(output, file)
 }

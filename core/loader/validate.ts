@@ -10,26 +10,35 @@ export type Check = (values: Readonly<Record<string, unknown>>) => string | unde
 let ajv: Ajv | undefined
 
 /**
- * The check of a function's parameters. Types alone are checked directly; ajv is loaded with the first schema that
- * asks for more (a range, a pattern, a shape), and a function's schema is compiled on its first call.
+ * The check of a function's parameters. What has only types and ranges is checked directly; ajv is loaded with the first
+ * value that is wrong or whose schema asks for more (a pattern, a shape); then the function's schema is compiled.
  */
 export function makeCheck(params: Params): Check {
   const schemas = Object.entries(params).map(([name, param]) => [name, param.schema] as const)
+  const simple = schemas.every(([, schema]) => isSimple(schema, [...typeKeys, 'minimum', 'maximum']))
   let compiled: ValidateFunction | undefined
   return (values) => {
-    const simple = schemas.every(
-      ([name, s]) => !Object.hasOwn(values, name) || (isSimple(s) && hasType(values[name], s)),
-    )
-    if (simple) return undefined
+    const given = schemas.filter(([name]) => Object.hasOwn(values, name))
+    if (simple && given.every(([name, schema]) => hasTypeAndRange(values[name], schema))) return undefined
     compiled ??= compile(Object.fromEntries(schemas))
     return compiled(values) ? undefined : sentence(compiled.errors ?? [], values, params)
   }
 }
 
-/** The schema of a single value that asks for nothing but its type. */
-function isSimple(schema: JsonSchema): boolean {
-  const known = Object.keys(schema).every((key) => ['type', 'description', 'items', 'enum'].includes(key))
-  return known && (schema.items === undefined || isSimple(schema.items as JsonSchema))
+const typeKeys = ['type', 'description', 'enum', 'items', 'additionalProperties', 'anyOf']
+
+/** True if the schema asks for nothing but what these keys say, and types inside it. */
+function isSimple(schema: JsonSchema, keys: readonly string[] = typeKeys): boolean {
+  const { items, additionalProperties, anyOf = [] } = schema as Record<string, unknown>
+  const inner = [items, additionalProperties, ...(anyOf as unknown[])].filter((s) => s !== undefined)
+  const known = Object.keys(schema).every((key) => keys.includes(key))
+  return known && inner.every((s) => typeof s === 'object' && isSimple(s as JsonSchema))
+}
+
+function hasTypeAndRange(value: unknown, schema: JsonSchema): boolean {
+  const { minimum, maximum } = schema
+  const aboveMinimum = typeof minimum !== 'number' || Number(value) >= minimum
+  return aboveMinimum && (typeof maximum !== 'number' || Number(value) <= maximum) && hasType(value, schema)
 }
 
 function compile(properties: Record<string, JsonSchema>): ValidateFunction {
@@ -48,7 +57,7 @@ function loadAjv(): Ajv {
     hostname: /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i,
     regex: (text: string) => isRegExp(text),
   }
-  return new Ajv({ strict: false, logger: false, formats })
+  return new Ajv({ strict: false, logger: false, verbose: true, formats })
 }
 
 function isRegExp(text: string): boolean {

@@ -1,7 +1,6 @@
 import type { LoaderView } from '../author/context.ts'
 import { fnmatch } from '../base/fnmatch.ts'
 import type { Catalog } from './catalog.ts'
-import { readDocs } from './docs.ts'
 import { argspecOf } from './functions.ts'
 import type { Loader } from './loader.ts'
 
@@ -60,9 +59,9 @@ async function findDoc(catalog: Catalog, name: string): Promise<string | undefin
   const [module = '', own] = splitName(name)
   for await (const file of catalog.candidates(module)) {
     if (own === undefined) {
-      if (await catalog.offered(file)) return (await readDocs(file.path)).module
+      if (await catalog.offered(file)) return (await catalog.docs(file)).module
     } else if ((await catalog.functions(file)).includes(own)) {
-      return (await readDocs(file.path)).functions.get(own)
+      return (await catalog.docs(file)).functions.get(own)
     }
   }
   return undefined

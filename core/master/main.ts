@@ -105,7 +105,7 @@ function openRequestPort(config: MasterConfig): Promise<WorkerDevice> {
       ipv6: config.ipv6,
       backlog: config.zmq_backlog,
     },
-    backend: workersBackend(config).address,
+    backend: workersBackend(config),
     stuckMs: STUCK_MS,
     refusal: encodeNetwork(refusals.exception),
   })

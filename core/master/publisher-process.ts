@@ -1,5 +1,4 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
-import { chmod, rm } from 'node:fs/promises'
 import { EventPublisher, masterEventSockets } from '../events/index.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import { loadMasterKeys } from '../keys/master-keys.ts'
@@ -25,10 +24,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     aesKeys,
     masterKey: key,
   })
-  const { address, path } = publishQueue(config)
-  if (path) await rm(path, { force: true })
-  const queue = await openQueueReceiver(address)
-  if (path) await chmod(path, 0o600)
+  const queue = await openQueueReceiver(publishQueue(config))
   void publishAll(queue, publisher.channel, log)
 
   const keys = new KeyStore(config.pki_dir)

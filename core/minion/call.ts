@@ -84,7 +84,7 @@ async function openLink(config: MinionConfig, grains: Readonly<Record<string, un
     config,
     id: config.id,
     key: keys.key,
-    known: keys.master(address!),
+    known: keys.master(),
     signingKey: keys.signingKey,
     transport: getTransport(config.transport),
     address: address!,

@@ -205,7 +205,9 @@ export class MasterLink {
         algorithms: this.#algorithms,
         minimumVersion: config.minimum_auth_version,
         ...(signingKey && { signingKey }),
-        openMode: config.open_mode,
+        ...(config.master_finger && {
+          fingerprint: { expected: config.master_finger, hash: config.hash_type },
+        }),
         ...this.#autosignGrains(),
         token: this.#token,
       })

@@ -125,7 +125,7 @@ export class Minion {
           config: this.#config,
           id: this.#config.id,
           key: keys.key,
-          known: keys.master(address),
+          known: keys.master(),
           signingKey: keys.signingKey,
           transport,
           address,

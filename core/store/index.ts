@@ -1,10 +1,3 @@
 export { checkStore } from './check-store.ts'
 export { type KeyRange, type StoreKey, under } from './key.ts'
-export {
-  type Entry,
-  openStore,
-  type Store,
-  type StoreChange,
-  type StoreOptions,
-  type StoreReader,
-} from './store.ts'
+export { openStore, type Store, type StoreChange, type StoreOptions } from './store.ts'

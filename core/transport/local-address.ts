@@ -1,5 +1,6 @@
-import { lstat, unlink } from 'node:fs/promises'
+import { lstat, stat, unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { dirname } from 'node:path'
 import { SaltError } from '../base/errors.ts'
 
 /** Where processes of one machine meet: the path of a unix socket (`ipc://` may stand before it), or `tcp://host:port`. */
@@ -25,15 +26,19 @@ export function parseLocalAddress(text: string): LocalAddress {
 
 /**
  * Make a path free for a new unix socket: remove one that nobody listens on any more.
- * @throws SaltError ADDRESS_IN_USE if somebody does, CONFIG_INVALID if something else has that name.
+ * @throws SaltError ADDRESS_IN_USE if somebody does, CONFIG_INVALID if something else has that name or its directory is missing.
  */
 export async function claimSocketPath(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
-  if (!found) return
+  if (!found) return requireDirectory(path)
   if (!found.isSocket()) {
-    throw new SaltError('CONFIG_INVALID', `${path} is to be a socket, but something else is there; remove it.`, {
-      path,
-    })
+    throw new SaltError(
+      'CONFIG_INVALID',
+      `${path} is to be a socket, but something else is there; remove it.`,
+      {
+        path,
+      },
+    )
   }
   if (await isListening(path)) {
     throw new SaltError(
@@ -43,6 +48,18 @@ export async function claimSocketPath(path: string): Promise<void> {
     )
   }
   await unlink(path).catch(() => undefined)
+}
+
+async function requireDirectory(path: string): Promise<void> {
+  const found = await stat(dirname(path)).catch((error: NodeJS.ErrnoException) => error)
+  if (!(found instanceof Error) || found.code !== 'ENOENT') return
+  throw new SaltError(
+    'CONFIG_INVALID',
+    `There is no directory for the socket ${path}; make it, or set 'sock_dir'.`,
+    {
+      path,
+    },
+  )
 }
 
 function isListening(path: string): Promise<boolean> {

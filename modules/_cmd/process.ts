@@ -34,7 +34,8 @@ export interface Ended {
 type Interruption = 'timeout' | 'cancelled' | 'too much output'
 type Exit = Promise<[code: number | null, signal: NodeJS.Signals | null]>
 
-const GRACE_MS = 2000
+// A job process ends one second after it was told to.
+const GRACE_MS = 500
 
 /** Run a command to its end: until it has exited and nobody holds its output open, or its time is over. */
 export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<Ended> {

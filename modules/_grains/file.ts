@@ -3,11 +3,18 @@ import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
-import { Document, isMap, parseDocument } from 'yaml'
+import { Document, isMap, parseDocument, type Tags } from 'yaml'
 
 export type Grains = Record<string, unknown>
 /** Top-level grains to write; `undefined` removes one. */
 export type Changes = Readonly<Record<string, unknown>>
+
+// YAML as Salt reads it, but a date stays the text that was written.
+const yaml = {
+  version: '1.1' as const,
+  customTags: (tags: Tags): Tags =>
+    tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp'),
+}
 
 const LOCK_WAIT_MS = 10_000
 
@@ -47,10 +54,10 @@ async function readDocument(path: string): Promise<Document> {
     if (cause.code === 'ENOENT') return ''
     throw new CommandExecutionError(`Unable to read existing grains file: ${path}: ${cause.code}`)
   })
-  const document = parseDocument(text, { version: '1.1' })
+  const document = parseDocument(text, yaml)
   const [error] = document.errors
   if (error) throw new CommandExecutionError(`Unable to read existing grains file: ${path}: ${error.message}`)
-  return isMap(document.contents) ? document : new Document({}, { version: '1.1' })
+  return isMap(document.contents) ? document : new Document({}, yaml)
 }
 
 async function replaceFile(path: string, text: string): Promise<void> {

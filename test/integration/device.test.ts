@@ -62,7 +62,9 @@ describe('the device with worker processes', () => {
     await open()
     await Promise.all([startWorker('w1'), startWorker('w2')])
     const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(`${i}`)))
-    expect(answers.map((answer) => answer.split(': ')[1])).toEqual(Array.from({ length: 40 }, (_, i) => `${i}`))
+    expect(answers.map((answer) => answer.split(': ')[1])).toEqual(
+      Array.from({ length: 40 }, (_, i) => `${i}`),
+    )
     expect(new Set(answers.map((answer) => answer.split(': ')[0]))).toEqual(new Set(['w1', 'w2']))
   })
 

@@ -109,10 +109,8 @@ export class Dispatcher {
   /** A worker offers itself; `instance` tells a new process from the old one of that name. */
   ready(workerName: string, instance = ''): void {
     const known = this.#workers.get(workerName)
-    if (known?.instance === instance) return this.alive(workerName)
-    this.gone(workerName)
-    this.#workers.set(workerName, new Worker(workerName, instance, this.#settings.now()))
-    this.#dispatch()
+    if (known?.instance === instance) this.alive(workerName)
+    else this.#add(new Worker(workerName, instance, this.#settings.now()))
   }
 
   alive(workerName: string): void {
@@ -147,6 +145,12 @@ export class Dispatcher {
       this.#takeBack(worker)
       onStuck(worker.name)
     }
+  }
+
+  #add(worker: Worker): void {
+    this.gone(worker.name)
+    this.#workers.set(worker.name, worker)
+    this.#dispatch()
   }
 
   #dispatch(): void {

@@ -31,7 +31,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
       return peers.size
     },
     get topics() {
-      return new Set([...peers].flatMap((peer) => peer.topics))
+      return new Set([...peers].flatMap((peer) => peer.topics.filter((topic) => topic !== '')))
     },
     get dropped() {
       return dropped

@@ -57,7 +57,11 @@ async function resolveInterface(host: string): Promise<string> {
 function bindError(error: unknown, host: string, port: number): SaltError {
   const facts = { host, port }
   if (codeOf(error) === 'EACCES') {
-    return new SaltError('PERMISSIONS', `No right to listen on ${host}:${port}; use a port above 1023.`, facts)
+    return new SaltError(
+      'PERMISSIONS',
+      `No right to listen on ${host}:${port}; use a port above 1023.`,
+      facts,
+    )
   }
   const reason = messageOf(error)
   return new SaltError(

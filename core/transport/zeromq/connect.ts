@@ -36,9 +36,13 @@ export function connect(socket: Socket, endpoint: string): void {
   } catch (error) {
     socket.close()
     const reason = messageOf(error)
-    throw new SaltError('MASTER_UNREACHABLE', `Cannot connect to ${endpoint}: ${reason}. Check the address.`, {
-      endpoint,
-    })
+    throw new SaltError(
+      'MASTER_UNREACHABLE',
+      `Cannot connect to ${endpoint}: ${reason}. Check the address.`,
+      {
+        endpoint,
+      },
+    )
   }
 }
 

@@ -54,7 +54,8 @@ async function read(
   settings: SubscribeSettings,
 ): Promise<void> {
   for await (const [first, second] of socket) {
-    const payload = second === undefined || isAddressed(String(first), settings) ? (second ?? first) : undefined
+    const payload =
+      second === undefined || isAddressed(String(first), settings) ? (second ?? first) : undefined
     if (payload) await queue.put(payload)
   }
 }

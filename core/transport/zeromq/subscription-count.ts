@@ -12,7 +12,8 @@ export class SubscriptionCount {
 
   read(frame: Buffer): void {
     const change = frame[0] === 1 ? 1 : frame[0] === 0 ? -1 : 0
-    if (change === 0 || frame.length > MAX_TOPIC + 1) return
+    const isTopic = frame.length <= MAX_TOPIC + 1 && (frame[1] ?? 0) < 0x80
+    if (change === 0 || !isTopic) return
     const topic = frame.toString('latin1', 1)
     const count = (this.#counts.get(topic) ?? 0) + change
     if (count <= 0) this.#counts.delete(topic)
@@ -24,6 +25,8 @@ export class SubscriptionCount {
   }
 
   get topics(): ReadonlySet<string> {
-    return new Set(this.#counts.keys())
+    const topics = new Set(this.#counts.keys())
+    topics.delete('')
+    return topics
   }
 }

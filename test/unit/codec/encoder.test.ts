@@ -114,6 +114,8 @@ describe('both dialects', () => {
   test.each([
     ['a function', () => 1],
     ['a symbol', Symbol('x')],
+    ['a Map with an array as key', new Map([[[1], 1]])],
+    ['a Map with an object as key', new Map([[{}, 1]])],
     ['a cycle', cycle()],
     ['200 levels of arrays', nested(200)],
   ])('refuse %s in a sentence', (_, value) => {
@@ -171,6 +173,7 @@ describe('the local dialect', () => {
     const library = new Decoder()
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
+        fc.pre(!JSON.stringify(value).includes('__proto__')) // which that library refuses
         expect(JSON.stringify(library.decode(encodeLocal(value)))).toBe(JSON.stringify(value))
       }),
     )

@@ -54,18 +54,21 @@ describe('a bomb', () => {
     expect(costOf(decodeUntrusted, bomb)).toBeLessThan(MB)
   })
 
-  test('of nested named constants that fit into each other is refused by depth', () => {
+  test.each([
+    ['in pairs', [0x92, 0xa1, 0x61]],
+    ['one directly in the other', []],
+  ])('of named constants nested %s is refused by depth', (_, between) => {
     let bomb: Buffer = Buffer.from([1])
-    for (let level = 0; level < 1000; level++) bomb = wrapped(bomb)
-    expect(refusal(decode, bomb).message).toContain('nested over 128 levels')
+    for (let level = 0; level < 5000; level++) bomb = wrapped(Buffer.concat([Buffer.from(between), bomb]))
+    expect(refusal(decode, bomb).message).toContain('over 128 levels deep')
   })
 
   test('128 levels are read, 129 are not; a stranger has 64', () => {
     const nested = (levels: number) => Buffer.concat([repeated('91', levels), Buffer.from([1])])
     expect(decode(nested(128))).toBeInstanceOf(Array)
     expect(decodeUntrusted(nested(64))).toBeInstanceOf(Array)
-    expect(refusal(decode, nested(129)).message).toContain('nested over 128 levels deep')
-    expect(refusal(decodeUntrusted, nested(65)).message).toContain('nested over 64 levels deep')
+    expect(refusal(decode, nested(129)).message).toContain('over 128 levels deep')
+    expect(refusal(decodeUntrusted, nested(65)).message).toContain('over 64 levels deep')
   })
 })
 
@@ -161,7 +164,6 @@ describe('any bytes', () => {
 
   const values = fc.anything({
     withBigInt: true,
-    withMap: true,
     withSet: true,
     withTypedArray: true,
     withDate: true,
@@ -247,8 +249,8 @@ function arrayOf(count: number, elements: Buffer): Buffer {
 }
 
 function wrapped(payload: Buffer): Buffer {
-  const head = Buffer.from([0xc9, 0, 0, 0, 0, 0x4f, 0x92, 0xa1, 0x61])
-  head.writeUInt32BE(payload.length + 3, 1)
+  const head = Buffer.from([0xc9, 0, 0, 0, 0, 0x4f])
+  head.writeUInt32BE(payload.length, 1)
   return Buffer.concat([head, payload])
 }
 

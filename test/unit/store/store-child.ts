@@ -28,4 +28,14 @@ if (what === 'write-watched') {
   }
 }
 
+if (what === 'write-through-failures') {
+  for (let n = 0; n < Number(argument); n++) {
+    const outcome = await store.put([n], n).then(
+      () => 'acknowledged',
+      () => 'failed',
+    )
+    print(`${outcome} ${n}`)
+  }
+}
+
 await store.close()

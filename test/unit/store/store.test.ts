@@ -159,6 +159,28 @@ describe('durability', () => {
   })
 })
 
+describe.skipIf(!canTrace())('a failing disk', () => {
+  /** Makes single writes of the process fail; one thread does all of them, so they can be counted. */
+  async function withFailures(inject: string): Promise<string[]> {
+    const tracing = ['-f', '-o', '/dev/null', '-e', `inject=${inject}`]
+    const run = [process.execPath, ...childArguments, path, 'write-through-failures', '10']
+    const { stdout } = await execa('strace', [...tracing, ...run], { env: { UV_THREADPOOL_SIZE: '1' } })
+    return stdout.split('\n')
+  }
+
+  test.each([
+    ['the meta page cannot be written', 'pwrite64:error=ENOSPC:when=3..4'],
+    ['fdatasync fails', 'fdatasync:error=EIO:when=3'],
+  ])('%s: that change is refused, later ones are stored', async (_, inject) => {
+    const lines = await withFailures(inject)
+    const store = openTestStore()
+    const stored = lines.map((_line, n) => (store.has([n]) ? `acknowledged ${n}` : `failed ${n}`))
+    expect(lines).toEqual(stored)
+    expect(lines.filter((line) => line.startsWith('failed'))).toHaveLength(1)
+    expect(lines.at(-1)).toBe('acknowledged 9')
+  })
+})
+
 describe.skipIf(!canMount())('a full disk', () => {
   let disk: string
 

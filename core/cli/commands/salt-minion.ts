@@ -1,0 +1,23 @@
+import { Command } from '@oclif/core/command'
+import { loadMinionConfig } from '../../config/index.ts'
+import { daemonFlags, daemonOverrides, runDaemon } from '../daemon.ts'
+
+export default class SaltMinion extends Command {
+  static override id = 'salt-minion'
+  static override description = 'Run the jobs of a master on this host.'
+  static override usage = 'salt-minion [options]'
+  static override examples = ['salt-minion -c .salt -l info', 'salt-minion -d']
+  static override flags = daemonFlags
+
+  override async run(): Promise<number> {
+    const { flags } = await this.parse(SaltMinion)
+    const { config, warnings } = loadMinionConfig({
+      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
+      overrides: daemonOverrides(flags),
+    })
+    return runDaemon('salt-minion', config, flags, warnings, async (log) => {
+      const { runMinion } = await import('../../minion/main.ts')
+      return runMinion(config, { log })
+    })
+  }
+}

@@ -1,0 +1,130 @@
+import { Command } from '@oclif/core/command'
+import { boolean, string } from '@oclif/core/flags'
+import type { InferredFlags } from '@oclif/core/interfaces'
+import { LocalClient, type MinionResult, type PublishRequest } from '../../client/index.ts'
+import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
+import { openConsoleLog, tell, tellWarnings } from '../console.ts'
+import { exitCodes, UsageError } from '../exit-codes.ts'
+import { argumentFlags, configFlags, helpFlags, logFlags, number, outputFlags } from '../flags.ts'
+import { jobRequest, targetOf } from '../job-request.ts'
+import { showResults } from '../job-results.ts'
+import { openPrinter, type Printer } from '../printer.ts'
+import { wordsFrom } from '../words-stdin.ts'
+
+const target = (char: 'E' | 'L' | 'G' | 'P' | 'N' | 'C' | 'I' | 'J' | 'S', description: string) =>
+  boolean({ char, description, helpGroup: 'TARGET' })
+
+export default class Salt extends Command {
+  static override id = 'salt'
+  static override strict = false
+  static override description = 'Run a function on minions and show what they return.'
+  static override usage = "salt [options] '<target>' <function> [arguments]"
+  static override examples = [
+    "salt '*' test.ping",
+    "salt -G 'os:Debian' cmd.run 'uname -a' timeout=10",
+    'salt -L web01,web02 test.arg,test.ping 1 a=2 , --out json --static',
+  ]
+  static override flags = {
+    pcre: target('E', 'The target is a regular expression on ids.'),
+    list: target('L', 'The target is a list of ids, with commas.'),
+    grain: target('G', 'The target is a grain: key:glob.'),
+    'grain-pcre': target('P', 'The target is a grain: key:regular expression.'),
+    nodegroup: target('N', 'The target is a nodegroup of the configuration.'),
+    compound: target('C', "The target is compound: 'G@os:Debian and not web*'."),
+    pillar: target('I', 'The target is a pillar value: key:glob.'),
+    'pillar-pcre': target('J', 'The target is a pillar value: key:regular expression.'),
+    ipcidr: target('S', 'The target is an address or a network.'),
+    delimiter: string({ description: 'Parts the keys of -G, -P, -I, -J (default :).', helpGroup: 'TARGET' }),
+    subset: number({
+      description: 'Only this many of them, at random, that have the function.',
+      helpGroup: 'TARGET',
+    }),
+    'preview-target': boolean({
+      description: 'Show whom the target means; run nothing.',
+      helpGroup: 'TARGET',
+    }),
+    timeout: number({ char: 't', description: 'Seconds before silent minions are asked (config: timeout).' }),
+    'gather-job-timeout': number({ description: 'Seconds they have to answer that.' }),
+    async: boolean({ description: 'Print the job id, do not wait.' }),
+    static: boolean({ char: 's', description: 'Print everything at the end, as one document.' }),
+    verbose: boolean({ char: 'v', description: 'Say what is being done.' }),
+    'show-jid': boolean({ description: 'Say the job id.' }),
+    'show-timeout': boolean({ description: 'Name minions that did not return (default).' }),
+    'hide-timeout': boolean({ description: 'Do not name them; the exit code tells still.' }),
+    summary: boolean({ description: 'End with a summary.' }),
+    doc: boolean({ char: 'd', description: 'Show the documentation of the function.' }),
+    batch: string({ char: 'b', aliases: ['batch-size'], description: 'Not yet.' }),
+    metadata: string({ description: 'Map that goes with the job and its returns.' }),
+    return: string({ description: 'Returners that also get the returns.' }),
+    return_config: string({ description: 'Their alternative configuration.' }),
+    return_kwargs: string({ description: 'Their options, a map.' }),
+    'module-executors': string({ description: 'List of executors.' }),
+    'executor-opts': string({ description: 'Options of executors, a map.' }),
+    'args-separator': string({
+      description: 'Parts the arguments of several functions (default ,).',
+      helpGroup: 'ARGUMENTS',
+    }),
+    ...argumentFlags,
+    ...outputFlags,
+    ...logFlags,
+    ...configFlags,
+    ...helpFlags,
+  }
+
+  override async run(): Promise<number> {
+    const { flags, argv } = await this.parse(Salt)
+    if (flags.batch !== undefined) throw new UsageError('Batches are not there yet; leave out --batch.')
+    const words = await wordsFrom(argv as string[], flags['args-stdin'])
+    const { config, warnings } = loadMasterConfig({
+      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
+    })
+    const log = await openConsoleLog('salt', flags, config)
+    tellWarnings(log, flags, warnings)
+    const printer = await openPrinter(flags, config, log)
+    if (flags['preview-target']) {
+      const { previewTarget } = await import('../preview.ts')
+      await printer.print(await previewTarget(targetOf(words[0] ?? '*', flags), config, log))
+      return exitCodes.ok
+    }
+    return publish(config, jobRequest(words, flags), flags, printer)
+  }
+}
+
+type Flags = InferredFlags<typeof Salt.flags>
+
+async function publish(
+  config: MasterConfig,
+  request: PublishRequest,
+  flags: Flags,
+  printer: Printer,
+): Promise<number> {
+  const client = await LocalClient.connect(config)
+  try {
+    if (flags.async) {
+      const { jid } = await client.publish(request)
+      process.stdout.write(`Executed command with job ID: ${jid}\n`)
+      return exitCodes.ok
+    }
+    const run = await (flags.subset === undefined
+      ? client.run(request)
+      : client.cmdSubset(request, flags.subset))
+    sayJid(run.jid, flags, config)
+    if (flags.doc) return (await import('../docs.ts')).showMinionDocs(run, printer)
+    return await showResults(run as AsyncIterable<MinionResult>, {
+      printer,
+      together: flags.static === true,
+      showMissing: flags['show-timeout'] === true || (config.show_timeout && flags['hide-timeout'] !== true),
+      summary: flags.summary === true || config.cli_summary,
+      verbose: flags.verbose === true,
+    })
+  } finally {
+    await client.close()
+  }
+}
+
+function sayJid(jid: string, flags: Flags, config: MasterConfig): void {
+  if (flags.verbose) {
+    const line = `Executing job with jid ${jid}`
+    tell(`${line}\n${'-'.repeat(line.length)}\n`)
+  } else if (flags['show-jid'] || config.show_jid) tell(`jid: ${jid}`)
+}

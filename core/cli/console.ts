@@ -1,0 +1,35 @@
+/** The log of a command line program: nothing is written, and nothing loaded, unless somebody asked for it. */
+import type { LogFormats, Logger } from '../log/index.ts'
+
+interface LogChoice {
+  readonly 'log-level'?: string | undefined
+  readonly 'log-file'?: string | undefined
+  readonly 'log-file-level'?: string | undefined
+}
+
+/** Warnings are shown without asking, everything else with `-l`. */
+export async function openConsoleLog(
+  program: string,
+  flags: LogChoice,
+  formats: LogFormats,
+): Promise<Logger> {
+  const { createLogger } = await import('../log/index.ts')
+  const level = flags['log-level'] ?? 'warning'
+  const file = flags['log-file']
+  return createLogger({
+    program,
+    console: { level },
+    ...(file !== undefined && { file: { path: file, level: flags['log-file-level'] ?? level } }),
+    formats,
+  })
+}
+
+/** A line for people, beside the data. */
+export function tell(message: string): void {
+  process.stderr.write(`${message}\n`)
+}
+
+/** Remarks about the configuration: shown to those who asked for a log; the daemons log them in any case. */
+export function tellWarnings(log: Logger, flags: LogChoice, warnings: readonly string[]): void {
+  if (flags['log-level'] !== undefined) for (const warning of warnings) log.warn(warning)
+}

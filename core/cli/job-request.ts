@@ -1,0 +1,110 @@
+/** What was typed after `salt` → the job to publish. */
+import type { PublishRequest } from '../client/index.ts'
+import { UsageError } from './exit-codes.ts'
+import { parseInput, splitWords, yamlify } from './words.ts'
+
+/** Flags that say what the target is; at most one is given. */
+export const TARGET_TYPES = {
+  pcre: 'pcre',
+  list: 'list',
+  grain: 'grain',
+  'grain-pcre': 'grain_pcre',
+  nodegroup: 'nodegroup',
+  compound: 'compound',
+  pillar: 'pillar',
+  'pillar-pcre': 'pillar_pcre',
+  ipcidr: 'ipcidr',
+} as const
+
+export type TargetFlags = { readonly [name in keyof typeof TARGET_TYPES]?: boolean }
+
+export interface JobFlags extends TargetFlags {
+  readonly delimiter?: string | undefined
+  readonly timeout?: number | undefined
+  readonly 'gather-job-timeout'?: number | undefined
+  readonly doc?: boolean
+  readonly return?: string | undefined
+  readonly return_config?: string | undefined
+  readonly return_kwargs?: string | undefined
+  readonly metadata?: string | undefined
+  readonly 'module-executors'?: string | undefined
+  readonly 'executor-opts'?: string | undefined
+  readonly 'args-separator'?: string
+  readonly 'no-parse'?: string | undefined
+}
+
+/** `words`: target, function, arguments. */
+export function jobRequest(words: readonly string[], flags: JobFlags): PublishRequest {
+  const [target, functions, ...rest] = words
+  if (target === undefined) throw new UsageError('Say which minions, and which function they are to run.')
+  if (functions === undefined && !flags.doc) throw new UsageError(`Say which function '${target}' is to run.`)
+  return {
+    ...targetOf(target, flags),
+    ...(flags.doc
+      ? { fun: 'sys.doc', arg: functions === undefined ? [] : [functions] }
+      : callOf(functions as string, rest, flags)),
+    ...extrasOf(flags),
+  }
+}
+
+export function targetOf(
+  target: string,
+  flags: JobFlags,
+): { tgt: unknown; tgtType: string; delimiter?: string } {
+  const given = (Object.keys(TARGET_TYPES) as (keyof typeof TARGET_TYPES)[]).filter((name) => flags[name])
+  if (given.length > 1) throw new UsageError(`--${given[0]} and --${given[1]} cannot be given together.`)
+  const tgtType = given[0] === undefined ? 'glob' : TARGET_TYPES[given[0]]
+  const tgt = tgtType === 'list' ? target.split(/[\s,]+/).filter((id) => id !== '') : target
+  return { tgt, tgtType, ...(flags.delimiter !== undefined && { delimiter: flags.delimiter }) }
+}
+
+/** Several functions are joined by commas; their arguments are parted by a separator that stands alone. */
+function callOf(functions: string, words: string[], flags: JobFlags): Pick<PublishRequest, 'fun' | 'arg'> {
+  const noParse = flags['no-parse']?.split(',') ?? []
+  if (!functions.includes(',')) return { fun: functions, arg: parseInput(words, noParse) }
+  const fun = functions
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  const lists = splitWords(words, flags['args-separator'] ?? ',', fun.length)
+  if (lists.length > fun.length) {
+    throw new UsageError(
+      `There are arguments for ${lists.length} functions, but only ${fun.length} were named.`,
+    )
+  }
+  return { fun, arg: lists.map((list) => parseInput(list, noParse)) }
+}
+
+function extrasOf(flags: JobFlags): Partial<PublishRequest> {
+  const timeout = flags.timeout !== undefined && flags.timeout > 0 ? { timeout: flags.timeout } : {}
+  const gather = flags['gather-job-timeout']
+  return {
+    ...timeout,
+    ...(gather !== undefined && { gatherJobTimeout: gather }),
+    ...(flags.return !== undefined && { ret: flags.return }),
+    ...(flags.return_config !== undefined && { retConfig: flags.return_config }),
+    ...given('return_kwargs', flags.return_kwargs, 'retKwargs', isMap),
+    ...given('metadata', flags.metadata, 'metadata', isMap),
+    ...given('module-executors', flags['module-executors'], 'moduleExecutors', Array.isArray),
+    ...given('executor-opts', flags['executor-opts'], 'executorOpts', isMap),
+  }
+}
+
+/** A flag whose value is YAML of a certain shape. */
+function given(
+  flag: string,
+  text: string | undefined,
+  key: string,
+  fits: (value: unknown) => boolean,
+): object {
+  if (text === undefined) return {}
+  const value = yamlify(text)
+  if (fits(value)) return { [key]: value }
+  throw new UsageError(
+    `--${flag} needs ${fits === isMap ? "a map such as '{a: 1}'" : "a list such as '[a, b]'"}, not '${text}'.`,
+  )
+}
+
+function isMap(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,116 @@
+/** Values → text through the outputter plugins, to standard output or a file. */
+import { openSync, writeSync } from 'node:fs'
+import type { Log } from '../author/context.ts'
+import type { OutputOptions, Outputter } from '../author/kinds.ts'
+import { messageOf } from '../base/errors.ts'
+import { type Loader, openLoader } from '../loader/index.ts'
+import { tell } from './console.ts'
+import { UsageError } from './exit-codes.ts'
+
+export interface OutputFlags {
+  readonly out?: string | undefined
+  readonly 'out-indent'?: string | undefined
+  readonly 'out-file'?: string | undefined
+  readonly 'out-file-append'?: boolean
+  readonly 'no-color'?: boolean
+  readonly 'force-color'?: boolean
+}
+
+export interface Printed {
+  /** The outputter the function asks for; `--out` wins. */
+  readonly outputter?: string | undefined
+  /** Not 0: the value is that of a failure. */
+  readonly retcode?: number
+}
+
+export interface Printer {
+  /** The outputter that was asked for on the command line. */
+  readonly chosen: string | undefined
+  print(value: unknown, options?: Printed): Promise<void>
+}
+
+type Config = Readonly<Record<string, unknown>>
+
+/** Throws UsageError for an outputter that does not exist, before anything is done. */
+export async function openPrinter(flags: OutputFlags, config: Config, log: Log): Promise<Printer> {
+  const loader = openLoader('outputters', { config, log })
+  const chosen = flags.out
+  const chosenOutputter = chosen === undefined ? undefined : await chosenPlugin(loader, chosen)
+  const options: OutputOptions = {
+    ...tableOptions(config),
+    color: wantsColor(flags, config),
+    ...indentOf(flags),
+  }
+  const write = openSink(flags)
+  return {
+    chosen,
+    async print(value, { outputter, retcode = 0 } = {}) {
+      const plugin =
+        chosenOutputter ?? (await preferred(loader, [outputter, textOf(config.output), 'nested']))
+      const text = await rendered(plugin, loader, value, { ...options, retcode })
+      if (text !== '') write(`${text}\n`)
+    },
+  }
+}
+
+async function chosenPlugin(loader: Loader, name: string): Promise<Outputter> {
+  const known = await loader.pluginNames()
+  if (known.includes(name)) return loader.plugin<Outputter>(name)
+  throw new UsageError(`There is no outputter '${name}'. There are: ${[...known].sort().join(', ')}.`)
+}
+
+/** The first of the names that can be loaded: a function may ask for one that is not here. */
+async function preferred(loader: Loader, names: readonly (string | undefined)[]): Promise<Outputter> {
+  for (const name of names.slice(0, -1)) {
+    if (name === undefined || name === 'nested') continue
+    const plugin = await loader.plugin<Outputter>(name).catch(() => undefined)
+    if (plugin) return plugin
+  }
+  return loader.plugin<Outputter>(names.at(-1) as string)
+}
+
+/** An outputter that cannot show a value leaves it to `nested`. */
+async function rendered(
+  plugin: Outputter,
+  loader: Loader,
+  value: unknown,
+  options: OutputOptions,
+): Promise<string> {
+  try {
+    return plugin.render(value, options)
+  } catch (error) {
+    tell(`The outputter failed (${messageOf(error)}); this is shown as nested.`)
+    return (await loader.plugin<Outputter>('nested')).render(value, options)
+  }
+}
+
+function openSink(flags: OutputFlags): (text: string) => void {
+  const path = flags['out-file']
+  if (path === undefined) return (text) => process.stdout.write(text)
+  const file = openSync(path, flags['out-file-append'] ? 'a' : 'w', 0o600)
+  return (text) => writeSync(file, text)
+}
+
+function wantsColor(flags: OutputFlags, config: Config): boolean {
+  if (flags['force-color']) return true
+  if (flags['no-color'] || flags['out-file'] !== undefined || process.env.NO_COLOR || config.color === false)
+    return false
+  return process.stdout.isTTY === true
+}
+
+/** A number, or what only one outputter understands (`pretty`). */
+function indentOf(flags: OutputFlags): { indent?: number } {
+  const text = flags['out-indent']
+  if (text === undefined) return {}
+  const number = Number(text)
+  return { indent: (Number.isInteger(number) ? number : text) as number }
+}
+
+/** Salt's `out.table.width` and the like, without their prefix. */
+function tableOptions(config: Config): Record<string, unknown> {
+  const own = Object.entries(config).filter(([key]) => key.startsWith('out.table.'))
+  return Object.fromEntries(own.map(([key, value]) => [key.slice('out.table.'.length), value]))
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined

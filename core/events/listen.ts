@@ -1,0 +1,46 @@
+import type { Server } from 'node:net'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { claimSocketPath, parseLocalAddress } from '../transport/local-address.ts'
+
+/**
+ * Listen on a local address; `mode` is that of a unix socket's file. Gives the address, with the port that was
+ * picked if it was 0.
+ * @throws SaltError ADDRESS_IN_USE, PERMISSIONS or CONFIG_INVALID.
+ */
+export async function listenLocal(server: Server, address: string, mode: number): Promise<string> {
+  const local = parseLocalAddress(address)
+  if ('path' in local) await claimSocketPath(local.path)
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve)
+    server.once('error', (error) => reject(listenError(error, address)))
+    const umask = process.umask(0o777 & ~mode)
+    try {
+      // The file is made within this call.
+      server.listen(local)
+    } finally {
+      process.umask(umask)
+    }
+  })
+  const bound = server.address()
+  return typeof bound === 'object' && bound ? `tcp://${bound.address}:${bound.port}` : address
+}
+
+function listenError(error: NodeJS.ErrnoException, address: string): SaltError {
+  const facts = { address }
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new SaltError(
+        'ADDRESS_IN_USE',
+        `Cannot listen on ${address}: another process already does.`,
+        facts,
+      )
+    case 'EACCES':
+      return new SaltError(
+        'PERMISSIONS',
+        `No right to make the event socket ${address}; see 'sock_dir'.`,
+        facts,
+      )
+    default:
+      return new SaltError('CONFIG_INVALID', `Cannot listen on ${address}: ${messageOf(error)}.`, facts)
+  }
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+
+interface SocketOptions {
+  readonly sock_dir: string
+  readonly ipc_mode: string
+}
+export interface MasterSocketOptions extends SocketOptions {
+  readonly tcp_master_pub_port: number
+  readonly tcp_master_pull_port: number
+}
+export interface MinionSocketOptions extends SocketOptions {
+  readonly tcp_pub_port: number
+  readonly tcp_pull_port: number
+  readonly hash_type: string
+}
+
+/** Where readers connect and where events are pushed in: paths, or `tcp://host:port` with `ipc_mode: tcp`. */
+export interface EventSockets {
+  readonly pubPath: string
+  readonly pullPath: string
+}
+
+/** The event sockets of a master (wire protocol §11). */
+export function masterEventSockets(config: MasterSocketOptions): EventSockets {
+  if (config.ipc_mode === 'tcp') return loopback(config.tcp_master_pub_port, config.tcp_master_pull_port)
+  return files(config.sock_dir, 'master_event')
+}
+
+/** The event sockets of a minion, which have a part of the id's hash in their names. */
+export function minionEventSockets(config: MinionSocketOptions, id: string): EventSockets {
+  if (config.ipc_mode === 'tcp') return loopback(config.tcp_pub_port, config.tcp_pull_port)
+  const hash = createHash(config.hash_type).update(id, 'utf8').digest('hex').slice(0, 10)
+  return files(config.sock_dir, `minion_event_${hash}`)
+}
+
+const files = (directory: string, name: string): EventSockets => ({
+  pubPath: join(directory, `${name}_pub.ipc`),
+  pullPath: join(directory, `${name}_pull.ipc`),
+})
+
+const loopback = (pub: number, pull: number): EventSockets => ({
+  pubPath: `tcp://127.0.0.1:${pub}`,
+  pullPath: `tcp://127.0.0.1:${pull}`,
+})

@@ -1,0 +1,69 @@
+/** Every tag salt-ts uses (wire protocol §12), and nowhere else are they spelled. */
+export const tags = {
+  // Jobs
+  /** The publication itself, with `{minions}`. */
+  jobPublished: (jid: string) => jid,
+  /** Begins every tag of every job. */
+  jobs: 'salt/job/',
+  /** Begins every tag of one job. */
+  job: (jid: string) => `salt/job/${jid}/`,
+  jobNew: (jid: string) => `salt/job/${jid}/new`,
+  jobReturn: (jid: string, id: string) => `salt/job/${jid}/ret/${id}`,
+  jobProgress: (jid: string, id: string, n: string | number) => `salt/job/${jid}/prog/${id}/${n}`,
+  jobError: (jid?: string) => (jid ? `salt/job/${jid}/error` : 'salt/job/error'),
+
+  // Keys and minions
+  auth: 'salt/auth',
+  key: 'salt/key',
+  /** The AES key was rotated. */
+  keyRotated: 'key',
+  minionStart: (id: string) => `salt/minion/${id}/start`,
+  minionStartLegacy: 'minion_start',
+  minionPing: 'minion_ping',
+  minionRefresh: (id: string) => `minion/refresh/${id}`,
+  presencePresent: 'salt/presence/present',
+  presenceChange: 'salt/presence/change',
+  beacon: (id: string, beacon: string) => `salt/beacon/${id}/${beacon}/`,
+  saltError: '_salt_error',
+
+  // Syndics
+  syndicStart: (id: string) => `salt/syndic/${id}/start`,
+  syndicStartLegacy: 'syndic_start',
+  syndicForwarded: (id: string, tag: string) => `syndic/${id}/${tag}`,
+
+  // Runners and wheel
+  runNew: (jid: string) => `salt/run/${jid}/new`,
+  runReturn: (jid: string) => `salt/run/${jid}/ret`,
+  runProgress: (jid: string) => `salt/run/${jid}/progress`,
+  runArgs: (jid: string) => `salt/run/${jid}/args`,
+  wheelNew: (jid: string) => `salt/wheel/${jid}/new`,
+  wheelReturn: (jid: string) => `salt/wheel/${jid}/ret`,
+
+  // The master about itself
+  stats: (worker: string) => `salt/stats/${worker}`,
+  fileserverUpdate: (backend: string) => `salt/fileserver/${backend}/update`,
+  eventListenStart: 'salt/event_listen/start',
+  eventExit: 'salt/event/exit',
+
+  // On a minion's own bus (§11)
+  masterConnected: '__master_connected',
+  masterDisconnected: '__master_disconnected',
+  authCreds: 'salt/auth/creds',
+  fireMaster: 'fire_master',
+  moduleRefresh: 'module_refresh',
+  moduleRefreshDone: '/salt/minion/minion_mod_refresh_complete',
+  pillarRefresh: 'pillar_refresh',
+  pillarRefreshDone: '/salt/minion/minion_pillar_refresh_complete',
+  grainsRefresh: 'grains_refresh',
+  matchersRefresh: 'matchers_refresh',
+  beaconsRefresh: 'beacons_refresh',
+  manageSchedule: 'manage_schedule',
+  manageBeacons: 'manage_beacons',
+  environSet: 'environ_setenv',
+  mine: '_minion_mine',
+  scheduleReturn: '__schedule_return',
+  beaconsReturn: '__beacons_return',
+  requestPayload: (requestId: string, master: string) =>
+    `__master_req_channel_payload/${requestId}/${master}`,
+  requestReturn: (requestId: string) => `__master_req_channel_return/${requestId}`,
+} as const

@@ -1,0 +1,41 @@
+import { isMapping } from '../_values/traverse.ts'
+
+/** A value as Python's `repr` writes it: what Salt's users compare with. */
+export function pythonRepr(value: unknown): string {
+  if (value === null || value === undefined) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (typeof value === 'string') return quoted(value)
+  if (value instanceof Number) return Number.isInteger(value.valueOf()) ? `${value}.0` : String(value)
+  if (value instanceof Uint8Array) return `b${quoted(Buffer.from(value).toString('latin1'))}`
+  if (Array.isArray(value)) return `[${value.map(pythonRepr).join(', ')}]`
+  if (!isMapping(value)) return String(value)
+  const pairs = value instanceof Map ? [...value] : Object.entries(value)
+  return `{${pairs.map(([key, inner]) => `${pythonRepr(key)}: ${pythonRepr(inner)}`).join(', ')}}`
+}
+
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+function quoted(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'"
+  const escaped = text.replaceAll(/[\\\n\r\t]/g, (c) => escapes[c] as string).replaceAll(control, hex)
+  return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote
+}
+
+const control = /[\p{Cc}]/gu
+const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+
+/** The name of the type Python's `type` gives: `<class 'int'>`. */
+export function pythonType(value: unknown): string {
+  return `<class '${typeName(value)}'>`
+}
+
+function typeName(value: unknown): string {
+  if (value === null || value === undefined) return 'NoneType'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'str'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float'
+  if (typeof value === 'bigint') return 'int'
+  if (value instanceof Number) return 'float'
+  if (value instanceof Uint8Array) return 'bytes'
+  return Array.isArray(value) ? 'list' : 'dict'
+}

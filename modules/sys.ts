@@ -1,0 +1,149 @@
+/** What this minion can do: modules, functions, their documentation and signatures. */
+import { type Argspec, fn, fnmatch, type LoaderView, p } from 'salt-ts'
+
+const patterns = { args: p.rest(p.string()) }
+const functionPatterns = { args: p.rest(p.string()), kwargs: p.keywords(p.any()) }
+const one = { module: p.default(p.string(), '') }
+
+/**
+ * Names of all modules, or of those that match one of the globs.
+ *
+ * @example salt '*' sys.list_modules
+ * @example salt '*' sys.list_modules 's*' test
+ */
+export const list_modules = fn(patterns, ({ args }, { loader }) => listModules(loader, args))
+
+/**
+ * Names of all functions, of a module's functions, or of those that match a glob.
+ *
+ * @example salt '*' sys.list_functions
+ * @example salt '*' sys.list_functions sys
+ * @example salt '*' sys.list_functions 'sys.list_*'
+ */
+export const list_functions = fn(functionPatterns, ({ args }, { loader }) => listFunctions(loader, args))
+
+/**
+ * Documentation of all functions, of a module, a function, or of those that match a glob.
+ *
+ * @example salt '*' sys.doc
+ * @example salt '*' sys.doc sys
+ * @example salt '*' sys.doc sys.doc
+ * @example salt '*' sys.doc 'network.*' cmd.run
+ */
+export const doc = fn(patterns, ({ args }, { loader }) => documentation(loader, args))
+
+/**
+ * Parameters of a function, of a module's functions, or of those that match a glob.
+ *
+ * @example salt '*' sys.argspec test.sleep
+ * @example salt '*' sys.argspec sys
+ * @example salt '*' sys.argspec 'pkg.*'
+ */
+export const argspec = fn(one, ({ module }, { loader }) => signatures(loader, module))
+
+/**
+ * Load all modules anew, helpers included. Jobs that run finish on the old code.
+ *
+ * @example salt '*' sys.reload_modules
+ */
+export const reload_modules = fn(async (_, { loader, minion }) => {
+  await loader.reload()
+  await minion.refreshModules()
+  return true
+})
+
+/**
+ * Names of all runners known here, or of those that match one of the globs.
+ *
+ * @example salt '*' sys.list_runners
+ * @example salt '*' sys.list_runners 'm*'
+ */
+export const list_runners = fn(patterns, ({ args }, { loader }) => listModules(loader.of('runners'), args))
+
+/**
+ * Names of all functions of runners, of one runner, or of those that match a glob.
+ *
+ * @example salt '*' sys.list_runner_functions
+ * @example salt '*' sys.list_runner_functions jobs
+ */
+export const list_runner_functions = fn(functionPatterns, ({ args }, { loader }) =>
+  listFunctions(loader.of('runners'), args),
+)
+
+/**
+ * Documentation of runners.
+ *
+ * @example salt '*' sys.runner_doc
+ * @example salt '*' sys.runner_doc jobs.list_jobs
+ */
+export const runner_doc = fn(patterns, ({ args }, { loader }) => documentation(loader.of('runners'), args))
+
+/**
+ * Parameters of runners' functions.
+ *
+ * @example salt '*' sys.runner_argspec jobs
+ */
+export const runner_argspec = fn(one, ({ module }, { loader }) => signatures(loader.of('runners'), module))
+
+/**
+ * Names of all returners, or of those that match one of the globs.
+ *
+ * @example salt '*' sys.list_returners
+ */
+export const list_returners = fn(patterns, ({ args }, { loader }) =>
+  listModules(loader.of('returners'), args),
+)
+
+/**
+ * Documentation of returners, by name.
+ *
+ * @example salt '*' sys.returner_doc
+ */
+export const returner_doc = fn(patterns, async ({ args }, { loader }) => {
+  const view = loader.of('returners')
+  const names = await listModules(view, args)
+  return docsOf(view, names)
+})
+
+async function listModules(view: LoaderView | undefined, globs: readonly string[]): Promise<string[]> {
+  const names = (await view?.modules()) ?? []
+  return globs.length === 0 ? names : names.filter((name) => globs.some((glob) => fnmatch(name, glob)))
+}
+
+/** `sys` means `sys.*`; a glob or a name with a point is matched as a whole. */
+async function listFunctions(view: LoaderView | undefined, wanted: readonly string[]): Promise<string[]> {
+  const names = (await view?.functions()) ?? []
+  const means = (name: string, want: string) =>
+    /[*.]/.test(want) ? fnmatch(name, want) : name.startsWith(`${want}.`)
+  return wanted.length === 0 ? names : names.filter((name) => wanted.some((want) => means(name, want)))
+}
+
+/** A glob is matched as a whole; else a function's own name, or a module's with or without a final point. */
+function isMeant(name: string, want: string): boolean {
+  if (want.includes('*')) return fnmatch(name, want)
+  return want === '' || name === want || name.startsWith(want.endsWith('.') ? want : `${want}.`)
+}
+
+async function documentation(view: LoaderView | undefined, wanted: readonly string[]) {
+  const names = (await view?.functions()) ?? []
+  return docsOf(
+    view,
+    wanted.length === 0 ? names : names.filter((name) => wanted.some((want) => isMeant(name, want))),
+  )
+}
+
+/** Name → documentation; null where there is none. */
+async function docsOf(view: LoaderView | undefined, names: readonly string[]) {
+  const docs = await Promise.all(names.map(async (name) => [name, (await view?.doc(name)) ?? null] as const))
+  return Object.fromEntries(docs)
+}
+
+async function signatures(view: LoaderView | undefined, want: string): Promise<Record<string, Argspec>> {
+  const names = ((await view?.functions()) ?? []).filter((name) => isMeant(name, want))
+  const found: [string, Argspec][] = []
+  for (const name of names) {
+    const spec = await view?.argspec(name)
+    if (spec) found.push([name, spec])
+  }
+  return Object.fromEntries(found)
+}

@@ -1,0 +1,80 @@
+/** The minion's own process: identity, version, user, environment. */
+import { createHash } from 'node:crypto'
+import os from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Context, grains } from 'salt-ts'
+import { lineOf, textOf } from '../_facts/files.ts'
+import { gather } from '../_facts/gather.ts'
+import { timeZone } from '../_facts/timezone.ts'
+
+export default grains({
+  collect: ({ log, opts }) =>
+    gather(log, {
+      'the minion': () => ({ id: opts.id ?? '', master: opts.master ?? '', server_id: serverId(opts) }),
+      'the version': version,
+      ZeroMQ: async () => ({ zmqversion: await zmqVersion(opts) }),
+      'the machine id': async () => ({
+        machine_id: (await lineOf('/etc/machine-id')) ?? (await lineOf('/var/lib/dbus/machine-id')),
+      }),
+      'the user': user,
+      'the process': () => ({ pid: process.pid, cwd: process.cwd(), shell: process.env.SHELL ?? '/bin/sh' }),
+      PATH: () => {
+        const path = process.env.PATH?.trim() ?? ''
+        return { path, systempath: path.split(':') }
+      },
+      'the locale': async () => {
+        const { name, abbreviation } = await timeZone()
+        return { locale_info: localeInfo(abbreviation), timezone: name }
+      },
+    }),
+})
+
+/** A number for the minion that stays the same: the last 31 bits of the hash of its id. */
+export function serverId({ id }: Context['opts']): number {
+  const hash = createHash('sha256')
+    .update(String(id ?? ''))
+    .digest()
+  return hash.readUInt32BE(hash.length - 4) % 2 ** 31
+}
+
+// Loading the library takes 40 ms, unless it is in use already: so not where there is no master.
+async function zmqVersion({ local, file_client }: Context['opts']): Promise<string | undefined> {
+  return local === true || file_client === 'local' ? undefined : (await import('zeromq')).version
+}
+
+async function version(): Promise<Record<string, unknown>> {
+  const found = await ownPackage(dirname(fileURLToPath(import.meta.url)))
+  return {
+    saltversion: found?.version,
+    saltversioninfo: found?.version.split(/[.-]/).map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
+    saltpath: found?.folder,
+    nodeversion: process.versions.node,
+  }
+}
+
+// The sources and the compiled files lie at different depths below package.json.
+async function ownPackage(folder: string): Promise<{ version: string; folder: string } | undefined> {
+  const text = await textOf(join(folder, 'package.json'))
+  const { name, version } = text === undefined ? {} : JSON.parse(text)
+  if (name === 'salt-ts') return { version, folder }
+  return folder === dirname(folder) ? undefined : ownPackage(dirname(folder))
+}
+
+async function user(): Promise<Record<string, unknown>> {
+  const { uid, gid, username } = os.userInfo()
+  const groups = (await textOf('/etc/group'))?.split('\n').map((line) => line.split(':')) ?? []
+  return { uid, gid, username, groupname: groups.find(([, , id]) => id === String(gid))?.[0] ?? '' }
+}
+
+function localeInfo(timezone: string): Record<string, string | null> {
+  const name = process.env.LC_ALL || process.env.LC_CTYPE || process.env.LANG || 'C'
+  const [, language = null, encoding = null] = /^([^.@]+)(?:\.([^@]+))?/.exec(name) ?? []
+  const isPlain = (language === 'C' || language === 'POSIX') && encoding === null
+  return {
+    defaultlanguage: isPlain ? null : language,
+    defaultencoding: encoding,
+    detectedencoding: 'utf-8',
+    timezone,
+  }
+}

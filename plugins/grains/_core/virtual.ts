@@ -1,0 +1,108 @@
+/** Whether this is a physical machine, a virtual one or a container. */
+import { stat } from 'node:fs/promises'
+import { grains } from 'salt-ts'
+import { exists, lineOf, textOf } from '../_facts/files.ts'
+import { gather } from '../_facts/gather.ts'
+
+/** What the system shows of its surroundings. */
+export interface Traces {
+  /** Vendor, product and BIOS vendor as the firmware names them. */
+  readonly firmware: string
+  readonly product: string
+  readonly cpuinfo: string
+  readonly clocksources: string
+  readonly hypervisor: string
+  /** /run/systemd/container, `container=` of process 1, or what a marker file tells. */
+  readonly container: string
+  readonly cgroup: string
+  readonly chroot: boolean
+}
+
+export default grains({
+  collect: ({ log }) => gather(log, { virtualisation: async () => virtual(await readTraces()) }),
+})
+
+const BY_FIRMWARE: readonly (readonly [pattern: RegExp, virtual: string, subtype?: string])[] = [
+  [/RHEV Hypervisor/, 'kvm', 'rhev'],
+  [/oVirt/, 'kvm', 'ovirt'],
+  [/VirtualBox|innotek/i, 'VirtualBox'],
+  [/VMware/, 'VMware'],
+  [/Microsoft Corporation.*Virtual Machine/s, 'VirtualPC'],
+  [/Parallels/, 'Parallels'],
+  [/BHYVE/, 'bhyve'],
+  [/Google/, 'gce'],
+  [/Xen/, 'xen'],
+  [/QEMU|Bochs|KVM|SeaBIOS|OpenStack|Alibaba/, 'kvm'],
+]
+
+const CONTAINERS: readonly (readonly [pattern: RegExp, virtual: string, subtype?: string])[] = [
+  [/lxc/, 'container', 'LXC'],
+  [/podman|libpod/, 'container', 'Podman'],
+  [/docker/, 'container', 'Docker'],
+  [/systemd-nspawn/, 'systemd-nspawn'],
+]
+
+/** The grains `virtual` and `virtual_subtype`. A container counts before the machine it runs on. */
+export function virtual(traces: Traces): { virtual: string; virtual_subtype?: string } {
+  const container = CONTAINERS.find(([pattern]) => pattern.test(traces.container || traces.cgroup))
+  if (container) return answer(container[1], container[2])
+  if (/kubepods/.test(traces.cgroup)) return answer('container', 'kubernetes')
+  if (/Amazon EC2/.test(traces.firmware)) return amazon(traces)
+  const known = BY_FIRMWARE.find(([pattern]) => pattern.test(traces.firmware))
+  const machine = known ? answer(known[1], known[2]) : answer(unnamed(traces))
+  if (!traces.chroot) return machine
+  return answer(machine.virtual === 'physical' ? 'virtual' : machine.virtual, 'chroot')
+}
+
+const answer = (kind: string, subtype?: string) => ({
+  virtual: kind,
+  ...(subtype && { virtual_subtype: subtype }),
+})
+
+function amazon({ product, hypervisor }: Traces) {
+  const subtype = product ? `Amazon EC2 (${product})` : 'Amazon EC2'
+  return answer(hypervisor === 'xen' ? 'xen' : 'Nitro', subtype)
+}
+
+// Small hypervisors have no firmware; the processor, and the clock the kernel found, still tell.
+function unnamed({ cpuinfo, clocksources, hypervisor }: Traces): string {
+  if (hypervisor === 'xen') return 'xen'
+  if (/QEMU Virtual CPU/.test(cpuinfo) || /kvm-clock/.test(clocksources)) return 'kvm'
+  if (/hyperv/.test(clocksources)) return 'VirtualPC'
+  return /^flags\s*:.*\bhypervisor\b/m.test(cpuinfo) ? 'virtual' : 'physical'
+}
+
+async function readTraces(): Promise<Traces> {
+  const [vendor, product, bios, cpuinfo, clocksources, hypervisor, cgroup, container, chroot] =
+    await Promise.all([
+      lineOf('/sys/class/dmi/id/sys_vendor'),
+      lineOf('/sys/class/dmi/id/product_name'),
+      lineOf('/sys/class/dmi/id/bios_vendor'),
+      textOf('/proc/cpuinfo'),
+      lineOf('/sys/devices/system/clocksource/clocksource0/available_clocksource'),
+      lineOf('/sys/hypervisor/type'),
+      textOf('/proc/1/cgroup'),
+      containerMarker(),
+      isChroot(),
+    ])
+  const firmware = [vendor, product, bios].filter(Boolean).join('\n')
+  const texts = { cpuinfo, clocksources, hypervisor, cgroup, product }
+  const filled = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? '']))
+  return { ...(filled as Record<keyof typeof texts, string>), firmware, container, chroot }
+}
+
+async function containerMarker(): Promise<string> {
+  const named = await lineOf('/run/systemd/container')
+  if (named) return named
+  if (await exists('/run/.containerenv')) return 'podman'
+  if (await exists('/.dockerenv')) return 'docker'
+  const environ = (await textOf('/proc/1/environ'))?.split('\0') ?? []
+  return environ.find((pair) => pair.startsWith('container='))?.slice('container='.length) ?? ''
+}
+
+async function isChroot(): Promise<boolean> {
+  const [own, first] = await Promise.all(
+    ['/', '/proc/1/root/.'].map((path) => stat(path).catch(() => undefined)),
+  )
+  return own !== undefined && first !== undefined && (own.dev !== first.dev || own.ino !== first.ino)
+}

@@ -1,0 +1,42 @@
+import { isIP } from 'node:net'
+import { exists, textOf } from '../_facts/files.ts'
+
+export interface Resolv {
+  readonly nameservers: string[]
+  readonly ip4_nameservers: string[]
+  readonly ip6_nameservers: string[]
+  readonly sortlist: string[]
+  readonly domain: string
+  readonly search: string[]
+  readonly options: string[]
+}
+
+/** How the host resolves names; systemd-resolved's real servers rather than its own stub. */
+export async function readResolv(): Promise<Resolv | undefined> {
+  const resolved = '/run/systemd/resolve/resolv.conf'
+  const text = await textOf((await exists(resolved)) ? resolved : '/etc/resolv.conf')
+  return text === undefined ? undefined : parseResolv(text)
+}
+
+export function parseResolv(text: string): Resolv {
+  const lines = text.split('\n').map((line) =>
+    line
+      .replace(/(^|\s)[#;].*/, '')
+      .trim()
+      .split(/\s+/),
+  )
+  const all = (directive: string) =>
+    lines.filter(([name]) => name?.toLowerCase() === directive).map(([, ...words]) => words)
+  const nameservers = [
+    ...new Set(all('nameserver').flatMap(([address = '']) => (isIP(address) ? [address] : []))),
+  ]
+  return {
+    nameservers,
+    ip4_nameservers: nameservers.filter((address) => isIP(address) === 4),
+    ip6_nameservers: nameservers.filter((address) => isIP(address) === 6),
+    sortlist: all('sortlist').flat(),
+    domain: all('domain').at(-1)?.[0] ?? '',
+    search: all('search').at(-1) ?? [],
+    options: [...new Set(all('options').flatMap(([first]) => first ?? []))],
+  }
+}

@@ -1,0 +1,16 @@
+/** The core grains: what Salt knows of every host. Other sources come after these and may override them. */
+import { grains } from 'salt-ts'
+import hardware from './_core/hardware.ts'
+import network from './_core/network.ts'
+import os from './_core/os.ts'
+import runtime from './_core/runtime.ts'
+import virtual from './_core/virtual.ts'
+
+const sources = [os, hardware, virtual, network, runtime]
+
+export default grains({
+  async collect(facts) {
+    const found = await Promise.all(sources.map((source) => source.collect(facts)))
+    return Object.assign({}, ...found)
+  },
+})

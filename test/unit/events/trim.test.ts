@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { decode } from '../../../core/codec/index.ts'
+import { trimmed } from '../../../core/events/trim.ts'
+
+const MAX = 10_000
+const trim = (data: Record<string, unknown>) => decode(trimmed(data, MAX))
+const text = (length: number) => 'x'.repeat(length)
+
+describe('data of an event that is too large', () => {
+  it('is left alone when it fits', () => {
+    const data = { a: text(9_900), list: [1] }
+    expect(trim(data)).toEqual(data)
+  })
+
+  it('loses the values above half the size first, and keeps the others', () => {
+    expect(trim({ id: 'm1', return: text(20_000), other: text(4_000) })).toEqual({
+      id: 'm1',
+      return: 'VALUE_TRIMMED',
+      other: text(4_000),
+    })
+  })
+
+  it('loses smaller ones when that is not enough', () => {
+    const data = { a: text(4_500), b: text(4_500), c: text(4_500), small: text(800) }
+    expect(trim(data)).toEqual({
+      a: 'VALUE_TRIMMED',
+      b: 'VALUE_TRIMMED',
+      c: 'VALUE_TRIMMED',
+      small: text(800),
+    })
+  })
+
+  it('loses single values of nested maps, and arrays as a whole', () => {
+    expect(trim({ return: { stdout: text(20_000), pid: 7 }, list: [text(20_000), 1] })).toEqual({
+      return: { stdout: 'VALUE_TRIMMED', pid: 7 },
+      list: 'VALUE_TRIMMED',
+    })
+  })
+
+  it('loses whole maps when they are made of many small values', () => {
+    const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`key ${i}`, i]))
+    expect(trim({ id: 'm1', return: many })).toEqual({ id: 'm1', return: 'VALUE_TRIMMED' })
+  })
+
+  it('is not changed for the one who gave it', () => {
+    const data = { return: { stdout: text(20_000) } }
+    trimmed(data, MAX)
+    expect(data.return.stdout.length).toBe(20_000)
+  })
+})

@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ReturnSpool } from '../../../core/jobs/index.ts'
+
+const jid = '20240229120000000002'
+const ret = { jid, id: 'web1', return: { text: 'ż', bytes: Buffer.from([0xff]) }, retcode: 0, success: true }
+
+let directory: string
+const open: ReturnSpool[] = []
+
+function openSpool(): ReturnSpool {
+  const spool = ReturnSpool.open(directory)
+  open.push(spool)
+  return spool
+}
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'salt-spool-'))
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((spool) => spool.close()))
+  await rm(directory, { recursive: true })
+})
+
+describe('a return in the spool', () => {
+  test('is still there after a restart, with what belongs to it', async () => {
+    await openSpool().add({ jid, ret, master: '10.0.0.1', job: { fun: 'test.ping', jid } })
+    await open.pop()?.close()
+    const [entry, ...others] = openSpool().pending()
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({ jid, ret, master: '10.0.0.1', job: { fun: 'test.ping' } })
+  })
+
+  test('is gone once it is done', async () => {
+    const spool = openSpool()
+    await spool.done(await spool.add({ jid, ret }))
+    expect(spool.pending()).toEqual([])
+    expect(spool.find(jid)).toBeUndefined()
+  })
+
+  test('is found by its jid', async () => {
+    const spool = openSpool()
+    await spool.add({ jid, ret })
+    expect(spool.find(jid)).toEqual(ret)
+    expect(spool.find('20240229120000000003')).toBeUndefined()
+  })
+
+  test('comes before those of later jobs, and several of one job are kept apart', async () => {
+    const spool = openSpool()
+    const first = '20240229120000000001'
+    await spool.add({ jid, ret: { return: 3 } })
+    const [one] = await Promise.all([1, 2].map((n) => spool.add({ jid: first, ret: { return: n } })))
+    const returns = () => spool.pending().map((entry) => entry.ret.return)
+    expect(returns()).toEqual([1, 2, 3])
+    if (one) await spool.done(one)
+    await spool.add({ jid: first, ret: { return: 4 } })
+    expect(returns()).toEqual([2, 4, 3])
+  })
+
+  test('that a job process adds is seen by the minion', async () => {
+    const minion = openSpool()
+    await openSpool().add({ jid, ret })
+    expect(minion.pending()).toHaveLength(1)
+  })
+
+  test('without a jid is refused', async () => {
+    await expect(openSpool().add({ jid: 'req', ret })).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' })
+  })
+})
+
+test('an empty spool holds nothing and takes nothing', async () => {
+  const spool = ReturnSpool.empty()
+  expect(spool.pending()).toEqual([])
+  expect(spool.find(jid)).toBeUndefined()
+  await expect(spool.add({ jid, ret })).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  await spool.close()
+})

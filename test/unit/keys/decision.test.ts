@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { decide, type Facts } from '../../../core/keys/decision.ts'
+
+const yes = async () => true
+const no = async () => false
+const unasked = async () => {
+  throw new Error('this must not be asked')
+}
+
+const facts = (given: Partial<Facts>): Facts => ({
+  filed: undefined,
+  full: false,
+  openMode: false,
+  autoReject: no,
+  autoSign: no,
+  pendingFull: no,
+  ...given,
+})
+
+const filed = (state: 'accepted' | 'pending' | 'rejected', same = true) => ({ filed: { state, same } })
+const silent = { autoReject: unasked, autoSign: unasked, pendingFull: unasked }
+
+test.each<[string, Partial<Facts>, object]>([
+  ['too many minions: full', { full: true, ...filed('accepted'), ...silent }, { verdict: 'full' }],
+  [
+    'open mode: any key',
+    { openMode: true, ...filed('accepted', false), ...silent },
+    { verdict: 'accepted', file: 'accepted' },
+  ],
+  [
+    'open mode: rejected ones too',
+    { openMode: true, ...filed('rejected'), ...silent },
+    { verdict: 'accepted', file: 'accepted', leave: 'rejected' },
+  ],
+  [
+    'a rejected id: rejected, whatever the key',
+    { ...filed('rejected', false), ...silent },
+    { verdict: 'rejected' },
+  ],
+  ['the accepted key: accepted', { ...filed('accepted'), ...silent }, { verdict: 'accepted' }],
+  [
+    'another key than the accepted: denied',
+    { ...filed('accepted', false), ...silent },
+    { verdict: 'denied', file: 'denied' },
+  ],
+  ['a new key: pending', {}, { verdict: 'pending', file: 'pending' }],
+  ['a new key, auto-signed: accepted', { autoSign: yes }, { verdict: 'accepted', file: 'accepted' }],
+  [
+    'a new key, auto-rejected',
+    { autoReject: yes, autoSign: unasked },
+    { verdict: 'rejected', file: 'rejected' },
+  ],
+  ['a new key with too many waiting: full', { pendingFull: yes }, { verdict: 'full' }],
+  ['the pending key: pending', filed('pending'), { verdict: 'pending' }],
+  [
+    'another key than the pending: denied',
+    { ...filed('pending', false), autoSign: unasked },
+    { verdict: 'denied', file: 'denied' },
+  ],
+  [
+    'the pending key, auto-signed',
+    { ...filed('pending'), autoSign: yes },
+    { verdict: 'accepted', file: 'accepted', leave: 'pending' },
+  ],
+  [
+    'a pending id, auto-rejected',
+    { ...filed('pending'), autoReject: yes },
+    { verdict: 'rejected', file: 'rejected', leave: 'pending' },
+  ],
+])('%s', async (_, given, expected) => {
+  const decision = await decide(facts(given))
+  const { reason, ...rest } = decision
+  expect(rest).toEqual(expected)
+  expect(reason).toMatch(/\w+ \w+/)
+})

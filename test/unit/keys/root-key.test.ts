@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { RootKeys, readRootKey, writeRootKeys } from '../../../core/keys/index.ts'
+
+const me = userInfo().username
+let cachedir: string
+
+beforeEach(async () => {
+  cachedir = await mkdtemp(join(tmpdir(), 'salt-cache-'))
+})
+afterEach(() => rm(cachedir, { recursive: true }))
+
+const config = (publisher_acl: Record<string, unknown> = {}, user = me) => ({ cachedir, user, publisher_acl })
+const fileOf = (user: string) => join(cachedir, `.${user}_key`)
+
+test('the key file of the master has 76 characters and is for its owner only', async () => {
+  await writeRootKeys(config())
+  expect(readFileSync(fileOf(me), 'utf8')).toMatch(/^[A-Za-z0-9+/]{75}=$/)
+  expect(statSync(fileOf(me)).mode & 0o777).toBe(0o600)
+})
+
+test('the key is new at each start, and the old one proves nothing', async () => {
+  const keys = new RootKeys(config())
+  await writeRootKeys(config())
+  const old = String(await readRootKey(config(), me))
+  expect(await keys.matches(me, old)).toBe(true)
+  await writeRootKeys(config())
+  expect(await keys.matches(me, old)).toBe(false)
+  expect(await keys.matches(me, String(await readRootKey(config(), me)))).toBe(true)
+})
+
+test('nothing matches a missing, empty or broken file, or a name that is a path', async () => {
+  const keys = new RootKeys(config())
+  expect(await keys.matches('nobody', '')).toBe(false)
+  writeFileSync(fileOf('empty'), '')
+  expect(await keys.matches('empty', '')).toBe(false)
+  expect(await keys.matches('../x', '')).toBe(false)
+  expect(await readRootKey(config(), 'a/../b')).toBeUndefined()
+})
+
+test('existing users of publisher_acl get a file, others do not', async () => {
+  await writeRootKeys(config({ daemon: ['test.*'], nosuchuser: ['test.*'], '../evil': ['.*'] }))
+  expect(existsSync(fileOf('daemon'))).toBe(true)
+  const expected = [...new Set([`.${me}_key`, '.daemon_key'])].sort()
+  expect((await readdir(cachedir)).sort()).toEqual(expected)
+})
+
+test.skipIf(process.geteuid?.() !== 0)('each file belongs to its user', async () => {
+  await writeRootKeys(config({ daemon: ['test.*'] }))
+  const daemon = readFileSync('/etc/passwd', 'utf8').match(/^daemon:[^:]*:(\d+)/m)?.[1]
+  expect(statSync(fileOf('daemon')).uid).toBe(Number(daemon))
+})
+
+test('patterns of publisher_acl stand for the users they match', async () => {
+  await writeRootKeys(config({ 'daem*': ['test.*'] }))
+  expect(existsSync(fileOf('daemon'))).toBe(true)
+})
+
+test('a user who is no longer in publisher_acl loses the file', async () => {
+  await writeRootKeys(config({ daemon: ['test.*'] }))
+  await writeRootKeys(config())
+  expect(existsSync(fileOf('daemon'))).toBe(false)
+})
+
+test('a backslash in a name becomes an underscore', async () => {
+  writeFileSync(fileOf('DOMAIN_user'), 'text')
+  expect(await readRootKey(config(), 'DOMAIN\\user')).toBe('text')
+})

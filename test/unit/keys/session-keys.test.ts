@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { PublicKey } from '../../../core/crypto/index.ts'
+import { KeyStore, SessionKeys } from '../../../core/keys/index.ts'
+import { randomPem } from './pems.ts'
+import { policy } from './policies.ts'
+
+const accepting = policy({ autoSign: async () => true })
+
+let directory: string
+let keys: KeyStore
+let now: number
+let sessions: SessionKeys
+const open: SessionKeys[] = []
+
+function openSessions(lifetimeSeconds = 86_400): SessionKeys {
+  const opened = SessionKeys.open(directory, {
+    keys: new KeyStore(directory),
+    lifetimeSeconds,
+    clock: { now: () => now },
+  })
+  open.push(opened)
+  return opened
+}
+
+async function accept(id: string): Promise<PublicKey> {
+  const pem = randomPem()
+  await keys.offer(id, pem, accepting)
+  return PublicKey.parse(pem)
+}
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'salt-sessions-'))
+  keys = new KeyStore(directory)
+  now = Date.UTC(2024, 1, 29)
+  sessions = openSessions()
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()))
+  await rm(directory, { recursive: true })
+})
+
+describe('a session key', () => {
+  test('is made at sign-in, and stays for the next one and after a restart', async () => {
+    const key = await accept('web1')
+    expect(await sessions.current('web1')).toBeUndefined()
+    const session = await sessions.forAcceptedKey('web1', key)
+    expect((await sessions.forAcceptedKey('web1', key)).text).toBe(session.text)
+    expect((await sessions.current('web1'))?.text).toBe(session.text)
+    expect((await openSessions().current('web1'))?.text).toBe(session.text)
+  })
+
+  test('is the same for all workers, whoever makes it', async () => {
+    const key = await accept('web1')
+    const workers = [sessions, openSessions(), openSessions()]
+    const made = await Promise.all(workers.map((worker) => worker.forAcceptedKey('web1', key)))
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1)
+    const read = await Promise.all(workers.map((worker) => worker.current('web1')))
+    expect(new Set(read.map((session) => session?.text))).toEqual(new Set(made.map(({ text }) => text)))
+  })
+
+  test('ends when the minion key is deleted or rejected', async () => {
+    for (const end of [() => keys.remove('web1'), () => keys.reject('web1', { includeAccepted: true })]) {
+      await sessions.forAcceptedKey('web1', await accept('web1'))
+      expect(await sessions.current('web1')).toBeDefined()
+      await end()
+      expect(await sessions.current('web1')).toBeUndefined()
+      expect(await sessions.exists('web1')).toBe(false)
+    }
+  })
+
+  test('does not pass to another key that is accepted for the id', async () => {
+    const old = await sessions.forAcceptedKey('web1', await accept('web1'))
+    await keys.remove('web1')
+    const key = await accept('web1')
+    expect(await sessions.current('web1')).toBeUndefined()
+    expect((await sessions.forAcceptedKey('web1', key)).text).not.toBe(old.text)
+  })
+
+  test('ends after publish_session, and the next sign-in makes a new one', async () => {
+    const key = await accept('web1')
+    const old = await sessions.forAcceptedKey('web1', key)
+    now += 86_400_000
+    expect(await sessions.current('web1')).toBeUndefined()
+    expect(await sessions.exists('web1')).toBe(true)
+    expect((await sessions.forAcceptedKey('web1', key)).text).not.toBe(old.text)
+  })
+
+  test('lasts for ever with a life time of 0', async () => {
+    const lasting = openSessions(0)
+    const session = await lasting.forAcceptedKey('web1', await accept('web1'))
+    now += 86_400_000_000
+    expect((await lasting.current('web1'))?.text).toBe(session.text)
+  })
+})
+
+describe('without an accepted key', () => {
+  test.each(['nobody', '../x', '', 'a\0b', 'x'.repeat(3000)])(
+    'the id %j has no session, and none is made',
+    async (id) => {
+      expect(await sessions.current(id)).toBeUndefined()
+      await expect(sessions.forAcceptedKey(id, PublicKey.parse(randomPem()))).rejects.toMatchObject({
+        code: 'KEY_REJECTED',
+      })
+      expect(await sessions.prune()).toBe(0)
+    },
+  )
+
+  test('a pending or other key gets none', async () => {
+    const pem = randomPem()
+    await keys.offer('web1', pem, policy())
+    await expect(sessions.forAcceptedKey('web1', PublicKey.parse(pem))).rejects.toThrow('no longer accepted')
+  })
+})
+
+test('sessions of keys that are gone are removed by pruning', async () => {
+  for (const id of ['web1', 'web2']) await sessions.forAcceptedKey(id, await accept(id))
+  await keys.remove('web1')
+  expect(await sessions.prune()).toBe(1)
+  expect(await sessions.prune()).toBe(0)
+  expect(await sessions.current('web2')).toBeDefined()
+})

@@ -1,0 +1,381 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Context, Log } from '../../../core/author/index.ts'
+import { createContext, type Loader, type LoaderSettings, openLoader } from '../../../core/loader/index.ts'
+
+const fixtures = path.resolve(import.meta.dirname, '../../fixtures')
+const quiet: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(os.tmpdir(), 'salt-ts-loader-'))
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+/** Write a file, in the temporary directory, whose name says where. */
+async function put(name: string, text: string): Promise<void> {
+  const file = path.join(directory, name)
+  await mkdir(path.dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
+
+const open = (config: object = {}, settings: Partial<LoaderSettings> = {}) =>
+  openLoader('modules', { config: { module_dirs: [directory], ...config }, log: quiet, ...settings })
+const openFixtures = (config: object = {}, settings: Partial<LoaderSettings> = {}) =>
+  openLoader('modules', {
+    config: { module_dirs: [fixtures, path.join(fixtures, 'broken')], ...config },
+    log: quiet,
+    timeoutMs: 5000,
+    ...settings,
+  })
+
+/** Call as a job would be; a missing function gives the sentence why. */
+async function call(loader: Loader, name: string, args: unknown[] = [], kwargs = {}): Promise<unknown> {
+  const found = await loader.get(name)
+  if (!found) return loader.why(name)
+  return found.run(found.bind(args, kwargs), {} as Context)
+}
+
+describe('finding functions', () => {
+  test("a user's TypeScript file imports salt-ts and helpers from anywhere, without a package.json", async () => {
+    await put(
+      'modules/hello.ts',
+      `import { fn, p } from 'salt-ts'\nimport { shout } from './_shout.ts'\n
+      export const hi = fn({ who: p.string() }, ({ who }) => shout(who))`.replaceAll('\n      ', '\n'),
+    )
+    await put('modules/_shout.ts', 'export const shout = (text: string): string => text.toUpperCase()\n')
+    expect(await call(open(), 'hello.hi', ['bob'])).toBe('BOB')
+  })
+  test('so does JavaScript, and finds npm packages beside it', async () => {
+    await put('node_modules/dep/package.json', '{"name":"dep","main":"index.js"}')
+    await put('node_modules/dep/index.js', 'module.exports = { value: 7 }')
+    await put(
+      'modules/plain.js',
+      `import { fn } from 'salt-ts'\nimport dep from 'dep'\nexport const get = fn(() => dep.value)\n`,
+    )
+    expect(await call(open(), 'plain.get')).toBe(7)
+  })
+  test('CommonJS, folders with an index and aliases work', async () => {
+    await put('modules/old.cjs', 'exports.add = (a, b) => a + b\n')
+    await put(
+      'modules/folder/index.ts',
+      `import { fn } from 'salt-ts'\nconst remove = fn(() => 'gone')\nexport { remove as delete }\n`,
+    )
+    const loader = open()
+    expect(await call(loader, 'old.add', [1, 2])).toBe(3)
+    expect(await call(loader, 'folder.delete')).toBe('gone')
+  })
+  test('plain functions get positional values as they are; values, classes and helpers are no functions', async () => {
+    const loader = openFixtures()
+    expect(await call(loader, 'plain.add', ['a', 1])).toBe('a1')
+    expect(await call(loader, 'plain.NAME')).toBe("'plain.NAME' is not available.")
+    expect(await call(loader, 'plain.Thing')).toBe("'plain.Thing' is not available.")
+    expect(await call(loader, '_helper.hidden')).toBe("'_helper.hidden' is not available.")
+    expect((await loader.get('plain.add'))?.params).toHaveProperty('args.kind', 'rest')
+  })
+  test('the declared outputter comes with the function', async () => {
+    const loader = openFixtures()
+    expect((await loader.get('greet.hello'))?.outputter).toBe('txt')
+    expect(await loader.get('greet.delete')).not.toHaveProperty('outputter')
+  })
+  test('built-in modules are there', async () => {
+    expect(await call(open(), 'test.ping')).toBe(true)
+  })
+  test('names of Object members are no functions', async () => {
+    const loader = openFixtures()
+    for (const name of ['plain.constructor', 'constructor.name', '__proto__.x', 'plain', '']) {
+      expect(await loader.get(name)).toBeUndefined()
+    }
+  })
+})
+
+describe('precedence', () => {
+  const provider = (text: string, virtualName = '') =>
+    `${virtualName && `export const virtualName = '${virtualName}'\n`}export const who = () => '${text}'\n`
+
+  test('-m goes before extension_modules before built in, and the last -m first', async () => {
+    await put('a/modules/mod.js', provider('a'))
+    await put('b/modules/mod.js', provider('b'))
+    await put('ext/modules/mod.js', provider('ext'))
+    await put('ext/modules/test.js', provider('my test'))
+    const extension_modules = path.join(directory, 'ext')
+    const module_dirs = [path.join(directory, 'a'), path.join(directory, 'b')]
+    expect(await call(open({ module_dirs, extension_modules }), 'mod.who')).toBe('b')
+    expect(await call(open({ module_dirs: [], extension_modules }), 'mod.who')).toBe('ext')
+    const loader = open({ module_dirs, extension_modules })
+    expect(await call(loader, 'test.who')).toBe('my test')
+    expect(await call(loader, 'test.ping')).toBe("'test.ping' is not available.")
+  })
+  test('_modules and the folder itself serve as well', async () => {
+    await put('_modules/one.js', provider('one'))
+    await put('direct/two.js', provider('two'))
+    const loader = open({ module_dirs: [directory, path.join(directory, 'direct')] })
+    expect([await call(loader, 'one.who'), await call(loader, 'two.who')]).toEqual(['one', 'two'])
+  })
+  test('several files serve one name: the first with a function wins, others add theirs', async () => {
+    await put('modules/apt.js', `${provider('apt', 'pkg')}export const hold = () => 'apt'\n`)
+    await put('modules/zypper.js', `${provider('zypper', 'pkg')}export const lock = () => 'zypper'\n`)
+    const loader = open()
+    const calls = ['pkg.who', 'pkg.hold', 'pkg.lock', 'apt.who'].map((name) => call(loader, name))
+    expect(await Promise.all(calls)).toEqual([
+      'apt',
+      'apt',
+      'zypper',
+      "'apt.who' is not available. Possible reasons: 'apt is offered as pkg'",
+    ])
+    expect(await loader.view.functions('pkg.*')).toEqual(['pkg.hold', 'pkg.lock', 'pkg.who'])
+    expect((await loader.view.providers()).pkg).toBe(path.join(directory, 'modules/apt.js'))
+  })
+  test('disabled modules and those not on the whitelist are absent, and say so', async () => {
+    await put('modules/mod.js', provider('x'))
+    const disabled = open({ disable_modules: ['mod'] })
+    expect(await call(disabled, 'mod.who')).toBe(
+      "'mod.who' is not available. Possible reasons: 'mod is disabled: it is listed in disable_modules'",
+    )
+    expect(await disabled.view.modules('mod')).toEqual([])
+    const whitelisted = open({ whitelist_modules: ['test'] })
+    expect(await call(whitelisted, 'mod.who')).toContain('mod is not in whitelist_modules')
+    expect(await whitelisted.view.modules()).toEqual(['test'])
+  })
+})
+
+describe('virtual', () => {
+  test('the reason is found by the name users know', async () => {
+    await put('modules/aptpkg.js', `export const virtualName = 'pkg2'\nexport const virtual = 'needs apt'\n`)
+    const loader = open()
+    expect(await call(loader, 'pkg2.install')).toBe("'pkg2' __virtual__ returned False: needs apt (aptpkg)")
+    await put('modules/pkg2.js', `export const virtual = () => 'needs more'\n`)
+    await loader.reload()
+    expect(await call(loader, 'pkg2.install')).toBe(
+      "'pkg2' __virtual__ returned False: needs apt (aptpkg); needs more",
+    )
+  })
+  test('false without a reason, true, and facts', async () => {
+    expect(await call(openFixtures(), 'falsy.never')).toBe("'falsy' __virtual__ returned False")
+    expect(await call(openFixtures(), 'pkg.install')).toBe('installed by provides')
+    expect(await call(openFixtures({}, { grains: { os: 'Debian' } }), 'pkg.install')).toBe(
+      'installed by provides',
+    )
+    const only = openFixtures({ disable_modules: ['provides'] }, { grains: { os: 'Debian' } })
+    expect(await call(only, 'pkg.install')).toBe('installed by refuses')
+  })
+  test('aliases serve the same functions; init runs before virtual, and its failure is a reason', async () => {
+    await put(
+      'modules/a.js',
+      `let ready\nexport const init = () => { ready = true }\nexport const virtual = () => ready\nexport const virtualAliases = ['b']\nexport const f = () => 1\n`,
+    )
+    await put(
+      'modules/c.js',
+      `export const init = () => { throw new Error('no disk') }\nexport const f = () => 1\n`,
+    )
+    const loader = open()
+    expect([await call(loader, 'a.f'), await call(loader, 'b.f')]).toEqual([1, 1])
+    expect(await call(loader, 'c.f')).toContain('c.js: init failed: no disk')
+  })
+  test('what fn made is for users, whatever its name', async () => {
+    const text = ['init', 'load', 'virtual', 'outputter'].map((n) => `export const ${n} = fn(() => '${n}')`)
+    await put('modules/odd.js', `import { fn } from 'salt-ts'\n${text.join('\n')}\n`)
+    const loader = open()
+    expect(await loader.view.functions('odd.*')).toEqual([
+      'odd.init',
+      'odd.load',
+      'odd.outputter',
+      'odd.virtual',
+    ])
+    expect(await call(loader, 'odd.virtual')).toBe('virtual')
+  })
+  test('load says what is public', async () => {
+    await put(
+      'modules/some.js',
+      `export const load = ['a']\nexport const a = () => 1\nexport const b = () => 2\n`,
+    )
+    const loader = open()
+    expect(await loader.view.functions('some.*')).toEqual(['some.a'])
+    expect(await loader.get('some.b')).toBeUndefined()
+  })
+})
+
+describe('broken files', () => {
+  const inFixture = (name: string) => path.join(fixtures, name)
+
+  test.each([
+    ['throws.x', 'modules/throws.js', '3: Error: broken on purpose'],
+    ['syntax.a', 'broken/modules/syntax.ts', '3: SyntaxError: Unexpected "="'],
+    ['syntaxjs.a', 'broken/modules/syntaxjs.js', "4: SyntaxError: Unexpected token '='"],
+  ])('%s is answered with file, line and reason', async (name, file, reason) => {
+    expect(await call(openFixtures(), name)).toBe(
+      `'${name}' is not available. Possible reasons: '${inFixture(file)}:${reason}'`,
+    )
+  })
+  test('one that hangs on import is given up, and harms nobody else', async () => {
+    const loader = openFixtures({}, { timeoutMs: 300 })
+    const [hanging, other] = await Promise.all([
+      call(loader, 'hangs.never'),
+      call(loader, 'plain.add', [1, 1]),
+    ])
+    expect(hanging).toContain('hangs.js: did not finish loading within 0.3 s')
+    expect(other).toBe(2)
+  })
+  test('a missing library is named', async () => {
+    await put('modules/needy.js', `import lib from 'nosuchlib'\nexport const f = () => lib\n`)
+    expect(await call(open(), 'needy.f')).toContain("Cannot find package 'nosuchlib'")
+  })
+  test('all that failed can be listed', async () => {
+    const failures = await openFixtures({ module_dirs: [] }, { timeoutMs: 300 }).view.failures()
+    expect(failures).toEqual({})
+    await put('modules/bad.js', 'throw 5\n')
+    expect(await open().view.failures()).toEqual({
+      [path.join(directory, 'modules/bad.js')]: `${path.join(directory, 'modules/bad.js')}: threw 5`,
+    })
+  })
+})
+
+describe('listing and documentation', () => {
+  test('nothing is imported to list or document', async () => {
+    await put('modules/bomb.js', `/** Boom. */\nexport const tick = () => 1\nthrow new Error('imported')\n`)
+    const loader = open()
+    expect(await loader.view.functions('bomb.*')).toEqual(['bomb.tick'])
+    expect(await loader.view.doc('bomb.tick')).toBe('Boom.')
+  })
+  test('documentation has the examples in the form of Salt', async () => {
+    const { view } = openFixtures()
+    expect(await view.doc('greet')).toBe('Greetings, for tests of the loader.')
+    expect(await view.doc('greet.delete')).toBeUndefined()
+    expect(await view.doc('greet.hello')).toBe(
+      [
+        'Say hello.',
+        '',
+        'More than one line of it.',
+        '',
+        'CLI Example:',
+        '',
+        "    salt '*' greet.hello world",
+        "    salt '*' greet.hello world times=2",
+      ].join('\n'),
+    )
+  })
+  test('argspec is as in Salt', async () => {
+    const { view } = openFixtures()
+    expect(await view.argspec('greet.hello')).toEqual({
+      args: ['who', 'times'],
+      defaults: [1],
+      varargs: null,
+      kwargs: null,
+    })
+    expect(await view.argspec('plain.add')).toEqual({
+      args: null,
+      defaults: null,
+      varargs: true,
+      kwargs: null,
+    })
+    expect(await view.argspec('no.such')).toBeUndefined()
+  })
+  test('other kinds are seen through the same view', async () => {
+    const { view } = open()
+    expect(await view.of('runners')?.modules()).toContain('test')
+    expect(view.of('nonsense')).toBeUndefined()
+  })
+})
+
+describe('reload', () => {
+  test('takes the new code, helpers included, while what runs keeps the old', async () => {
+    const helper = (n: number) => put('modules/_part.ts', `export const part = (): number => ${n}\n`)
+    await helper(1)
+    await put('modules/mod.ts', `import { part } from './_part.ts'\nexport const get = () => part()\n`)
+    const loader = open()
+    const old = await loader.get('mod.get')
+    await helper(2)
+    await loader.reload()
+    expect(await call(loader, 'mod.get')).toBe(2)
+    expect(await old?.run(old.bind([], {}), {} as Context)).toBe(1)
+  })
+  test('CommonJS too', async () => {
+    await put('modules/old.cjs', 'exports.get = () => 1\n')
+    const loader = open()
+    expect(await call(loader, 'old.get')).toBe(1)
+    await put('modules/old.cjs', 'exports.get = () => 22\n')
+    await loader.reload()
+    expect(await call(loader, 'old.get')).toBe(22)
+  })
+  test('a file that is added, changed or repaired is found when a function of it is missed', async () => {
+    const loader = open()
+    expect(await call(loader, 'late.a')).toBe("'late.a' is not available.")
+    await put('modules/late.js', 'export const a = = 1\n')
+    expect(await call(loader, 'late.a')).toContain('SyntaxError')
+    await put('modules/late.js', `export const a = () => 'repaired'\n`)
+    expect(await call(loader, 'late.a')).toBe('repaired')
+    await put('modules/late.js', `export const b = () => 'added'\n`)
+    expect(await call(loader, 'late.b')).toBe('added')
+    expect(await call(loader, 'late.a')).toBe("'late.a' is not available.")
+  })
+})
+
+describe('plugins', () => {
+  const openOutputters = () =>
+    openLoader('outputters', { config: { outputter_dirs: [path.join(directory, 'out')] }, log: quiet })
+
+  test('are the default exports of files', async () => {
+    await put(
+      'out/loud.ts',
+      `import { outputter } from 'salt-ts'\nexport default outputter({ render: (v) => String(v) + '!' })\n`,
+    )
+    const loader = openOutputters()
+    expect(await loader.pluginNames()).toContain('loud')
+    const plugin = await loader.plugin<{ render(value: unknown): string }>('loud')
+    expect(plugin.render('x')).toBe('x!')
+  })
+  test('an unknown one is refused with the known ones, a broken one with the reason', async () => {
+    await put('out/loud.js', 'export default { render: String }\n')
+    await put('out/half.js', 'export default { print() {} }\n')
+    const loader = openOutputters()
+    await expect(loader.plugin('lout')).rejects.toThrow(
+      /There is no 'lout' among the outputters.*loud.*Did you mean 'loud'/,
+    )
+    await expect(loader.plugin('half')).rejects.toMatchObject({
+      code: 'MODULE_FAILED',
+      message: expect.stringContaining('its default export has no render()'),
+    })
+  })
+})
+
+describe('the context', () => {
+  const base = (): Parameters<typeof createContext>[0] =>
+    ({
+      opts: {},
+      retcode: 0,
+      context: new Map(),
+      get master() {
+        throw new Error('only for runners')
+      },
+    }) as unknown as Parameters<typeof createContext>[0]
+
+  test('call runs another function in a nested context whose exit code does not leak', async () => {
+    const context = createContext(base(), open())
+    expect(await context.call('test.retcode', [3])).toBe(true)
+    expect([context.nested, context.retcode]).toEqual([false, 0])
+  })
+  test('nested functions share scratch values and see that they are nested', async () => {
+    await put(
+      'modules/deep.ts',
+      `import { fn } from 'salt-ts'
+export const inner = fn((_, context) => { context.context.set('seen', context.nested); context.retcode = 9; return context.retcode })
+export const outer = fn(async (_, { call }) => call('deep.inner'))
+`,
+    )
+    const context = createContext(base(), open())
+    expect(await context.call('deep.outer')).toBe(9)
+    expect([context.context.get('seen'), context.retcode]).toEqual([true, 0])
+  })
+  test('an unknown function is an error with the reason', async () => {
+    const context = createContext(base(), open())
+    await expect(context.call('no.such')).rejects.toMatchObject({
+      code: 'FUNCTION_NOT_FOUND',
+      message: "'no.such' is not available.",
+    })
+  })
+  test('getters of the base are not read', () => {
+    expect(() => createContext(base(), open())).not.toThrow()
+  })
+})

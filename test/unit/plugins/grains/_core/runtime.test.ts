@@ -1,0 +1,56 @@
+import os from 'node:os'
+import { expect, test, vi } from 'vitest'
+import plugin, { serverId } from '../../../../../plugins/grains/_core/runtime.ts'
+import { abbreviationIn, timeZone } from '../../../../../plugins/grains/_facts/timezone.ts'
+import { collect } from '../context.ts'
+
+test('the process is described', async () => {
+  const { grains, lines } = await collect(plugin, { id: 'm1', master: ['a', 'b'] })
+  expect(lines).toEqual([])
+  expect(grains).toMatchObject({
+    id: 'm1',
+    master: ['a', 'b'],
+    pid: process.pid,
+    cwd: process.cwd(),
+    path: process.env.PATH,
+    systempath: process.env.PATH?.split(':'),
+    uid: os.userInfo().uid,
+    username: os.userInfo().username,
+    saltversion: expect.stringMatching(/^\d+\.\d+/),
+    saltversioninfo: expect.arrayContaining([expect.any(Number)]),
+    nodeversion: process.versions.node,
+    zmqversion: expect.stringMatching(/^\d/),
+    locale_info: expect.objectContaining({ detectedencoding: 'utf-8' }),
+  })
+})
+
+test('the ZeroMQ library is not loaded where there is no master', async () => {
+  expect((await collect(plugin, { local: true })).grains).not.toHaveProperty('zmqversion')
+})
+
+// Python: abs(int(sha256(id), 16) % 2**31)
+test.each([
+  ['m1', 890885657],
+  ['web1.example.com', 1935464723],
+  ['', 2018687061],
+])('the server id of %j is the one Python computes', (id, expected) => {
+  expect(serverId({ id })).toBe(expected)
+})
+
+test.each([
+  ['CET-1CEST,M3.5.0,M10.5.0/3', -60, 'CET'],
+  ['CET-1CEST,M3.5.0,M10.5.0/3', -120, 'CEST'],
+  ['EST5EDT,M3.2.0,M11.1.0', 300, 'EST'],
+  ['IST-5:30', -330, 'IST'],
+  ['<+03>-3', -180, '+03'],
+  ['UTC0', 0, 'UTC'],
+  ['', 0, 'unknown'],
+])('the rule %j calls the offset %i %j', (rule, offset, name) => {
+  expect(abbreviationIn(rule, offset)).toBe(name)
+})
+
+test('the time zone is that of TZ, if it is set', async () => {
+  vi.stubEnv('TZ', 'Asia/Tokyo')
+  expect(await timeZone()).toEqual({ name: 'Asia/Tokyo', abbreviation: expect.stringMatching(/JST|UTC/) })
+  vi.unstubAllEnvs()
+})

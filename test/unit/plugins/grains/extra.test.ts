@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { gather } from '../../../../plugins/grains/_facts/gather.ts'
+import plugin from '../../../../plugins/grains/extra.ts'
+import { collect } from './context.ts'
+
+let config_dir: string
+beforeEach(async () => {
+  config_dir = await mkdtemp(join(tmpdir(), 'salt-ts-extra-'))
+})
+afterEach(() => rm(config_dir, { recursive: true, force: true }))
+
+const given = async (text: string) => {
+  await writeFile(join(config_dir, 'grains'), text)
+  return collect(plugin, { config_dir })
+}
+
+test('the grains file is read as YAML 1.1, dates as text', async () => {
+  const { grains, lines } = await given('roles: [web]\nsafe: yes\nmode: 0644\nsince: 2024-01-31\n')
+  expect(grains).toEqual({ roles: ['web'], safe: true, mode: 420, since: '2024-01-31' })
+  expect(lines).toEqual([])
+})
+
+test('it may also be found beside conf_file', async () => {
+  await given('a: 1\n')
+  expect((await collect(plugin, { conf_file: join(config_dir, 'minion') })).grains).toEqual({ a: 1 })
+})
+
+test.each(['', '# nothing\n'])('%j holds no grains', async (text) => {
+  expect(await given(text)).toEqual({ grains: {}, lines: [] })
+})
+
+test('no file and no folder hold no grains', async () => {
+  expect(await collect(plugin, { config_dir })).toEqual({ grains: {}, lines: [] })
+  expect(await collect(plugin)).toEqual({ grains: {}, lines: [] })
+})
+
+test.each(['a: [1', '- a\n- b\n'])('%j is skipped with a warning', async (text) => {
+  const { grains, lines } = await given(text)
+  expect(grains).toEqual({})
+  expect(lines.join()).toMatch(/Skipping/)
+})
+
+test('one source that fails is logged, and the others count', async () => {
+  const lines: string[] = []
+  const write = (message: string) => void lines.push(message)
+  const log = { trace: write, debug: write, info: write, warn: write, error: write }
+  const sources = { broken: () => Promise.reject(new Error('why')), good: () => ({ a: 1, b: undefined }) }
+  expect(await gather(log, sources)).toEqual({ a: 1 })
+  expect(lines).toEqual(['The grains about broken are missing: why'])
+})

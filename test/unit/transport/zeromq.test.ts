@@ -1,0 +1,189 @@
+import { connect as connectTcp } from 'node:net'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Dealer, Request, Router, Subscriber, XPublisher } from 'zeromq'
+import { getTransport } from '../../../core/transport/index.ts'
+import { readRouted } from '../../../core/transport/zeromq/routed.ts'
+import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
+
+const zeromq = getTransport('zeromq')
+const here = { host: '127.0.0.1', port: 0 }
+const open: { close(): unknown }[] = []
+const own = <T extends { close(): unknown }>(resource: T): T => {
+  open.push(resource)
+  return resource
+}
+afterEach(async () => {
+  for (const resource of open.splice(0).reverse()) await resource.close()
+})
+
+describe('frames of a request', () => {
+  const frames = (...texts: string[]) => texts.map((text) => Buffer.from(text))
+
+  it.each([
+    ['as REQ sends it', frames('id', '', 'x'), frames('id', ''), 'x'],
+    ['with more payload, of which only the first counts', frames('id', '', 'x', 'y'), frames('id', ''), 'x'],
+    ['through another ROUTER', frames('id', 'hop', '', 'x'), frames('id', 'hop', ''), 'x'],
+    ['with an empty payload', frames('id', '', ''), frames('id', ''), ''],
+    ['with an empty identity', frames('', '', 'x'), frames('', ''), 'x'],
+  ])('%s are taken apart', (_, received, path, payload) => {
+    expect(readRouted(received)).toEqual({ path, payload: Buffer.from(payload) })
+  })
+
+  it.each([
+    ['no delimiter', frames('id', 'x')],
+    ['no payload', frames('id', '')],
+    ['nothing', frames('id')],
+  ])('with %s are none', (_, received) => {
+    expect(readRouted(received)).toBeUndefined()
+  })
+})
+
+describe('the request server over ZeroMQ', () => {
+  it('answers a plain REQ, as Salt’s clients are', async () => {
+    const server = own(await zeromq.serveRequests(here))
+    server.serve(async (request) => Buffer.from(`re: ${request}`))
+    const client = own(new Request({ linger: 0 }))
+    client.connect(`tcp://127.0.0.1:${server.port}`)
+    await client.send(['one', 'ignored'])
+    expect(String((await client.receive())[0])).toBe('re: one')
+  })
+
+  it('survives messages that are no requests, and garbage on the port', async () => {
+    const server = own(await zeromq.serveRequests(here))
+    server.serve(async (request) => request)
+    const dealer = own(new Dealer({ linger: 0 }))
+    dealer.connect(`tcp://127.0.0.1:${server.port}`)
+    await dealer.send('no delimiter')
+    await dealer.send([''])
+    const http = connectTcp(server.port, '127.0.0.1')
+    http.on('error', () => undefined)
+    http.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await dealer.send(['', 'good'])
+    expect((await dealer.receive()).map(String)).toEqual(['', 'good'])
+    http.destroy()
+  })
+})
+
+describe('the request client over ZeroMQ', () => {
+  it('asks REP workers behind a ROUTER, which answer in any order', async () => {
+    const router = own(new Router({ linger: 0 }))
+    await router.bind('tcp://127.0.0.1:0')
+    const client = own(
+      zeromq.connectRequests({ ...here, port: Number(router.lastEndpoint?.split(':').pop()) }),
+    )
+    const answers = ['a', 'b', 'c'].map((text) => client.request(Buffer.from(text), 5000))
+    const received = [await router.receive(), await router.receive(), await router.receive()]
+    for (const frames of received.reverse()) await router.send(frames)
+    expect((await Promise.all(answers)).map(String)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('sends a request once, also when the server vanishes and comes back', async () => {
+    const first = new Router({ linger: 0 })
+    await first.bind('tcp://127.0.0.1:0')
+    const port = Number(first.lastEndpoint?.split(':').pop())
+    const client = own(zeromq.connectRequests({ ...here, port }))
+    const request = client.request(Buffer.from('publish!'), 1500)
+    await first.receive()
+    first.close()
+    const second = own(await zeromq.serveRequests({ ...here, port }))
+    const seen: string[] = []
+    second.serve(async (frame) => {
+      seen.push(String(frame))
+      return frame
+    })
+    await expect(request).rejects.toMatchObject({ code: 'TIMEOUT' })
+    expect(String(await client.request(Buffer.from('next'), 5000))).toBe('next')
+    expect(seen).toEqual(['next'])
+  })
+
+  it('says what is wrong with an address that cannot be one', async () => {
+    const client = own(zeromq.connectRequests({ host: 'not a host', port: 4506 }))
+    await expect(client.request(Buffer.from('x'), 1000)).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
+    const subscribing = zeromq.subscribe({ host: 'not a host', port: 4505, identity: 'm1', topics: [] })
+    await expect(subscribing).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
+  })
+})
+
+describe('publications over ZeroMQ', () => {
+  const subscribeTo = async (port: number) =>
+    own(
+      await zeromq.subscribe({
+        ...here,
+        port,
+        identity: 'm1',
+        topics: [],
+        reconnectMs: 20,
+        reconnectMaxMs: 50,
+      }),
+    )
+
+  it('reach a plain SUB, as Salt’s minions are: one frame, or topic and payload', async () => {
+    const server = own(await zeromq.servePublish(here))
+    const minion = own(new Subscriber({ linger: 0 }))
+    minion.subscribe('')
+    minion.connect(`tcp://127.0.0.1:${server.port}`)
+    await vi.waitFor(() => expect(server.subscribers).toBe(1))
+    await server.publish(Buffer.from('payload'))
+    await server.publish(Buffer.from('payload'), 'broadcast')
+    expect((await minion.receive()).map(String)).toEqual(['payload'])
+    expect((await minion.receive()).map(String)).toEqual(['broadcast', 'payload'])
+  })
+
+  it('are heard again after another program was on the port for a while', async () => {
+    const wrong = new Router({ linger: 0 })
+    await wrong.bind('tcp://127.0.0.1:0')
+    const port = Number(wrong.lastEndpoint?.split(':').pop())
+    const client = await subscribeTo(port)
+    for await (const event of wrong.events) if (event.type === 'disconnect') break
+    wrong.close()
+    const server = own(await zeromq.servePublish({ ...here, port }))
+    await vi.waitFor(() => expect(server.subscribers).toBe(1), 10_000)
+    await server.publish(Buffer.from('x'))
+    for await (const payload of client) {
+      expect(String(payload)).toBe('x')
+      break
+    }
+  })
+
+  it('are taken whether or not they have a topic', async () => {
+    const publisher = own(new XPublisher({ linger: 0 }))
+    await publisher.bind('tcp://127.0.0.1:0')
+    const client = await subscribeTo(Number(publisher.lastEndpoint?.split(':').pop()))
+    await publisher.receive()
+    await publisher.send(['broadcast', 'one'])
+    await publisher.send('two')
+    const payloads: string[] = []
+    for await (const payload of client) if (payloads.push(String(payload)) === 2) break
+    expect(payloads).toEqual(['one', 'two'])
+  })
+})
+
+describe('the count of subscriptions', () => {
+  const frame = (kind: number, topic: string) => Buffer.concat([Buffer.from([kind]), Buffer.from(topic)])
+
+  it('counts those who want everything and those who want broadcasts', () => {
+    const count = new SubscriptionCount()
+    for (const topic of ['', '', 'broadcast', 'aaaa']) count.read(frame(1, topic))
+    expect(count.subscribers).toBe(3)
+    expect([...count.topics].sort()).toEqual(['aaaa', 'broadcast'])
+    count.read(frame(0, ''))
+    count.read(frame(0, 'aaaa'))
+    expect(count.subscribers).toBe(2)
+    expect([...count.topics]).toEqual(['broadcast'])
+  })
+
+  it('is not confused by what is no subscription', () => {
+    const count = new SubscriptionCount()
+    for (const message of [
+      Buffer.alloc(0),
+      frame(2, ''),
+      frame(0, 'never there'),
+      frame(1, 'x'.repeat(1000)),
+    ]) {
+      count.read(message)
+    }
+    count.read(Buffer.from([1, 0x85]))
+    expect(count.subscribers).toBe(0)
+    expect(count.topics.size).toBe(0)
+  })
+})
