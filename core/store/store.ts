@@ -130,7 +130,7 @@ function recordsOf(
       const range = reverse
         ? { start: [...(last ?? to)], exclusiveStart: true, end: [...from], inclusiveEnd: true }
         : { start: [...(last ?? from)], exclusiveStart: last !== undefined, end: [...to] }
-      const page = [...environment().getKeys({ ...range, reverse, limit: PAGE })]
+      const page = [...environment().getKeys({ ...range, reverse, limit: PAGE })].map(asKey)
       yield* page
       if (page.length < PAGE) return
       last = page.at(-1)
@@ -155,6 +155,11 @@ function recordsOf(
     },
     remove: (key) => void environment().removeSync([...key]),
   }
+}
+
+/** lmdb gives a key of one part back without its array. */
+function asKey(key: StoreKey | string | number): StoreKey {
+  return typeof key === 'object' ? key : [key]
 }
 
 /** lmdb rejects with "Commit failed" and hands the reason over in a second promise. */

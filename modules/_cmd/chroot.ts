@@ -42,7 +42,7 @@ export async function runInChroot(
 }
 
 /** The file systems a chroot gets, in the order of mounting, as arguments of mount(8). */
-export function mountsFor(root: string, binds: readonly string[]): Mount[] {
+function mountsFor(root: string, binds: readonly string[]): Mount[] {
   const system: [type: string, folder: string][] = [
     ['devtmpfs', 'dev'],
     ['proc', 'proc'],

@@ -36,10 +36,10 @@ export async function planCommand(
 }
 
 /** The shell commands go through: the one of the minion's environment. */
-export const defaultShell = (): string => process.env.SHELL || '/bin/sh'
+const defaultShell = (): string => process.env.SHELL || '/bin/sh'
 
 /** A command's first word that is not an assignment: what logs and errors may show of it. */
-export function labelOf(command: CommandLine): string {
+function labelOf(command: CommandLine): string {
   const words = Array.isArray(command) ? command.map(String) : String(command).trim().split(/\s+/)
   return words.find((word) => !/^\w+=/.test(word)) ?? ''
 }

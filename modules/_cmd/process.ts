@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { CommandExecutionError } from 'salt-ts'
@@ -54,19 +54,14 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
 
 /** Start a command in a session of its own and leave it running. Gives its pid. */
 export async function startInBackground(plan: ProcessPlan): Promise<number> {
-  const { file, args, spawnOptions } = launch(plan, true)
-  const child = spawn(file, args, { ...spawnOptions, stdio: 'ignore', detached: true })
-  await started(child, plan)
+  const child = await launch(plan, true, { stdio: 'ignore', detached: true })
   child.unref()
   return child.pid!
 }
 
 async function start(plan: ProcessPlan, stdio: Stdio): Promise<ChildProcess> {
   try {
-    const { file, args, spawnOptions } = launch(plan, stdio.joined)
-    const child = spawn(file, args, { ...spawnOptions, stdio: stdio.stdio })
-    await started(child, plan)
-    return child
+    return await launch(plan, stdio.joined, { stdio: stdio.stdio })
   } catch (cause) {
     stdio.discard()
     throw cause
@@ -74,7 +69,7 @@ async function start(plan: ProcessPlan, stdio: Stdio): Promise<ChildProcess> {
 }
 
 // The helpers in front of the words: setpriv changes the user, a fixed shell line sets what spawn cannot.
-function launch(plan: ProcessPlan, joined: boolean) {
+function launchWords(plan: ProcessPlan, joined: boolean): string[] {
   const settings = [
     ...(plan.umask ? ['umask "$1"; shift'] : []),
     `exec "$@"${plan.merged && !joined ? ' 2>&1' : ''}`,
@@ -83,13 +78,15 @@ function launch(plan: ProcessPlan, joined: boolean) {
   const wrapped = needsShell
     ? ['/bin/sh', '-c', settings.join('; '), 'sh', ...(plan.umask ? [plan.umask] : []), ...plan.words]
     : plan.words
-  const [file = '', ...args] = [...plan.identity.prefix, ...wrapped]
-  return { file, args, spawnOptions: { cwd: plan.cwd, env: plan.env, ...plan.identity.spawn } }
+  return [...plan.identity.prefix, ...wrapped]
 }
 
-async function started(child: ChildProcess, plan: ProcessPlan): Promise<void> {
+async function launch(plan: ProcessPlan, joined: boolean, how: SpawnOptions): Promise<ChildProcess> {
+  const [file = '', ...args] = launchWords(plan, joined)
   try {
+    const child = spawn(file, args, { cwd: plan.cwd, env: plan.env, ...plan.identity.spawn, ...how })
     await once(child, 'spawn')
+    return child
   } catch (cause) {
     throw new CommandExecutionError(`Unable to run command '${plan.label}', reason: ${reasonOf(cause)}`)
   }

@@ -10,7 +10,7 @@ import { splitWords } from './split.ts'
 import { findUser } from './users.ts'
 
 /** Outcome of a script that could not be read: Salt's `cache_error`, and the reason. */
-export type ScriptOutcome = Outcome & { readonly cache_error?: true }
+type ScriptOutcome = Outcome & { readonly cache_error?: true }
 
 /** Run a private copy of a script, so that it need not be executable and may remove itself. */
 export async function runScript(

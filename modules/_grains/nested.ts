@@ -5,7 +5,7 @@ export const MISSING = Symbol('missing')
 
 type Grains = Readonly<Record<string, unknown>>
 /** The top-level grain that has to be written for a nested one to have its value, or why it cannot. */
-export type Nesting = { readonly key: string; readonly value: unknown } | { readonly refused: string }
+type Nesting = { readonly key: string; readonly value: unknown } | { readonly refused: string }
 
 /** The value at a path, as a copy; {@link MISSING} if there is none. */
 export const valueAt = (grains: Grains, path: string, delimiter: string): unknown =>

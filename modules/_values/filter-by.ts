@@ -3,7 +3,7 @@ import { mergeDeep } from './merge.ts'
 import { entriesOf, isMapping } from './traverse.ts'
 
 /** How a value is picked from a map whose keys are shell globs. */
-export interface Choice {
+interface Choice {
   readonly default: string
   /** Key of a value that lies below what was picked. */
   readonly base?: string | undefined

@@ -40,12 +40,6 @@ const cases: Case[] = [0, 10].flatMap((rounds) =>
   ),
 )
 
-const [, , role, ...given] = process.argv
-if (role === 'worker') await runWorker(String(given[0]), String(given[1]), Number(given[2]))
-else if (role === 'server') await runServer(Number(given[0]))
-else if (role === 'device') await runDevice(String(given[0]))
-else await runAll()
-
 async function runAll(): Promise<void> {
   const rows = []
   for (const one of cases) rows.push(await measure(one))
@@ -123,3 +117,9 @@ async function runWorker(backend: string, name: string, rounds: number): Promise
   worker.serve(work(rounds))
   process.send?.(0)
 }
+
+const [, , role, ...given] = process.argv
+if (role === 'worker') await runWorker(String(given[0]), String(given[1]), Number(given[2]))
+else if (role === 'server') await runServer(Number(given[0]))
+else if (role === 'device') await runDevice(String(given[0]))
+else await runAll()

@@ -6,7 +6,7 @@ import { textOf } from '../_facts/files.ts'
 const BUDGET_MS = 75
 
 /** The hosts file: an address, its canonical name and aliases a line. */
-export interface Host {
+interface Host {
   readonly address: string
   readonly names: readonly string[]
 }

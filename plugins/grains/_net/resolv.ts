@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { exists, textOf } from '../_facts/files.ts'
 
-export interface Resolv {
+interface Resolv {
   readonly nameservers: string[]
   readonly ip4_nameservers: string[]
   readonly ip6_nameservers: string[]

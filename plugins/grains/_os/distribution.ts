@@ -4,7 +4,7 @@ import { osFamily, osName } from './names.ts'
 type Pairs = ReadonlyMap<string, string>
 
 /** Files the distribution tells of itself in; tests give their own. */
-export interface ReleaseFiles {
+interface ReleaseFiles {
   readonly osRelease: string | undefined
   readonly lsbRelease: string | undefined
   readonly centosRelease: string | undefined

@@ -113,6 +113,12 @@ describe('cmd.run', () => {
     await expect(failure).rejects.toThrow(/^Unable to run command 'nosuchprogram', reason: No such program/)
   })
 
+  test('says that a command line is too long for the system', async () => {
+    await expect(call(cmd.run, { cmd: `true ${'x'.repeat(3_000_000)}` })).rejects.toThrow(
+      new CommandExecutionError("Unable to run command 'true', reason: Argument list too long (E2BIG)"),
+    )
+  })
+
   test('passes the exit code 127 of a shell that finds nothing', async () => {
     const context = fakeContext()
     expect(await call(cmd.run, { cmd: 'nosuchprogram' }, context)).toContain('nosuchprogram')

@@ -68,6 +68,7 @@ describe('records', () => {
     const listed = (reverse: boolean) => [...store.entries(under('n'), { reverse })].map(({ value }) => value)
     expect(listed(false)).toEqual(numbers)
     expect(listed(true)).toEqual(numbers.toReversed())
+    expect([...store.keys(under('o'))]).toEqual([['o']])
     expect([...store.keys({ from: ['n', 5], to: ['n', 7] })]).toEqual([
       ['n', 5, 'x'],
       ['n', 6, 'x'],
