@@ -26,7 +26,7 @@ export class EventLog {
 
   push(frame: Buffer): void {
     this.#frames.push(frame)
-    this.#bytes += frame.length
+    this.#bytes += costOf(frame)
     while (this.#bytes > this.#maxBytes) this.#dropFirst()
   }
 
@@ -47,7 +47,7 @@ export class EventLog {
   }
 
   #dropFirst(): void {
-    this.#bytes -= this.#frames[this.#offset]?.length ?? 0
+    this.#bytes -= costOf(this.#frames[this.#offset] ?? EMPTY)
     this.#frames[this.#offset++] = EMPTY
     this.#first++
     if (this.#offset > 1024 && this.#offset * 2 > this.#frames.length) {
@@ -58,3 +58,6 @@ export class EventLog {
 }
 
 const EMPTY = Buffer.alloc(0)
+
+/** What a frame takes in memory: a Buffer is an object besides its bytes. */
+const costOf = (frame: Buffer) => frame.length + 256

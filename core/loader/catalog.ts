@@ -47,7 +47,8 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
   const files = () => (listing ??= list())
   const factsOf = (file: SourceFile) => remember(facts, file, () => readSource(file.path, file.name))
   const docs = (file: SourceFile) => remember(written, file, () => readDocs(file.path))
-  const load = (file: SourceFile) => remember(loaded, file, () => loadAndLog(file, settings))
+  const load = (file: SourceFile) =>
+    remember(loaded, file, () => loadAndLog(file, settings, () => loaded.delete(file)))
   const names = async (file: SourceFile): Promise<readonly string[]> => {
     const written = (await factsOf(file)).names
     if (written !== undefined) return written
@@ -100,8 +101,14 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
   return { kind, files, names, functions, offered, load, docs, allows, candidates, rescan, reload }
 }
 
-async function loadAndLog(file: SourceFile, settings: CatalogSettings): Promise<LoadedFile> {
+/** A file that was given up and loads after all is forgotten, so that the next call asks it again. */
+async function loadAndLog(
+  file: SourceFile,
+  settings: CatalogSettings,
+  forget: () => void,
+): Promise<LoadedFile> {
   const result = await loadFile(file, settings)
+  result.late?.then(forget, forget)
   if (result.refusal?.by === 'failure')
     settings.log.error(`Failed to load ${settings.kind.name}: ${result.refusal.reason}`)
   else if (result.refusal)

@@ -11,6 +11,8 @@ import { askOffer, type Facts, type Offer } from './virtual.ts'
 export interface LoadedFile extends Offer {
   readonly functions: ReadonlyMap<string, Fn>
   readonly namespace: Namespace
+  /** Set if the time limit struck: settles when the file has finished loading after all. */
+  readonly late?: Promise<unknown>
 }
 
 export interface LoadSettings {
@@ -24,9 +26,10 @@ export async function loadFile(file: SourceFile, settings: LoadSettings): Promis
   const late = deferred<LoadedFile>()
   const seconds = settings.timeoutMs / 1000
   const reason = `${file.path}: did not finish loading within ${seconds} s; does it wait for something at its top level?`
-  const timer = setTimeout(() => late.resolve(failed(file, reason)), settings.timeoutMs)
+  const work = importAndAsk(file, settings)
+  const timer = setTimeout(() => late.resolve({ ...failed(file, reason), late: work }), settings.timeoutMs)
   try {
-    return await Promise.race([importAndAsk(file, settings), late.promise])
+    return await Promise.race([work, late.promise])
   } catch (error) {
     return failed(file, messageOf(error))
   } finally {

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
  */
 const here = fileURLToPath(import.meta.url)
 export const packageRoot: string = findRoot(path.dirname(here))
-export const fromSource: boolean = !here.startsWith(path.join(packageRoot, 'dist') + path.sep)
+export const fromSource: boolean = here.endsWith('.ts')
 /** Folder that holds `core`, `modules`, `runners`, … of this copy. */
 export const codeRoot: string = fromSource ? packageRoot : path.join(packageRoot, 'dist')
 /** What `import 'salt-ts'` must give to every extension, wherever it lies. */

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import type { MinionServices } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import type { ReceivedJob } from '../channel/subscription.ts'
@@ -84,6 +85,9 @@ export class Minion {
 
   async #open(transport: Transport): Promise<void> {
     const { id, cachedir } = this.#config
+    for (const directory of [cachedir, this.#config.sock_dir]) {
+      await mkdir(directory, { recursive: true, mode: 0o700 })
+    }
     this.#grains = await collectGrains(this.#config, this.#log)
     this.#bus = await EventPublisher.open({
       ...minionEventSockets(this.#config, id),

@@ -87,7 +87,15 @@ export class Daemon {
 
   /** Wait until the daemon has logged this. */
   logged(text: string, ms?: number): Promise<true> {
-    return until(`"${text}" in the log of ${this.program}:\n${this.output.slice(-2000)}`, () => this.output.includes(text), ms)
+    return until(
+      () => `"${text}" in the log of ${this.program}:\n${this.output.slice(-2000)}`,
+      () => {
+        if (this.output.includes(text)) return true
+        if (this.exitCode !== null) throw new Error(`${this.program} ended (${this.exitCode}):\n${this.output}`)
+        return undefined
+      },
+      ms,
+    )
   }
 }
 

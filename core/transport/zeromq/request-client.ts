@@ -4,8 +4,9 @@ import { RequestConnection } from './request-connection.ts'
 
 /** Requests under way at once; further ones wait, and their time-out runs. */
 const MAX_SOCKETS = 64
-/** Connections that are kept for later requests. */
-const MAX_IDLE = 2
+/** Connections that are kept for the next requests, and for how long all but one of them. Milliseconds. */
+const MAX_IDLE = 16
+const IDLE_MS = 10_000
 
 /**
  * Each request has a REQ socket of its own while it is under way: Salt's master answers in any order, and nothing in
@@ -28,6 +29,7 @@ class RequestPool implements RequestClient {
   readonly #underWay = new Set<Exchange>()
   readonly #waiting = new Set<Exchange>()
   #closed = false
+  #trimming: NodeJS.Timeout | undefined
 
   constructor(settings: ClientSettings) {
     this.#settings = settings
@@ -54,6 +56,7 @@ class RequestPool implements RequestClient {
 
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#trimming)
     const { host, port } = this.#settings
     for (const exchange of [...this.#waiting, ...this.#underWay]) exchange.settle(cancelled(host, port))
     for (const connection of this.#idle.splice(0)) connection.close()
@@ -81,9 +84,18 @@ class RequestPool implements RequestClient {
     this.#waiting.delete(exchange)
     this.#underWay.delete(exchange)
     const { connection } = exchange
-    if (answered && connection && !this.#closed && this.#idle.length < MAX_IDLE) this.#idle.push(connection)
+    if (answered && connection && !this.#closed) this.#keep(connection)
     else connection?.close()
     if (!this.#closed) this.#startNext()
+  }
+
+  #keep(connection: RequestConnection): void {
+    if (this.#idle.length < MAX_IDLE) this.#idle.push(connection)
+    else connection.close()
+    this.#trimming ??= setTimeout(() => {
+      this.#trimming = undefined
+      for (const idle of this.#idle.splice(1)) idle.close()
+    }, IDLE_MS).unref()
   }
 
   /** One that was lost meanwhile may not come back. */

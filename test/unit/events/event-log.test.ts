@@ -5,7 +5,7 @@ const frame = (n: number) => Buffer.from([n])
 
 describe('the log of frames', () => {
   it('gives frames by position', () => {
-    const log = new EventLog(100)
+    const log = new EventLog(10_000)
     log.push(frame(1))
     log.push(frame(2))
     expect([log.first, log.end]).toEqual([0, 2])
@@ -16,14 +16,14 @@ describe('the log of frames', () => {
   })
 
   it('forgets the oldest when it is full', () => {
-    const log = new EventLog(3)
+    const log = new EventLog(1_000)
     for (let n = 0; n < 5; n++) log.push(frame(n))
     expect([log.first, log.end]).toEqual([2, 5])
     expect(log.at(2)).toEqual(frame(2))
   })
 
   it('keeps its positions over many frames', () => {
-    const log = new EventLog(10)
+    const log = new EventLog(5_000)
     for (let n = 0; n < 10_000; n++) {
       log.push(frame(n % 256))
       if (n % 7 === 0) log.dropBefore(log.end - 2)

@@ -16,19 +16,21 @@ const ask = (fn: AnyFn, given: object) =>
     }),
   )
 
-test.each(['glob', 'pcre', 'list', 'compound'] as const)(
+const { glob, pcre, list, compound, grain, grain_pcre, pillar, pillar_pcre } = match
+
+test.each(Object.entries({ glob, pcre, list, compound }))(
   'match.%s asks for the id of this minion or another',
-  async (name) => {
-    expect(await ask(match[name], { tgt: 'm1' })).toBe(true)
-    expect(await ask(match[name], { tgt: 'm1', minion_id: 'm2' })).toBe(false)
+  async (name, fn) => {
+    expect(await ask(fn, { tgt: 'm1' })).toBe(true)
+    expect(await ask(fn, { tgt: 'm1', minion_id: 'm2' })).toBe(false)
     expect(asked.at(-1)).toEqual(['m1', name, { minionId: 'm2' }])
   },
 )
 
-test.each(['grain', 'grain_pcre', 'pillar', 'pillar_pcre'] as const)(
+test.each(Object.entries({ grain, grain_pcre, pillar, pillar_pcre }))(
   'match.%s passes the delimiter',
-  async (name) => {
-    await ask(match[name], { tgt: 'a|b', delimiter: '|' })
+  async (name, fn) => {
+    await ask(fn, { tgt: 'a|b', delimiter: '|' })
     expect(asked.at(-1)).toEqual(['a|b', name, { delimiter: '|' }])
   },
 )

@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import type { Log } from '../author/context.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Disposer } from '../base/disposer.ts'
+import type { AesKeys } from '../channel/aes-keys.ts'
+import type { Decision } from '../channel/sign-in-server.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { connectedIds } from '../jobs/connected.ts'
+import { createJidSource } from '../jobs/jid.ts'
+import { JobCache } from '../jobs/job-cache.ts'
+import { MinionData } from '../jobs/minion-data.ts'
+import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
+import { createKeyPolicy, KeyStore, loadMasterKeys, RootKeys, SessionKeys } from '../keys/index.ts'
+import { openMatchers } from '../targets/open-match.ts'
+import type { SignInRequest } from '../wire/sign-in.ts'
+import { Access } from './access.ts'
+import { ReplayGuard } from './replay-guard.ts'
+import type { WorkerRoom } from './room.ts'
+import { createWorker } from './worker.ts'
+
+/** What a worker is given; the event bus and the publisher are reached through its functions. */
+export interface WorkerSurroundings extends Pick<WorkerRoom, 'fire' | 'publish' | 'requestRotation'> {
+  readonly config: MasterConfig
+  readonly aesKeys: AesKeys
+  readonly log: Log
+  readonly clock: Clock
+  /** Pending keys at most, if not as many as usual. */
+  readonly maxPending?: number
+}
+
+export interface OpenWorker {
+  readonly room: WorkerRoom
+  readonly sessions: SessionKeys
+  /** Gives the reply frame to a request frame. */
+  answer(frame: Uint8Array): Promise<Uint8Array>
+}
+
+/** Open the stores of a master and a worker over them. What was opened is closed by `disposer`. */
+export async function openMasterWorker(around: WorkerSurroundings, disposer: Disposer): Promise<OpenWorker> {
+  const { config, aesKeys, log, clock } = around
+  const masterKeys = await loadMasterKeys(config)
+  const keys = new KeyStore(config.pki_dir)
+  const sessions = disposer.own(
+    SessionKeys.open(config.cachedir, { keys, lifetimeSeconds: config.publish_session, clock }),
+  )
+  const matcher = await openMatchers(config, log)
+  const room: WorkerRoom = {
+    config,
+    log,
+    masterKey: masterKeys.key,
+    keys,
+    matcher,
+    jobs: disposer.own(JobCache.open(jobCacheDirectory(config), { clock })),
+    minions: disposer.own(MinionData.open(minionDataDirectory(config))),
+    access: new Access(config, new RootKeys(config), matcher),
+    replays: disposer.own(ReplayGuard.open(config, clock)),
+    publicKey: async (id) => keys.accepted(id),
+    fire: around.fire,
+    publish: around.publish,
+    requestRotation: around.requestRotation,
+    nextJid: createJidSource(clock),
+  }
+  const decide = keyDecisions(around, keys)
+  return { room, sessions, answer: createWorker({ room, masterKeys, sessions, aesKeys, decide, log, clock }) }
+}
+
+/** Decides about offered keys, and says so in the log. */
+function keyDecisions({ config, log, clock, maxPending }: WorkerSurroundings, keys: KeyStore) {
+  const policy = createKeyPolicy({
+    config,
+    clock,
+    connectedIds: () => connectedIds(config),
+    warn: (message) => log.warn(message),
+    ...(maxPending !== undefined && { maxPending }),
+  })
+  return async ({ id, pub, autosignGrains }: SignInRequest): Promise<Decision> => {
+    const outcome = await keys.offer(id, pub, policy, autosignGrains ? { autosignGrains } : {})
+    const { verdict, reason, filed } = outcome
+    const say = filed || verdict === 'denied' ? log.info : log.debug
+    say(`Authentication request from ${JSON.stringify(id)}: ${verdict}, because ${reason}`)
+    return outcome
+  }
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import type { Context } from '../../../core/author/index.ts'
+import { createContext, openLoader } from '../../../core/loader/index.ts'
+import { fakeContext } from './context.ts'
+
+const loader = openLoader('modules', { config: {}, log: fakeContext().log })
+
+async function run(name: string, args: unknown[] = [], overrides: Partial<Context> = {}) {
+  return createContext(fakeContext(overrides), loader).call(name, args)
+}
+
+describe('lists', () => {
+  test('modules, all or by glob', async () => {
+    expect(await run('sys.list_modules')).toEqual(expect.arrayContaining(['sys', 'test']))
+    expect(await run('sys.list_modules', ['tes*', 'sys'])).toEqual(['sys', 'test'])
+  })
+  test('functions of a module, or by glob', async () => {
+    const functions = await run('sys.list_functions', ['test'])
+    expect(functions).toEqual(expect.arrayContaining(['test.ping', 'test.try', 'test.true', 'test.rand_str']))
+    expect(functions).toEqual([...(functions as string[])].sort())
+    expect(await run('sys.list_functions', ['sys.list_mod*'])).toEqual(['sys.list_modules'])
+    expect(await run('sys.list_functions', ['te'])).toEqual([])
+  })
+  test('runners and returners', async () => {
+    expect(await run('sys.list_runners', ['tes*'])).toEqual(['test'])
+    expect(await run('sys.list_runner_functions', ['test.arg'])).toEqual(['test.arg'])
+    expect(await run('sys.list_returners')).toEqual(expect.any(Array))
+  })
+})
+
+describe('documentation', () => {
+  test('of a function has its examples', async () => {
+    expect(await run('sys.doc', ['test.echo'])).toEqual({
+      'test.echo': "Give a value back.\n\nCLI Example:\n\n    salt '*' test.echo 'foo bar baz quo qux'",
+    })
+  })
+  test('of a module, by glob, and of runners', async () => {
+    const all = (await run('sys.list_functions', ['test'])) as string[]
+    expect(Object.keys((await run('sys.doc', ['test'])) as object)).toEqual(all)
+    expect(Object.keys((await run('sys.doc', ['test.p*', 'sys.doc'])) as object)).toEqual(
+      expect.arrayContaining(['sys.doc', 'test.ping', 'test.provider']),
+    )
+    expect(await run('sys.runner_doc', ['test.arg'])).toHaveProperty(['test.arg'])
+  })
+  test('every function of test and sys is documented with an example', async () => {
+    const docs = Object.entries((await run('sys.doc', ['test.*', 'sys.*'])) as Record<string, string | null>)
+    expect(docs.filter(([, doc]) => !doc?.includes('CLI Example:')).map(([name]) => name)).toEqual([])
+  })
+})
+
+test('argspec describes parameters as Salt does', async () => {
+  expect(await run('sys.argspec', ['test.raise_exception'])).toEqual({
+    'test.raise_exception': { args: ['name'], defaults: null, varargs: true, kwargs: true },
+  })
+  expect(await run('sys.argspec', ['test.rand_sleep'])).toEqual({
+    'test.rand_sleep': { args: ['max'], defaults: [60], varargs: null, kwargs: null },
+  })
+  expect(await run('sys.argspec', ['test.p*'])).toHaveProperty(['test.ping'], {
+    args: null,
+    defaults: null,
+    varargs: null,
+    kwargs: null,
+  })
+})
+
+test('reload_modules reaches this process and the minion', async () => {
+  let refreshed = 0
+  const minion = { refreshModules: async () => ++refreshed > 0 } as unknown as Context['minion']
+  expect(await run('sys.reload_modules', [], { minion })).toBe(true)
+  expect(refreshed).toBe(1)
+  expect(await run('test.ping')).toBe(true)
+})
