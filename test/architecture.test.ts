@@ -32,7 +32,8 @@ function sources(folder: string): string[] {
   return found
 }
 
-const statement = /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'"\n;]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
+const statement =
+  /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'"\n;]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
 
 /** Multi-line imports are folded first; comments are dropped. */
 function importsOf(file: string): Import[] {
@@ -55,9 +56,11 @@ function complaint({ from, to }: Import): string | undefined {
   const target = roomOf(to)
   if (!room || !target || room === target) return undefined
   if (floorOf(target) < 0) return `${from} imports ${to}: the room "${target}" is on no floor.`
-  if (floorOf(target) > floorOf(room)) return `${from} imports ${to}: ${target} is on a higher floor than ${room}.`
+  if (floorOf(target) > floorOf(room))
+    return `${from} imports ${to}: ${target} is on a higher floor than ${room}.`
   const floor = floors[floorOf(room)]
-  if (floorOf(target) === floorOf(room) && floor?.apart) return `${from} imports ${to}: ${room} and ${target} never import each other.`
+  if (floorOf(target) === floorOf(room) && floor?.apart)
+    return `${from} imports ${to}: ${room} and ${target} never import each other.`
   return undefined
 }
 

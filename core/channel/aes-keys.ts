@@ -27,8 +27,9 @@ export class AesKeys {
     return key && until && this.#clock.now() < until ? [this.#current, key] : [this.#current]
   }
 
-  rotate(next: SymmetricKey = SymmetricKey.generate()): SymmetricKey {
-    this.#previous = { key: this.#current, until: this.#clock.now() + this.#graceMs }
+  /** With `revoke` no request under the key before is served any more: somebody who knows it has lost access. */
+  rotate(next: SymmetricKey = SymmetricKey.generate(), { revoke = false } = {}): SymmetricKey {
+    this.#previous = revoke ? undefined : { key: this.#current, until: this.#clock.now() + this.#graceMs }
     this.#current = next
     return next
   }

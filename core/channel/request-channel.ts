@@ -114,7 +114,10 @@ function readPillar(
   const inner = data && signature && verify(data, signature) ? decode(data) : undefined
   const sameKey = isRecord(inner) && asBytes(inner['key'])?.equals(wrapped)
   if (!isRecord(inner) || !sameKey || inner['nonce'] !== nonce || !isRecord(inner['pillar'])) {
-    throw new SaltError('AUTHENTICATION_FAILED', 'The pillar was refused: it is not signed by the master for this request.')
+    throw new SaltError(
+      'AUTHENTICATION_FAILED',
+      'The pillar was refused: it is not signed by the master for this request.',
+    )
   }
   return inner['pillar']
 }

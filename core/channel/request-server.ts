@@ -1,6 +1,6 @@
-import { isMinionId, type MinionId } from '../base/minion-id.ts'
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
+import { isMinionId, type MinionId } from '../base/minion-id.ts'
 import { encodeNetwork } from '../codec/index.ts'
 import type { PublicKey, SymmetricKey } from '../crypto/index.ts'
 import { asBytes, asNumber, asText } from '../wire/bytes.ts'
@@ -47,6 +47,8 @@ export interface RequestServerSettings {
   publicKey(id: MinionId): Promise<PublicKey | undefined>
   /** True once a minion has spoken generation 3 with its present key: lower is refused from then on. */
   speaksGeneration3(id: MinionId): Promise<boolean>
+  /** It has just done so, and proved who it is. (A sign-in proves nothing: public keys are no secret.) */
+  spokeGeneration3(id: MinionId): Promise<void>
   readonly minimumVersion: number
   /** Greatest age of a request in seconds; 0: any. */
   readonly requestTtl: number
@@ -75,7 +77,9 @@ interface Opened {
  * Answers one request frame with one reply frame (wire protocol §4, §5, §18). Never rejects, and always answers:
  * each check that fails has a reply, and whatever a handler throws becomes one.
  */
-export function createRequestServer(settings: RequestServerSettings): (frame: Uint8Array) => Promise<Uint8Array> {
+export function createRequestServer(
+  settings: RequestServerSettings,
+): (frame: Uint8Array) => Promise<Uint8Array> {
   const { log } = settings
   const refusedVersions = new Set<string>()
 
@@ -120,7 +124,9 @@ export function createRequestServer(settings: RequestServerSettings): (frame: Ui
 
   async function answerEncrypted(envelope: AesEnvelope): Promise<Uint8Array> {
     try {
-      const opened = await (envelope.version >= GENERATION_3 ? openGeneration3(envelope) : openGeneration2(envelope))
+      const opened = await (envelope.version >= GENERATION_3
+        ? openGeneration3(envelope)
+        : openGeneration2(envelope))
       return 'reply' in opened ? refuse(opened.reply) : await run(opened)
     } catch (error) {
       log.error(`A request could not be opened: ${messageOf(error)}`)
@@ -143,6 +149,7 @@ export function createRequestServer(settings: RequestServerSettings): (frame: Ui
     if (load['id'] !== id || !fresh(load['ts'])) return badLoad
     if (asText(load['nonce'], 128) === undefined || !(await tokenHolds(id, load['tok']))) return badLoad
     delete load['tok']
+    await settings.spokeGeneration3(id)
     return { load, key, sender: senderOf(envelope, id, true, algorithms) }
   }
 
@@ -156,13 +163,17 @@ export function createRequestServer(settings: RequestServerSettings): (frame: Ui
     const wrong = checkId(load)
     if (wrong) return { reply: wrong.reply }
     const id = load['id']
-    if (id !== undefined && !isMinionId(id)) return badLoad
-    if (id !== undefined && (await settings.speaksGeneration3(id))) return badLoad
+    if (id !== undefined && !(isMinionId(id) && (await mayStillSpeakGeneration2(id)))) return badLoad
     const verified = id !== undefined && load['tok'] !== undefined
     if (verified && !(await tokenHolds(id, load['tok']))) return badLoad
     delete load['tok']
     const algorithms = envelope.algorithms ?? { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' }
     return { load, key: opened.key, sender: senderOf(envelope, id, verified, algorithms) }
+  }
+
+  /** The AES key opens requests in anybody's name: only of minions that are accepted, and know no better. */
+  async function mayStillSpeakGeneration2(id: MinionId): Promise<boolean> {
+    return (await settings.publicKey(id)) !== undefined && !(await settings.speaksGeneration3(id))
   }
 
   function fresh(ts: unknown): boolean {

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
 import { decode } from '../codec/index.ts'
-import { fingerprint, newNonce, type PrivateKey, PublicKey, secretsEqual, SymmetricKey } from '../crypto/index.ts'
+import {
+  fingerprint,
+  newNonce,
+  type PrivateKey,
+  PublicKey,
+  SymmetricKey,
+  secretsEqual,
+} from '../crypto/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import { asBytes, asNumber, isRecord } from '../wire/bytes.ts'
 import { type Algorithms, GENERATION_2, GENERATION_3, packClear } from '../wire/envelope.ts'

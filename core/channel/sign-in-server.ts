@@ -1,5 +1,6 @@
 import type { Log } from '../author/context.ts'
-import type { PrivateKey, SymmetricKey } from '../crypto/index.ts'
+import { encodeNetwork } from '../codec/index.ts'
+import type { PrivateKey, PublicKey, SymmetricKey } from '../crypto/index.ts'
 import { GENERATION_3, refusals } from '../wire/envelope.ts'
 import {
   type BadSignIn,
@@ -10,8 +11,6 @@ import {
   type SignInRequest,
   type Verdict,
 } from '../wire/sign-in.ts'
-import { encodeNetwork } from '../codec/index.ts'
-import type { PublicKey } from '../crypto/index.ts'
 
 /** What the keys room decided about an offered key (wire protocol §6.2). */
 export type Decision =

@@ -58,7 +58,11 @@ function accept(message: Uint8Array, aes: SymmetricKey, log: Log): ReceivedJob |
   return job ? { job, serial: asNumber(serial), keyDigest: aes.digest() } : ignore(log, 'it is not a job')
 }
 
-function trusted(publication: Publication, credentials: Credentials, settings: SubscriptionSettings): boolean {
+function trusted(
+  publication: Publication,
+  credentials: Credentials,
+  settings: SubscriptionSettings,
+): boolean {
   const { signature, load } = publication
   if (!signature) return !settings.requireSignature
   return credentials.masterKey.verify(load, signature.value, signature.algorithm)

@@ -9,8 +9,8 @@ export const exitCodes = {
   nothing: 2,
   /** The command line makes no sense. */
   usage: 64,
-  /** The user to run as does not exist. */
-  noUser: 67,
+  /** Ctrl-C. */
+  interrupted: 130,
 } as const
 
 const NOTHING = new Set([
@@ -23,6 +23,7 @@ const NOTHING = new Set([
 
 export function exitCodeOf(error: unknown): number {
   if (UsageError.is(error)) return exitCodes.usage
+  if (SaltError.is(error) && error.code === 'TARGET_INVALID') return exitCodes.usage
   if (SaltError.is(error) && NOTHING.has(error.code)) return exitCodes.nothing
   return exitCodes.failed
 }

@@ -1,4 +1,5 @@
 /** What was typed after `salt` → the job to publish. */
+import { pythonRegExp } from '../base/python-regexp.ts'
 import type { PublishRequest } from '../client/index.ts'
 import { UsageError } from './exit-codes.ts'
 import { parseInput, splitWords, yamlify } from './words.ts'
@@ -54,6 +55,7 @@ export function targetOf(
   const given = (Object.keys(TARGET_TYPES) as (keyof typeof TARGET_TYPES)[]).filter((name) => flags[name])
   if (given.length > 1) throw new UsageError(`--${given[0]} and --${given[1]} cannot be given together.`)
   const tgtType = given[0] === undefined ? 'glob' : TARGET_TYPES[given[0]]
+  if (tgtType === 'pcre') pythonRegExp(target) // says what is wrong with it, which minions would not
   const tgt = tgtType === 'list' ? target.split(/[\s,]+/).filter((id) => id !== '') : target
   return { tgt, tgtType, ...(flags.delimiter !== undefined && { delimiter: flags.delimiter }) }
 }

@@ -62,6 +62,8 @@ function configOf(name: string): Config {
 
 function report(name: string, error: unknown): void {
   const usage = UsageError.is(error)
-  const message = messageOf(error).split('\nSee more help')[0]
+  const [message = ''] = messageOf(error)
+    .replace(/^Parsing --\S+ \n\t/, '')
+    .split('\nSee more help')
   tell(usage ? `${name}: error: ${message}\nSee '${name} --help'.` : `ERROR: ${message}`)
 }

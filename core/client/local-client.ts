@@ -32,7 +32,11 @@ export class LocalClient {
       throw unreachable(config, error)
     })
     const host = ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
-    const requests = getTransport(config.transport).connectRequests({ host, port: config.ret_port, ipv6: config.ipv6 })
+    const requests = getTransport(config.transport).connectRequests({
+      host,
+      port: config.ret_port,
+      ipv6: config.ipv6,
+    })
     return new LocalClient(config, bus, requests)
   }
 
@@ -88,7 +92,8 @@ export class LocalClient {
     const fun = typeof request.fun === 'string' ? request.fun : request.fun[0]
     const listing = { ...request, fun: 'sys.list_functions', arg: [], kwarg: {} }
     for await (const result of await this.run(listing)) {
-      if (result.state === 'returned' && Array.isArray(result.return) && result.return.includes(fun)) able.push(result.id)
+      if (result.state === 'returned' && Array.isArray(result.return) && result.return.includes(fun))
+        able.push(result.id)
     }
     const chosen = able.sort(() => Math.random() - 0.5).slice(0, size)
     return this.run({ ...request, tgt: chosen, tgtType: 'list' })
@@ -106,7 +111,13 @@ export class LocalClient {
 
   /** Ask silent minions whether they still work on a job; gives those that do, as they answer (wire protocol §13.3). */
   async #findJob(jid: string, minions: readonly string[], user: string | undefined): Promise<PublishedJob> {
-    return this.publish({ tgt: minions, tgtType: 'list', fun: 'saltutil.find_job', arg: [jid], ...(user && { user }) })
+    return this.publish({
+      tgt: minions,
+      tgtType: 'list',
+      fun: 'saltutil.find_job',
+      arg: [jid],
+      ...(user && { user }),
+    })
   }
 
   async #ask(load: Record<string, unknown>): Promise<unknown> {
@@ -132,7 +143,8 @@ function unreachable(config: MasterConfig, cause: unknown): SaltError {
 /** Nodegroups are known to the master's host only: they travel as the compound target they stand for. */
 function targetOf({ tgt, tgtType = 'glob' }: PublishRequest, nodegroups: Nodegroups) {
   if (tgtType === 'nodegroup') return { tgt: expandNodegroup(String(tgt), nodegroups), tgtType: 'compound' }
-  if (tgtType === 'compound' && typeof tgt === 'string') return { tgt: expandCompound(tgt, nodegroups), tgtType }
+  if (tgtType === 'compound' && typeof tgt === 'string')
+    return { tgt: expandCompound(tgt, nodegroups), tgtType }
   return { tgt, tgtType }
 }
 
@@ -158,7 +170,11 @@ function extrasOf(request: PublishRequest): Record<string, unknown> {
 function readPublished(reply: unknown, request: PublishRequest): PublishedJob {
   if (isRecord(reply) && isRecord(reply['error'])) throw failed(reply['error'])
   const load = isRecord(reply) && isRecord(reply['load']) ? reply['load'] : undefined
-  if (!load) throw new SaltError('DECODE_FAILED', `The master did not take the job; it answered ${JSON.stringify(reply)}.`)
+  if (!load)
+    throw new SaltError(
+      'DECODE_FAILED',
+      `The master did not take the job; it answered ${JSON.stringify(reply)}.`,
+    )
   const { jid, minions, missing } = load
   if (typeof jid === 'string') return { jid, minions: texts(minions), missing: texts(missing) }
   throw new SaltError(

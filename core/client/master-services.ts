@@ -1,12 +1,12 @@
 import type { MasterServices, StoredJob, StoredReturn } from '../author/context.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { EventBus } from '../events/index.ts'
+import { connectedIds } from '../jobs/connected.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import type { LocalClient } from './local-client.ts'
-import { connectedIds } from './missing.ts'
 
 export interface ServicesSettings {
   readonly config: MasterConfig
@@ -28,7 +28,9 @@ export function createMasterServices({ config, client }: ServicesSettings): Open
     return cache
   }
   const minions = () => {
-    data ??= import('../jobs/minion-data.ts').then(({ MinionData }) => MinionData.open(minionDataDirectory(config)))
+    data ??= import('../jobs/minion-data.ts').then(({ MinionData }) =>
+      MinionData.open(minionDataDirectory(config)),
+    )
     return data
   }
   const keys = new KeyStore(config.pki_dir)
@@ -45,7 +47,9 @@ export function createMasterServices({ config, client }: ServicesSettings): Open
         ...(gatherJobTimeout !== undefined && { gatherJobTimeout }),
       })
       for await (const result of run) {
-        yield result.state === 'returned' ? result : { id: result.id, return: undefined, missing: result.reason }
+        yield result.state === 'returned'
+          ? result
+          : { id: result.id, return: undefined, missing: result.reason }
       }
     },
     fire: async (tag, body) => {
@@ -80,4 +84,3 @@ export function createMasterServices({ config, client }: ServicesSettings): Open
     },
   }
 }
-

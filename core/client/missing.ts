@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import type { MasterConfig } from '../config/index.ts'
-import { connectedFile, jobCacheDirectory } from '../jobs/paths.ts'
+import { jobCacheDirectory } from '../jobs/paths.ts'
 import type { MinionResult } from './contract.ts'
 import { resultOf } from './return-stream.ts'
 
@@ -19,15 +18,6 @@ const reasons: Record<Missing, (id: string, jid?: string) => string> = {
 }
 
 export const missingSentence = (why: Missing, id: string, jid?: string): string => reasons[why](id, jid)
-
-/** Ids with an open connection to the publish port; undefined if the master does not know. */
-export async function connectedIds(config: MasterConfig): Promise<string[] | undefined> {
-  try {
-    return JSON.parse(await readFile(connectedFile(config), 'utf8'))
-  } catch {
-    return undefined
-  }
-}
 
 /** Returns that are in the job cache though their event was not seen. */
 export async function storedResults(

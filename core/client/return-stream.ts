@@ -1,6 +1,6 @@
-import type { MinionResult, PublishedJob } from './contract.ts'
 import type { Event } from '../events/index.ts'
 import { isRecord } from '../wire/bytes.ts'
+import type { MinionResult, PublishedJob } from './contract.ts'
 
 /** What is known of the minions of one job while its returns come in (wire protocol §13.3). */
 export class Waiting {

@@ -1,9 +1,9 @@
 import type { Log, MinionServices } from '../author/context.ts'
+import { systemClock } from '../base/clock.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { createJidSource } from '../jobs/jid.ts'
-import { systemClock } from '../base/clock.ts'
 import { createContext, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { LocalClient } from './local-client.ts'
@@ -76,7 +76,10 @@ export class RunnerClient {
         retcode: 0,
         match: await openMatch({ id: config.id, config, log }),
         get minion(): MinionServices {
-          throw new SaltError('INVOCATION', 'context.minion is there for functions that run on a minion; this is a runner.')
+          throw new SaltError(
+            'INVOCATION',
+            'context.minion is there for functions that run on a minion; this is a runner.',
+          )
         },
         master: services,
       },

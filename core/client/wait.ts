@@ -1,9 +1,10 @@
+import type { MasterConfig } from '../config/index.ts'
 import type { Event } from '../events/index.ts'
 import { tags } from '../events/index.ts'
-import type { MasterConfig } from '../config/index.ts'
+import { connectedIds } from '../jobs/connected.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, PublishedJob } from './contract.ts'
-import { connectedIds, missingSentence, storedResults } from './missing.ts'
+import { missingSentence, storedResults } from './missing.ts'
 import { Waiting } from './return-stream.ts'
 
 export interface CollectSettings {
@@ -77,7 +78,11 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
     const overdue = waiting.overdue(Date.now())
     if (!overdue.length) return undefined
     const asked = await settings.findJob(jid, overdue).catch(() => undefined)
-    return { jid: asked?.jid ?? '', until: Date.now() + seconds(settings.gatherJobTimeout), open: new Set(overdue) }
+    return {
+      jid: asked?.jid ?? '',
+      until: Date.now() + seconds(settings.gatherJobTimeout),
+      open: new Set(overdue),
+    }
   }
 
   /** Who did not say that the job still runs is missing, unless its return is in the job cache after all. */

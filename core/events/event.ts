@@ -9,7 +9,7 @@ export interface Event {
 }
 
 /** Salt's `max_event_size`, bytes. */
-export const DEFAULT_MAX_EVENT_SIZE = 1_048_576
+const DEFAULT_MAX_EVENT_SIZE = 1_048_576
 
 const SEPARATOR = Buffer.from('\n\n')
 

@@ -1,7 +1,7 @@
 export { type BusSettings, EventBus } from './bus.ts'
 export { decodeEvent, type Event, encodeEvent } from './event.ts'
 export { EventPublisher, type PublisherSettings } from './publisher.ts'
-export { isReservedTag } from './reserved-tags.ts'
+export { isOwnTag, isReservedTag } from './reserved-tags.ts'
 export { type EventSockets, masterEventSockets, minionEventSockets } from './sockets.ts'
 export type { SubscribeOptions, Subscription } from './subscription.ts'
 export { tags } from './tags.ts'

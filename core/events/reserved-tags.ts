@@ -31,12 +31,17 @@ const OWN_PLACES = [
  */
 export function isReservedTag(tag: string, senderId: string): boolean {
   if (tag === '' || hasControlCharacter(tag)) return true
-  if (OWN_SINGLE_TAGS.has(tag)) return false
-  const parts = tag.split('/')
-  const [family = '', second] = parts
-  if (family === 'minion' && second === 'refresh') return true
-  if (OWN_PLACES.some((place) => isBelow(parts, place, senderId))) return false
+  if (isOwnTag(tag, senderId)) return false
+  const [family = ''] = tag.split('/')
   return family === '' || family.startsWith('_') || /^\d{20}/.test(family) || RESERVED_FAMILIES.has(family)
+}
+
+/** Whether a minion speaks of itself under this tag, so that listeners take the `id` in the data for the sender. */
+export function isOwnTag(tag: string, senderId: string): boolean {
+  if (OWN_SINGLE_TAGS.has(tag)) return true
+  const parts = tag.split('/')
+  if (parts[0] === 'minion' && parts[1] === 'refresh') return false
+  return OWN_PLACES.some((place) => isBelow(parts, place, senderId))
 }
 
 /** Whether the parts begin with those of the place and go on. */

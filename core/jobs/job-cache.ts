@@ -64,6 +64,17 @@ export class JobCache {
     })
   }
 
+  /** Take a jid and store its job in one commit. False if the jid is taken. */
+  async create(jid: string, load: object, minions: readonly string[]): Promise<boolean> {
+    checkJid(jid)
+    return this.#store.change((records) => {
+      if (records.has(['job', jid])) return false
+      this.#start(records, jid)
+      records.put(['job', jid], { load, minions: [...minions] })
+      return true
+    })
+  }
+
   async saveLoad(jid: string, load: object, minions: readonly string[]): Promise<void> {
     checkJid(jid)
     await this.#store.change((records) => {

@@ -18,6 +18,8 @@ interface Session {
   readonly owner: string
   /** Milliseconds since 1970. */
   readonly made: number
+  /** The minion has used one of its session keys, so it speaks generation 3. */
+  readonly used?: true
 }
 
 const CACHED_KEYS = 5000
@@ -59,9 +61,18 @@ export class SessionKeys {
     return this.#present(id, owner) ?? this.#renew(id, owner)
   }
 
-  /** True if this minion has ever been given a session key for the key that is accepted now. */
-  async exists(id: string): Promise<boolean> {
-    return this.#sessionOf(id) !== undefined
+  /** True if this minion has ever used a session key with the key that is accepted now. */
+  async wasUsed(id: string): Promise<boolean> {
+    return this.#sessionOf(id)?.used === true
+  }
+
+  /** Remember that the minion has used its session key. Costs a write the first time only. */
+  async used(id: string): Promise<void> {
+    if (this.#sessionOf(id)?.used !== undefined) return
+    await this.#store.change((records) => {
+      const present = records.get(['session', id]) as Session | undefined
+      if (present) records.put(['session', id], { ...present, used: true })
+    })
   }
 
   async remove(id: string): Promise<void> {
@@ -86,7 +97,13 @@ export class SessionKeys {
     const text = await this.#store.change((records) => {
       const present = records.get(['session', id]) as Session | undefined
       if (present?.owner === owner && this.#isYoung(present)) return present.text
-      const session: Session = { text: SymmetricKey.generate().text, owner, made: clock.now() }
+      const used = present?.owner === owner && present.used
+      const session: Session = {
+        text: SymmetricKey.generate().text,
+        owner,
+        made: clock.now(),
+        ...(used && { used }),
+      }
       records.put(['session', id], session)
       return session.text
     })

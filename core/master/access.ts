@@ -40,7 +40,9 @@ export class Access {
   authorized(caller: Caller, attempt: Attempt): boolean {
     if (!caller.restricted) return true
     const funs = typeof attempt.fun === 'string' ? [attempt.fun] : attempt.fun
-    return funs.every((fun) => this.#allowed(caller.user, fun, attempt.minions))
+    return funs
+      .flatMap((fun) => fun.split(','))
+      .every((fun) => this.#allowed(caller.user, fun, attempt.minions))
   }
 
   #allowed(user: string, fun: string, minions: readonly string[]): boolean {
@@ -60,7 +62,9 @@ export class Access {
   }
 
   #blacklisted(user: string): boolean {
-    return listOf(this.#config.publisher_acl_blacklist['users']).some((pattern) => matchesWhole(pattern, user))
+    return listOf(this.#config.publisher_acl_blacklist['users']).some((pattern) =>
+      matchesWhole(pattern, user),
+    )
   }
 
   #entriesOf(user: string): unknown[] {

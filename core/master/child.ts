@@ -34,7 +34,9 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     process.title = `salt-master ${name}`
     const log = openDaemonLog('salt-master', config).child(name)
     aesKeys = new AesKeys(SymmetricKey.parse(aes), GRACE_MS, systemClock)
-    process.on('unhandledRejection', (error) => log.error(`A promise was rejected unseen: ${messageOf(error)}`))
+    process.on('unhandledRejection', (error) =>
+      log.error(`A promise was rejected unseen: ${messageOf(error)}`),
+    )
     try {
       part = await open({ name, config, aesKeys, log })
       tellSupervisor({ type: 'ready' })
@@ -53,7 +55,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     else if (message.type === 'fire') part?.fire(message.tag, message.data)
     else if (message.type === 'stop') void stop()
     else {
-      aesKeys?.rotate(SymmetricKey.parse(message.aes))
+      aesKeys?.rotate(SymmetricKey.parse(message.aes), message)
       part?.rotated()
     }
   })

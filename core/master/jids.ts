@@ -1,11 +1,27 @@
 import { isJid } from '../jobs/jid.ts'
 import type { WorkerRoom } from './room.ts'
 
-/** Reserve a job id: the one asked for if it is free and valid, else a fresh one. Undefined if that one is not to be had. */
-export async function jidFor(room: Pick<WorkerRoom, 'jobs' | 'nextJid'>, wanted = ''): Promise<string | undefined> {
-  if (wanted) return isJid(wanted) && (await room.jobs.reserve(wanted)) ? wanted : undefined
+/** What is stored of a job: everything but its id. */
+export interface NewJob {
+  readonly load: Readonly<Record<string, unknown>>
+  readonly minions: readonly string[]
+  /** An id the client asks for. */
+  readonly wanted?: string
+}
+
+/**
+ * Give a job its id and store it under that (wire protocol §13.1). Undefined if the id that was asked for is taken or
+ * is none. Rejects with STORE_FAILED: then the job must not be published.
+ */
+export async function storeJob(
+  room: Pick<WorkerRoom, 'jobs' | 'nextJid' | 'config'>,
+  { load, minions, wanted }: NewJob,
+): Promise<string | undefined> {
+  const take = (jid: string) =>
+    room.config.job_cache ? room.jobs.create(jid, { ...load, jid }, minions) : room.jobs.reserve(jid)
+  if (wanted) return isJid(wanted) && (await take(wanted)) ? wanted : undefined
   for (;;) {
     const jid = room.nextJid()
-    if (await room.jobs.reserve(jid)) return jid
+    if (await take(jid)) return jid
   }
 }

@@ -9,14 +9,14 @@ import { SymmetricKey } from '../crypto/index.ts'
 import { tags } from '../events/index.ts'
 import { JobCache } from '../jobs/job-cache.ts'
 import { jobCacheDirectory } from '../jobs/paths.ts'
-import { loadMasterKeys } from '../keys/master-keys.ts'
-import { writeRootKeys } from '../keys/root-key.ts'
+import { KeyStore, loadMasterKeys, SessionKeys, writeRootKeys } from '../keys/index.ts'
 import type { Logger } from '../log/index.ts'
 import { openDevice, type WorkerDevice } from '../transport/device.ts'
 import { refusals } from '../wire/envelope.ts'
 import { startMaintenance } from './maintenance.ts'
 import type { ToChild } from './messages.ts'
 import { rotationFlag, workersBackend } from './paths.ts'
+import { ReplayGuard } from './replay-guard.ts'
 import { type ChildSpec, Supervisor } from './supervisor.ts'
 
 /** A worker that does not answer probes for this long is replaced. */
@@ -31,7 +31,9 @@ export async function runMaster(config: MasterConfig, { log }: { log: Logger }):
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   try {
     const master = await openMaster(config, log)
-    log.info(`salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`)
+    log.info(
+      `salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`,
+    )
     await stopped.promise
     log.info('salt-master is stopping')
     await master.close()
@@ -46,13 +48,18 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
   await prepare(config)
   let aes = SymmetricKey.generate()
   const supervisor = new Supervisor(log, (message) => {
-    if (message.type === 'rotate') rotate()
+    if (message.type === 'rotate') rotate(false)
   })
-  const start = (name: string): Extract<ToChild, { type: 'start' }> => ({ type: 'start', name, config, aes: aes.text })
+  const start = (name: string): Extract<ToChild, { type: 'start' }> => ({
+    type: 'start',
+    name,
+    config,
+    aes: aes.text,
+  })
 
-  function rotate(): void {
+  function rotate(revoke: boolean): void {
     aes = SymmetricKey.generate()
-    supervisor.tell({ type: 'rotate', aes: aes.text })
+    supervisor.tell({ type: 'rotate', aes: aes.text, revoke })
     supervisor.tell({ type: 'fire', tag: tags.keyRotated, data: { rotate_aes_key: true } }, 'publisher')
   }
 
@@ -123,12 +130,19 @@ function workerSpecs(
   })
 }
 
+/** Forget old jobs, old requests, and sessions whose key is gone. */
 async function expire(config: MasterConfig): Promise<void> {
-  if (config.keep_jobs_seconds <= 0) return
-  const cache = JobCache.open(jobCacheDirectory(config))
+  const now = systemClock.now()
+  const keys = new KeyStore(config.pki_dir)
+  const lifetimeSeconds = config.publish_session
+  const jobs = JobCache.open(jobCacheDirectory(config))
+  const replays = ReplayGuard.open(config, systemClock)
+  const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds })
   try {
-    await cache.expire(new Date(Date.now() - config.keep_jobs_seconds * 1000))
+    if (config.keep_jobs_seconds > 0) await jobs.expire(new Date(now - config.keep_jobs_seconds * 1000))
+    if (lifetimeSeconds > 0) await replays.expire(now - 2 * lifetimeSeconds * 1000)
+    await sessions.prune()
   } finally {
-    await cache.close()
+    await Promise.all([jobs.close(), replays.close(), sessions.close()])
   }
 }

@@ -11,7 +11,8 @@ export interface MaintenanceSettings {
   /** Seconds an AES key lives (`publish_session`); 0: for ever. */
   readonly publishSession: number
   readonly rotationFlag: string
-  rotate(): void
+  /** `revoke`: a minion has lost access, so the key before must not open anything any more. */
+  rotate(revoke: boolean): void
   /** Remove jobs older than `keep_jobs_seconds`, replay memory older than a session. */
   expire(): Promise<void>
 }
@@ -25,13 +26,18 @@ export function startMaintenance(settings: MaintenanceSettings): { close(): void
   let rotatedAt = clock.now()
 
   async function checkRotation(): Promise<void> {
-    const asked = await stat(rotationFlag).then(() => true, () => false)
+    const asked = await stat(rotationFlag).then(
+      () => true,
+      () => false,
+    )
     const expired = publishSession > 0 && clock.now() - rotatedAt >= publishSession * 1000
     if (!asked && !expired) return
     await rm(rotationFlag, { force: true })
     rotatedAt = clock.now()
-    log.info(`A new AES key is used: ${asked ? 'a minion key was deleted or rejected' : 'the old one was publish_session seconds old'}`)
-    rotate()
+    log.info(
+      `A new AES key is used: ${asked ? 'a minion key was deleted or rejected' : 'the old one was publish_session seconds old'}`,
+    )
+    rotate(asked)
   }
 
   const guarded = (work: () => Promise<void>) => () =>

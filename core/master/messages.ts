@@ -3,7 +3,8 @@ import type { MasterConfig } from '../config/index.ts'
 /** From the supervisor to its children. */
 export type ToChild =
   | { readonly type: 'start'; readonly name: string; readonly config: MasterConfig; readonly aes: string }
-  | { readonly type: 'rotate'; readonly aes: string }
+  /** `revoke`: the key before is worth nothing from now on. */
+  | { readonly type: 'rotate'; readonly aes: string; readonly revoke: boolean }
   | { readonly type: 'fire'; readonly tag: string; readonly data: Record<string, unknown> }
   | { readonly type: 'stop' }
 

@@ -1,11 +1,11 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
 import { EventPublisher, masterEventSockets } from '../events/index.ts'
+import { connectedFile } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import { loadMasterKeys } from '../keys/master-keys.ts'
 import { getTransport } from '../transport/index.ts'
 import { openQueueReceiver } from '../transport/zeromq/queue.ts'
 import { type ChildPart, type ChildStart, runChild } from './child.ts'
-import { connectedFile } from '../jobs/paths.ts'
 import { publishQueue } from './paths.ts'
 import { Presence } from './presence.ts'
 import { openPublisher, publishAll } from './publisher.ts'
@@ -35,7 +35,10 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     file: connectedFile(config),
     events: config.presence_events,
   })
-  const timer = setInterval(() => void presence.update().catch((error) => log.warn(`Presence: ${error}`)), 1000 * Math.min(config.loop_interval, 5))
+  const timer = setInterval(
+    () => void presence.update().catch((error) => log.warn(`Presence: ${error}`)),
+    1000 * Math.min(config.loop_interval, 5),
+  )
 
   return {
     rotated: () => publisher.channel.keyRotated(),

@@ -64,7 +64,9 @@ export class Supervisor {
     setTimeout(() => {
       if (this.#stopping) return
       this.start(spec).catch((error: unknown) => {
-        this.#log.error(`${spec.name} could not be started again: ${error instanceof Error ? error.message : error}`)
+        this.#log.error(
+          `${spec.name} could not be started again: ${error instanceof Error ? error.message : error}`,
+        )
         if (!this.#stopping && !this.#children.has(spec.name)) this.#restart(spec, 'failed start')
       })
     }, RESTART_MS)

@@ -1,12 +1,13 @@
 import type { Log } from '../author/context.ts'
+import type { Clock } from '../base/clock.ts'
 import type { AesKeys } from '../channel/aes-keys.ts'
 import { createRequestServer } from '../channel/request-server.ts'
 import { createSignInServer, type Decision } from '../channel/sign-in-server.ts'
 import { tags } from '../events/index.ts'
 import type { MasterKeys } from '../keys/master-keys.ts'
 import type { SessionKeys } from '../keys/session-keys.ts'
-import type { SignInRequest } from '../wire/sign-in.ts'
 import { GENERATION_3 } from '../wire/envelope.ts'
+import type { SignInRequest } from '../wire/sign-in.ts'
 import { clearHandlers, encryptedHandlers } from './handlers/index.ts'
 import type { WorkerRoom } from './room.ts'
 
@@ -20,11 +21,12 @@ export interface WorkerSettings {
   readonly aesKeys: AesKeys
   decide(request: SignInRequest): Promise<Decision>
   readonly log: Log
+  readonly clock: Clock
 }
 
 /** One MWorker: gives the reply frame to a request frame. */
 export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => Promise<Uint8Array> {
-  const { room, masterKeys, sessions, aesKeys, log } = settings
+  const { room, masterKeys, sessions, aesKeys, log, clock } = settings
   const { config } = room
   const signIn = createSignInServer({
     masterKey: masterKeys.key,
@@ -33,8 +35,7 @@ export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => P
     aesKey: () => aesKeys.current,
     sessionKey: (id, key) => sessions.forAcceptedKey(id, key),
     decide: settings.decide,
-    refusesVersion: async ({ id }, version) =>
-      version < GENERATION_3 && (await sessions.exists(id)),
+    refusesVersion: async ({ id }, version) => version < GENERATION_3 && (await sessions.wasUsed(id)),
     announce: (event) => {
       if (config.auth_events) room.fire(tags.auth, event)
     },
@@ -44,14 +45,15 @@ export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => P
     aesKeys,
     sessionKey: (id) => sessions.current(id),
     publicKey: (id) => room.publicKey(id),
-    speaksGeneration3: (id) => sessions.exists(id),
+    speaksGeneration3: (id) => sessions.wasUsed(id),
+    spokeGeneration3: (id) => sessions.used(id),
     minimumVersion: config.minimum_auth_version,
     requestTtl: config.request_server_ttl,
     clear: clearHandlers(room),
     encrypted: encryptedHandlers(room),
     signIn,
     log,
-    now: Date.now,
+    now: () => clock.now(),
     deadlineMs: DEADLINE_MS,
   })
 }

@@ -43,7 +43,13 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const jid = createJidSource(systemClock)()
     const user = userInfo().username
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
-    const outcome = await runFunction(fun, arg, job, await runnerOf(config, grains, link, log), new AbortController().signal)
+    const outcome = await runFunction(
+      fun,
+      arg,
+      job,
+      await runnerOf(config, grains, link, log),
+      new AbortController().signal,
+    )
     const { return: value, retcode } = outcome
     await link?.request({ cmd: '_return', id, jid: 'req', return: value, retcode, fun, fun_args: arg })
     return { ...outcome, jid }
@@ -77,7 +83,11 @@ async function runnerOf(
   return { id, config, grains, pillar: {}, loader, services, match, log }
 }
 
-async function openLink(config: MinionConfig, grains: Readonly<Record<string, unknown>>, log: Log): Promise<MasterLink> {
+async function openLink(
+  config: MinionConfig,
+  grains: Readonly<Record<string, unknown>>,
+  log: Log,
+): Promise<MasterLink> {
   const [address] = await masterAddresses(config)
   const keys = await MinionKeys.open(config)
   return new MasterLink({

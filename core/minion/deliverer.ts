@@ -68,7 +68,8 @@ export class Deliverer {
     const { send, spool, log } = this.#settings
     try {
       const answer = await send(entry)
-      if (answer !== null && !this.#givenUp(entry, answer)) return this.#later(entry, 'it was not acknowledged')
+      if (answer !== null && !this.#givenUp(entry, answer))
+        return this.#later(entry, 'it was not acknowledged')
       await spool.done(entry)
     } catch (error) {
       log.debug(`The return of job ${entry.jid} was not delivered: ${messageOf(error)}`)

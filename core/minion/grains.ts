@@ -1,5 +1,5 @@
-import type { GrainsSource } from '../author/kinds.ts'
 import type { Log } from '../author/context.ts'
+import type { GrainsSource } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
 import { openLoader } from '../loader/index.ts'
 
@@ -12,7 +12,10 @@ type Grains = Record<string, unknown>
 export async function collectGrains(config: Readonly<Record<string, unknown>>, log: Log): Promise<Grains> {
   const loader = openLoader('grains', { config, log })
   const names = await loader.pluginNames()
-  const ordered = [...names.filter((name) => name === 'core'), ...names.filter((name) => name !== 'core').sort()]
+  const ordered = [
+    ...names.filter((name) => name === 'core'),
+    ...names.filter((name) => name !== 'core').sort(),
+  ]
   const grains: Grains = {}
   for (const name of ordered) {
     try {

@@ -30,7 +30,12 @@ interface Worker {
 /** A process is replaced after so many jobs, so that what jobs leak does not add up. */
 const JOBS_PER_PROCESS = 500
 
-const entry = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../dist/core/minion/job-process.js' : './job-process.js', import.meta.url))
+const entry = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts') ? '../../dist/core/minion/job-process.js' : './job-process.js',
+    import.meta.url,
+  ),
+)
 
 /** Warm processes that run jobs, one job each at a time (design decision 8). */
 export class JobPool {
@@ -157,7 +162,10 @@ export class JobPool {
 
   /** A function in the job process asks the minion for something. */
   async #serve(child: ChildProcess, call: Extract<FromJobProcess, { type: 'call' }>): Promise<void> {
-    const services = this.#settings.services as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+    const services = this.#settings.services as unknown as Record<
+      string,
+      (...args: unknown[]) => Promise<unknown>
+    >
     try {
       const method = Object.hasOwn(services, call.method) ? services[call.method] : undefined
       if (!method) throw new Error(`The minion has no service ${call.method}.`)

@@ -8,11 +8,11 @@ import { messageOf } from '../base/errors.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { openLoader } from '../loader/index.ts'
+import { openMatch } from '../targets/open-match.ts'
 import { readJobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
-import { openMatch } from '../targets/open-match.ts'
-import { type FromJobProcess, type JobProcessStart, logLevels, type ToJobProcess } from './messages.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
+import { type FromJobProcess, type JobProcessStart, logLevels, type ToJobProcess } from './messages.ts'
 import { spoolDirectory } from './paths.ts'
 
 const record = (bytes: Uint8Array) => decode(bytes) as Record<string, unknown>
@@ -97,4 +97,6 @@ process.on('SIGTERM', () => {
   setTimeout(() => process.exit(143), 1000).unref()
 })
 
-process.on('unhandledRejection', (error) => log.error(`A promise of a job was rejected unseen: ${messageOf(error)}`))
+process.on('unhandledRejection', (error) =>
+  log.error(`A promise of a job was rejected unseen: ${messageOf(error)}`),
+)

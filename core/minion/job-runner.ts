@@ -1,7 +1,7 @@
-import { tags } from '../events/index.ts'
-import { createContext, type LoadedFunction, type Loader, splitArguments } from '../loader/index.ts'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { tags } from '../events/index.ts'
+import { createContext, type LoadedFunction, type Loader, splitArguments } from '../loader/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { makeMultiReturn, makeReturn, type Outcome, type ReturnLoad, retcodeOf } from '../wire/return.ts'
 
@@ -18,7 +18,11 @@ export interface RunnerSettings {
 }
 
 /** Run every function of a job and give its return. Never rejects: what goes wrong is in the return. */
-export async function runJob(job: JobLoad, settings: RunnerSettings, signal: AbortSignal): Promise<ReturnLoad> {
+export async function runJob(
+  job: JobLoad,
+  settings: RunnerSettings,
+  signal: AbortSignal,
+): Promise<ReturnLoad> {
   const { fun } = job
   if (typeof fun === 'string') {
     return makeReturn(job, settings.id, await runFunction(fun, job.arg, job, settings, signal))
@@ -77,7 +81,10 @@ function contextOf(job: JobLoad, settings: RunnerSettings, signal: AbortSignal):
     match,
     minion: services,
     get master(): MasterServices {
-      throw new SaltError('INVOCATION', 'context.master is there for runners only; this function runs on a minion.')
+      throw new SaltError(
+        'INVOCATION',
+        'context.master is there for runners only; this function runs on a minion.',
+      )
     },
   }
   return createContext(base, loader)

@@ -19,7 +19,10 @@ function parseAddress(text: string, defaultPort: number): MasterAddress {
   const match = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:\s]+))(?::(?<port>\d+))?$/.exec(text)
   if (!match) {
     if (/^[0-9a-fA-F:.]+$/.test(text)) return { host: text, port: defaultPort }
-    throw new SaltError('CONFIG_INVALID', `The master "${text}" is not a name or an address, with or without a port.`)
+    throw new SaltError(
+      'CONFIG_INVALID',
+      `The master "${text}" is not a name or an address, with or without a port.`,
+    )
   }
   const { v6, host, port } = match.groups!
   return { host: (v6 ?? host)!, port: port ? Number(port) : defaultPort }

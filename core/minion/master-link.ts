@@ -140,7 +140,9 @@ export class MasterLink {
       reconnectMaxMs: config.recon_max,
     })
     frames.onConnection((state) => {
-      log.info(`The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`)
+      log.info(
+        `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
+      )
       if (state === 'down') void this.#watchPort(offered)
     })
     return frames
@@ -217,7 +219,8 @@ export class MasterLink {
             `Asking again in ${config.acceptance_wait_time} seconds.`,
         )
       }
-      if (outcome.state === 'full') log.error(`The master ${this.address} takes no more minions (max_minions).`)
+      if (outcome.state === 'full')
+        log.error(`The master ${this.address} takes no more minions (max_minions).`)
       if (outcome.state === 'rejected') this.#rejected(masterWasKnown)
       return outcome
     } catch (error) {

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import type { MinionServices } from '../author/context.ts'
+import type { Log, MinionServices } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import type { ReceivedJob } from '../channel/subscription.ts'
 import type { MinionConfig } from '../config/index.ts'
@@ -9,8 +9,8 @@ import { SeenJobs } from '../jobs/seen-jobs.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
 import type { Loader } from '../loader/index.ts'
 import { openLoader } from '../loader/index.ts'
-import type { Log } from '../author/context.ts'
 import type { TargetMatcher } from '../targets/index.ts'
+import { openMatch, openMatchers } from '../targets/open-match.ts'
 import type { Transport } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
@@ -23,7 +23,6 @@ import { JobPool } from './job-pool.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
-import { openMatch, openMatchers } from '../targets/open-match.ts'
 import { seenDirectory, spoolDirectory } from './paths.ts'
 import { ProcTable } from './proc-table.ts'
 import { createServices } from './services.ts'
@@ -230,7 +229,9 @@ export class Minion {
   }
 
   #track(work: Promise<void>): void {
-    const guarded = work.catch((error: unknown) => this.#log.error(`A job failed to run: ${messageOf(error)}`))
+    const guarded = work.catch((error: unknown) =>
+      this.#log.error(`A job failed to run: ${messageOf(error)}`),
+    )
     this.#working.add(guarded)
     void guarded.finally(() => this.#working.delete(guarded))
   }
@@ -267,7 +268,9 @@ export class Minion {
 
   async #forward(data: Record<string, unknown>): Promise<void> {
     const { tag, data: inner, events, pretag = null } = data
-    const content = Array.isArray(events) ? { events } : { tag, data: isRecord(inner) ? inner : { data: inner } }
+    const content = Array.isArray(events)
+      ? { events }
+      : { tag, data: isRecord(inner) ? inner : { data: inner } }
     await this.#request({ id: this.#config.id, ...content, pretag, cmd: '_minion_event' })
   }
 }

@@ -24,7 +24,10 @@ export function createServices(settings: ServicesSettings): MinionServices {
     async fireMaster(tag, data, options = {}) {
       const { pretag = null } = options
       const load = { id, tag, data, pretag, cmd: '_minion_event' }
-      return settings.request(load).then((answer) => answer === null, () => false)
+      return settings.request(load).then(
+        (answer) => answer === null,
+        () => false,
+      )
     },
     request: settings.request,
     async running() {

@@ -33,7 +33,7 @@ export interface PublishServer {
   readonly subscribers: number
   /** Topics somebody asks for now. */
   readonly topics: ReadonlySet<string>
-  /** Publications that a slow or full peer did not get, as far as the transport can tell: at least one per peer that fell behind. */
+  /** Publications that a slow peer did not get, as far as the transport can tell: at least one each time one fell behind. */
   readonly dropped: number
   readonly port: number
   close(): Promise<void>
@@ -83,7 +83,7 @@ export interface SubscribeSettings extends ClientSettings {
   readonly identity: string
   /** Topics to ask for; publications without topic are received as well. Empty, or with `''` among them: everything. */
   readonly topics: readonly string[]
-  /** Publications under any other topic are ignored, however they got here. By default `topics`, if it is not everything. */
+  /** Publications under any other topic are ignored. By default `topics`, unless that is everything. */
   readonly addressed?: readonly string[]
   /** Milliseconds before the first and at most before later reconnections. */
   readonly reconnectMs?: number

@@ -3,18 +3,6 @@ import type { Transport } from './contract.ts'
 import { memory } from './memory/index.ts'
 import { zeromq } from './zeromq/index.ts'
 
-export type {
-  ClientSettings,
-  KeepAlive,
-  PublishClient,
-  PublishServer,
-  RequestClient,
-  RequestServer,
-  ServerSettings,
-  SubscribeSettings,
-  Transport,
-} from './contract.ts'
-
 const transports: ReadonlyMap<string, Transport> = new Map([zeromq, memory].map((t) => [t.name, t]))
 
 /**

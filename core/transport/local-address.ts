@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { SaltError } from '../base/errors.ts'
 
-/** Where processes of one machine meet: the path of a unix socket (`ipc://` may stand before it), or `tcp://host:port`. */
+/** Where processes of one machine meet: the path of a unix socket (perhaps after `ipc://`), or `tcp://host:port`. */
 export type LocalAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
 /** Longest path of a unix socket in bytes: `sun_path` without its final NUL. */
@@ -26,7 +26,8 @@ export function parseLocalAddress(text: string): LocalAddress {
 
 /**
  * Make a path free for a new unix socket: remove one that nobody listens on any more.
- * @throws SaltError ADDRESS_IN_USE if somebody does, CONFIG_INVALID if something else has that name or its directory is missing.
+ * @throws SaltError ADDRESS_IN_USE if somebody does, CONFIG_INVALID if something else has that name or its
+ * directory is missing.
  */
 export async function claimSocketPath(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined)

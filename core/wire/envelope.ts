@@ -11,8 +11,8 @@ import { asBytes, asNumber, isRecord } from './bytes.ts'
 export const GENERATION_2 = 2
 export const GENERATION_3 = 3
 
-/** Clear messages larger than this are refused unread: they come from anybody. */
-const MAX_SIGN_IN_SIZE = 256 * 1024
+/** Clear messages larger than this are refused: they come from anybody. Only what is published may be large. */
+const MAX_CLEAR_SIZE = 256 * 1024
 
 /** The algorithms a peer asks for; absent names mean SHA-1. */
 export interface Algorithms {
@@ -117,8 +117,8 @@ function readClear(
 ): ClearEnvelope | Unreadable {
   const load = outer['load']
   if (!isRecord(load)) return unreadable(refusals.notMaps, 'the load of a clear envelope is not a map')
-  if (load['cmd'] === '_auth' && size > MAX_SIGN_IN_SIZE) {
-    return unreadable(refusals.badLoad, `a sign-in of ${size} bytes is too large`)
+  if (load['cmd'] !== 'publish' && size > MAX_CLEAR_SIZE) {
+    return unreadable(refusals.badLoad, `a clear message of ${size} bytes is too large`)
   }
   const wrong = checkId(load)
   return wrong ?? { enc: 'clear', version, load }

@@ -15,7 +15,14 @@ export interface PublishLoad {
 }
 
 /** Extras of a publish request that are handed on to the minions. */
-const PASSED_ON = ['delimiter', 'metadata', 'ret_config', 'ret_kwargs', 'module_executors', 'executor_opts'] as const
+const PASSED_ON = [
+  'delimiter',
+  'metadata',
+  'ret_config',
+  'ret_kwargs',
+  'module_executors',
+  'executor_opts',
+] as const
 
 export function makePublish(request: PublishLoad): Record<string, unknown> {
   const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs } = request
@@ -45,7 +52,9 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
 
 /** What of the extras goes to the minions. */
 export function passedOn(kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(PASSED_ON.filter((key) => kwargs[key] !== undefined).map((key) => [key, kwargs[key]]))
+  return Object.fromEntries(
+    PASSED_ON.filter((key) => kwargs[key] !== undefined).map((key) => [key, kwargs[key]]),
+  )
 }
 
 /** Answers of the master (wire protocol §8.1). */
@@ -54,12 +63,12 @@ export const publishReplies = {
     enc: 'clear',
     load: { jid, minions, missing },
   }),
-  noMatch: (tgt: unknown, tgtType: string) => ({
+  noMatch: (tgt: unknown) => ({
     enc: 'clear',
     load: {
       jid: null,
       minions: [],
-      error: `Master could not resolve minions for target ${typeof tgt === 'string' ? tgt : JSON.stringify(tgt)} (${tgtType})`,
+      error: `Master could not resolve minions for target ${typeof tgt === 'string' ? tgt : JSON.stringify(tgt)}`,
     },
   }),
   failed: (name: string, message: string) => ({ error: { name, message } }),

@@ -51,7 +51,8 @@ export function readSignIn(load: Readonly<Record<string, unknown>>): SignInReque
     pub,
     algorithms,
     ...(token && { token }),
-    ...(typeof grains === 'object' && grains !== null && { autosignGrains: grains as Record<string, unknown> }),
+    ...(typeof grains === 'object' &&
+      grains !== null && { autosignGrains: grains as Record<string, unknown> }),
   }
 }
 

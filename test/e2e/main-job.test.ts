@@ -9,7 +9,11 @@ afterAll(() => cluster?.close())
 
 test('every minion answers test.ping, and the exit code is 0', async () => {
   const { stdout, stderr, code } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
-  expect({ stdout: JSON.parse(stdout || '{}'), stderr, code }).toEqual({ stdout: { web1: true, web2: true }, stderr: '', code: 0 })
+  expect({ stdout: JSON.parse(stdout || '{}'), stderr, code }).toEqual({
+    stdout: { web1: true, web2: true },
+    stderr: '',
+    code: 0,
+  })
 })
 
 test('cmd.run goes through the shell when it is a job of its own', async () => {
@@ -19,7 +23,15 @@ test('cmd.run goes through the shell when it is a job of its own', async () => {
 })
 
 test('a job that outlives the time-out is waited for, because find_job says that it still runs', async () => {
-  const { stdout, code } = await cluster.salt('-t', '2', 'web*', 'cmd.run', 'sleep 6; echo hello world', '--out', 'txt')
+  const { stdout, code } = await cluster.salt(
+    '-t',
+    '2',
+    'web*',
+    'cmd.run',
+    'sleep 6; echo hello world',
+    '--out',
+    'txt',
+  )
   expect(stdout.trim().split('\n').sort()).toEqual(['web1: hello world', 'web2: hello world'])
   expect(code).toBe(0)
 })

@@ -91,7 +91,8 @@ export class Daemon {
       () => `"${text}" in the log of ${this.program}:\n${this.output.slice(-2000)}`,
       () => {
         if (this.output.includes(text)) return true
-        if (this.exitCode !== null) throw new Error(`${this.program} ended (${this.exitCode}):\n${this.output}`)
+        if (this.exitCode !== null)
+          throw new Error(`${this.program} ended (${this.exitCode}):\n${this.output}`)
         return undefined
       },
       ms,
@@ -112,7 +113,9 @@ export class Cluster {
     this.ports = ports
   }
 
-  static async open(options: { minions?: readonly string[]; master?: Options; minion?: Options } = {}): Promise<Cluster> {
+  static async open(
+    options: { minions?: readonly string[]; master?: Options; minion?: Options } = {},
+  ): Promise<Cluster> {
     const root = await mkdtemp(join(tmpdir(), 'salt-'))
     const ports = { publish: await freePort(), request: await freePort() }
     const master = new Daemon('salt-master', join(root, 'master'), {
@@ -197,4 +200,3 @@ function paths(directory: string): Options {
     pidfile: '/pid',
   }
 }
-

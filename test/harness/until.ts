@@ -7,7 +7,8 @@ export async function until<T>(
   for (const end = Date.now() + ms; ; ) {
     const value = await check()
     if (value !== undefined && value !== false) return value
-    if (Date.now() > end) throw new Error(`Waited ${ms} ms in vain for ${typeof what === 'string' ? what : what()}.`)
+    if (Date.now() > end)
+      throw new Error(`Waited ${ms} ms in vain for ${typeof what === 'string' ? what : what()}.`)
     await new Promise((done) => setTimeout(done, 20))
   }
 }

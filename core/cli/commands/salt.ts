@@ -109,6 +109,7 @@ async function publish(
       ? client.run(request)
       : client.cmdSubset(request, flags.subset))
     sayJid(run.jid, flags, config)
+    process.once('SIGINT', () => leave(run.jid))
     if (flags.doc) return (await import('../docs.ts')).showMinionDocs(run, printer)
     return await showResults(run as AsyncIterable<MinionResult>, {
       printer,
@@ -127,4 +128,12 @@ function sayJid(jid: string, flags: Flags, config: MasterConfig): void {
     const line = `Executing job with jid ${jid}`
     tell(`${line}\n${'-'.repeat(line.length)}\n`)
   } else if (flags['show-jid'] || config.show_jid) tell(`jid: ${jid}`)
+}
+
+/** The job goes on without us. */
+function leave(jid: string): never {
+  tell(
+    `\nExiting on Ctrl-C. The job with jid ${jid} goes on; look it up later:\n\nsalt-run jobs.lookup_jid ${jid}`,
+  )
+  process.exit(exitCodes.interrupted)
 }

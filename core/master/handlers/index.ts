@@ -12,7 +12,10 @@ const notOffered = async () => ({})
 
 /** A clear command without credentials that anybody here could check. */
 const unauthenticated = (name: string): ClearHandler => {
-  const error = { name, message: 'Authentication failure: this master has no external authentication configured.' }
+  const error = {
+    name,
+    message: 'Authentication failure: this master has no external authentication configured.',
+  }
   return async () => ({ error })
 }
 

@@ -1,5 +1,5 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
-import { isReservedTag } from '../../events/index.ts'
+import { isOwnTag, isReservedTag } from '../../events/index.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import type { WorkerRoom } from '../room.ts'
 
@@ -24,10 +24,11 @@ export function minionEventHandler(room: WorkerRoom): EncryptedHandler {
 /** Each entry's data goes out under its tag, and once more under the pretag if there is one. */
 function fireAll(room: WorkerRoom, id: string, events: unknown[], pretag: unknown): void {
   for (const event of events) {
-    if (!isRecord(event)) continue
+    if (!isRecord(event) || typeof event['tag'] !== 'string') continue
+    const { tag } = event
     const data = isRecord(event['data']) ? event['data'] : { data: event['data'] }
-    fireOne(room, id, event['tag'], data)
-    if (typeof pretag === 'string' && pretag) fireOne(room, id, `${pretag}/${String(event['tag'])}`, data)
+    fireOne(room, id, tag, data)
+    if (typeof pretag === 'string' && pretag) fireOne(room, id, `${pretag}/${tag}`, data)
   }
 }
 
@@ -38,5 +39,5 @@ function fireOne(room: WorkerRoom, id: string, tag: unknown, data: Record<string
     return
   }
   if (tag === '_salt_error') room.log.error(`${id} reported an error: ${JSON.stringify(data['data'])}`)
-  room.fire(tag, data)
+  room.fire(tag, isOwnTag(tag, id) ? { ...data, id } : data)
 }

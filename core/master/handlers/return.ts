@@ -4,7 +4,7 @@ import { isMinionId } from '../../base/minion-id.ts'
 import { type EncryptedHandler, NotAcknowledged } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
-import { jidFor } from '../jids.ts'
+import { storeJob } from '../jids.ts'
 import type { WorkerRoom } from '../room.ts'
 
 /** While the store is full, a return waits so long for room before its sender is told to come again. */
@@ -37,11 +37,10 @@ function announce(room: WorkerRoom, jid: string, id: string, ret: Record<string,
 /** Returns of one-shot calls and scheduled jobs have no job yet: it is made from the return. */
 async function standalone(room: WorkerRoom, ret: Record<string, unknown>): Promise<string | undefined> {
   const id = String(ret['id'])
-  const jid = await jidFor(room)
-  if (!jid) return undefined
   Object.assign(ret, { arg: ret['fun_args'] ?? [], tgt: id, tgt_type: 'glob' })
   const { fun, arg, tgt, tgt_type, user } = ret
-  if (room.config.job_cache) await room.jobs.saveLoad(jid, { fun, arg, tgt, tgt_type, user, jid, ret: '' }, [id])
+  const jid = await storeJob(room, { load: { fun, arg, tgt, tgt_type, user, ret: '' }, minions: [id] })
+  if (!jid) return undefined
   room.fire(tags.jobNew(jid), { jid, tgt_type, tgt, user, fun, arg, minions: [id], missing: [] })
   return jid
 }

@@ -47,7 +47,7 @@ export async function subscribe(settings: SubscribeSettings): Promise<PublishCli
   }
 }
 
-/** Reads even if nobody listens: after a reconnection libzmq renews the subscriptions only when it is asked for messages. */
+/** Reads even if nobody listens: after a reconnection libzmq subscribes again only when it is asked for messages. */
 async function read(
   socket: Subscriber,
   queue: BoundedQueue<Uint8Array>,

@@ -9,7 +9,7 @@ import { SubscriptionCount } from './subscription-count.ts'
 
 /** Publications still in a queue when the server closes get this long to leave the machine. Milliseconds. */
 const LINGER_MS = 1_000
-/** How long a publication waits for subscribers whose queue is full, and how long nobody waits after that was in vain. Milliseconds. */
+/** How long a publication waits for full subscribers, and how long none waits after that was in vain. Milliseconds. */
 const PATIENCE_MS = 100
 const IMPATIENCE_MS = 10_000
 /** A connection whose peer takes nothing for so long is closed (TCP_USER_TIMEOUT). Milliseconds. */

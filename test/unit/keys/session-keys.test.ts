@@ -64,10 +64,12 @@ describe('a session key', () => {
   test('ends when the minion key is deleted or rejected', async () => {
     for (const end of [() => keys.remove('web1'), () => keys.reject('web1', { includeAccepted: true })]) {
       await sessions.forAcceptedKey('web1', await accept('web1'))
+      await sessions.used('web1')
       expect(await sessions.current('web1')).toBeDefined()
+      expect(await sessions.wasUsed('web1')).toBe(true)
       await end()
       expect(await sessions.current('web1')).toBeUndefined()
-      expect(await sessions.exists('web1')).toBe(false)
+      expect(await sessions.wasUsed('web1')).toBe(false)
     }
   })
 
@@ -84,8 +86,21 @@ describe('a session key', () => {
     const old = await sessions.forAcceptedKey('web1', key)
     now += 86_400_000
     expect(await sessions.current('web1')).toBeUndefined()
-    expect(await sessions.exists('web1')).toBe(true)
     expect((await sessions.forAcceptedKey('web1', key)).text).not.toBe(old.text)
+  })
+
+  test('that was used is remembered as such when the next one is made and after a restart; one handed out is not', async () => {
+    const key = await accept('web1')
+    await sessions.forAcceptedKey('web1', key)
+    expect(await sessions.wasUsed('web1')).toBe(false)
+    await sessions.used('web1')
+    now += 86_400_000
+    expect(await sessions.wasUsed('web1')).toBe(true)
+    await sessions.forAcceptedKey('web1', key)
+    expect(await openSessions().wasUsed('web1')).toBe(true)
+    await keys.remove('web1')
+    await sessions.forAcceptedKey('web1', await accept('web1'))
+    expect(await sessions.wasUsed('web1')).toBe(false)
   })
 
   test('lasts for ever with a life time of 0', async () => {

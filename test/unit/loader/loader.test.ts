@@ -360,10 +360,10 @@ describe('the context', () => {
       },
     }) as unknown as Parameters<typeof createContext>[0]
 
-  test('call runs another function in a nested context whose exit code does not leak', async () => {
+  test('call runs another function in a nested context whose exit code is the one of the job, as in Salt', async () => {
     const context = createContext(base(), open())
     expect(await context.call('test.retcode', [3])).toBe(true)
-    expect([context.nested, context.retcode]).toEqual([false, 0])
+    expect([context.nested, context.retcode]).toEqual([false, 3])
   })
   test('nested functions share scratch values and see that they are nested', async () => {
     await put(
@@ -375,7 +375,7 @@ export const outer = fn(async (_, { call }) => call('deep.inner'))
     )
     const context = createContext(base(), open())
     expect(await context.call('deep.outer')).toBe(9)
-    expect([context.context.get('seen'), context.retcode]).toEqual([true, 0])
+    expect([context.context.get('seen'), context.retcode]).toEqual([true, 9])
   })
   test('an unknown function is an error with the reason', async () => {
     const context = createContext(base(), open())
