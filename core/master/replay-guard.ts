@@ -6,6 +6,14 @@ import { openStore, type Store, type StoreKey, under } from '../store/index.ts'
 
 const REMOVED_AT_ONCE = 1000
 
+interface Seen {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly jid?: string
+}
+
+const keyOf = (fingerprint: Uint8Array): StoreKey => ['request', Buffer.from(fingerprint).toString('base64url')]
+
 /**
  * Remembers encrypted requests that have an effect each time they are run, by the last bytes of their ciphertext (its
  * MAC): the same message again is a replay. Shared by all workers. Entries are kept as long as a session key lives,
@@ -27,14 +35,25 @@ export class ReplayGuard {
 
   /** True the first time. */
   firstTime(fingerprint: Uint8Array): Promise<boolean> {
-    return this.#store.putNew(['request', Buffer.from(fingerprint).toString('base64url')], this.#clock.now())
+    return this.#store.putNew(keyOf(fingerprint), { at: this.#clock.now() } satisfies Seen)
+  }
+
+  /** The job that came of this message, if it was seen before. */
+  jobOf(fingerprint: Uint8Array): string | undefined {
+    return (this.#store.get(keyOf(fingerprint)) as Seen | undefined)?.jid
+  }
+
+  /** A job came of this message: gives its id, or that of the job that came of it just before, in another worker. */
+  async keepJob(fingerprint: Uint8Array, jid: string): Promise<string> {
+    const isNew = await this.#store.putNew(keyOf(fingerprint), { at: this.#clock.now(), jid } satisfies Seen)
+    return isNew ? jid : (this.jobOf(fingerprint) ?? jid)
   }
 
   /** Forget what was seen before `olderThan`, in milliseconds. */
   async expire(olderThan: number): Promise<void> {
     let old: StoreKey[] = []
     for (const { key, value } of this.#store.entries(under('request'))) {
-      if (Number(value) < olderThan) old.push(key)
+      if ((value as unknown as Seen).at < olderThan) old.push(key)
       if (old.length === REMOVED_AT_ONCE) old = await this.#remove(old)
     }
     await this.#remove(old)

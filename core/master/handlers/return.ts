@@ -11,16 +11,20 @@ import type { WorkerRoom } from '../room.ts'
 const PATIENCE_MS = 40_000
 const RETRY_MS = 1000
 
-/** `_return`: commit, announce, acknowledge, in this order (wire protocol §10.5). A duplicate is acknowledged only. */
+/**
+ * `_return`: commit, announce, acknowledge, in this order (wire protocol §10.5). A duplicate is acknowledged only, and
+ * so is the same message again where there is nothing stored to know it by.
+ */
 export function returnHandler(room: WorkerRoom): EncryptedHandler {
-  return async (load) => {
+  return async (load, { fingerprint }) => {
     const { nonce, ...ret } = load
     const { id } = ret
     if (!isMinionId(id) || !('return' in ret) || typeof ret['jid'] !== 'string') return null
-    const jid = ret['jid'] === 'req' ? await standalone(room, ret) : ret['jid']
-    if (jid === 'nocache') return announce(room, jid, id, ret)
-    if (!jid || !isJid(jid)) return null
-    const outcome = room.config.job_cache ? await commit(room, jid, id, { ...ret, jid }) : 'stored'
+    const isKept = room.config.job_cache && ret['jid'] !== 'nocache'
+    if (!isKept && !(await room.replays.firstTime(fingerprint))) return null
+    const jid = ret['jid'] === 'req' ? await standalone(room, ret, fingerprint) : ret['jid']
+    if (jid !== 'nocache' && !isJid(jid)) return null
+    const outcome = isKept ? await commit(room, jid, id, { ...ret, jid }) : 'stored'
     if (outcome === 'conflict') {
       room.log.warn(`${id} returned job ${jid} a second time with another result; the first one is kept.`)
     }
@@ -34,15 +38,21 @@ function announce(room: WorkerRoom, jid: string, id: string, ret: Record<string,
   return null
 }
 
-/** Returns of one-shot calls and scheduled jobs have no job yet: it is made from the return. */
-async function standalone(room: WorkerRoom, ret: Record<string, unknown>): Promise<string | undefined> {
+/** Returns of one-shot calls and scheduled jobs have no job yet: it is made from the return, once. */
+async function standalone(
+  room: WorkerRoom,
+  ret: Record<string, unknown>,
+  fingerprint: Uint8Array,
+): Promise<string | undefined> {
   const id = String(ret['id'])
   Object.assign(ret, { arg: ret['fun_args'] ?? [], tgt: id, tgt_type: 'glob' })
   const { fun, arg, tgt, tgt_type, user } = ret
+  const known = room.replays.jobOf(fingerprint)
+  if (known) return known
   const jid = await storeJob(room, { load: { fun, arg, tgt, tgt_type, user, ret: '' }, minions: [id] })
   if (!jid) return undefined
   room.fire(tags.jobNew(jid), { jid, tgt_type, tgt, user, fun, arg, minions: [id], missing: [] })
-  return jid
+  return room.replays.keepJob(fingerprint, jid)
 }
 
 /** A full disk means no acknowledgement: wait for room, then have the sender come again. */
