@@ -1,4 +1,4 @@
-import type { Event } from '../events/index.ts'
+import { type Event, tags } from '../events/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, PublishedJob } from './contract.ts'
 
@@ -18,10 +18,11 @@ export class Waiting {
 
   /** Take an event of this job; gives the result if it is one that is new. */
   accept(event: Event, deadline: number): MinionResult | undefined {
-    const { data } = event
-    if (Array.isArray(data['minions'])) this.#expect(data['minions'], deadline)
+    const { tag, data } = event
+    const { jid } = this.job
+    if (tag === tags.jobNew(jid) && Array.isArray(data['minions'])) this.#expect(data['minions'], deadline)
     const { id } = data
-    if (!('return' in data) || typeof id !== 'string' || this.#returned.has(id)) return undefined
+    if (typeof id !== 'string' || tag !== tags.jobReturn(jid, id) || this.#returned.has(id)) return undefined
     this.#returned.add(id)
     this.#silent.delete(id)
     return resultOf(id, data)

@@ -15,7 +15,8 @@ export interface PresenceSettings {
 /** Who is connected to the publish port; fires the presence events (wire protocol §12). */
 export class Presence {
   readonly #settings: PresenceSettings
-  #last: ReadonlySet<string> = new Set()
+  /** Undefined at first: what the file says then is from an earlier run. */
+  #last: ReadonlySet<string> | undefined
 
   constructor(settings: PresenceSettings) {
     this.#settings = settings
@@ -25,12 +26,12 @@ export class Presence {
     const { acceptedIds, topics, file, events, fire } = this.#settings
     const connected = topics()
     const present = new Set((await acceptedIds()).filter((id) => connected.has(topicOf(id))))
-    const fresh = [...present].filter((id) => !this.#last.has(id))
-    const lost = [...this.#last].filter((id) => !present.has(id))
-    if (fresh.length || lost.length) {
-      await writeFileAtomic(file, JSON.stringify([...present]), { mode: 0o600 })
-      if (events) fire(tags.presenceChange, { new: fresh, lost })
-    }
+    const last = this.#last ?? new Set()
+    const fresh = [...present].filter((id) => !last.has(id))
+    const lost = [...last].filter((id) => !present.has(id))
+    const changed = fresh.length > 0 || lost.length > 0
+    if (changed || !this.#last) await writeFileAtomic(file, JSON.stringify([...present]), { mode: 0o600 })
+    if (changed && events) fire(tags.presenceChange, { new: fresh, lost })
     this.#last = present
     if (events) fire(tags.presencePresent, { present: [...present] })
   }

@@ -16,6 +16,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     ...masterEventSockets(config),
     mode: aclUsers ? 0o660 : 0o600,
     maxEventSize: config.max_event_size,
+    log,
   })
   const { key } = await loadMasterKeys(config)
   const publisher = await openPublisher({

@@ -136,6 +136,7 @@ export class MasterLink {
       identity: id,
       // The own topic also tells a master that does not filter who is connected; every payload matches ''.
       topics: config.zmq_filtering ? [BROADCAST_TOPIC, topicOf(id)] : ['', topicOf(id)],
+      addressed: [BROADCAST_TOPIC, topicOf(id)],
       reconnectMs: config.recon_default + span,
       reconnectMaxMs: config.recon_max,
     })

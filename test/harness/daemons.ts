@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
-import { loadMasterConfig } from '../../core/config/index.ts'
+import { LocalClient } from '../../core/client/index.ts'
+import { loadMasterConfig, type MasterConfig } from '../../core/config/index.ts'
 import { EventBus, masterEventSockets } from '../../core/events/index.ts'
 import { freePort } from './ports.ts'
+import { isAlive, type ProcessInfo, signalAll, withEnvironment } from './processes.ts'
 import { until } from './until.ts'
 
 export const bin = fileURLToPath(new URL('../../bin/', import.meta.url))
@@ -20,6 +22,9 @@ export interface Finished {
 }
 
 type Options = Record<string, unknown>
+
+/** Set in the environment of a daemon, and so of all it starts, to the folder of the daemon. */
+const MARK = 'SALT_TEST_DAEMON'
 
 /** Run one of our programs to its end. */
 export async function run(program: string, args: readonly string[], input?: string): Promise<Finished> {
@@ -64,6 +69,7 @@ export class Daemon {
   start(level = 'info'): void {
     const child = spawn(process.execPath, [join(bin, this.program), '-c', this.directory, '-l', level], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, [MARK]: this.directory },
     })
     this.#child = child
     for (const stream of [child.stdout, child.stderr]) {
@@ -83,6 +89,20 @@ export class Daemon {
     const timer = setTimeout(() => this.#child?.kill('SIGKILL'), 8000)
     await gone
     clearTimeout(timer)
+  }
+
+  /** The daemon and all it started, orphans among it, as far as they live. */
+  processes(): ProcessInfo[] {
+    return withEnvironment(MARK, this.directory)
+  }
+
+  /** SIGKILL for the daemon and all it started, at once. */
+  async killAll(): Promise<void> {
+    const gone = this.exited()
+    const pids = this.processes().map(({ pid }) => pid)
+    signalAll(pids, 'SIGKILL')
+    await gone
+    await until('the killed processes to be gone', () => !pids.some(isAlive))
   }
 
   /** Wait until the daemon has logged this. */
@@ -178,13 +198,22 @@ export class Cluster {
     return run(program, ['-c', this.configDir, ...args])
   }
 
+  get config(): MasterConfig {
+    return loadMasterConfig({ configDir: this.configDir }).config
+  }
+
   events(): Promise<EventBus> {
-    return EventBus.connect(masterEventSockets(loadMasterConfig({ configDir: this.configDir }).config))
+    return EventBus.connect(masterEventSockets(this.config))
+  }
+
+  client(): Promise<LocalClient> {
+    return LocalClient.connect(this.config)
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.minions.values()].map((minion) => minion.stop()))
     await this.master.stop()
+    for (const daemon of [this.master, ...this.minions.values()]) await daemon.killAll()
     await rm(this.root, { recursive: true, force: true })
   }
 }

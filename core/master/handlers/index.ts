@@ -10,13 +10,15 @@ import { revokeAuthHandler } from './revoke-auth.ts'
 /** What is answered to a command that exists in the protocol and is not offered here. */
 const notOffered = async () => ({})
 
-/** A clear command without credentials that anybody here could check. */
-const unauthenticated = (name: string): ClearHandler => {
-  const error = {
-    name,
-    message: 'Authentication failure: this master has no external authentication configured.',
-  }
-  return async () => ({ error })
+/** `wheel` and `runner`: no credentials are good for them here; `salt-run` and `salt-key` work on this host instead. */
+const refusesCredentials: ClearHandler = async (load) => {
+  const [kind, name] =
+    'token' in load
+      ? ['token', 'TokenAuthenticationError']
+      : 'eauth' in load
+        ? ['eauth', 'EauthAuthenticationError']
+        : ['user', 'UserAuthenticationError']
+  return { error: { name, message: `Authentication failure of type "${kind}" occurred` } }
 }
 
 /** Every clear command of the protocol (§8), except `_auth`, which has a room of its own. */
@@ -26,8 +28,8 @@ export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandle
     ['publish', publishHandler(room)],
     ['get_token', async (load) => (typeof load['token'] === 'string' ? {} : false)],
     ['mk_token', async () => ''],
-    ['wheel', unauthenticated('UserAuthenticationError')],
-    ['runner', unauthenticated('UserAuthenticationError')],
+    ['wheel', refusesCredentials],
+    ['runner', refusesCredentials],
   ])
 }
 

@@ -1,5 +1,5 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
-import { isOwnTag, isReservedTag } from '../../events/index.ts'
+import { isOwnTag, isReservedTag, tags } from '../../events/index.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import type { WorkerRoom } from '../room.ts'
 
@@ -39,5 +39,12 @@ function fireOne(room: WorkerRoom, id: string, tag: unknown, data: Record<string
     return
   }
   if (tag === '_salt_error') room.log.error(`${id} reported an error: ${JSON.stringify(data['data'])}`)
-  room.fire(tag, isOwnTag(tag, id) ? { ...data, id } : data)
+  room.fire(tag, isOwnTag(tag, id) ? ownData(tag, id, data) : data)
+}
+
+/** Under a minion's own tag the data names it; under a job's tag it cannot pass for a return or a list of minions. */
+function ownData(tag: string, id: string, data: Record<string, unknown>): Record<string, unknown> {
+  if (!tag.startsWith(tags.jobs)) return { ...data, id }
+  const { return: _return, minions: _minions, ...progress } = data
+  return { ...progress, id }
 }

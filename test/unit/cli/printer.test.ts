@@ -1,0 +1,62 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { type OutputFlags, openPrinter, type Printed } from '../../../core/cli/printer.ts'
+import { captured } from '../../harness/terminal.ts'
+
+const log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+const print = (value: unknown, flags: OutputFlags = {}, config = {}, options: Printed = {}) =>
+  captured(async () => (await openPrinter(flags, config, log)).print(value, options)).then(
+    ({ stdout }) => stdout,
+  )
+
+afterEach(() => vi.unstubAllEnvs())
+
+test('--out wins over the function, the function over the configuration, and that over nested', async () => {
+  const value = { web01: true }
+  expect(await print(value)).toBe('web01:\n    True\n')
+  expect(await print(value, {}, { output: 'txt' })).toBe('web01: True\n')
+  expect(await print(value, {}, { output: 'txt' }, { outputter: 'yaml' })).toBe('web01: true\n')
+  expect(await print(value, { out: 'raw' }, { output: 'txt' }, { outputter: 'yaml' })).toBe(
+    "{'web01': True}\n",
+  )
+})
+
+test('a function that asks for an outputter that is not here gets nested', async () => {
+  expect(await print({ a: 1 }, {}, {}, { outputter: 'nosuch' })).toBe('a:\n    1\n')
+})
+
+test('an outputter that was asked for and is not there is refused before anything is done', async () => {
+  await expect(openPrinter({ out: 'nosuch' }, {}, log)).rejects.toThrow(
+    "There is no outputter 'nosuch'. There are: json,",
+  )
+})
+
+test('the indentation can be a number or a word', async () => {
+  expect(await print({ b: 1, a: 2 }, { out: 'json', 'out-indent': '-1' })).toBe('{"b": 1, "a": 2}\n')
+  expect(await print({ b: 1, a: 2 }, { out: 'json', 'out-indent': 'pretty' })).toBe(
+    '{\n    "a": 2,\n    "b": 1\n}\n',
+  )
+})
+
+test('colours only where somebody asks for them, or a terminal reads', async () => {
+  expect(await print('x', { 'force-color': true })).toBe('\x1b[0;32mx\x1b[0;0m\n')
+  expect(await print('x', { 'no-color': true })).toBe('x\n')
+  vi.stubEnv('NO_COLOR', '1')
+  expect(await print('x')).toBe('x\n')
+})
+
+test('nothing to show prints nothing, not an empty line', async () => {
+  expect(await print({ a: 1 }, { out: 'quiet' })).toBe('')
+})
+
+test('a file gets the text, is private, and is added to if asked', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'salt-ts-printer-'))
+  const path = join(folder, 'out')
+  await print('one', { 'out-file': path })
+  await print('two', { 'out-file': path, 'out-file-append': true })
+  expect(await readFile(path, 'utf8')).toBe('one\ntwo\n')
+  expect((await stat(path)).mode & 0o077).toBe(0)
+  await rm(folder, { recursive: true })
+})

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import type { Context, MasterServices, StoredJob, StoredReturn } from '../../../core/author/index.ts'
+import * as event from '../../../runners/event.ts'
+import * as jobs from '../../../runners/jobs.ts'
+import * as manage from '../../../runners/manage.ts'
+import { captured } from '../../harness/terminal.ts'
+
+const old: StoredJob = {
+  jid: '20261120010203000004',
+  load: { fun: 'cmd.run', arg: ['ls'], tgt: 'web*', tgt_type: 'glob', user: 'ann', metadata: { for: 'ops' } },
+  minions: ['web01', 'web02'],
+}
+const ping: StoredJob = {
+  jid: '20261121034212345678',
+  load: { fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', user: 'root' },
+  minions: ['web01'],
+}
+const look: StoredJob = {
+  jid: '20261121034213345678',
+  load: { fun: 'saltutil.find_job', arg: [ping.jid] },
+  minions: ['web01'],
+}
+const returned: StoredReturn = { id: 'web01', return: 'a\nb', retcode: 0, success: true }
+
+type Answer = StoredReturn & { missing?: string }
+
+function master(answers: Answer[] = []): MasterServices {
+  const stored = [look, ping, old]
+  return {
+    run: async function* () {
+      yield* answers
+    },
+    fire: async () => true,
+    events: async function* () {
+      yield { tag: 'salt/auth', data: { id: 'a' } }
+      yield { tag: 'salt/job/1/new', data: { big: 2n ** 64n } }
+      yield { tag: 'salt/job/1/ret/a', data: {} }
+    },
+    jobs: {
+      get: async (jid) => stored.find((job) => job.jid === jid),
+      returns: async (jid) => (jid === old.jid ? [returned] : []),
+      list: async function* () {
+        yield* stored
+      },
+    },
+    acceptedIds: async () => ['web02', 'web01', 'db01'],
+    cachedGrains: async () => undefined,
+    connectedIds: async () => ['web01', 'web02', 'stranger'],
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a runner gets the values its parameters describe, and of the context what it uses
+const call = (
+  runner: { run(args: any, context: Context): unknown },
+  args: object = {},
+  answers: Answer[] = [],
+): any => runner.run(args, { master: master(answers), signal: new AbortController().signal } as Context)
+
+describe('jobs', () => {
+  test('list_jobs shows stored jobs, newest first, and searches', async () => {
+    expect(Object.keys(await call(jobs.list_jobs))).toEqual([look.jid, ping.jid, old.jid])
+    const found = await call(jobs.list_jobs, {
+      search_function: ['cmd.*'],
+      search_target: 'web*',
+      search_metadata: { for: 'ops' },
+    })
+    expect(found).toEqual({
+      [old.jid]: {
+        Arguments: ['ls'],
+        Function: 'cmd.run',
+        StartTime: '2026, Nov 20 01:02:03.000004',
+        Target: 'web*',
+        'Target-type': 'glob',
+        User: 'ann',
+        Metadata: { for: 'ops' },
+      },
+    })
+    expect(
+      Object.keys(await call(jobs.list_jobs, { start_time: '2026-11-21', end_time: '2026-11-21 03:42:13' })),
+    ).toEqual([ping.jid])
+    await expect(call(jobs.list_jobs, { start_time: 'soon' })).rejects.toThrow("'soon' is not a date")
+  })
+
+  test('list_jobs_filter leaves out jobs that look for others', async () => {
+    const rows = await call(jobs.list_jobs_filter, { count: 1, filter_find_job: true })
+    expect(Object.keys(rows)).toEqual([ping.jid])
+  })
+
+  test('lookup_jid gives the returns and, asked for, names the silent', async () => {
+    expect(await call(jobs.lookup_jid, { jid: old.jid, returned: true, missing: false })).toEqual({
+      web01: 'a\nb',
+    })
+    expect(await call(jobs.lookup_jid, { jid: old.jid, returned: false, missing: true })).toEqual({
+      web02: 'Minion did not return',
+    })
+    await expect(call(jobs.lookup_jid, { jid: '1' })).rejects.toThrow('There is no job 1 in the job cache')
+  })
+
+  test('print_job and last_run show all of a job', async () => {
+    const whole = await call(jobs.print_job, { jid: old.jid })
+    expect(whole[old.jid].Result).toEqual({ web01: { return: 'a\nb', retcode: 0, success: true } })
+    expect(whole[old.jid].Minions).toEqual(['web01', 'web02'])
+    expect(await call(jobs.last_run, { function: 'cmd.run' })).toEqual(whole)
+    expect(await call(jobs.last_run, { function: 'no.such' })).toEqual({})
+  })
+
+  test('exit_success is false for minions that have not returned', async () => {
+    expect(await call(jobs.exit_success, { jid: old.jid })).toEqual({ web01: true, web02: false })
+  })
+
+  test('active gathers running jobs from all minions', async () => {
+    const running = { jid: old.jid, fun: 'cmd.run', pid: 7 }
+    const own = { jid: '2', fun: 'saltutil.running', pid: 8 }
+    const answers = [
+      { id: 'web01', return: [running, own] },
+      { id: 'web02', return: [{ ...running, pid: 9 }] },
+      { id: 'db01', return: undefined, missing: 'x' },
+    ]
+    const active = await call(jobs.active, {}, answers)
+    expect(Object.keys(active)).toEqual([old.jid])
+    expect(active[old.jid]).toMatchObject({
+      Running: [{ web01: 7 }, { web02: 9 }],
+      Returned: ['web01'],
+      User: 'ann',
+    })
+  })
+})
+
+describe('manage', () => {
+  const answers = [
+    { id: 'web02', return: true },
+    { id: 'web01', return: true },
+    { id: 'db01', return: undefined, missing: 'no' },
+  ]
+
+  test('status, up and down are who answers', async () => {
+    expect(await call(manage.status, {}, answers)).toEqual({ up: ['web01', 'web02'], down: ['db01'] })
+    expect(await call(manage.up, {}, answers)).toEqual(['web01', 'web02'])
+    expect(await call(manage.down, {}, answers)).toEqual(['db01'])
+  })
+
+  test('present is who is connected and accepted, without asking', async () => {
+    expect(await call(manage.present)).toEqual(['web01', 'web02'])
+    expect(await call(manage.not_present)).toEqual(['db01'])
+    expect(await call(manage.present, { subset: ['web02', 'db01'] })).toEqual(['web02'])
+  })
+
+  test('versions are compared with the master', async () => {
+    const versions = await call(manage.versions, {}, [
+      { id: 'a', return: '0.0.1' },
+      { id: 'b', return: '3006.9' },
+      { id: 'c', return: undefined, missing: 'no' },
+    ])
+    expect(versions).toMatchObject({
+      'Minion requires update': { a: '0.0.1' },
+      'Minion newer than master': { b: '3006.9' },
+      'Minion offline': ['c'],
+    })
+  })
+})
+
+describe('event', () => {
+  test('listen prints matching events, tag and JSON a line, and stops after count', async () => {
+    const { stdout } = await captured(() =>
+      call(event.listen, { tagmatch: 'salt/job/*', count: 1, quiet: false, pretty: false }),
+    )
+    expect(stdout).toBe('salt/job/1/new\t{"big":"18446744073709551616"}\n')
+  })
+
+  test('send hands over data and further keywords', async () => {
+    expect(await call(event.send, { tag: 'my/tag', data: { a: 1 }, more: { b: 2 } })).toBe(true)
+  })
+})
