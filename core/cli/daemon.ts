@@ -1,9 +1,9 @@
 /** What the daemons share: log, user, pid file, going to the background. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
+import { currentUser } from '../base/current-user.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { createLogger, type LogFormats, type Logger } from '../log/index.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -99,12 +99,12 @@ const supplementaryGroups = process as { initgroups?(user: string, group: number
 
 /** Give up being root for the user of the configuration. */
 function becomeUser(user: string): void {
-  const me = userInfo()
-  if (user === '' || user === me.username) return
-  if (me.uid !== 0) {
+  const me = currentUser()
+  if (user === '' || user === me) return
+  if (process.getuid?.() !== 0) {
     throw new SaltError(
       'PERMISSIONS',
-      `This must run as ${user} (option user), or be started by root; it was started by ${me.username}.`,
+      `This must run as ${user} (option user), or be started by root; it was started by ${me}.`,
     )
   }
   const entry = passwdEntry(user)

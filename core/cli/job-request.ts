@@ -5,7 +5,7 @@ import { UsageError } from './exit-codes.ts'
 import { parseInput, splitWords, yamlify } from './words.ts'
 
 /** Flags that say what the target is; at most one is given. */
-export const TARGET_TYPES = {
+const TARGET_TYPES = {
   pcre: 'pcre',
   list: 'list',
   grain: 'grain',
@@ -17,7 +17,7 @@ export const TARGET_TYPES = {
   ipcidr: 'ipcidr',
 } as const
 
-export type TargetFlags = { readonly [name in keyof typeof TARGET_TYPES]?: boolean }
+type TargetFlags = { readonly [name in keyof typeof TARGET_TYPES]?: boolean }
 
 export interface JobFlags extends TargetFlags {
   readonly delimiter?: string | undefined

@@ -45,7 +45,7 @@ export async function changeKeys(act: KeyAct, match: string, settings: KeySettin
     )
     return match === '*' ? exitCodes.ok : exitCodes.failed
   }
-  if (!settings.yes && !(await agreed(act, meant, settings))) return exitCodes.failed
+  if (!settings.yes && !(await agreed(act, meant))) return exitCodes.failed
   const changes = await carryOut(act, [...new Set(Object.values(meant).flat())], settings)
   await tellOthers(act, changes, settings)
   await report(act, changes, settings)
@@ -76,13 +76,10 @@ export async function meantKeys(
   return meant
 }
 
-async function agreed(
-  act: KeyAct,
-  meant: Record<string, string[]>,
-  { printer }: KeySettings,
-): Promise<boolean> {
+function agreed(act: KeyAct, meant: Record<string, string[]>): Promise<boolean> {
   tell(`The following keys are going to be ${DONE[act]}:`)
-  await printer.print(meant, { outputter: 'key' })
+  for (const [section, ids] of Object.entries(meant))
+    tell(`${section}:\n${ids.map((id) => `    ${id}`).join('\n')}`)
   return confirm('Proceed?', act !== 'delete')
 }
 

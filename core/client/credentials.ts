@@ -1,11 +1,11 @@
-import { userInfo } from 'node:os'
+import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { readRootKey } from '../keys/root-key.ts'
 
 /** Name and key of who runs this program (wire protocol §14.4, §8.1). */
 export async function localCredentials(config: MasterConfig): Promise<{ user: string; key: string }> {
-  const me = userInfo().username
+  const me = currentUser()
   const sudo = process.env['SUDO_USER']
   const user = me === 'root' && sudo && sudo !== 'root' ? `sudo_${sudo}` : me
   const owner = user.startsWith('sudo_') || me === 'root' ? config.user : me

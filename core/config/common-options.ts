@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os'
+import { currentUser } from '../base/current-user.ts'
 import {
   choice,
   count,
@@ -28,15 +28,6 @@ const logLevels = [
   'critical',
   'quiet',
 ] as const
-
-/** The name of whoever runs this process; Salt's default for `user`. */
-function currentUser(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.() ?? 'root')
-  }
-}
 
 /** Options a master and a minion understand alike. Names, meaning and defaults are Salt's unless the line says otherwise. */
 export const commonOptions = {

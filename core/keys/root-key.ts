@@ -1,7 +1,7 @@
 import { chown, mkdir, readdir, readFile, rm } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../base/atomic-file.ts'
+import { currentUser } from '../base/current-user.ts'
 import { fnmatch } from '../base/fnmatch.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { SymmetricKey, secretsEqual } from '../crypto/index.ts'
@@ -56,7 +56,7 @@ function isKey(text: string | undefined): boolean {
 }
 
 async function usersOf({ user, publisher_acl, client_acl_verify = true }: Config): Promise<Set<string>> {
-  const users = new Set([user, userInfo().username])
+  const users = new Set([user, currentUser()])
   const listed = client_acl_verify ? [...(await listUsers()).keys()] : []
   for (const pattern of Object.keys(publisher_acl)) {
     if (isFileName(pattern) && (await findUser(pattern))) users.add(pattern)

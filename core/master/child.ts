@@ -41,7 +41,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
       part = await open({ name, config, aesKeys, log })
       tellSupervisor({ type: 'ready' })
     } catch (error) {
-      tellSupervisor({ type: 'failed', message: messageOf(error) })
+      process.send?.({ type: 'failed', message: messageOf(error) } satisfies FromChild, () => process.exit(1))
     }
   }
 
@@ -53,14 +53,17 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
   process.on('message', (message: ToChild) => {
     if (message.type === 'start') void start(message)
     else if (message.type === 'fire') part?.fire(message.tag, message.data)
+    else if (message.type === 'ping') tellSupervisor({ type: 'pong' })
     else if (message.type === 'stop') void stop()
     else {
       aesKeys?.rotate(SymmetricKey.parse(message.aes), message)
       part?.rotated()
+      tellSupervisor({ type: 'rotated' })
     }
   })
   // The supervisor decides when to stop; a Ctrl-C reaches the whole process group.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {})
-  process.on('disconnect', () => void stop())
+  // Without its supervisor it only stands in the way of the next one.
+  process.on('disconnect', () => process.exit(1))
 }

@@ -21,6 +21,9 @@ import { type ChildSpec, Supervisor } from './supervisor.ts'
 
 /** A worker that does not answer probes for this long is replaced. */
 const STUCK_MS = 800
+/** With the time requests under way get (see the device), a master ends within 5 seconds. */
+const WORKERS_STOP_MS = 1_500
+const PUBLISHER_STOP_MS = 1_000
 
 /**
  * The master: this process holds the request port and watches over the publisher and the workers (design decision 7).
@@ -45,11 +48,10 @@ export async function runMaster(config: MasterConfig, { log }: { log: Logger }):
 }
 
 async function openMaster(config: MasterConfig, log: Logger): Promise<{ close(): Promise<void> }> {
-  await prepare(config)
+  await makeDirectories(config)
+  const device = await openRequestPort(config) // first of all: it shows whether another master runs here
   let aes = SymmetricKey.generate()
-  const supervisor = new Supervisor(log, (message) => {
-    if (message.type === 'rotate') rotate(false)
-  })
+  const supervisor = new Supervisor(log)
   const start = (name: string): Extract<ToChild, { type: 'start' }> => ({
     type: 'start',
     name,
@@ -57,22 +59,30 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     aes: aes.text,
   })
 
-  function rotate(revoke: boolean): void {
+  /** Workers first: a minion that cannot read a publication signs in, and must be given the key it was made with. */
+  async function rotate(revoke: boolean): Promise<void> {
     aes = SymmetricKey.generate()
-    supervisor.tell({ type: 'rotate', aes: aes.text, revoke })
+    await supervisor.tellRotation({ type: 'rotate', aes: aes.text, revoke }, 'MWorker')
+    await supervisor.tellRotation({ type: 'rotate', aes: aes.text, revoke }, 'publisher')
     supervisor.tell({ type: 'fire', tag: tags.keyRotated, data: { rotate_aes_key: true } }, 'publisher')
   }
 
-  const device = await openRequestPort(config)
   try {
-    await supervisor.start({ name: 'publisher', entry: 'publisher-process', start: () => start('publisher') })
+    await makeKeys(config)
+    await supervisor.start({
+      name: 'publisher',
+      entry: 'publisher-process',
+      start: () => start('publisher'),
+      // The next one counts its publications from 1 again, which minions take for replays under the same key.
+      onGone: () => void rotate(false),
+    })
     device.onStuck((worker) => {
       log.error(`${worker} does not answer and is replaced; its requests go to another worker`)
       supervisor.kill(worker)
     })
     await Promise.all(workerSpecs(config, device, start).map((spec) => supervisor.start(spec)))
   } catch (error) {
-    await supervisor.stop()
+    await supervisor.stop('', PUBLISHER_STOP_MS)
     await device.close()
     throw error
   }
@@ -89,17 +99,20 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     async close() {
       maintenance.close()
       await device.close()
-      await supervisor.stop('MWorker')
-      await supervisor.stop()
+      await supervisor.stop('MWorker', WORKERS_STOP_MS)
+      await supervisor.stop('', PUBLISHER_STOP_MS)
     },
   }
 }
 
-/** Folders, keys and key files of the users who may act for this master. */
-async function prepare(config: MasterConfig): Promise<void> {
+async function makeDirectories(config: MasterConfig): Promise<void> {
   for (const directory of [config.pki_dir, config.cachedir, config.sock_dir]) {
     await mkdir(directory, { recursive: true, mode: 0o700 })
   }
+}
+
+/** The master's keys, and key files of the users who may act for it. */
+async function makeKeys(config: MasterConfig): Promise<void> {
   await loadMasterKeys(config)
   await writeRootKeys(config)
 }

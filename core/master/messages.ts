@@ -6,10 +6,13 @@ export type ToChild =
   /** `revoke`: the key before is worth nothing from now on. */
   | { readonly type: 'rotate'; readonly aes: string; readonly revoke: boolean }
   | { readonly type: 'fire'; readonly tag: string; readonly data: Record<string, unknown> }
+  | { readonly type: 'ping' }
   | { readonly type: 'stop' }
 
 /** From a child to the supervisor. */
 export type FromChild =
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly message: string }
-  | { readonly type: 'rotate' }
+  /** A new AES key is in use. */
+  | { readonly type: 'rotated' }
+  | { readonly type: 'pong' }

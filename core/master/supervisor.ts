@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../author/context.ts'
+import { backoff } from '../base/backoff.ts'
 import { deferred } from '../base/deferred.ts'
-import { SaltError } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
 export interface ChildSpec {
@@ -13,9 +14,13 @@ export interface ChildSpec {
   onGone?(): void
 }
 
-/** A child that died is started again after this long. */
-const RESTART_MS = 100
-const STOP_MS = 3000
+/** A child that died is started again after the least of these, one that cannot be started ever later. */
+const RESTART = { minMs: 100, maxMs: 5_000 }
+/** A child that does not answer so many pings in a row hangs. */
+const PING_MS = 1_000
+const MAX_PINGS = 5
+/** How long the others wait for one that has to take a message first. */
+const TAKE_MS = 1_000
 
 const compiled = import.meta.url.endsWith('.ts') ? '../../dist/core/master/' : './'
 
@@ -23,12 +28,10 @@ const compiled = import.meta.url.endsWith('.ts') ? '../../dist/core/master/' : '
 export class Supervisor {
   readonly #log: Log
   readonly #children = new Map<string, ChildProcess>()
-  readonly #onMessage: (message: FromChild) => void
   #stopping = false
 
-  constructor(log: Log, onMessage: (message: FromChild) => void) {
+  constructor(log: Log) {
     this.#log = log
-    this.#onMessage = onMessage
   }
 
   /** Resolves when the child is ready; rejects if its first start fails. */
@@ -41,41 +44,66 @@ export class Supervisor {
       execArgv: ['--max-semi-space-size=4'],
     })
     this.#children.set(spec.name, child)
+    let pings: NodeJS.Timeout | undefined
     let running = false
+    let failure = `${spec.name} ended while it was starting`
     child.on('message', (message: FromChild) => {
       if (message.type === 'ready') {
         running = true
+        pings = this.#watch(spec.name, child)
         ready.resolve()
-      } else if (message.type === 'failed') ready.reject(new SaltError('CONFIG_INVALID', message.message))
-      else this.#onMessage(message)
+      } else if (message.type === 'failed') failure = message.message
     })
-    child.once('exit', (code, signal) => {
+    const gone = (how: string | number | null) => {
+      if (this.#children.get(spec.name) !== child) return
+      clearInterval(pings)
       this.#children.delete(spec.name)
       spec.onGone?.()
-      ready.reject(new SaltError('MASTER_UNREACHABLE', `${spec.name} ended while it was starting`))
-      if (running && !this.#stopping) this.#restart(spec, signal ?? code)
+      ready.reject(new SaltError('CONFIG_INVALID', failure))
+      if (running && !this.#stopping) this.#restart(spec, how)
+    }
+    child.once('exit', (code, signal) => gone(signal ?? code))
+    child.on('error', (error) => {
+      failure = `${spec.name} cannot be started: ${error.message}`
+      if (child.pid === undefined) gone(error.message)
     })
-    child.send(spec.start())
+    child.send(spec.start(), () => {})
     return ready.promise
   }
 
-  #restart(spec: ChildSpec, how: string | number | null): void {
+  #restart(spec: ChildSpec, how: string | number | null, delays = backoff(RESTART)): void {
     this.#log.error(`${spec.name} ended (${how}) and is started again`)
     setTimeout(() => {
       if (this.#stopping) return
       this.start(spec).catch((error: unknown) => {
-        this.#log.error(
-          `${spec.name} could not be started again: ${error instanceof Error ? error.message : error}`,
-        )
-        if (!this.#stopping && !this.#children.has(spec.name)) this.#restart(spec, 'failed start')
+        if (!this.#stopping) this.#restart(spec, messageOf(error), delays)
       })
-    }, RESTART_MS)
+    }, delays.next())
   }
 
-  tell(message: ToChild, name?: string): void {
-    for (const [child, process] of this.#children) {
-      if ((!name || name === child) && process.connected) process.send(message)
-    }
+  /** Kill the child when it hangs. Counted by rounds of this process, so that sleeping itself blames nobody. */
+  #watch(name: string, child: ChildProcess): NodeJS.Timeout {
+    let unanswered = 0
+    child.on('message', ({ type }: FromChild) => {
+      if (type === 'pong') unanswered = 0
+    })
+    return setInterval(() => {
+      if (unanswered++ < MAX_PINGS) return void post(child, { type: 'ping' })
+      this.#log.error(`${name} hangs and is replaced`)
+      child.kill('SIGKILL')
+    }, PING_MS)
+  }
+
+  /** Tell all children, or those whose name starts with `prefix`. */
+  tell(message: ToChild, prefix = ''): void {
+    for (const child of this.#named(prefix)) post(child, message)
+  }
+
+  /** Tell children of a new AES key. Resolves when they use it; one that hangs is waited for a moment only. */
+  async tellRotation(message: Extract<ToChild, { type: 'rotate' }>, prefix: string): Promise<void> {
+    const taken = this.#named(prefix).map((child) => answered(child, 'rotated'))
+    this.tell(message, prefix)
+    await Promise.all(taken)
   }
 
   kill(name: string): void {
@@ -86,19 +114,41 @@ export class Supervisor {
     return this.#children.get(name)?.pid
   }
 
-  /** Ask all children whose name starts with `prefix` to end; kill those that do not. */
-  async stop(prefix = ''): Promise<void> {
+  /** Ask all children whose name starts with `prefix` to end; kill those that have not after `ms`. */
+  async stop(prefix: string, ms: number): Promise<void> {
     this.#stopping = true
-    const leaving = [...this.#children].filter(([name]) => name.startsWith(prefix))
-    await Promise.all(leaving.map(([, child]) => endChild(child)))
+    await Promise.all(this.#named(prefix).map((child) => endChild(child, ms)))
+  }
+
+  #named(prefix: string): ChildProcess[] {
+    return [...this.#children].filter(([name]) => name.startsWith(prefix)).map(([, child]) => child)
   }
 }
 
-async function endChild(child: ChildProcess): Promise<void> {
+function post(child: ChildProcess, message: ToChild): void {
+  if (child.connected) child.send(message, () => {}) // that it is gone is told by its exit
+}
+
+function answered(child: ChildProcess, type: FromChild['type']): Promise<void> {
+  return new Promise((resolve) => {
+    const onMessage = (message: FromChild) => {
+      if (message.type === type) done()
+    }
+    const done = () => {
+      clearTimeout(timer)
+      child.off('message', onMessage).off('exit', done)
+      resolve()
+    }
+    const timer = setTimeout(done, TAKE_MS)
+    child.on('message', onMessage).once('exit', done)
+  })
+}
+
+async function endChild(child: ChildProcess, ms: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))
-  if (child.connected) child.send({ type: 'stop' } satisfies ToChild)
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  post(child, { type: 'stop' })
+  const timer = setTimeout(() => child.kill('SIGKILL'), ms)
   await gone
   clearTimeout(timer)
 }

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import type { Log } from '../author/context.ts'
 import { systemClock } from '../base/clock.ts'
 import { SaltError } from '../base/errors.ts'
@@ -41,7 +40,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
   try {
     const arg = Object.keys(kwargs).length ? [...args, { ...kwargs, __kwarg__: true }] : [...args]
     const jid = createJidSource(systemClock)()
-    const user = userInfo().username
+    const user = currentUser()
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
     const outcome = await runFunction(
       fun,

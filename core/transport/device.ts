@@ -49,15 +49,15 @@ export interface WorkerDevice {
  * to a worker that hangs, and forgets them.
  */
 export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice> {
-  const back = openRouter({ sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0, handover: true })
-  await bindLocal(back, settings.backend)
   const front = openRouter({
     ...peerOptions(settings.front),
     linger: LINGER_MS,
     backlog: settings.front.backlog ?? 1_000,
   })
-  const port = await bindTcp(front, settings.front).catch((error) => {
-    back.close()
+  const port = await bindTcp(front, settings.front) // first: its error names who holds the port
+  const back = openRouter({ sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0, handover: true })
+  await bindLocal(back, settings.backend).catch((error) => {
+    front.close()
     throw error
   })
   const stuckListeners: ((worker: string) => void)[] = []

@@ -34,7 +34,7 @@ export function describeResult({ return: value, retcode, success }: StoredReturn
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** When a job was started, by its jid: `2026, Nov 21 03:42:12.345678`, UTC. */
-export function startTime(jid: string): string {
+function startTime(jid: string): string {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{6})/.exec(jid)
   if (!parts) return ''
   const [, year, month, day, hours, minutes, seconds, fraction] = parts

@@ -25,7 +25,9 @@ export function treeOf(root: number): ProcessInfo[] {
 
 /** Every living process with `name=value` in the environment it was started with. */
 export function withEnvironment(name: string, value: string): ProcessInfo[] {
-  return processes().filter(({ pid, state }) => state !== 'Z' && environment(pid).includes(`${name}=${value}`))
+  return processes().filter(
+    ({ pid, state }) => state !== 'Z' && environment(pid).includes(`${name}=${value}`),
+  )
 }
 
 export function isAlive(pid: number): boolean {

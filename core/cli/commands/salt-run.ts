@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import { Command } from '@oclif/core/command'
 import { boolean } from '@oclif/core/flags'
 import { RunnerClient } from '../../client/runner-client.ts'
@@ -66,7 +65,7 @@ async function run(
   printer: Printer,
   { fun, args, kwargs }: Call,
 ): Promise<number> {
-  const client = new RunnerClient({ config, log, user: userInfo().username })
+  const client = new RunnerClient({ config, log, user: currentUser() })
   const interrupted = new AbortController()
   process.once('SIGINT', () => interrupted.abort())
   try {

@@ -12,14 +12,15 @@ const notOffered = async () => ({})
 
 /** `wheel` and `runner`: no credentials are good for them here; `salt-run` and `salt-key` work on this host instead. */
 const refusesCredentials: ClearHandler = async (load) => {
-  const [kind, name] =
-    'token' in load
-      ? ['token', 'TokenAuthenticationError']
-      : 'eauth' in load
-        ? ['eauth', 'EauthAuthenticationError']
-        : ['user', 'UserAuthenticationError']
-  return { error: { name, message: `Authentication failure of type "${kind}" occurred` } }
+  const kind = 'token' in load ? 'token' : 'eauth' in load ? 'eauth' : 'user'
+  return { error: authenticationErrors[kind] }
 }
+
+const authenticationErrors = {
+  token: { name: 'TokenAuthenticationError', message: 'Authentication failure of type "token" occurred.' },
+  eauth: { name: 'EauthAuthenticationError', message: 'Authentication failure of type "eauth" occurred.' },
+  user: { name: 'UserAuthenticationError', message: 'Authentication failure of type "user" occurred' },
+} as const
 
 /** Every clear command of the protocol (§8), except `_auth`, which has a room of its own. */
 export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandler> {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -18,6 +18,8 @@ const programs: [string, Program][] = [Salt, SaltCall, SaltKey, SaltMaster, Salt
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-cli-'))
+  for (const role of ['master', 'minion'])
+    await writeFile(join(folder, role), `root_dir: ${folder}\nid: cli\n`)
 })
 afterAll(() => rm(folder, { recursive: true }))
 

@@ -1,0 +1,92 @@
+/** Many simulated minions of one master, spread over a few processes. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { crypto } from './product.ts'
+import type { ToProcess } from './simulated-process.ts'
+import type { Address } from './simulated-minion.ts'
+
+const entry = fileURLToPath(new URL('simulated-process.ts', import.meta.url))
+
+export interface FleetSettings {
+  readonly minions: number
+  readonly processes: number
+  readonly address: Address
+  /** Of the master, which will find the keys of these minions accepted. */
+  readonly pkiDir: string
+}
+
+export class Fleet {
+  readonly size: number
+  readonly #children: readonly ChildProcess[]
+
+  private constructor(size: number, children: readonly ChildProcess[]) {
+    this.size = size
+    this.#children = children
+  }
+
+  /** Resolves when all have signed in and listen. */
+  static async open({ minions, processes, address, pkiDir }: FleetSettings): Promise<Fleet> {
+    const key = await crypto.PrivateKey.generate(2048)
+    const ids = Array.from({ length: minions }, (_, index) => `sim-${index}`)
+    await acceptKeys(pkiDir, ids, key.publicKey.pem)
+    const children = Array.from({ length: processes }, () => fork(entry, { execArgv: ['--import', 'tsx'] }))
+    const fleet = new Fleet(minions, children)
+    const share = (index: number) => ids.filter((_, place) => place % processes === index)
+    await fleet.#tell((index) => ({ do: 'open', ids: share(index), pem: key.pem, address }))
+    return fleet
+  }
+
+  /** Encrypt the returns of a round beforehand. */
+  async prepare(returns: number, bytes: number): Promise<void> {
+    const each = Math.floor(returns / this.#children.length)
+    const first = nextJobs(returns)
+    await this.#tell((index) => ({
+      do: 'prepare',
+      returns: each,
+      bytes,
+      firstJob: String(first + BigInt(index * each)),
+    }))
+  }
+
+  /** Send them; gives returns per second. Throws unless every single one was acknowledged. */
+  async send(atOnce: number): Promise<number> {
+    const started = performance.now()
+    const sent = await this.#tell(() => ({ do: 'send', atOnce: Math.ceil(atOnce / this.#children.length) }))
+    const seconds = (performance.now() - started) / 1000
+    const acknowledged = await this.#tell(() => ({ do: 'check' }))
+    if (acknowledged !== sent) throw new Error(`${sent - acknowledged} of ${sent} returns were not acknowledged`)
+    return sent / seconds
+  }
+
+  close(): void {
+    for (const child of this.#children) child.disconnect()
+  }
+
+  /** Have every process do something; gives the sum of their answers. */
+  async #tell(order: (index: number) => ToProcess): Promise<number> {
+    const answers = this.#children.map(async (child, index) => {
+      child.send(order(index))
+      const [answer] = await once(child, 'message')
+      return answer as number
+    })
+    return (await Promise.all(answers)).reduce((sum, answer) => sum + answer, 0)
+  }
+}
+
+async function acceptKeys(pkiDir: string, ids: readonly string[], pem: string): Promise<void> {
+  const folder = join(pkiDir, 'minions')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await Promise.all(ids.map((id) => writeFile(join(folder, id), pem)))
+}
+
+let lastJob = BigInt(`${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}000000`)
+
+/** The first of so many job ids nobody has used. */
+function nextJobs(count: number): bigint {
+  const first = lastJob
+  lastJob += BigInt(count)
+  return first
+}

@@ -1,0 +1,128 @@
+/**
+ * A minion as a master sees one: keys, session and connections of its own, generation 3. It runs nothing: every job
+ * of two words is answered with `true`. What costs a real minion time (verifying and opening the same publication) is
+ * done once per process, so that what is measured is the master and not a thousand minions on its processors.
+ */
+import { asBytes, codec, crypto, getTransport, makeReturn, packAes, readJobLoad, readLoad, readPublication, signIn } from './product.ts'
+
+type Transport = ReturnType<typeof getTransport>
+type RequestClient = ReturnType<Transport['connectRequests']>
+type Credentials = Extract<Awaited<ReturnType<typeof signIn>>, { state: 'accepted' }>['credentials']
+type PrivateKey = ReturnType<typeof crypto.PrivateKey.parse>
+
+const transport = getTransport('zeromq')
+const algorithms = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const
+const TIMEOUT_MS = 120_000
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** A request that was encrypted beforehand, and what its reply must carry. */
+export interface PreparedRequest {
+  readonly frame: Uint8Array
+  readonly nonce: string
+}
+
+export class SimulatedMinion {
+  readonly id: string
+  readonly #key: PrivateKey
+  readonly #token: Buffer
+  readonly #client: RequestClient
+  readonly #address: Address
+  #credentials: Credentials | undefined
+
+  /** `token` is the key's seal of "salt", made once per key. */
+  constructor(id: string, key: PrivateKey, token: Buffer, address: Address) {
+    this.id = id
+    this.#key = key
+    this.#token = token
+    this.#address = address
+    this.#client = transport.connectRequests(address)
+  }
+
+  /** Sign in and listen; resolves when publications arrive here. */
+  async open(): Promise<void> {
+    const outcome = await signIn({
+      client: this.#client,
+      timeoutMs: TIMEOUT_MS,
+      id: this.id,
+      key: this.#key,
+      known: { read: async () => undefined, write: async () => {} },
+      algorithms,
+      minimumVersion: 3,
+      token: crypto.SymmetricKey.generate().text,
+    })
+    if (outcome.state !== 'accepted') throw new Error(`${this.id} was not accepted: ${outcome.state}`)
+    this.#credentials = outcome.credentials
+    const frames = await transport.subscribe({
+      host: this.#address.host,
+      port: outcome.credentials.publishPort,
+      identity: this.id,
+      topics: [],
+    })
+    await new Promise<void>((up) => frames.onConnection((state) => state === 'up' && up()))
+    void this.#answerJobs(frames)
+  }
+
+  /** A return of `bytes` bytes to job `jid`, ready to be sent. */
+  prepareReturn(jid: string, bytes: number): PreparedRequest {
+    return this.#seal(
+      makeReturn(
+        { fun: 'cmd.run', arg: ['ls -l /'], tgt: '*', tgt_type: 'glob', jid, ret: '', user: 'root' },
+        this.id,
+        { return: 'x'.repeat(bytes), retcode: 0, success: true },
+      ),
+    )
+  }
+
+  send({ frame }: PreparedRequest): Promise<Uint8Array> {
+    return this.#client.request(frame, TIMEOUT_MS)
+  }
+
+  /** Whether the reply is the master's acknowledgement of that request. */
+  acknowledges(reply: Uint8Array, { nonce }: PreparedRequest): boolean {
+    const sealed = asBytes(codec.decode(reply))
+    return sealed !== undefined && this.#session.decrypt(sealed, nonce) !== undefined
+  }
+
+  get #session() {
+    if (!this.#credentials) throw new Error(`${this.id} has not signed in`)
+    return this.#credentials.request
+  }
+
+  async #answerJobs(frames: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const frame of frames) {
+      const job = openJob(frame, this.#credentials!)
+      if (!job || !isFor(job.tgt, this.id)) continue
+      const outcome = { return: true, retcode: 0, success: true }
+      await this.send(this.#seal(makeReturn(job, this.id, outcome)))
+    }
+  }
+
+  #seal(load: Readonly<Record<string, unknown>>): PreparedRequest {
+    const nonce = crypto.newNonce()
+    const full = { ...load, nonce, ts: Math.floor(Date.now() / 1000), tok: this.#token, id: this.id }
+    const sealed = this.#session.encrypt(codec.encodeNetwork(full))
+    return { frame: packAes({ load: sealed, version: 3, id: this.id, algorithms }), nonce }
+  }
+}
+
+type Job = ReturnType<typeof readJobLoad>
+let lastFrame: Uint8Array | undefined
+let lastJob: Job
+
+/** All minions of a process get the same bytes one after the other: the first one opens them. */
+function openJob(frame: Uint8Array, { aes, masterKey }: Credentials): Job {
+  if (lastFrame && Buffer.compare(lastFrame, frame) === 0) return lastJob
+  const { load, signature } = readPublication(frame) ?? {}
+  const trusted = load && signature && masterKey.verify(load, signature.value, signature.algorithm)
+  const message = trusted ? aes.decrypt(load) : undefined
+  lastJob = message && readJobLoad(readLoad(message) ?? {})
+  lastFrame = frame
+  return lastJob
+}
+
+/** As far as this bench aims. */
+const isFor = (target: unknown, id: string) => target === '*' || target === id

@@ -1,0 +1,73 @@
+/** A process full of simulated minions, told what to do by `fleet.ts`. */
+import { crypto } from './product.ts'
+import { type Address, type PreparedRequest, SimulatedMinion } from './simulated-minion.ts'
+
+export type ToProcess =
+  | { readonly do: 'open'; readonly ids: readonly string[]; readonly pem: string; readonly address: Address }
+  /** Encrypt so many returns of so many bytes, for jobs numbered from `firstJob` on. */
+  | { readonly do: 'prepare'; readonly returns: number; readonly bytes: number; readonly firstJob: string }
+  /** Send them, so many at a time. */
+  | { readonly do: 'send'; readonly atOnce: number }
+  /** Look at the replies. */
+  | { readonly do: 'check' }
+
+const minions: SimulatedMinion[] = []
+interface Exchange {
+  readonly minion: SimulatedMinion
+  readonly request: PreparedRequest
+  reply?: Uint8Array
+}
+let exchanges: Exchange[] = []
+
+/** Signing in at once is limited by what the master's backlog takes. */
+const SIGN_INS_AT_ONCE = 20
+
+async function open({ ids, pem, address }: Extract<ToProcess, { do: 'open' }>): Promise<number> {
+  const key = crypto.PrivateKey.parse(pem)
+  const token = key.seal(Buffer.from('salt'))
+  minions.push(...ids.map((id) => new SimulatedMinion(id, key, token, address)))
+  await inLanes(minions, SIGN_INS_AT_ONCE, (minion) => minion.open())
+  return minions.length
+}
+
+/** Each return belongs to a job of its own. */
+function prepare({ returns, bytes, firstJob }: Extract<ToProcess, { do: 'prepare' }>): number {
+  exchanges = Array.from({ length: returns }, (_, index) => {
+    const minion = minions[index % minions.length]!
+    const jid = String(BigInt(firstJob) + BigInt(index))
+    return { minion, request: minion.prepareReturn(jid, bytes) }
+  })
+  return returns
+}
+
+async function send({ atOnce }: Extract<ToProcess, { do: 'send' }>): Promise<number> {
+  await inLanes(exchanges, atOnce, async (exchange) => {
+    exchange.reply = await exchange.minion.send(exchange.request)
+  })
+  return exchanges.length
+}
+
+function check(): number {
+  return exchanges.filter(({ minion, request, reply }) => reply && minion.acknowledges(reply, request)).length
+}
+
+async function inLanes<T>(items: readonly T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values()
+  const lane = async () => {
+    for (const item of rest) await work(item)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}
+
+process.on('message', async (message: ToProcess) => {
+  const answer =
+    message.do === 'open'
+      ? await open(message)
+      : message.do === 'prepare'
+        ? prepare(message)
+        : message.do === 'send'
+          ? await send(message)
+          : check()
+  process.send?.(answer)
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,165 @@
+/** A worker of a master in the test's own process: real stores and keys in a temporary folder, bus and publisher noted down. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Log } from '../../core/author/context.ts'
+import { Disposer } from '../../core/base/disposer.ts'
+import { AesKeys } from '../../core/channel/aes-keys.ts'
+import { loadMasterConfig, type MasterConfig } from '../../core/config/index.ts'
+import { fingerprint, PublicKey, SymmetricKey } from '../../core/crypto/index.ts'
+import type { Event } from '../../core/events/index.ts'
+import { connectedFile } from '../../core/jobs/paths.ts'
+import { readRootKey, writeRootKeys } from '../../core/keys/index.ts'
+import { type OpenWorker, openMasterWorker } from '../../core/master/open-worker.ts'
+import { openStore } from '../../core/store/index.ts'
+import type { JobLoad } from '../../core/wire/publication.ts'
+import { keyPair } from './key-pairs.ts'
+
+export interface MasterSetup {
+  /** Options of the master's configuration. */
+  readonly options?: Readonly<Record<string, unknown>>
+  /** Text of the AES key. */
+  readonly aes?: string
+  /** Content of the key file of root. */
+  readonly rootKey?: string
+  readonly maxPending?: number
+}
+
+const FOLDERS = { accepted: 'minions', pending: 'minions_pre', rejected: 'minions_rejected' } as const
+
+export class InProcessMaster {
+  readonly root: string
+  readonly config: MasterConfig
+  readonly aesKeys: AesKeys
+  readonly events: Event[] = []
+  readonly published: { readonly job: JobLoad; readonly minions: readonly string[] | undefined }[] = []
+  readonly logged: string[] = []
+  /** How often a new AES key was asked for. */
+  rotations = 0
+  /** The time, in milliseconds; stands still until it is set. */
+  now = Date.UTC(2026, 10, 21)
+  readonly #setup: MasterSetup
+  #disposer = new Disposer()
+  #worker!: OpenWorker
+
+  static async open(setup: MasterSetup = {}): Promise<InProcessMaster> {
+    const root = await mkdtemp(join(tmpdir(), 'salt-master-'))
+    const overrides = {
+      root_dir: root,
+      pki_dir: '/pki',
+      cachedir: '/cache',
+      sock_dir: '/run',
+      client_acl_verify: false,
+      ...setup.options,
+    }
+    const { config } = loadMasterConfig({ configDir: root, overrides })
+    const master = new InProcessMaster(root, config, setup)
+    await master.#prepare()
+    await master.#start()
+    return master
+  }
+
+  private constructor(root: string, config: MasterConfig, setup: MasterSetup) {
+    this.root = root
+    this.config = config
+    this.#setup = setup
+    const aes = setup.aes ? SymmetricKey.parse(setup.aes) : SymmetricKey.generate()
+    this.aesKeys = new AesKeys(aes, 300_000, { now: () => this.now })
+  }
+
+  get room(): OpenWorker['room'] {
+    return this.#worker.room
+  }
+
+  get sessions(): OpenWorker['sessions'] {
+    return this.#worker.sessions
+  }
+
+  /** One reply frame to one request frame. */
+  answer(frame: Uint8Array): Promise<Uint8Array> {
+    return this.#worker.answer(frame)
+  }
+
+  /** As the master does when it is started again: what is not on disk is forgotten. The AES key stays. */
+  async restart(): Promise<void> {
+    await this.#disposer.close()
+    this.#disposer = new Disposer()
+    await this.#start()
+  }
+
+  async close(): Promise<void> {
+    await this.#disposer.close()
+    await rm(this.root, { recursive: true, force: true })
+  }
+
+  /** File a minion's key as if an administrator had done so. */
+  async file(id: string, key: PublicKey | string, state: keyof typeof FOLDERS = 'accepted'): Promise<void> {
+    const folder = join(this.config.pki_dir, FOLDERS[state])
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, id), key instanceof PublicKey ? key.pem : key)
+  }
+
+  /** Let a minion with this accepted key have this session key. */
+  async installSession(id: string, owner: PublicKey, text: string): Promise<void> {
+    const store = openStore(join(this.config.cachedir, 'sessions.mdb'))
+    await store.put(['session', id], { text, owner: fingerprint(owner.pem, 'sha256'), made: this.now })
+    await store.close()
+  }
+
+  async setConnected(ids: readonly string[]): Promise<void> {
+    await writeFile(connectedFile(this.config), JSON.stringify(ids))
+  }
+
+  /** What proves to be the master's user. */
+  async rootKey(): Promise<string> {
+    return (await readRootKey(this.config, this.config.user)) ?? ''
+  }
+
+  async #prepare(): Promise<void> {
+    const { pki_dir, cachedir, user, master_sign_pubkey } = this.config
+    await mkdir(pki_dir, { recursive: true, mode: 0o700 })
+    await writeRootKeys(this.config)
+    for (const name of ['master', ...(master_sign_pubkey ? ['master_sign'] : [])]) {
+      await writeFile(join(pki_dir, `${name}.pem`), (await keyPair(name)).pem, { mode: 0o400 })
+    }
+    const { rootKey } = this.#setup
+    if (rootKey) await writeFile(join(cachedir, `.${user}_key`), rootKey, { mode: 0o600 })
+  }
+
+  async #start(): Promise<void> {
+    const { maxPending } = this.#setup
+    this.#worker = await openMasterWorker(
+      {
+        config: this.config,
+        aesKeys: this.aesKeys,
+        log: this.#log(),
+        clock: { now: () => this.now },
+        fire: (tag, data) => void this.events.push({ tag, data: structuredClone(data) }),
+        publish: async (job, minions) => void this.published.push({ job, minions }),
+        requestRotation: async () => this.#rotate(),
+        ...(maxPending !== undefined && { maxPending }),
+      },
+      this.#disposer,
+    )
+  }
+
+  /** As the main process of a master does when a key was deleted. */
+  #rotate(): void {
+    this.rotations++
+    this.aesKeys.rotate(undefined, { revoke: true })
+  }
+
+  #log(): Log {
+    const note =
+      (level: string): Log['info'] =>
+      (message, facts) =>
+        void this.logged.push(`${level} ${message} ${facts ? JSON.stringify(facts) : ''}`.trim())
+    return {
+      trace: note('trace'),
+      debug: note('debug'),
+      info: note('info'),
+      warn: note('warn'),
+      error: note('error'),
+    }
+  }
+}
