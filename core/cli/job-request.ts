@@ -1,8 +1,8 @@
 /** What was typed after `salt` → the job to publish. */
 import { pythonRegExp } from '../base/python-regexp.ts'
 import type { PublishRequest } from '../client/index.ts'
+import { parseInput, splitWords, yamlify } from '../loader/words.ts'
 import { UsageError } from './exit-codes.ts'
-import { parseInput, splitWords, yamlify } from './words.ts'
 
 /** Flags that say what the target is; at most one is given. */
 const TARGET_TYPES = {

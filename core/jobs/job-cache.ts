@@ -148,9 +148,14 @@ export class JobCache {
     }
   }
 
+  /** Ids of the jobs that {@link expire} would remove. */
+  *expiring(olderThan: Date): Generator<string> {
+    for (const key of this.#store.keys(agesBefore(olderThan))) yield String(key[2])
+  }
+
   /** Remove jobs that were first heard of before `olderThan`, with their returns. Gives how many. */
   async expire(olderThan: Date): Promise<number> {
-    const old = { from: ['age'], to: ['age', olderThan.getTime()] }
+    const old = agesBefore(olderThan)
     let removed = 0
     for (;;) {
       const count = await this.#store.change((records) => removeJobs(records, old))
@@ -191,6 +196,8 @@ function withoutTransport(ret: object): Record<string, unknown> {
 function isSame(stored: unknown, given: unknown): boolean {
   return isDeepStrictEqual(stored, decode(encodeLocal(given)))
 }
+
+const agesBefore = (moment: Date): KeyRange => ({ from: ['age'], to: ['age', moment.getTime()] })
 
 function removeJobs(records: StoreChange, old: KeyRange): number {
   let count = 0

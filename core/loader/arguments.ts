@@ -1,4 +1,4 @@
-const keyword = /^([\p{L}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u
+import { KEYWORD, yamlify } from './words.ts'
 
 /**
  * Positional and keyword arguments of a job's `arg` (wire protocol §10.1): maps marked `__kwarg__`, and words
@@ -20,8 +20,8 @@ export function splitArguments(arg: readonly unknown[]): {
 
 function keywordsIn(item: unknown): [string, unknown][] | undefined {
   if (typeof item === 'string') {
-    const match = keyword.exec(item)
-    return match ? [[match[1] as string, match[2]]] : undefined
+    const [, name, text] = KEYWORD.exec(item) ?? []
+    return name === undefined ? undefined : [[name, yamlify(text)]]
   }
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
   const entries: [unknown, unknown][] = item instanceof Map ? [...item] : Object.entries(item)

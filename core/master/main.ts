@@ -8,6 +8,7 @@ import type { MasterConfig } from '../config/index.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { tags } from '../events/index.ts'
 import { JobCache } from '../jobs/job-cache.ts'
+import { removeJobFiles } from '../jobs/job-files.ts'
 import { jobCacheDirectory } from '../jobs/paths.ts'
 import { KeyStore, loadMasterKeys, SessionKeys, writeRootKeys } from '../keys/index.ts'
 import type { Logger } from '../log/index.ts'
@@ -152,10 +153,16 @@ async function expire(config: MasterConfig): Promise<void> {
   const replays = ReplayGuard.open(config, systemClock)
   const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds })
   try {
-    if (config.keep_jobs_seconds > 0) await jobs.expire(new Date(now - config.keep_jobs_seconds * 1000))
+    if (config.keep_jobs_seconds > 0)
+      await expireJobs(config, jobs, new Date(now - config.keep_jobs_seconds * 1000))
     if (lifetimeSeconds > 0) await replays.expire(now - 2 * lifetimeSeconds * 1000)
     await sessions.prune()
   } finally {
     await Promise.all([jobs.close(), replays.close(), sessions.close()])
   }
+}
+
+async function expireJobs(config: MasterConfig, jobs: JobCache, olderThan: Date): Promise<void> {
+  for (const jid of [...jobs.expiring(olderThan)]) await removeJobFiles(config, jid)
+  await jobs.expire(olderThan)
 }

@@ -12,7 +12,10 @@ interface Seen {
   readonly jid?: string
 }
 
-const keyOf = (fingerprint: Uint8Array): StoreKey => ['request', Buffer.from(fingerprint).toString('base64url')]
+const keyOf = (fingerprint: Uint8Array): StoreKey => [
+  'request',
+  Buffer.from(fingerprint).toString('base64url'),
+]
 
 /**
  * Remembers encrypted requests that have an effect each time they are run, by the last bytes of their ciphertext (its

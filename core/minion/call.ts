@@ -1,5 +1,6 @@
 import type { Log } from '../author/context.ts'
 import { systemClock } from '../base/clock.ts'
+import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { createJidSource } from '../jobs/jid.ts'

@@ -42,13 +42,8 @@ export class Fleet {
   /** Encrypt the returns of a round beforehand. */
   async prepare(returns: number, bytes: number): Promise<void> {
     const each = Math.floor(returns / this.#children.length)
-    const first = nextJobs(returns)
-    await this.#tell((index) => ({
-      do: 'prepare',
-      returns: each,
-      bytes,
-      firstJob: String(first + BigInt(index * each)),
-    }))
+    const firstJob = nextJobs(Math.ceil(returns / this.size))
+    await this.#tell(() => ({ do: 'prepare', returns: each, bytes, firstJob }))
   }
 
   /** Send them; gives returns per second. Throws unless every single one was acknowledged. */
@@ -85,8 +80,8 @@ async function acceptKeys(pkiDir: string, ids: readonly string[], pem: string): 
 let lastJob = BigInt(`${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}000000`)
 
 /** The first of so many job ids nobody has used. */
-function nextJobs(count: number): bigint {
+function nextJobs(count: number): string {
   const first = lastJob
   lastJob += BigInt(count)
-  return first
+  return String(first)
 }

@@ -30,11 +30,11 @@ async function open({ ids, pem, address }: Extract<ToProcess, { do: 'open' }>): 
   return minions.length
 }
 
-/** Each return belongs to a job of its own. */
+/** All minions return to one job, then to the next. */
 function prepare({ returns, bytes, firstJob }: Extract<ToProcess, { do: 'prepare' }>): number {
   exchanges = Array.from({ length: returns }, (_, index) => {
     const minion = minions[index % minions.length]!
-    const jid = String(BigInt(firstJob) + BigInt(index))
+    const jid = String(BigInt(firstJob) + BigInt(Math.floor(index / minions.length)))
     return { minion, request: minion.prepareReturn(jid, bytes) }
   })
   return returns

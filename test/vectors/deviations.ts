@@ -81,7 +81,14 @@ export const deviations: Forms = {
   auth: {
     ...table(
       [
-        ...numbered('auth-accepted-v', ['None-no-token', 'None-token', '0-no-token', '0-token', '1-no-token', '1-token']),
+        ...numbered('auth-accepted-v', [
+          'None-no-token',
+          'None-token',
+          '0-no-token',
+          '0-token',
+          '1-no-token',
+          '1-token',
+        ]),
         ...numbered('auth-', ['denied-v0', 'pending-v0', 'rejected-v0', 'full-v0', 'signed-pubkey-v0']),
       ],
       'bad load',
@@ -108,7 +115,10 @@ export const deviations: Forms = {
       },
       why: 'generation 3 compares keys without regard to line ends (§18), in every generation',
     },
-    'auth-id-list': { answer: 'bad load: id of that kind is not a string', why: 'as for every other id that is not text' },
+    'auth-id-list': {
+      answer: 'bad load: id of that kind is not a string',
+      why: 'as for every other id that is not text',
+    },
     'auth-garbage-pub-pend': {
       answer: signed((entries) => entries.map(([name, value]) => [name, name === 'ret' ? false : value])),
       why: 'repair: a key is read before it is filed',
@@ -123,7 +133,15 @@ export const deviations: Forms = {
     'auth-v0-on-g3': refusedByChannel('older: see the sign-ins of generation 2'),
     ...table(numbered('auth-v3-missing-', ['id', 'pub']), 'bad load', ALWAYS_ANSWERED),
     'auth-v3-pub-int': refusedByChannel(ALWAYS_ANSWERED),
-    'auth-v3-id-300': { answer: { signed: [['ret', false], ['nonce', expect.any(String)]] }, why: ALWAYS_ANSWERED },
+    'auth-v3-id-300': {
+      answer: {
+        signed: [
+          ['ret', false],
+          ['nonce', expect.any(String)],
+        ],
+      },
+      why: ALWAYS_ANSWERED,
+    },
     'auth-v3-bad-enc-algo-no-token': {
       answer: { enc: 'clear', load: { ret: 'bad enc algo' } },
       why: ALWAYS_ANSWERED,
@@ -154,8 +172,13 @@ export const deviations: Forms = {
     },
     'v2-pillar-unknown-id': refusedByChannel(UNKNOWN_ID),
     'v2-revoke_auth-no-tok': refusedByChannel(UNKNOWN_ID),
-    'v2-revoke_auth-other-minion-no-tok': { answer: sealed(false), why: 'repair: a key is given up by its owner only (§19)' },
-    'v2-after-revoke': refusedByChannel('repair: the AES key is changed at once, and the old one opens nothing (§19)'),
+    'v2-revoke_auth-other-minion-no-tok': {
+      answer: sealed(false),
+      why: 'repair: a key is given up by its owner only (§19)',
+    },
+    'v2-after-revoke': refusedByChannel(
+      'repair: the AES key is changed at once, and the old one opens nothing (§19)',
+    ),
     ...table(
       [
         ...numbered('v3-', ['load-empty-map', 'no-marker', 'tok-int', 'nonce-int', 'pillar-bad-enc-algo']),

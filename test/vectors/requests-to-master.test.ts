@@ -11,8 +11,8 @@ import { asBytes, isRecord } from '../../core/wire/bytes.ts'
 import { InProcessMaster, type MasterSetup } from '../harness/in-process-master.ts'
 import { openReply } from '../harness/peer.ts'
 import { bytes, vectors } from '../harness/vectors.ts'
-import { pairOf, publicKeyOf, type SignIn } from './recorded.ts'
 import { deviations, type Forms } from './deviations.ts'
+import { pairOf, publicKeyOf, type SignIn } from './recorded.ts'
 
 type Note = Record<string, unknown>
 
@@ -38,9 +38,10 @@ interface RequestSet {
 
 const channel = vectors<{ aes_key_string: string; items: Exchange[] }>('request-channel')
 const auth = vectors<{ aes_key_string: string; items: SignIn[] }>('auth')
-const generation3 = vectors<{ sign_in: { items: (SignIn & { master_options: Note })[] }; request_sets: RequestSet[] }>(
-  'generation-3',
-)
+const generation3 = vectors<{
+  sign_in: { items: (SignIn & { master_options: Note })[] }
+  request_sets: RequestSet[]
+}>('generation-3')
 
 /** Salt looks at the first frame only. */
 const frameOf = (item: { request_b64: string | string[] }) => bytes([item.request_b64].flat()[0] ?? '')
@@ -55,7 +56,10 @@ async function openMaster({ options, ...setup }: MasterSetup = {}): Promise<InPr
   return master
 }
 
-async function withSessions(master: InProcessMaster, texts: Record<string, string>): Promise<InProcessMaster> {
+async function withSessions(
+  master: InProcessMaster,
+  texts: Record<string, string>,
+): Promise<InProcessMaster> {
   for (const [id, text] of Object.entries(texts)) await master.installSession(id, publicKeyOf(id), text)
   return master
 }
@@ -69,7 +73,10 @@ interface Reading {
 }
 
 /** A reply in a form that says everything about it but what is drawn at random. */
-function read(frame: Uint8Array, { key, nonce, algorithm = 'PKCS1v15-SHA1', minion = 'wire1' }: Reading): unknown {
+function read(
+  frame: Uint8Array,
+  { key, nonce, algorithm = 'PKCS1v15-SHA1', minion = 'wire1' }: Reading,
+): unknown {
   const outer = decode(frame)
   if (outer instanceof Uint8Array) return { sealed: openReply(frame, SymmetricKey.parse(key ?? ''), nonce) }
   const load = isRecord(outer) ? asBytes(outer['load']) : undefined
@@ -86,7 +93,8 @@ function readAccepted(inner: Note, minion: string): unknown {
   return Object.entries(inner).map(([name, value]) => {
     if (!['aes', 'session', 'token'].includes(name)) return [name, name === 'publish_port' ? '(port)' : value]
     const sealed = asBytes(value)!
-    const open = (algorithm: 'OAEP-SHA1' | 'OAEP-SHA224') => pairOf(minion).decrypt(sealed, algorithm)?.toString()
+    const open = (algorithm: 'OAEP-SHA1' | 'OAEP-SHA224') =>
+      pairOf(minion).decrypt(sealed, algorithm)?.toString()
     const texts = { sha1: open('OAEP-SHA1'), sha224: open('OAEP-SHA224') }
     return [name, texts]
   })
@@ -123,13 +131,21 @@ function expected(file: keyof Forms, name: string, recorded: unknown): unknown {
   return form
 }
 
-async function check(file: keyof Forms, name: string, master: InProcessMaster, item: Exchange | SignIn, reading: Reading) {
+async function check(
+  file: keyof Forms,
+  name: string,
+  master: InProcessMaster,
+  item: Exchange | SignIn,
+  reading: Reading,
+) {
   const answer = Buffer.from(await master.answer(frameOf(item)))
   const known = item.reply_b64 ? bytes(item.reply_b64) : undefined
   const recorded = known ? read(known, reading) : 'no answer'
   expect(read(answer, reading)).toEqual(expected(file, name, recorded))
-  const isRandom = answer.length > 5000 || JSON.stringify(recorded).match(/sealed|pillar|sha1|\(jid\)/)
-  if (known && !deviations[file][name] && !isRandom) expect(answer.toString('base64')).toBe(item.reply_b64)
+  const form = JSON.stringify(recorded)
+  expect(form, 'the recorded reply is understood').not.toContain('does not open')
+  const isDrawn = /"sealed":|"pillar":|"sha1":|"sha224":|\(jid\)/.test(form)
+  if (known && !deviations[file][name] && !isDrawn) expect(answer.toString('base64')).toBe(item.reply_b64)
 }
 
 /** Key and nonce of the replies to an encrypted request. */
@@ -153,7 +169,7 @@ function saidVersion(item: Exchange | SignIn): number | undefined {
     if (!isRecord(outer) || !('enc' in outer) || !('load' in outer)) return undefined
     const version = outer['version'] === undefined ? 0 : outer['version']
     const isUsable = outer['enc'] === 'aes' ? asBytes(outer['load']) : isRecord(outer['load'])
-    const id = isRecord(outer['load']) ? (outer['load']['id'] ?? (('id' in outer['load']) ? 5 : '')) : ''
+    const id = isRecord(outer['load']) ? (outer['load']['id'] ?? ('id' in outer['load'] ? 5 : '')) : ''
     const isNamed = typeof id === 'string' && !id.includes('\0')
     return isUsable && isNamed && typeof version === 'number' ? version : undefined
   } catch {
@@ -183,7 +199,11 @@ describe.skipIf(!channel)('requests to a generation 2 master, sent to ours', () 
     const own = master.events.filter(({ tag }) => ['my/tag', 'e1', 'e2', 'pre/e1', 'pre/e2'].includes(tag))
     expect(own.map(({ tag }) => tag)).toEqual(['my/tag', 'e1', 'pre/e1', 'e2', 'pre/e2'])
     expect(master.published.map(({ job }) => job.fun)).toEqual(['test.ping', 'test.ping', 'test.ping'])
-    expect(await master.room.keys.list()).toMatchObject({ accepted: ['wire1', 'wire2'], pending: [], denied: [] })
+    expect(await master.room.keys.list()).toMatchObject({
+      accepted: ['wire1', 'wire2'],
+      pending: [],
+      denied: [],
+    })
   })
 })
 
@@ -233,11 +253,16 @@ describe.skipIf(!auth)('sign-ins at a generation 2 master, sent to ours', () => 
 describe.skipIf(!generation3)('sign-ins at a generation 3 master, sent to ours', () => {
   const items = (generation3?.sign_in.items ?? []).map((item) => ({ ...item, name: item.name ?? '' }))
   const first = (signing: boolean) =>
-    items.find((item) => item.decrypted && Boolean(item.master_options['master_sign_pubkey']) === signing)?.decrypted
+    items.find((item) => item.decrypted && Boolean(item.master_options['master_sign_pubkey']) === signing)
+      ?.decrypted
   const open = async (signing: boolean) => {
     const { aes_key_string: aes = '', session_key_string: session = '' } = first(signing) ?? {}
     const master = await openMaster({ aes, options: { master_sign_pubkey: signing } })
-    await master.file('newbie', String(items.find(({ name }) => name === 'auth-v3-pending-again')?.request.load['pub']), 'pending')
+    await master.file(
+      'newbie',
+      String(items.find(({ name }) => name === 'auth-v3-pending-again')?.request.load['pub']),
+      'pending',
+    )
     return withSessions(master, { wire1: session })
   }
   let plain: InProcessMaster
@@ -266,45 +291,50 @@ describe.skipIf(!generation3)('sign-ins at a generation 3 master, sent to ours',
   })
 })
 
-describe.each(generation3?.request_sets ?? [])('requests to a generation 3 master, sent to ours: $set', (set) => {
-  const keys = {
-    aes: set.aes_key_string,
-    ...Object.fromEntries(Object.entries(set.session_key_strings).map(([id, text]) => [`session:${id}`, text])),
-  }
-  const open = async () => {
-    const master = await openMaster({ aes: set.aes_key_string, options: set.master_options })
-    await master.file('newbie', publicKeyOf('wire2'), 'pending')
-    if (set.set === 'extra') await master.file('wire3', publicKeyOf('wire2'))
-    master.now = 1_795_170_213_000
-    return withSessions(master, set.session_key_strings)
-  }
-  /** Once a minion has spoken generation 3 it is not heard in generation 2, so those requests get a master of their own. */
-  let newer: InProcessMaster
-  let older: InProcessMaster
-  beforeAll(async () => {
-    newer = await open()
-    older = set.set === 'extra' ? newer : await open()
-  })
-  afterAll(async () => {
-    await newer?.close()
-    if (older !== newer) await older?.close()
-  })
-
-  test.each(set.items)('$name', async (item) => {
-    const original = set.items.find(({ name }) => name === item.request_same_as) ?? item
-    const version = versionOf(original)
-    await check('sets', item.name, version >= 3 ? newer : older, item, readingOf(original, keys, version))
-  })
-
-  test('every return is one row of the minion that sent it, and no key is gone that was not given up', async () => {
-    for (const master of new Set([newer, older])) {
-      const rows = [...master.room.jobs.returns('20240101000000000001').keys()]
-      expect(rows).toEqual(master === newer && set.set === 'basic' ? ['wire1'] : [])
-      const accepted = set.set === 'extra' ? ['wire1', 'wire3'] : ['wire1', 'wire2']
-      expect(await master.room.keys.list('accepted')).toEqual(accepted)
+describe.each(generation3?.request_sets ?? [])(
+  'requests to a generation 3 master, sent to ours: $set',
+  (set) => {
+    const keys = {
+      aes: set.aes_key_string,
+      ...Object.fromEntries(
+        Object.entries(set.session_key_strings).map(([id, text]) => [`session:${id}`, text]),
+      ),
     }
-  })
-})
+    const open = async () => {
+      const master = await openMaster({ aes: set.aes_key_string, options: set.master_options })
+      await master.file('newbie', publicKeyOf('wire2'), 'pending')
+      if (set.set === 'extra') await master.file('wire3', publicKeyOf('wire2'))
+      master.now = 1_795_170_213_000
+      return withSessions(master, set.session_key_strings)
+    }
+    /** Once a minion has spoken generation 3 it is not heard in generation 2, so those requests get a master of their own. */
+    let newer: InProcessMaster
+    let older: InProcessMaster
+    beforeAll(async () => {
+      newer = await open()
+      older = set.set === 'extra' ? newer : await open()
+    })
+    afterAll(async () => {
+      await newer?.close()
+      if (older !== newer) await older?.close()
+    })
+
+    test.each(set.items)('$name', async (item) => {
+      const original = set.items.find(({ name }) => name === item.request_same_as) ?? item
+      const version = versionOf(original)
+      await check('sets', item.name, version >= 3 ? newer : older, item, readingOf(original, keys, version))
+    })
+
+    test('every return is one row of the minion that sent it, and no key is gone that was not given up', async () => {
+      for (const master of new Set([newer, older])) {
+        const rows = [...master.room.jobs.returns('20240101000000000001').keys()]
+        expect(rows).toEqual(master === newer && set.set === 'basic' ? ['wire1'] : [])
+        const accepted = set.set === 'extra' ? ['wire1', 'wire3'] : ['wire1', 'wire2']
+        expect(await master.room.keys.list('accepted')).toEqual(accepted)
+      }
+    })
+  },
+)
 
 describe.skipIf(!channel || !auth || !generation3)('by its minimum_auth_version', () => {
   const all: (Exchange | SignIn)[] = [
@@ -314,17 +344,21 @@ describe.skipIf(!channel || !auth || !generation3)('by its minimum_auth_version'
     ...(generation3?.request_sets ?? []).flatMap(({ items }) => items),
   ]
 
-  test.each([undefined, 3, 2, 1])('%s a master refuses every recorded request that is older', async (minimum) => {
-    const options = minimum === undefined ? {} : { minimum_auth_version: minimum }
-    const master = await InProcessMaster.open({ options, aes: channel?.aes_key_string ?? '' })
-    await master.file('wire1', publicKeyOf('wire1'))
-    try {
-      const older = all.filter((item) => (saidVersion(item) ?? 99) < (minimum ?? 3))
-      expect(older.length).toBeGreaterThan(15)
-      for (const item of older) expect(decode(await master.answer(frameOf(item as Exchange)))).toBe('bad load')
-      expect([master.events, master.published]).toEqual([[], []])
-    } finally {
-      await master.close()
-    }
-  })
+  test.each([undefined, 3, 2, 1])(
+    '%s a master refuses every recorded request that is older',
+    async (minimum) => {
+      const options = minimum === undefined ? {} : { minimum_auth_version: minimum }
+      const master = await InProcessMaster.open({ options, aes: channel?.aes_key_string ?? '' })
+      await master.file('wire1', publicKeyOf('wire1'))
+      try {
+        const older = all.filter((item) => (saidVersion(item) ?? 99) < (minimum ?? 3))
+        expect(older.length).toBeGreaterThan(15)
+        for (const item of older)
+          expect(decode(await master.answer(frameOf(item as Exchange)))).toBe('bad load')
+        expect([master.events, master.published]).toEqual([[], []])
+      } finally {
+        await master.close()
+      }
+    },
+  )
 })

@@ -1,8 +1,10 @@
 import { Command } from '@oclif/core/command'
 import { boolean } from '@oclif/core/flags'
+import { currentUser } from '../../base/current-user.ts'
 import { RunnerClient } from '../../client/runner-client.ts'
 import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
 import { openLoader } from '../../loader/index.ts'
+import { parseWords } from '../../loader/words.ts'
 import type { Logger } from '../../log/index.ts'
 import { openConsoleLog, tell, tellWarnings } from '../console.ts'
 import { showDocs } from '../docs.ts'
@@ -10,7 +12,6 @@ import { exitCodes, UsageError } from '../exit-codes.ts'
 import { argumentFlags, configFlags, helpFlags, logFlags, number, outputFlags } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
 import { openPrinter, type Printer } from '../printer.ts'
-import { parseWords } from '../words.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
 export default class SaltRun extends Command {

@@ -62,9 +62,19 @@ async function ownPackage(folder: string): Promise<{ version: string; folder: st
 }
 
 async function user(): Promise<Record<string, unknown>> {
-  const { uid, gid, username } = os.userInfo()
+  const { uid, gid, username } = accountOf()
   const groups = (await textOf('/etc/group'))?.split('\n').map((line) => line.split(':')) ?? []
   return { uid, gid, username, groupname: groups.find(([, , id]) => id === String(gid))?.[0] ?? '' }
+}
+
+/** In a container the user may have a number and no name. */
+function accountOf(): { uid: number; gid: number; username: string } {
+  try {
+    return os.userInfo()
+  } catch {
+    const uid = process.getuid?.() ?? 0
+    return { uid, gid: process.getgid?.() ?? 0, username: String(uid) }
+  }
 }
 
 function localeInfo(timezone: string): Record<string, string | null> {

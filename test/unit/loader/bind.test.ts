@@ -191,7 +191,7 @@ describe('splitting the arguments of a job', () => {
   test('maps marked __kwarg__ and words name=value are keywords', () => {
     expect(splitArguments([1, { __kwarg__: true, a: 1 }, 'b=2', { a: 3 }, 'x==y', '=z', 'a b=c'])).toEqual({
       args: [1, { a: 3 }, 'x==y', '=z', 'a b=c'],
-      kwargs: { a: 1, b: '2' },
+      kwargs: { a: 1, b: 2 },
     })
   })
   test('a map with keys of other types works too', () => {

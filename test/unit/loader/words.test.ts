@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseInput, splitWords, yamlify } from '../../../core/cli/words.ts'
 import { Float } from '../../../core/codec/index.ts'
+import { parseInput, splitWords, yamlify } from '../../../core/loader/words.ts'
 
 describe('words of a command line', () => {
   test.each([

@@ -10,7 +10,7 @@ export interface Arguments {
 }
 
 /** A name, one `=`, and a value without line ends. */
-const KEYWORD = /^([\p{L}_][\p{L}\p{N}_.-]*)=(?!=)(.*)$/u
+export const KEYWORD = /^([\p{L}_][\p{L}\p{N}_.-]*)=(?!=)(.*)$/u
 
 /** The value of a word; a word that makes no sense as YAML is itself. */
 export function yamlify(word: unknown): unknown {

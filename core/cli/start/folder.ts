@@ -1,0 +1,127 @@
+/** The folder `npm start` works in: its configuration, its ports and sockets, and whether it is in use. */
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { SaltError } from '../../base/errors.ts'
+import {
+  loadMasterConfig,
+  loadMinionConfig,
+  type MasterConfig,
+  type MinionConfig,
+} from '../../config/index.ts'
+import { EventBus, type EventSockets, masterEventSockets, minionEventSockets } from '../../events/index.ts'
+
+export interface Folder {
+  readonly path: string
+  readonly master: MasterConfig
+  readonly minion: MinionConfig
+  /** Remove what only a running master and minion need. */
+  discard(): Promise<void>
+}
+
+/** Unix sockets have short names: those of a folder with a longer name than this lie under the system's temporary one. */
+const LONGEST_SOCKET_DIR = 70
+
+/**
+ * Make the folder ready for a start. The files `master` and `minion` are a person's to change, and kept, as are keys
+ * and jobs; `*.d/start.conf` is written anew each time.
+ * @throws SaltError ADDRESS_IN_USE if a master or minion is running in it, CONFIG_INVALID, PERMISSIONS
+ */
+export async function openFolder(path: string): Promise<Folder> {
+  if (existsSync(join(path, 'master.d'))) await refuseWhileInUse(path)
+  for (const directory of ['', 'master.d', 'minion.d']) {
+    await mkdir(join(path, directory), { recursive: true, mode: 0o700 })
+    await chmod(join(path, directory), 0o700)
+  }
+  const sockets = await socketDirectory(path)
+  await writeConfiguration(path, sockets)
+  return {
+    path,
+    master: loadMasterConfig({ configDir: path }).config,
+    minion: loadMinionConfig({ configDir: path }).config,
+    discard: () => rm(sockets, { recursive: true, force: true }),
+  }
+}
+
+/** Whoever holds an event socket is alive, whatever process ids have become of it. */
+async function refuseWhileInUse(path: string): Promise<void> {
+  const { config: master } = loadMasterConfig({ configDir: path })
+  const { config: minion } = loadMinionConfig({ configDir: path })
+  await refuse('salt-master', masterEventSockets(master), master.pidfile)
+  await refuse('salt-minion', minionEventSockets(minion, minion.id), minion.pidfile)
+}
+
+async function refuse(program: string, sockets: EventSockets, pidfile: string): Promise<void> {
+  const bus = await EventBus.connect(sockets).catch(() => undefined)
+  if (!bus) return
+  await bus.close()
+  const pid = (await readFile(pidfile, 'utf8').catch(() => '')).trim()
+  throw new SaltError(
+    'ADDRESS_IN_USE',
+    `A ${program} of npm start is running in this folder already${pid && ` (process ${pid})`}. ` +
+      `Stop it first: Ctrl-C in its terminal${pid && `, or kill ${pid}`}.`,
+    { program, pid },
+  )
+}
+
+async function socketDirectory(path: string): Promise<string> {
+  const inside = join(path, 'run')
+  if (Buffer.byteLength(inside) > LONGEST_SOCKET_DIR) return mkdtemp(join(tmpdir(), 'salt-ts-'))
+  await rm(inside, { recursive: true, force: true })
+  await mkdir(inside, { mode: 0o700 })
+  return inside
+}
+
+async function writeConfiguration(path: string, sockets: string): Promise<void> {
+  const [publish, request] = await freePorts()
+  const placed = (role: string) => ({
+    pki_dir: join(path, 'pki', role),
+    cachedir: join(path, 'cache', role),
+    sock_dir: sockets,
+    log_file: join(path, 'log', role),
+    pidfile: join(sockets, `${role}.pid`),
+  })
+  const written = '# Written anew by every npm start; change ../'
+  await write(join(path, 'master.d', 'start.conf'), `${written}master instead.`, {
+    publish_port: publish,
+    ret_port: request,
+    key_logfile: join(path, 'log', 'key'),
+    ...placed('master'),
+  })
+  await write(join(path, 'minion.d', 'start.conf'), `${written}minion instead.`, {
+    master_port: request,
+    ...placed('minion'),
+  })
+  await writeOnce(join(path, 'master'), '# The master of npm start. This file is yours: it is kept.', {
+    interface: '127.0.0.1',
+    log_level_logfile: 'info',
+  })
+  await writeOnce(join(path, 'minion'), '# The minion of npm start. This file is yours: it is kept.', {
+    id: 'minion',
+    master: '127.0.0.1',
+    acceptance_wait_time: 1,
+    log_level_logfile: 'info',
+  })
+}
+
+async function writeOnce(path: string, comment: string, options: object): Promise<void> {
+  if (!existsSync(path)) await write(path, comment, options)
+}
+
+function write(path: string, comment: string, options: object): Promise<void> {
+  return writeFile(path, `${comment}\n${stringify(options)}`, { mode: 0o600 })
+}
+
+/** Two different ports of the loopback interface that nobody listens on now. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()] as const
+  for (const server of servers) {
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  }
+  const [first, second] = servers.map((server) => (server.address() as { port: number }).port)
+  for (const server of servers) await new Promise((done) => server.close(done))
+  return [first!, second!]
+}

@@ -1,0 +1,70 @@
+/** The processes of `npm start`: two daemons, and the commands that are typed one after the other. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { deferred } from '../../base/deferred.ts'
+import { packageRoot } from '../../loader/own-package.ts'
+
+/** After this long a daemon that was told to stop is killed. */
+const STOP_MS = 4_000
+
+export interface Programs {
+  /** Start a daemon; it shows errors here and writes the rest to its log file. */
+  start(name: 'salt-master' | 'salt-minion'): void
+  /** Run a command the way a person would. @throws Error if its exit code is not 0 */
+  type(name: string, ...args: string[]): Promise<void>
+  /** Rejects when a daemon ends without having been told to. */
+  readonly failed: Promise<never>
+  /** Stop everything; nothing runs any more when this resolves. */
+  stop(): Promise<void>
+}
+
+export function openPrograms(configDir: string): Programs {
+  const daemons: ChildProcess[] = []
+  const failure = deferred<never>()
+  failure.promise.catch(() => undefined)
+  let typed: ChildProcess | undefined
+  let stopping = false
+  const launch = (name: string, args: readonly string[], detached: boolean) =>
+    spawn(process.execPath, [join(packageRoot, 'bin', name), '-c', configDir, ...args], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached,
+    })
+
+  return {
+    failed: failure.promise,
+    start(name) {
+      // A group of its own: Ctrl-C goes to this process, which stops the daemons in order.
+      const child = launch(name, ['-l', 'error'], true)
+      daemons.push(child)
+      child.once('exit', (code, signal) => {
+        if (!stopping) failure.reject(new Error(`${name} ended by itself (${signal ?? `exit code ${code}`})`))
+      })
+    },
+    async type(name, ...args) {
+      process.stdout.write(`\n$ ${[name, ...args].map(quoted).join(' ')}\n`)
+      typed = launch(name, args, false)
+      const [code, signal] = await once(typed, 'exit')
+      if (code !== 0) throw new Error(`${name} ${args.join(' ')} failed (${signal ?? `exit code ${code}`})`)
+    },
+    async stop() {
+      stopping = true
+      typed?.kill('SIGKILL')
+      for (const child of daemons.toReversed()) await stopDaemon(child, STOP_MS / daemons.length)
+    },
+  }
+}
+
+async function stopDaemon(child: ChildProcess, ms: number): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), ms)
+  await gone
+  clearTimeout(timer)
+}
+
+/** A word as a person would type it. */
+function quoted(word: string): string {
+  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

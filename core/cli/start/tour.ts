@@ -1,0 +1,92 @@
+/** What `npm start` shows: how a key arrives and is accepted, and how a job goes out, runs and comes back. */
+import { setTimeout } from 'node:timers/promises'
+import { type Event, EventBus, masterEventSockets, type Subscription, tags } from '../../events/index.ts'
+import type { Folder } from './folder.ts'
+import type { Programs } from './programs.ts'
+
+/** No step takes longer, even on a slow machine. */
+const PATIENCE_MS = 60_000
+const LINE_WIDTH = 100
+
+export function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+/** Start the daemons and use them. Resolves when both run and everything was shown. */
+export async function tour({ master, minion }: Folder, programs: Programs): Promise<void> {
+  say(`Starting salt-master on 127.0.0.1, ports ${master.publish_port} and ${master.ret_port}.`)
+  programs.start('salt-master')
+  const bus = await connect(masterEventSockets(master))
+  try {
+    say(`Starting salt-minion, id ${minion.id}. Everything both keep is in .salt/`)
+    await minionSignedIn(bus, minion.id, programs)
+    await programs.type('salt', '*', 'test.ping')
+    const events = await jobEvents(bus, minion.id, () => programs.type('salt', '*', 'cmd.run', 'uname -a'))
+    say('\nThe events of that job (salt-run event.listen shows them as they happen):')
+    for (const event of events) say(`\n${asText(event)}`)
+  } finally {
+    await bus.close()
+  }
+}
+
+async function connect(sockets: Parameters<typeof EventBus.connect>[0]): Promise<EventBus> {
+  for (const end = Date.now() + PATIENCE_MS; ; ) {
+    try {
+      return await EventBus.connect(sockets)
+    } catch (error) {
+      if (Date.now() > end) throw error
+      await setTimeout(50)
+    }
+  }
+}
+
+/** Start the minion and accept its key as soon as the master has it, unless that was done by an earlier start. */
+async function minionSignedIn(bus: EventBus, id: string, programs: Programs): Promise<void> {
+  const started = tags.minionStart(id)
+  const news = bus.subscribe((tag) => tag === tags.auth || tag === started, AbortSignal.timeout(PATIENCE_MS))
+  programs.start('salt-minion')
+  let arrived = false
+  for await (const { tag, data } of news) {
+    if (data.act === 'pend' && !arrived) {
+      arrived = true
+      say('Its key has arrived at the master.')
+      await programs.type('salt-key', '-L')
+      await programs.type('salt-key', '-y', '-a', id)
+    }
+    if (tag !== started) continue
+    if (!arrived) say('Its key was accepted in an earlier start.')
+    return
+  }
+  throw unheard('The minion did not get ready', 'minion')
+}
+
+/** The events of the job that the work makes, in the order they came. */
+async function jobEvents(bus: EventBus, id: string, work: () => Promise<void>): Promise<Event[]> {
+  const subscription = bus.subscribe(tags.jobs, AbortSignal.timeout(PATIENCE_MS))
+  const [events] = await Promise.all([untilReturned(subscription, id), work()])
+  return events
+}
+
+async function untilReturned(subscription: Subscription, id: string): Promise<Event[]> {
+  const events: Event[] = []
+  for await (const event of subscription) {
+    events.push(event)
+    if (event.tag.endsWith(`/ret/${id}`)) return events
+  }
+  throw unheard('The return of the job was not announced', 'master')
+}
+
+const unheard = (what: string, log: string) =>
+  new Error(`${what} within ${PATIENCE_MS / 1000} seconds; see .salt/log/${log}.`)
+
+/** The tag, and the data as JSON that is broken where a line gets long. */
+function asText({ tag, data }: Event): string {
+  const lines = ['{']
+  for (const [index, [key, value]] of Object.entries(data).entries()) {
+    const member = `${index ? ', ' : ''}${JSON.stringify(key)}: ${JSON.stringify(value)}`
+    const line = lines.at(-1) as string
+    if (line.length + member.length < LINE_WIDTH) lines[lines.length - 1] = line + member
+    else lines.push(` ${member.replace(/^, /, '')}`)
+  }
+  return `${tag}\n${`${lines.join(',\n')}}`.replace(/^/gm, '    ')}`
+}

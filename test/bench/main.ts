@@ -1,0 +1,81 @@
+/**
+ * `npm run bench -- [--minions 1000] [--returns 20000] [--rounds 3] [--beside FILE] [--write]`
+ *
+ * Measures the compiled product: a master under simulated minions, and the command line. With `--beside` the same load
+ * runs against a second master in the same run, see `readBeside`.
+ */
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import type { Fleet } from './fleet.ts'
+import { type MeasuredMaster, readBeside, startOurs } from './masters.ts'
+import { add, type Measured, measureMemory, measurePing, measureReturns, openFleet, timeProgram } from './measure.ts'
+import { report } from './report.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    minions: { type: 'string', default: '1000' },
+    processes: { type: 'string', default: '2' },
+    returns: { type: 'string', default: '20000' },
+    bytes: { type: 'string', default: '350' },
+    'at-once': { type: 'string', default: '200' },
+    rounds: { type: 'string', default: '3' },
+    commands: { type: 'string', default: '15' },
+    beside: { type: 'string' },
+    master: { type: 'string', default: '{}' },
+    write: { type: 'boolean', default: false },
+  },
+})
+const minions = Number(options.minions)
+const rounds = Number(options.rounds)
+const load = { returns: Number(options.returns), bytes: Number(options.bytes), atOnce: Number(options['at-once']) }
+
+async function run(): Promise<void> {
+  const masters: MeasuredMaster[] = [await startOurs(JSON.parse(options.master))]
+  if (options.beside) masters.push(await readBeside(options.beside))
+  const measured = masters.map((master): Measured => ({ master, figures: new Map() }))
+  const fleets: Fleet[] = []
+  try {
+    for (const one of measured) measureMemory(one, 'memory fresh')
+    measureCommands(measured)
+    for (const one of measured) fleets.push(await signIn(one))
+    await inRounds(measured, async (one, place) => measureReturns(one, fleets[place]!, load))
+    await inRounds(measured, async (one) => measurePing(one, minions))
+    for (const one of measured) measureMemory(one, 'memory')
+  } finally {
+    for (const fleet of fleets) fleet.close()
+    for (const master of masters) await master.close()
+  }
+  const text = report(measured, { minions, ...load })
+  process.stdout.write(text)
+  if (options.write) await writeFile(new URL('README.md', import.meta.url), text)
+}
+
+function measureCommands(measured: readonly Measured[]): void {
+  for (let round = 0; round < Number(options.commands); round++) {
+    for (const one of measured) {
+      const { salt, minion } = one.master
+      add(one, 'salt test.ping', timeProgram([...salt, minion, 'test.ping']))
+      add(one, 'salt --version', timeProgram([...salt, '--version']))
+      add(one, 'node', timeProgram([process.execPath, '-e', '0']))
+    }
+  }
+}
+
+async function signIn(one: Measured): Promise<Fleet> {
+  const started = performance.now()
+  const fleet = await openFleet(one.master, minions, Number(options.processes))
+  add(one, 'sign-in', performance.now() - started)
+  measureMemory(one, 'memory signed in')
+  return fleet
+}
+
+async function inRounds(
+  measured: readonly Measured[],
+  measure: (one: Measured, place: number) => Promise<void>,
+): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    for (const [place, one] of measured.entries()) await measure(one, place)
+  }
+}
+
+await run()

@@ -1,0 +1,36 @@
+/** The masters that are measured: ours, and perhaps another one beside it. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bin, Cluster } from '../harness/daemons.ts'
+import { version } from '../../core/cli/version.ts'
+
+export interface MeasuredMaster {
+  readonly name: string
+  /** Its configuration, which names ports, sockets and key directory. */
+  readonly configDir: string
+  readonly pid: number
+  /** The words of its `salt` command, to which target and function are added. */
+  readonly salt: readonly string[]
+  /** A real minion that has been accepted. */
+  readonly minion: string
+  close(): Promise<void>
+}
+
+export async function startOurs(options: Record<string, unknown>): Promise<MeasuredMaster> {
+  const minion = 'node'
+  const cluster = await Cluster.open({ minions: [minion], master: options })
+  return {
+    name: `salt-ts ${version()}`,
+    configDir: cluster.configDir,
+    pid: cluster.master.pid,
+    salt: [process.execPath, join(bin, 'salt'), '-c', cluster.configDir],
+    minion,
+    close: () => cluster.close(),
+  }
+}
+
+/** One that runs already, described in a JSON file with the fields of `MeasuredMaster`. */
+export async function readBeside(file: string): Promise<MeasuredMaster> {
+  const described = JSON.parse(await readFile(file, 'utf8')) as Omit<MeasuredMaster, 'close'>
+  return { ...described, close: async () => {} }
+}

@@ -1,0 +1,66 @@
+/** The single measurements. Each is repeated, one master after the other, so that all meet the same machine. */
+import { spawnSync } from 'node:child_process'
+import { Fleet } from './fleet.ts'
+import type { MeasuredMaster } from './masters.ts'
+import { usageOf } from './processes.ts'
+import { LocalClient, loadMasterConfig } from './product.ts'
+
+export interface Measured {
+  readonly master: MeasuredMaster
+  readonly figures: Map<string, number[]>
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+export const add = ({ figures }: Measured, figure: string, value: number): void =>
+  void figures.set(figure, [...(figures.get(figure) ?? []), value])
+
+/** Milliseconds of a program from its start to its end. */
+export function timeProgram([program, ...args]: readonly string[]): number {
+  const started = performance.now()
+  const { status, stderr, error } = spawnSync(program as string, args, { encoding: 'utf8' })
+  const ms = performance.now() - started
+  if (status !== 0) throw error ?? new Error(`${program} ${args.join(' ')} failed (${status}): ${stderr}`)
+  return ms
+}
+
+export function openFleet({ configDir }: MeasuredMaster, minions: number, processes: number): Promise<Fleet> {
+  const { config } = loadMasterConfig({ configDir })
+  const address = { host: '127.0.0.1', port: config.ret_port }
+  return Fleet.open({ minions, processes, address, pkiDir: config.pki_dir })
+}
+
+/** Returns per second, and processor time of the master for each. */
+export async function measureReturns(
+  one: Measured,
+  fleet: Fleet,
+  { returns, bytes, atOnce }: { returns: number; bytes: number; atOnce: number },
+): Promise<void> {
+  await fleet.prepare(returns, bytes)
+  const before = usageOf(one.master.pid)
+  const rate = await fleet.send(atOnce)
+  const after = usageOf(one.master.pid)
+  add(one, 'returns', rate)
+  add(one, 'return cpu', ((after.cpuSeconds - before.cpuSeconds) / returns) * 1e6)
+}
+
+/** From publishing `test.ping` until the returns of all simulated minions (and the real one) are here. */
+export async function measurePing(one: Measured, minions: number): Promise<void> {
+  const { config } = loadMasterConfig({ configDir: one.master.configDir })
+  const client = await LocalClient.connect(config)
+  const started = performance.now()
+  const returned = await client.cmd({ tgt: '*', fun: 'test.ping', timeout: 60 })
+  add(one, 'ping', performance.now() - started)
+  await client.close()
+  const count = Object.values(returned).filter((value) => value === true).length
+  if (count !== minions + 1) throw new Error(`${count} of ${minions + 1} minions answered test.ping`)
+}
+
+export function measureMemory(one: Measured, figure: string): void {
+  const { privateBytes, processes } = usageOf(one.master.pid)
+  add(one, figure, privateBytes / 1e6)
+  add(one, 'processes', processes)
+}
