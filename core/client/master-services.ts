@@ -73,7 +73,7 @@ export function createMasterServices({ config, client }: ServicesSettings): Open
     },
     acceptedIds: () => keys.list('accepted'),
     cachedGrains: async (id) => (await minions()).grains(id),
-    connectedIds: async () => (await connectedIds(config)) ?? [],
+    connectedIds: async () => [...((await connectedIds(config)) ?? [])],
   }
 
   return {

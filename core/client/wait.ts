@@ -1,7 +1,7 @@
 import type { MasterConfig } from '../config/index.ts'
 import type { Event } from '../events/index.ts'
 import { tags } from '../events/index.ts'
-import { connectedIds } from '../jobs/connected.ts'
+import { connections } from '../jobs/connected.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, PublishedJob } from './contract.ts'
 import { missingSentence, storedResults } from './missing.ts'
@@ -89,10 +89,10 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
   async function* giveUp({ open }: Question): AsyncGenerator<MinionResult> {
     const silent = waiting.silent().filter((id) => open.has(id))
     const stored = await storedResults(config, jid, silent)
-    const connected = await connectedIds(config)
+    const lost = (await connections(config))?.lost ?? []
     for (const id of silent) {
       waiting.giveUp(id)
-      const why = connected && !connected.includes(id) ? 'not-connected' : 'no-response'
+      const why = lost.includes(id) ? 'not-connected' : 'no-response'
       yield stored.get(id) ?? { id, state: 'missing', reason: missingSentence(why, id, jid) }
     }
   }

@@ -2,11 +2,26 @@ import { readFile } from 'node:fs/promises'
 import type { MasterConfig } from '../config/index.ts'
 import { connectedFile } from './paths.ts'
 
-/** Ids with an open connection to the publish port, as the publisher last wrote them; undefined if that is not known. */
-export async function connectedIds(config: MasterConfig): Promise<string[] | undefined> {
+/**
+ * What the publisher knows of the connections of minions. A minion of Python Salt that is not told to filter
+ * (`zmq_filtering`) subscribes to everything and not to its own topic: it is in neither list.
+ */
+export interface Connections {
+  readonly present: readonly string[]
+  /** Were connected since the master started, and are not now. */
+  readonly lost: readonly string[]
+}
+
+/** As the publisher last wrote it; undefined if no master has run here. */
+export async function connections(config: MasterConfig): Promise<Connections | undefined> {
   try {
     return JSON.parse(await readFile(connectedFile(config), 'utf8'))
   } catch {
     return undefined
   }
+}
+
+/** Ids known to be connected to the publish port; undefined if nothing is known. */
+export async function connectedIds(config: MasterConfig): Promise<readonly string[] | undefined> {
+  return (await connections(config))?.present
 }

@@ -20,7 +20,8 @@ function folderOf({ cachedir, hash_type }: Place, jid: string): string {
 export async function writeJobFiles(place: Place, { jid, load, minions }: CachedJob): Promise<void> {
   const folder = folderOf(place, jid)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const write = (name: string, data: string | Uint8Array) => writeFile(join(folder, name), data, { mode: 0o600 })
+  const write = (name: string, data: string | Uint8Array) =>
+    writeFile(join(folder, name), data, { mode: 0o600 })
   await Promise.all([
     write('jid', jid),
     write('.load.p', encodeLocal(load)),

@@ -1,6 +1,7 @@
 import { writeFileAtomic } from '../base/atomic-file.ts'
 import { topicOf } from '../channel/publish-channel.ts'
 import { tags } from '../events/index.ts'
+import type { Connections } from '../jobs/connected.ts'
 
 export interface PresenceSettings {
   acceptedIds(): Promise<string[]>
@@ -15,24 +16,33 @@ export interface PresenceSettings {
 /** Who is connected to the publish port; fires the presence events (wire protocol §12). */
 export class Presence {
   readonly #settings: PresenceSettings
-  /** Undefined at first: what the file says then is from an earlier run. */
-  #last: ReadonlySet<string> | undefined
+  readonly #seen = new Set<string>()
+  #present: ReadonlySet<string> = new Set()
+  /** At first the file is from an earlier run. */
+  #written = false
 
   constructor(settings: PresenceSettings) {
     this.#settings = settings
   }
 
   async update(): Promise<void> {
-    const { acceptedIds, topics, file, events, fire } = this.#settings
+    const { acceptedIds, topics, events, fire } = this.#settings
     const connected = topics()
     const present = new Set((await acceptedIds()).filter((id) => connected.has(topicOf(id))))
-    const last = this.#last ?? new Set()
-    const fresh = [...present].filter((id) => !last.has(id))
-    const lost = [...last].filter((id) => !present.has(id))
+    const fresh = [...present].filter((id) => !this.#present.has(id))
+    const lost = [...this.#present].filter((id) => !present.has(id))
+    for (const id of fresh) this.#seen.add(id)
+    this.#present = present
     const changed = fresh.length > 0 || lost.length > 0
-    if (changed || !this.#last) await writeFileAtomic(file, JSON.stringify([...present]), { mode: 0o600 })
+    if (changed || !this.#written) await this.#write()
     if (changed && events) fire(tags.presenceChange, { new: fresh, lost })
-    this.#last = present
     if (events) fire(tags.presencePresent, { present: [...present] })
+  }
+
+  async #write(): Promise<void> {
+    const lost = [...this.#seen].filter((id) => !this.#present.has(id))
+    const connections: Connections = { present: [...this.#present], lost }
+    await writeFileAtomic(this.#settings.file, JSON.stringify(connections), { mode: 0o600 })
+    this.#written = true
   }
 }

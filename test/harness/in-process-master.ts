@@ -107,7 +107,7 @@ export class InProcessMaster {
   }
 
   async setConnected(ids: readonly string[]): Promise<void> {
-    await writeFile(connectedFile(this.config), JSON.stringify(ids))
+    await writeFile(connectedFile(this.config), JSON.stringify({ present: ids, lost: [] }))
   }
 
   /** What proves to be the master's user. */

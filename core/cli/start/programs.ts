@@ -25,11 +25,13 @@ export function openPrograms(configDir: string): Programs {
   failure.promise.catch(() => undefined)
   let typed: ChildProcess | undefined
   let stopping = false
-  const launch = (name: string, args: readonly string[], detached: boolean) =>
-    spawn(process.execPath, [join(packageRoot, 'bin', name), '-c', configDir, ...args], {
+  const launch = (name: string, args: readonly string[], detached: boolean) => {
+    if (stopping) throw new Error(`${name} is not started any more`)
+    return spawn(process.execPath, [join(packageRoot, 'bin', name), '-c', configDir, ...args], {
       stdio: ['ignore', 'inherit', 'inherit'],
       detached,
     })
+  }
 
   return {
     failed: failure.promise,

@@ -85,7 +85,7 @@ function asText({ tag, data }: Event): string {
   for (const [index, [key, value]] of Object.entries(data).entries()) {
     const member = `${index ? ', ' : ''}${JSON.stringify(key)}: ${JSON.stringify(value)}`
     const line = lines.at(-1) as string
-    if (line.length + member.length < LINE_WIDTH) lines[lines.length - 1] = line + member
+    if (index === 0 || line.length + member.length < LINE_WIDTH) lines[lines.length - 1] = line + member
     else lines.push(` ${member.replace(/^, /, '')}`)
   }
   return `${tag}\n${`${lines.join(',\n')}}`.replace(/^/gm, '    ')}`
