@@ -12,7 +12,7 @@ import {
 } from 'salt-ts'
 import { masked } from './_config/mask.ts'
 import { collatzSteps, fibonacci, timed } from './_test/numbers.ts'
-import { pythonRepr, pythonType } from './_test/python.ts'
+import { pythonRepr, pythonTuple, pythonType } from './_test/python.ts'
 import { readVersions, saltVersion, versionsText } from './_test/versions.ts'
 
 const anything = { args: p.rest(p.any()), kwargs: p.keywords(p.any()) }
@@ -132,7 +132,10 @@ export const arg_type = fn(anything, ({ args, kwargs }) => described(args, kwarg
  *
  * @example salt '*' test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'
  */
-export const arg_repr = fn(anything, ({ args, kwargs }) => described(args, kwargs, pythonRepr))
+export const arg_repr = fn(anything, ({ args, kwargs }) => ({
+  args: pythonTuple(args),
+  kwargs: pythonRepr(kwargs),
+}))
 
 function described(args: unknown[], kwargs: Record<string, unknown>, describe: (value: unknown) => string) {
   const byName = Object.entries(kwargs).map(([name, value]) => [name, describe(value)])

@@ -33,6 +33,7 @@ export type KeyMatch = string | readonly string[]
 /** Two processes that file a key for one id at once get in each other's way once; more is not expected. */
 const ATTEMPTS = 20
 const CACHED_KEYS = 5000
+const COUNT_MS = 1000
 
 /**
  * The keys of minions and what the master thinks of them (wire protocol §6.2, §14.2). Files are the truth, and every
@@ -41,7 +42,10 @@ const CACHED_KEYS = 5000
 export class KeyStore {
   readonly #files: KeyFiles
   readonly #accepted = new Map<MinionId, { stamp: string; key: PublicKey | undefined }>()
-  #pending: { count: number; until: number } = { count: 0, until: 0 }
+  /** Pending keys, with those that are being filed. Counted anew at times, since others file and delete too. */
+  #pending = 0
+  #counting: Promise<void> | undefined
+  #countedUntil = 0
 
   constructor(pkiDir: string) {
     this.#files = new KeyFiles(pkiDir)
@@ -183,7 +187,7 @@ export class KeyStore {
       openMode: policy.openMode,
       autoReject: once(() => policy.autoReject(offer)),
       autoSign: once(() => policy.autoSign(offer)),
-      pendingFull: () => this.#pendingFull(policy.maxPending),
+      pendingFull: once(() => this.#pendingFull(policy.maxPending)),
     }
   }
 
@@ -199,7 +203,6 @@ export class KeyStore {
   async #carryOut(id: MinionId, pem: string, { file, leave }: Decision, openMode: boolean): Promise<boolean> {
     if (file === 'denied' || (file === 'accepted' && openMode)) await this.#replaceIfOther(file, id, pem)
     else if (file && !(await this.#files.create(file, id, pem))) return false
-    if (file === 'pending') this.#pending.count++
     if (leave) await this.#files.remove(leave, id)
     return true
   }
@@ -209,12 +212,14 @@ export class KeyStore {
     if ((await this.#files.read(state, id)) !== pem) await this.#files.replace(state, id, pem)
   }
 
-  /** Counted anew every second, since others file and delete too. */
+  /** Takes a place among the pending keys, if there is one: many may ask at once. */
   async #pendingFull(max: number): Promise<boolean> {
-    if (Date.now() > this.#pending.until) {
-      this.#pending = { count: (await this.#files.list('pending')).length, until: Date.now() + 1000 }
+    if (Date.now() > this.#countedUntil) {
+      this.#countedUntil = Date.now() + COUNT_MS
+      this.#counting = this.#files.list('pending').then((ids) => void (this.#pending = ids.length))
     }
-    return this.#pending.count >= max
+    await this.#counting
+    return this.#pending++ >= max
   }
 }
 

@@ -3,6 +3,8 @@ import { systemClock } from '../base/clock.ts'
 import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 import type { MinionConfig } from '../config/index.ts'
+import { EventBus, minionEventSockets, tags } from '../events/index.ts'
+import { CachedReturns } from '../jobs/cached-returns.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
@@ -15,6 +17,7 @@ import { collectGrains } from './grains.ts'
 import { runFunction } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
+import { cachedReturnsDirectory } from './paths.ts'
 import { ProcTable } from './proc-table.ts'
 import { createServices } from './services.ts'
 
@@ -34,9 +37,11 @@ export interface CallResult extends Outcome {
 
 /** Run one function on this host, as `salt-call` does; without `local` the master gets the return (wire protocol §10.3). */
 export async function callFunction(settings: CallSettings): Promise<CallResult> {
-  const { config, local, fun, args, kwargs, log } = settings
+  const { local, fun, args, kwargs, log } = settings
+  const config: MinionConfig = local ? { ...settings.config, file_client: 'local' } : settings.config
   const { id } = config
   const grains = await collectGrains(config, log)
+  const bus = minionBus(config)
   const link = local ? undefined : await openLink(config, grains, log)
   try {
     const arg = Object.keys(kwargs).length ? [...args, { ...kwargs, __kwarg__: true }] : [...args]
@@ -47,14 +52,36 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
       fun,
       arg,
       job,
-      await runnerOf(config, grains, link, log),
+      await runnerOf(config, grains, link, bus, log),
       new AbortController().signal,
     )
     const { return: value, retcode } = outcome
     await link?.request({ cmd: '_return', id, jid: 'req', return: value, retcode, fun, fun_args: arg })
-    return { ...outcome, jid }
+    const { failure, ...shown } = outcome
+    return { ...shown, jid }
   } finally {
+    await bus.close()
     await link?.close()
+  }
+}
+
+interface MinionBus {
+  /** Rejects with MASTER_UNREACHABLE if no minion runs. */
+  fire(tag: string, data: object): Promise<void>
+  close(): Promise<void>
+}
+
+/** The event bus of the minion that runs on this host with the same configuration, if one does. */
+function minionBus(config: MinionConfig): MinionBus {
+  let bus: Promise<EventBus> | undefined
+  return {
+    async fire(tag, data) {
+      bus ??= EventBus.connect(minionEventSockets(config, config.id))
+      await (await bus).fire(tag, data)
+    },
+    async close() {
+      await (await bus?.catch(() => undefined))?.close()
+    },
   }
 }
 
@@ -62,21 +89,23 @@ async function runnerOf(
   config: MinionConfig,
   grains: Readonly<Record<string, unknown>>,
   link: MasterLink | undefined,
+  bus: MinionBus,
   log: Log,
 ) {
   const { id } = config
-  const nothing = async () => {}
+  const tell = (tag: string) => bus.fire(tag, {}).catch(() => {}) // nobody to tell
   const services = createServices({
     id,
-    procs: ProcTable.empty(),
+    procs: await ProcTable.read(config.cachedir),
     spool: ReturnSpool.empty(),
-    bus: undefined,
+    cached: new CachedReturns(cachedReturnsDirectory(config)),
+    fire: bus.fire,
     request: async (load) => {
       if (link) return link.request(load)
       throw new SaltError('MASTER_UNREACHABLE', 'This needs a master; leave out --local.')
     },
-    refreshModules: () => {},
-    refreshGrains: nothing,
+    refreshModules: () => void tell(tags.moduleRefresh),
+    refreshGrains: () => tell(tags.grainsRefresh),
   })
   const match = await openMatch({ config, id, grains, pillar: {}, log })
   const loader = openLoader('modules', { config, grains, log })

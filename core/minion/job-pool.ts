@@ -4,7 +4,7 @@ import type { Log, MinionServices } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
-import { makeReturn, type ReturnLoad } from '../wire/return.ts'
+import { makeReturn, type Outcome, type ReturnLoad } from '../wire/return.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 
 export interface JobPoolSettings {
@@ -16,8 +16,6 @@ export interface JobPoolSettings {
   readonly log: Log
   /** Idle processes that are kept ready. */
   readonly warm: number
-  /** At most so many jobs run at once, the others wait; -1: any number. */
-  readonly limit: number
 }
 
 interface Worker {
@@ -41,8 +39,6 @@ const entry = fileURLToPath(
 export class JobPool {
   readonly #settings: JobPoolSettings
   readonly #idle: Worker[] = []
-  readonly #queue: (() => void)[] = []
-  #busy = 0
   #generation = 0
   #closed = false
 
@@ -53,21 +49,15 @@ export class JobPool {
 
   /** Run a job; `started` is told the process's id before it begins. Always gives a return. */
   async run(job: JobLoad, started: (pid: number) => Promise<void>): Promise<ReturnLoad> {
-    await this.#slot()
     const worker = this.#idle.shift() ?? this.#spawn()
     this.#warmUp()
     const generation = this.#generation
-    try {
-      await started(worker.pid)
-      const ret = await this.#runIn(worker, job)
-      worker.jobs++
-      const reusable = generation === this.#generation && worker.jobs < JOBS_PER_PROCESS
-      this.#release(worker, reusable && worker.process.connected)
-      return ret
-    } finally {
-      this.#busy--
-      this.#queue.shift()?.()
-    }
+    await started(worker.pid)
+    const ret = await this.#runIn(worker, job)
+    worker.jobs++
+    const reusable = generation === this.#generation && worker.jobs < JOBS_PER_PROCESS
+    this.#release(worker, reusable && worker.process.connected)
+    return ret
   }
 
   /** Facts or modules changed: idle processes are replaced, busy ones end after their job. */
@@ -81,19 +71,6 @@ export class JobPool {
   close(): void {
     this.#closed = true
     for (const worker of this.#idle.splice(0)) worker.process.kill('SIGTERM')
-  }
-
-  #slot(): Promise<void> | void {
-    const { limit } = this.#settings
-    if (limit > 0 && this.#busy >= limit) {
-      return new Promise((resolve) =>
-        this.#queue.push(() => {
-          this.#busy++
-          resolve()
-        }),
-      )
-    }
-    this.#busy++
   }
 
   #release(worker: Worker, reusable: boolean): void {
@@ -181,7 +158,8 @@ function post(child: ChildProcess, message: ToJobProcess): void {
   if (child.connected) child.send(message, () => {}) // a process that is gone is reported by its exit
 }
 
-function diedOutcome(job: JobLoad, code: number | null, signal: NodeJS.Signals | null) {
+function diedOutcome(job: JobLoad, code: number | null, signal: NodeJS.Signals | null): Outcome {
   const how = signal ? `was ended by ${signal}` : `ended unexpectedly with exit code ${code ?? 'unknown'}`
-  return { return: `ERROR: The process of job ${job.jid} ${how}.`, retcode: 1, success: false, out: 'nested' }
+  const text = `ERROR: The process of job ${job.jid} ${how}.`
+  return { return: text, retcode: 1, success: false, out: 'nested', failure: 'error' }
 }

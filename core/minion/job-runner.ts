@@ -45,7 +45,7 @@ export async function runFunction(
 ): Promise<Outcome> {
   try {
     const found = await settings.loader.get(name)
-    if (!found) return failure(await settings.loader.why(name))
+    if (!found) return failure('missing', await settings.loader.why(name))
     const context = contextOf(job, settings, signal)
     const { args, kwargs } = splitArguments(arg)
     const bound = found.bind(args, kwargs, publishedKeywords(job))
@@ -53,13 +53,19 @@ export async function runFunction(
     const retcode = retcodeOf(result, context.retcode)
     return { return: result ?? null, retcode, success: retcode === 0, ...outputterOf(found) }
   } catch (error) {
-    return failure(await explain(name, error, settings))
+    return failure('error', await explain(name, error, settings))
   }
 }
 
 const outputterOf = (found: LoadedFunction) => (found.outputter ? { out: found.outputter } : {})
 
-const failure = (text: string): Outcome => ({ return: text, retcode: 1, success: false, out: 'nested' })
+const failure = (failure: 'missing' | 'error', text: string): Outcome => ({
+  return: text,
+  retcode: 1,
+  success: false,
+  out: 'nested',
+  failure,
+})
 
 /** `__pub_<key>` for every key of the job (wire protocol §10.1). */
 function publishedKeywords(job: JobLoad): Record<string, unknown> {

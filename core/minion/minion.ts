@@ -4,26 +4,29 @@ import { messageOf } from '../base/errors.ts'
 import type { ReceivedJob } from '../channel/subscription.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { EventPublisher, minionEventSockets, tags } from '../events/index.ts'
+import { CachedReturns } from '../jobs/cached-returns.ts'
 import { ReturnSpool, type SpoolEntry } from '../jobs/return-spool.ts'
 import { SeenJobs } from '../jobs/seen-jobs.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
 import type { Loader } from '../loader/index.ts'
 import { openLoader } from '../loader/index.ts'
+import { strftime } from '../log/strftime.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import { openMatch, openMatchers } from '../targets/open-match.ts'
 import type { Transport } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
+import { makeMinionEvent } from '../wire/minion-event.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
-import { answeredInProcess } from './control-functions.ts'
 import { Deliverer } from './deliverer.ts'
 import { collectGrains } from './grains.ts'
+import { JobExecutor } from './job-executor.ts'
 import { JobPool } from './job-pool.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
-import { seenDirectory, spoolDirectory } from './paths.ts'
+import { cachedReturnsDirectory, seenDirectory, spoolDirectory } from './paths.ts'
 import { ProcTable } from './proc-table.ts'
 import { createServices } from './services.ts'
 
@@ -42,6 +45,8 @@ export class Minion {
   #matchers!: TargetMatcher
   #services!: MinionServices
   #pool!: JobPool
+  #executor!: JobExecutor
+  #cached!: CachedReturns
   #deliverer!: Deliverer
   readonly #working = new Set<Promise<void>>()
 
@@ -96,13 +101,15 @@ export class Minion {
     this.#procs = await ProcTable.open(cachedir)
     this.#spool = ReturnSpool.open(spoolDirectory(this.#config))
     this.#seen = SeenJobs.open(seenDirectory(this.#config))
+    this.#cached = new CachedReturns(cachedReturnsDirectory(this.#config))
     this.#loader = openLoader('modules', { config: this.#config, grains: this.#grains, log: this.#log })
     this.#matchers = await openMatchers(this.#config, this.#log)
     this.#services = createServices({
       id,
       procs: this.#procs,
       spool: this.#spool,
-      bus: this.#bus,
+      cached: this.#cached,
+      fire: async (tag, data) => this.#bus.publish(tag, data),
       request: (load) => this.#request(load),
       refreshModules: () => this.#refreshModules(),
       refreshGrains: () => this.#refreshGrains(),
@@ -113,7 +120,15 @@ export class Minion {
       facts: () => ({ grains: this.#grains, pillar: this.#pillar }),
       services: this.#services,
       log: this.#log,
-      warm: 1,
+      warm: this.#config.multiprocessing ? 1 : 0,
+    })
+    this.#executor = new JobExecutor({
+      id,
+      log: this.#log,
+      procs: this.#procs,
+      pool: this.#pool,
+      runHere: (job, signal) => this.#runHere(job, signal),
+      multiprocessing: this.#config.multiprocessing,
       limit: this.#config.process_count_max,
     })
     await this.#openLinks(transport)
@@ -162,14 +177,12 @@ export class Minion {
   async #onReady(link: MasterLink): Promise<void> {
     await this.#loadPillar(link)
     const { id } = this.#config
-    const data = `Minion ${id} started at ${new Date().toUTCString()}`
-    const names = this.#config.start_event_grains
-    const grains = names.length
-      ? { grains: Object.fromEntries(names.map((name) => [name, this.#grains[name]])) }
-      : {}
-    const started = this.#config.enable_legacy_startup_events ? ['minion_start'] : []
+    const data = `Minion ${id} started at ${strftime('%a %b %e %H:%M:%S %Y', new Date())}`
+    const names = this.#config.start_event_grains.filter((name) => Object.hasOwn(this.#grains, name))
+    const grains = Object.fromEntries(names.map((name) => [name, this.#grains[name]]))
+    const started = this.#config.enable_legacy_startup_events ? [tags.minionStartLegacy] : []
     for (const tag of [...started, tags.minionStart(id)]) {
-      await link.request({ id, tag, data, pretag: null, ...grains, cmd: '_minion_event' })
+      await link.request(makeMinionEvent(id, { tag, data }, names.length ? { grains } : {}))
     }
     this.#log.info(`Minion ${id} is ready to receive jobs from ${link.address}`)
   }
@@ -194,8 +207,9 @@ export class Minion {
     const fresh = await this.#seen.accept({ keyDigest, serial, jid: job.jid, now: Date.now() })
     if (!fresh) return this.#log.warn(`Ignored job ${job.jid}: it has been seen before.`)
     this.#log.info(`User ${job.user ?? 'unknown'} Executing command ${String(job.fun)} with jid ${job.jid}`)
-    const ret = answeredInProcess(job.fun) ? await this.#runHere(job) : await this.#runInPool(job)
+    const ret = await this.#executor.run(job)
     this.#log.info(`Returning information for job: ${job.jid}`)
+    if (this.#config.cache_jobs) await this.#cached.save(job.jid, ret)
     const entry = await this.#spool.add({ jid: job.jid, master: link.address, job, ret })
     await this.#procs.remove(job.jid)
     this.#deliverer.deliver(entry)
@@ -206,7 +220,7 @@ export class Minion {
     return this.#matchers.match({ tgt, tgt_type, ...(delimiter && { delimiter }) }, subject) === true
   }
 
-  async #runHere(job: JobLoad): Promise<ReturnLoad> {
+  async #runHere(job: JobLoad, signal: AbortSignal): Promise<ReturnLoad> {
     const { id } = this.#config
     const settings: RunnerSettings = {
       id,
@@ -218,14 +232,7 @@ export class Minion {
       match: await openMatch({ config: this.#config, id, grains: this.#grains, log: this.#log }),
       log: this.#log,
     }
-    return runJob(job, settings, AbortSignal.timeout(30_000))
-  }
-
-  #runInPool(job: JobLoad): Promise<ReturnLoad> {
-    return this.#pool.run(job, async (pid) => {
-      this.#log.info(`Starting a new job ${job.jid} with PID ${pid}`)
-      await this.#procs.add(job, pid)
-    })
+    return runJob(job, settings, signal)
   }
 
   #track(work: Promise<void>): void {
@@ -267,10 +274,10 @@ export class Minion {
   }
 
   async #forward(data: Record<string, unknown>): Promise<void> {
-    const { tag, data: inner, events, pretag = null } = data
+    const { tag, data: inner, events, pretag } = data
     const content = Array.isArray(events)
       ? { events }
-      : { tag, data: isRecord(inner) ? inner : { data: inner } }
-    await this.#request({ id: this.#config.id, ...content, pretag, cmd: '_minion_event' })
+      : { tag: String(tag), data: isRecord(inner) ? inner : { data: inner } }
+    await this.#request(makeMinionEvent(this.#config.id, content, { pretag }))
   }
 }

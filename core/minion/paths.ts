@@ -7,3 +7,7 @@ export const spoolDirectory = (config: Readonly<Record<string, unknown>>): strin
 /** Where a minion remembers which publications it has run. */
 export const seenDirectory = (config: Readonly<Record<string, unknown>>): string =>
   join(String(config['cachedir']), 'seen')
+
+/** Where a minion keeps what jobs returned (`cache_jobs`). */
+export const cachedReturnsDirectory = (config: Readonly<Record<string, unknown>>): string =>
+  join(String(config['cachedir']), 'minion_jobs')

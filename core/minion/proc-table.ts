@@ -1,13 +1,17 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../base/atomic-file.ts'
-import { encodeNetwork } from '../codec/index.ts'
-import type { JobLoad } from '../wire/publication.ts'
+import { decode, encodeNetwork } from '../codec/index.ts'
+import { isRecord } from '../wire/bytes.ts'
+import { type JobLoad, readJobLoad } from '../wire/publication.ts'
 
 /** A job this minion works on. */
 export interface ProcEntry {
   readonly job: JobLoad
-  readonly pid: number
+  /** The process that runs it; undefined while it waits for its turn (`process_count_max`). */
+  readonly pid: number | undefined
+  /** Signal all that works on it, or take it out of the queue. */
+  stop(signal: number): void
 }
 
 /**
@@ -22,9 +26,15 @@ export class ProcTable {
     this.#directory = directory
   }
 
-  /** A table without files, for programs that run one function. */
-  static empty(): ProcTable {
-    return new ProcTable(undefined)
+  /** What runs in the minion of this host, as its files tell; for programs beside it. Changes nothing there. */
+  static async read(cachedir: string): Promise<ProcTable> {
+    const table = new ProcTable(undefined)
+    const directory = join(cachedir, 'proc')
+    for (const name of await readdir(directory).catch(() => [])) {
+      const entry = await readEntry(join(directory, name))
+      if (entry) table.#entries.set(entry.job.jid, entry)
+    }
+    return table
   }
 
   static async open(cachedir: string): Promise<ProcTable> {
@@ -34,10 +44,12 @@ export class ProcTable {
     return new ProcTable(directory)
   }
 
-  async add(job: JobLoad, pid: number): Promise<void> {
-    this.#entries.set(job.jid, { job, pid })
+  /** The job is known from now on; once it has a process others on the host can see it, too. */
+  async add(entry: ProcEntry): Promise<void> {
+    const { job, pid } = entry
+    this.#entries.set(job.jid, entry)
     const file = this.#file(job.jid)
-    if (file) await writeFileAtomic(file, encodeNetwork({ ...job, pid }), { mode: 0o600 })
+    if (file && pid !== undefined) await writeFileAtomic(file, encodeNetwork({ ...job, pid }), { mode: 0o600 })
   }
 
   async remove(jid: string): Promise<void> {
@@ -61,4 +73,18 @@ export class ProcTable {
   #file(jid: string): string | undefined {
     return this.#directory && join(this.#directory, encodeURIComponent(jid))
   }
+}
+
+async function readEntry(path: string): Promise<ProcEntry | undefined> {
+  const found = await readFile(path).then(decode).catch(() => undefined)
+  const { pid, ...load } = isRecord(found) ? found : {}
+  const job = readJobLoad(load)
+  if (!job || typeof pid !== 'number' || !(await isJobProcess(pid))) return undefined
+  return { job, pid, stop: (signal) => process.kill(-pid, signal) }
+}
+
+/** Not the minion itself, nor what got the number of a process that is gone. */
+async function isJobProcess(pid: number): Promise<boolean> {
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return pid > 1 && command.includes('job-process')
 }

@@ -1,13 +1,16 @@
 import type { Job, MinionServices } from '../author/context.ts'
-import type { EventPublisher } from '../events/index.ts'
+import type { CachedReturns } from '../jobs/cached-returns.ts'
 import type { ReturnSpool } from '../jobs/return-spool.ts'
+import { makeMinionEvent } from '../wire/minion-event.ts'
 import type { ProcTable } from './proc-table.ts'
 
 export interface ServicesSettings {
   readonly id: string
   readonly procs: ProcTable
   readonly spool: ReturnSpool
-  readonly bus: EventPublisher | undefined
+  readonly cached: CachedReturns
+  /** Fire an event on the minion's own bus. */
+  fire(tag: string, data: object): Promise<void>
   request(load: Readonly<Record<string, unknown>>): Promise<unknown>
   refreshModules(): void
   refreshGrains(): Promise<void>
@@ -15,16 +18,14 @@ export interface ServicesSettings {
 
 /** What modules may ask of the minion (`context.minion`). */
 export function createServices(settings: ServicesSettings): MinionServices {
-  const { procs, spool, bus, id } = settings
+  const { procs, spool, cached, id } = settings
   return {
     async fire(tag, data) {
-      bus?.publish(tag, data as Record<string, unknown>)
-      return bus !== undefined
+      await settings.fire(tag, data)
+      return true
     },
     async fireMaster(tag, data, options = {}) {
-      const { pretag = null } = options
-      const load = { id, tag, data, pretag, cmd: '_minion_event' }
-      return settings.request(load).then(
+      return settings.request(makeMinionEvent(id, { tag, data }, options)).then(
         (answer) => answer === null,
         () => false,
       )
@@ -33,7 +34,7 @@ export function createServices(settings: ServicesSettings): MinionServices {
     async running() {
       const returning = spool.pending().filter(({ jid }) => !procs.get(jid))
       return [
-        ...procs.running().map(({ job, pid }) => ({ ...job, pid }) as Job),
+        ...procs.running().map(({ job, pid }) => ({ ...job, ...(pid ? { pid } : { state: 'queued' }) }) as Job),
         ...returning.map((entry) => ({ ...entry.job, state: 'returning' }) as unknown as Job),
       ]
     },
@@ -41,8 +42,10 @@ export function createServices(settings: ServicesSettings): MinionServices {
       const entry = procs.get(jid)
       if (!entry) return ''
       try {
-        process.kill(-entry.pid, signal)
-        return `Signal ${signal} sent to job ${jid} at pid ${entry.pid}`
+        entry.stop(signal)
+        return entry.pid
+          ? `Signal ${signal} sent to job ${jid} at pid ${entry.pid}`
+          : `Job ${jid} was waiting for its turn and will not run`
       } catch {
         return `Job ${jid} was not running and job data has been cleaned up`
       }
@@ -55,11 +58,12 @@ export function createServices(settings: ServicesSettings): MinionServices {
       await settings.refreshGrains()
       return true
     },
-    async clearJobCache() {
+    async clearJobCache(hours) {
+      await cached.clear(hours)
       return true
     },
     async findCachedJob(jid) {
-      return spool.find(jid) ?? null
+      return spool.find(jid) ?? (await cached.find(jid)) ?? null
     },
   }
 }

@@ -12,7 +12,7 @@ export const GENERATION_2 = 2
 export const GENERATION_3 = 3
 
 /** Clear messages larger than this are refused: they come from anybody. Only what is published may be large. */
-const MAX_CLEAR_SIZE = 256 * 1024
+const MAX_CLEAR_SIZE = 64 * 1024
 
 /** The algorithms a peer asks for; absent names mean SHA-1. */
 export interface Algorithms {

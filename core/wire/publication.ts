@@ -54,7 +54,11 @@ export function readJobLoad(load: Readonly<Record<string, unknown>>): JobLoad | 
   const funs = Array.isArray(fun) ? fun : [fun]
   if (!funs.length || !funs.every((name) => typeof name === 'string')) return undefined
   if (typeof jid !== 'string' || !Array.isArray(arg) || tgt === undefined) return undefined
-  return { ret: '', tgt_type: 'glob', ...load } as unknown as JobLoad
+  return {
+    ...load,
+    ...(load['ret'] === undefined && { ret: '' }),
+    ...(load['tgt_type'] === undefined && { tgt_type: 'glob' }),
+  } as unknown as JobLoad
 }
 
 /** The outer map of a publication: the encrypted load, and its signature. */

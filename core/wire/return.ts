@@ -6,6 +6,8 @@ export interface Outcome {
   readonly retcode: number
   readonly success: boolean
   readonly out?: string
+  /** Why nothing was returned by the function itself; absent if it ran. Real minions place `out` by it. */
+  readonly failure?: 'missing' | 'error'
 }
 
 /** A return as a minion sends it, in the order of keys real minions use (wire protocol §10.3). */
@@ -28,18 +30,20 @@ export function shownArguments(arg: readonly unknown[]): unknown[] {
 }
 
 export function makeReturn(job: JobLoad, id: string, outcome: Outcome): ReturnLoad {
-  const { out } = outcome
+  const { out, failure } = outcome
   return defined({
     cmd: '_return',
     id,
     success: outcome.success,
     return: outcome.return,
+    ...(failure === 'error' && { out }),
     retcode: outcome.retcode,
+    ...(failure === 'missing' && { out }),
     jid: job.jid,
     fun: job.fun,
     fun_args: shownArguments(job.arg),
     ...repeated(job),
-    out,
+    ...(!failure && { out }),
   })
 }
 

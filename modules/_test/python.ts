@@ -13,6 +13,12 @@ export function pythonRepr(value: unknown): string {
   return `{${pairs.map(([key, inner]) => `${pythonRepr(key)}: ${pythonRepr(inner)}`).join(', ')}}`
 }
 
+/** A tuple, as Python's `repr` writes it: `(1, 2)`, `(1,)`, `()`. */
+export function pythonTuple(values: readonly unknown[]): string {
+  const items = values.map(pythonRepr).join(', ')
+  return values.length === 1 ? `(${items},)` : `(${items})`
+}
+
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 function quoted(text: string): string {

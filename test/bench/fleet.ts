@@ -39,11 +39,9 @@ export class Fleet {
     return fleet
   }
 
-  /** Encrypt the returns of a round beforehand. */
-  async prepare(returns: number, bytes: number): Promise<void> {
-    const each = Math.floor(returns / this.#children.length)
-    const firstJob = nextJobs(Math.ceil(returns / this.size))
-    await this.#tell(() => ({ do: 'prepare', returns: each, bytes, firstJob }))
+  /** Encrypt beforehand what all minions return to these jobs; gives how many returns that is. */
+  prepare(jobs: readonly string[], bytes: number): Promise<number> {
+    return this.#tell(() => ({ do: 'prepare', jobs, bytes }))
   }
 
   /** Send them; gives returns per second. Throws unless every single one was acknowledged. */
@@ -75,13 +73,4 @@ async function acceptKeys(pkiDir: string, ids: readonly string[], pem: string): 
   const folder = join(pkiDir, 'minions')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await Promise.all(ids.map((id) => writeFile(join(folder, id), pem)))
-}
-
-let lastJob = BigInt(`${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}000000`)
-
-/** The first of so many job ids nobody has used. */
-function nextJobs(count: number): string {
-  const first = lastJob
-  lastJob += BigInt(count)
-  return String(first)
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--minions 1000] [--returns 20000] [--rounds 3] [--beside FILE] [--write]`
+ * `npm run bench -- [--minions 1000] [--jobs 20] [--rounds 3] [--beside FILE] [--write]`
  *
  * Measures the compiled product: a master under simulated minions, and the command line. With `--beside` the same load
  * runs against a second master in the same run, see `readBeside`.
@@ -15,7 +15,7 @@ const { values: options } = parseArgs({
   options: {
     minions: { type: 'string', default: '1000' },
     processes: { type: 'string', default: '2' },
-    returns: { type: 'string', default: '20000' },
+    jobs: { type: 'string', default: '20' },
     bytes: { type: 'string', default: '350' },
     'at-once': { type: 'string', default: '200' },
     rounds: { type: 'string', default: '3' },
@@ -27,7 +27,7 @@ const { values: options } = parseArgs({
 })
 const minions = Number(options.minions)
 const rounds = Number(options.rounds)
-const load = { returns: Number(options.returns), bytes: Number(options.bytes), atOnce: Number(options['at-once']) }
+const load = { jobs: Number(options.jobs), bytes: Number(options.bytes), atOnce: Number(options['at-once']) }
 
 async function run(): Promise<void> {
   const masters: MeasuredMaster[] = [await startOurs(JSON.parse(options.master))]

@@ -33,18 +33,31 @@ export function openFleet({ configDir }: MeasuredMaster, minions: number, proces
   return Fleet.open({ minions, processes, address, pkiDir: config.pki_dir })
 }
 
-/** Returns per second, and processor time of the master for each. */
+/** Returns per second, and processor time of the master for each. The jobs exist: they were published to these minions. */
 export async function measureReturns(
   one: Measured,
   fleet: Fleet,
-  { returns, bytes, atOnce }: { returns: number; bytes: number; atOnce: number },
+  { jobs, bytes, atOnce }: { jobs: number; bytes: number; atOnce: number },
 ): Promise<void> {
-  await fleet.prepare(returns, bytes)
+  const returns = await fleet.prepare(await publishUnanswered(one.master, jobs), bytes)
   const before = usageOf(one.master.pid)
-  const rate = await fleet.send(atOnce)
+  const rate = await fleet.send(atOnce).catch((error) => {
+    throw new Error(`${one.master.name}: ${error.message}`)
+  })
   const after = usageOf(one.master.pid)
   add(one, 'returns', rate)
   add(one, 'return cpu', ((after.cpuSeconds - before.cpuSeconds) / returns) * 1e6)
+}
+
+/** Jobs to which simulated minions do not listen. */
+async function publishUnanswered({ configDir }: MeasuredMaster, jobs: number): Promise<string[]> {
+  const client = await LocalClient.connect(loadMasterConfig({ configDir }).config)
+  const jids = []
+  for (let job = 0; job < jobs; job++) {
+    jids.push((await client.publish({ tgt: 'sim-*', fun: 'test.arg' })).jid)
+  }
+  await client.close()
+  return jids
 }
 
 /** From publishing `test.ping` until the returns of all simulated minions (and the real one) are here. */

@@ -1,11 +1,12 @@
 /** A process full of simulated minions, told what to do by `fleet.ts`. */
-import { crypto } from './product.ts'
+import { inspect } from 'node:util'
+import { codec, crypto } from './product.ts'
 import { type Address, type PreparedRequest, SimulatedMinion } from './simulated-minion.ts'
 
 export type ToProcess =
   | { readonly do: 'open'; readonly ids: readonly string[]; readonly pem: string; readonly address: Address }
-  /** Encrypt so many returns of so many bytes, for jobs numbered from `firstJob` on. */
-  | { readonly do: 'prepare'; readonly returns: number; readonly bytes: number; readonly firstJob: string }
+  /** Encrypt a return of so many bytes of every minion to every job. */
+  | { readonly do: 'prepare'; readonly jobs: readonly string[]; readonly bytes: number }
   /** Send them, so many at a time. */
   | { readonly do: 'send'; readonly atOnce: number }
   /** Look at the replies. */
@@ -30,14 +31,11 @@ async function open({ ids, pem, address }: Extract<ToProcess, { do: 'open' }>): 
   return minions.length
 }
 
-/** All minions return to one job, then to the next. */
-function prepare({ returns, bytes, firstJob }: Extract<ToProcess, { do: 'prepare' }>): number {
-  exchanges = Array.from({ length: returns }, (_, index) => {
-    const minion = minions[index % minions.length]!
-    const jid = String(BigInt(firstJob) + BigInt(Math.floor(index / minions.length)))
-    return { minion, request: minion.prepareReturn(jid, bytes) }
-  })
-  return returns
+function prepare({ jobs, bytes }: Extract<ToProcess, { do: 'prepare' }>): number {
+  exchanges = jobs.flatMap((jid) =>
+    minions.map((minion) => ({ minion, request: minion.prepareReturn(jid, bytes) })),
+  )
+  return exchanges.length
 }
 
 async function send({ atOnce }: Extract<ToProcess, { do: 'send' }>): Promise<number> {
@@ -48,7 +46,9 @@ async function send({ atOnce }: Extract<ToProcess, { do: 'send' }>): Promise<num
 }
 
 function check(): number {
-  return exchanges.filter(({ minion, request, reply }) => reply && minion.acknowledges(reply, request)).length
+  const refused = exchanges.filter(({ minion, request, reply }) => !reply || !minion.acknowledges(reply, request))
+  for (const { minion, reply } of refused.slice(0, 3)) console.error(`${minion.id} was answered ${inspect(codec.decode(reply ?? new Uint8Array()))}`)
+  return exchanges.length - refused.length
 }
 
 async function inLanes<T>(items: readonly T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {

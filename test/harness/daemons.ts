@@ -23,6 +23,9 @@ export interface Finished {
 
 type Options = Record<string, unknown>
 
+/** A machine that does much else at the same time starts processes slowly. */
+const START_MS = 60_000
+
 /** Set in the environment of a daemon, and so of all it starts, to the folder of the daemon. */
 const MARK = 'SALT_TEST_DAEMON'
 
@@ -160,7 +163,7 @@ export class Cluster {
   async startMaster(): Promise<void> {
     this.master.output = ''
     this.master.start()
-    await this.master.logged('salt-master is ready')
+    await this.master.logged('salt-master is ready', START_MS)
   }
 
   minionDaemon(id: string, options: Options = {}): Daemon {
@@ -185,7 +188,7 @@ export class Cluster {
     this.minions.set(id, minion)
     await minion.writeConfig()
     minion.start()
-    await minion.logged('is ready to receive jobs')
+    await minion.logged('is ready to receive jobs', START_MS)
     return minion
   }
 

@@ -55,10 +55,12 @@ describe.skipIf(!file)('symmetric envelopes recorded from Salt', () => {
       expect(withoutSerial(digested(decode(message)))).toStrictEqual(parseNote(sample.decoded))
     })
 
-    const isNoted = sample.decoded === null || sample.decoded_raw !== null
-    test.runIf(isNoted)('decodes without text conversion to the bytes that Salt gets', () => {
-      expect(digested(decodeRaw(message))).toStrictEqual(parseRawNote(sample.decoded_raw))
-    })
+    // One large sample has no note of its raw value.
+    if (sample.decoded === null || sample.decoded_raw !== null) {
+      test('decodes without text conversion to the bytes that Salt gets', () => {
+        expect(digested(decodeRaw(message))).toStrictEqual(parseRawNote(sample.decoded_raw))
+      })
+    }
 
     test('is reproduced from the value it was made of', () => {
       const written = encodeNetwork(inputOf(sample.input))

@@ -112,7 +112,7 @@ async function writeOnce(path: string, comment: string, options: object): Promis
 }
 
 function write(path: string, comment: string, options: object): Promise<void> {
-  return writeFile(path, `${comment}\n${stringify(options)}`, { mode: 0o600 })
+  return writeFile(path, `${comment}\n${stringify(options, { lineWidth: 0 })}`, { mode: 0o600 })
 }
 
 /** Two different ports of the loopback interface that nobody listens on now. */

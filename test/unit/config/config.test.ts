@@ -52,7 +52,7 @@ describe('defaults', () => {
       id: 'web1',
       master: 'salt',
       master_port: 4506,
-      publish_port: 4505,
+      publish_port: 4506,
       auth_timeout: 5,
       auth_tries: 7,
       acceptance_wait_time: 10,

@@ -1,0 +1,98 @@
+/** Processes of a master that hang or die: others do their work, new ones take their place. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tags } from '../../core/events/index.ts'
+import { Cluster } from '../harness/daemons.ts'
+import { isAlive, type ProcessInfo, signalAll } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await Cluster.open({ minions: ['web1', 'web2'], master: { worker_threads: 2 } })
+})
+afterAll(() => cluster?.close())
+
+const children = (name: string): ProcessInfo[] =>
+  cluster.master.processes().filter(({ command }) => command.startsWith(`salt-master ${name}`))
+
+/** Wait until the children of that name are others than these, and as many. */
+const replaced = (name: string, old: readonly ProcessInfo[]) =>
+  until(`${name} to be replaced`, () => {
+    const present = children(name)
+    return present.length === old.length && present.every(({ pid }) => !old.some((each) => each.pid === pid))
+  })
+
+const ping = async () => {
+  const { stdout } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+  return JSON.parse(stdout || '{}')
+}
+const all = { web1: true, web2: true }
+
+test('a worker that hangs is replaced within about a second, and what it held is answered by another', async () => {
+  const client = await cluster.client()
+  for (const worker of children('MWorker-')) {
+    const started = performance.now()
+    signalAll([worker.pid], 'SIGSTOP')
+    // Enough at once for some to be given to the worker that hangs.
+    const answers = Array.from({ length: 20 }, () => client.cmd({ tgt: '*', fun: 'test.ping' }))
+    await until('the worker that hangs to be killed', () => !isAlive(worker.pid), 10_000)
+    expect(performance.now() - started).toBeLessThan(2_500)
+    for (const answer of answers) expect(await answer).toEqual(all)
+    await until('a new worker', () => children('MWorker-').length === 2)
+  }
+  await client.close()
+}, 60_000)
+
+test('all workers killed at once: requests wait for the new ones', async () => {
+  const workers = children('MWorker-')
+  signalAll(
+    workers.map(({ pid }) => pid),
+    'SIGKILL',
+  )
+  expect(await ping()).toEqual(all)
+  await replaced('MWorker-', workers)
+}, 60_000)
+
+/** Do something to the publisher, and wait for the next one and for the minions to have found it. */
+async function replacePublisher(how: NodeJS.Signals): Promise<void> {
+  const [publisher] = children('publisher')
+  const connected = [...cluster.minions.values()].map((minion) => {
+    minion.output = ''
+    return minion.logged(`publish port 127.0.0.1:${cluster.ports.publish} is up`, 60_000)
+  })
+  signalAll([publisher!.pid], how)
+  await replaced('publisher', [publisher!])
+  await Promise.all(connected)
+}
+
+test('a publisher that is killed is started again, minions come back, and no job is taken for a replay', async () => {
+  for (let round = 0; round < 3; round++) {
+    await replacePublisher('SIGKILL')
+    expect(await ping()).toEqual(all)
+  }
+  for (const minion of cluster.minions.values()) expect(minion.output).not.toContain('seen before')
+}, 60_000)
+
+test('a publisher that hangs is replaced too', async () => {
+  await replacePublisher('SIGSTOP')
+  expect(await ping()).toEqual(all)
+}, 60_000)
+
+test('a command that waits sees its returns although the publisher and the workers die meanwhile', async () => {
+  const bus = await cluster.events()
+  const begun = bus.subscribe((tag) => tag.startsWith(tags.jobs) && tag.endsWith('/new'))
+  const command = cluster.salt('-t', '20', '*', 'cmd.run', 'sleep 4; echo done', '--out', 'txt')
+  for await (const _ of begun) break
+  await bus.close()
+  const started = performance.now()
+  signalAll(
+    cluster.master
+      .processes()
+      .filter(({ pid }) => pid !== cluster.master.pid)
+      .map(({ pid }) => pid),
+    'SIGKILL',
+  )
+  const { stdout, code } = await command
+  expect(stdout.trim().split('\n').sort()).toEqual(['web1: done', 'web2: done'])
+  expect(code).toBe(0)
+  expect(performance.now() - started).toBeLessThan(15_000) // by the events, not by asking after the time-out
+}, 60_000)

@@ -1,0 +1,224 @@
+import { spawn } from 'node:child_process'
+import { chownSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { isAlive, signalAll, withEnvironment } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
+
+const project = fileURLToPath(new URL('../../', import.meta.url))
+const MARK = 'SALT_TS_START_TEST'
+const DONE = 'Ctrl-C stops them.'
+
+let folder: string
+beforeEach(async () => {
+  folder = await projectIn(await mkdtemp(join(tmpdir(), 'salt-start-')))
+})
+afterEach(async () => {
+  signalAll(ours(), 'SIGKILL')
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Everything that a start of this test began, however many parents away. */
+const ours = () => withEnvironment(MARK, folder).map(({ pid }) => pid)
+
+/** A folder in which `npm start` does what it does in the project, without the build before it. */
+async function projectIn(path: string): Promise<string> {
+  const { scripts, ...manifest } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+  const copy = { ...manifest, scripts: { start: scripts.start } }
+  await writeFile(join(path, 'package.json'), JSON.stringify(copy))
+  for (const name of ['bin', 'dist', 'node_modules']) await symlink(join(project, name), join(path, name))
+  return path
+}
+
+class Start {
+  output = ''
+  code: number | null | undefined
+  readonly pid: number
+  readonly ended: Promise<number | null>
+
+  constructor(args: readonly string[] = [], { cwd = folder, uid }: { cwd?: string; uid?: number } = {}) {
+    const child = spawn('npm', ['start', ...args], {
+      cwd,
+      detached: true, // a process group, as a terminal makes one
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, [MARK]: folder, npm_config_update_notifier: 'false' },
+      ...(uid !== undefined && { uid, gid: uid }),
+    })
+    this.pid = child.pid as number
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => (this.output += text))
+    }
+    this.ended = new Promise((done) =>
+      child.once('close', (code) => {
+        this.code = code
+        done(code)
+      }),
+    )
+  }
+
+  /** Wait until this was printed. */
+  printed(text: string): Promise<true> {
+    return until(
+      () => `"${text}" in:\n${this.output}`,
+      () => {
+        if (this.output.includes(text)) return true
+        if (this.code !== undefined) throw new Error(`npm start ended (${this.code}):\n${this.output}`)
+        return undefined
+      },
+      60_000,
+    )
+  }
+
+  /** What a terminal does to all processes in its foreground. */
+  async pressCtrlC(): Promise<number> {
+    const pressed = performance.now()
+    process.kill(-this.pid, 'SIGINT')
+    await this.ended
+    await until('no process left', () => ours().length === 0, 5000)
+    return performance.now() - pressed
+  }
+}
+
+async function once(options?: {
+  cwd?: string
+  uid?: number
+}): Promise<{ code: number | null; output: string }> {
+  const start = new Start(['--', '--once'], options)
+  return { code: await start.ended, output: start.output }
+}
+
+/** The parts of a text, in this order. */
+function expectInOrder(output: string, parts: readonly string[]): void {
+  const places = parts.map((part, index) =>
+    output.indexOf(part, index ? output.indexOf(parts[index - 1]!) : 0),
+  )
+  expect(places, output).not.toContain(-1)
+}
+
+test('it shows a key arriving and being accepted, a job and its events, and ends with 0', async () => {
+  const { code, output } = await once()
+  expectInOrder(output, [
+    'Starting salt-master on 127.0.0.1',
+    'Starting salt-minion',
+    'Its key has arrived',
+    '$ salt-key -L\n',
+    'Unaccepted Keys:\nminion\n',
+    '$ salt-key -y -a minion\nKey for minion minion accepted.\n',
+    "$ salt '*' test.ping\nminion:\n    True\n",
+    "$ salt '*' cmd.run 'uname -a'\nminion:\n    Linux",
+    '\nsalt/job/',
+    '/new\n    {"jid": "20',
+    '/ret/minion\n    {',
+  ])
+  expect(code).toBe(0)
+  expect(output).not.toContain(DONE)
+  expect(output).not.toMatch(/warn|error/i)
+  expect(ours()).toEqual([])
+  expect((await stat(join(folder, '.salt'))).mode & 0o777).toBe(0o700)
+})
+
+test('a second start keeps what was changed in the configuration, keys and jobs', async () => {
+  await once()
+  await appendFile(join(folder, '.salt', 'minion'), 'grains:\n  roles: [web]\n')
+  const again = await once()
+  expect(again.code, again.output).toBe(0)
+  expect(again.output).toContain('accepted in an earlier start')
+  expect(await readFile(join(folder, '.salt', 'minion'), 'utf8')).toContain('roles: [web]')
+})
+
+test('it works in a folder whose name is long and has spaces', async () => {
+  const deep = join(folder, 'a folder'.repeat(8), 'of a person'.repeat(8))
+  await mkdir(deep, { recursive: true })
+  const sockets = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('salt-ts-'))
+  const before = await sockets()
+  const { code, output } = await once({ cwd: await projectIn(deep) })
+  expect(code, output).toBe(0)
+  expect((await sockets()).filter((name) => !before.includes(name))).toEqual([])
+})
+
+// Where the tests are not run by root, all the others show this.
+if (process.getuid?.() === 0 && everyoneMayRead(project)) {
+  test('it works without root, even for a user who has no name', async () => {
+    const uid = 54_321
+    chownSync(folder, uid, uid)
+    const { code, output } = await once({ uid })
+    expect(code, output).toBe(0)
+    expect(output).toContain(`"user": "${uid}"`)
+    expect((await stat(join(folder, '.salt'))).uid).toBe(uid)
+  })
+}
+
+function everyoneMayRead(path: string): boolean {
+  return (statSync(path).mode & 0o005) === 0o005 && (path === dirname(path) || everyoneMayRead(dirname(path)))
+}
+
+test('it stays up for other terminals, refuses a second start, and Ctrl-C stops everything within 5 s', async () => {
+  const start = new Start()
+  await start.printed(DONE)
+  expect(start.output).toContain("bin/salt -c .salt '*' test.ping")
+  const salt = await run('bin/salt', '-c', '.salt', '*', 'test.ping')
+  expect(salt).toEqual({ code: 0, output: 'minion:\n    True\n' })
+
+  const second = await once()
+  expect(second.code).not.toBe(0)
+  expect(second.output).toMatch(
+    /npm start failed: A salt-master .* is running in this folder already \(process \d+\)/,
+  )
+  expect((await run('bin/salt', '-c', '.salt', '*', 'test.ping')).code).toBe(0)
+
+  expect(await start.pressCtrlC()).toBeLessThan(5000)
+  expect(start.code).toBe(0)
+})
+
+test.each(['Starting salt-master', 'Starting salt-minion', '$ salt-key -y', "$ salt '*' cmd.run"])(
+  'Ctrl-C at "%s" leaves nothing behind, and the next start works',
+  async (moment) => {
+    const start = new Start(['--', '--once'])
+    await start.printed(moment)
+    expect(await start.pressCtrlC()).toBeLessThan(5000)
+    expect(start.code).not.toBe(0)
+    expect(start.output).not.toContain('failed:')
+    const next = await once()
+    expect(next.code, next.output).toBe(0)
+  },
+)
+
+test('what a killed start left running is named by the next one, which refuses', async () => {
+  const start = new Start()
+  await start.printed(DONE)
+  process.kill(-start.pid, 'SIGKILL')
+  await start.ended
+  const next = await once()
+  expect(next.code).not.toBe(0)
+  const pid = Number(/kill (\d+)/.exec(next.output)?.[1])
+  expect(isAlive(pid)).toBe(true)
+})
+
+test('a configuration that is wrong is explained, and the exit code is not 0', async () => {
+  await once()
+  writeFileSync(join(folder, '.salt', 'master'), 'worker_threads: many\n')
+  const { code, output } = await once()
+  expect(code).not.toBe(0)
+  expect(output).toContain('npm start failed:')
+  expect(output).toContain('worker_threads')
+  expect(ours()).toEqual([])
+})
+
+test('a daemon that dies ends the whole, with a reason', async () => {
+  const start = new Start()
+  await start.printed(DONE)
+  signalAll([Number(await readFile(join(folder, '.salt', 'run', 'minion.pid'), 'utf8'))], 'SIGKILL')
+  expect(await start.ended).not.toBe(0)
+  expect(start.output).toContain('npm start failed: salt-minion ended by itself (SIGKILL)')
+  await until('no process left', () => ours().length === 0, 5000)
+})
+
+function run(program: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => (output += text))
+  return new Promise((done) => child.once('close', (code) => done({ code, output })))
+}

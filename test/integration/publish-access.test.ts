@@ -1,0 +1,209 @@
+/** Who may publish what, and that nothing of what proves it is ever shown to others. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { decode } from '../../core/codec/index.ts'
+import { SymmetricKey } from '../../core/crypto/index.ts'
+import { packClear } from '../../core/wire/envelope.ts'
+import { InProcessMaster } from '../harness/in-process-master.ts'
+import { Peer } from '../harness/peer.ts'
+
+let master: InProcessMaster
+afterEach(() => master.close())
+
+async function open(options: Record<string, unknown> = {}): Promise<void> {
+  master = await InProcessMaster.open({ options })
+  for (const id of ['wire1', 'wire2']) await master.file(id, (await Peer.named(id)).key.publicKey)
+}
+
+const clear = async (load: Record<string, unknown>) => decode(await master.answer(packClear(load)))
+
+const publish = (load: Record<string, unknown>) =>
+  clear({ cmd: 'publish', tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '', jid: '', ...load })
+
+const error = (name: string) => ({ error: { name, message: expect.any(String) } })
+const published = { enc: 'clear', load: { jid: expect.any(String), minions: ['wire1', 'wire2'], missing: [] } }
+
+/** A user of this host with a key of their own. */
+async function keyOf(user: string): Promise<string> {
+  const { text } = SymmetricKey.generate()
+  await writeFile(join(master.config.cachedir, `.${user}_key`), text, { mode: 0o600 })
+  return text
+}
+
+describe('publishing', () => {
+  const wrong: Record<string, Record<string, unknown>> = {
+    'no key': {},
+    'an empty key': { key: '' },
+    'a wrong key': { key: SymmetricKey.generate().text },
+    'a key that is not text': { key: 5 },
+    'an array with the key': { key: [] },
+    'a path as user': { user: '../../pki/master.pem', key: '' },
+    'a name of JavaScript as user': { user: '__proto__', key: 'constructor' },
+    'an unknown token': { kwargs: { token: '../../pki/master.pem' } },
+    'a way to sign in that is not there': { kwargs: { eauth: 'pam', username: 'root', password: 'x' } },
+  }
+
+  test.each(Object.entries(wrong))('needs the key: with %s it is refused', async (_, load) => {
+    await open()
+    expect(await publish({ user: 'root', ...load })).toEqual(error('AuthenticationError'))
+    expect([master.published, [...master.room.jobs.list()]]).toEqual([[], []])
+  })
+
+  test('with the key of root is done, also for others', async () => {
+    await open()
+    for (const user of ['root', 'sudo_bob', 'bob']) {
+      expect(await publish({ user, key: await master.rootKey() })).toEqual(published)
+    }
+  })
+
+  test('with a token or a password is not done because the key is right too', async () => {
+    await open()
+    const key = await master.rootKey()
+    expect(await publish({ user: 'root', key, kwargs: { token: 'x' } })).toEqual(error('AuthenticationError'))
+    expect(await publish({ user: 'root', key, kwargs: { eauth: 'pam' } })).toEqual(error('AuthenticationError'))
+  })
+
+  test.each([
+    ['x/ret/wire1'],
+    [`20261120120000123456/ret/wire1\n\n`],
+    ['\n\n'],
+    ['__proto__'],
+    ['9'.repeat(100_000)],
+  ])('under a made-up job id is refused, and the id does not get into a tag: %j', async (jid) => {
+    await open()
+    expect(await publish({ user: 'root', key: 'wrong', jid })).toEqual(error('AuthenticationError'))
+    expect(await publish({ user: 'root', key: await master.rootKey(), jid })).toEqual(error('SaltInvocationError'))
+    expect(master.events.map(({ tag }) => tag)).toEqual(['salt/job/error', 'salt/job/error'])
+  })
+
+  test('CVE-2021-25283: what looks like a template is taken literally', async () => {
+    await open()
+    const literal = ['{{7*7}}', '${7*7}', '<%= 7 %>', '#{7*7}']
+    await publish({ user: 'root', key: await master.rootKey(), arg: literal, kwargs: { metadata: literal } })
+    expect(master.published[0]?.job).toMatchObject({ arg: literal, metadata: literal })
+  })
+})
+
+describe('publisher_acl', () => {
+  const acl = { publisher_acl: { alice: ['test.*', { wire1: ['cmd.run'] }] } }
+
+  test('CVE-2013-4435: a function that is allowed does not carry another one along', async () => {
+    await open(acl)
+    const alice = { user: 'alice', key: await keyOf('alice') }
+    for (const fun of ['test.ping,cmd.run', ['test.ping', 'cmd.run'], 'test.ping\ncmd.run', 'cmd.run', 'sys.doc']) {
+      expect([fun, await publish({ ...alice, fun })]).toEqual([fun, error('AuthorizationError')])
+    }
+    expect(await publish({ ...alice, fun: ['test.ping', 'test.echo'], arg: [[], ['x']] })).toEqual(published)
+    expect(await publish({ ...alice, fun: 'cmd.run', tgt: 'wire1' })).toMatchObject({ load: { minions: ['wire1'] } })
+    expect(await publish({ ...alice, fun: 'cmd.run', tgt: 'wire*' })).toEqual(error('AuthorizationError'))
+    expect(master.logged.filter((line) => line.startsWith('warn Refused to publish'))).toHaveLength(6)
+  })
+
+  test('CVE-2022-22941: a target that matches nobody is not allowed for that', async () => {
+    await open(acl)
+    const alice = { user: 'alice', key: await keyOf('alice') }
+    expect(await publish({ ...alice, fun: 'cmd.run', tgt: 'nobody*' })).toEqual(error('AuthorizationError'))
+    await publish({ ...alice, fun: 'cmd.run', tgt: ['nobody'], tgt_type: 'list' })
+    await publish({ ...alice, tgt: 'nobody*' })
+    expect(master.published).toEqual([])
+  })
+
+  test("a user's key is good for that user only, and only if listed", async () => {
+    await open(acl)
+    const [alice, bob] = [await keyOf('alice'), await keyOf('bob')]
+    for (const [user, key] of [
+      ['bob', bob],
+      ['bob', alice],
+      ['alice', bob],
+      ['root', alice],
+      ['sudo_alice', alice],
+    ]) {
+      expect([user, await publish({ user, key })]).toEqual([user, error('AuthenticationError')])
+    }
+  })
+})
+
+describe('CVE-2015-6918, CVE-2021-25284: what proves who somebody is', () => {
+  test.each([
+    ['is right', true],
+    ['is wrong', false],
+  ])('is in no event, job, publication or log line when it %s', async (_, right) => {
+    await open({ publisher_acl: { alice: ['test.*'] } })
+    const [root, alice] = [await master.rootKey(), await keyOf('alice')]
+    const canary = (name: string) => `c4n4ry-${name}`
+    const secrets = { token: canary('token'), eauth: canary('eauth'), username: canary('name'), password: canary('password') }
+    const wrongKey = canary('key')
+    await publish({ user: 'root', key: right ? root : wrongKey, password: canary('outer') })
+    await publish({ user: 'alice', key: right ? alice : wrongKey, fun: right ? 'test.ping' : 'cmd.run' })
+    await publish({ user: 'root', key: right ? root : wrongKey, kwargs: { ...secrets, metadata: { shown: 1 } }, jid: 'x' })
+    await publish({ user: 'root', key: right ? root : wrongKey, ...secrets })
+    for (const cmd of ['wheel', 'runner', 'mk_token', 'get_token', 'nothing']) {
+      await clear({ cmd, fun: 'key.list_all', user: 'root', key: right ? root : wrongKey, ...secrets })
+    }
+    const jobs = [...master.room.jobs.list()]
+    const shown = JSON.stringify([master.events, master.published, master.logged, jobs])
+    expect(jobs).toHaveLength(right ? 3 : 0)
+    expect(shown).not.toContain('c4n4ry')
+    for (const key of [root, alice]) expect(shown).not.toContain(key)
+  })
+})
+
+describe('CVE-2020-11651, CVE-2020-11652, CVE-2021-25282: a clear command', () => {
+  const internal = [
+    '_send_pub',
+    '_prep_auth_info',
+    '_prep_pub',
+    'connect',
+    '__proto__',
+    '__init__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    'valueOf',
+    'get',
+    'size',
+    'answer',
+    'handlers',
+    '_return',
+    '_pillar',
+    '_minion_event',
+    'revoke_auth',
+    '_file_recv',
+    'minion_pub',
+    '',
+    ' ping',
+    'PING',
+    'ping\0',
+  ]
+
+  test.each(internal)('that does not exist is answered with nothing: %j', async (cmd) => {
+    await open()
+    const reply = await master.answer(packClear({ cmd, id: 'wire1', jid: '20261120120000123456', return: 1, tgt: '*' }))
+    expect(Buffer.from(reply).toString('hex')).toBe('80')
+    expect([master.events, master.published]).toEqual([[], []])
+  })
+
+  test('CVE-2021-3144: with a token that is a path, or unknown, gives nothing', async () => {
+    await open()
+    for (const token of ['../../pki/master.pem', '/etc/passwd', '..', '', 'x'.repeat(10_000), '\0']) {
+      expect(await clear({ cmd: 'get_token', token })).toEqual({})
+    }
+    expect(await clear({ cmd: 'get_token', token: ['x'] })).toBe(false)
+  })
+
+  test('wheel and runner need credentials, whatever they are asked for', async () => {
+    await open()
+    const functions = ['key.accept', 'pillar_roots.write', 'file_roots.read', 'config.update_config', '../x', '__proto__']
+    for (const cmd of ['wheel', 'runner']) {
+      for (const fun of functions) {
+        for (const proof of [{}, { token: 'x' }, { eauth: 'auto', username: 'root', password: '' }, { user: 'root', key: '' }]) {
+          expect(await clear({ cmd, fun, match: '*', path: '../x', ...proof })).toEqual({
+            error: { name: expect.stringMatching(/AuthenticationError$/), message: expect.any(String) },
+          })
+        }
+      }
+    }
+    expect(master.events).toEqual([])
+  })
+})
