@@ -3,6 +3,7 @@
  * directory full of small files has been read. The daemons run what tsc wrote.
  */
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -56,6 +57,8 @@ const __url = (file) => require('node:url').pathToFileURL(file).href
 const __compiled = (file) => __url(require('node:path').join(__dirname, '..', file))
 const __resolve = (name) => __url(require.resolve(name))`
 
+await removeOrphans()
+
 const common = {
   bundle: true,
   platform: 'node',
@@ -94,6 +97,16 @@ for (const tool of tools) {
     plugins: [sources, unused],
   })
   await keepCompiled(tool)
+}
+
+/** Removes what was compiled from sources that are gone: the loader would go on offering it. */
+async function removeOrphans() {
+  const dist = path.join(root, 'dist')
+  for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name)
+    const source = path.relative(dist, file).replace(/\.(js|js\.map|d\.ts)$/, '.ts')
+    if (entry.isFile() && source.endsWith('.ts') && !existsSync(path.join(root, source))) await rm(file)
+  }
 }
 
 /** Runs the command once, up to where it finds no master, and keeps what V8 has compiled of it by then. */

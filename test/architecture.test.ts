@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -11,8 +11,8 @@ const floors: readonly { readonly rooms: readonly string[]; readonly apart?: boo
   { rooms: ['author'] },
   { rooms: ['transport', 'wire', 'crypto', 'codec', 'config', 'log', 'store'] },
   { rooms: ['events', 'loader'] },
-  { rooms: ['channel', 'jobs', 'keys', 'targets', 'fileserver'] },
-  { rooms: ['master', 'minion', 'client', 'api'], apart: true },
+  { rooms: ['channel', 'jobs', 'keys', 'targets'] },
+  { rooms: ['master', 'minion', 'client'], apart: true },
   { rooms: ['cli'] },
 ]
 const extensionFolders = ['modules', 'runners', 'returners', 'plugins']
@@ -71,6 +71,13 @@ const core = sources('core').flatMap(importsOf)
 
 test('imports in core go down only', () => {
   expect(core.map(complaint).filter(Boolean)).toEqual([])
+})
+
+test('every room stands on a floor and says in its README what it is', () => {
+  const rooms = readdirSync(join(root, 'core')).sort()
+  expect(floors.flatMap((floor) => floor.rooms).sort()).toEqual(rooms)
+  const silent = rooms.filter((room) => !existsSync(join(root, 'core', room, 'README.md')))
+  expect(silent, 'rooms without README.md').toEqual([])
 })
 
 test('core names no extension: the loader finds them by folder', () => {

@@ -58,7 +58,7 @@ const changed = (reason: string) =>
     `The master could not be verified: ${reason}. If its key was replaced on purpose, remove minion_master.pub in the minion's pki_dir and start the minion again.`,
   )
 
-/** Sign in once. Rejects with TIMEOUT, MASTER_KEY_CHANGED, or DECODE_FAILED when the reply makes no sense. */
+/** Sign in once. Rejects with TIMEOUT, MASTER_KEY_CHANGED, FINGERPRINT_WRONG, or DECODE_FAILED when the reply makes no sense. */
 export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   const known = await settings.known.read()
   const nonce = newNonce()
@@ -131,7 +131,12 @@ function checkFingerprint({ fingerprint: wanted }: SignInSettings, offered: Publ
   if (!wanted) return
   const found = fingerprint(offered.pem, wanted.hash)
   if (found === wanted.expected.toLowerCase()) return
-  throw changed(`its key has the fingerprint ${found}, and master_finger demands ${wanted.expected}`)
+  throw new SaltError(
+    'FINGERPRINT_WRONG',
+    `The master's key has the fingerprint ${found}, and master_finger demands ${wanted.expected}. Compare it with ` +
+      'what "salt-key -f master.pub" shows on the master: either the option is wrong, or this is not that master.',
+    { found },
+  )
 }
 
 /** True if the signing key vouches for the master's key; an option and a signature that do not agree are refused. */

@@ -32,19 +32,21 @@ async function main(once: boolean): Promise<number> {
   }
 }
 
-async function runIn(folder: Folder, once: boolean, interrupted: Promise<number>): Promise<number> {
+async function runIn(folder: Folder, once: boolean, interrupted: Promise<void>): Promise<number> {
   const programs = openPrograms(folder.path)
-  const shown = async () => {
+  let shown = false
+  const show = async () => {
     await tour(folder, programs)
-    if (once) return 0
+    shown = true
+    if (once) return
     say(goodbye)
     await interrupted
-    return 0
   }
   try {
-    const look = shown()
-    look.catch(() => undefined) // what was interrupted fails, and nobody minds
-    return await Promise.race([look, interrupted, programs.failed])
+    const showing = show()
+    showing.catch(() => undefined) // what was interrupted fails, and nobody minds
+    await Promise.race([showing, interrupted, programs.failed])
+    return shown ? 0 : INTERRUPTED
   } finally {
     await programs.stop()
     await folder.discard()
@@ -52,12 +54,12 @@ async function runIn(folder: Folder, once: boolean, interrupted: Promise<number>
 }
 
 /** Resolves when somebody wants this to end: Ctrl-C, a closed terminal, or a pipe nobody reads any more. */
-function onInterrupt(): Promise<number> {
-  const asked = deferred<number>()
+function onInterrupt(): Promise<void> {
+  const asked = deferred()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => asked.resolve(INTERRUPTED)) // `on`: npm passes on what the terminal has sent already
+    process.on(signal, () => asked.resolve()) // `on`: npm passes on what the terminal has sent already
   }
-  process.stdout.on('error', () => asked.resolve(INTERRUPTED))
+  process.stdout.on('error', () => asked.resolve())
   return asked.promise
 }
 

@@ -4,7 +4,7 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { createJidSource } from '../jobs/jid.ts'
-import { createContext, openLoader } from '../loader/index.ts'
+import { createContext, type LoadedFunction, type Loader, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { LocalClient } from './local-client.ts'
 import { createMasterServices } from './master-services.ts'
@@ -22,6 +22,17 @@ export interface RunnerClientSettings {
   readonly log: Log
   readonly user: string
 }
+
+interface Call {
+  readonly found: LoadedFunction
+  readonly loader: Loader
+  readonly args: readonly unknown[]
+  readonly kwargs: Readonly<Record<string, unknown>>
+  readonly signal: AbortSignal
+}
+
+/** Salt's code for it in events; programs end with another. */
+const NO_SUCH_RUNNER = 254
 
 const nextJid = createJidSource(systemClock)
 
@@ -41,9 +52,13 @@ export class RunnerClient {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<RunnerResult> {
     const jid = nextJid()
-    const about = { fun: `runner.${fun}`, jid, user: this.#settings.user, fun_args: shown(args, kwargs) }
+    const { config, log, user } = this.#settings
+    const loader = openLoader('runners', { config, log })
+    const found = await loader.get(fun)
+    if (!found) return this.#missing(jid, fun, shown(args, kwargs), await loader.why(fun))
+    const about = { fun: `runner.${fun}`, jid, user, fun_args: shown(args, kwargs) }
     await this.#announce(tags.runNew(jid), about)
-    const result = await this.#perform(fun, args, kwargs, signal)
+    const result = await this.#perform({ found, loader, args, kwargs, signal })
     await this.#announce(tags.runReturn(jid), { ...about, return: result.return, success: result.success })
     return { jid, ...result }
   }
@@ -53,16 +68,15 @@ export class RunnerClient {
     await client?.close()
   }
 
-  async #perform(
-    fun: string,
-    args: readonly unknown[],
-    kwargs: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<Omit<RunnerResult, 'jid'>> {
+  /** Of a runner that does not exist only the end is told, in a form of its own (wire protocol §12). */
+  async #missing(jid: string, fun: string, fun_args: unknown[], why: string): Promise<RunnerResult> {
+    const told = { success: false, return: why, retcode: NO_SUCH_RUNNER, fun, fun_args, jid }
+    await this.#announce(tags.runReturn(jid), told)
+    return { jid, return: why, success: false, retcode: 1 }
+  }
+
+  async #perform({ found, loader, args, kwargs, signal }: Call): Promise<Omit<RunnerResult, 'jid'>> {
     const { config, log } = this.#settings
-    const loader = openLoader('runners', { config, log })
-    const found = await loader.get(fun)
-    if (!found) return { return: await loader.why(fun), success: false, retcode: 1 }
     const { services, close } = createMasterServices({ config, client: () => this.#connected() })
     const context = createContext(
       {
@@ -91,7 +105,7 @@ export class RunnerClient {
       const retcode = retcodeOf(value, context.retcode)
       return { return: value ?? null, success: retcode === 0, retcode, ...(outputter && { outputter }) }
     } catch (error) {
-      return { return: sentenceOf(fun, error), success: false, retcode: 1 }
+      return { return: sentenceOf(found.name, error), success: false, retcode: 1 }
     } finally {
       await close()
     }

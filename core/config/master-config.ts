@@ -32,7 +32,21 @@ export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
     config_dir,
     conf_file,
   }
-  return { config: deepFreeze(config), warnings }
+  return { config: deepFreeze(config), warnings: [...warnings, ...dangers(config)] }
+}
+
+function dangers({ ipc_mode, open_mode }: MasterOptions): string[] {
+  return [
+    ...(ipc_mode === 'tcp'
+      ? [
+          'With ipc_mode: tcp every user of this host can read the events of this master and publish jobs through it. ' +
+            'Use it only where nobody else can log in.',
+        ]
+      : []),
+    ...(open_mode
+      ? ['open_mode is on: whoever reaches this master is accepted as any minion. Turn it off soon.']
+      : []),
+  ]
 }
 
 /** Older configurations give hours. */

@@ -96,7 +96,7 @@ export class EventBus {
 
   async #reconnect(): Promise<void> {
     const { signal } = this.#closing
-    const delays = backoff({ minMs: 20, maxMs: 2_000 })
+    const delays = backoff({ minMs: 20, maxMs: 200 }) // of no cost on the same machine, and events pass meanwhile
     while (!signal.aborted) {
       const socket = await connectLocal(this.#settings.pubPath).catch(() => undefined)
       if (socket && !signal.aborted) return this.#resume(socket)

@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
 import { encodeNetwork } from '../codec/index.ts'
-import type { MasterConfig } from '../config/index.ts'
+import { keepAliveOf, type MasterConfig } from '../config/index.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { tags } from '../events/index.ts'
 import { JobCache } from '../jobs/job-cache.ts'
@@ -125,6 +125,7 @@ function openRequestPort(config: MasterConfig): Promise<WorkerDevice> {
       port: config.ret_port,
       ipv6: config.ipv6,
       backlog: config.zmq_backlog,
+      keepAlive: keepAliveOf(config),
     },
     backend: workersBackend(config),
     stuckMs: STUCK_MS,

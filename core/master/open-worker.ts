@@ -58,10 +58,16 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,
-    nextJid: createJidSource(clock),
+    nextJid: jidSource(config, clock),
   }
   const decide = keyDecisions(around, keys)
   return { room, sessions, answer: createWorker({ room, masterKeys, sessions, aesKeys, decide, log, clock }) }
+}
+
+/** With `unique_jid` an id tells the process that gave it, as in Salt; ours are unique anyway. */
+function jidSource({ unique_jid }: MasterConfig, clock: Clock): () => string {
+  const next = createJidSource(clock)
+  return unique_jid ? () => `${next()}_${process.pid}` : next
 }
 
 /** Decides about offered keys, and says so in the log. */

@@ -3,7 +3,7 @@ import { messageOf } from '../base/errors.ts'
 import type { AesKeys } from '../channel/aes-keys.ts'
 import { PublishChannel } from '../channel/publish-channel.ts'
 import { decode, encodeNetwork } from '../codec/index.ts'
-import type { MasterConfig } from '../config/index.ts'
+import { keepAliveOf, type MasterConfig } from '../config/index.ts'
 import type { PrivateKey, SigningAlgorithm } from '../crypto/index.ts'
 import type { PublishServer, Transport } from '../transport/contract.ts'
 import { isRecord } from '../wire/bytes.ts'
@@ -29,6 +29,7 @@ export async function openPublisher(settings: {
     ipv6: config.ipv6,
     backlog: config.zmq_backlog,
     highWaterMark: config.pub_hwm,
+    keepAlive: keepAliveOf(config),
   })
   const channel = new PublishChannel({
     server,

@@ -1,7 +1,7 @@
 import type { Log } from '../author/context.ts'
 import { systemClock } from '../base/clock.ts'
 import { currentUser } from '../base/current-user.ts'
-import { SaltError } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { EventBus, minionEventSockets, tags } from '../events/index.ts'
 import { CachedReturns } from '../jobs/cached-returns.ts'
@@ -56,7 +56,9 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
       new AbortController().signal,
     )
     const { return: value, retcode } = outcome
-    await link?.request({ cmd: '_return', id, jid: 'req', return: value, retcode, fun, fun_args: arg })
+    await link
+      ?.request({ cmd: '_return', id, jid: 'req', return: value, retcode, fun, fun_args: arg })
+      .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
     const { failure, ...shown } = outcome
     return { ...shown, jid }
   } finally {
@@ -94,16 +96,18 @@ async function runnerOf(
 ) {
   const { id } = config
   const tell = (tag: string) => bus.fire(tag, {}).catch(() => {}) // nobody to tell
+  const ask = async (load: Readonly<Record<string, unknown>>) => {
+    if (link) return link.request(load)
+    throw new SaltError('MASTER_UNREACHABLE', 'This needs a master; leave out --local.')
+  }
   const services = createServices({
     id,
     procs: await ProcTable.read(config.cachedir),
     spool: ReturnSpool.empty(),
     cached: new CachedReturns(cachedReturnsDirectory(config)),
     fire: bus.fire,
-    request: async (load) => {
-      if (link) return link.request(load)
-      throw new SaltError('MASTER_UNREACHABLE', 'This needs a master; leave out --local.')
-    },
+    request: ask,
+    tellMasters: ask,
     refreshModules: () => void tell(tags.moduleRefresh),
     refreshGrains: () => tell(tags.grainsRefresh),
   })
@@ -112,25 +116,37 @@ async function runnerOf(
   return { id, config, grains, pillar: {}, loader, services, match, log }
 }
 
+/** A link to the first of the masters that accepts this minion. */
 async function openLink(
   config: MinionConfig,
   grains: Readonly<Record<string, unknown>>,
   log: Log,
 ): Promise<MasterLink> {
-  const [address] = await masterAddresses(config)
   const keys = await MinionKeys.open(config)
-  return new MasterLink({
-    config,
-    id: config.id,
-    key: keys.key,
-    known: keys.master(),
-    signingKey: keys.signingKey,
-    transport: getTransport(config.transport),
-    address: address!,
-    grains: () => grains,
-    log,
-    onJob: () => {},
-    onReady: async () => {},
-    now: Date.now,
-  })
+  const failures: unknown[] = []
+  for (const address of masterAddresses(config)) {
+    const link = new MasterLink({
+      config,
+      id: config.id,
+      key: keys.key,
+      known: keys.master(),
+      signingKey: keys.signingKey,
+      transport: getTransport(config.transport),
+      address,
+      grains: () => grains,
+      log,
+      once: true,
+      onJob: () => {},
+      onReady: async () => {},
+      now: Date.now,
+    })
+    try {
+      await link.signIn()
+      return link
+    } catch (error) {
+      failures.push(error)
+      await link.close()
+    }
+  }
+  throw failures[0]
 }

@@ -3,8 +3,10 @@ import { messageOf } from '../base/errors.ts'
 import type { ReturnSpool, SpoolEntry } from '../jobs/return-spool.ts'
 
 export interface DelivererSettings {
-  readonly spool: ReturnSpool
-  /** Send a return to the master that published the job, and give its decrypted answer. */
+  readonly spool: Pick<ReturnSpool, 'done'>
+  /** What is in the spool already for this master. */
+  readonly owed: readonly SpoolEntry[]
+  /** Send a return to the master, and give its decrypted answer. */
   send(entry: SpoolEntry): Promise<unknown>
   readonly log: Log
   /** Seconds between tries: a random time between the two (`return_retry_timer`, `return_retry_timer_max`). */
@@ -18,7 +20,7 @@ const CONCURRENCY = 8
 const MAX_REFUSALS = 20
 
 /**
- * Brings the returns in the spool to the master, however long that takes: an entry is removed only after the master's
+ * Brings the returns in the spool to a master, however long that takes: an entry is removed only after the master's
  * verified acknowledgement (wire protocol §10.4). Tries that fail are repeated after a random wait, for ever.
  */
 export class Deliverer {
@@ -32,7 +34,7 @@ export class Deliverer {
 
   constructor(settings: DelivererSettings) {
     this.#settings = settings
-    for (const entry of settings.spool.pending()) this.deliver(entry)
+    for (const entry of settings.owed) this.deliver(entry)
   }
 
   deliver(entry: SpoolEntry): void {

@@ -1,13 +1,15 @@
 import type { Log } from '../author/context.ts'
 import type { GrainsSource } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
+import { fnmatch } from '../base/fnmatch.ts'
 import { openLoader } from '../loader/index.ts'
 
 type Grains = Record<string, unknown>
 
 /**
- * Collect all grains in Salt's order: `core` first, then the other sources by name, then those of the configuration.
- * A source that fails is logged and skipped.
+ * Collect all grains in Salt's order: `core` first, then the other sources by name, then those of the configuration;
+ * a later value wins, or is merged with `grains_deep_merge`. A source that fails is logged and skipped, and so is what
+ * `grains_blacklist` names.
  */
 export async function collectGrains(config: Readonly<Record<string, unknown>>, log: Log): Promise<Grains> {
   const loader = openLoader('grains', { config, log })
@@ -16,14 +18,35 @@ export async function collectGrains(config: Readonly<Record<string, unknown>>, l
     ...names.filter((name) => name === 'core'),
     ...names.filter((name) => name !== 'core').sort(),
   ]
-  const grains: Grains = {}
+  const add = config['grains_deep_merge'] === true ? merge : Object.assign
+  let grains: Grains = {}
   for (const name of ordered) {
     try {
       const source = await loader.plugin<GrainsSource>(name)
-      Object.assign(grains, await source.collect({ opts: config, grains, log }))
+      grains = add({ ...grains }, await source.collect({ opts: config, grains, log }))
     } catch (error) {
       log.error(`The grains source ${name} failed and was skipped: ${messageOf(error)}`)
     }
   }
-  return Object.assign(grains, config['grains'])
+  return without(add(grains, config['grains'] as Grains), config['grains_blacklist'])
+}
+
+const isMap = (value: unknown): value is Grains =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/** Maps are merged, lists joined, everything else replaced. */
+function merge(into: Grains, more: Grains): Grains {
+  for (const [name, value] of Object.entries(more)) {
+    const old = Object.hasOwn(into, name) ? into[name] : undefined
+    if (isMap(old) && isMap(value)) into[name] = merge({ ...old }, value)
+    else into[name] = Array.isArray(old) && Array.isArray(value) ? [...new Set([...old, ...value])] : value
+  }
+  return into
+}
+
+function without(grains: Grains, patterns: unknown): Grains {
+  const blocked = Array.isArray(patterns) ? patterns.map(String) : []
+  if (!blocked.length) return grains
+  const kept = Object.entries(grains).filter(([name]) => !blocked.some((pattern) => fnmatch(name, pattern)))
+  return Object.fromEntries(kept)
 }

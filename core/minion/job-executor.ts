@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { Log } from '../author/context.ts'
+import type { Log, MinionServices } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { makeReturn, type ReturnLoad } from '../wire/return.ts'
@@ -14,7 +14,7 @@ export interface ExecutorSettings {
   readonly procs: ProcTable
   readonly pool: Pick<JobPool, 'run'>
   /** Run a job in the minion's own process. */
-  runHere(job: JobLoad, signal: AbortSignal): Promise<ReturnLoad>
+  runHere(job: JobLoad, services: MinionServices, signal: AbortSignal): Promise<ReturnLoad>
   /** Jobs run in processes of their own (`multiprocessing`); else in that of the minion, where none can be killed. */
   readonly multiprocessing: boolean
   /** At most so many jobs run at once, the others wait (`process_count_max`); -1: any number. */
@@ -34,15 +34,21 @@ export class JobExecutor {
     this.#turns = new Turns(settings.limit)
   }
 
-  async run(job: JobLoad): Promise<ReturnLoad> {
+  /** `services` are what the job may ask of the minion. */
+  async run(job: JobLoad, services: MinionServices): Promise<ReturnLoad> {
     const { runHere, multiprocessing, id } = this.#settings
-    if (answeredInProcess(job.fun)) return runHere(job, AbortSignal.timeout(CONTROL_MS))
+    if (answeredInProcess(job.fun)) return runHere(job, services, AbortSignal.timeout(CONTROL_MS))
     const turn = await this.#turn(job)
     if (SaltError.is(turn)) {
-      return makeReturn(job, id, { return: `ERROR: ${turn.message}`, retcode: 1, success: false, out: 'nested' })
+      return makeReturn(job, id, {
+        return: `ERROR: ${turn.message}`,
+        retcode: 1,
+        success: false,
+        out: 'nested',
+      })
     }
     try {
-      return await (multiprocessing ? this.#inPool(job) : this.#inThisProcess(job))
+      return await (multiprocessing ? this.#inPool(job, services) : this.#inThisProcess(job, services))
     } finally {
       turn()
     }
@@ -59,9 +65,9 @@ export class JobExecutor {
     return this.#turns.take(leaving.signal).catch((reason: SaltError) => reason)
   }
 
-  #inPool(job: JobLoad): Promise<ReturnLoad> {
+  #inPool(job: JobLoad, services: MinionServices): Promise<ReturnLoad> {
     const { pool, procs, log } = this.#settings
-    return pool.run(job, async (pid) => {
+    return pool.run(job, services, async (pid) => {
       log.info(`Starting a new job ${job.jid} with PID ${pid}`)
       // 0 and 1 would signal the minion itself, or everything.
       const stop = (signal: number) => void (pid > 1 && process.kill(-pid, signal))
@@ -69,12 +75,12 @@ export class JobExecutor {
     })
   }
 
-  async #inThisProcess(job: JobLoad): Promise<ReturnLoad> {
+  async #inThisProcess(job: JobLoad, services: MinionServices): Promise<ReturnLoad> {
     const { runHere, procs } = this.#settings
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
     await procs.add({ job, pid: process.pid, stop })
-    return runHere(job, abort.signal)
+    return runHere(job, services, abort.signal)
   }
 }
 

@@ -12,7 +12,6 @@ export interface JobPoolSettings {
   readonly config: Readonly<Record<string, unknown>>
   /** The facts that new job processes get; read anew for each. */
   facts(): { readonly grains: object; readonly pillar: object }
-  readonly services: MinionServices
   readonly log: Log
   /** Idle processes that are kept ready. */
   readonly warm: number
@@ -22,6 +21,8 @@ interface Worker {
   readonly process: ChildProcess
   readonly pid: number
   readonly ready: Promise<void>
+  /** What the job that runs may ask of the minion. */
+  services?: MinionServices
   jobs: number
 }
 
@@ -48,8 +49,13 @@ export class JobPool {
   }
 
   /** Run a job; `started` is told the process's id before it begins. Always gives a return. */
-  async run(job: JobLoad, started: (pid: number) => Promise<void>): Promise<ReturnLoad> {
+  async run(
+    job: JobLoad,
+    services: MinionServices,
+    started: (pid: number) => Promise<void>,
+  ): Promise<ReturnLoad> {
     const worker = this.#idle.shift() ?? this.#spawn()
+    worker.services = services
     this.#warmUp()
     const generation = this.#generation
     await started(worker.pid)
@@ -94,7 +100,7 @@ export class JobPool {
       child.on('message', (message: FromJobProcess) => {
         if (message.type === 'ready') resolve()
         else if (message.type === 'log') log[message.level](message.message, message.facts)
-        else if (message.type === 'call') void this.#serve(child, message)
+        else if (message.type === 'call') void serve(worker, message)
       })
       child.once('exit', (code, signal) => reject(new Error(`the job process ended with ${signal ?? code}`)))
     })
@@ -112,7 +118,8 @@ export class JobPool {
       pillar: encodeLocal(pillar),
     }
     post(child, start)
-    return { process: child, pid: child.pid ?? 0, ready, jobs: 0 }
+    const worker: Worker = { process: child, pid: child.pid ?? 0, ready, jobs: 0 }
+    return worker
   }
 
   #runIn(worker: Worker, job: JobLoad): Promise<ReturnLoad> {
@@ -136,21 +143,20 @@ export class JobPool {
       )
     })
   }
+}
 
-  /** A function in the job process asks the minion for something. */
-  async #serve(child: ChildProcess, call: Extract<FromJobProcess, { type: 'call' }>): Promise<void> {
-    const services = this.#settings.services as unknown as Record<
-      string,
-      (...args: unknown[]) => Promise<unknown>
-    >
-    try {
-      const method = Object.hasOwn(services, call.method) ? services[call.method] : undefined
-      if (!method) throw new Error(`The minion has no service ${call.method}.`)
-      const value = await method(...(decode(call.args) as unknown[]))
-      post(child, { type: 'answer', call: call.call, value: encodeLocal(value ?? null) })
-    } catch (error) {
-      post(child, { type: 'failure', call: call.call, message: messageOf(error) })
-    }
+/** A function in the job process asks the minion for something. */
+async function serve(
+  { process: child, services = {} as MinionServices }: Worker,
+  { method, args, call }: Extract<FromJobProcess, { type: 'call' }>,
+): Promise<void> {
+  try {
+    const ask = Object.hasOwn(services, method) ? services[method as keyof MinionServices] : undefined
+    if (!ask) throw new Error(`The minion has no service ${method}.`)
+    const value = await (ask as (...args: unknown[]) => Promise<unknown>)(...(decode(args) as unknown[]))
+    post(child, { type: 'answer', call, value: encodeLocal(value ?? null) })
+  } catch (error) {
+    post(child, { type: 'failure', call, message: messageOf(error) })
   }
 }
 

@@ -9,9 +9,14 @@ export interface MasterAddress {
 /** The masters of the configuration: `master` is a name or address, with or without port, or a list of them. */
 export function masterAddresses(config: MinionConfig): MasterAddress[] {
   const named = Array.isArray(config.master) ? config.master : [config.master]
-  const addresses = named.map((text) => parseAddress(String(text).trim(), config.master_port))
+  const addresses = named.map((text) => addressOf(String(text).trim(), config))
   if (addresses.length) return addresses
   throw new SaltError('CONFIG_INVALID', `No master is set: add "master: <address>" to ${config.conf_file}.`)
+}
+
+/** With `master_uri_format: ip_only` there is no port in `master`. */
+function addressOf(text: string, { master_port, master_uri_format }: MinionConfig): MasterAddress {
+  return master_uri_format === 'ip_only' ? { host: text, port: master_port } : parseAddress(text, master_port)
 }
 
 /** `host`, `host:port`, `[v6]:port` or a bare IPv6 address. */

@@ -3,11 +3,12 @@ import type { Log } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { BROADCAST_TOPIC, topicOf } from '../channel/publish-channel.ts'
 import { createRequestChannel, type RequestChannel } from '../channel/request-channel.ts'
-import { type Credentials, type KnownMaster, signIn } from '../channel/sign-in-client.ts'
+import type { Credentials, KnownMaster } from '../channel/sign-in-client.ts'
 import { type ReceivedJob, subscription } from '../channel/subscription.ts'
-import type { MinionConfig } from '../config/index.ts'
+import { keepAliveOf, type MinionConfig } from '../config/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../crypto/index.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../transport/contract.ts'
+import { signInUntilAccepted } from './persistent-sign-in.ts'
 
 export interface MasterLinkSettings {
   readonly config: MinionConfig
@@ -19,21 +20,12 @@ export interface MasterLinkSettings {
   readonly address: { readonly host: string; readonly port: number }
   readonly grains: () => Readonly<Record<string, unknown>>
   readonly log: Log
+  /** Give up where a daemon would wait (`salt-call`). */
+  readonly once?: boolean
   onJob(received: ReceivedJob, link: MasterLink): void
   /** After the first sign-in, when publications arrive. */
   onReady(link: MasterLink): Promise<void>
   now(): number
-}
-
-/** The master is there, knows this minion, and says no. */
-export class Rejected extends SaltError {
-  constructor(address: string) {
-    super(
-      'KEY_REJECTED',
-      `The master ${address} has rejected this minion's key. Accept it there (salt-key -a <id> --include-rejected), ` +
-        'or set rejected_retry: true to keep asking.',
-    )
-  }
 }
 
 /** Sign-in, subscription and requests of one minion with one master (wire protocol §6, §9). */
@@ -67,7 +59,7 @@ export class MasterLink {
     return `${host}:${port}`
   }
 
-  /** Sign in and take publications until closed. Rejects only with {@link Rejected} or MASTER_KEY_CHANGED. */
+  /** Sign in and take publications until closed. Rejects when this master is given up, see `signInUntilAccepted`. */
   async run(): Promise<void> {
     const { onJob, onReady, log, config } = this.#settings
     let ready = false
@@ -87,12 +79,34 @@ export class MasterLink {
     }
   }
 
-  request(load: Readonly<Record<string, unknown>>, timeoutMs = 60_000): Promise<unknown> {
-    return this.#channel.request(load, timeoutMs)
+  /** Rejects where `run` would. */
+  async signIn(): Promise<void> {
+    await this.#signedIn()
   }
 
-  pillar(load: Readonly<Record<string, unknown>>, timeoutMs = 60_000): Promise<Record<string, unknown>> {
-    return this.#channel.pillar(load, timeoutMs)
+  /** The master has accepted this minion, as far as it knows. */
+  get isSignedIn(): boolean {
+    return this.#current !== undefined
+  }
+
+  request(load: Readonly<Record<string, unknown>>): Promise<unknown> {
+    return this.#insist((timeoutMs) => this.#channel.request(load, timeoutMs))
+  }
+
+  pillar(load: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
+    return this.#insist((timeoutMs) => this.#channel.pillar(load, timeoutMs))
+  }
+
+  /** A request that is not answered in time is made anew (`request_channel_timeout`, `request_channel_tries`). */
+  async #insist<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
+    const { request_channel_timeout: seconds, request_channel_tries: tries } = this.#settings.config
+    for (let count = 1; ; count++) {
+      try {
+        return await ask(seconds * 1000)
+      } catch (error) {
+        if (!isTimeout(error) || count >= tries) throw error
+      }
+    }
   }
 
   /** No further publications; requests still go out. */
@@ -117,11 +131,7 @@ export class MasterLink {
       host: address.host,
       port: address.port,
       ipv6: config.ipv6,
-      keepAlive: {
-        idle: config.tcp_keepalive ? config.tcp_keepalive_idle : -1,
-        count: config.tcp_keepalive_cnt,
-        interval: config.tcp_keepalive_intvl,
-      },
+      keepAlive: keepAliveOf(config),
       ...(config.source_address && { sourceAddress: config.source_address }),
     }
   }
@@ -163,7 +173,7 @@ export class MasterLink {
   }
 
   #signedIn(): Promise<Credentials> {
-    this.#credentials ??= this.#signInUntilAccepted().then((credentials) => {
+    this.#credentials ??= this.#signIn().then((credentials) => {
       this.#current = credentials
       return credentials
     })
@@ -179,69 +189,24 @@ export class MasterLink {
     return this.#signedIn()
   }
 
-  async #signInUntilAccepted(): Promise<Credentials> {
-    const { config, log } = this.#settings
-    let wait = config.acceptance_wait_time
-    for (;;) {
-      const outcome = await this.#attempt()
-      if (outcome?.state === 'accepted') {
-        log.info(`Authentication with master at ${this.address} successful!`)
-        return outcome.credentials
-      }
-      const seconds = outcome ? wait : Math.random() * config.random_reauth_delay
-      if (outcome) wait = Math.min(wait * 2, config.acceptance_wait_time_max || config.acceptance_wait_time)
-      await delay(seconds * 1000, undefined, { signal: this.#closing.signal })
-    }
-  }
-
-  /** One sign-in; undefined if the master did not answer, or not in a way to act on. */
-  async #attempt() {
-    const { config, log, id, key, known, signingKey } = this.#settings
-    const masterWasKnown = (await known.read()) !== undefined
-    try {
-      const outcome = await signIn({
-        client: this.#client,
-        timeoutMs: config.auth_timeout * 1000,
-        id,
-        key,
-        known,
-        algorithms: this.#algorithms,
-        minimumVersion: config.minimum_auth_version,
-        ...(signingKey && { signingKey }),
-        ...(config.master_finger && {
-          fingerprint: { expected: config.master_finger, hash: config.hash_type },
-        }),
-        ...this.#autosignGrains(),
-        token: this.#token,
-      })
-      if (outcome.state === 'pending') {
-        log.warn(
-          `The master ${this.address} has this minion's key, and nobody has accepted it yet (salt-key -a ${id}). ` +
-            `Asking again in ${config.acceptance_wait_time} seconds.`,
-        )
-      }
-      if (outcome.state === 'full')
-        log.error(`The master ${this.address} takes no more minions (max_minions).`)
-      if (outcome.state === 'rejected') this.#rejected(masterWasKnown)
-      return outcome
-    } catch (error) {
-      if (error instanceof Rejected || this.#closing.signal.aborted) throw error
-      log.error(`Signing in to the master ${this.address} failed: ${messageOf(error)}`)
-      return undefined
-    }
-  }
-
-  /** Only a refusal signed by a master this minion knows is believed; anybody can send another. */
-  #rejected(masterWasKnown: boolean): void {
-    const rejected = new Rejected(this.address)
-    if (masterWasKnown && !this.#settings.config.rejected_retry) throw rejected
-    this.#settings.log.error(rejected.message)
-  }
-
-  #autosignGrains() {
-    const names = this.#settings.config.autosign_grains
-    if (!names?.length) return {}
-    const grains = this.#settings.grains()
-    return { autosignGrains: Object.fromEntries(names.map((name) => [name, grains[name]])) }
+  #signIn(): Promise<Credentials> {
+    const { config, id, key, known, signingKey, grains, log, once = false } = this.#settings
+    return signInUntilAccepted({
+      config,
+      id,
+      key,
+      known,
+      signingKey,
+      client: this.#client,
+      address: this.address,
+      algorithms: this.#algorithms,
+      token: this.#token,
+      once,
+      grains,
+      log,
+      closing: this.#closing.signal,
+    })
   }
 }
+
+const isTimeout = (error: unknown): boolean => SaltError.is(error) && error.code === 'TIMEOUT'

@@ -3,6 +3,7 @@ import type { Log, MinionServices } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import type { ReceivedJob } from '../channel/subscription.ts'
 import type { MinionConfig } from '../config/index.ts'
+import type { PrivateKey } from '../crypto/index.ts'
 import { EventPublisher, minionEventSockets, tags } from '../events/index.ts'
 import { CachedReturns } from '../jobs/cached-returns.ts'
 import { ReturnSpool, type SpoolEntry } from '../jobs/return-spool.ts'
@@ -17,6 +18,7 @@ import type { Transport } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
+import { signMessage } from '../wire/message-signature.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import { Deliverer } from './deliverer.ts'
@@ -43,11 +45,11 @@ export class Minion {
   #seen!: SeenJobs
   #loader!: Loader
   #matchers!: TargetMatcher
-  #services!: MinionServices
   #pool!: JobPool
   #executor!: JobExecutor
+  #key!: PrivateKey
   #cached!: CachedReturns
-  #deliverer!: Deliverer
+  readonly #deliverers = new Map<MasterLink, Deliverer>()
   readonly #working = new Set<Promise<void>>()
 
   private constructor(config: MinionConfig, log: Log) {
@@ -69,9 +71,21 @@ export class Minion {
     return this.#grains
   }
 
-  /** Serves its masters until closed. Rejects if a master refuses this minion for good. */
+  /** Serves its masters until closed. Rejects when the last of them is given up. */
   async run(): Promise<void> {
-    await Promise.all(this.#links.map((link) => link.run()))
+    const ends = await Promise.allSettled(this.#links.map((link) => this.#serve(link)))
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed && ends.every((end) => end.status === 'rejected')) throw failed.reason
+  }
+
+  async #serve(link: MasterLink): Promise<void> {
+    try {
+      await link.run()
+    } catch (error) {
+      if (this.#links.length > 1)
+        this.#log.error(`The master ${link.address} is given up: ${messageOf(error)}`)
+      throw error
+    }
   }
 
   /** Stops taking jobs, waits up to `ms` for running ones; later returns wait in the spool. */
@@ -80,7 +94,7 @@ export class Minion {
     const finished = Promise.allSettled(this.#working)
     await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, ms))])
     this.#pool.close()
-    await this.#deliverer.close(500)
+    await Promise.all(Array.from(this.#deliverers.values(), (deliverer) => deliverer.close(500)))
     await Promise.all(this.#links.map((link) => link.close()))
     await this.#bus.close()
     await this.#seen.close()
@@ -104,21 +118,10 @@ export class Minion {
     this.#cached = new CachedReturns(cachedReturnsDirectory(this.#config))
     this.#loader = openLoader('modules', { config: this.#config, grains: this.#grains, log: this.#log })
     this.#matchers = await openMatchers(this.#config, this.#log)
-    this.#services = createServices({
-      id,
-      procs: this.#procs,
-      spool: this.#spool,
-      cached: this.#cached,
-      fire: async (tag, data) => this.#bus.publish(tag, data),
-      request: (load) => this.#request(load),
-      refreshModules: () => this.#refreshModules(),
-      refreshGrains: () => this.#refreshGrains(),
-    })
     this.#pool = new JobPool({
       id,
       config: this.#config,
       facts: () => ({ grains: this.#grains, pillar: this.#pillar }),
-      services: this.#services,
       log: this.#log,
       warm: this.#config.multiprocessing ? 1 : 0,
     })
@@ -127,16 +130,32 @@ export class Minion {
       log: this.#log,
       procs: this.#procs,
       pool: this.#pool,
-      runHere: (job, signal) => this.#runHere(job, signal),
+      runHere: (job, services, signal) => this.#runHere(job, services, signal),
       multiprocessing: this.#config.multiprocessing,
       limit: this.#config.process_count_max,
     })
     await this.#openLinks(transport)
-    this.#deliverer = this.#openDeliverer()
+    for (const link of this.#links) this.#deliverers.set(link, this.#openDeliverer(link))
+  }
+
+  /** What jobs of a master may ask of the minion. */
+  #servicesFor(link: MasterLink): MinionServices {
+    return createServices({
+      id: this.#config.id,
+      procs: this.#procs,
+      spool: this.#spool,
+      cached: this.#cached,
+      fire: async (tag, data) => this.#bus.publish(tag, data),
+      request: (load) => link.request(load),
+      tellMasters: (load) => this.#tellMasters(load),
+      refreshModules: () => this.#refreshModules(),
+      refreshGrains: () => this.#refreshGrains(),
+    })
   }
 
   async #openLinks(transport: Transport): Promise<void> {
     const keys = await MinionKeys.open(this.#config)
+    this.#key = keys.key
     for (const address of await masterAddresses(this.#config)) {
       this.#links.push(
         new MasterLink({
@@ -157,21 +176,21 @@ export class Minion {
     }
   }
 
-  #openDeliverer(): Deliverer {
+  /** One for each master, so that one that is away does not hold up the returns of the others. */
+  #openDeliverer(link: MasterLink): Deliverer {
     const { return_retry_timer: min, return_retry_timer_max: max } = this.#config
     return new Deliverer({
       spool: this.#spool,
-      send: (entry) => this.#linkOf(entry).request(entry.ret),
+      owed: this.#spool.pending().filter((entry) => this.#linkOf(entry) === link),
+      send: (entry) => link.request(entry.ret),
       log: this.#log,
       retry: { min, max },
     })
   }
 
   /** The master that published the job; if it is no longer configured, the first one. */
-  #linkOf(entry: SpoolEntry): MasterLink {
-    const link = this.#links.find(({ address }) => address === entry.master) ?? this.#links[0]
-    if (!link) throw new Error('no master is configured')
-    return link
+  #linkOf({ master }: SpoolEntry): MasterLink | undefined {
+    return this.#links.find(({ address }) => address === master) ?? this.#links[0]
   }
 
   async #onReady(link: MasterLink): Promise<void> {
@@ -207,12 +226,14 @@ export class Minion {
     const fresh = await this.#seen.accept({ keyDigest, serial, jid: job.jid, now: Date.now() })
     if (!fresh) return this.#log.warn(`Ignored job ${job.jid}: it has been seen before.`)
     this.#log.info(`User ${job.user ?? 'unknown'} Executing command ${String(job.fun)} with jid ${job.jid}`)
-    const ret = await this.#executor.run(job)
+    const ret = await this.#executor.run(job, this.#servicesFor(link))
     this.#log.info(`Returning information for job: ${job.jid}`)
     if (this.#config.cache_jobs) await this.#cached.save(job.jid, ret)
-    const entry = await this.#spool.add({ jid: job.jid, master: link.address, job, ret })
+    if (!this.#config.pub_ret) return this.#procs.remove(job.jid)
+    const signed = this.#config.minion_sign_messages ? signMessage(ret, this.#key) : ret
+    const entry = await this.#spool.add({ jid: job.jid, master: link.address, job, ret: signed })
     await this.#procs.remove(job.jid)
-    this.#deliverer.deliver(entry)
+    this.#deliverers.get(link)?.deliver(entry)
   }
 
   #isFor({ tgt, tgt_type, delimiter }: JobLoad): boolean {
@@ -220,7 +241,7 @@ export class Minion {
     return this.#matchers.match({ tgt, tgt_type, ...(delimiter && { delimiter }) }, subject) === true
   }
 
-  async #runHere(job: JobLoad, signal: AbortSignal): Promise<ReturnLoad> {
+  async #runHere(job: JobLoad, services: MinionServices, signal: AbortSignal): Promise<ReturnLoad> {
     const { id } = this.#config
     const settings: RunnerSettings = {
       id,
@@ -228,7 +249,7 @@ export class Minion {
       grains: this.#grains,
       pillar: this.#pillar,
       loader: this.#loader,
-      services: this.#services,
+      services,
       match: await openMatch({ config: this.#config, id, grains: this.#grains, log: this.#log }),
       log: this.#log,
     }
@@ -243,10 +264,9 @@ export class Minion {
     void guarded.finally(() => this.#working.delete(guarded))
   }
 
-  #request(load: Readonly<Record<string, unknown>>): Promise<unknown> {
-    const [link] = this.#links
-    if (!link) throw new Error('no master is configured')
-    return link.request(load)
+  /** Resolves with the first answer; a master that is away gets it later. */
+  #tellMasters(load: Readonly<Record<string, unknown>>): Promise<unknown> {
+    return Promise.any(this.#links.map((link) => link.request(load)))
   }
 
   #refreshModules(): void {
@@ -257,7 +277,8 @@ export class Minion {
   async #refreshGrains(): Promise<void> {
     this.#grains = await collectGrains(this.#config, this.#log)
     this.#refreshModules()
-    for (const link of this.#links) await this.#loadPillar(link)
+    const links = this.#links.filter((link) => link.isSignedIn) // the others get them when they sign in
+    await Promise.all(links.map((link) => this.#loadPillar(link)))
   }
 
   /** Control tags on the minion's own bus (wire protocol §11). */
@@ -278,6 +299,6 @@ export class Minion {
     const content = Array.isArray(events)
       ? { events }
       : { tag: String(tag), data: isRecord(inner) ? inner : { data: inner } }
-    await this.#request(makeMinionEvent(this.#config.id, content, { pretag }))
+    await this.#tellMasters(makeMinionEvent(this.#config.id, content, { pretag }))
   }
 }

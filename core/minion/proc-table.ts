@@ -49,7 +49,8 @@ export class ProcTable {
     const { job, pid } = entry
     this.#entries.set(job.jid, entry)
     const file = this.#file(job.jid)
-    if (file && pid !== undefined) await writeFileAtomic(file, encodeNetwork({ ...job, pid }), { mode: 0o600 })
+    if (file && pid !== undefined)
+      await writeFileAtomic(file, encodeNetwork({ ...job, pid }), { mode: 0o600 })
   }
 
   async remove(jid: string): Promise<void> {
@@ -76,7 +77,9 @@ export class ProcTable {
 }
 
 async function readEntry(path: string): Promise<ProcEntry | undefined> {
-  const found = await readFile(path).then(decode).catch(() => undefined)
+  const found = await readFile(path)
+    .then(decode)
+    .catch(() => undefined)
   const { pid, ...load } = isRecord(found) ? found : {}
   const job = readJobLoad(load)
   if (!job || typeof pid !== 'number' || !(await isJobProcess(pid))) return undefined

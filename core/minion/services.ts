@@ -11,7 +11,10 @@ export interface ServicesSettings {
   readonly cached: CachedReturns
   /** Fire an event on the minion's own bus. */
   fire(tag: string, data: object): Promise<void>
+  /** Ask the master whose job it is. */
   request(load: Readonly<Record<string, unknown>>): Promise<unknown>
+  /** Send something to all masters; gives the first answer. */
+  tellMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
   refreshModules(): void
   refreshGrains(): Promise<void>
 }
@@ -25,7 +28,7 @@ export function createServices(settings: ServicesSettings): MinionServices {
       return true
     },
     async fireMaster(tag, data, options = {}) {
-      return settings.request(makeMinionEvent(id, { tag, data }, options)).then(
+      return settings.tellMasters(makeMinionEvent(id, { tag, data }, options)).then(
         (answer) => answer === null,
         () => false,
       )
@@ -34,7 +37,9 @@ export function createServices(settings: ServicesSettings): MinionServices {
     async running() {
       const returning = spool.pending().filter(({ jid }) => !procs.get(jid))
       return [
-        ...procs.running().map(({ job, pid }) => ({ ...job, ...(pid ? { pid } : { state: 'queued' }) }) as Job),
+        ...procs
+          .running()
+          .map(({ job, pid }) => ({ ...job, ...(pid ? { pid } : { state: 'queued' }) }) as Job),
         ...returning.map((entry) => ({ ...entry.job, state: 'returning' }) as unknown as Job),
       ]
     },

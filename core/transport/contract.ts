@@ -17,7 +17,10 @@ export interface RequestServer {
 
 /** Asks one server. Requests may be under way at once; each answer reaches its own request. */
 export interface RequestClient {
-  /** Rejects with `SaltError` code TIMEOUT after `timeoutMs`, CANCELLED when closed. */
+  /**
+   * Rejects with `SaltError` code TIMEOUT after `timeoutMs`, CANCELLED when closed; where the transport can tell,
+   * MASTER_UNREACHABLE as soon as the connection is lost and no answer can come.
+   */
   request(frame: Uint8Array, timeoutMs: number): Promise<Uint8Array>
   close(): Promise<void>
 }
@@ -66,14 +69,16 @@ export interface ServerSettings {
   readonly maxFrameSize?: number
   /** Messages queued per subscriber before they are dropped. */
   readonly highWaterMark?: number
-  readonly keepAlive?: KeepAlive
+  /** False leaves all to the system. */
+  readonly keepAlive?: KeepAlive | false
 }
 
 export interface ClientSettings {
   readonly host: string
   readonly port: number
   readonly ipv6?: boolean
-  readonly keepAlive?: KeepAlive
+  /** False leaves all to the system. */
+  readonly keepAlive?: KeepAlive | false
   readonly maxFrameSize?: number
   readonly sourceAddress?: string
 }

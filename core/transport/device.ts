@@ -7,7 +7,7 @@ import { bindTcp } from './zeromq/bind.ts'
 import { bindLocal } from './zeromq/bind-local.ts'
 import { readRouted } from './zeromq/routed.ts'
 import { SendQueue } from './zeromq/send-queue.ts'
-import { peerOptions } from './zeromq/settings.ts'
+import { serverOptions } from './zeromq/settings.ts'
 import { openRouter } from './zeromq/sockets.ts'
 
 export { openWorker } from './device/worker.ts'
@@ -17,6 +17,8 @@ const PROBE_MS = 200
 const STUCK_MS = 800
 const MAX_OUTSTANDING = 10_000
 const MAX_BYTES = 512 * 1024 * 1024
+/** Answers that wait for one client to read them; it gets no more then. Salt's clients ask one thing at a time. */
+const MAX_UNREAD = 64
 const LINGER_MS = 1_000
 /** At the end, requests under way get this long to be answered. Milliseconds. */
 const DRAIN_MS = 2_000
@@ -50,9 +52,10 @@ export interface WorkerDevice {
  */
 export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice> {
   const front = openRouter({
-    ...peerOptions(settings.front),
+    ...serverOptions(settings.front),
     linger: LINGER_MS,
     backlog: settings.front.backlog ?? 1_000,
+    sendHighWaterMark: MAX_UNREAD,
   })
   const port = await bindTcp(front, settings.front) // first: its error names who holds the port
   const back = openRouter({ sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0, handover: true })

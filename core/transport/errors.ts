@@ -8,6 +8,14 @@ export const timedOut = (host: string, port: number, timeoutMs: number): SaltErr
     { host, port, timeoutMs },
   )
 
+/** The server or the way to it went away while a request was under way. */
+export const lostConnection = (host: string, port: number): SaltError =>
+  new SaltError(
+    'MASTER_UNREACHABLE',
+    `The connection to ${host}:${port} was lost before the answer came; it is not known whether the request was carried out.`,
+    { host, port },
+  )
+
 /** The client was closed while a request was under way, or before. */
 export const cancelled = (host: string, port: number): SaltError =>
   new SaltError('CANCELLED', `The request to ${host}:${port} was given up: the connection is being closed.`, {

@@ -44,6 +44,7 @@ async function run(): Promise<void> {
   } finally {
     for (const fleet of fleets) fleet.close()
     for (const master of masters) await master.close()
+    if (process.env['DEBUG']) for (const { log } of masters) console.error(log?.())
   }
   const text = report(measured, { minions, ...load })
   process.stdout.write(text)

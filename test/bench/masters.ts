@@ -13,6 +13,8 @@ export interface MeasuredMaster {
   readonly salt: readonly string[]
   /** A real minion that has been accepted. */
   readonly minion: string
+  /** What it has logged, if that is known here. */
+  log?(): string
   close(): Promise<void>
 }
 
@@ -25,6 +27,7 @@ export async function startOurs(options: Record<string, unknown>): Promise<Measu
     pid: cluster.master.pid,
     salt: [process.execPath, join(bin, 'salt'), '-c', cluster.configDir],
     minion,
+    log: () => cluster.master.output,
     close: () => cluster.close(),
   }
 }

@@ -42,7 +42,7 @@ export async function measureReturns(
   const returns = await fleet.prepare(await publishUnanswered(one.master, jobs), bytes)
   const before = usageOf(one.master.pid)
   const rate = await fleet.send(atOnce).catch((error) => {
-    throw new Error(`${one.master.name}: ${error.message}`)
+    throw new Error(`${one.master.name}: ${error.message}\n${one.master.log?.().slice(-3000) ?? ''}`)
   })
   const after = usageOf(one.master.pid)
   add(one, 'returns', rate)

@@ -97,12 +97,14 @@ async function writeConfiguration(path: string, sockets: string): Promise<void> 
   })
   await writeOnce(join(path, 'master'), '# The master of npm start. This file is yours: it is kept.', {
     interface: '127.0.0.1',
+    module_dirs: [path],
     log_level_logfile: 'info',
   })
   await writeOnce(join(path, 'minion'), '# The minion of npm start. This file is yours: it is kept.', {
     id: 'minion',
     master: '127.0.0.1',
     acceptance_wait_time: 1,
+    module_dirs: [path],
     log_level_logfile: 'info',
   })
 }

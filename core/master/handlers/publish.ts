@@ -5,6 +5,7 @@ import { isJid } from '../../jobs/jid.ts'
 import { writeJobFiles } from '../../jobs/job-files.ts'
 import { expectedMinions } from '../../targets/index.ts'
 import { makeJobLoad } from '../../wire/publication.ts'
+import { refusals } from '../../wire/envelope.ts'
 import { type PublishLoad, passedOn, publishReplies, readPublish } from '../../wire/publish-request.ts'
 import type { Caller } from '../access.ts'
 import { type NewJob, storeJob } from '../jids.ts'
@@ -18,7 +19,10 @@ const BY_ID = new Set(['glob', 'pcre', 'list'])
 export function publishHandler(room: WorkerRoom): ClearHandler {
   return async (load) => {
     const request = readPublish(load)
-    if (!request) throw new Error('the publish request lacks tgt, fun or user, or they are of the wrong kind')
+    if (!request) {
+      room.log.debug('Refused to publish: tgt, fun or user are missing, or of the wrong kind')
+      return refusals.exception
+    }
     const caller = await authenticate(room, request)
     if (!caller) return refuse(room, request, 'AuthenticationError', 'Authentication error occurred.')
     const expected = await resolve(room, request)
@@ -51,7 +55,7 @@ async function publish(room: WorkerRoom, request: PublishLoad, expected: Expecte
   const stored = await store(room, { load: { cmd: 'publish', ...about }, minions, wanted: request.jid })
   if ('refused' in stored) return refuse(room, request, stored.refused, stored.message)
   const { jid } = stored
-  room.fire(jid, { minions, missing })
+  room.fire(tags.jobPublished(jid), { minions })
   room.fire(tags.jobNew(jid), { jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing })
   room.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
   await room.publish(

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { SaltError } from '../../base/errors.ts'
-import { isMinionId } from '../../base/minion-id.ts'
+import { isMinionId, type MinionId } from '../../base/minion-id.ts'
 import { type EncryptedHandler, NotAcknowledged } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
+import { isSignedBy } from '../../wire/message-signature.ts'
 import { storeJob } from '../jids.ts'
 import type { WorkerRoom } from '../room.ts'
 
@@ -20,6 +21,7 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
     const { nonce, ...ret } = load
     const { id } = ret
     if (!isMinionId(id) || !('return' in ret) || typeof ret['jid'] !== 'string') return null
+    if (!(await signatureAllows(room, load, id))) return false
     const isKept = room.config.job_cache && ret['jid'] !== 'nocache'
     if (!isKept && !(await room.replays.firstTime(fingerprint))) return null
     const jid = ret['jid'] === 'req' ? await standalone(room, ret, fingerprint) : ret['jid']
@@ -30,6 +32,17 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
     }
     return outcome === 'stored' ? announce(room, jid, id, { ...ret, jid }) : null
   }
+}
+
+/** `require_minion_sign_messages` and `drop_messages_signature_fail`; without them a signature is only looked at. */
+async function signatureAllows(room: WorkerRoom, load: Record<string, unknown>, id: MinionId): Promise<boolean> {
+  const { require_minion_sign_messages: required, drop_messages_signature_fail: drop } = room.config
+  const isSigned = load['sig'] !== undefined
+  if (isSigned && isSignedBy(load, await room.publicKey(id))) return true
+  if (!isSigned && !required) return true
+  const wrong = isSigned ? 'has a wrong signature' : 'is not signed (require_minion_sign_messages)'
+  room.log.error(`The return of ${id} for job ${load['jid']} ${wrong}.`)
+  return isSigned && !drop
 }
 
 function announce(room: WorkerRoom, jid: string, id: string, ret: Record<string, unknown>): null {

@@ -6,12 +6,13 @@ import type { WorkerRoom } from '../room.ts'
 export function revokeAuthHandler(room: WorkerRoom): EncryptedHandler {
   return async (load, { id, verified, fingerprint }) => {
     if (!id || !verified) return false
-    if (!room.config.allow_minion_key_revoke) return load
+    const { allow_minion_key_revoke, preserve_minion_cache, rotate_aes_key } = room.config
+    if (!allow_minion_key_revoke) return load
     if (!(await room.replays.firstTime(fingerprint))) return false
     await room.keys.remove(id)
-    if (load['preserve_minion_cache'] !== true) await room.minions.remove(id)
+    if (!(load['preserve_minion_cache'] || preserve_minion_cache)) await room.minions.remove(id)
     room.fire(tags.key, { result: true, act: 'delete', id })
-    await room.requestRotation()
+    if (rotate_aes_key) await room.requestRotation()
     return true
   }
 }

@@ -3,6 +3,9 @@ const MAX_PER_WORKER = 256
 /** A request that was with so many workers when they were lost is not given to another one. */
 const MAX_COST = 2
 
+/** Requests of one client at once; Salt's clients ask one thing at a time on each connection. */
+const MAX_PER_CLIENT = 256
+
 /** A request on its way through the device; kept until it is answered. */
 interface Pending {
   readonly id: number
@@ -40,6 +43,8 @@ class Worker {
 /** Who is to get the next request: the one with the fewest, and best one that is not at risk. */
 const load = ({ held, suspect }: Worker) => held.size + (suspect ? MAX_PER_WORKER : 0)
 
+const clientOf = ([identity]: readonly Buffer[]): string => identity?.toString('latin1') ?? ''
+
 export interface DispatcherSettings {
   /** A worker not heard of for so long is stuck. Milliseconds. */
   readonly stuckMs: number
@@ -62,6 +67,8 @@ export class Dispatcher {
   readonly #settings: DispatcherSettings
   readonly #workers = new Map<string, Worker>()
   readonly #pending = new Map<number, Pending>()
+  /** How many of them each client has. */
+  readonly #clients = new Map<string, number>()
   #suspects: Pending[] = []
   #fresh: Pending[] = []
   #bytes = 0
@@ -84,12 +91,16 @@ export class Dispatcher {
   /** A request has come. */
   request(path: readonly Buffer[], payload: Buffer): void {
     const { maxOutstanding, maxBytes, refusal, toClient } = this.#settings
-    if (this.#pending.size >= maxOutstanding || this.#bytes + payload.length > maxBytes) {
+    const client = clientOf(path)
+    const ofClient = this.#clients.get(client) ?? 0
+    const isFull = this.#pending.size >= maxOutstanding || this.#bytes + payload.length > maxBytes
+    if (isFull || ofClient >= MAX_PER_CLIENT) {
       toClient(path, refusal)
       return
     }
     const request: Pending = { id: this.#nextId++, path, payload, worker: undefined, cost: 0 }
     this.#pending.set(request.id, request)
+    this.#clients.set(client, ofClient + 1)
     this.#bytes += payload.length
     const worker = this.#fresh.length === 0 ? this.#chooseWorker(request) : undefined
     if (worker) this.#give(request, worker)
@@ -209,6 +220,10 @@ export class Dispatcher {
   #forget(request: Pending): void {
     this.#pending.delete(request.id)
     this.#bytes -= request.payload.length
+    const client = clientOf(request.path)
+    const left = (this.#clients.get(client) ?? 1) - 1
+    if (left > 0) this.#clients.set(client, left)
+    else this.#clients.delete(client)
     const { worker } = request
     worker?.held.delete(request)
     if (worker?.suspect === request) worker.suspect = undefined

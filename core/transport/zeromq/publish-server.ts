@@ -3,7 +3,7 @@ import type { MessageLike, XPublisher } from 'zeromq'
 import type { PublishServer, ServerSettings } from '../contract.ts'
 import { bindTcp } from './bind.ts'
 import { SendQueue } from './send-queue.ts'
-import { peerOptions } from './settings.ts'
+import { serverOptions } from './settings.ts'
 import { openXPublisher } from './sockets.ts'
 import { SubscriptionCount } from './subscription-count.ts'
 
@@ -18,7 +18,7 @@ const STALLED_MS = 60_000
 /** XPUB instead of PUB: the same on the wire, but it tells who subscribes. */
 export async function servePublish(settings: ServerSettings): Promise<PublishServer> {
   const socket = openXPublisher({
-    ...peerOptions(settings),
+    ...serverOptions(settings),
     linger: LINGER_MS,
     backlog: settings.backlog ?? 1_000,
     sendHighWaterMark: settings.highWaterMark ?? 1_000,

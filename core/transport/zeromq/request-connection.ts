@@ -1,5 +1,6 @@
 import type { Request } from 'zeromq'
 import type { ClientSettings } from '../contract.ts'
+import { lostConnection } from '../errors.ts'
 import { connect, watchConnection } from './connect.ts'
 import { endpointOf, peerOptions } from './settings.ts'
 import { openRequest } from './sockets.ts'
@@ -7,6 +8,8 @@ import { openRequest } from './sockets.ts'
 const RECONNECT_MS = 100
 const RECONNECT_MAX_MS = 5_000
 const CONNECT_TIMEOUT_MS = 5_000
+/** For the answer that came just before the connection was lost. Milliseconds. */
+const LAST_ANSWER_MS = 100
 
 /** A REQ socket for one request at a time. */
 export class RequestConnection {
@@ -21,7 +24,7 @@ export class RequestConnection {
     this.#socket = this.#open()
   }
 
-  /** Rejects if the connection is closed meanwhile. */
+  /** Rejects if the connection is closed meanwhile, or lost: nobody will answer then. */
   async ask(frame: Uint8Array): Promise<Uint8Array> {
     while (true) {
       const socket = this.#socket
@@ -30,6 +33,7 @@ export class RequestConnection {
         const [reply] = await socket.receive()
         return reply as Buffer
       } catch (error) {
+        if (this.lost) throw lostConnection(this.#settings.host, this.#settings.port)
         if (socket === this.#socket) throw error
       }
     }
@@ -52,7 +56,9 @@ export class RequestConnection {
         this.#wasUp = true
       },
       down: () => {
-        this.lost ||= this.#wasUp
+        if (!this.#wasUp) return
+        this.lost = true
+        setTimeout(() => socket.close(), LAST_ANSWER_MS).unref()
       },
       abandoned: () => this.#replace(socket),
     })

@@ -4,7 +4,7 @@ import { WorkInProgress } from '../work-in-progress.ts'
 import { bindTcp } from './bind.ts'
 import { type Routed, readRouted } from './routed.ts'
 import { SendQueue } from './send-queue.ts'
-import { peerOptions } from './settings.ts'
+import { serverOptions } from './settings.ts'
 import { openRouter } from './sockets.ts'
 
 /** Answers that are ready when the server closes get this long to leave the machine. Milliseconds. */
@@ -16,7 +16,7 @@ const MAX_UNDER_WAY = 5_000
 /** A ROUTER that answers by itself: enough for everything that does not need several processes (see device.ts). */
 export async function serveRequests(settings: ServerSettings): Promise<RequestServer> {
   const router = openRouter({
-    ...peerOptions(settings),
+    ...serverOptions(settings),
     linger: LINGER_MS,
     backlog: settings.backlog ?? 1_000,
     ...(settings.highWaterMark !== undefined && { sendHighWaterMark: settings.highWaterMark }),

@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../author/context.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { type Credentials, type KnownMaster, signIn } from '../channel/sign-in-client.ts'
+import type { MinionConfig } from '../config/index.ts'
+import type { PrivateKey, PublicKey } from '../crypto/index.ts'
+import type { RequestClient } from '../transport/contract.ts'
+import type { Algorithms } from '../wire/envelope.ts'
+
+export interface PersistentSignInSettings {
+  readonly config: MinionConfig
+  readonly id: string
+  readonly key: PrivateKey
+  readonly known: KnownMaster
+  readonly signingKey: PublicKey | undefined
+  readonly client: RequestClient
+  /** Of the master, for messages. */
+  readonly address: string
+  readonly algorithms: Algorithms
+  readonly token: string
+  /** Give up where a daemon would wait: a person is waiting (`salt-call`). */
+  readonly once: boolean
+  readonly grains: () => Readonly<Record<string, unknown>>
+  readonly log: Log
+  readonly closing: AbortSignal
+}
+
+/** The master is there, knows this minion, and says no. */
+export class Rejected extends SaltError {
+  constructor(address: string) {
+    super(
+      'KEY_REJECTED',
+      `The master ${address} has rejected this minion's key. Accept it there (salt-key -a <id> --include-rejected), ` +
+        'or set rejected_retry: true to keep asking.',
+    )
+  }
+}
+
+/** Errors that waiting does not mend. */
+const FINAL: ReadonlySet<string> = new Set(['KEY_REJECTED', 'FINGERPRINT_WRONG'])
+
+/**
+ * Sign in until the master accepts this minion, however long that takes: while its key is pending, while the master is
+ * away (wire protocol §6, §17). Rejects with KEY_REJECTED, FINGERPRINT_WRONG, MASTER_UNREACHABLE after `master_tries`
+ * rounds, and with `once` for whatever else would have to be waited for.
+ */
+export async function signInUntilAccepted(settings: PersistentSignInSettings): Promise<Credentials> {
+  const { config, log, address, closing, once } = settings
+  const pause = (seconds: number) => delay(seconds * 1000, undefined, { signal: closing })
+  let wait = config.acceptance_wait_time
+  for (let rounds = 1; ; ) {
+    const outcome = await attempts(settings)
+    if (outcome?.state === 'accepted') {
+      log.info(`Authentication with master at ${address} successful!`)
+      return outcome.credentials
+    }
+    if (outcome) {
+      report(settings, outcome.state, wait)
+      await pause(wait)
+      wait = Math.min(wait * 2, config.acceptance_wait_time_max || config.acceptance_wait_time)
+      continue
+    }
+    const isLast = once || (config.master_tries > 0 && rounds++ >= config.master_tries)
+    if (isLast && !config.auth_safemode) throw unreachable(settings)
+    await pause(Math.random() * config.random_reauth_delay)
+  }
+}
+
+/** Up to `auth_tries` sign-ins, until one is answered. Undefined if none was, or not in a way to act on. */
+async function attempts(settings: PersistentSignInSettings) {
+  const { config, log, address, closing, once } = settings
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt(settings)
+    } catch (error) {
+      const code = SaltError.is(error) ? error.code : undefined
+      if (closing.aborted || (code && FINAL.has(code)) || (once && code !== 'TIMEOUT')) throw error
+      if (code === 'TIMEOUT' && count < config.auth_tries) {
+        log.warn(`The master ${address} does not answer (sign-in ${count} of ${config.auth_tries}).`)
+        continue
+      }
+      log.error(`Signing in to the master ${address} failed: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+}
+
+async function attempt(settings: PersistentSignInSettings) {
+  const { config, id, key, known, signingKey, client, algorithms, token } = settings
+  const masterWasKnown = (await known.read()) !== undefined
+  const outcome = await signIn({
+    client,
+    timeoutMs: config.auth_timeout * 1000,
+    id,
+    key,
+    known,
+    algorithms,
+    minimumVersion: config.minimum_auth_version,
+    ...(signingKey && { signingKey }),
+    ...(config.master_finger && {
+      fingerprint: { expected: config.master_finger, hash: config.hash_type },
+    }),
+    ...autosignGrains(settings),
+    token,
+  })
+  // Only a refusal signed by a master this minion knows is believed; anybody can send another.
+  const final = masterWasKnown && !config.rejected_retry
+  if (outcome.state === 'rejected' && final) throw new Rejected(settings.address)
+  return outcome
+}
+
+/** Why there is nothing to do but wait; with `once` that is an error. */
+function report(
+  { log, address, id, once }: PersistentSignInSettings,
+  state: 'pending' | 'rejected' | 'full',
+  wait: number,
+): void {
+  const sentences = {
+    pending: `The master ${address} has this minion's key, and nobody has accepted it yet (salt-key -a ${id}).`,
+    full: `The master ${address} takes no more minions (max_minions).`,
+    rejected: new Rejected(address).message,
+  }
+  if (once) throw new SaltError('AUTHENTICATION_FAILED', sentences[state])
+  const say = state === 'pending' ? log.warn : log.error
+  say(`${sentences[state]} Asking again in ${wait} seconds.`)
+}
+
+function unreachable({ address, config }: PersistentSignInSettings): SaltError {
+  return new SaltError(
+    'MASTER_UNREACHABLE',
+    `The master ${address} cannot be reached: ${config.auth_tries || 1} sign-ins were not answered within ` +
+      `${config.auth_timeout} seconds each (auth_tries, auth_timeout). Is it running, and is the address right?`,
+  )
+}
+
+function autosignGrains({ config, grains }: PersistentSignInSettings) {
+  const names = config.autosign_grains
+  if (!names.length) return {}
+  const all = grains()
+  return { autosignGrains: Object.fromEntries(names.map((name) => [name, all[name]])) }
+}

@@ -1,0 +1,23 @@
+import { encodeLocal } from '../codec/index.ts'
+import type { PrivateKey, PublicKey } from '../crypto/index.ts'
+import { asBytes } from './bytes.ts'
+
+/** What the channel and the event bus add to a load after it was signed. */
+const ADDED = new Set(['sig', 'nonce', 'ts', 'tok', '_stamp'])
+
+/** The bytes a minion signs with `minion_sign_messages` (wire protocol §10.3); keys keep their order. */
+function signedBytes(load: Readonly<Record<string, unknown>>): Buffer {
+  return encodeLocal(Object.fromEntries(Object.entries(load).filter(([key]) => !ADDED.has(key))))
+}
+
+/** Salt signs messages with SHA-1, whatever `signing_algorithm` says. */
+const ALGORITHM = 'PKCS1v15-SHA1'
+
+export function signMessage<T extends Readonly<Record<string, unknown>>>(load: T, key: PrivateKey): T {
+  return { ...load, sig: key.sign(signedBytes(load), ALGORITHM) }
+}
+
+export function isSignedBy(load: Readonly<Record<string, unknown>>, key: PublicKey | undefined): boolean {
+  const signature = asBytes(load['sig'])
+  return key !== undefined && signature !== undefined && key.verify(signedBytes(load), signature, ALGORITHM)
+}

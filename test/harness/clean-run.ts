@@ -1,0 +1,29 @@
+/**
+ * Gives a test run a temporary folder of its own, and fails the run if tests leave anything behind: a file in that
+ * folder, or a process that was started with it.
+ */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { signalAll, withEnvironment } from './processes.ts'
+
+/** Caches of tools; they are removed with the folder. */
+const caches = /^(tsx-\d+|node-compile-cache|v8-compile-cache.*)$/
+
+export default function setup(): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'st-'))
+  process.env.TMPDIR = folder
+  return () => {
+    const processes = withEnvironment('TMPDIR', folder).filter(({ parent }) => parent !== process.pid)
+    const files = readdirSync(folder).filter((name) => !caches.test(name))
+    signalAll(
+      processes.map(({ pid }) => pid),
+      'SIGKILL',
+    )
+    rmSync(folder, { recursive: true, force: true })
+    const left = [...processes.map(({ pid, command }) => `process ${pid} (${command})`), ...files]
+    if (left.length === 0) return
+    console.error(`The tests left behind:\n  ${left.join('\n  ')}`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,357 @@
+/**
+ * A real master among strangers: whatever they send is answered or cut off, changes nothing, and keeps nobody waiting.
+ * Throughout, a clear `ping` and `salt '*' test.ping` are answered; at the end the same processes run as at the start.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { Dealer } from 'zeromq'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decode, encodeNetwork } from '../../core/codec/index.ts'
+import { newNonce } from '../../core/crypto/index.ts'
+import { KeyStore } from '../../core/keys/index.ts'
+import type { RequestClient } from '../../core/transport/contract.ts'
+import { getTransport } from '../../core/transport/index.ts'
+import { packAes, packClear } from '../../core/wire/envelope.ts'
+import { Cluster } from '../harness/daemons.ts'
+import { Peer } from '../harness/peer.ts'
+import { until } from '../harness/until.ts'
+
+const ANSWER_MS = 20_000
+const ALGORITHMS = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const
+
+let cluster: Cluster
+let strangers: RequestClient
+let peer: Peer
+let pki: string
+let before: { readonly tree: unknown; readonly processes: ReadonlyMap<number, number> }
+/** How long each ping took that was sent beside all the rest. */
+const pings: number[] = []
+let pinging: Promise<void>
+let isOver = false
+
+const ask = (frame: Uint8Array) => strangers.request(frame, ANSWER_MS)
+
+/** Path, content and mode of every file below. */
+function treeOf(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      const content = entry.isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : ''
+      return `${path} ${content} ${statSync(path).mode.toString(8)}`
+    })
+    .sort()
+}
+
+/** Resident bytes of every process of the master, by its pid. */
+function processesOfMaster(): Map<number, number> {
+  const { pid } = cluster.master
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+  return new Map([pid, ...children].map((each) => [each, residentBytes(each)]))
+}
+
+const residentBytes = (pid: number) => Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096
+
+async function ping(): Promise<void> {
+  const started = performance.now()
+  const load = { cmd: 'ping', x: newNonce() }
+  expect(decode(await ask(packClear(load)))).toEqual(load)
+  pings.push(performance.now() - started)
+}
+
+async function pingUntilOver(): Promise<void> {
+  while (!isOver) {
+    await ping()
+    await new Promise((done) => setTimeout(done, 100))
+  }
+}
+
+async function expectMinionAnswers(): Promise<void> {
+  const { stdout, code } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+  expect({ stdout: JSON.parse(stdout || '{}'), code }).toEqual({ stdout: { web1: true }, code: 0 })
+}
+
+beforeAll(async () => {
+  cluster = await Cluster.open({ master: { auto_accept: false, worker_threads: 3 } })
+  pki = join(cluster.configDir, 'pki')
+  const keys = new KeyStore(pki)
+  const started = cluster.addMinion('web1')
+  await until('the key of web1', async () => (await keys.list('pending')).includes('web1' as never))
+  await keys.accept('web1')
+  await started
+  strangers = getTransport('zeromq').connectRequests({ host: '127.0.0.1', port: cluster.ports.request })
+  peer = await Peer.named('wire1')
+  // Warm up what is compiled and allocated once.
+  await Promise.all(Array.from({ length: 2000 }, () => ping()))
+  await Promise.all(Array.from({ length: 300 }, () => ask(peer.signInFrame({ id: 'x/y' }))))
+  await expectMinionAnswers()
+  before = { tree: treeOf(pki), processes: processesOfMaster() }
+  pings.length = 0
+  pinging = pingUntilOver()
+})
+
+afterAll(async () => {
+  isOver = true
+  await pinging?.catch(() => undefined)
+  await strangers?.close()
+  await cluster?.close()
+})
+
+/** Each breaks one thing of a sign-in that would otherwise be filed. */
+const signIn = (load: Record<string, unknown>, version: unknown = 3) =>
+  peer.signInFrame({ id: 'stranger', ...load }, version as number)
+
+const aes = (load: unknown, version: unknown = 3, id: unknown = 'web1') =>
+  packAes({ load: load as Buffer, version: version as number, id: id as string, algorithms: ALGORITHMS })
+
+const raw = (hex: string) => Buffer.from(hex, 'hex')
+
+describe('CVE-2017-14696, CVE-2023-20897: the packets that cost real masters a worker each', () => {
+  const wedges: Record<string, () => Buffer> = {
+    'an id of 300 characters': () => signIn({ id: 'x'.repeat(300) }),
+    'no public key': () => signIn({ pub: undefined }),
+    'no nonce': () => signIn({ nonce: undefined }),
+    'a public key that is a number': () => signIn({ pub: 7 }),
+    'a version that is text': () => signIn({}, '3'),
+    'no id': () => signIn({ id: undefined }),
+    'a nonce that is a map': () => signIn({ nonce: { a: 1 } }),
+    'a version that is nil': () => signIn({}, null),
+    'an unusable algorithm without token': () => signIn({ enc_algo: 'OAEP-SHA512' }),
+    'an unusable algorithm to sign with': () => signIn({ sig_algo: 'none' }),
+    'a token that is a map': () => signIn({ token: {}, pub: 'x' }),
+    'an id that is an array': () => signIn({ id: ['x'] }),
+    'an id that is a map': () => signIn({ id: { x: 1 } }),
+    'an id that is nil': () => signIn({ id: null }),
+    'an id that is a number': () => signIn({ id: 5 }),
+    'a junk key': () => signIn({ pub: 'not a key' }),
+    'a junk key of 500 kB': () => signIn({ pub: 'A'.repeat(500_000) }),
+  }
+
+  test.each(Object.entries(wedges))('are answered, each of 200: %s', async (_, make) => {
+    const replies = await Promise.all(Array.from({ length: 200 }, () => ask(make())))
+    for (const reply of replies) expect(reply.length).toBeGreaterThan(0)
+    expect(cluster.master.output).not.toContain('does not answer and is replaced')
+  })
+
+  test('a minion answers afterwards', expectMinionAnswers)
+})
+
+describe('CVE-2017-12791, CVE-2017-14695: an id that is a path, a pattern, or shows as another', () => {
+  const ids = ['../x', 'a/b', 'a\\b', 'a\0b', '..', '.', '', 'x\n../y', '*', 'w?b1', '[w]eb1', 'alice\n', 'a\u202eb', ' web1', 'web1 ', '\u200bweb1', '../../master', '/etc/passwd', '../minions/web1', 'x'.repeat(254)]
+
+  test.each(ids)('is refused: %j', async (id) => {
+    const reply = decode(await ask(signIn({ id })))
+    const inner = typeof reply === 'string' ? reply : decode(Buffer.from((reply as { load: string }).load))
+    expect(typeof inner === 'string' ? inner : (inner as { ret: unknown }).ret).toEqual(
+      typeof inner === 'string' ? 'bad load: id contains a null byte' : false,
+    )
+    expect(decode(await ask(aes(Buffer.alloc(100), 3, id)))).toBe('bad load')
+  })
+})
+
+describe('what needs a key', () => {
+  const needing: Record<string, Record<string, unknown>> = {
+    publish: { tgt: '*', tgt_type: 'glob', fun: 'cmd.run', arg: ['touch /tmp/never'], user: 'root', key: 'x', jid: '', ret: '' },
+    'publish without key': { cmd: 'publish', tgt: '*', tgt_type: 'glob', fun: 'cmd.run', arg: [], user: 'root' },
+    'publish with a token': { cmd: 'publish', tgt: '*', fun: 'cmd.run', arg: [], user: 'root', kwargs: { token: '../../pki/master.pem' } },
+    'publish with eauth': { cmd: 'publish', tgt: '*', fun: 'cmd.run', arg: [], user: 'root', kwargs: { eauth: 'pam', username: 'root', password: '' } },
+    'publish with wrong types': { cmd: 'publish', tgt: { a: 1 }, fun: [[]], arg: 'x', user: 5, key: [] },
+    wheel: { fun: 'key.accept', match: '*' },
+    'wheel with eauth': { cmd: 'wheel', fun: 'key.delete', match: '*', eauth: 'auto', username: 'x', password: 'y' },
+    runner: { fun: 'salt.cmd', kwarg: { fun: 'cmd.run', cmd: 'id' } },
+    'runner with a token': { cmd: 'runner', fun: 'test.arg', token: 'zz' },
+    mk_token: { eauth: 'pam', username: 'root', password: 'x' },
+    'mk_token with junk': { cmd: 'mk_token', eauth: { a: 1 }, username: [], token_expire: 'x' },
+    get_token: { token: '../../pki/master.pem' },
+  }
+
+  test.each(Object.entries(needing))('is refused without one: %s', async (cmd, load) => {
+    const reply = decode(await ask(packClear({ cmd, ...load })))
+    expect(JSON.stringify(reply)).toMatch(/^(\{\}|""|false|.*AuthenticationError.*|.*Some exception.*)$/)
+  })
+
+  const encrypted = ['_return', '_minion_event', '_pillar', '_mine', 'minion_pub', 'revoke_auth', '_file_recv', '_master_opts']
+
+  test.each(encrypted)('is no clear command: %s', async (cmd) => {
+    const load = { cmd, id: 'web1', jid: '20261120120000123456', return: 1, tag: 'salt/auth', data: {} }
+    expect(decode(await ask(packClear(load)))).toEqual({})
+    expect(decode(await ask(aes(encodeNetwork(load))))).toBe('bad load')
+    expect(decode(await ask(aes(Buffer.alloc(512, 7), 3, 'web1')))).toBe('bad load')
+  })
+})
+
+describe('a malformed message', () => {
+  const nest = (byte: number, depth: number) => Buffer.concat([Buffer.alloc(depth, byte), raw('c0')])
+  const malformed: Record<string, Buffer> = {
+    empty: Buffer.alloc(0),
+    'a reserved byte': raw('c1'),
+    'an array of 4 G': raw('ddffffffff'),
+    'an array of 16 M': raw('dd01000000'),
+    'a map of 4 G': raw('dfffffffff'),
+    'text of 4 G': raw('dbffffffff'),
+    'bytes of 4 G': raw('c6ffffffff'),
+    'an extension of 4 G': raw('c9ffffffff00'),
+    'arrays of arrays that promise more than there is': Buffer.alloc(100_000, raw('dc2710')),
+    '20,000 nested arrays': nest(0x91, 20_000),
+    '2,000,000 nested arrays': nest(0x91, 2_000_000),
+    '100,000 nested maps': Buffer.concat([Buffer.alloc(200_000, raw('81a0')), raw('c0')]),
+    'a million small maps': Buffer.concat([raw('dd000f4240'), Buffer.alloc(1_000_000, 0x80)]),
+    'bytes after the end': Buffer.concat([packClear({ cmd: 'ping' }), raw('00')]),
+    'a key of JavaScript': encodeNetwork(new Map([['__proto__', { enc: 'clear' }], ['load', {}]] as never)),
+    'enc an array': encodeNetwork({ enc: [], load: { cmd: 'publish' }, version: 3 }),
+    'a load that is a number': encodeNetwork({ enc: 'aes', load: 5, version: 3 }),
+    'a load that is a map': encodeNetwork({ enc: 'aes', load: { cmd: 'ping' }, version: 3 }),
+    'no cmd': packClear({}),
+    'a cmd that is an array': packClear({ cmd: ['ping'] }),
+    'a version of 2^63': encodeNetwork({ enc: 'clear', load: { cmd: 'ping' }, version: 2n ** 63n }),
+    'a huge clear message': packClear({ cmd: 'ping', x: 'x'.repeat(5_000_000) }),
+    'a huge ciphertext': aes(Buffer.alloc(5_000_000)),
+  }
+
+  test.each(Object.entries(malformed))('is answered: %s', async (_, frame) => {
+    for (let i = 0; i < 5; i++) {
+      const reply = decode(await ask(frame))
+      expect(JSON.stringify(reply)).toMatch(/bad load|payload and load|Some exception|^\{\}$/)
+    }
+  })
+
+  test('is answered wherever it is cut off', async () => {
+    const whole = signIn({ id: 'x/y' })
+    const cuts = Array.from({ length: whole.length }, (_, size) => ask(whole.subarray(0, size)))
+    for (const reply of await Promise.all(cuts)) expect(decode(reply)).toEqual({ msg: 'bad load' })
+  })
+})
+
+test('10,000 random and damaged messages are answered', async () => {
+  const random = generator(20261121)
+  const whole = [signIn({ id: 'x/y' }), packClear({ cmd: 'publish', tgt: '*', fun: 'x', user: 'y' }), aes(Buffer.alloc(300))]
+  const frames = Array.from({ length: 10_000 }, (_, n) => (n % 2 ? noise(random) : damaged(whole[n % 3]!, random)))
+  const replies = await Promise.all(frames.map(ask))
+  expect(replies.filter((reply) => reply.length > 0)).toHaveLength(10_000)
+  await expectMinionAnswers()
+}, 120_000)
+
+describe('what is no ZeroMQ', () => {
+  const garbage: Record<string, string | Buffer> = {
+    HTTP: 'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+    'HTTP with a large header': `POST / HTTP/1.1\r\nCookie: ${'x'.repeat(1_000_000)}\r\n\r\n`,
+    'a TLS greeting': raw('160301020001000001fc0303'),
+    zeros: Buffer.alloc(100_000),
+    'a ZMTP greeting with a foreign mechanism': zmtpGreeting('CURVE'),
+    'a ZMTP greeting, and then a frame of 2^62 bytes': Buffer.concat([zmtpGreeting('NULL'), raw('064000000000000000')]),
+  }
+
+  test.each(Object.entries(garbage))('is cut off on both ports: %s', async (_, bytes) => {
+    await Promise.all(
+      [cluster.ports.request, cluster.ports.publish].map(async (port) => {
+        const socket = await open(port)
+        socket.write(bytes)
+        await closed(socket)
+      }),
+    )
+  })
+
+  test('200 silent connections on each port are cut off, and keep nobody from being answered', async () => {
+    const ports = [cluster.ports.request, cluster.ports.publish]
+    const sockets = await Promise.all(ports.flatMap((port) => Array.from({ length: 200 }, () => open(port))))
+    await expectMinionAnswers()
+    await Promise.all(sockets.map(closed))
+  })
+
+  test('a peer that greets and is never heard of again is cut off', async () => {
+    const sockets = await Promise.all([cluster.ports.request, cluster.ports.publish].map(open))
+    for (const [index, socket] of sockets.entries()) {
+      socket.write(zmtpGreeting('NULL'))
+      socket.write(zmtpReady(index === 0 ? 'REQ' : 'SUB'))
+    }
+    await Promise.all(sockets.map(closed))
+  }, 60_000)
+})
+
+test('a peer that asks and asks and never reads is not waited for, nor remembered', async () => {
+  const greedy = Array.from({ length: 4 }, () => new Dealer({ receiveHighWaterMark: 1, linger: 0 }))
+  const frame = packClear({ cmd: 'ping', x: 'x'.repeat(60_000) })
+  for (const dealer of greedy) dealer.connect(`tcp://127.0.0.1:${cluster.ports.request}`)
+  for (let i = 0; i < 1500; i++) await Promise.all(greedy.map((dealer) => dealer.send([Buffer.alloc(0), frame])))
+  await expectMinionAnswers()
+  expectLittleMemory()
+  for (const dealer of greedy) dealer.close()
+}, 60_000)
+
+describe('after all that', () => {
+  test('every ping was answered, and soon', () => {
+    pings.sort((a, b) => a - b)
+    expect(pings.length).toBeGreaterThan(50)
+    expect(pings[Math.floor(pings.length / 2)]).toBeLessThan(250)
+  })
+
+  test('the same processes run, and none has grown by 64 MB', () => {
+    expect([...processesOfMaster().keys()]).toEqual([...before.processes.keys()])
+    expectLittleMemory()
+  })
+
+  test('the keys are as they were, byte for byte', () => {
+    expect(treeOf(pki)).toEqual(before.tree)
+  })
+
+  test('CVE-2015-8034, CVE-2017-8109, CVE-2020-17490: nobody else may read what the master keeps', () => {
+    const open = treeOf(cluster.configDir).filter((line) => Number.parseInt(line.slice(-3), 8) & 0o077)
+    // Public keys, the process id, and the log, which Salt gives to the group.
+    expect(open.filter((line) => !/\.pub .*100644$|\/pid .*100644$|\/log .*100640$/.test(line))).toEqual([])
+  })
+
+  test('the log says nothing of a crash', () => {
+    expect(cluster.master.output).not.toMatch(/is started again|rejected unseen|RangeError|TypeError/)
+  })
+
+  test('minions answer', expectMinionAnswers)
+})
+
+function expectLittleMemory(): void {
+  const grown = [...processesOfMaster()].map(([pid, bytes]) => bytes - (before.processes.get(pid) ?? 0))
+  expect(Math.max(...grown) / 2 ** 20).toBeLessThan(64)
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((done, fail) => {
+    const socket = connect(port, '127.0.0.1', () => done(socket))
+    socket.on('error', fail)
+    socket.resume()
+  })
+}
+
+const closed = (socket: Socket): Promise<void> =>
+  new Promise((done) => (socket.destroyed ? done() : socket.once('close', () => done())))
+
+/** ZMTP 3.0: signature, version, mechanism, as client. */
+function zmtpGreeting(mechanism: string): Buffer {
+  return Buffer.concat([raw('ff00000000000000017f0300'), Buffer.from(mechanism.padEnd(20, '\0')), Buffer.alloc(32)])
+}
+
+function zmtpReady(type: string): Buffer {
+  const name = 'Socket-Type'
+  const body = Buffer.concat([raw('05'), Buffer.from('READY'), raw('0b'), Buffer.from(name), raw('00000003'), Buffer.from(type)])
+  return Buffer.concat([raw('04'), Buffer.from([body.length]), body])
+}
+
+/** mulberry32: numbers from 0 to 2^32, always the same. */
+function generator(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+const noise = (random: (below: number) => number) =>
+  Buffer.from(Array.from({ length: random(600) }, () => random(256)))
+
+/** A few bytes replaced, and maybe cut off. */
+function damaged(whole: Buffer, random: (below: number) => number): Buffer {
+  const copy = Buffer.from(whole)
+  for (let n = random(6) + 1; n > 0; n--) copy[random(copy.length)] = random(256)
+  return random(4) ? copy : copy.subarray(0, random(copy.length))
+}
