@@ -4,10 +4,12 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
 import { currentUser } from '../base/current-user.ts'
-import { messageOf, SaltError } from '../base/errors.ts'
-import { createLogger, type LogFormats, type Logger } from '../log/index.ts'
+import { messageOf } from '../base/errors.ts'
+import { type DaemonLogOptions, type Logger, openDaemonLog } from '../log/index.ts'
+import { type Account, accountToBecome, becomeUser } from './become-user.ts'
 import { exitCodes } from './exit-codes.ts'
 import { configFlags, helpFlags, logFlags } from './flags.ts'
+import { handOver } from './hand-over.ts'
 
 export const daemonFlags = {
   daemon: boolean({ char: 'd', description: 'Run in the background.' }),
@@ -27,15 +29,25 @@ export interface DaemonFlags {
   readonly 'log-file-level'?: string | undefined
 }
 
-interface DaemonConfig extends LogFormats {
+interface DaemonConfig extends DaemonLogOptions {
   readonly user: string
   readonly pidfile: string
-  readonly log_file: string
-  readonly log_level: string
-  readonly log_level_logfile?: string | undefined
+  readonly pki_dir: string
+  readonly cachedir: string
+  readonly sock_dir: string
 }
 
-/** Options of the configuration that the flags set; paths are taken from where the command was typed. */
+/** The configuration with the files that were named on the command line, as seen from where that was typed. */
+export function withFiles<T extends DaemonConfig>(config: T, flags: DaemonFlags): T {
+  const { 'log-file': log, 'pid-file': pid } = flags
+  return {
+    ...config,
+    ...(log !== undefined && { log_file: resolve(log) }),
+    ...(pid !== undefined && { pidfile: resolve(pid) }),
+  }
+}
+
+/** Options of the configuration that the flags set. */
 export function daemonOverrides(flags: DaemonFlags): Record<string, string> {
   const given = {
     user: flags.user,
@@ -57,27 +69,18 @@ export async function runDaemon(
 ): Promise<number> {
   if (flags.daemon && process.env[IN_BACKGROUND] === undefined) return startInBackground()
   delete process.env[IN_BACKGROUND]
-  const pidfile = flags['pid-file'] ?? config.pidfile
-  becomeUser(config.user)
-  const log = openLog(name, config, flags)
-  for (const warning of warnings) log.warn(warning)
-  const remove = writePidFile(pidfile, log)
+  const account = accountToBecome(config.user)
+  if (account) handOver(config, account)
+  const pidFile = writePidFile(config.pidfile, account)
+  if (account) becomeUser(config.user, account)
+  const log = openDaemonLog(name, config)
+  for (const warning of [...warnings, ...(pidFile.problem ? [pidFile.problem] : [])]) log.warn(warning)
   try {
     return await main(log)
   } finally {
-    remove()
+    pidFile.remove()
     await log.close()
   }
-}
-
-function openLog(name: string, config: DaemonConfig, flags: DaemonFlags): Logger {
-  const path = flags['log-file'] ?? config.log_file
-  return createLogger({
-    program: name,
-    console: { level: config.log_level },
-    file: { path, level: config.log_level_logfile ?? config.log_level },
-    formats: config,
-  })
 }
 
 /** Set in a daemon that was started in the background, so that its `-d` is done. */
@@ -97,42 +100,32 @@ function startInBackground(): number {
 /** Node has it, its types do not. */
 const supplementaryGroups = process as { initgroups?(user: string, group: number): void }
 
-/** Give up being root for the user of the configuration. */
-function becomeUser(user: string): void {
-  const me = currentUser()
-  if (user === '' || user === me) return
-  if (process.getuid?.() !== 0) {
-    throw new SaltError(
-      'PERMISSIONS',
-      `This must run as ${user} (option user), or be started by root; it was started by ${me}.`,
-    )
-  }
-  const entry = passwdEntry(user)
-  supplementaryGroups.initgroups?.(user, entry.gid)
-  process.setgid?.(entry.gid)
-  process.setuid?.(entry.uid)
+interface PidFile {
+  /** What kept it from being written; the daemon works without. */
+  readonly problem?: string
+  remove(): void
 }
 
-function passwdEntry(user: string): { uid: number; gid: number } {
-  const line = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .find((row) => row.startsWith(`${user}:`))
-  const [, , uid, gid] = line?.split(':') ?? []
-  if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) }
-  throw new SaltError('CONFIG_INVALID', `There is no user '${user}' on this host (option user).`)
-}
-
-/** Gives what removes it. A pid file that cannot be written is a warning: the daemon works without. */
-function writePidFile(path: string, log: Logger): () => void {
-  if (path === '') return () => {}
+/** Written before root becomes another user, and given to that one. */
+function writePidFile(path: string, account: Account | undefined): PidFile {
+  if (path === '') return { remove: () => {} }
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
     writeFileSync(path, `${process.pid}\n`)
+    if (account) chownSync(path, account.uid, account.gid)
+    return { remove: () => removePidFile(path) }
   } catch (error) {
-    log.warn(`The pid file cannot be written: ${messageOf(error)}`)
-    return () => {}
+    return { problem: `The pid file cannot be written: ${messageOf(error)}`, remove: () => {} }
   }
-  return () => {
-    if (readFileSync(path, 'utf8').trim() === String(process.pid)) rmSync(path, { force: true })
+}
+
+/** Where this user may not remove files, it is left empty. */
+function removePidFile(path: string): void {
+  try {
+    if (readFileSync(path, 'utf8').trim() !== String(process.pid)) return
+    truncateSync(path)
+    rmSync(path, { force: true })
+  } catch {
+    // It says nothing any more, or is gone.
   }
 }

@@ -29,7 +29,9 @@ export class LocalClient {
   /** Rejects with MASTER_UNREACHABLE if no master with this configuration runs here. */
   static async connect(config: MasterConfig): Promise<LocalClient> {
     const bus = await EventBus.connect(masterEventSockets(config)).catch((error: unknown) => {
-      throw unreachable(config, error)
+      throw SaltError.is(error) && error.code === 'PERMISSIONS'
+        ? forbidden(config)
+        : unreachable(config, error)
     })
     const host = ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
     const requests = getTransport(config.transport).connectRequests({
@@ -137,6 +139,14 @@ function unreachable(config: MasterConfig, cause: unknown): SaltError {
       `(configuration in ${config.config_dir}, sockets in ${config.sock_dir}). Is salt-master running with this configuration?`,
     {},
     { cause },
+  )
+}
+
+function forbidden({ user, sock_dir }: MasterConfig): SaltError {
+  return new SaltError(
+    'PERMISSIONS',
+    `This user may not see what jobs return: the event socket in ${sock_dir} is for user ${user} and a group. ` +
+      "Run the command as that user, or have the master's publisher_acl name a user of a group of its own.",
   )
 }
 

@@ -32,9 +32,7 @@ export function loadMinionConfig(settings: LoadSettings<MinionOptions> = {}): {
 
 function ignored({ startup_states, master_type }: MinionOptions): string[] {
   return [
-    ...(startup_states === ''
-      ? []
-      : ['The option startup_states is ignored: salt-ts has no states yet.']),
+    ...(startup_states === '' ? [] : ['The option startup_states is ignored: salt-ts has no states yet.']),
     ...(master_type === 'str'
       ? []
       : [

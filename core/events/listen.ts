@@ -1,13 +1,19 @@
+import { chown } from 'node:fs/promises'
 import type { Server } from 'node:net'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { claimSocketPath, parseLocalAddress } from '../transport/local-address.ts'
 
 /**
- * Listen on a local address; `mode` is that of a unix socket's file. Gives the address, with the port that was
- * picked if it was 0.
+ * Listen on a local address; `mode` and `group` are those of a unix socket's file. Gives the address, with the port
+ * that was picked if it was 0.
  * @throws SaltError ADDRESS_IN_USE, PERMISSIONS or CONFIG_INVALID.
  */
-export async function listenLocal(server: Server, address: string, mode: number): Promise<string> {
+export async function listenLocal(
+  server: Server,
+  address: string,
+  mode: number,
+  group?: number,
+): Promise<string> {
   const local = parseLocalAddress(address)
   if ('path' in local) await claimSocketPath(local.path)
   await new Promise<void>((resolve, reject) => {
@@ -21,6 +27,8 @@ export async function listenLocal(server: Server, address: string, mode: number)
       process.umask(umask)
     }
   })
+  // Only root, and members of the group, may do this; without it the socket is for fewer readers, not for more.
+  if (group !== undefined && 'path' in local) await chown(local.path, -1, group).catch(() => {})
   const bound = server.address()
   return typeof bound === 'object' && bound ? `tcp://${bound.address}:${bound.port}` : address
 }

@@ -13,6 +13,8 @@ export interface PublisherSettings {
   readonly pullPath: string
   /** Of the socket for readers; 0600 by default. That for pushing is always 0600. */
   readonly mode?: number
+  /** The group of that socket, by number; that of this process by default. */
+  readonly group?: number
   /** Of an event's data, bytes; larger ones of `publish` are trimmed. */
   readonly maxEventSize: number
   /** Is given every event. */
@@ -48,7 +50,8 @@ export class EventPublisher {
   /** @throws SaltError ADDRESS_IN_USE if somebody listens there already, PERMISSIONS or CONFIG_INVALID. */
   static async open(settings: PublisherSettings): Promise<EventPublisher> {
     const publisher = new EventPublisher(settings)
-    const pubPath = await listenLocal(publisher.#pub, settings.pubPath, settings.mode ?? 0o600)
+    const { mode = 0o600, group } = settings
+    const pubPath = await listenLocal(publisher.#pub, settings.pubPath, mode, group)
     try {
       publisher.#addresses = {
         pubPath,

@@ -8,6 +8,7 @@ import {
   type Store,
   type StoreChange,
   type StoreOptions,
+  type StoreReader,
   under,
 } from '../store/index.ts'
 import { checkJid, type Fields, isFields } from './records.ts'
@@ -30,7 +31,7 @@ const JOBS_AT_ONCE = 50
 /**
  * The master's job cache (`master_job_cache: local_cache`). Keys:
  * `['job', jid]` → `{load, minions}` (no `load` while the jid is only reserved or only has returns),
- * `['ret', jid, id]` → return, `['age', ms, jid]` → when the job was first heard of, which its expiry goes by
+ * `['ret', jid, id]` → return, `['unannounced', jid, id]` → since when its event is due, `['age', ms, jid]` → when the job was first heard of, which its expiry goes by
  * (a jid may be proposed by a client and say anything).
  *
  * Every promise resolves when its change is on disk, and rejects with SaltError STORE_FAILED if it cannot be;
@@ -103,7 +104,26 @@ export class JobCache {
       if (first !== undefined) return isSame(first, kept) ? 'duplicate' : 'conflict'
       if (!records.has(['job', jid])) this.#start(records, jid)
       records.put(['ret', jid, id], kept)
+      records.put(['unannounced', jid, id], this.#clock.now())
       return 'stored'
+    })
+  }
+
+  /** The event of a return that was stored has been fired. */
+  announced(jid: string, id: string): Promise<void> {
+    return this.#store.remove(['unannounced', jid, id])
+  }
+
+  /**
+   * A return that was stored before `moment` (milliseconds) and not announced since: who stored it has died over it.
+   * It is the caller's for as long as a moment is ago; others are given another one.
+   */
+  async takeUnannounced(moment: number): Promise<{ jid: string; id: string; ret: Fields } | undefined> {
+    if (!this.#unannounced(this.#store, moment)) return undefined
+    return this.#store.change((records) => {
+      const found = this.#unannounced(records, moment)
+      if (found) records.put(['unannounced', found.jid, found.id], this.#clock.now())
+      return found
     })
   }
 
@@ -168,6 +188,15 @@ export class JobCache {
     return this.#store.close()
   }
 
+  #unannounced(records: StoreReader, moment: number) {
+    for (const { key, value } of records.entries(under('unannounced'))) {
+      const [jid, id] = [String(key[1]), String(key[2])]
+      const ret = Number(value) < moment ? records.get(['ret', jid, id]) : undefined
+      if (isFields(ret)) return { jid, id, ret: ret as Fields }
+    }
+    return undefined
+  }
+
   #start(records: StoreChange, jid: string): void {
     records.put(['job', jid], { minions: [] })
     records.put(['age', this.#clock.now(), jid], true)
@@ -205,6 +234,7 @@ function removeJobs(records: StoreChange, old: KeyRange): number {
     if (count === JOBS_AT_ONCE) break
     const jid = String(key[2])
     for (const ret of [...records.keys(under('ret', jid))]) records.remove(ret)
+    for (const due of [...records.keys(under('unannounced', jid))]) records.remove(due)
     records.remove(['job', jid])
     records.remove(key)
     count++

@@ -15,9 +15,14 @@ export interface MinionFacts {
 export class MinionData {
   readonly #store: Store
 
+  /** The file inside `directory`. */
+  static path(directory: string): string {
+    return join(directory, 'minion-data.mdb')
+  }
+
   /** @throws SaltError STORE_FAILED */
   static open(directory: string, options?: StoreOptions): MinionData {
-    return new MinionData(openStore(join(directory, 'minion-data.mdb'), options))
+    return new MinionData(openStore(MinionData.path(directory), options))
   }
 
   private constructor(store: Store) {

@@ -25,9 +25,14 @@ const FORGET_AT_ONCE = 20
 export class SeenJobs {
   readonly #store: Store
 
+  /** The file inside `directory`. */
+  static path(directory: string): string {
+    return join(directory, 'jobs.mdb')
+  }
+
   /** @throws SaltError STORE_FAILED */
   static open(directory: string, options?: StoreOptions): SeenJobs {
-    return new SeenJobs(openStore(join(directory, 'jobs.mdb'), options))
+    return new SeenJobs(openStore(SeenJobs.path(directory), options))
   }
 
   private constructor(store: Store) {

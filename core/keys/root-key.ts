@@ -7,21 +7,46 @@ import type { MasterConfig } from '../config/index.ts'
 import { SymmetricKey, secretsEqual } from '../crypto/index.ts'
 import { findUser, listUsers } from './users.ts'
 
-type Config = Pick<MasterConfig, 'cachedir' | 'user' | 'publisher_acl'> & {
+interface AclConfig {
+  readonly publisher_acl: MasterConfig['publisher_acl']
   readonly client_acl_verify?: boolean
 }
+type Config = Pick<MasterConfig, 'cachedir' | 'user'> & AclConfig
 
 const keyFile = /^\.(.+)_key$/
 
 /**
  * Write a new key file for every user who may act through this master: the master's own, the one it runs as, and those
  * of `publisher_acl` (wire protocol §14.4). 76 characters, mode 0600, owned by that user. Files of others are removed.
+ * Only root can make files for others; `warn` is told if that is needed and cannot be.
  */
-export async function writeRootKeys(config: Config): Promise<void> {
+export async function writeRootKeys(
+  config: Config,
+  warn: (message: string) => void = () => {},
+): Promise<void> {
   await mkdir(config.cachedir, { recursive: true, mode: 0o700 })
-  const users = await usersOf(config)
+  const own = new Set([config.user, currentUser()].filter(isFileName))
+  const others = (await aclUsers(config)).filter((user) => !own.has(user))
+  const isRoot = process.geteuid?.() === 0
+  if (others.length > 0 && !isRoot) {
+    warn(
+      `publisher_acl has no effect for ${others.join(', ')}: a master that does not run as root cannot give them keys.`,
+    )
+  }
+  const users = new Set([...own, ...(isRoot ? others : [])])
   for (const user of users) await writeKey(pathOf(config.cachedir, user), user)
   await removeOthers(config.cachedir, users)
+}
+
+/** The users of this host that `publisher_acl` names, or means with a pattern. */
+export async function aclUsers({ publisher_acl, client_acl_verify = true }: AclConfig): Promise<string[]> {
+  const users = new Set<string>()
+  const listed = client_acl_verify ? [...(await listUsers()).keys()] : []
+  for (const pattern of Object.keys(publisher_acl)) {
+    if (isFileName(pattern) && (await findUser(pattern))) users.add(pattern)
+    for (const name of listed.filter((each) => fnmatch(each, pattern))) users.add(name)
+  }
+  return [...users].filter(isFileName)
 }
 
 /** The key of a user; undefined if there is none, or it may not be read by this process. */
@@ -53,16 +78,6 @@ export class RootKeys {
 /** An empty or broken file proves nothing. */
 function isKey(text: string | undefined): boolean {
   return text !== undefined && /^[A-Za-z0-9+/]{75}=$/.test(text)
-}
-
-async function usersOf({ user, publisher_acl, client_acl_verify = true }: Config): Promise<Set<string>> {
-  const users = new Set([user, currentUser()])
-  const listed = client_acl_verify ? [...(await listUsers()).keys()] : []
-  for (const pattern of Object.keys(publisher_acl)) {
-    if (isFileName(pattern) && (await findUser(pattern))) users.add(pattern)
-    for (const name of listed.filter((each) => fnmatch(each, pattern))) users.add(name)
-  }
-  return new Set([...users].filter(isFileName))
 }
 
 async function writeKey(path: string, user: string): Promise<void> {

@@ -35,9 +35,14 @@ export class SessionKeys {
   readonly #parsed = new Map<string, SymmetricKey>()
   readonly #fingerprints = new WeakMap<PublicKey, string>()
 
+  /** The file inside `directory`. */
+  static path(directory: string): string {
+    return join(directory, 'sessions.mdb')
+  }
+
   /** @throws SaltError STORE_FAILED */
   static open(directory: string, settings: SessionKeySettings): SessionKeys {
-    return new SessionKeys(openStore(join(directory, 'sessions.mdb'), settings), settings)
+    return new SessionKeys(openStore(SessionKeys.path(directory), settings), settings)
   }
 
   private constructor(store: Store, settings: SessionKeySettings) {

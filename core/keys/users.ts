@@ -27,3 +27,14 @@ export async function findUser(name: string): Promise<LocalUser | undefined> {
     return undefined
   }
 }
+
+/** Ids of the groups of this host, with the names of their members, primary ones included. */
+export async function listGroups(): Promise<Map<number, ReadonlySet<string>>> {
+  const lines = (await readFile('/etc/group', 'utf8').catch(() => '')).split('\n')
+  const groups = new Map<number, Set<string>>()
+  for (const [, , gid, members = ''] of lines.map((line) => line.split(':'))) {
+    if (gid) groups.set(Number(gid), new Set(members.split(',').filter(Boolean)))
+  }
+  for (const [name, { gid }] of await listUsers()) groups.get(gid)?.add(name)
+  return groups
+}

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
@@ -14,8 +13,10 @@ import { KeyStore, loadMasterKeys, SessionKeys, writeRootKeys } from '../keys/in
 import type { Logger } from '../log/index.ts'
 import { openDevice, type WorkerDevice } from '../transport/device.ts'
 import { refusals } from '../wire/envelope.ts'
+import { checkStores, makeDirectories } from './directories.ts'
 import { startMaintenance } from './maintenance.ts'
 import type { ToChild } from './messages.ts'
+import { adviseOnOpenFiles } from './open-files.ts'
 import { rotationFlag, workersBackend } from './paths.ts'
 import { ReplayGuard } from './replay-guard.ts'
 import { type ChildSpec, Supervisor } from './supervisor.ts'
@@ -50,6 +51,7 @@ export async function runMaster(config: MasterConfig, { log }: { log: Logger }):
 
 async function openMaster(config: MasterConfig, log: Logger): Promise<{ close(): Promise<void> }> {
   await makeDirectories(config)
+  adviseOnOpenFiles(config, log)
   const device = await openRequestPort(config) // first of all: it shows whether another master runs here
   let aes = SymmetricKey.generate()
   const supervisor = new Supervisor(log)
@@ -68,8 +70,10 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     supervisor.tell({ type: 'fire', tag: tags.keyRotated, data: { rotate_aes_key: true } }, 'publisher')
   }
 
+  let leave = async () => {}
   try {
-    await makeKeys(config)
+    leave = await checkStores(config, log)
+    await makeKeys(config, log)
     await supervisor.start({
       name: 'publisher',
       entry: 'publisher-process',
@@ -102,20 +106,15 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
       await device.close()
       await supervisor.stop('MWorker', WORKERS_STOP_MS)
       await supervisor.stop('', PUBLISHER_STOP_MS)
+      await leave()
     },
   }
 }
 
-async function makeDirectories(config: MasterConfig): Promise<void> {
-  for (const directory of [config.pki_dir, config.cachedir, config.sock_dir]) {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-  }
-}
-
 /** The master's keys, and key files of the users who may act for it. */
-async function makeKeys(config: MasterConfig): Promise<void> {
+async function makeKeys(config: MasterConfig, log: Logger): Promise<void> {
   await loadMasterKeys(config)
-  await writeRootKeys(config)
+  await writeRootKeys(config, (message) => log.warn(message))
 }
 
 function openRequestPort(config: MasterConfig): Promise<WorkerDevice> {

@@ -6,15 +6,15 @@ import { loadMasterKeys } from '../keys/master-keys.ts'
 import { getTransport } from '../transport/index.ts'
 import { openQueueReceiver } from '../transport/zeromq/queue.ts'
 import { type ChildPart, type ChildStart, runChild } from './child.ts'
+import { eventReaders } from './event-readers.ts'
 import { publishQueue } from './paths.ts'
 import { Presence } from './presence.ts'
 import { openPublisher, publishAll } from './publisher.ts'
 
 async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
-  const aclUsers = Object.keys(config.publisher_acl).length + Object.keys(config.external_auth).length
   const events = await EventPublisher.open({
     ...masterEventSockets(config),
-    mode: aclUsers ? 0o660 : 0o600,
+    ...(await eventReaders(config, log)),
     maxEventSize: config.max_event_size,
     log,
   })

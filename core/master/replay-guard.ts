@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { replayDirectory } from '../jobs/paths.ts'
-import { openStore, type Store, type StoreKey, under } from '../store/index.ts'
+import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../store/index.ts'
 
 const REMOVED_AT_ONCE = 1000
 
@@ -26,9 +26,13 @@ export class ReplayGuard {
   readonly #store: Store
   readonly #clock: Clock
 
+  static path(config: MasterConfig): string {
+    return join(replayDirectory(config), 'replays.mdb')
+  }
+
   /** @throws SaltError STORE_FAILED */
-  static open(config: MasterConfig, clock: Clock): ReplayGuard {
-    return new ReplayGuard(openStore(join(replayDirectory(config), 'replays.mdb')), clock)
+  static open(config: MasterConfig, clock: Clock, options?: StoreOptions): ReplayGuard {
+    return new ReplayGuard(openStore(ReplayGuard.path(config), options), clock)
   }
 
   private constructor(store: Store, clock: Clock) {

@@ -22,8 +22,8 @@ export interface WorkerRoom {
   readonly replays: ReplayGuard
   /** The accepted key of a minion. */
   publicKey(id: string): Promise<PublicKey | undefined>
-  /** Fire an event on the master's bus. */
-  fire(tag: string, data: Record<string, unknown>): void
+  /** Fire an event on the master's bus. Resolves with false, after it was logged, if it was lost. */
+  fire(tag: string, data: Record<string, unknown>): Promise<boolean>
   /** Hand a job to the publisher; `minions` are those it is for, where that is known by id. */
   publish(job: JobLoad, minions?: readonly string[]): Promise<void>
   /** The next job id of this process. */

@@ -6,6 +6,7 @@ import { messageOf } from '../base/errors.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
 import { openWorker } from '../transport/device.ts'
 import { openQueueSender } from '../transport/zeromq/queue.ts'
+import { announceForgotten } from './announcements.ts'
 import { type ChildPart, type ChildStart, runChild } from './child.ts'
 import { openMasterWorker } from './open-worker.ts'
 import { publishQueue, rotationFlag, workersBackend } from './paths.ts'
@@ -16,11 +17,16 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
   const bus = disposer.own(await EventBus.connect(masterEventSockets(config)))
   const queue = openQueueSender(publishQueue(config))
   disposer.defer(() => queue.close())
-  const fire: ChildPart['fire'] = (tag, data) =>
-    void bus
-      .fire(tag, data)
-      .catch((error: unknown) => log.error(`The event ${tag} was lost: ${messageOf(error)}`))
-  const { answer } = await openMasterWorker(
+  async function fire(tag: string, data: Record<string, unknown>): Promise<boolean> {
+    try {
+      await bus.fire(tag, data)
+      return true
+    } catch (error) {
+      log.error(`The event ${tag} was lost: ${messageOf(error)}`)
+      return false
+    }
+  }
+  const { room, answer } = await openMasterWorker(
     {
       config,
       aesKeys,
@@ -32,6 +38,7 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
     },
     disposer,
   )
+  if (config.job_cache) disposer.own(announceForgotten(room, systemClock))
   const server = await openWorker({ backend: workersBackend(config), name })
   server.serve(answer)
   return {

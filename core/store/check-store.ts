@@ -8,11 +8,22 @@ const run = promisify(execFile)
 
 /** Reads every byte of every record; may die of what it reads, so it runs in a process of its own. */
 const readAll = `
-const [lmdb, path] = process.argv.slice(1)
+const [lmdb, ...paths] = process.argv.slice(1)
 const { open } = await import(lmdb)
-const store = open(path, { encoding: 'binary', noSubdir: true, readOnly: true })
-for (const { value } of store.getRange({})) value.at(-1) // all of it was copied
+for (const path of paths) {
+  const store = open(path, { encoding: 'binary', noSubdir: true, readOnly: true })
+  for (const { value } of store.getRange({})) value.at(-1) // all of it was copied
+}
 `
+
+interface ChildError {
+  readonly signal?: string | null
+  /** The exit code, or why it could not be started. */
+  readonly code?: number | string | null
+  readonly stderr?: string
+}
+
+const CRASHES = new Set(['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE'])
 
 /**
  * Read a store once from end to end before it is used. A file whose inner structure is damaged ends the process that
@@ -21,15 +32,32 @@ for (const { value } of store.getRange({})) value.at(-1) // all of it was copied
  */
 export async function checkStore(path: string): Promise<SaltError | undefined> {
   if (!existsSync(path)) return undefined
-  const lmdb = import.meta.resolve('lmdb')
   try {
-    await run(process.execPath, ['--input-type=module', '-e', readAll, lmdb, path])
+    await readInChild([path])
     return undefined
   } catch (error) {
-    const { signal, stderr = '' } = error as { signal?: string | null; stderr?: string }
+    const { signal, code, stderr = '' } = error as ChildError
+    // It could not be started, or somebody ended it (Ctrl-C reaches it, too): that says nothing of the file.
+    if (signal ? !CRASHES.has(signal) : typeof code !== 'number') return undefined
     const reason = signal
       ? `reading it ended with ${signal}`
       : (stderr.match(/Error: (.*)/)?.[1] ?? 'it cannot be read')
     return moveAside(path, reason)
   }
+}
+
+/** The same for several. Whole ones, as nearly always, cost one child together. */
+export async function checkStores(paths: readonly string[]): Promise<SaltError[]> {
+  const present = paths.filter((path) => existsSync(path))
+  if (present.length === 0) return []
+  try {
+    await readInChild(present)
+    return []
+  } catch {
+    return (await Promise.all(present.map(checkStore))).filter((damage) => damage !== undefined)
+  }
+}
+
+async function readInChild(paths: readonly string[]): Promise<void> {
+  await run(process.execPath, ['--input-type=module', '-e', readAll, import.meta.resolve('lmdb'), ...paths])
 }

@@ -17,8 +17,11 @@ const PROBE_MS = 200
 const STUCK_MS = 800
 const MAX_OUTSTANDING = 10_000
 const MAX_BYTES = 512 * 1024 * 1024
-/** Answers that wait for one client to read them; it gets no more then. Salt's clients ask one thing at a time. */
-const MAX_UNREAD = 64
+/**
+ * Requests of one client that wait to be read here; more wait with the client. And answers that wait for one client to
+ * read them; it gets no more then. Salt's clients ask one thing at a time on each connection.
+ */
+const MAX_QUEUED = 64
 const LINGER_MS = 1_000
 /** At the end, requests under way get this long to be answered. Milliseconds. */
 const DRAIN_MS = 2_000
@@ -55,7 +58,8 @@ export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice
     ...serverOptions(settings.front),
     linger: LINGER_MS,
     backlog: settings.front.backlog ?? 1_000,
-    sendHighWaterMark: MAX_UNREAD,
+    sendHighWaterMark: MAX_QUEUED,
+    receiveHighWaterMark: MAX_QUEUED,
   })
   const port = await bindTcp(front, settings.front) // first: its error names who holds the port
   const back = openRouter({ sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0, handover: true })

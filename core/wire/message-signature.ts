@@ -1,4 +1,4 @@
-import { encodeLocal } from '../codec/index.ts'
+import { decode, encodeLocal, encodeNetwork } from '../codec/index.ts'
 import type { PrivateKey, PublicKey } from '../crypto/index.ts'
 import { asBytes } from './bytes.ts'
 
@@ -13,8 +13,10 @@ function signedBytes(load: Readonly<Record<string, unknown>>): Buffer {
 /** Salt signs messages with SHA-1, whatever `signing_algorithm` says. */
 const ALGORITHM = 'PKCS1v15-SHA1'
 
+/** Signs what the receiver will see: the network dialect does not tell bytes from text. */
 export function signMessage<T extends Readonly<Record<string, unknown>>>(load: T, key: PrivateKey): T {
-  return { ...load, sig: key.sign(signedBytes(load), ALGORITHM) }
+  const seen = decode(encodeNetwork(load)) as Record<string, unknown>
+  return { ...load, sig: key.sign(signedBytes(seen), ALGORITHM) }
 }
 
 export function isSignedBy(load: Readonly<Record<string, unknown>>, key: PublicKey | undefined): boolean {

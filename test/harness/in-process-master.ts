@@ -134,7 +134,7 @@ export class InProcessMaster {
         aesKeys: this.aesKeys,
         log: this.#log(),
         clock: { now: () => this.now },
-        fire: (tag, data) => void this.events.push({ tag, data: structuredClone(data) }),
+        fire: async (tag, data) => this.events.push({ tag, data: structuredClone(data) }) > 0,
         publish: async (job, minions) => void this.published.push({ job, minions }),
         requestRotation: async () => this.#rotate(),
         ...(maxPending !== undefined && { maxPending }),

@@ -1,6 +1,6 @@
 import { Command } from '@oclif/core/command'
 import { loadMasterConfig } from '../../config/index.ts'
-import { daemonFlags, daemonOverrides, runDaemon } from '../daemon.ts'
+import { daemonFlags, daemonOverrides, runDaemon, withFiles } from '../daemon.ts'
 
 export default class SaltMaster extends Command {
   static override id = 'salt-master'
@@ -11,11 +11,12 @@ export default class SaltMaster extends Command {
 
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltMaster)
-    const { config, warnings } = loadMasterConfig({
+    const loaded = loadMasterConfig({
       ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
       overrides: daemonOverrides(flags),
     })
-    return runDaemon('salt-master', config, flags, warnings, async (log) => {
+    const config = withFiles(loaded.config, flags)
+    return runDaemon('salt-master', config, flags, loaded.warnings, async (log) => {
       const { runMaster } = await import('../../master/main.ts')
       return runMaster(config, { log })
     })

@@ -1,6 +1,6 @@
 import { Command } from '@oclif/core/command'
 import { loadMinionConfig } from '../../config/index.ts'
-import { daemonFlags, daemonOverrides, runDaemon } from '../daemon.ts'
+import { daemonFlags, daemonOverrides, runDaemon, withFiles } from '../daemon.ts'
 
 export default class SaltMinion extends Command {
   static override id = 'salt-minion'
@@ -11,11 +11,12 @@ export default class SaltMinion extends Command {
 
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltMinion)
-    const { config, warnings } = loadMinionConfig({
+    const loaded = loadMinionConfig({
       ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
       overrides: daemonOverrides(flags),
     })
-    return runDaemon('salt-minion', config, flags, warnings, async (log) => {
+    const config = withFiles(loaded.config, flags)
+    return runDaemon('salt-minion', config, flags, loaded.warnings, async (log) => {
       const { runMinion } = await import('../../minion/main.ts')
       return runMinion(config, { log })
     })

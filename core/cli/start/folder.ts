@@ -88,7 +88,6 @@ async function writeConfiguration(path: string, sockets: string): Promise<void> 
   await write(join(path, 'master.d', 'start.conf'), `${written}master instead.`, {
     publish_port: publish,
     ret_port: request,
-    key_logfile: join(path, 'log', 'key'),
     ...placed('master'),
   })
   await write(join(path, 'minion.d', 'start.conf'), `${written}minion instead.`, {

@@ -5,6 +5,7 @@ import { type EncryptedHandler, NotAcknowledged } from '../../channel/request-se
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { isSignedBy } from '../../wire/message-signature.ts'
+import { fireReturn } from '../announcements.ts'
 import { storeJob } from '../jids.ts'
 import type { WorkerRoom } from '../room.ts'
 
@@ -35,7 +36,11 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
 }
 
 /** `require_minion_sign_messages` and `drop_messages_signature_fail`; without them a signature is only looked at. */
-async function signatureAllows(room: WorkerRoom, load: Record<string, unknown>, id: MinionId): Promise<boolean> {
+async function signatureAllows(
+  room: WorkerRoom,
+  load: Record<string, unknown>,
+  id: MinionId,
+): Promise<boolean> {
   const { require_minion_sign_messages: required, drop_messages_signature_fail: drop } = room.config
   const isSigned = load['sig'] !== undefined
   if (isSigned && isSignedBy(load, await room.publicKey(id))) return true
@@ -45,9 +50,10 @@ async function signatureAllows(room: WorkerRoom, load: Record<string, unknown>, 
   return isSigned && !drop
 }
 
+/** The acknowledgement does not wait for it: what is stored will be announced, if need be by another worker. */
 function announce(room: WorkerRoom, jid: string, id: string, ret: Record<string, unknown>): null {
   room.log.debug(`Got return from ${id} for job ${jid}`)
-  room.fire(tags.jobReturn(jid, id), ret)
+  void fireReturn(room, jid, id, ret)
   return null
 }
 

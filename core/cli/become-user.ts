@@ -1,0 +1,53 @@
+/** The user of the configuration: a program that root starts gives up being root for it. */
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { SaltError } from '../base/errors.ts'
+
+export interface Account {
+  readonly uid: number
+  readonly gid: number
+  readonly home: string
+}
+
+/**
+ * The account to change to; undefined if this process is that user already.
+ * @throws SaltError PERMISSIONS, CONFIG_INVALID
+ */
+export function accountToBecome(user: string): Account | undefined {
+  const uid = process.getuid?.() ?? 0
+  const account = accountOf(user)
+  if (user === '' || account?.uid === uid || user === String(uid)) return undefined
+  if (uid !== 0) {
+    throw new SaltError(
+      'PERMISSIONS',
+      `This must run as ${user} (option user), or be started by root; it was started by ${nameOf(uid)}.`,
+    )
+  }
+  if (account) return account
+  throw new SaltError('CONFIG_INVALID', `There is no user '${user}' on this host (option user).`)
+}
+
+/** Become that user, for good: its groups, and no right to go back. */
+export function becomeUser(user: string, { uid, gid, home }: Account): void {
+  supplementaryGroups.initgroups?.(user, gid)
+  process.setgid?.(gid)
+  process.setuid?.(uid)
+  Object.assign(process.env, { USER: user, LOGNAME: user, HOME: home })
+}
+
+/** Node has it, its types do not. */
+const supplementaryGroups = process as { initgroups?(user: string, group: number): void }
+
+function accountOf(user: string): Account | undefined {
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
+  const [, , uid, gid, , home] = lines.find((row) => row.startsWith(`${user}:`))?.split(':') ?? []
+  return uid && gid ? { uid: Number(uid), gid: Number(gid), home: home ?? '/' } : undefined
+}
+
+function nameOf(uid: number): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${uid}`
+  }
+}

@@ -1,0 +1,41 @@
+import { chmod, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeDirectory } from '../base/directory.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { JobCache } from '../jobs/job-cache.ts'
+import { MinionData } from '../jobs/minion-data.ts'
+import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
+import { SessionKeys } from '../keys/index.ts'
+import type { Logger } from '../log/index.ts'
+import { checkAfterCrash } from '../store/index.ts'
+import { ReplayGuard } from './replay-guard.ts'
+
+/** Others may go through it to a file of their own, and see nothing else. */
+const PASSAGE = 0o011
+
+/**
+ * The directories of a master, for nobody else. Users of `publisher_acl` must be able to reach their key files and the
+ * event socket.
+ */
+export async function makeDirectories(config: MasterConfig): Promise<void> {
+  for (const directory of [config.pki_dir, config.cachedir, config.sock_dir]) await makeDirectory(directory)
+  if (Object.keys(config.publisher_acl).length === 0) return
+  for (const directory of [config.cachedir, config.sock_dir]) {
+    const { mode } = await stat(directory)
+    if ((mode & PASSAGE) !== PASSAGE) await chmod(directory, (mode & 0o777) | PASSAGE)
+  }
+}
+
+/** Look at the stores if the last master here did not end in order. Gives what to call when this one does. */
+export function checkStores(config: MasterConfig, log: Logger): Promise<() => Promise<void>> {
+  return checkAfterCrash({
+    marker: join(config.cachedir, '.running'),
+    stores: [
+      JobCache.path(jobCacheDirectory(config)),
+      MinionData.path(minionDataDirectory(config)),
+      SessionKeys.path(config.cachedir),
+      ReplayGuard.path(config),
+    ],
+    onDamage: (error) => log.error(error.message),
+  })
+}

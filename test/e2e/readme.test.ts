@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadMasterConfig, loadMinionConfig } from '../../core/config/index.ts'
+import { readmeBlock, readmeBlocks } from '../harness/readme.ts'
+import { until } from '../harness/until.ts'
+
+const project = fileURLToPath(new URL('../../', import.meta.url))
+const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+const readme = readFileSync(join(project, 'README.md'), 'utf8')
+
+let folder: string
+let start: ChildProcess | undefined
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-readme-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** The commands of a block of shell lines. */
+function commandsOf(block: string): string[] {
+  return block
+    .split('\n')
+    .map((line) => line.replace(/\s+# .*$/, ''))
+    .filter((line) => line !== '')
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** Type a line; `enough` ends what would go on for ever. */
+function type(line: string, enough?: (output: string) => boolean): Promise<Ended> {
+  const child = spawn('sh', ['-c', `exec ${line}`], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text
+      if (enough?.(output)) child.kill()
+    })
+  }
+  return new Promise((done) => child.once('close', (code) => done({ code, output })))
+}
+
+describe('with npm start running', () => {
+  beforeAll(async () => {
+    for (const name of ['bin', 'dist']) await symlink(join(project, name), join(folder, name))
+    await mkdir(join(folder, '.salt', 'modules'), { recursive: true, mode: 0o700 })
+    start = spawn(process.execPath, ['dist/core/cli/start.js'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [start.stdout!, start.stderr!]) {
+      stream.setEncoding('utf8').on('data', (text) => (output += text))
+    }
+    await until(
+      () => `npm start to be ready:\n${output}`,
+      () => output.includes('Ctrl-C stops them.'),
+      60_000,
+    )
+  }, 90_000)
+  afterAll(async () => {
+    const gone = new Promise((done) => start?.once('exit', done))
+    start?.kill('SIGINT')
+    await gone
+  })
+
+  const shown = commandsOf(readmeBlock('Two commands', 'sh').replace(/^npm .*$/gm, '')).concat(
+    readmeBlocks()
+      .filter(({ section, text }) => section.startsWith('Two commands') && text.startsWith('bin/'))
+      .flatMap(({ text }) => commandsOf(text)),
+  )
+  test.each([...new Set(shown)].filter((line) => !line.includes('event.listen')))('%s', async (line) => {
+    const { code, output } = await type(line)
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/\S/) })
+    expect(output).not.toMatch(/not available|did not return/)
+  })
+
+  test('salt-run event.listen shows events as they happen', async () => {
+    const line = shown.find((each) => each.includes('event.listen')) as string
+    const listening = type(line, (output) => output.includes('salt/job/'))
+    const pinging = setInterval(() => void type("bin/salt -c .salt '*' test.ping"), 2000)
+    const { output } = await listening
+    clearInterval(pinging)
+    expect(output).toMatch(/^salt\/job\/\d{20}\/new\t\{.*\}$/m)
+  })
+
+  test('the module in five lines does what is said of it', async () => {
+    const source = readmeBlock('A module', 'ts')
+    const code = source.slice(source.indexOf('export')).trim()
+    expect(code.split('\n').length).toBeLessThanOrEqual(5)
+    const file = join(folder, '.salt', 'modules', 'hello.ts')
+    await writeFile(file, source)
+    const [one, two, doc, refused] = commandsOf(readmeBlock('A module', 'sh'))
+    expect(await type(one!)).toEqual({ code: 0, output: 'minion:\n    - Hello, Ada!\n' })
+    expect(await type(two!)).toEqual({ code: 0, output: 'minion:\n    - Hello, Ada!\n    - Hello, Ada!\n' })
+    expect((await type(doc!)).output).toContain('Say hello.')
+    const { code: exit, output } = await type(refused!)
+    expect(exit).not.toBe(0)
+    expect(output).toContain(`'times' must be integer, not "x"`)
+
+    await writeFile(file, source.replace('Hello, ', 'Goodbye, '))
+    await type("bin/salt -c .salt '*' saltutil.refresh_modules")
+    expect((await type(one!)).output).toBe('minion:\n    - Goodbye, Ada!\n')
+  })
+})
+
+test('the examples of configuration load without a warning', async () => {
+  const examples = readmeBlocks().filter(({ language }) => language === 'yaml')
+  const named = examples.map(({ text }) => [/^# \/etc\/salt\/(\w+)\n/.exec(text)?.[1], text] as const)
+  expect(named.map(([role]) => role)).toEqual(['master', 'minion'])
+  const configDir = join(folder, 'etc')
+  await mkdir(configDir, { mode: 0o700 })
+  for (const [role, text] of named) await writeFile(join(configDir, role as string), text, { mode: 0o600 })
+  const master = loadMasterConfig({ configDir })
+  const minion = loadMinionConfig({ configDir })
+  expect([...master.warnings, ...minion.warnings]).toEqual([])
+  expect(minion.config.id).toBe('web1')
+})
+
+test('every script, program, folder and file it names is there', () => {
+  const scripts = [...readme.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name)
+  expect(scripts.filter((name) => !Object.hasOwn(manifest.scripts, name as string))).toEqual([])
+  const paths = [...readme.matchAll(/`((?:core|test|modules|runners|returners|plugins|bin)\b[\w./-]*)`/g)]
+  const missing = paths.map(([, path]) => path as string).filter((path) => !existsSync(join(project, path)))
+  expect(missing).toEqual([])
+  const programs = readme.match(/\bsalt-(?:master|minion|key|run|call)\b/g) as string[]
+  expect(programs.filter((name) => !Object.hasOwn(manifest.bin, name))).toEqual([])
+})
+
+test('the map of the folders shows every room of core, and the limits every module and runner', () => {
+  const rooms = readdirSync(join(project, 'core')).map((room) => `\`core/${room}\``)
+  expect(rooms.filter((room) => !readme.includes(room))).toEqual([])
+  const named = (folder: string) =>
+    readdirSync(join(project, folder))
+      .filter((file) => /^[a-z].*\.ts$/.test(file))
+      .map((file) => file.slice(0, -3))
+  const listed = (kind: string) => new RegExp(`${kind}: \`([^\`]+)\``).exec(readme)?.[1]?.split(' ')
+  expect(listed('Modules')?.sort()).toEqual(named('modules').sort())
+  expect(listed('runners')?.sort()).toEqual(named('runners').sort())
+})
+
+test('it names the version of Node that the package asks for', () => {
+  expect(readme).toContain(`Node ${manifest.engines.node.replace('>=', '')} or newer`)
+})
