@@ -34,7 +34,7 @@ export const get = fn(
  *
  * @example salt '*' grains.fetch pkg:apache
  */
-export const fetch = get
+export { get as fetch }
 
 /**
  * True if there is such a grain.

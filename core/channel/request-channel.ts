@@ -47,7 +47,7 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
       const reply = await client.request(seal(load, credentials, nonce), timeoutMs)
       const value = open(reply, credentials, nonce)
       if (value !== undecryptable) return value
-      if (attempt === 2) throw refused(load['cmd'])
+      if (attempt === 2) throw refused(load.cmd)
       credentials = await settings.renew(credentials)
     }
   }
@@ -57,7 +57,7 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
     const full =
       generation === 3
         ? { ...load, nonce, ts: Math.floor(settings.now() / 1000), tok: token, id }
-        : { ...load, nonce, ...(needsToken.has(String(load['cmd'])) && { tok: token }) }
+        : { ...load, nonce, ...(needsToken.has(String(load.cmd)) && { tok: token }) }
     const sealed = request.encrypt(encodeNetwork(full))
     return packAes({ load: sealed, version: generation, id, algorithms })
   }
@@ -73,8 +73,8 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
     pillar: (load, timeoutMs) =>
       ask(load, timeoutMs, (reply, { masterKey }, nonce) => {
         const outer = decode(reply)
-        const wrapped = isRecord(outer) ? asBytes(outer['key']) : undefined
-        const sealed = isRecord(outer) ? asBytes(outer['pillar']) : undefined
+        const wrapped = isRecord(outer) ? asBytes(outer.key) : undefined
+        const sealed = isRecord(outer) ? asBytes(outer.pillar) : undefined
         if (!wrapped || !sealed) return undecryptable
         const text = key.decrypt(wrapped, algorithms.encryption)?.toString('latin1')
         const message = text && SymmetricKey.parse(text).decrypt(sealed)
@@ -109,17 +109,17 @@ function readPillar(
   nonce: string,
   verify: (data: Buffer, signature: Buffer) => boolean,
 ): Record<string, unknown> {
-  const data = isRecord(signed) ? asBytes(signed['data']) : undefined
-  const signature = isRecord(signed) ? asBytes(signed['sig']) : undefined
+  const data = isRecord(signed) ? asBytes(signed.data) : undefined
+  const signature = isRecord(signed) ? asBytes(signed.sig) : undefined
   const inner = data && signature && verify(data, signature) ? decode(data) : undefined
-  const sameKey = isRecord(inner) && asBytes(inner['key'])?.equals(wrapped)
-  if (!isRecord(inner) || !sameKey || inner['nonce'] !== nonce || !isRecord(inner['pillar'])) {
+  const sameKey = isRecord(inner) && asBytes(inner.key)?.equals(wrapped)
+  if (!isRecord(inner) || !sameKey || inner.nonce !== nonce || !isRecord(inner.pillar)) {
     throw new SaltError(
       'AUTHENTICATION_FAILED',
       'The pillar was refused: it is not signed by the master for this request.',
     )
   }
-  return inner['pillar']
+  return inner.pillar
 }
 
 const refused = (cmd: unknown) =>

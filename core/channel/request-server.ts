@@ -98,7 +98,7 @@ export function createRequestServer(
 
   /** Say once per id that a peer is too old, and what to set to let it in. */
   function reportVersion(envelope: ClearEnvelope | AesEnvelope): void {
-    const id = envelope.enc === 'clear' ? envelope.load['id'] : envelope.id
+    const id = envelope.enc === 'clear' ? envelope.load.id : envelope.id
     const who = typeof id === 'string' && isMinionId(id) ? id : 'a peer without a valid id'
     if (refusedVersions.has(who) || refusedVersions.size > 10_000) return
     refusedVersions.add(who)
@@ -109,7 +109,7 @@ export function createRequestServer(
   }
 
   async function answerClear({ load, version }: ClearEnvelope): Promise<Uint8Array> {
-    const cmd = load['cmd']
+    const cmd = load.cmd
     if (typeof cmd !== 'string') return refuse(refusals.exception)
     try {
       if (cmd === '_auth') return await settings.signIn(load, version)
@@ -146,9 +146,9 @@ export function createRequestServer(
     if (!load) return { reply: refusals.notMaps }
     const wrong = checkId(load)
     if (wrong) return { reply: wrong.reply }
-    if (load['id'] !== id || !fresh(load['ts'])) return badLoad
-    if (asText(load['nonce'], 128) === undefined || !(await tokenHolds(id, load['tok']))) return badLoad
-    delete load['tok']
+    if (load.id !== id || !fresh(load.ts)) return badLoad
+    if (asText(load.nonce, 128) === undefined || !(await tokenHolds(id, load.tok))) return badLoad
+    delete load.tok
     await settings.spokeGeneration3(id)
     return { load, key, sender: senderOf(envelope, id, true, algorithms) }
   }
@@ -162,11 +162,11 @@ export function createRequestServer(
     if (!load) return { reply: refusals.notMaps }
     const wrong = checkId(load)
     if (wrong) return { reply: wrong.reply }
-    const id = load['id']
+    const id = load.id
     if (id !== undefined && !(isMinionId(id) && (await mayStillSpeakGeneration2(id)))) return badLoad
-    const verified = id !== undefined && load['tok'] !== undefined
-    if (verified && !(await tokenHolds(id, load['tok']))) return badLoad
-    delete load['tok']
+    const verified = id !== undefined && load.tok !== undefined
+    if (verified && !(await tokenHolds(id, load.tok))) return badLoad
+    delete load.tok
     const algorithms = envelope.algorithms ?? { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' }
     return { load, key: opened.key, sender: senderOf(envelope, id, verified, algorithms) }
   }
@@ -192,7 +192,7 @@ export function createRequestServer(
   async function run({ load, key, sender }: Opened): Promise<Uint8Array> {
     const { cmd } = load
     if (typeof cmd !== 'string') return refuse(refusals.exception)
-    const nonce = sender.version >= 2 ? asText(load['nonce'], 128) : undefined
+    const nonce = sender.version >= 2 ? asText(load.nonce, 128) : undefined
     const result = await perform(cmd, load, sender)
     if (result instanceof PlainReply) return encodeNetwork(result.value)
     return encodeNetwork(key.encrypt(encodeNetwork(result ?? null), nonce))

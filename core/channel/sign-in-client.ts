@@ -72,12 +72,12 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   })
   const frame = await settings.client.request(packClear(load, GENERATION_3), settings.timeoutMs)
   const { inner, bytes, signature } = readReply(frame)
-  const masterKey = inner['pub_key'] === undefined ? known : await verifyMaster(settings, known, inner)
+  const masterKey = inner.pub_key === undefined ? known : await verifyMaster(settings, known, inner)
   if (masterKey && !masterKey.verify(bytes, signature, settings.algorithms.signing)) {
     throw changed('the signature of its sign-in reply does not fit the key this minion knows')
   }
-  if (inner['nonce'] !== nonce) throw changed('its reply answers another request')
-  if (inner['ret'] !== undefined) return { state: stateOf(inner['ret']) }
+  if (inner.nonce !== nonce) throw changed('its reply answers another request')
+  if (inner.ret !== undefined) return { state: stateOf(inner.ret) }
   if (!masterKey) throw changed('it accepted the sign-in without showing its key')
   const credentials = readCredentials(settings, inner, masterKey, known !== undefined)
   if (!known?.equals(masterKey)) await settings.known.write(masterKey)
@@ -91,15 +91,15 @@ function stateOf(ret: unknown): 'pending' | 'rejected' | 'full' {
 
 function readReply(frame: Uint8Array): { inner: Record<string, unknown>; bytes: Buffer; signature: Buffer } {
   const reply = decode(frame)
-  const bytes = isRecord(reply) ? asBytes(reply['load']) : undefined
-  const signature = isRecord(reply) ? asBytes(reply['sig']) : undefined
+  const bytes = isRecord(reply) ? asBytes(reply.load) : undefined
+  const signature = isRecord(reply) ? asBytes(reply.sig) : undefined
   const inner = bytes && decode(bytes)
   if (!bytes || !signature || !isRecord(inner)) throw unreadable(reply)
   return { inner, bytes, signature }
 }
 
 function unreadable(reply: unknown): SaltError {
-  const load = isRecord(reply) && isRecord(reply['load']) ? reply['load']['ret'] : reply
+  const load = isRecord(reply) && isRecord(reply.load) ? reply.load.ret : reply
   const said = typeof load === 'string' ? `: "${load}"` : ''
   const hint =
     load === 'bad load'
@@ -116,11 +116,11 @@ async function verifyMaster(
   known: PublicKey | undefined,
   inner: Record<string, unknown>,
 ): Promise<PublicKey> {
-  const text = inner['pub_key']
+  const text = inner.pub_key
   if (typeof text !== 'string') throw changed('its public key is not text')
   const offered = PublicKey.parse(text)
   checkFingerprint(settings, offered)
-  const vouched = checkVouched(settings, text, inner['pub_sig'])
+  const vouched = checkVouched(settings, text, inner.pub_sig)
   if (known && !known.equals(offered) && !vouched) {
     throw changed('its public key is not the one this minion knows')
   }
@@ -166,7 +166,7 @@ function readCredentials(
     return sealed && settings.key.decrypt(sealed, settings.algorithms.encryption)?.toString('latin1')
   }
   const aesText = open('aes')
-  const digest = asBytes(inner['sig']) && masterKey.recover(asBytes(inner['sig'])!)?.toString('latin1')
+  const digest = asBytes(inner.sig) && masterKey.recover(asBytes(inner.sig)!)?.toString('latin1')
   if (!aesText || !digest || !secretsEqual(digest, sha256(aesText))) {
     throw changed('the AES key it sent is not signed with its key')
   }
@@ -174,7 +174,7 @@ function readCredentials(
     throw changed('it could not read the token this minion sent')
   }
   const aes = SymmetricKey.parse(aesText)
-  const publishPort = asNumber(inner['publish_port']) ?? 4505
+  const publishPort = asNumber(inner.publish_port) ?? 4505
   const session = open('session')
   if (session) {
     return { generation: 3, aes, request: SymmetricKey.parse(session), publishPort, masterKey }

@@ -1,6 +1,6 @@
 /** The user of the configuration: a program that root starts gives up being root for it. */
 import { readFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
+import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 
 export interface Account {
@@ -20,7 +20,7 @@ export function accountToBecome(user: string): Account | undefined {
   if (uid !== 0) {
     throw new SaltError(
       'PERMISSIONS',
-      `This must run as ${user} (option user), or be started by root; it was started by ${nameOf(uid)}.`,
+      `This must run as ${user} (option user), or be started by root; it was started by ${currentUser()}.`,
     )
   }
   if (account) return account
@@ -44,10 +44,8 @@ function accountOf(user: string): Account | undefined {
   return uid && gid ? { uid: Number(uid), gid: Number(gid), home: home ?? '/' } : undefined
 }
 
-function nameOf(uid: number): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `user ${uid}`
-  }
+/** For commands that change what belongs to a daemon: its files must stay its own. */
+export function runAs(user: string): void {
+  const account = accountToBecome(user)
+  if (account) becomeUser(user, account)
 }

@@ -1,9 +1,8 @@
 /** What the daemons share: log, user, pid file, going to the background. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chownSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
-import { currentUser } from '../base/current-user.ts'
 import { messageOf } from '../base/errors.ts'
 import { type DaemonLogOptions, type Logger, openDaemonLog } from '../log/index.ts'
 import { type Account, accountToBecome, becomeUser } from './become-user.ts'

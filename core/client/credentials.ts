@@ -6,7 +6,7 @@ import { readRootKey } from '../keys/root-key.ts'
 /** Name and key of who runs this program (wire protocol §14.4, §8.1). */
 export async function localCredentials(config: MasterConfig): Promise<{ user: string; key: string }> {
   const me = currentUser()
-  const sudo = process.env['SUDO_USER']
+  const sudo = process.env.SUDO_USER
   const user = me === 'root' && sudo && sudo !== 'root' ? `sudo_${sudo}` : me
   const owner = user.startsWith('sudo_') || me === 'root' ? config.user : me
   const key = (await readRootKey(config, owner)) ?? (await readRootKey(config, config.user))

@@ -205,5 +205,3 @@ function failed(error: Record<string, unknown>): SaltError {
 }
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
-
-export type { MinionResult }

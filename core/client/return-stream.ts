@@ -20,7 +20,7 @@ export class Waiting {
   accept(event: Event, deadline: number): MinionResult | undefined {
     const { tag, data } = event
     const { jid } = this.job
-    if (tag === tags.jobNew(jid) && Array.isArray(data['minions'])) this.#expect(data['minions'], deadline)
+    if (tag === tags.jobNew(jid) && Array.isArray(data.minions)) this.#expect(data.minions, deadline)
     const { id } = data
     if (typeof id !== 'string' || tag !== tags.jobReturn(jid, id) || this.#returned.has(id)) return undefined
     this.#returned.add(id)
@@ -71,13 +71,13 @@ export function resultOf(id: string, data: Readonly<Record<string, unknown>>): M
   return {
     id,
     state: 'returned',
-    return: data['return'],
+    return: data.return,
     retcode: code,
     success: typeof success === 'boolean' ? success : code === 0,
     ...(typeof out === 'string' && { out }),
     jid: String(jid),
     fun: fun as string | string[],
-    ...(isRecord(data['metadata']) && { metadata: data['metadata'] }),
+    ...(isRecord(data.metadata) && { metadata: data.metadata }),
   }
 }
 

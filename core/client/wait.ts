@@ -67,7 +67,7 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
     }
     const { id } = data
     if (!question || typeof id !== 'string' || tag !== tags.jobReturn(question.jid, id)) return undefined
-    if (isRecord(data['return']) && Object.keys(data['return']).length) {
+    if (isRecord(data.return) && Object.keys(data.return).length) {
       waiting.extend(id, Date.now() + seconds(timeout))
       question.open.delete(id)
     }

@@ -4,7 +4,7 @@
  * published → seen → running → returned | failed, or given up: unreachable | expired, or ended: killed.
  */
 
-export type JobState =
+type JobState =
   | 'published'
   | 'seen'
   | 'running'

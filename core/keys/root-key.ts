@@ -2,15 +2,11 @@ import { chown, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../base/atomic-file.ts'
 import { currentUser } from '../base/current-user.ts'
-import { fnmatch } from '../base/fnmatch.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { SymmetricKey, secretsEqual } from '../crypto/index.ts'
-import { findUser, listUsers } from './users.ts'
+import { type AclConfig, aclUsers } from './acl-users.ts'
+import { findUser } from './users.ts'
 
-interface AclConfig {
-  readonly publisher_acl: MasterConfig['publisher_acl']
-  readonly client_acl_verify?: boolean
-}
 type Config = Pick<MasterConfig, 'cachedir' | 'user'> & AclConfig
 
 const keyFile = /^\.(.+)_key$/
@@ -26,7 +22,7 @@ export async function writeRootKeys(
 ): Promise<void> {
   await mkdir(config.cachedir, { recursive: true, mode: 0o700 })
   const own = new Set([config.user, currentUser()].filter(isFileName))
-  const others = (await aclUsers(config)).filter((user) => !own.has(user))
+  const others = (await aclUsers(config)).filter((user) => isFileName(user) && !own.has(user))
   const isRoot = process.geteuid?.() === 0
   if (others.length > 0 && !isRoot) {
     warn(
@@ -36,17 +32,6 @@ export async function writeRootKeys(
   const users = new Set([...own, ...(isRoot ? others : [])])
   for (const user of users) await writeKey(pathOf(config.cachedir, user), user)
   await removeOthers(config.cachedir, users)
-}
-
-/** The users of this host that `publisher_acl` names, or means with a pattern. */
-export async function aclUsers({ publisher_acl, client_acl_verify = true }: AclConfig): Promise<string[]> {
-  const users = new Set<string>()
-  const listed = client_acl_verify ? [...(await listUsers()).keys()] : []
-  for (const pattern of Object.keys(publisher_acl)) {
-    if (isFileName(pattern) && (await findUser(pattern))) users.add(pattern)
-    for (const name of listed.filter((each) => fnmatch(each, pattern))) users.add(name)
-  }
-  return [...users].filter(isFileName)
 }
 
 /** The key of a user; undefined if there is none, or it may not be read by this process. */

@@ -1,6 +1,6 @@
 import { fnmatch } from '../base/fnmatch.ts'
 import type { MasterConfig } from '../config/index.ts'
-import type { RootKeys } from '../keys/root-key.ts'
+import { isBlacklisted, matchesWhole, type RootKeys } from '../keys/index.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 
@@ -31,7 +31,7 @@ export class Access {
   async authenticate(user: string, key: string): Promise<Caller | undefined> {
     if (key && (await this.#rootKeys.matches(this.#config.user, key))) return { user, restricted: false }
     if (user.startsWith('sudo_') || user === 'root' || user === this.#config.user) return undefined
-    if (!this.#entriesOf(user).length || this.#blacklisted(user)) return undefined
+    if (!this.#entriesOf(user).length || isBlacklisted(this.#config, user)) return undefined
     if (key && (await this.#rootKeys.matches(user, key))) return { user, restricted: true }
     return undefined
   }
@@ -61,12 +61,6 @@ export class Access {
     })
   }
 
-  #blacklisted(user: string): boolean {
-    return listOf(this.#config.publisher_acl_blacklist['users']).some((pattern) =>
-      matchesWhole(pattern, user),
-    )
-  }
-
   #entriesOf(user: string): unknown[] {
     return Object.entries(this.#config.publisher_acl)
       .filter(([pattern]) => pattern === user || fnmatch(user, pattern))
@@ -76,12 +70,3 @@ export class Access {
 
 const listOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
-
-/** Patterns of the configuration are regular expressions for the whole name; `test.*` is the common form. */
-function matchesWhole(pattern: string, text: string): boolean {
-  try {
-    return new RegExp(`^(?:${pattern})$`).test(text)
-  } catch {
-    return false
-  }
-}

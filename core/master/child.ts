@@ -21,7 +21,7 @@ export interface ChildStart {
   readonly log: Logger
 }
 
-export function tellSupervisor(message: FromChild): void {
+function tellSupervisor(message: FromChild): void {
   if (process.connected) process.send?.(message)
 }
 

@@ -14,6 +14,7 @@ import type { Logger } from '../log/index.ts'
 import { openDevice, type WorkerDevice } from '../transport/device.ts'
 import { refusals } from '../wire/envelope.ts'
 import { checkStores, makeDirectories } from './directories.ts'
+import { isWorking } from './is-working.ts'
 import { startMaintenance } from './maintenance.ts'
 import type { ToChild } from './messages.ts'
 import { adviseOnOpenFiles } from './open-files.ts'
@@ -52,9 +53,10 @@ export async function runMaster(config: MasterConfig, { log }: { log: Logger }):
 async function openMaster(config: MasterConfig, log: Logger): Promise<{ close(): Promise<void> }> {
   await makeDirectories(config)
   adviseOnOpenFiles(config, log)
-  const device = await openRequestPort(config) // first of all: it shows whether another master runs here
-  let aes = SymmetricKey.generate()
   const supervisor = new Supervisor(log)
+  // First of all: it shows whether another master runs here.
+  const device = await openRequestPort(config, (worker) => isWorking(supervisor.pidOf(worker)))
+  let aes = SymmetricKey.generate()
   const start = (name: string): Extract<ToChild, { type: 'start' }> => ({
     type: 'start',
     name,
@@ -117,7 +119,10 @@ async function makeKeys(config: MasterConfig, log: Logger): Promise<void> {
   await writeRootKeys(config, (message) => log.warn(message))
 }
 
-function openRequestPort(config: MasterConfig): Promise<WorkerDevice> {
+function openRequestPort(
+  config: MasterConfig,
+  isWorking: (worker: string) => boolean,
+): Promise<WorkerDevice> {
   return openDevice({
     front: {
       host: config.interface,
@@ -128,6 +133,7 @@ function openRequestPort(config: MasterConfig): Promise<WorkerDevice> {
     },
     backend: workersBackend(config),
     stuckMs: STUCK_MS,
+    isWorking,
     refusal: encodeNetwork(refusals.exception),
   })
 }

@@ -4,6 +4,7 @@ import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { isWorking } from './is-working.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
 export interface ChildSpec {
@@ -16,9 +17,10 @@ export interface ChildSpec {
 
 /** A child that died is started again after the least of these, one that cannot be started ever later. */
 const RESTART = { minMs: 100, maxMs: 5_000 }
-/** A child that does not answer so many pings in a row hangs. */
+/** A child that does not answer so many pings in a row hangs; one that is at work may be busy. */
 const PING_MS = 1_000
 const MAX_PINGS = 5
+const MAX_PINGS_AT_WORK = 30
 /** How long the others wait for one that has to take a message first. */
 const TAKE_MS = 1_000
 
@@ -88,7 +90,8 @@ export class Supervisor {
       if (type === 'pong') unanswered = 0
     })
     return setInterval(() => {
-      if (unanswered++ < MAX_PINGS) return void post(child, { type: 'ping' })
+      const limit = unanswered >= MAX_PINGS && isWorking(child.pid) ? MAX_PINGS_AT_WORK : MAX_PINGS
+      if (unanswered++ < limit) return void post(child, { type: 'ping' })
       this.#log.error(`${name} hangs and is replaced`)
       child.kill('SIGKILL')
     }, PING_MS)

@@ -18,7 +18,7 @@ export async function collectGrains(config: Readonly<Record<string, unknown>>, l
     ...names.filter((name) => name === 'core'),
     ...names.filter((name) => name !== 'core').sort(),
   ]
-  const add = config['grains_deep_merge'] === true ? merge : Object.assign
+  const add = config.grains_deep_merge === true ? merge : Object.assign
   let grains: Grains = {}
   for (const name of ordered) {
     try {
@@ -28,7 +28,7 @@ export async function collectGrains(config: Readonly<Record<string, unknown>>, l
       log.error(`The grains source ${name} failed and was skipped: ${messageOf(error)}`)
     }
   }
-  return without(add(grains, config['grains'] as Grains), config['grains_blacklist'])
+  return without(add(grains, config.grains as Grains), config.grains_blacklist)
 }
 
 const isMap = (value: unknown): value is Grains =>

@@ -32,7 +32,7 @@ export async function runJob(
     const arg = job.arg[index]
     outcomes.push([name, await runFunction(name, Array.isArray(arg) ? arg : [], job, settings, signal)])
   }
-  return makeMultiReturn(job, settings.id, outcomes, settings.config['multifunc_ordered'] === true)
+  return makeMultiReturn(job, settings.id, outcomes, settings.config.multifunc_ordered === true)
 }
 
 /** Run one function with arguments as they were published. Never rejects. */

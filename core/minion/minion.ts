@@ -1,5 +1,6 @@
-import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Log, MinionServices } from '../author/context.ts'
+import { makeDirectory } from '../base/directory.ts'
 import { messageOf } from '../base/errors.ts'
 import type { ReceivedJob } from '../channel/subscription.ts'
 import type { MinionConfig } from '../config/index.ts'
@@ -12,6 +13,7 @@ import { MinionKeys } from '../keys/minion-keys.ts'
 import type { Loader } from '../loader/index.ts'
 import { openLoader } from '../loader/index.ts'
 import { strftime } from '../log/strftime.ts'
+import { checkAfterCrash } from '../store/index.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import { openMatch, openMatchers } from '../targets/open-match.ts'
 import type { Transport } from '../transport/contract.ts'
@@ -47,6 +49,7 @@ export class Minion {
   #matchers!: TargetMatcher
   #pool!: JobPool
   #executor!: JobExecutor
+  #leave!: () => Promise<void>
   #key!: PrivateKey
   #cached!: CachedReturns
   readonly #deliverers = new Map<MasterLink, Deliverer>()
@@ -99,18 +102,22 @@ export class Minion {
     await this.#bus.close()
     await this.#seen.close()
     await this.#spool.close()
+    await this.#leave()
   }
 
   async #open(transport: Transport): Promise<void> {
     const { id, cachedir } = this.#config
-    for (const directory of [cachedir, this.#config.sock_dir]) {
-      await mkdir(directory, { recursive: true, mode: 0o700 })
-    }
+    for (const directory of [cachedir, this.#config.sock_dir]) await makeDirectory(directory)
     this.#grains = await collectGrains(this.#config, this.#log)
     this.#bus = await EventPublisher.open({
       ...minionEventSockets(this.#config, id),
       maxEventSize: this.#config.max_event_size,
       onEvent: ({ tag, data }) => this.#onLocalEvent(tag, data),
+    })
+    this.#leave = await checkAfterCrash({
+      marker: join(cachedir, '.running'),
+      stores: [ReturnSpool.path(spoolDirectory(this.#config)), SeenJobs.path(seenDirectory(this.#config))],
+      onDamage: (error) => this.#log.error(error.message),
     })
     this.#procs = await ProcTable.open(cachedir)
     this.#spool = ReturnSpool.open(spoolDirectory(this.#config))

@@ -26,7 +26,7 @@ export interface PersistentSignInSettings {
 }
 
 /** The master is there, knows this minion, and says no. */
-export class Rejected extends SaltError {
+class Rejected extends SaltError {
   constructor(address: string) {
     super(
       'KEY_REJECTED',

@@ -13,7 +13,7 @@ export interface StoreOptions {
   readonly onDamage?: (error: SaltError) => void
 }
 
-export interface Entry {
+interface Entry {
   readonly key: StoreKey
   readonly value: Value
 }

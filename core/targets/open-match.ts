@@ -11,7 +11,7 @@ export async function openMatchers(
   const loader = openLoader('matchers', { config, log })
   const matchers = new Map<string, Matcher>()
   for (const name of await loader.pluginNames()) matchers.set(name, await loader.plugin<Matcher>(name))
-  const nodegroups = config['nodegroups']
+  const nodegroups = config.nodegroups
   return createMatcher({
     matchers: (type) => matchers.get(type),
     nodegroups: (typeof nodegroups === 'object' && nodegroups ? nodegroups : {}) as Record<string, unknown>,

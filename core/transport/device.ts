@@ -32,6 +32,8 @@ export interface DeviceSettings {
   readonly backend: string
   /** A worker that answers no probe for so long is stuck. Milliseconds. */
   readonly stuckMs?: number
+  /** Whether the process of a worker is at work; one that is and answers no probes is given more time. */
+  isWorking?(worker: string): boolean
   /** Requests that are kept at most. */
   readonly maxOutstanding?: number
   /** The answer to a request when there is no room for it, or when it has cost two workers. */
@@ -74,6 +76,7 @@ export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice
     void orders.send([worker, ...frames]).catch(() => undefined)
   const dispatcher = new Dispatcher({
     stuckMs: settings.stuckMs ?? STUCK_MS,
+    ...(settings.isWorking && { isWorking: settings.isWorking }),
     maxOutstanding: settings.maxOutstanding ?? MAX_OUTSTANDING,
     maxBytes: MAX_BYTES,
     refusal: settings.refusal,

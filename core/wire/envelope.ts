@@ -80,8 +80,8 @@ const unreadable = (reply: unknown, reason: string): Unreadable => ({ enc: 'unre
 
 /** Algorithm names of an envelope or sign-in load: undefined if one is unknown. */
 export function readAlgorithms(from: Readonly<Record<string, unknown>>): Algorithms | undefined {
-  const encryption = from['enc_algo'] ?? 'OAEP-SHA1'
-  const signing = from['sig_algo'] ?? 'PKCS1v15-SHA1'
+  const encryption = from.enc_algo ?? 'OAEP-SHA1'
+  const signing = from.sig_algo ?? 'PKCS1v15-SHA1'
   if (!isEncryptionAlgorithm(encryption) || !isSigningAlgorithm(signing)) return undefined
   return { encryption, signing }
 }
@@ -97,17 +97,17 @@ export function readEnvelope(frame: Uint8Array): ClearEnvelope | AesEnvelope | U
   if (!isRecord(outer) || !('enc' in outer) || !('load' in outer)) {
     return unreadable(refusals.badLoad, 'the envelope is not a map with enc and load')
   }
-  const version = outer['version'] === undefined ? 0 : asNumber(outer['version'])
+  const version = outer.version === undefined ? 0 : asNumber(outer.version)
   if (version === undefined || !Number.isFinite(version)) {
     return unreadable(refusals.badLoad, 'the version of the envelope is not a number')
   }
-  return outer['enc'] === 'aes' ? readAes(outer, version) : readClear(outer, version, frame.byteLength)
+  return outer.enc === 'aes' ? readAes(outer, version) : readClear(outer, version, frame.byteLength)
 }
 
 function readAes(outer: Record<string, unknown>, version: number): AesEnvelope | Unreadable {
-  const load = asBytes(outer['load'])
+  const load = asBytes(outer.load)
   if (!load) return unreadable(refusals.badLoad, 'the load of an encrypted envelope is not bytes')
-  return { enc: 'aes', version, load, id: outer['id'], algorithms: readAlgorithms(outer) }
+  return { enc: 'aes', version, load, id: outer.id, algorithms: readAlgorithms(outer) }
 }
 
 function readClear(
@@ -115,9 +115,9 @@ function readClear(
   version: number,
   size: number,
 ): ClearEnvelope | Unreadable {
-  const load = outer['load']
+  const load = outer.load
   if (!isRecord(load)) return unreadable(refusals.notMaps, 'the load of a clear envelope is not a map')
-  if (load['cmd'] !== 'publish' && size > MAX_CLEAR_SIZE) {
+  if (load.cmd !== 'publish' && size > MAX_CLEAR_SIZE) {
     return unreadable(refusals.badLoad, `a clear message of ${size} bytes is too large`)
   }
   const wrong = checkId(load)
@@ -127,7 +127,7 @@ function readClear(
 /** The id of a load must be text without NUL, if there is one: the texts real masters answer with. */
 export function checkId(load: Readonly<Record<string, unknown>>): Unreadable | undefined {
   if (!('id' in load)) return undefined
-  const id = load['id']
+  const id = load.id
   if (typeof id !== 'string') {
     const shown = id === null ? 'None' : typeof id === 'object' ? 'of that kind' : String(id)
     return unreadable(`bad load: id ${shown} is not a string`, 'the id is not text')

@@ -20,6 +20,6 @@ export function signMessage<T extends Readonly<Record<string, unknown>>>(load: T
 }
 
 export function isSignedBy(load: Readonly<Record<string, unknown>>, key: PublicKey | undefined): boolean {
-  const signature = asBytes(load['sig'])
+  const signature = asBytes(load.sig)
   return key !== undefined && signature !== undefined && key.verify(signedBytes(load), signature, ALGORITHM)
 }

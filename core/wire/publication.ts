@@ -56,8 +56,8 @@ export function readJobLoad(load: Readonly<Record<string, unknown>>): JobLoad | 
   if (typeof jid !== 'string' || !Array.isArray(arg) || tgt === undefined) return undefined
   return {
     ...load,
-    ...(load['ret'] === undefined && { ret: '' }),
-    ...(load['tgt_type'] === undefined && { tgt_type: 'glob' }),
+    ...(load.ret === undefined && { ret: '' }),
+    ...(load.tgt_type === undefined && { tgt_type: 'glob' }),
   } as unknown as JobLoad
 }
 
@@ -79,11 +79,11 @@ export function readPublication(frame: Uint8Array): Publication | undefined {
   } catch {
     return undefined
   }
-  if (!isRecord(outer) || outer['enc'] !== 'aes') return undefined
-  const load = asBytes(outer['load'])
+  if (!isRecord(outer) || outer.enc !== 'aes') return undefined
+  const load = asBytes(outer.load)
   if (!load) return undefined
-  const value = asBytes(outer['sig'])
+  const value = asBytes(outer.sig)
   if (!value) return { load }
-  const algorithm = outer['sig_algo'] ?? 'PKCS1v15-SHA1'
+  const algorithm = outer.sig_algo ?? 'PKCS1v15-SHA1'
   return isSigningAlgorithm(algorithm) ? { load, signature: { algorithm, value } } : { load }
 }

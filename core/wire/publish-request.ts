@@ -43,10 +43,10 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
     arg,
     user,
     key: text('key'),
-    ret: Array.isArray(load['ret']) ? load['ret'].join(',') : text('ret'),
+    ret: Array.isArray(load.ret) ? load.ret.join(',') : text('ret'),
     jid: text('jid'),
-    timeout: asNumber(load['timeout']),
-    kwargs: isRecord(load['kwargs']) ? load['kwargs'] : {},
+    timeout: asNumber(load.timeout),
+    kwargs: isRecord(load.kwargs) ? load.kwargs : {},
   }
 }
 

@@ -35,16 +35,16 @@ const MAX_PEM = 16 * 1024
 
 /** Read and check a sign-in load; every field is bounded. */
 export function readSignIn(load: Readonly<Record<string, unknown>>): SignInRequest | BadSignIn {
-  const id = asText(load['id'], 1024)
-  const nonce = asText(load['nonce'], MAX_NONCE)
-  const pub = asText(load['pub'], MAX_PEM)
+  const id = asText(load.id, 1024)
+  const nonce = asText(load.nonce, MAX_NONCE)
+  const pub = asText(load.pub, MAX_PEM)
   if (id === undefined) return { wrong: 'load', reason: 'the id is missing or not text' }
   if (!nonce) return { wrong: 'load', reason: 'the nonce is missing or not text' }
   if (pub === undefined) return { wrong: 'load', reason: 'the public key is missing, too long or not text' }
   const algorithms = readAlgorithms(load)
   if (!algorithms) return badAlgorithm(load)
-  const token = load['token'] === undefined ? undefined : asBytes(load['token'])
-  const grains = load['autosign_grains']
+  const token = load.token === undefined ? undefined : asBytes(load.token)
+  const grains = load.autosign_grains
   return {
     id,
     nonce,
@@ -57,7 +57,7 @@ export function readSignIn(load: Readonly<Record<string, unknown>>): SignInReque
 }
 
 function badAlgorithm(load: Readonly<Record<string, unknown>>): BadSignIn {
-  const encryption = readAlgorithms({ enc_algo: load['enc_algo'] })
+  const encryption = readAlgorithms({ enc_algo: load.enc_algo })
   return encryption
     ? { wrong: 'bad sig algo', reason: 'the signing algorithm is unknown' }
     : { wrong: 'bad enc algo', reason: 'the encryption algorithm is unknown' }

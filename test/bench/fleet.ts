@@ -5,8 +5,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { crypto } from './product.ts'
-import type { ToProcess } from './simulated-process.ts'
 import type { Address } from './simulated-minion.ts'
+import type { ToProcess } from './simulated-process.ts'
 
 const entry = fileURLToPath(new URL('simulated-process.ts', import.meta.url))
 
@@ -50,7 +50,8 @@ export class Fleet {
     const sent = await this.#tell(() => ({ do: 'send', atOnce: Math.ceil(atOnce / this.#children.length) }))
     const seconds = (performance.now() - started) / 1000
     const acknowledged = await this.#tell(() => ({ do: 'check' }))
-    if (acknowledged !== sent) throw new Error(`${sent - acknowledged} of ${sent} returns were not acknowledged`)
+    if (acknowledged !== sent)
+      throw new Error(`${sent - acknowledged} of ${sent} returns were not acknowledged`)
     return sent / seconds
   }
 

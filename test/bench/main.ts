@@ -8,7 +8,15 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { Fleet } from './fleet.ts'
 import { type MeasuredMaster, readBeside, startOurs } from './masters.ts'
-import { add, type Measured, measureMemory, measurePing, measureReturns, openFleet, timeProgram } from './measure.ts'
+import {
+  add,
+  type Measured,
+  measureMemory,
+  measurePing,
+  measureReturns,
+  openFleet,
+  timeProgram,
+} from './measure.ts'
 import { report } from './report.ts'
 
 const { values: options } = parseArgs({
@@ -44,7 +52,7 @@ async function run(): Promise<void> {
   } finally {
     for (const fleet of fleets) fleet.close()
     for (const master of masters) await master.close()
-    if (process.env['DEBUG']) for (const { log } of masters) console.error(log?.())
+    if (process.env.DEBUG) for (const { log } of masters) console.error(log?.())
   }
   const text = report(measured, { minions, ...load })
   process.stdout.write(text)

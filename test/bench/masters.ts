@@ -1,8 +1,8 @@
 /** The masters that are measured: ours, and perhaps another one beside it. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { bin, Cluster } from '../harness/daemons.ts'
 import { version } from '../../core/cli/version.ts'
+import { bin, Cluster } from '../harness/daemons.ts'
 
 export interface MeasuredMaster {
   readonly name: string

@@ -3,7 +3,18 @@
  * of two words is answered with `true`. What costs a real minion time (verifying and opening the same publication) is
  * done once per process, so that what is measured is the master and not a thousand minions on its processors.
  */
-import { asBytes, codec, crypto, getTransport, makeReturn, packAes, readJobLoad, readLoad, readPublication, signIn } from './product.ts'
+import {
+  asBytes,
+  codec,
+  crypto,
+  getTransport,
+  makeReturn,
+  packAes,
+  readJobLoad,
+  readLoad,
+  readPublication,
+  signIn,
+} from './product.ts'
 
 type Transport = ReturnType<typeof getTransport>
 type RequestClient = ReturnType<Transport['connectRequests']>

@@ -46,12 +46,19 @@ async function send({ atOnce }: Extract<ToProcess, { do: 'send' }>): Promise<num
 }
 
 function check(): number {
-  const refused = exchanges.filter(({ minion, request, reply }) => !reply || !minion.acknowledges(reply, request))
-  for (const { minion, reply } of refused.slice(0, 3)) console.error(`${minion.id} was answered ${inspect(codec.decode(reply ?? new Uint8Array()))}`)
+  const refused = exchanges.filter(
+    ({ minion, request, reply }) => !reply || !minion.acknowledges(reply, request),
+  )
+  for (const { minion, reply } of refused.slice(0, 3))
+    console.error(`${minion.id} was answered ${inspect(codec.decode(reply ?? new Uint8Array()))}`)
   return exchanges.length - refused.length
 }
 
-async function inLanes<T>(items: readonly T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {
+async function inLanes<T>(
+  items: readonly T[],
+  lanes: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const rest = items.values()
   const lane = async () => {
     for (const item of rest) await work(item)

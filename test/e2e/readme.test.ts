@@ -70,12 +70,10 @@ describe('with npm start running', () => {
     await gone
   })
 
-  const shown = commandsOf(readmeBlock('Two commands', 'sh').replace(/^npm .*$/gm, '')).concat(
-    readmeBlocks()
-      .filter(({ section, text }) => section.startsWith('Two commands') && text.startsWith('bin/'))
-      .flatMap(({ text }) => commandsOf(text)),
-  )
-  test.each([...new Set(shown)].filter((line) => !line.includes('event.listen')))('%s', async (line) => {
+  const shown = readmeBlocks()
+    .filter(({ section, text }) => section === 'Two commands' && text.startsWith('bin/'))
+    .flatMap(({ text }) => commandsOf(text))
+  test.each(shown.filter((line) => !line.includes('event.listen')))('%s', async (line) => {
     const { code, output } = await type(line)
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/\S/) })
     expect(output).not.toMatch(/not available|did not return/)

@@ -166,6 +166,13 @@ export class Cluster {
     await this.master.logged('salt-master is ready', START_MS)
   }
 
+  /** Give the master, which must not run, another key. */
+  async writeMasterKey(pem: Uint8Array): Promise<void> {
+    const path = join(this.master.directory, 'pki', 'master.pem')
+    await rm(path, { force: true })
+    await writeFile(path, pem, { mode: 0o400 })
+  }
+
   minionDaemon(id: string, options: Options = {}): Daemon {
     const directory = join(this.root, id)
     return new Daemon('salt-minion', directory, {
@@ -184,11 +191,17 @@ export class Cluster {
   }
 
   async addMinion(id: string, options: Options = {}): Promise<Daemon> {
+    const minion = await this.startMinion(id, options)
+    await minion.logged('is ready to receive jobs', START_MS)
+    return minion
+  }
+
+  /** Start a minion that need not be accepted. */
+  async startMinion(id: string, options: Options = {}): Promise<Daemon> {
     const minion = this.minionDaemon(id, options)
     this.minions.set(id, minion)
     await minion.writeConfig()
     minion.start()
-    await minion.logged('is ready to receive jobs', START_MS)
     return minion
   }
 

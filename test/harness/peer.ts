@@ -59,8 +59,8 @@ export class Peer {
     const inner = decode(Buffer.from(reply.load)) as Record<string, unknown>
     const keyFrom = (value: unknown) =>
       SymmetricKey.parse(String(this.key.decrypt(Buffer.from(value as Uint8Array), ALGORITHMS.encryption)))
-    if (inner['aes']) this.aes = keyFrom(inner['aes'])
-    if (inner['session']) this.session = keyFrom(inner['session'])
+    if (inner.aes) this.aes = keyFrom(inner.aes)
+    if (inner.session) this.session = keyFrom(inner.session)
     return inner
   }
 
@@ -102,7 +102,7 @@ function sealed({
   version: number
 }): Sealed {
   const frame = packAes({ load: key.encrypt(encodeNetwork(full)), version, id, algorithms: ALGORITHMS })
-  return { frame, open: (reply) => openReply(reply, key, full['nonce']) }
+  return { frame, open: (reply) => openReply(reply, key, full.nonce) }
 }
 
 /** Take an answer apart: decrypted, or `refused` as it is. */

@@ -9,7 +9,7 @@ export interface ProcessInfo {
   readonly command: string
 }
 
-export function processes(): ProcessInfo[] {
+function processes(): ProcessInfo[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => read(Number(name)) ?? [])

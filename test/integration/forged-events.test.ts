@@ -155,6 +155,13 @@ describe('an event that a minion may fire', () => {
 
   test('carries neither the token nor the nonce of the request', async () => {
     await fire({ tag: 'my/tag', data: {} })
-    expect(Object.keys(master.events[0]?.data ?? {}).sort()).toEqual(['cmd', 'data', 'id', 'pretag', 'tag', 'ts'])
+    expect(Object.keys(master.events[0]?.data ?? {}).sort()).toEqual([
+      'cmd',
+      'data',
+      'id',
+      'pretag',
+      'tag',
+      'ts',
+    ])
   })
 })

@@ -152,7 +152,13 @@ describe('CVE-2025-62349: with minimum_auth_version: 2', () => {
   })
 
   test('nobody can make it so but the minion itself: a sign-in with its public key proves nothing', async () => {
-    const honest = victim.sealOld({ cmd: '_minion_event', tag: 'x', data: {}, id: 'wire2', tok: victim.token })
+    const honest = victim.sealOld({
+      cmd: '_minion_event',
+      tag: 'x',
+      data: {},
+      id: 'wire2',
+      tok: victim.token,
+    })
     await ask(victim.signInFrame())
     expect(await send(honest)).toBeNull()
   })
@@ -165,10 +171,17 @@ describe('CVE-2025-62349: with minimum_auth_version: 2', () => {
       if (JSON.stringify(await everything()) !== before) effects.push(cmd)
     }
     expect(effects).toEqual(['_return'])
-    expect(await send(mallory.sealOld({ cmd: '_return', ...commands['_return'] }, { load: { id: 'wire2', tok: mallory.token } }))).toEqual(
-      refused('bad load'),
-    )
-    expect(await send(victim.sealOld({ cmd: 'revoke_auth' }, { load: { id: 'wire2', tok: victim.token } }))).toBe(true)
+    expect(
+      await send(
+        mallory.sealOld(
+          { cmd: '_return', ...commands['_return'] },
+          { load: { id: 'wire2', tok: mallory.token } },
+        ),
+      ),
+    ).toEqual(refused('bad load'))
+    expect(
+      await send(victim.sealOld({ cmd: 'revoke_auth' }, { load: { id: 'wire2', tok: victim.token } })),
+    ).toBe(true)
   })
 
   test.each([null, 0, 1, 1.9, -1, Number.NEGATIVE_INFINITY, Number.NaN, '2', '3', true, [3], 2n ** 63n])(
@@ -204,20 +217,24 @@ describe('a refused generation', () => {
 describe('CVE-2016-9639: a deleted minion', () => {
   afterEach(() => master.close())
 
-  test.each([3, 2])('is refused at once in generation %s, whatever it still holds', async (minimum_auth_version) => {
-    await open({ options: { minimum_auth_version } })
-    await master.room.keys.remove('wire2')
-    await expectNoEffect(async () => {
-      for (const [cmd, load] of Object.entries(commands)) {
-        const requests = [
-          victim.seal({ cmd, ...load }),
-          victim.sealOld({ cmd, ...load }, { load: { id: 'wire2' } }),
-          victim.sealOld({ cmd, ...load }, { load: { id: 'wire2', tok: victim.token } }),
-        ]
-        for (const request of requests) expect([cmd, await send(request)]).toEqual([cmd, refused('bad load')])
-      }
-    })
-  })
+  test.each([3, 2])(
+    'is refused at once in generation %s, whatever it still holds',
+    async (minimum_auth_version) => {
+      await open({ options: { minimum_auth_version } })
+      await master.room.keys.remove('wire2')
+      await expectNoEffect(async () => {
+        for (const [cmd, load] of Object.entries(commands)) {
+          const requests = [
+            victim.seal({ cmd, ...load }),
+            victim.sealOld({ cmd, ...load }, { load: { id: 'wire2' } }),
+            victim.sealOld({ cmd, ...load }, { load: { id: 'wire2', tok: victim.token } }),
+          ]
+          for (const request of requests)
+            expect([cmd, await send(request)]).toEqual([cmd, refused('bad load')])
+        }
+      })
+    },
+  )
 
   test('is refused when rejected as well, and gets no keys when it comes again', async () => {
     await open()

@@ -49,7 +49,8 @@ describe('publications', () => {
     await rm(directory, { recursive: true })
   })
 
-  const jobOf = (jid: string): JobLoad => makeJobLoad({ fun: 'cmd.run', arg: ['id'], tgt: '*', jid, tgt_type: 'glob' })
+  const jobOf = (jid: string): JobLoad =>
+    makeJobLoad({ fun: 'cmd.run', arg: ['id'], tgt: '*', jid, tgt_type: 'glob' })
   const jid = (n: number) => `20261121${String(n).padStart(12, '0')}`
 
   async function publish(from: number, to: number): Promise<void> {
@@ -156,7 +157,11 @@ describe('publications', () => {
       const honest = decode(recorded.pop()!) as { load: Buffer; sig: Buffer }
       return {
         'in the clear': encodeNetwork({ enc: 'clear', load: job }),
-        'in the clear, signed': encodeNetwork({ enc: 'clear', load: job, sig: sign(masterKey, encodeNetwork(job)) }),
+        'in the clear, signed': encodeNetwork({
+          enc: 'clear',
+          load: job,
+          sig: sign(masterKey, encodeNetwork(job)),
+        }),
         'not signed': encodeNetwork({ enc: 'aes', load }),
         'with an empty signature': wrap(''),
         'with a nil signature': wrap(null),
@@ -190,7 +195,15 @@ describe('publications', () => {
     })
 
     test('are ignored when they are signed but hold no job', async () => {
-      const loads = [{}, { fun: 'cmd.run' }, { ...jobOf(jid(1)), jid: 5 }, { ...jobOf(jid(1)), fun: [{}] }, ['x'], 'x', null]
+      const loads = [
+        {},
+        { fun: 'cmd.run' },
+        { ...jobOf(jid(1)), jid: 5 },
+        { ...jobOf(jid(1)), fun: [{}] },
+        ['x'],
+        'x',
+        null,
+      ]
       for (const load of loads) {
         const sealed = aesKeys.current.encrypt(encodeNetwork(load))
         const value = masterKey.sign(sealed, 'PKCS1v15-SHA1')
@@ -201,7 +214,10 @@ describe('publications', () => {
 
     test('are believed without a signature only if sign_pub_messages is off, and a wrong one not even then', async () => {
       const forged = await forgeries()
-      await receive([forged['signed by another minion']!, forged['with the signature of another publication']!], false)
+      await receive(
+        [forged['signed by another minion']!, forged['with the signature of another publication']!],
+        false,
+      )
       expect(executed).toEqual([])
       await receive([forged['not signed']!], false)
       expect(executed).toEqual([jid(1)])
@@ -254,9 +270,12 @@ describe('a reply from somebody in between', () => {
     const replies: Record<string, Change> = {
       'an unsigned refusal': () => encodeNetwork({ enc: 'clear', load: { ret: false } }),
       'an unsigned "full"': () => encodeNetwork({ enc: 'clear', load: { ret: 'full' } }),
-      'a refusal with a foreign signature': (_, request) => signed({ ret: false, nonce: nonceOf(request) }, foreign),
+      'a refusal with a foreign signature': (_, request) =>
+        signed({ ret: false, nonce: nonceOf(request) }, foreign),
       "a refusal with the master's signature for another request": async () => {
-        const other = await Promise.resolve(signed({ ret: false, nonce: '0'.repeat(32) }, await keyPair('master')))
+        const other = await Promise.resolve(
+          signed({ ret: false, nonce: '0'.repeat(32) }, await keyPair('master')),
+        )
         return other
       },
       'bad load': () => encodeNetwork('bad load'),
@@ -272,7 +291,10 @@ describe('a reply from somebody in between', () => {
         ({ state }) => state,
         (error: { code?: string }) => error.code,
       )
-      expect([name, result]).toEqual([name, expect.stringMatching(/^(MASTER_KEY_CHANGED|DECODE_FAILED|KEY_INVALID)$/)])
+      expect([name, result]).toEqual([
+        name,
+        expect.stringMatching(/^(MASTER_KEY_CHANGED|DECODE_FAILED|KEY_INVALID)$/),
+      ])
       expect(known?.equals((await keyPair('master')).publicKey)).toBe(true)
     }
     expect((await attempt()).state).toBe('accepted')
@@ -304,11 +326,14 @@ describe('a reply from somebody in between', () => {
     let first: Uint8Array | undefined
     change = (reply) => (first ??= reply)
     expect(await ask()).toEqual({})
-    await expect(ask(), 'the reply to an earlier request').rejects.toThrow('not signed by the master for this request')
+    await expect(ask(), 'the reply to an earlier request').rejects.toThrow(
+      'not signed by the master for this request',
+    )
 
     const once = SymmetricKey.generate()
     const wrapped = minionKey.publicKey.encrypt(Buffer.from(once.text), 'OAEP-SHA1')
-    const forged = (content: unknown) => encodeNetwork({ key: wrapped, pillar: once.encrypt(encodeNetwork(content)) })
+    const forged = (content: unknown) =>
+      encodeNetwork({ key: wrapped, pillar: once.encrypt(encodeNetwork(content)) })
     const data = encodeNetwork({ key: wrapped, pillar: { forged: true }, nonce: 'x' })
     const foreign = (await keyPair('wire2')).sign(data, 'PKCS1v15-SHA1')
     for (const reply of [
@@ -321,7 +346,9 @@ describe('a reply from somebody in between', () => {
       Buffer.from('c1', 'hex'),
     ]) {
       change = () => reply
-      await expect(ask()).rejects.toMatchObject({ code: expect.stringMatching(/AUTHENTICATION_FAILED|DECODE_FAILED/) })
+      await expect(ask()).rejects.toMatchObject({
+        code: expect.stringMatching(/AUTHENTICATION_FAILED|DECODE_FAILED/),
+      })
     }
   })
 })

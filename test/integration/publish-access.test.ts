@@ -22,7 +22,10 @@ const publish = (load: Record<string, unknown>) =>
   clear({ cmd: 'publish', tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '', jid: '', ...load })
 
 const error = (name: string) => ({ error: { name, message: expect.any(String) } })
-const published = { enc: 'clear', load: { jid: expect.any(String), minions: ['wire1', 'wire2'], missing: [] } }
+const published = {
+  enc: 'clear',
+  load: { jid: expect.any(String), minions: ['wire1', 'wire2'], missing: [] },
+}
 
 /** A user of this host with a key of their own. */
 async function keyOf(user: string): Promise<string> {
@@ -61,7 +64,9 @@ describe('publishing', () => {
     await open()
     const key = await master.rootKey()
     expect(await publish({ user: 'root', key, kwargs: { token: 'x' } })).toEqual(error('AuthenticationError'))
-    expect(await publish({ user: 'root', key, kwargs: { eauth: 'pam' } })).toEqual(error('AuthenticationError'))
+    expect(await publish({ user: 'root', key, kwargs: { eauth: 'pam' } })).toEqual(
+      error('AuthenticationError'),
+    )
   })
 
   test.each([
@@ -73,7 +78,9 @@ describe('publishing', () => {
   ])('under a made-up job id is refused, and the id does not get into a tag: %j', async (jid) => {
     await open()
     expect(await publish({ user: 'root', key: 'wrong', jid })).toEqual(error('AuthenticationError'))
-    expect(await publish({ user: 'root', key: await master.rootKey(), jid })).toEqual(error('SaltInvocationError'))
+    expect(await publish({ user: 'root', key: await master.rootKey(), jid })).toEqual(
+      error('SaltInvocationError'),
+    )
     expect(master.events.map(({ tag }) => tag)).toEqual(['salt/job/error', 'salt/job/error'])
   })
 
@@ -91,11 +98,19 @@ describe('publisher_acl', () => {
   test('CVE-2013-4435: a function that is allowed does not carry another one along', async () => {
     await open(acl)
     const alice = { user: 'alice', key: await keyOf('alice') }
-    for (const fun of ['test.ping,cmd.run', ['test.ping', 'cmd.run'], 'test.ping\ncmd.run', 'cmd.run', 'sys.doc']) {
+    for (const fun of [
+      'test.ping,cmd.run',
+      ['test.ping', 'cmd.run'],
+      'test.ping\ncmd.run',
+      'cmd.run',
+      'sys.doc',
+    ]) {
       expect([fun, await publish({ ...alice, fun })]).toEqual([fun, error('AuthorizationError')])
     }
     expect(await publish({ ...alice, fun: ['test.ping', 'test.echo'], arg: [[], ['x']] })).toEqual(published)
-    expect(await publish({ ...alice, fun: 'cmd.run', tgt: 'wire1' })).toMatchObject({ load: { minions: ['wire1'] } })
+    expect(await publish({ ...alice, fun: 'cmd.run', tgt: 'wire1' })).toMatchObject({
+      load: { minions: ['wire1'] },
+    })
     expect(await publish({ ...alice, fun: 'cmd.run', tgt: 'wire*' })).toEqual(error('AuthorizationError'))
     expect(master.logged.filter((line) => line.startsWith('warn Refused to publish'))).toHaveLength(6)
   })
@@ -132,11 +147,21 @@ describe('CVE-2015-6918, CVE-2021-25284: what proves who somebody is', () => {
     await open({ publisher_acl: { alice: ['test.*'] } })
     const [root, alice] = [await master.rootKey(), await keyOf('alice')]
     const canary = (name: string) => `c4n4ry-${name}`
-    const secrets = { token: canary('token'), eauth: canary('eauth'), username: canary('name'), password: canary('password') }
+    const secrets = {
+      token: canary('token'),
+      eauth: canary('eauth'),
+      username: canary('name'),
+      password: canary('password'),
+    }
     const wrongKey = canary('key')
     await publish({ user: 'root', key: right ? root : wrongKey, password: canary('outer') })
     await publish({ user: 'alice', key: right ? alice : wrongKey, fun: right ? 'test.ping' : 'cmd.run' })
-    await publish({ user: 'root', key: right ? root : wrongKey, kwargs: { ...secrets, metadata: { shown: 1 } }, jid: 'x' })
+    await publish({
+      user: 'root',
+      key: right ? root : wrongKey,
+      kwargs: { ...secrets, metadata: { shown: 1 } },
+      jid: 'x',
+    })
     await publish({ user: 'root', key: right ? root : wrongKey, ...secrets })
     for (const cmd of ['wheel', 'runner', 'mk_token', 'get_token', 'nothing']) {
       await clear({ cmd, fun: 'key.list_all', user: 'root', key: right ? root : wrongKey, ...secrets })
@@ -179,7 +204,9 @@ describe('CVE-2020-11651, CVE-2020-11652, CVE-2021-25282: a clear command', () =
 
   test.each(internal)('that does not exist is answered with nothing: %j', async (cmd) => {
     await open()
-    const reply = await master.answer(packClear({ cmd, id: 'wire1', jid: '20261120120000123456', return: 1, tgt: '*' }))
+    const reply = await master.answer(
+      packClear({ cmd, id: 'wire1', jid: '20261120120000123456', return: 1, tgt: '*' }),
+    )
     expect(Buffer.from(reply).toString('hex')).toBe('80')
     expect([master.events, master.published]).toEqual([[], []])
   })
@@ -194,10 +221,22 @@ describe('CVE-2020-11651, CVE-2020-11652, CVE-2021-25282: a clear command', () =
 
   test('wheel and runner need credentials, whatever they are asked for', async () => {
     await open()
-    const functions = ['key.accept', 'pillar_roots.write', 'file_roots.read', 'config.update_config', '../x', '__proto__']
+    const functions = [
+      'key.accept',
+      'pillar_roots.write',
+      'file_roots.read',
+      'config.update_config',
+      '../x',
+      '__proto__',
+    ]
     for (const cmd of ['wheel', 'runner']) {
       for (const fun of functions) {
-        for (const proof of [{}, { token: 'x' }, { eauth: 'auto', username: 'root', password: '' }, { user: 'root', key: '' }]) {
+        for (const proof of [
+          {},
+          { token: 'x' },
+          { eauth: 'auto', username: 'root', password: '' },
+          { user: 'root', key: '' },
+        ]) {
           expect(await clear({ cmd, fun, match: '*', path: '../x', ...proof })).toEqual({
             error: { name: expect.stringMatching(/AuthenticationError$/), message: expect.any(String) },
           })

@@ -6,7 +6,7 @@
 
 import { expect } from 'vitest'
 
-export interface Deviation {
+interface Deviation {
   readonly answer: unknown
   readonly why: string
 }

@@ -110,7 +110,7 @@ export function expectSeal(owner: string, sealed: unknown, message: string): voi
   expect(publicKeyOf(owner).recover(flipped(bytesOf(sealed), 9))).toBeUndefined()
 }
 
-export function expectEncrypted(
+function expectEncrypted(
   owner: string,
   sealed: unknown,
   algorithm: EncryptionAlgorithm,

@@ -336,6 +336,19 @@ describe.each(generation3?.request_sets ?? [])(
   },
 )
 
+test.skipIf(!channel || !auth || !generation3)('every deviation is of a recorded request', () => {
+  const names = (items: readonly { name?: string }[] = []) => items.map(({ name = '' }) => name)
+  const known: Record<keyof Forms, string[]> = {
+    channel: names(channel?.items),
+    auth: names(auth?.items),
+    signIn: names(generation3?.sign_in.items),
+    sets: names(generation3?.request_sets.flatMap(({ items }) => items)),
+  }
+  for (const file of Object.keys(known) as (keyof Forms)[]) {
+    expect(known[file]).toEqual(expect.arrayContaining(Object.keys(deviations[file])))
+  }
+})
+
 describe.skipIf(!channel || !auth || !generation3)('by its minimum_auth_version', () => {
   const all: (Exchange | SignIn)[] = [
     ...(channel?.items ?? []),

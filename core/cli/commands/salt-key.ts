@@ -3,6 +3,7 @@ import { boolean, string } from '@oclif/core/flags'
 import type { InferredFlags } from '@oclif/core/interfaces'
 import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
 import { KeyStore } from '../../keys/key-store.ts'
+import { runAs } from '../become-user.ts'
 import { openConsoleLog, tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { configFlags, helpFlags, LOG_LEVELS, number, outputFlags } from '../flags.ts'
@@ -65,6 +66,7 @@ export default class SaltKey extends Command {
     const name = flags['gen-keys']
     if (name !== undefined) return made(await generateKeys(name, flags['gen-keys-dir'], flags.keysize))
     const { config } = loadMasterConfig({ ...(flags['config-dir'] && { configDir: flags['config-dir'] }) })
+    runAs(config.user)
     if (flags['gen-signature']) {
       const folder = flags['signature-path'] ?? config.pki_dir
       return made([await generateSignature(config, folder, flags['auto-create'])])
@@ -109,7 +111,8 @@ function settingsOf(flags: Flags, tools: Tools): KeySettings {
       denied: all || flags['include-denied'],
     },
     rotateAesKey: flags['rotate-aes-key'].toLowerCase() === 'true',
-    preserveMinions: flags['preserve-minions'],
+    preserveMinions:
+      flags['preserve-minions'] || tools.config.preserve_minions || tools.config.preserve_minion_cache,
   }
 }
 

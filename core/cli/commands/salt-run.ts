@@ -6,6 +6,7 @@ import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
 import { openLoader } from '../../loader/index.ts'
 import { parseWords } from '../../loader/words.ts'
 import type { Logger } from '../../log/index.ts'
+import { runAs } from '../become-user.ts'
 import { openConsoleLog, tell, tellWarnings } from '../console.ts'
 import { showDocs } from '../docs.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
@@ -47,6 +48,7 @@ export default class SaltRun extends Command {
       const loader = openLoader('runners', { config, log })
       return showDocs(await matchingDocs(loader.view, fun), printer)
     }
+    runAs(config.user)
     const { args, kwargs } = parseWords(words, flags['no-parse']?.split(','))
     const timeout = flags.timeout === undefined ? {} : { timeout: flags.timeout }
     return run(config, log, printer, { fun, args, kwargs: { ...timeout, ...kwargs } })

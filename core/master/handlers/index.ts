@@ -27,7 +27,7 @@ export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandle
   return new Map<string, ClearHandler>([
     ['ping', async (load) => load],
     ['publish', publishHandler(room)],
-    ['get_token', async (load) => (typeof load['token'] === 'string' ? {} : false)],
+    ['get_token', async (load) => (typeof load.token === 'string' ? {} : false)],
     ['mk_token', async () => ''],
     ['wheel', refusesCredentials],
     ['runner', refusesCredentials],

@@ -25,5 +25,5 @@ export function masterOpts(config: MasterConfig): EncryptedHandler {
     default_top: 'base',
   }
   return async (load) =>
-    load['env_only'] ? environment : { ...environment, ...STATE_OPTIONS, nodegroups: config.nodegroups }
+    load.env_only ? environment : { ...environment, ...STATE_OPTIONS, nodegroups: config.nodegroups }
 }

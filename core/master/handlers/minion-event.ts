@@ -15,8 +15,8 @@ export function minionEventHandler(room: WorkerRoom): EncryptedHandler {
     if (!id || !sender.verified) return {}
     if (!(await room.replays.firstTime(sender.fingerprint))) return {}
     const { nonce, ...shown } = load
-    if (Array.isArray(load['events'])) fireAll(room, id, load['events'], load['pretag'])
-    else if (load['data'] !== undefined) fireOne(room, id, load['tag'], shown)
+    if (Array.isArray(load.events)) fireAll(room, id, load.events, load.pretag)
+    else if (load.data !== undefined) fireOne(room, id, load.tag, shown)
     return null
   }
 }
@@ -24,9 +24,9 @@ export function minionEventHandler(room: WorkerRoom): EncryptedHandler {
 /** Each entry's data goes out under its tag, and once more under the pretag if there is one. */
 function fireAll(room: WorkerRoom, id: string, events: unknown[], pretag: unknown): void {
   for (const event of events) {
-    if (!isRecord(event) || typeof event['tag'] !== 'string') continue
+    if (!isRecord(event) || typeof event.tag !== 'string') continue
     const { tag } = event
-    const data = isRecord(event['data']) ? event['data'] : { data: event['data'] }
+    const data = isRecord(event.data) ? event.data : { data: event.data }
     fireOne(room, id, tag, data)
     if (typeof pretag === 'string' && pretag) fireOne(room, id, `${pretag}/${tag}`, data)
   }
@@ -38,7 +38,7 @@ function fireOne(room: WorkerRoom, id: string, tag: unknown, data: Record<string
     room.log.warn(`Dropped an event of ${id}: minions may not use the tag ${tag}.`)
     return
   }
-  if (tag === '_salt_error') room.log.error(`${id} reported an error: ${JSON.stringify(data['data'])}`)
+  if (tag === '_salt_error') room.log.error(`${id} reported an error: ${JSON.stringify(data.data)}`)
   room.fire(tag, isOwnTag(tag, id) ? ownData(tag, id, data) : data)
 }
 

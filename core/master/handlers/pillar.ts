@@ -30,14 +30,14 @@ export function pillarHandler(room: WorkerRoom): EncryptedHandler {
     const { id, version, algorithms } = sender
     const key = id ? await room.publicKey(id) : undefined
     if (!id || !key) return new PlainReply({ error: 'AES key not found' })
-    if (version >= 2 && typeof load['nonce'] !== 'string') {
+    if (version >= 2 && typeof load.nonce !== 'string') {
       return new PlainReply({ error: 'Nonce not included in request' })
     }
     const pillar = {}
-    await keep(room, sender, load['grains'], pillar)
+    await keep(room, sender, load.grains, pillar)
     const once = SymmetricKey.generate()
     const wrapped = key.encrypt(Buffer.from(once.text), algorithms.encryption)
-    const data = encodeNetwork({ key: wrapped, pillar, nonce: load['nonce'] })
+    const data = encodeNetwork({ key: wrapped, pillar, nonce: load.nonce })
     const signed = { data, sig: room.masterKey.sign(data, algorithms.signing) }
     return new PlainReply({ key: wrapped, pillar: once.encrypt(encodeNetwork(signed)) })
   }

@@ -96,7 +96,7 @@ async function showToPython(
 }
 
 async function resolve(room: WorkerRoom, request: PublishLoad): Promise<Expected> {
-  const delimiter = request.kwargs['delimiter']
+  const delimiter = request.kwargs.delimiter
   const target = {
     tgt: request.tgt,
     tgt_type: request.tgtType,

@@ -21,11 +21,11 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
   return async (load, { fingerprint }) => {
     const { nonce, ...ret } = load
     const { id } = ret
-    if (!isMinionId(id) || !('return' in ret) || typeof ret['jid'] !== 'string') return null
+    if (!isMinionId(id) || !('return' in ret) || typeof ret.jid !== 'string') return null
     if (!(await signatureAllows(room, load, id))) return false
-    const isKept = room.config.job_cache && ret['jid'] !== 'nocache'
+    const isKept = room.config.job_cache && ret.jid !== 'nocache'
     if (!isKept && !(await room.replays.firstTime(fingerprint))) return null
-    const jid = ret['jid'] === 'req' ? await standalone(room, ret, fingerprint) : ret['jid']
+    const jid = ret.jid === 'req' ? await standalone(room, ret, fingerprint) : ret.jid
     if (jid !== 'nocache' && !isJid(jid)) return null
     const outcome = isKept ? await commit(room, jid, id, { ...ret, jid }) : 'stored'
     if (outcome === 'conflict') {
@@ -42,11 +42,11 @@ async function signatureAllows(
   id: MinionId,
 ): Promise<boolean> {
   const { require_minion_sign_messages: required, drop_messages_signature_fail: drop } = room.config
-  const isSigned = load['sig'] !== undefined
+  const isSigned = load.sig !== undefined
   if (isSigned && isSignedBy(load, await room.publicKey(id))) return true
   if (!isSigned && !required) return true
   const wrong = isSigned ? 'has a wrong signature' : 'is not signed (require_minion_sign_messages)'
-  room.log.error(`The return of ${id} for job ${load['jid']} ${wrong}.`)
+  room.log.error(`The return of ${id} for job ${load.jid} ${wrong}.`)
   return isSigned && !drop
 }
 
@@ -63,8 +63,8 @@ async function standalone(
   ret: Record<string, unknown>,
   fingerprint: Uint8Array,
 ): Promise<string | undefined> {
-  const id = String(ret['id'])
-  Object.assign(ret, { arg: ret['fun_args'] ?? [], tgt: id, tgt_type: 'glob' })
+  const id = String(ret.id)
+  Object.assign(ret, { arg: ret.fun_args ?? [], tgt: id, tgt_type: 'glob' })
   const { fun, arg, tgt, tgt_type, user } = ret
   const known = room.replays.jobOf(fingerprint)
   if (known) return known

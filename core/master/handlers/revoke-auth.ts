@@ -10,7 +10,7 @@ export function revokeAuthHandler(room: WorkerRoom): EncryptedHandler {
     if (!allow_minion_key_revoke) return load
     if (!(await room.replays.firstTime(fingerprint))) return false
     await room.keys.remove(id)
-    if (!(load['preserve_minion_cache'] || preserve_minion_cache)) await room.minions.remove(id)
+    if (!(load.preserve_minion_cache || preserve_minion_cache)) await room.minions.remove(id)
     room.fire(tags.key, { result: true, act: 'delete', id })
     if (rotate_aes_key) await room.requestRotation()
     return true

@@ -1,10 +1,13 @@
 /** More at once do not make a worker faster, and would all have to be done again when it is lost. */
 const MAX_PER_WORKER = 256
+/** A silent worker that works gets so many times as long, and time for what it holds: a large return takes seconds. */
+const BUSY_FACTOR = 4
+const BYTES_PER_MS = 4_000
 /** A request that was with so many workers when they were lost is not given to another one. */
 const MAX_COST = 2
 
 /** Requests of one client at once; Salt's clients ask one thing at a time on each connection. */
-const MAX_PER_CLIENT = 256
+const MAX_PER_CLIENT = 32
 
 /** A request on its way through the device; kept until it is answered. */
 interface Pending {
@@ -56,6 +59,8 @@ export interface DispatcherSettings {
   toWorker(worker: string, id: number, payload: Buffer): void
   toClient(path: readonly Buffer[], reply: Uint8Array): void
   onStuck(worker: string): void
+  /** Whether the process of a silent worker is at work, as far as that can be known, rather than stopped or dead-locked. */
+  isWorking?(worker: string): boolean
 }
 
 /**
@@ -151,11 +156,19 @@ export class Dispatcher {
     this.#lastCheck = time
     for (const worker of this.#workers.values()) {
       if (sleptItself) worker.lastSeen = time
-      if (worker.out || time - worker.lastSeen < stuckMs) continue
+      const silent = time - worker.lastSeen
+      if (worker.out || silent < stuckMs || silent < this.#patience(worker)) continue
       worker.out = true
       this.#takeBack(worker)
       onStuck(worker.name)
     }
+  }
+
+  #patience({ name, held }: Worker): number {
+    const { stuckMs, isWorking } = this.#settings
+    if (!isWorking?.(name)) return stuckMs
+    const bytes = [...held].reduce((sum, { payload }) => sum + payload.length, 0)
+    return BUSY_FACTOR * stuckMs + bytes / BYTES_PER_MS
   }
 
   #add(worker: Worker): void {

@@ -333,7 +333,10 @@ describe('Time', () => {
   })
 
   test('bg and run_bg do not wait', async () => {
-    expect(await call(cmd.run, { cmd: 'sleep 60', bg: true, timeout: 0.1 })).toBe('')
+    const command = `echo $$ > ${folder}/background; exec sleep 60`
+    expect(await call(cmd.run, { cmd: command, bg: true, timeout: 0.1 })).toBe('')
+    await expect.poll(() => readFile(`${folder}/background`, 'utf8').catch(() => '')).toMatch(/^\d+\n$/)
+    process.kill(Number(await readFile(`${folder}/background`, 'utf8')), 'SIGKILL')
     const { pid } = (await call(cmd.run_bg, { cmd: 'sleep 60' })) as { pid: number }
     expect(isAlive(pid)).toBe(true)
     process.kill(-pid, 'SIGKILL')

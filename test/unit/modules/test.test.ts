@@ -43,13 +43,9 @@ describe('arguments', () => {
     expect(await value('test.arg_type', given)).toMatchObject({
       args: types.map((type) => `<class '${type}'>`),
     })
-    expect(await value('test.arg_repr', [...given, "it's", 'a\n\0'], { k: [true, null] })).toMatchObject({
-      args: [
-        ...['1', '1.5', '2.0', "'it'", 'True', 'None', '[1]', "{'a': 1}", '1000000000000000000', "b'b'"],
-        `"it's"`,
-        String.raw`'a\n\x00'`,
-      ],
-      kwargs: { k: '[True, None]' },
+    expect(await value('test.arg_repr', [...given, "it's", 'a\n\0'], { k: [true, null] })).toEqual({
+      args: `(1, 1.5, 2.0, 'it', True, None, [1], {'a': 1}, 1000000000000000000, b'b', "it's", 'a\\n\\x00')`,
+      kwargs: expect.stringContaining("'k': [True, None]"),
     })
   })
 })

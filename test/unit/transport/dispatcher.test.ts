@@ -8,6 +8,7 @@ describe('the dispatcher of the device', () => {
   let given: { worker: string; id: number; payload: string }[]
   let replies: Record<string, string[]>
   let stuck: string[]
+  let working: string[]
   let dispatcher: Dispatcher
 
   const request = (name: string) => dispatcher.request([Buffer.from(name)], Buffer.from(name))
@@ -30,6 +31,7 @@ describe('the dispatcher of the device', () => {
     given = []
     replies = {}
     stuck = []
+    working = []
     dispatcher = new Dispatcher({
       stuckMs: 800,
       maxOutstanding: 1000,
@@ -42,6 +44,7 @@ describe('the dispatcher of the device', () => {
         replies[name] = [...(replies[name] ?? []), String(reply)]
       },
       onStuck: (worker) => void stuck.push(worker),
+      isWorking: (worker) => working.includes(worker),
     })
   })
 
@@ -83,6 +86,18 @@ describe('the dispatcher of the device', () => {
     expect(replies).toEqual({ 1000: ['refused'] })
   })
 
+  it('refuses at once what one client asks beyond its share, until it has been answered', () => {
+    const flood = () => dispatcher.request([Buffer.from('greedy')], Buffer.from('flood'))
+    for (let i = 0; i < 33; i++) flood()
+    expect(replies).toEqual({ greedy: ['refused'] })
+    request('modest')
+    expect(replies.modest).toBeUndefined()
+    dispatcher.ready('w1')
+    answer('flood')
+    flood()
+    expect(replies.greedy?.filter((reply) => reply === 'refused')).toHaveLength(1)
+  })
+
   it('refuses at once what would take too much memory', () => {
     dispatcher.request([Buffer.from('big')], Buffer.alloc(10_001))
     expect(replies).toEqual({ big: ['refused'] })
@@ -103,6 +118,19 @@ describe('the dispatcher of the device', () => {
     expect(replies).toEqual({ a: ['a!'] })
     pass(2000, 'w1')
     expect(stuck).toEqual(['w1'])
+  })
+
+  it('waits longer for a silent worker that is at work, and longer still for one with a large request', () => {
+    dispatcher.ready('w1')
+    dispatcher.ready('w2')
+    working = ['w1', 'w2']
+    request('x'.repeat(8_000))
+    pass(3_000, 'w1', 'w2')
+    expect(stuck).toEqual([])
+    pass(200, 'w1', 'w2')
+    expect(stuck).toEqual(['w2'])
+    pass(200, 'w1')
+    expect(stuck).toEqual(['w2', 'w1'])
   })
 
   it('gives a stuck worker nothing more, even if it wakes up', () => {

@@ -1,0 +1,189 @@
+/** However a job ends, and whatever becomes of its minion meanwhile, its return arrives, once. */
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { LocalClient, MinionResult } from '../../core/client/index.ts'
+import { JobCache } from '../../core/jobs/job-cache.ts'
+import { jobCacheDirectory } from '../../core/jobs/paths.ts'
+import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { isAlive, signalAll } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
+
+let cluster: Cluster
+let client: LocalClient
+let minion: Daemon
+/** For files of one test. */
+let folder: string
+
+beforeAll(async () => {
+  cluster = await Cluster.open({ minions: ['web1'] })
+  client = await cluster.client()
+  minion = cluster.minions.get('web1')!
+})
+beforeEach(async () => {
+  folder = await mkdtemp(join(cluster.root, 'job-'))
+})
+afterAll(async () => {
+  await client?.close()
+  await cluster?.close()
+})
+
+/** A job that writes down its shell's process id when it has begun. */
+async function begin(script: string): Promise<string> {
+  const began = join(folder, 'began')
+  const command = `echo $$ > ${began}.new; mv ${began}.new ${began}; ${script}`
+  const { jid } = await client.publish({ tgt: 'web1', fun: 'cmd.run', arg: [command] })
+  await until('the job to begin', () => existsSync(began))
+  return jid
+}
+
+const began = async (): Promise<number> => Number(await readFile(join(folder, 'began'), 'utf8'))
+
+async function restart(): Promise<void> {
+  minion.output = ''
+  minion.start()
+  await minion.logged('is ready to receive jobs', 60_000)
+}
+
+async function kill(): Promise<void> {
+  signalAll([minion.pid], 'SIGKILL')
+  await minion.exited()
+}
+
+function stored(jid: string): Record<string, unknown> | undefined {
+  const cache = JobCache.open(jobCacheDirectory(cluster.config))
+  try {
+    return cache.return(jid, 'web1')
+  } finally {
+    void cache.close()
+  }
+}
+
+const returned = (jid: string) =>
+  until(
+    () => `the return of ${jid}; the minion says:\n${minion.output.slice(-2000)}`,
+    () => stored(jid),
+    60_000,
+  )
+
+async function ask(fun: string, ...arg: unknown[]): Promise<unknown> {
+  return (await client.cmd({ tgt: 'web1', fun, arg }))['web1']
+}
+
+test('kill -9 of the minion while a job runs, started again at once: the job is known to run, and its return comes', async () => {
+  const jid = await begin('sleep 8; echo done')
+  await kill()
+  await restart()
+  expect(await ask('saltutil.find_job', jid)).toMatchObject({ jid, fun: 'cmd.run' })
+  expect(await returned(jid)).toMatchObject({ return: 'done', retcode: 0, success: true })
+  await until(
+    'the job to be over',
+    async () => Object.keys((await ask('saltutil.find_job', jid)) ?? {}).length === 0,
+  )
+}, 120_000)
+
+test('kill -9 of the minion while a job runs that ends before the minion is started again: its return comes', async () => {
+  const jid = await begin('sleep 1; echo done')
+  await kill()
+  await until('the job process to be gone', () => minion.processes().length === 0)
+  expect(stored(jid)).toBeUndefined()
+  await restart()
+  expect(await returned(jid)).toMatchObject({ return: 'done', retcode: 0, success: true })
+}, 120_000)
+
+test('a function that throws after its minion was killed leaves its return, too', async () => {
+  const jid = await begin('sleep 1; exit 7')
+  await kill()
+  await until('the job process to be gone', () => minion.processes().length === 0)
+  await restart()
+  expect(await returned(jid)).toMatchObject({ return: '', retcode: 7, success: false })
+}, 120_000)
+
+test('SIGTERM of the minion while a job runs that takes longer than it waits: the job goes on, its return comes', async () => {
+  const jid = await begin('sleep 6; echo done')
+  const started = performance.now()
+  await minion.stop('SIGTERM')
+  expect(performance.now() - started).toBeLessThan(5_000)
+  await restart()
+  expect(await returned(jid)).toMatchObject({ return: 'done', retcode: 0, success: true })
+}, 120_000)
+
+test('kill -9 of the minion and of all it started: the minion, started again, says what became of the job', async () => {
+  const jid = await begin('sleep 600')
+  await minion.killAll()
+  await restart()
+  expect(await returned(jid)).toMatchObject({
+    return: expect.stringMatching(/^ERROR: .*minion.*not known/),
+    retcode: 1,
+    success: false,
+  })
+}, 120_000)
+
+test.each(['SIGKILL', 'SIGSEGV', 'SIGABRT'] as const)(
+  'a job process that dies of %s gives a return that names the signal',
+  async (signal) => {
+    const jid = await begin('sleep 600')
+    const job = minion.processes().find(({ pid }) => pid === Number(jobProcess(jid)))
+    signalAll([job!.pid], signal)
+    const ret = await returned(jid)
+    expect(ret).toMatchObject({ retcode: 1, success: false })
+    expect(ret['return']).toContain(signal)
+    signalAll([await began()], 'SIGKILL')
+    expect(await ask('test.echo', 'next')).toBe('next')
+  },
+)
+
+const jobProcess = (jid: string): string | undefined =>
+  new RegExp(`Starting a new job ${jid} with PID (\\d+)`).exec(minion.output)?.[1]
+
+test.each([
+  ['saltutil.kill_job', 'SIGKILL'],
+  ['saltutil.term_job', 'SIGTERM'],
+])(
+  '%s ends all that the job started, grandchildren too, and a return says so',
+  async (fun, signal) => {
+    const child = join(folder, 'child')
+    const grandchild = join(folder, 'grandchild')
+    const jid = await begin(
+      `sleep 601 & echo $! > ${child}; (sh -c 'sleep 602 & echo $! > ${grandchild}' &) ; wait`,
+    )
+    await until('the grandchild', () => existsSync(grandchild))
+    const pids = [
+      await began(),
+      Number(await readFile(child, 'utf8')),
+      Number(await readFile(grandchild, 'utf8')),
+    ]
+    expect(pids.every(isAlive)).toBe(true)
+    expect(await ask(fun, jid)).toMatch(/^Signal \d+ sent to job/)
+    const ret = await returned(jid)
+    expect(ret).toMatchObject({ retcode: 1, success: false })
+    expect(ret['return']).toContain(signal)
+    await until('all to be gone', () => !pids.some(isAlive), 5_000)
+  },
+  60_000,
+)
+
+test('jobs that follow a terminated one right away are not hit by its end', async () => {
+  const jid = await begin('sleep 600')
+  await ask('saltutil.term_job', jid)
+  await returned(jid)
+  const results: MinionResult[] = []
+  for (const until = performance.now() + 2_000; performance.now() < until; ) {
+    for await (const result of await client.run({ tgt: 'web1', fun: 'cmd.run', arg: ['sleep 0.2; echo ok'] }))
+      results.push(result)
+  }
+  expect(results.map((result) => (result.state === 'returned' ? result.return : result))).toEqual(
+    results.map(() => 'ok'),
+  )
+}, 60_000)
+
+test('a job that does not end on SIGTERM is ended by it after a second', async () => {
+  const jid = await begin(
+    `trap '' TERM; node -e 'process.on("SIGTERM", () => {}); setTimeout(() => {}, 600_000)'`,
+  )
+  const pid = await began()
+  await ask('saltutil.term_job', jid)
+  expect((await returned(jid))['return']).toContain('SIGTERM')
+  await until('its command to be gone', () => !isAlive(pid), 5_000)
+}, 60_000)

@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { chmod, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { bin, Cluster, type Daemon } from '../harness/daemons.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+const isRoot = process.getuid?.() === 0
+
+let cluster: Cluster
+afterEach(() => cluster?.close())
+
+interface Account {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Users every Linux host has and nobody uses. */
+function account(name: string): Account {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((row) => row.startsWith(`${name}:`))
+  const [, , uid, gid] = line?.split(':') ?? []
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+/** Other users may pass through the folders of a test, as they may through those of a host. */
+async function passable(...daemons: Daemon[]): Promise<void> {
+  for (const path of [cluster.root, ...daemons.map(({ directory }) => directory)]) await chmod(path, 0o755)
+}
+
+const modeOf = async (...path: string[]) => (await stat(join(...path))).mode & 0o777
+
+async function saltAs({ uid, gid }: Account, ...args: string[]) {
+  const child = spawn(process.execPath, [join(bin, 'salt'), '-c', cluster.configDir, ...args], { uid, gid })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const code = await new Promise<number | null>((done) => child.once('close', done))
+  return { output, code }
+}
+
+test.skipIf(!isRoot)(
+  'daemons that root starts become the user of the configuration with all they start',
+  async () => {
+    const nobody = account('nobody')
+    cluster = await Cluster.open({ minions: ['web1'] })
+    const { master } = cluster
+    const minion = cluster.minions.get('web1')!
+    for (const daemon of [minion, master]) await daemon.stop()
+    await passable(master, minion)
+
+    for (const daemon of [master, minion]) {
+      await daemon.writeConfig({ user: 'nobody', ...(daemon === master && { auto_accept: false }) })
+      daemon.output = ''
+    }
+    await cluster.startMaster()
+    minion.start()
+    await minion.logged('is ready to receive jobs') // with the keys of before
+    const { stdout } = await cluster.salt('web1', 'cmd.run', 'id -u; id -g; id -G', '--out', 'txt')
+    expect(stdout.replaceAll('web1: ', '').trim().split('\n')).toEqual(
+      [nobody.uid, nobody.gid, nobody.gid].map(String),
+    )
+
+    for (const { pid, command } of [...master.processes(), ...minion.processes()]) {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      const ids = (name: string) => [
+        ...new Set(
+          status
+            .match(new RegExp(`^${name}:\\s*(.*)`, 'm'))?.[1]
+            ?.trim()
+            .split(/\s+/),
+        ),
+      ]
+      expect({ command, uid: ids('Uid'), gid: ids('Gid'), groups: ids('Groups') }).toEqual({
+        command,
+        uid: [String(nobody.uid)],
+        gid: [String(nobody.gid)],
+        groups: [String(nobody.gid)],
+      })
+    }
+
+    const late = await cluster.startMinion('web2')
+    await late.logged('nobody has accepted it yet')
+    const accepted = await cluster.command('salt-key', '-y', '-a', 'web2')
+    expect(accepted.code).toBe(0)
+    await late.logged('is ready to receive jobs')
+    expect((await cluster.command('salt-run', 'jobs.list_jobs')).code).toBe(0)
+    for (const daemon of [master, minion]) {
+      for (const folder of ['pki', 'cache', 'run']) {
+        for (const name of await readdir(join(daemon.directory, folder), { recursive: true })) {
+          const { uid, gid } = await stat(join(daemon.directory, folder, name))
+          expect({ name, uid, gid }).toEqual({ name, ...nobody })
+        }
+      }
+      for (const name of ['log', 'pid'])
+        expect((await stat(join(daemon.directory, name))).uid).toBe(nobody.uid)
+    }
+  },
+)
+
+test.skipIf(!isRoot)(
+  'publisher_acl lets another user of the host do what it lists, and nothing else',
+  async () => {
+    const games = account('games')
+    cluster = await Cluster.open({
+      minions: ['web1', 'db1'],
+      master: {
+        publisher_acl: { games: ['test.ping', { 'web*': ['cmd.*'] }], man: ['test.*'] },
+        publisher_acl_blacklist: { users: ['man'], modules: ['cmd.exec_code'] },
+        nodegroups: { web: 'web*' },
+      },
+    })
+    const { directory } = cluster.master
+    await passable(cluster.master)
+    await chmod(join(directory, 'master'), 0o644)
+
+    const allowed = await saltAs(games, '*', 'test.ping', '--out', 'json', '--static')
+    expect(allowed.output).toContain('"web1": true')
+    expect(allowed.code).toBe(0)
+    expect((await saltAs(games, '-N', 'web', 'cmd.run', 'echo fine', '--out', 'txt')).output).toBe(
+      'web1: fine\n',
+    )
+    for (const refused of [
+      ['web1', 'test.arg'],
+      ['db1', 'cmd.run', 'id'],
+      ['*', 'cmd.run', 'id'],
+      ['web1', 'cmd.exec_code', 'sh', 'id'],
+      ['web1', 'test.ping,test.arg'],
+      ['nosuch', 'cmd.run', 'id'],
+    ]) {
+      expect(await saltAs(games, ...refused)).toEqual({
+        output: expect.stringMatching(/Authorization error occurred|No minions matched/),
+        code: 2,
+      })
+    }
+    const listed = await saltAs(account('man'), 'web1', 'test.ping')
+    expect(listed.code).not.toBe(0)
+    const stranger = await saltAs(account('backup'), 'web1', 'test.ping')
+    expect(stranger.output).toMatch(/may not act for it|may not see what jobs return/)
+    expect(stranger.code).not.toBe(0)
+
+    const key = await stat(join(directory, 'cache', '.games_key'))
+    expect({ mode: key.mode & 0o777, uid: key.uid }).toEqual({ mode: 0o600, uid: games.uid })
+    expect(await modeOf(directory, 'cache', '.root_key')).toBe(0o600)
+    expect([await modeOf(directory, 'cache'), await modeOf(directory, 'run')]).toEqual([0o711, 0o711])
+    expect(await modeOf(directory, 'pki')).toBe(0o700)
+    expect(await modeOf(directory, 'run', 'master_event_pub.ipc')).toBe(0o660)
+    for (const name of ['master_event_pull.ipc', 'publish_pull.ipc', 'workers.ipc']) {
+      expect(await modeOf(directory, 'run', name)).toBe(0o600)
+    }
+  },
+)
