@@ -43,6 +43,11 @@ export async function createFileExclusive(
   return true
 }
 
+const PREFIX = '.tmp-'
+
+/** Whether a file is what a process left behind that was killed while it wrote one. */
+export const isTemporary = (name: string): boolean => name.startsWith(PREFIX)
+
 /** Write the content to a new file beside `path`, on disk, and move it into place; nothing is left after a failure. */
 async function withTemporary(
   path: string,
@@ -50,7 +55,7 @@ async function withTemporary(
   { mode = 0o600 }: FileOptions,
   moveIntoPlace: (temporary: string) => Promise<void>,
 ): Promise<void> {
-  const temporary = join(dirname(path), `.tmp-${randomBytes(9).toString('hex')}`)
+  const temporary = join(dirname(path), `${PREFIX}${randomBytes(9).toString('hex')}`)
   try {
     await writeNew(temporary, data, mode)
     await moveIntoPlace(temporary)

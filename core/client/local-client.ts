@@ -7,7 +7,7 @@ import type { RequestClient } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { makePublish } from '../wire/publish-request.ts'
-import type { MinionResult, PublishedJob, PublishRequest, Run } from './contract.ts'
+import type { PublishedJob, PublishRequest, Run } from './contract.ts'
 import { localCredentials } from './credentials.ts'
 import { collect } from './wait.ts'
 
@@ -160,7 +160,7 @@ function targetOf({ tgt, tgtType = 'glob' }: PublishRequest, nodegroups: Nodegro
 
 /** Keyword arguments travel as one marked map at the end (wire protocol §10.1). */
 function argumentsOf({ arg = [], kwarg }: PublishRequest): readonly unknown[] {
-  return kwarg && Object.keys(kwarg).length ? [...arg, { ...kwarg, __kwarg__: true }] : arg
+  return kwarg && Object.keys(kwarg).length ? [...arg, { __kwarg__: true, ...kwarg }] : arg
 }
 
 function extrasOf(request: PublishRequest): Record<string, unknown> {

@@ -81,8 +81,11 @@ class LocalEncoder extends Base {
    * text many times faster than the library counts its bytes.
    */
   override encodeString(text: string): void {
-    if (text.length <= SHORT_TEXT && !loneSurrogate.test(text)) return super.encodeString(text)
-    const bytes = Buffer.from(text)
+    if (text.length > SHORT_TEXT || loneSurrogate.test(text)) this.encodeUtf8(Buffer.from(text))
+    else super.encodeString(text)
+  }
+
+  private encodeUtf8(bytes: Buffer): void {
     this.writeStringHeader(bytes.length)
     this.writeU8a(bytes)
   }

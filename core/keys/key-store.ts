@@ -216,10 +216,14 @@ export class KeyStore {
   async #pendingFull(max: number): Promise<boolean> {
     if (Date.now() > this.#countedUntil) {
       this.#countedUntil = Date.now() + COUNT_MS
-      this.#counting = this.#files.list('pending').then((ids) => void (this.#pending = ids.length))
+      this.#counting = this.#countPending()
     }
     await this.#counting
     return this.#pending++ >= max
+  }
+
+  async #countPending(): Promise<void> {
+    this.#pending = (await this.#files.list('pending')).length
   }
 }
 

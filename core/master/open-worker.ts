@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Log } from '../author/context.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Disposer } from '../base/disposer.ts'

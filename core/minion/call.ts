@@ -12,12 +12,13 @@ import { openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { getTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
-import type { Outcome } from '../wire/return.ts'
+import { type Outcome, shownArguments } from '../wire/return.ts'
 import { collectGrains } from './grains.ts'
 import { runFunction } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
 import { cachedReturnsDirectory } from './paths.ts'
+import { fetchPillar } from './pillar.ts'
 import { ProcTable } from './proc-table.ts'
 import { createServices } from './services.ts'
 
@@ -44,7 +45,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
   const bus = minionBus(config)
   const link = local ? undefined : await openLink(config, grains, log)
   try {
-    const arg = Object.keys(kwargs).length ? [...args, { ...kwargs, __kwarg__: true }] : [...args]
+    const arg = Object.keys(kwargs).length ? [...args, { __kwarg__: true, ...kwargs }] : [...args]
     const jid = createJidSource(systemClock)()
     const user = currentUser()
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
@@ -57,7 +58,15 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     )
     const { return: value, retcode } = outcome
     await link
-      ?.request({ cmd: '_return', id, jid: 'req', return: value, retcode, fun, fun_args: arg })
+      ?.request({
+        cmd: '_return',
+        id,
+        jid: 'req',
+        return: value,
+        retcode,
+        fun,
+        fun_args: shownArguments(arg),
+      })
       .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
     const { failure, ...shown } = outcome
     return { ...shown, jid }
@@ -111,9 +120,10 @@ async function runnerOf(
     refreshModules: () => void tell(tags.moduleRefresh),
     refreshGrains: () => tell(tags.grainsRefresh),
   })
-  const match = await openMatch({ config, id, grains, pillar: {}, log })
+  const pillar = link ? await fetchPillar(link, config, grains) : {}
+  const match = await openMatch({ config, id, grains, pillar, log })
   const loader = openLoader('modules', { config, grains, log })
-  return { id, config, grains, pillar: {}, loader, services, match, log }
+  return { id, config, grains, pillar, loader, services, match, log }
 }
 
 /** A link to the first of the masters that accepts this minion. */

@@ -16,12 +16,13 @@ export interface DelivererSettings {
 /** Returns sent at once; each waits for its own answer. */
 const CONCURRENCY = 8
 
-/** An answer that is not an acknowledgement is asked for again so many times, then the return is given up. */
-const MAX_REFUSALS = 20
+/** The wait after an answer that is no acknowledgement doubles so many times: to an hour or so. */
+const MAX_DOUBLINGS = 9
 
 /**
  * Brings the returns in the spool to a master, however long that takes: an entry is removed only after the master's
- * verified acknowledgement (wire protocol §10.4). Tries that fail are repeated after a random wait, for ever.
+ * verified acknowledgement (wire protocol §10.4). Tries that fail are repeated after a random wait, for ever, and after
+ * ever longer ones if the master answers, but cannot take it. Only a refusal for good (`false`) ends that.
  */
 export class Deliverer {
   readonly #settings: DelivererSettings
@@ -69,9 +70,11 @@ export class Deliverer {
   async #attempt(entry: SpoolEntry): Promise<void> {
     const { send, spool, log } = this.#settings
     try {
+      if (!('return' in entry.ret))
+        return log.error(`The return of job ${entry.jid} is no longer in the spool.`)
       const answer = await send(entry)
-      if (answer !== null && !this.#givenUp(entry, answer))
-        return this.#later(entry, 'it was not acknowledged')
+      if (answer !== null && answer !== false) return this.#refused(entry, answer)
+      if (answer === false) log.error(`The master refused the return of job ${entry.jid}; it is given up.`)
       await spool.done(entry)
     } catch (error) {
       log.debug(`The return of job ${entry.jid} was not delivered: ${messageOf(error)}`)
@@ -79,21 +82,17 @@ export class Deliverer {
     }
   }
 
-  /** A master that understands the return and refuses it will not change its mind. */
-  #givenUp(entry: SpoolEntry, answer: unknown): boolean {
-    const count = (this.#refusals.get(entry) ?? 0) + 1
-    this.#refusals.set(entry, count)
-    if (answer !== false && count < MAX_REFUSALS) return false
-    this.#settings.log.error(
-      `The master refused the return of job ${entry.jid} (it answered ${JSON.stringify(answer)}); it is given up.`,
-    )
-    return true
+  /** Something is wrong at the master that may take time to be mended. */
+  #refused(entry: SpoolEntry, answer: unknown): void {
+    const count = this.#refusals.get(entry) ?? 0
+    this.#refusals.set(entry, count + 1)
+    this.#later(entry, `the master answered ${JSON.stringify(answer)}`, 2 ** Math.min(count, MAX_DOUBLINGS))
   }
 
-  #later(entry: SpoolEntry, reason: string): void {
+  #later(entry: SpoolEntry, reason: string, factor = 1): void {
     if (this.#closed) return
     const { min, max } = this.#settings.retry
-    const seconds = min + Math.random() * Math.max(0, max - min)
+    const seconds = factor * (min + Math.random() * Math.max(0, max - min))
     this.#settings.log.info(
       `Minion return retry timer set to ${seconds.toFixed(1)} seconds (randomized) for job ${entry.jid}: ${reason}`,
     )

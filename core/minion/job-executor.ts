@@ -1,11 +1,11 @@
 import { constants } from 'node:os'
 import type { Log, MinionServices } from '../author/context.ts'
-import { SaltError } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { makeReturn, type ReturnLoad } from '../wire/return.ts'
 import { answeredInProcess } from './control-functions.ts'
 import type { JobPool } from './job-pool.ts'
-import type { ProcTable } from './proc-table.ts'
+import { type ProcEntry, type ProcTable, signalGroup } from './proc-table.ts'
 import { Turns } from './turns.ts'
 
 export interface ExecutorSettings {
@@ -21,10 +21,20 @@ export interface ExecutorSettings {
   readonly limit: number
 }
 
+/** Whose job it is, and where its return goes. */
+export interface JobSurroundings {
+  /** What the job may ask of the minion. */
+  readonly services: MinionServices
+  /** Address of the master that published it. */
+  readonly master: string
+  /** Take the return. When this resolves it is on disk, and the job is no longer known to run. */
+  keep(ret: ReturnLoad): Promise<void>
+}
+
 /** What the minion answers itself must not take longer. Milliseconds. */
 const CONTROL_MS = 30_000
 
-/** Runs each job where it belongs and when it is its turn. Always gives a return. */
+/** Runs each job where it belongs and when it is its turn. However it ends, its return is kept. */
 export class JobExecutor {
   readonly #settings: ExecutorSettings
   readonly #turns: Turns
@@ -34,21 +44,15 @@ export class JobExecutor {
     this.#turns = new Turns(settings.limit)
   }
 
-  /** `services` are what the job may ask of the minion. */
-  async run(job: JobLoad, services: MinionServices): Promise<ReturnLoad> {
+  async run(job: JobLoad, around: JobSurroundings): Promise<void> {
     const { runHere, multiprocessing, id } = this.#settings
-    if (answeredInProcess(job.fun)) return runHere(job, services, AbortSignal.timeout(CONTROL_MS))
-    const turn = await this.#turn(job)
-    if (SaltError.is(turn)) {
-      return makeReturn(job, id, {
-        return: `ERROR: ${turn.message}`,
-        retcode: 1,
-        success: false,
-        out: 'nested',
-      })
+    if (answeredInProcess(job.fun)) {
+      return around.keep(await runHere(job, around.services, AbortSignal.timeout(CONTROL_MS)))
     }
+    const turn = await this.#turn(job)
+    if (SaltError.is(turn)) return around.keep(failedReturn(job, id, turn.message))
     try {
-      return await (multiprocessing ? this.#inPool(job, services) : this.#inThisProcess(job, services))
+      await (multiprocessing ? this.#inPool(job, around) : this.#inThisProcess(job, around))
     } finally {
       turn()
     }
@@ -65,23 +69,41 @@ export class JobExecutor {
     return this.#turns.take(leaving.signal).catch((reason: SaltError) => reason)
   }
 
-  #inPool(job: JobLoad, services: MinionServices): Promise<ReturnLoad> {
-    const { pool, procs, log } = this.#settings
-    return pool.run(job, services, async (pid) => {
+  #inPool(job: JobLoad, { services, master, keep }: JobSurroundings): Promise<void> {
+    const { pool, log } = this.#settings
+    const started = (pid: number) => {
       log.info(`Starting a new job ${job.jid} with PID ${pid}`)
-      // 0 and 1 would signal the minion itself, or everything.
-      const stop = (signal: number) => void (pid > 1 && process.kill(-pid, signal))
-      await procs.add({ job, pid, stop })
-    })
+      return this.#note({ job, pid, master, stop: (signal) => signalGroup(pid, signal) })
+    }
+    return pool.run(job, { services, master, started, finished: keep })
   }
 
-  async #inThisProcess(job: JobLoad, services: MinionServices): Promise<ReturnLoad> {
-    const { runHere, procs } = this.#settings
+  async #inThisProcess(job: JobLoad, { services, master, keep }: JobSurroundings): Promise<void> {
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
-    await procs.add({ job, pid: process.pid, stop })
-    return runHere(job, services, abort.signal)
+    await this.#note({ job, pid: process.pid, master, stop })
+    await keep(await this.#settings.runHere(job, services, abort.signal))
   }
+
+  /** A job is known even if there is no room on the disk for its file. */
+  async #note(entry: ProcEntry): Promise<void> {
+    const { procs, log } = this.#settings
+    await procs
+      .add(entry)
+      .catch((error: unknown) => log.warn(`No file for job ${entry.job.jid}: ${messageOf(error)}`))
+  }
+}
+
+/** The return of a job that gave none itself. */
+export function failedReturn(job: JobLoad, id: string, reason: string): ReturnLoad {
+  const outcome = {
+    return: `ERROR: ${reason}`,
+    retcode: 1,
+    success: false,
+    out: 'nested',
+    failure: 'error',
+  } as const
+  return makeReturn(job, id, outcome)
 }
 
 function stopped({ jid }: JobLoad, signal: number, when: string): SaltError {

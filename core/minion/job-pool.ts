@@ -17,6 +17,24 @@ export interface JobPoolSettings {
   readonly warm: number
 }
 
+/** What becomes of a job in a process. */
+export interface PooledJob {
+  /** What it may ask of the minion. */
+  readonly services: MinionServices
+  /** Address of the master that published it. */
+  readonly master: string
+  /** Is told the process's id before the job begins. */
+  started(pid: number): Promise<void>
+  /** Is given the return; until this resolves the job's process keeps it, too. */
+  finished(ret: ReturnLoad): Promise<void>
+}
+
+interface Finished {
+  readonly ret: ReturnLoad
+  /** The process ends now. */
+  readonly last: boolean
+}
+
 interface Worker {
   readonly process: ChildProcess
   readonly pid: number
@@ -48,22 +66,19 @@ export class JobPool {
     this.#warmUp()
   }
 
-  /** Run a job; `started` is told the process's id before it begins. Always gives a return. */
-  async run(
-    job: JobLoad,
-    services: MinionServices,
-    started: (pid: number) => Promise<void>,
-  ): Promise<ReturnLoad> {
+  /** Run a job. However it ends, there is a return. */
+  async run(job: JobLoad, { services, master, started, finished }: PooledJob): Promise<void> {
     const worker = this.#idle.shift() ?? this.#spawn()
     worker.services = services
     this.#warmUp()
     const generation = this.#generation
     await started(worker.pid)
-    const ret = await this.#runIn(worker, job)
+    const { ret, last } = await this.#runIn(worker, job, master)
+    await finished(ret)
+    post(worker.process, { type: 'kept' })
     worker.jobs++
-    const reusable = generation === this.#generation && worker.jobs < JOBS_PER_PROCESS
+    const reusable = !last && generation === this.#generation && worker.jobs < JOBS_PER_PROCESS
     this.#release(worker, reusable && worker.process.connected)
-    return ret
   }
 
   /** Facts or modules changed: idle processes are replaced, busy ones end after their job. */
@@ -103,9 +118,12 @@ export class JobPool {
         else if (message.type === 'call') void serve(worker, message)
       })
       child.once('exit', (code, signal) => reject(new Error(`the job process ended with ${signal ?? code}`)))
+      child.on('error', (error) => {
+        log.error(`A job process could not be started: ${error.message}`)
+        if (child.pid === undefined) reject(error)
+      })
     })
     ready.catch(() => {})
-    child.on('error', (error) => log.error(`A job process could not be started: ${error.message}`))
     child.once('exit', () => {
       const index = this.#idle.findIndex((worker) => worker.process === child)
       if (index >= 0) this.#idle.splice(index, 1)
@@ -122,24 +140,25 @@ export class JobPool {
     return worker
   }
 
-  #runIn(worker: Worker, job: JobLoad): Promise<ReturnLoad> {
+  #runIn(worker: Worker, job: JobLoad, master: string): Promise<Finished> {
     const child = worker.process
     return new Promise((resolve) => {
       const onMessage = (message: FromJobProcess) => {
-        if (message.type === 'return') finish(decode(message.ret) as unknown as ReturnLoad)
+        if (message.type !== 'return') return
+        finish({ ret: decode(message.ret) as unknown as ReturnLoad, last: message.last })
       }
       const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
-        finish(makeReturn(job, this.#settings.id, diedOutcome(job, code, signal)))
-      const finish = (ret: ReturnLoad) => {
+        finish({ ret: makeReturn(job, this.#settings.id, diedOutcome(job, code, signal)), last: true })
+      const finish = (finished: Finished) => {
         child.off('message', onMessage)
         child.off('exit', onExit)
-        resolve(ret)
+        resolve(finished)
       }
       child.on('message', onMessage)
       child.once('exit', onExit)
       worker.ready.then(
-        () => post(child, { type: 'job', job: encodeLocal(job) }),
-        () => finish(makeReturn(job, this.#settings.id, diedOutcome(job, child.exitCode, child.signalCode))),
+        () => post(child, { type: 'job', job: encodeLocal(job), master }),
+        () => onExit(child.exitCode, child.signalCode),
       )
     })
   }

@@ -2,11 +2,12 @@
  * Entry of a job process: runs one job at a time, in a process group of its own, so that it can be killed with
  * everything it started, and so that a crash is a return and not the end of the minion.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Log, MinionServices } from '../author/context.ts'
 import { deferred } from '../base/deferred.ts'
-import { messageOf } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
-import { ReturnSpool } from '../jobs/return-spool.ts'
+import { ReturnSpool, type SpooledReturn } from '../jobs/return-spool.ts'
 import { openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { readJobLoad } from '../wire/publication.ts'
@@ -34,20 +35,31 @@ let calls = 0
 
 /** Every method of the services is a message to the main process and its answer. */
 const services = new Proxy({} as MinionServices, {
-  get: (_, method) =>
-    typeof method === 'string'
-      ? (...args: unknown[]) => {
-          const answer = deferred<unknown>()
-          waiting.set(++calls, answer)
-          send({ type: 'call', call: calls, method, args: encodeLocal(args) })
-          return answer.promise
-        }
-      : undefined,
+  get: (_, method) => (typeof method === 'string' ? (...args: unknown[]) => call(method, args) : undefined),
 })
 
+function call(method: string, args: readonly unknown[]): Promise<unknown> {
+  const answer = deferred<unknown>()
+  if (process.connected) {
+    waiting.set(++calls, answer)
+    send({ type: 'call', call: calls, method, args: encodeLocal(args) })
+  } else answer.reject(minionGone())
+  // An event that nobody can pass on any more is no reason for a job to fail.
+  return method.startsWith('fire') ? answer.promise.catch(() => false) : answer.promise
+}
+
+const minionGone = () => new SaltError('MASTER_UNREACHABLE', 'The minion of this job has ended meanwhile.')
+
+/** How long a job may take to end after SIGTERM. */
+const GRACE_MS = 1000
+const RETRY_MS = 1000
+
 let settings: RunnerSettings | undefined
-let abort = new AbortController()
-let busy = false
+/** The job that runs; aborted when it is to end. */
+let running: { readonly jid: string; readonly abort: AbortController } | undefined
+let ending: NodeJS.Timeout | undefined
+/** Told whether the minion has the return on disk, or has died before. */
+let kept: ((kept: boolean) => void) | undefined
 
 async function start({ id, config, grains, pillar }: JobProcessStart): Promise<void> {
   const known = { grains: record(grains), pillar: record(pillar) }
@@ -57,29 +69,48 @@ async function start({ id, config, grains, pillar }: JobProcessStart): Promise<v
   send({ type: 'ready' })
 }
 
-async function work(bytes: Uint8Array): Promise<void> {
+async function work({ job: bytes, master }: Extract<ToJobProcess, { type: 'job' }>): Promise<void> {
   const job = readJobLoad(record(bytes))
   if (!settings || !job) return
-  busy = true
-  abort = new AbortController()
+  const abort = new AbortController()
+  running = { jid: job.jid, abort }
   const ret = await runJob(job, settings, abort.signal)
-  busy = false
-  if (process.connected) send({ type: 'return', ret: encodeLocal(ret) })
-  else await leaveInSpool(ret, settings)
+  running = undefined
+  clearTimeout(ending)
+  const last = abort.signal.aborted
+  if (!(await handOver(ret, last))) await leaveInSpool({ jid: job.jid, ret, job, master }, settings)
+  if (last || !process.connected) process.exit(0)
 }
 
-/** The minion died while this job ran: its return is kept for the minion's next life. */
-async function leaveInSpool(ret: ReturnLoad, { config }: RunnerSettings): Promise<void> {
-  const spool = ReturnSpool.open(spoolDirectory(config))
-  await spool.add({ jid: ret.jid, ret })
-  await spool.close()
-  process.exit(0)
+/** Resolves with true when the minion has the return on disk, with false when it died before. */
+async function handOver(ret: ReturnLoad, last: boolean): Promise<boolean> {
+  const answer = deferred<boolean>()
+  kept = answer.resolve
+  if (process.connected) send({ type: 'return', ret: encodeLocal(ret), last })
+  else answer.resolve(false)
+  return answer.promise.finally(() => {
+    kept = undefined
+  })
+}
+
+/** The minion died over this job: its return is kept for the minion's next life, as soon as there is room. */
+async function leaveInSpool(ret: SpooledReturn, { config }: RunnerSettings): Promise<void> {
+  if (config['pub_ret'] === false) return
+  for (;;) {
+    try {
+      const spool = ReturnSpool.open(spoolDirectory(config))
+      if (!spool.find(ret.jid)) await spool.add(ret)
+      return await spool.close()
+    } catch {
+      await delay(RETRY_MS)
+    }
+  }
 }
 
 process.on('message', (message: ToJobProcess) => {
   if (message.type === 'start') void start(message)
-  else if (message.type === 'job') void work(message.job)
-  else if (message.type === 'abort') abort.abort(new Error(message.reason))
+  else if (message.type === 'job') void work(message)
+  else if (message.type === 'kept') kept?.(true)
   else {
     const answer = waiting.get(message.call)
     waiting.delete(message.call)
@@ -89,13 +120,23 @@ process.on('message', (message: ToJobProcess) => {
 })
 
 process.on('disconnect', () => {
-  if (!busy) process.exit(0)
+  for (const answer of waiting.values()) answer.reject(minionGone())
+  if (kept) kept(false)
+  else if (!running) process.exit(0)
 })
 
 process.on('SIGTERM', () => {
-  abort.abort(new Error('The job was terminated.'))
-  setTimeout(() => process.exit(143), 1000).unref()
+  if (running) {
+    running.abort.abort(new SaltError('CANCELLED', `Job ${running.jid} was ended by SIGTERM.`))
+    ending ??= setTimeout(endBySignal, GRACE_MS)
+  } else if (!kept) process.exit(0)
 })
+
+/** The job does not end: so does this process, in a way that says why. */
+function endBySignal(): void {
+  process.removeAllListeners('SIGTERM')
+  process.kill(process.pid, 'SIGTERM')
+}
 
 process.on('unhandledRejection', (error) =>
   log.error(`A promise of a job was rejected unseen: ${messageOf(error)}`),

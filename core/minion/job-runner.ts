@@ -44,15 +44,18 @@ export async function runFunction(
   signal: AbortSignal,
 ): Promise<Outcome> {
   try {
+    signal.throwIfAborted()
     const found = await settings.loader.get(name)
     if (!found) return failure('missing', await settings.loader.why(name))
     const context = contextOf(job, settings, signal)
     const { args, kwargs } = splitArguments(arg)
     const bound = found.bind(args, kwargs, publishedKeywords(job))
     const result = await collect(await found.run(bound, context), job, settings)
+    signal.throwIfAborted() // what a job gives that was told to end is not what was asked for
     const retcode = retcodeOf(result, context.retcode)
     return { return: result ?? null, retcode, success: retcode === 0, ...outputterOf(found) }
   } catch (error) {
+    if (signal.aborted) return failure('error', `ERROR: ${messageOf(signal.reason)}`)
     return failure('error', await explain(name, error, settings))
   }
 }

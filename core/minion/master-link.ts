@@ -173,10 +173,16 @@ export class MasterLink {
   }
 
   #signedIn(): Promise<Credentials> {
-    this.#credentials ??= this.#signIn().then((credentials) => {
-      this.#current = credentials
-      return credentials
-    })
+    this.#credentials ??= this.#signIn().then(
+      (credentials) => {
+        this.#current = credentials
+        return credentials
+      },
+      (error: unknown) => {
+        void this.#frames?.close() // given up: nothing more is taken, and `run` ends
+        throw error
+      },
+    )
     return this.#credentials
   }
 

@@ -10,14 +10,17 @@ export interface JobProcessStart {
 
 export type ToJobProcess =
   | JobProcessStart
-  | { readonly type: 'job'; readonly job: Uint8Array }
-  | { readonly type: 'abort'; readonly reason: string }
+  /** `master`: address of the one that published it. */
+  | { readonly type: 'job'; readonly job: Uint8Array; readonly master: string }
+  /** The return is on disk: the process may forget it. */
+  | { readonly type: 'kept' }
   | { readonly type: 'answer'; readonly call: number; readonly value: Uint8Array }
   | { readonly type: 'failure'; readonly call: number; readonly message: string }
 
 export type FromJobProcess =
   | { readonly type: 'ready' }
-  | { readonly type: 'return'; readonly ret: Uint8Array }
+  /** `last`: the process ends when the return is kept. */
+  | { readonly type: 'return'; readonly ret: Uint8Array; readonly last: boolean }
   | { readonly type: 'call'; readonly call: number; readonly method: string; readonly args: Uint8Array }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly facts?: object }
 

@@ -30,8 +30,10 @@ import { JobPool } from './job-pool.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
+import { followOrphans } from './orphans.ts'
 import { cachedReturnsDirectory, seenDirectory, spoolDirectory } from './paths.ts'
-import { ProcTable } from './proc-table.ts'
+import { fetchPillar } from './pillar.ts'
+import { type ProcFile, ProcTable } from './proc-table.ts'
 import { createServices } from './services.ts'
 
 /** A minion: its links to its masters, the jobs it runs, the returns it owes. */
@@ -54,6 +56,7 @@ export class Minion {
   #cached!: CachedReturns
   readonly #deliverers = new Map<MasterLink, Deliverer>()
   readonly #working = new Set<Promise<void>>()
+  readonly #closing = new AbortController()
 
   private constructor(config: MinionConfig, log: Log) {
     this.#config = config
@@ -93,6 +96,7 @@ export class Minion {
 
   /** Stops taking jobs, waits up to `ms` for running ones; later returns wait in the spool. */
   async close(ms = 3000): Promise<void> {
+    this.#closing.abort()
     await Promise.all(this.#links.map((link) => link.stopTaking()))
     const finished = Promise.allSettled(this.#working)
     await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, ms))])
@@ -119,7 +123,8 @@ export class Minion {
       stores: [ReturnSpool.path(spoolDirectory(this.#config)), SeenJobs.path(seenDirectory(this.#config))],
       onDamage: (error) => this.#log.error(error.message),
     })
-    this.#procs = await ProcTable.open(cachedir)
+    const { procs, left } = await ProcTable.open(cachedir)
+    this.#procs = procs
     this.#spool = ReturnSpool.open(spoolDirectory(this.#config))
     this.#seen = SeenJobs.open(seenDirectory(this.#config))
     this.#cached = new CachedReturns(cachedReturnsDirectory(this.#config))
@@ -142,7 +147,21 @@ export class Minion {
       limit: this.#config.process_count_max,
     })
     await this.#openLinks(transport)
+    const owed = new Set(this.#spool.pending().map(({ jid }) => jid))
     for (const link of this.#links) this.#deliverers.set(link, this.#openDeliverer(link))
+    this.#track(this.#followOrphans(left, owed))
+  }
+
+  #followOrphans(left: readonly ProcFile[], owed: ReadonlySet<string>): Promise<void> {
+    return followOrphans(left, owed, {
+      id: this.#config.id,
+      procs: this.#procs,
+      spool: this.#spool,
+      log: this.#log,
+      closing: this.#closing.signal,
+      deliver: (entry) => this.#deliver(entry),
+      keep: ({ job, master = '' }, ret) => this.#keep(job, ret, master),
+    })
   }
 
   /** What jobs of a master may ask of the minion. */
@@ -189,10 +208,15 @@ export class Minion {
     return new Deliverer({
       spool: this.#spool,
       owed: this.#spool.pending().filter((entry) => this.#linkOf(entry) === link),
-      send: (entry) => link.request(entry.ret),
+      send: ({ ret }) => link.request(this.#config.minion_sign_messages ? signMessage(ret, this.#key) : ret),
       log: this.#log,
       retry: { min, max },
     })
+  }
+
+  #deliver(entry: SpoolEntry): void {
+    const link = this.#linkOf(entry)
+    if (link) this.#deliverers.get(link)?.deliver(entry)
   }
 
   /** The master that published the job; if it is no longer configured, the first one. */
@@ -213,19 +237,8 @@ export class Minion {
     this.#log.info(`Minion ${id} is ready to receive jobs from ${link.address}`)
   }
 
-  /** Sends the grains along, which the master keeps for targeting. */
   async #loadPillar(link: MasterLink): Promise<void> {
-    const { id, saltenv, pillarenv } = this.#config
-    this.#pillar = await link.pillar({
-      id,
-      grains: this.#grains,
-      saltenv,
-      pillarenv,
-      pillar_override: {},
-      extra_minion_data: {},
-      ver: '2',
-      cmd: '_pillar',
-    })
+    this.#pillar = await fetchPillar(link, this.#config, this.#grains)
   }
 
   async #onJob({ job, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {
@@ -233,14 +246,19 @@ export class Minion {
     const fresh = await this.#seen.accept({ keyDigest, serial, jid: job.jid, now: Date.now() })
     if (!fresh) return this.#log.warn(`Ignored job ${job.jid}: it has been seen before.`)
     this.#log.info(`User ${job.user ?? 'unknown'} Executing command ${String(job.fun)} with jid ${job.jid}`)
-    const ret = await this.#executor.run(job, this.#servicesFor(link))
-    this.#log.info(`Returning information for job: ${job.jid}`)
-    if (this.#config.cache_jobs) await this.#cached.save(job.jid, ret)
-    if (!this.#config.pub_ret) return this.#procs.remove(job.jid)
-    const signed = this.#config.minion_sign_messages ? signMessage(ret, this.#key) : ret
-    const entry = await this.#spool.add({ jid: job.jid, master: link.address, job, ret: signed })
-    await this.#procs.remove(job.jid)
-    this.#deliverers.get(link)?.deliver(entry)
+    const master = link.address
+    const keep = (ret: ReturnLoad) => this.#keep(job, ret, master)
+    await this.#executor.run(job, { services: this.#servicesFor(link), master, keep })
+  }
+
+  /** The return is on disk before the job is over, and is sent from there. */
+  async #keep(job: JobLoad, ret: ReturnLoad, master: string): Promise<void> {
+    const { jid } = job
+    this.#log.info(`Returning information for job: ${jid}`)
+    if (this.#config.cache_jobs) await this.#cached.save(jid, ret)
+    const entry = this.#config.pub_ret ? await this.#spool.add({ jid, master, job, ret }) : undefined
+    await this.#procs.remove(jid)
+    if (entry) this.#deliver(entry)
   }
 
   #isFor({ tgt, tgt_type, delimiter }: JobLoad): boolean {

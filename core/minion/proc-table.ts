@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileAtomic } from '../base/atomic-file.ts'
+import { isTemporary, writeFileAtomic } from '../base/atomic-file.ts'
 import { decode, encodeNetwork } from '../codec/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
@@ -10,13 +10,20 @@ export interface ProcEntry {
   readonly job: JobLoad
   /** The process that runs it; undefined while it waits for its turn (`process_count_max`). */
   readonly pid: number | undefined
+  /** Address of the master that published it, where that is known. */
+  readonly master?: string | undefined
   /** Signal all that works on it, or take it out of the queue. */
   stop(signal: number): void
 }
 
+/** A job as its file tells; its process may be gone. */
+export interface ProcFile extends ProcEntry {
+  readonly pid: number
+}
+
 /**
  * The jobs that run now, in memory and as files `<cachedir>/proc/<jid>` (wire protocol §10.2), which other programs on
- * the host read. Files of an earlier life of the minion are removed at start.
+ * the host read, and the minion itself when it was started again.
  */
 export class ProcTable {
   readonly #directory: string | undefined
@@ -30,27 +37,32 @@ export class ProcTable {
   static async read(cachedir: string): Promise<ProcTable> {
     const table = new ProcTable(undefined)
     const directory = join(cachedir, 'proc')
-    for (const name of await readdir(directory).catch(() => [])) {
-      const entry = await readEntry(join(directory, name))
-      if (entry) table.#entries.set(entry.job.jid, entry)
+    for (const entry of await readFiles(directory)) {
+      if (await isJobProcess(entry.pid)) table.#entries.set(entry.job.jid, entry)
     }
     return table
   }
 
-  static async open(cachedir: string): Promise<ProcTable> {
+  /** `left` are jobs of an earlier life of the minion, which did not see their end. They are in the table, too. */
+  static async open(cachedir: string): Promise<{ procs: ProcTable; left: readonly ProcFile[] }> {
     const directory = join(cachedir, 'proc')
     await mkdir(directory, { recursive: true, mode: 0o700 })
-    for (const name of await readdir(directory)) await rm(join(directory, name), { force: true })
-    return new ProcTable(directory)
+    for (const name of await readdir(directory)) {
+      if (isTemporary(name)) await rm(join(directory, name), { force: true })
+    }
+    const procs = new ProcTable(directory)
+    const left = await readFiles(directory)
+    for (const entry of left) procs.#entries.set(entry.job.jid, entry)
+    return { procs, left }
   }
 
   /** The job is known from now on; once it has a process others on the host can see it, too. */
   async add(entry: ProcEntry): Promise<void> {
-    const { job, pid } = entry
+    const { job, pid, master } = entry
     this.#entries.set(job.jid, entry)
     const file = this.#file(job.jid)
     if (file && pid !== undefined)
-      await writeFileAtomic(file, encodeNetwork({ ...job, pid }), { mode: 0o600 })
+      await writeFileAtomic(file, encodeNetwork({ ...job, pid, master }), { mode: 0o600 })
   }
 
   async remove(jid: string): Promise<void> {
@@ -76,18 +88,38 @@ export class ProcTable {
   }
 }
 
-async function readEntry(path: string): Promise<ProcEntry | undefined> {
+/** Jobs by the files in a folder. */
+async function readFiles(directory: string): Promise<ProcFile[]> {
+  const found: ProcFile[] = []
+  for (const name of await readdir(directory).catch(() => [])) {
+    const entry = await readEntry(join(directory, name))
+    if (entry) found.push(entry)
+  }
+  return found
+}
+
+async function readEntry(path: string): Promise<ProcFile | undefined> {
   const found = await readFile(path)
     .then(decode)
     .catch(() => undefined)
-  const { pid, ...load } = isRecord(found) ? found : {}
+  const { pid, master, ...load } = isRecord(found) ? found : {}
   const job = readJobLoad(load)
-  if (!job || typeof pid !== 'number' || !(await isJobProcess(pid))) return undefined
-  return { job, pid, stop: (signal) => process.kill(-pid, signal) }
+  if (!job || typeof pid !== 'number') return undefined
+  return {
+    job,
+    pid,
+    master: typeof master === 'string' ? master : undefined,
+    stop: (signal) => signalGroup(pid, signal),
+  }
+}
+
+/** Signal a job process and all it started. 0 and 1 would mean the minion itself, or everything. */
+export function signalGroup(pid: number, signal: number): void {
+  if (pid > 1) process.kill(-pid, signal)
 }
 
 /** Not the minion itself, nor what got the number of a process that is gone. */
-async function isJobProcess(pid: number): Promise<boolean> {
+export async function isJobProcess(pid: number): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   return pid > 1 && command.includes('job-process')
 }

@@ -20,7 +20,7 @@ function repeated(job: JobLoad): Record<string, unknown> {
 }
 
 /** Arguments as returns show them: the marker of keyword arguments is removed. */
-function shownArguments(arg: readonly unknown[]): unknown[] {
+export function shownArguments(arg: readonly unknown[]): unknown[] {
   return arg.map((value) => {
     if (Array.isArray(value)) return value
     if (typeof value !== 'object' || value === null || !('__kwarg__' in value)) return value

@@ -29,11 +29,15 @@ afterAll(async () => {
   await cluster?.close()
 })
 
-/** A job that writes down its shell's process id when it has begun. */
-async function begin(script: string): Promise<string> {
+/** A job that writes down its shell's process id when it has begun; perhaps with another function after it. */
+async function begin(script: string, next?: string): Promise<string> {
   const began = join(folder, 'began')
   const command = `echo $$ > ${began}.new; mv ${began}.new ${began}; ${script}`
-  const { jid } = await client.publish({ tgt: 'web1', fun: 'cmd.run', arg: [command] })
+  const { jid } = await client.publish({
+    tgt: 'web1',
+    fun: next ? ['cmd.run', next] : 'cmd.run',
+    arg: next ? [[command], []] : [command],
+  })
   await until('the job to begin', () => existsSync(began))
   return jid
 }
@@ -93,11 +97,14 @@ test('kill -9 of the minion while a job runs that ends before the minion is star
 }, 120_000)
 
 test('a function that throws after its minion was killed leaves its return, too', async () => {
-  const jid = await begin('sleep 1; exit 7')
+  const jid = await begin('sleep 2', 'test.exception')
   await kill()
   await until('the job process to be gone', () => minion.processes().length === 0)
   await restart()
-  expect(await returned(jid)).toMatchObject({ return: '', retcode: 7, success: false })
+  expect(await returned(jid)).toMatchObject({
+    return: { 'test.exception': expect.stringContaining('Test Exception') },
+    retcode: { 'cmd.run': 0, 'test.exception': 1 },
+  })
 }, 120_000)
 
 test('SIGTERM of the minion while a job runs that takes longer than it waits: the job goes on, its return comes', async () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { chmod, readdir, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { bin, Cluster, type Daemon } from '../harness/daemons.ts'
@@ -27,7 +28,8 @@ function account(name: string): Account {
 
 /** Other users may pass through the folders of a test, as they may through those of a host. */
 async function passable(...daemons: Daemon[]): Promise<void> {
-  for (const path of [cluster.root, ...daemons.map(({ directory }) => directory)]) await chmod(path, 0o755)
+  const folders = [tmpdir(), cluster.root, ...daemons.map(({ directory }) => directory)]
+  for (const path of folders) if (!((await stat(path)).mode & 0o001)) await chmod(path, 0o755)
 }
 
 const modeOf = async (...path: string[]) => (await stat(join(...path))).mode & 0o777

@@ -245,13 +245,17 @@ describe('a reply from somebody in between', () => {
     async close() {},
   })
 
+  async function remember(key: PublicKey): Promise<void> {
+    known = key
+  }
+
   const attempt = (change: Change = (reply) => reply) =>
     signIn({
       client: through(change),
       timeoutMs: 1000,
       id: 'wire1',
       key: minionKey,
-      known: { read: async () => known, write: async (key) => void (known = key) },
+      known: { read: async () => known, write: remember },
       algorithms: { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' },
       minimumVersion: 3,
       token: SymmetricKey.generate().text,

@@ -86,6 +86,7 @@ describe('publishing', () => {
 
   test('CVE-2021-25283: what looks like a template is taken literally', async () => {
     await open()
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it has to stay as it is
     const literal = ['{{7*7}}', '${7*7}', '<%= 7 %>', '#{7*7}']
     await publish({ user: 'root', key: await master.rootKey(), arg: literal, kwargs: { metadata: literal } })
     expect(master.published[0]?.job).toMatchObject({ arg: literal, metadata: literal })

@@ -2,9 +2,7 @@
  * A real master among strangers: whatever they send is answered or cut off, changes nothing, and keeps nobody waiting.
  * Throughout, a clear `ping` and `salt '*' test.ping` are answered; at the end the same processes run as at the start.
  */
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dealer } from 'zeromq'
@@ -15,7 +13,10 @@ import type { RequestClient } from '../../core/transport/contract.ts'
 import { getTransport } from '../../core/transport/index.ts'
 import { packAes, packClear } from '../../core/wire/envelope.ts'
 import { Cluster } from '../harness/daemons.ts'
+import { filesBelow } from '../harness/files.ts'
+import { damaged, generator, noise } from '../harness/noise.ts'
 import { Peer } from '../harness/peer.ts'
+import { closed, openConnection, zmtpGreeting, zmtpReady } from '../harness/raw-connection.ts'
 import { until } from '../harness/until.ts'
 
 const ANSWER_MS = 20_000
@@ -32,17 +33,6 @@ let pinging: Promise<void>
 let isOver = false
 
 const ask = (frame: Uint8Array) => strangers.request(frame, ANSWER_MS)
-
-/** Path, content and mode of every file below. */
-function treeOf(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name)
-      const content = entry.isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : ''
-      return `${path} ${content} ${statSync(path).mode.toString(8)}`
-    })
-    .sort()
-}
 
 /** Resident bytes of every process of the master, by its pid. */
 function processesOfMaster(): Map<number, number> {
@@ -89,7 +79,7 @@ beforeAll(async () => {
     Array.from({ length: 200 }, () => ask(packClear({ cmd: 'ping', x: 'x'.repeat(500_000) }))),
   )
   await expectMinionAnswers()
-  before = { tree: treeOf(pki), processes: processesOfMaster() }
+  before = { tree: filesBelow(pki), processes: processesOfMaster() }
   pings.length = 0
   pinging = pingUntilOver()
 })
@@ -329,7 +319,7 @@ describe('what is no ZeroMQ', () => {
   test.each(Object.entries(garbage))('is cut off on both ports: %s', async (_, bytes) => {
     await Promise.all(
       [cluster.ports.request, cluster.ports.publish].map(async (port) => {
-        const socket = await open(port)
+        const socket = await openConnection(port)
         socket.write(bytes)
         await closed(socket)
       }),
@@ -338,13 +328,15 @@ describe('what is no ZeroMQ', () => {
 
   test('200 silent connections on each port are cut off, and keep nobody from being answered', async () => {
     const ports = [cluster.ports.request, cluster.ports.publish]
-    const sockets = await Promise.all(ports.flatMap((port) => Array.from({ length: 200 }, () => open(port))))
+    const sockets = await Promise.all(
+      ports.flatMap((port) => Array.from({ length: 200 }, () => openConnection(port))),
+    )
     await expectMinionAnswers()
     await Promise.all(sockets.map(closed))
   })
 
   test('a peer that greets and is never heard of again is cut off', async () => {
-    const sockets = await Promise.all([cluster.ports.request, cluster.ports.publish].map(open))
+    const sockets = await Promise.all([cluster.ports.request, cluster.ports.publish].map(openConnection))
     for (const [index, socket] of sockets.entries()) {
       socket.write(zmtpGreeting('NULL'))
       socket.write(zmtpReady(index === 0 ? 'REQ' : 'SUB'))
@@ -370,11 +362,11 @@ describe('after all that', () => {
   }, 120_000)
 
   test('the keys are as they were, byte for byte', () => {
-    expect(treeOf(pki)).toEqual(before.tree)
+    expect(filesBelow(pki)).toEqual(before.tree)
   })
 
   test('CVE-2015-8034, CVE-2017-8109, CVE-2020-17490: nobody else may read what the master keeps', () => {
-    const open = treeOf(cluster.configDir).filter((line) => Number.parseInt(line.slice(-3), 8) & 0o077)
+    const open = filesBelow(cluster.configDir).filter((line) => Number.parseInt(line.slice(-3), 8) & 0o077)
     // Public keys, the process id, and the log, which Salt gives to the group.
     expect(open.filter((line) => !/\.pub .*100644$|\/pid .*100644$|\/log .*100640$/.test(line))).toEqual([])
   })
@@ -400,58 +392,4 @@ async function askAndNeverRead(): Promise<void> {
   for (let i = 0; i < 1000; i++) await Promise.all(greedy.map((dealer) => dealer.send(request)))
   await expectMinionAnswers()
   for (const dealer of greedy) dealer.close()
-}
-
-function open(port: number): Promise<Socket> {
-  return new Promise((done, fail) => {
-    const socket = connect(port, '127.0.0.1', () => done(socket))
-    socket.on('error', fail)
-    socket.resume()
-  })
-}
-
-const closed = (socket: Socket): Promise<void> =>
-  new Promise((done) => (socket.destroyed ? done() : socket.once('close', () => done())))
-
-/** ZMTP 3.0: signature, version, mechanism, as client. */
-function zmtpGreeting(mechanism: string): Buffer {
-  return Buffer.concat([
-    raw('ff00000000000000017f0300'),
-    Buffer.from(mechanism.padEnd(20, '\0')),
-    Buffer.alloc(32),
-  ])
-}
-
-function zmtpReady(type: string): Buffer {
-  const name = 'Socket-Type'
-  const body = Buffer.concat([
-    raw('05'),
-    Buffer.from('READY'),
-    raw('0b'),
-    Buffer.from(name),
-    raw('00000003'),
-    Buffer.from(type),
-  ])
-  return Buffer.concat([raw('04'), Buffer.from([body.length]), body])
-}
-
-/** mulberry32: numbers from 0 to 2^32, always the same. */
-function generator(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
-
-const noise = (random: (below: number) => number) =>
-  Buffer.from(Array.from({ length: random(600) }, () => random(256)))
-
-/** A few bytes replaced, and maybe cut off. */
-function damaged(whole: Buffer, random: (below: number) => number): Buffer {
-  const copy = Buffer.from(whole)
-  for (let n = random(6) + 1; n > 0; n--) copy[random(copy.length)] = random(256)
-  return random(4) ? copy : copy.subarray(0, random(copy.length))
 }

@@ -91,7 +91,10 @@ describe('a path or name in a request reaches no file', () => {
   })
 
   test('CVE-2025-22237: of an external pillar that a minion asks for', async () => {
-    const ext = { git: ['master ssh://-oProxyCommand=touch${IFS}/tmp/never/x'], cmd_yaml: 'touch /tmp/never' }
+    const ext = {
+      git: ['master ssh://-oProxyCommand=touch\u0024{IFS}/tmp/never/x'],
+      cmd_yaml: 'touch /tmp/never',
+    }
     const request = minion.seal({ cmd: '_pillar', grains: {}, ext, ver: '2' })
     expect(request.open(await master.answer(request.frame))).toEqual({
       refused: { key: expect.any(Buffer), pillar: expect.any(Buffer) },

@@ -1,10 +1,12 @@
 import { isMainThread } from 'node:worker_threads'
 import { context, Dealer, Pull, Push, Request, Router, type Socket, Subscriber, XPublisher } from 'zeromq'
+import { copyMessages, keepBuffersSmall } from './buffers.ts'
 
 // The default, 1023, is too few for a master and takes no effect once there is a socket.
 context.maxSockets = Math.min(65_535, context.maxSocketsLimit)
 // Sockets that are closed never hold up the end of the process longer than their own linger.
 context.blocky = false
+copyMessages(context)
 
 /** Ends a peer that stopped talking ZMTP within this time, for example one that speaks HTTP. Milliseconds. */
 const HANDSHAKE_MS = 10_000
@@ -23,7 +25,9 @@ type Options<S extends Socket> = Partial<Omit<S, 'events' | 'context'>>
 /** zeromq.js aborts the process when a worker thread that has an open socket ends, so there are none in threads. */
 function open<S extends Socket>(make: new (options: object) => S, options: Options<S>): S {
   if (!isMainThread) throw new Error('ZeroMQ sockets can only be opened in the main thread of a process.')
-  return new make({ ...common, ...options })
+  const socket = new make({ ...common, ...options })
+  keepBuffersSmall(socket)
+  return socket
 }
 
 export const openRouter = (options: Options<Router>): Router => open(Router, options)

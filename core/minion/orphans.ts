@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../author/context.ts'
+import type { ReturnSpool, SpoolEntry } from '../jobs/return-spool.ts'
+import type { ReturnLoad } from '../wire/return.ts'
+import { failedReturn } from './job-executor.ts'
+import { isJobProcess, type ProcFile, type ProcTable } from './proc-table.ts'
+
+export interface OrphanSettings {
+  readonly id: string
+  readonly procs: Pick<ProcTable, 'remove'>
+  readonly spool: Pick<ReturnSpool, 'pending'>
+  readonly log: Log
+  readonly closing: AbortSignal
+  /** Send a return that is in the spool. */
+  deliver(entry: SpoolEntry): void
+  /** Keep and send the return of a job that left none. */
+  keep(orphan: ProcFile, ret: ReturnLoad): Promise<void>
+}
+
+/** How often it is looked whether an orphan has ended. */
+const LOOK_MS = 250
+
+/**
+ * Jobs of an earlier life of the minion, which ended while they ran. One whose process lives on is waited for: it
+ * leaves its return in the spool. One that left none gets one that says so: every job ends with a return.
+ * `owed` are the jids that had a return in the spool when the minion started; those are on their way already.
+ */
+export async function followOrphans(
+  left: readonly ProcFile[],
+  owed: ReadonlySet<string>,
+  settings: OrphanSettings,
+): Promise<void> {
+  await Promise.all(left.map((orphan) => follow(orphan, owed, settings)))
+}
+
+async function follow(orphan: ProcFile, owed: ReadonlySet<string>, settings: OrphanSettings): Promise<void> {
+  const { procs, spool, log, closing, id, deliver, keep } = settings
+  const { job, pid } = orphan
+  if (await isJobProcess(pid)) log.info(`Job ${job.jid} still runs, with PID ${pid}, since before this start`)
+  while (await isJobProcess(pid)) {
+    if (closing.aborted) return // the next life will see
+    await delay(LOOK_MS)
+  }
+  if (owed.has(job.jid)) return procs.remove(job.jid)
+  const entry = spool.pending().find(({ jid }) => jid === job.jid)
+  if (!entry) return keep(orphan, failedReturn(job, id, lost(job.jid)))
+  await procs.remove(job.jid)
+  deliver(entry)
+}
+
+const lost = (jid: string) =>
+  `The minion ended while job ${jid} ran, and the process of the job ended without a return; how far it came is not known.`

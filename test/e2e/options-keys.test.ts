@@ -1,0 +1,206 @@
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Event, EventBus } from '../../core/events/index.ts'
+import { Cluster } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+/** Options that all but the first master of this file start with; files lie in its folder. */
+const policy = {
+  auto_accept: false,
+  autosign_file: '/autosign',
+  autoreject_file: '/autoreject',
+  autosign_grains_dir: '/autosign_grains',
+  autosign_timeout: 60,
+  master_sign_pubkey: true,
+  presence_events: true,
+  loop_interval: 1,
+}
+
+let cluster: Cluster
+let bus: EventBus
+const seen: Event[] = []
+
+const inMaster = (...path: string[]) => join(cluster.master.directory, ...path)
+const key = (...args: string[]) => cluster.command('salt-key', ...args)
+const event = (tag: string, fits: (data: Record<string, unknown>) => boolean = () => true) =>
+  until(`the event ${tag}`, () => seen.find((each) => each.tag === tag && fits(each.data)))
+
+async function startMinion(id: string, options: Record<string, unknown> = {}) {
+  const minion = cluster.minionDaemon(id, {
+    verify_master_pubkey_sign: true,
+    acceptance_wait_time: 0.5,
+    ...options,
+  })
+  cluster.minions.set(id, minion)
+  await minion.writeConfig()
+  await mkdir(join(minion.directory, 'pki'), { mode: 0o700 })
+  await copyFile(inMaster('pki', 'master_sign.pub'), join(minion.directory, 'pki', 'master_sign.pub'))
+  minion.start()
+  return minion
+}
+
+async function restartMaster(options: Record<string, unknown>): Promise<void> {
+  await cluster.master.stop()
+  await cluster.master.writeConfig(options)
+  await cluster.startMaster()
+}
+
+beforeAll(async () => {
+  cluster = await Cluster.open({ master: policy })
+  await writeFile(inMaster('autosign'), '# hosts of the first rack\nauto*\n', { mode: 0o600 })
+  await writeFile(inMaster('autoreject'), 'bad[0-9]\n', { mode: 0o600 })
+  await mkdir(inMaster('autosign_grains'), { mode: 0o700 })
+  await writeFile(inMaster('autosign_grains', 'ticket'), 'abc-1\n', { mode: 0o600 })
+  bus = await cluster.events()
+  void (async () => {
+    for await (const each of bus.subscribe('')) seen.push(each)
+  })()
+})
+afterAll(async () => {
+  await bus?.close()
+  await cluster?.close()
+})
+
+test('keys are accepted and rejected by the signing files, and wait where none of them decides', async () => {
+  const [auto, ticket, bad, plain] = await Promise.all([
+    startMinion('auto1'),
+    startMinion('granted', { autosign_grains: ['ticket'], grains: { ticket: 'abc-1' } }),
+    startMinion('bad1'),
+    startMinion('plain'),
+  ])
+  await Promise.all([
+    auto.logged('is ready to receive jobs'),
+    ticket.logged('is ready to receive jobs'),
+    bad.logged('has rejected this minion'),
+    plain.logged('nobody has accepted it yet'),
+  ])
+  const { stdout } = await key('-L', '--out', 'json')
+  expect(JSON.parse(stdout)).toEqual({
+    minions: ['auto1', 'granted'],
+    minions_denied: [],
+    minions_pre: ['plain'],
+    minions_rejected: ['bad1'],
+  })
+  await event('salt/auth', ({ id, act }) => id === 'plain' && act === 'pend')
+  await event('salt/auth', ({ id, act, result }) => id === 'bad1' && act === 'reject' && result === false)
+  expect(bad.exitCode).toBeNull() // it does not know this master yet, so it does not believe it
+})
+
+test('salt-key accepts, and the event bus tells it', async () => {
+  expect((await key('-y', '-a', 'plain')).stdout).toBe('Key for minion plain accepted.\n')
+  await event('salt/key', ({ id, act, result }) => id === 'plain' && act === 'accept' && result === true)
+  await cluster.minions.get('plain')!.logged('is ready to receive jobs')
+  await event('salt/minion/plain/start')
+  const again = await key('-y', '-a', 'plain')
+  expect(again.code).toBe(1)
+  expect(again.stderr).toContain("The key glob 'plain' does not match any unaccepted keys.")
+})
+
+test('presence events tell who came', async () => {
+  await event('salt/presence/change', (data) => (data['new'] as string[]).includes('plain'))
+  await event('salt/presence/present', (data) => {
+    return ['auto1', 'granted', 'plain'].every((id) => (data['present'] as string[]).includes(id))
+  })
+})
+
+test('a rejected key ends the minion that knows its master with exit code 77 and an explanation, and rotates the AES key', async () => {
+  const plain = cluster.minions.get('plain')!
+  expect((await key('-y', '-r', 'plain', '--include-accepted')).code).toBe(0)
+  await event('salt/key', ({ id, act }) => id === 'plain' && act === 'reject')
+  await event('key', (data) => data['rotate_aes_key'] === true)
+  await cluster.salt('-t', '1', 'auto1', 'test.ping')
+  await plain.exited()
+  expect(plain.exitCode).toBe(77)
+  expect(plain.output).toMatch(/has rejected this minion's key.*rejected_retry: true/)
+  await event('salt/presence/change', (data) => (data['lost'] as string[]).includes('plain'))
+})
+
+test('with rejected_retry the minion asks on, and serves as soon as its key is accepted', async () => {
+  const plain = cluster.minions.get('plain')!
+  await plain.writeConfig({ rejected_retry: true })
+  plain.output = ''
+  plain.start()
+  await plain.logged('Asking again in 0.5 seconds')
+  expect((await key('-y', '-a', 'plain', '--include-rejected')).code).toBe(0)
+  await plain.logged('is ready to receive jobs')
+})
+
+test('deleting a key locks a minion out at once; with rotate_aes_key off no new AES key is asked for', async () => {
+  await restartMaster({ ...policy, rotate_aes_key: false })
+  await cluster.minions.get('auto1')!.stop()
+  expect((await key('-y', '-d', 'auto1')).stdout).toBe('Key for minion auto1 deleted.\n')
+  expect(existsSync(inMaster('cache', '.dfn'))).toBe(false)
+  const { stdout } = await cluster.salt('-t', '1', '-L', 'auto1,plain', 'test.ping', '--out', 'txt')
+  expect(stdout).toMatch(/auto1: Minion did not return\. \[No accepted key/)
+})
+
+test('open_mode lets everybody in, with a warning; max_minions lets in no more than that', async () => {
+  await restartMaster({ ...policy, open_mode: true, max_minions: 0 })
+  expect(cluster.master.output).toContain('open_mode is on')
+  await cluster.minions.get('bad1')!.logged('is ready to receive jobs')
+
+  await until('two minions at least to be seen', async () => {
+    return JSON.parse(await readFile(inMaster('cache', 'connected.json'), 'utf8')).length >= 2
+  })
+  await restartMaster({ ...policy, auto_accept: true, max_minions: 1 })
+  await until('a minion to be seen', async () => {
+    return JSON.parse(await readFile(inMaster('cache', 'connected.json'), 'utf8')).length >= 1
+  })
+  const late = await startMinion('late')
+  await late.logged('takes no more minions (max_minions)')
+  await late.stop()
+})
+
+test('publish_session makes a new AES key now and then, and no job is lost', async () => {
+  await restartMaster({ ...policy, publish_session: 1 })
+  await until('two rotations', () => cluster.master.output.split('A new AES key is used').length > 2)
+  const { stdout } = await cluster.salt('plain', 'test.ping', '--out', 'txt')
+  expect(stdout).toBe('plain: True\n')
+})
+
+test('master_finger: the right one serves, a wrong one ends the minion with exit code 42 and both fingerprints', async () => {
+  const { stdout } = await key('-f', 'master.pub', '--out', 'json')
+  const finger = JSON.parse(stdout).local['master.pub']
+  await restartMaster({ ...policy, auto_accept: true })
+  const right = await startMinion('right', { master_finger: finger })
+  await right.logged('is ready to receive jobs')
+  const wrong = await startMinion('wrong', { master_finger: finger.replaceAll(/./g, 'a') })
+  await wrong.exited()
+  expect(wrong.exitCode).toBe(42)
+  expect(wrong.output).toContain(finger)
+})
+
+test('a minion refuses a master whose key it does not know, and one whose key is not signed as it must be', async () => {
+  const right = cluster.minions.get('right')!
+  await right.stop()
+  await right.writeConfig({ verify_master_pubkey_sign: false })
+  right.output = ''
+  right.start()
+  await right.logged('verify_master_pubkey_sign is not set here')
+  await right.stop()
+
+  await rm(join(right.directory, 'pki', 'minion_master.pub'))
+  await copyFile(inMaster('pki', 'master.pub'), join(right.directory, 'pki', 'master_sign.pub'))
+  await right.writeConfig()
+  right.output = ''
+  right.start()
+  await right.logged('the signature of its public key is wrong')
+  expect(existsSync(join(right.directory, 'pki', 'minion_master.pub'))).toBe(false)
+})
+
+test('a master whose private key others may read does not start, and says how to mend that', async () => {
+  const pem = inMaster('pki', 'master.pem')
+  expect((await stat(pem)).mode & 0o777).toBe(0o400)
+  await cluster.master.stop()
+  await chmod(pem, 0o440)
+  cluster.master.output = ''
+  cluster.master.start()
+  await cluster.master.exited()
+  expect(cluster.master.exitCode).toBe(1)
+  expect(cluster.master.output).toContain(`Run: chmod 0400 ${pem}`)
+  await chmod(pem, 0o400)
+})
