@@ -39,10 +39,19 @@ export class PlainReply {
 export type ClearHandler = (load: Record<string, unknown>) => Promise<unknown>
 export type EncryptedHandler = (load: Record<string, unknown>, sender: Sender) => Promise<unknown>
 
+/** The session of a minion (wire protocol §18). */
+export interface MinionSession {
+  readonly key: SymmetricKey
+  /** The minion's accepted public key. */
+  readonly owner: PublicKey
+  /** False until `spokeGeneration3`. */
+  readonly used: boolean
+}
+
 export interface RequestServerSettings {
   readonly aesKeys: AesKeys
-  /** The session key of a minion whose key is accepted (wire protocol §18), or undefined. */
-  sessionKey(id: MinionId): Promise<SymmetricKey | undefined>
+  /** The session of a minion whose key is accepted, or undefined. Asked for with every request. */
+  session(id: MinionId): Promise<MinionSession | undefined>
   /** The accepted public key of a minion, or undefined. */
   publicKey(id: MinionId): Promise<PublicKey | undefined>
   /** True once a minion has spoken generation 3 with its present key: lower is refused from then on. */
@@ -139,18 +148,18 @@ export function createRequestServer(
     const badLoad = { reply: refusals.badLoad }
     const { id, algorithms } = envelope
     if (!isMinionId(id) || !algorithms) return badLoad
-    const key = await settings.sessionKey(id)
-    const message = key?.decrypt(envelope.load)
-    if (!key || !message) return badLoad
+    const session = await settings.session(id)
+    const message = session?.key.decrypt(envelope.load)
+    if (!session || !message) return badLoad
     const load = readLoad(message)
     if (!load) return { reply: refusals.notMaps }
     const wrong = checkId(load)
     if (wrong) return { reply: wrong.reply }
     if (load.id !== id || !fresh(load.ts)) return badLoad
-    if (asText(load.nonce, 128) === undefined || !(await tokenHolds(id, load.tok))) return badLoad
+    if (asText(load.nonce, 128) === undefined || !tokenHolds(session.owner, load.tok)) return badLoad
     delete load.tok
-    await settings.spokeGeneration3(id)
-    return { load, key, sender: senderOf(envelope, id, true, algorithms) }
+    if (!session.used) await settings.spokeGeneration3(id)
+    return { load, key: session.key, sender: senderOf(envelope, id, true, algorithms) }
   }
 
   /** Generation 2: the AES key; a token is checked whenever there is one (wire protocol §7.1). */
@@ -165,7 +174,7 @@ export function createRequestServer(
     const id = load.id
     if (id !== undefined && !(isMinionId(id) && (await mayStillSpeakGeneration2(id)))) return badLoad
     const verified = id !== undefined && load.tok !== undefined
-    if (verified && !(await tokenHolds(id, load.tok))) return badLoad
+    if (verified && !tokenHolds(await settings.publicKey(id), load.tok)) return badLoad
     delete load.tok
     const algorithms = envelope.algorithms ?? { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' }
     return { load, key: opened.key, sender: senderOf(envelope, id, verified, algorithms) }
@@ -180,13 +189,6 @@ export function createRequestServer(
     if (settings.requestTtl <= 0) return true
     const sent = asNumber(ts)
     return sent !== undefined && settings.now() / 1000 - sent <= settings.requestTtl
-  }
-
-  async function tokenHolds(id: MinionId, token: unknown): Promise<boolean> {
-    const sealed = asBytes(token)
-    if (!sealed) return false
-    const recovered = (await settings.publicKey(id))?.recover(sealed)
-    return recovered?.equals(TOKEN_TEXT) ?? false
   }
 
   async function run({ load, key, sender }: Opened): Promise<Uint8Array> {
@@ -215,6 +217,12 @@ export function createRequestServer(
       log.error(`A request failed unexpectedly: ${messageOf(error)}`)
       return refuse(refusals.exception)
     })
+}
+
+/** Whether the token was made with the private key of this public key (wire protocol §7.1). */
+function tokenHolds(key: PublicKey | undefined, token: unknown): boolean {
+  const sealed = asBytes(token)
+  return (sealed && key?.recover(sealed)?.equals(TOKEN_TEXT)) ?? false
 }
 
 /** Thrown by a handler that must not acknowledge: the sender is told to come again. */

@@ -55,6 +55,7 @@ export function createSignInServer(
   settings: SignInServerSettings,
 ): (load: Record<string, unknown>, version: number) => Promise<Uint8Array> {
   const { masterKey, log } = settings
+  const sealedDigest = sealerOf(masterKey)
 
   return async (load, version) => {
     const request = readSignIn(load)
@@ -88,7 +89,7 @@ export function createSignInServer(
         ...(token && token.byteLength <= 190 && { token: key.encrypt(token, encryption) }),
         aes: hide(aes.text),
         ...(session && { session: hide(session.text) }),
-        sig: masterKey.seal(Buffer.from(aes.digest())),
+        sig: sealedDigest(aes),
       },
       request.nonce,
     )
@@ -103,5 +104,15 @@ export function createSignInServer(
       id,
       pub,
     })
+  }
+}
+
+/** Proves that an AES key is the master's; the same for every minion until the key rotates. */
+function sealerOf(masterKey: PrivateKey): (aes: SymmetricKey) => Buffer {
+  const sealed = new WeakMap<SymmetricKey, Buffer>()
+  return (aes) => {
+    const seal = sealed.get(aes) ?? masterKey.seal(Buffer.from(aes.digest()))
+    sealed.set(aes, seal)
+    return seal
   }
 }

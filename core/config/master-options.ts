@@ -54,6 +54,10 @@ export const masterOptions = {
   }),
   job_cache: flag(true, 'Store jobs and returns.'),
   master_job_cache: later(text('local_cache', 'Where jobs and returns are stored.')),
+  python_job_cache: flag(
+    false,
+    'Also write returns where Python programs on this host look them up: <cachedir>/jobs, as Salt does.',
+  ),
   job_cache_store_endtime: later(flag(false, 'Store when the last return came.')),
   ext_job_cache: later(text('', 'Returner the minions send to instead.')),
   unique_jid: flag(false, 'Append the process id to job ids.'),

@@ -24,7 +24,9 @@ export class SymmetricKey {
   }
 
   private constructor(text: string) {
-    const bytes = Buffer.from(text, 'base64')
+    // A small buffer is usually part of a larger one, all of which would stay with a key that is kept.
+    const bytes = Buffer.allocUnsafeSlow(56)
+    bytes.write(text, 'base64')
     this.#text = text
     this.#keys = { cipher: bytes.subarray(0, 24), mac: bytes.subarray(24) }
   }

@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { MinionId } from '../base/minion-id.ts'
 import { encodeLocal } from '../codec/index.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { CachedJob } from './job-cache.ts'
+import type { Fields } from './records.ts'
 
 type Place = Pick<MasterConfig, 'cachedir' | 'hash_type'>
+
+const write = (folder: string, name: string, data: string | Uint8Array) =>
+  writeFile(join(folder, name), data, { mode: 0o600 })
 
 /** Folder of a job in Salt's own job cache (wire protocol §13.2). */
 function folderOf({ cachedir, hash_type }: Place, jid: string): string {
@@ -20,13 +25,24 @@ function folderOf({ cachedir, hash_type }: Place, jid: string): string {
 export async function writeJobFiles(place: Place, { jid, load, minions }: CachedJob): Promise<void> {
   const folder = folderOf(place, jid)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const write = (name: string, data: string | Uint8Array) =>
-    writeFile(join(folder, name), data, { mode: 0o600 })
   await Promise.all([
-    write('jid', jid),
-    write('.load.p', encodeLocal(load)),
-    write('.minions.p', encodeLocal(minions)),
+    write(folder, 'jid', jid),
+    write(folder, '.load.p', encodeLocal(load)),
+    write(folder, '.minions.p', encodeLocal(minions)),
   ])
+}
+
+/** Write a return beside its job. The folder of the minion says that it has returned. */
+export async function writeReturnFiles(
+  place: Place,
+  jid: string,
+  id: MinionId,
+  { return: value, retcode, success, out }: Fields,
+): Promise<void> {
+  const folder = join(folderOf(place, jid), id)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await write(folder, 'return.p', encodeLocal({ return: value, retcode, success }))
+  if (typeof out === 'string') await write(folder, 'out.p', encodeLocal(out))
 }
 
 export async function removeJobFiles(place: Place, jid: string): Promise<void> {

@@ -92,7 +92,8 @@ export class KeyStore {
   /** A minion signs in with a key: decide (wire protocol §6.2), and file it. */
   async offer(id: string, pem: string, policy: KeyPolicy, details: Omit<Offer, 'id'> = {}): Promise<Outcome> {
     if (!isMinionId(id)) return { verdict: 'invalid', reason: 'its id is not valid' }
-    const key = parse(pem)
+    const accepted = this.accepted(id)
+    const key = accepted?.pem === pem ? accepted : parse(pem)
     if (!key) return { verdict: 'invalid', reason: 'it offered a key that cannot be read' }
     const facts = await this.#facts({ id, ...details }, policy)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -194,7 +195,7 @@ export class KeyStore {
   async #filed(id: MinionId, key: PublicKey) {
     for (const state of ['rejected', 'accepted', 'pending'] as const) {
       const pem = await this.#files.read(state, id)
-      if (pem !== undefined) return { state, same: parse(pem)?.equals(key) === true }
+      if (pem !== undefined) return { state, same: pem === key.pem || parse(pem)?.equals(key) === true }
     }
     return undefined
   }

@@ -22,6 +22,15 @@ interface Session {
   readonly used?: true
 }
 
+/** A session that requests may come in now. */
+export interface OpenSession {
+  readonly key: SymmetricKey
+  /** The accepted key of the minion. */
+  readonly owner: PublicKey
+  /** The minion has used a session key before. */
+  readonly used: boolean
+}
+
 const CACHED_KEYS = 5000
 
 /**
@@ -50,10 +59,12 @@ export class SessionKeys {
     this.#settings = settings
   }
 
-  /** The key to open a request of this minion with; undefined if it has to sign in (again). */
-  async current(id: string): Promise<SymmetricKey | undefined> {
-    const session = this.#sessionOf(id)
-    return session && this.#isYoung(session) ? this.#parse(session.text) : undefined
+  /** What requests of this minion are opened with; undefined if it has to sign in (again). */
+  async current(id: string): Promise<OpenSession | undefined> {
+    const owner = this.#settings.keys.accepted(id)
+    const session = owner && this.#sessionWith(owner, id)
+    if (!session || !this.#isYoung(session)) return undefined
+    return { key: this.#parse(session.text), owner, used: session.used === true }
   }
 
   /** The key to hand out at sign-in: the present one, or a new one. @throws SaltError KEY_REJECTED, STORE_FAILED */
@@ -121,9 +132,13 @@ export class SessionKeys {
   }
 
   #sessionOf(id: string): Session | undefined {
-    const key = this.#settings.keys.accepted(id)
-    const session = key && this.#read(id)
-    return session && session.owner === this.#fingerprint(key) ? session : undefined
+    const owner = this.#settings.keys.accepted(id)
+    return owner && this.#sessionWith(owner, id)
+  }
+
+  #sessionWith(owner: PublicKey, id: string): Session | undefined {
+    const session = this.#read(id)
+    return session?.owner === this.#fingerprint(owner) ? session : undefined
   }
 
   #read(id: string): Session | undefined {

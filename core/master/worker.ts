@@ -43,7 +43,7 @@ export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => P
   })
   return createRequestServer({
     aesKeys,
-    sessionKey: (id) => sessions.current(id),
+    session: (id) => sessions.current(id),
     publicKey: (id) => room.publicKey(id),
     speaksGeneration3: (id) => sessions.wasUsed(id),
     spokeGeneration3: (id) => sessions.used(id),

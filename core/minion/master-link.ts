@@ -61,12 +61,12 @@ export class MasterLink {
 
   /** Sign in and take publications until closed. Rejects when this master is given up, see `signInUntilAccepted`. */
   async run(): Promise<void> {
-    const { onJob, onReady, log, config } = this.#settings
+    const { onJob, log, config } = this.#settings
     let ready = false
     while (!this.#closing.signal.aborted) {
       const { publishPort } = await this.#signedIn()
       this.#frames = await this.#subscribe(publishPort)
-      if (!ready) void onReady(this).catch((error) => log.warn(`Start-up work failed: ${messageOf(error)}`))
+      if (!ready) void this.#becomeReady()
       ready = true
       const jobs = subscription({
         frames: this.#frames,
@@ -76,6 +76,20 @@ export class MasterLink {
         renew: (stale) => this.#renew(stale),
       })
       for await (const received of jobs) onJob(received, this)
+    }
+  }
+
+  /** Start-up work is done once, but not before the master has answered. */
+  async #becomeReady(): Promise<void> {
+    const { onReady, log, config } = this.#settings
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      try {
+        return await onReady(this)
+      } catch (error) {
+        if (!signal.aborted) log.warn(`Start-up work failed and is tried again: ${messageOf(error)}`)
+        await delay(config.acceptance_wait_time * 1000, undefined, { signal }).catch(() => {})
+      }
     }
   }
 
@@ -150,26 +164,33 @@ export class MasterLink {
       reconnectMs: config.recon_default + span,
       reconnectMaxMs: config.recon_max,
     })
+    let found = this.#watchPort(frames, offered)
     frames.onConnection((state) => {
       log.info(
         `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
       )
-      if (state === 'down') void this.#watchPort(offered)
+      found.abort()
+      if (state === 'down') found = this.#watchPort(frames, offered)
     })
     return frames
   }
 
-  /** A master that comes back on another publish port is found by signing in again. */
-  async #watchPort(offered: number): Promise<void> {
-    const stale = this.#current
-    try {
-      await delay(this.#settings.config.recon_max * 1.5, undefined, { signal: this.#closing.signal })
-      if (!stale || stale !== this.#current) return
-      const { publishPort } = await this.#renew(stale)
-      if (publishPort !== offered) await this.#frames?.close()
-    } catch (error) {
-      this.#settings.log.debug(`Could not ask the master for its publish port: ${messageOf(error)}`)
+  /** As long as there is no connection: a master that is back on another publish port is found by signing in again. */
+  #watchPort(frames: PublishClient, offered: number): AbortController {
+    const found = new AbortController()
+    const signal = AbortSignal.any([found.signal, this.#closing.signal])
+    const look = async () => {
+      for (;;) {
+        await delay(this.#settings.config.recon_max * 1.5, undefined, { signal })
+        const { publishPort } = await this.#renew(await this.#signedIn())
+        if (publishPort !== offered) return frames.close()
+      }
     }
+    look().catch((error: unknown) => {
+      if (!signal.aborted)
+        this.#settings.log.debug(`The master's publish port is not known: ${messageOf(error)}`)
+    })
+    return found
   }
 
   #signedIn(): Promise<Credentials> {

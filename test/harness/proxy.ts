@@ -1,7 +1,7 @@
 /** A TCP proxy that can fail in the ways networks do. */
 import { connect, createServer, type Socket } from 'node:net'
 
-export interface Proxy {
+export interface TcpProxy {
   readonly port: number
   /**
    * From now on the present connections are half-open: they stay up, and nothing gets through in either direction.
@@ -13,7 +13,7 @@ export interface Proxy {
   close(): Promise<void>
 }
 
-export async function openProxy(target: { host: string; port: number }): Promise<Proxy> {
+export async function openProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   const server = createServer((client) => {
     const upstream = connect(target)

@@ -257,6 +257,8 @@ describe('CVE-2016-9639: a deleted minion', () => {
     await send(victim.seal({ cmd: 'revoke_auth' }))
     const successor = await Peer.named('wire2', 'wire1')
     await master.file('wire2', successor.key.publicKey)
+    const inherited = victim.seal({ cmd: '_file_envs' }, { load: { tok: successor.token } })
+    expect(await send(inherited)).toEqual(refused('bad load'))
     await successor.signIn(ask)
     expect(master.room.minions.grains('wire2')).toBeUndefined()
     expect(await send(victim.seal({ cmd: '_file_envs' }))).toEqual(refused('bad load'))

@@ -162,6 +162,7 @@ describe('publications', () => {
           load: job,
           sig: sign(masterKey, encodeNetwork(job)),
         }),
+        'honest but for saying that it is clear': encodeNetwork({ ...honest, enc: 'clear' }),
         'not signed': encodeNetwork({ enc: 'aes', load }),
         'with an empty signature': wrap(''),
         'with a nil signature': wrap(null),
@@ -338,24 +339,38 @@ describe('a reply from somebody in between', () => {
     const wrapped = minionKey.publicKey.encrypt(Buffer.from(once.text), 'OAEP-SHA1')
     const forged = (content: unknown) =>
       encodeNetwork({ key: wrapped, pillar: once.encrypt(encodeNetwork(content)) })
-    const data = encodeNetwork({ key: wrapped, pillar: { forged: true }, nonce: 'x' })
-    const foreign = (await keyPair('wire2')).sign(data, 'PKCS1v15-SHA1')
-    for (const reply of [
-      forged({ forged: true }),
-      forged({ data, sig: foreign }),
-      forged({ data }),
-      encodeNetwork({ key: 'x', pillar: 'y' }),
-      encodeNetwork({}),
-      encodeNetwork('bad load'),
-      Buffer.from('c1', 'hex'),
-    ]) {
-      change = () => reply
+    const [foreign, own] = await Promise.all([keyPair('wire2'), keyPair('master')])
+    const dataFor = (nonce: string, key = wrapped) => encodeNetwork({ key, pillar: { forged: true }, nonce })
+    const sign = (data: Buffer, key: PrivateKey) => key.sign(data, 'PKCS1v15-SHA1')
+    const replies: ((nonce: string) => Uint8Array)[] = [
+      () => forged({ forged: true }),
+      (nonce) => forged({ data: dataFor(nonce), sig: sign(dataFor(nonce), foreign) }),
+      (nonce) => forged({ data: dataFor(nonce), sig: sign(dataFor('x'), own) }),
+      (nonce) => forged({ data: dataFor(nonce) }),
+      () => forged({ data: dataFor('x'), sig: sign(dataFor('x'), own) }),
+      (nonce) => {
+        const data = dataFor(nonce, minionKey.publicKey.encrypt(Buffer.from('another'), 'OAEP-SHA1'))
+        return forged({ data, sig: sign(data, own) })
+      },
+      () => encodeNetwork({ key: 'x', pillar: 'y' }),
+      () => encodeNetwork({}),
+      () => encodeNetwork('bad load'),
+      () => Buffer.from('c1', 'hex'),
+    ]
+    for (const reply of replies) {
+      change = (_, request) => reply(sealedNonce(request, outcome.credentials.request))
       await expect(ask()).rejects.toMatchObject({
         code: expect.stringMatching(/AUTHENTICATION_FAILED|DECODE_FAILED/),
       })
     }
   })
 })
+
+/** Nobody in between can read it; were it to leak, the pillar would still need the master's signature. */
+function sealedNonce(request: Uint8Array, session: SymmetricKey): string {
+  const { load } = decode(request) as { load: Buffer }
+  return (decode(session.decrypt(load)!) as { nonce: string }).nonce
+}
 
 function flipped(frame: Uint8Array, at: number): Buffer {
   const copy = Buffer.from(frame)

@@ -164,12 +164,18 @@ describe('CVE-2015-6918, CVE-2021-25284: what proves who somebody is', () => {
       jid: 'x',
     })
     await publish({ user: 'root', key: right ? root : wrongKey, ...secrets })
+    const { username, password } = secrets
+    await publish({
+      user: 'root',
+      key: right ? root : wrongKey,
+      kwargs: { username, password, key: canary('inner') },
+    })
     for (const cmd of ['wheel', 'runner', 'mk_token', 'get_token', 'nothing']) {
       await clear({ cmd, fun: 'key.list_all', user: 'root', key: right ? root : wrongKey, ...secrets })
     }
     const jobs = [...master.room.jobs.list()]
     const shown = JSON.stringify([master.events, master.published, master.logged, jobs])
-    expect(jobs).toHaveLength(right ? 3 : 0)
+    expect(jobs).toHaveLength(right ? 4 : 0)
     expect(shown).not.toContain('c4n4ry')
     for (const key of [root, alice]) expect(shown).not.toContain(key)
   })

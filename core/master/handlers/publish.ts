@@ -1,14 +1,14 @@
-import { messageOf, SaltError } from '../../base/errors.ts'
+import { SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
-import { writeJobFiles } from '../../jobs/job-files.ts'
 import { expectedMinions } from '../../targets/index.ts'
 import { refusals } from '../../wire/envelope.ts'
 import { makeJobLoad } from '../../wire/publication.ts'
 import { type PublishLoad, passedOn, publishReplies, readPublish } from '../../wire/publish-request.ts'
 import type { Caller } from '../access.ts'
 import { type NewJob, storeJob } from '../jids.ts'
+import { showJob } from '../python-view.ts'
 import type { WorkerRoom } from '../room.ts'
 import { subjects } from '../subjects.ts'
 
@@ -71,7 +71,7 @@ type Stored = { readonly jid: string } | { readonly refused: string; readonly me
 async function store(room: WorkerRoom, job: NewJob): Promise<Stored> {
   try {
     const jid = await storeJob(room, job)
-    if (jid && room.config.job_cache) await showToPython(room, jid, job)
+    if (jid) await showJob(room, jid, job)
     if (jid) return { jid }
     return {
       refused: 'SaltInvocationError',
@@ -82,17 +82,6 @@ async function store(room: WorkerRoom, job: NewJob): Promise<Stored> {
     const message = `The job was not published, because it could not be stored: ${error.message}`
     return { refused: 'SaltMasterError', message }
   }
-}
-
-/** Python programs on this host find no job without its files, and that is no reason not to publish it. */
-async function showToPython(
-  { config, log }: WorkerRoom,
-  jid: string,
-  { load, minions }: NewJob,
-): Promise<void> {
-  await writeJobFiles(config, { jid, load: { ...load, jid }, minions }).catch((error: unknown) =>
-    log.warn(`Python programs on this host will not see job ${jid}: ${messageOf(error)}`),
-  )
 }
 
 async function resolve(room: WorkerRoom, request: PublishLoad): Promise<Expected> {

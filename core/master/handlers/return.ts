@@ -7,6 +7,7 @@ import { isJid } from '../../jobs/jid.ts'
 import { isSignedBy } from '../../wire/message-signature.ts'
 import { fireReturn } from '../announcements.ts'
 import { storeJob } from '../jids.ts'
+import { showJob, showReturn } from '../python-view.ts'
 import type { WorkerRoom } from '../room.ts'
 
 /** While the store is full, a return waits so long for room before its sender is told to come again. */
@@ -31,7 +32,9 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
     if (outcome === 'conflict') {
       room.log.warn(`${id} returned job ${jid} a second time with another result; the first one is kept.`)
     }
-    return outcome === 'stored' ? announce(room, jid, id, { ...ret, jid }) : null
+    if (outcome !== 'stored') return null
+    if (isKept) await showReturn(room, jid, id, ret)
+    return announce(room, jid, id, { ...ret, jid })
   }
 }
 
@@ -57,21 +60,21 @@ function announce(room: WorkerRoom, jid: string, id: string, ret: Record<string,
   return null
 }
 
-/** Returns of one-shot calls and scheduled jobs have no job yet: it is made from the return, once. */
+/** Returns of one-shot calls and scheduled jobs have no job yet: it is made from the return, once, and not announced. */
 async function standalone(
   room: WorkerRoom,
   ret: Record<string, unknown>,
   fingerprint: Uint8Array,
 ): Promise<string | undefined> {
   const id = String(ret.id)
-  Object.assign(ret, { arg: ret.fun_args ?? [], tgt: id, tgt_type: 'glob' })
+  Object.assign(ret, { arg: ret.fun_args ?? [], tgt_type: 'glob', tgt: id })
   const { fun, arg, tgt, tgt_type, user } = ret
   const known = room.replays.jobOf(fingerprint)
   if (known) return known
-  const jid = await storeJob(room, { load: { fun, arg, tgt, tgt_type, user, ret: '' }, minions: [id] })
-  if (!jid) return undefined
-  room.fire(tags.jobNew(jid), { jid, tgt_type, tgt, user, fun, arg, minions: [id], missing: [] })
-  return room.replays.keepJob(fingerprint, jid)
+  const job = { load: { fun, arg, tgt, tgt_type, user, ret: '' }, minions: [id] }
+  const jid = await storeJob(room, job)
+  if (jid && room.config.python_job_cache) await showJob(room, jid, job)
+  return jid && room.replays.keepJob(fingerprint, jid)
 }
 
 /** A full disk means no acknowledgement: wait for room, then have the sender come again. */

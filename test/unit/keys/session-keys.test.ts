@@ -48,8 +48,8 @@ describe('a session key', () => {
     expect(await sessions.current('web1')).toBeUndefined()
     const session = await sessions.forAcceptedKey('web1', key)
     expect((await sessions.forAcceptedKey('web1', key)).text).toBe(session.text)
-    expect((await sessions.current('web1'))?.text).toBe(session.text)
-    expect((await openSessions().current('web1'))?.text).toBe(session.text)
+    expect((await sessions.current('web1'))?.key.text).toBe(session.text)
+    expect((await openSessions().current('web1'))?.key.text).toBe(session.text)
   })
 
   test('is the same for all workers, whoever makes it', async () => {
@@ -58,7 +58,7 @@ describe('a session key', () => {
     const made = await Promise.all(workers.map((worker) => worker.forAcceptedKey('web1', key)))
     expect(new Set(made.map(({ text }) => text)).size).toBe(1)
     const read = await Promise.all(workers.map((worker) => worker.current('web1')))
-    expect(new Set(read.map((session) => session?.text))).toEqual(new Set(made.map(({ text }) => text)))
+    expect(new Set(read.map((session) => session?.key.text))).toEqual(new Set(made.map(({ text }) => text)))
   })
 
   test('ends when the minion key is deleted or rejected', async () => {
@@ -107,7 +107,7 @@ describe('a session key', () => {
     const lasting = openSessions(0)
     const session = await lasting.forAcceptedKey('web1', await accept('web1'))
     now += 86_400_000_000
-    expect((await lasting.current('web1'))?.text).toBe(session.text)
+    expect((await lasting.current('web1'))?.key.text).toBe(session.text)
   })
 })
 
