@@ -2,7 +2,7 @@
  * Gives a test run a temporary folder of its own, and fails the run if tests leave anything behind: a file in that
  * folder, or a process that was started with it.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signalAll, withEnvironment } from './processes.ts'
@@ -12,6 +12,7 @@ const caches = /^(tsx-\d+|node-compile-cache|v8-compile-cache.*)$/
 
 export default function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'st-'))
+  chmodSync(folder, 0o711) // some tests run programs as another user
   process.env.TMPDIR = folder
   return () => {
     const processes = withEnvironment('TMPDIR', folder).filter(({ parent }) => parent !== process.pid)
