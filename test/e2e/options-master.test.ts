@@ -132,21 +132,17 @@ test('-d starts in the background, and the pid file tells who that is', async ()
   const minion = cluster.minionDaemon('back')
   await minion.writeConfig()
   const pidFile = join(minion.directory, 'run', 'minion.pid')
-  const { code } = await run('salt-minion', [
-    '-d',
-    '-c',
-    minion.directory,
-    '--pid-file',
-    pidFile,
-    '-l',
-    'info',
-  ])
+  const logFile = join(minion.directory, 'elsewhere', 'minion.log')
+  const files = ['--pid-file', pidFile, '--log-file', logFile]
+  const { code } = await run('salt-minion', ['-d', '-c', minion.directory, ...files, '-l', 'info'])
   expect(code).toBe(0)
-  const pid = Number(
-    await until('the pid file', async () => (existsSync(pidFile) ? readFile(pidFile, 'utf8') : '')),
+  const pid = await until(
+    'the pid file',
+    async () => Number(await readFile(pidFile, 'utf8').catch(() => '')) || undefined,
   )
   try {
     await until('the minion', async () => (await ping('back')).includes('back: True'))
+    expect(await readFile(logFile, 'utf8')).toContain('Minion back is ready to receive jobs')
   } finally {
     process.kill(pid, 'SIGTERM')
   }
