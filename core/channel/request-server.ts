@@ -40,7 +40,7 @@ export type ClearHandler = (load: Record<string, unknown>) => Promise<unknown>
 export type EncryptedHandler = (load: Record<string, unknown>, sender: Sender) => Promise<unknown>
 
 /** The session of a minion (wire protocol §18). */
-export interface MinionSession {
+interface MinionSession {
   readonly key: SymmetricKey
   /** The minion's accepted public key. */
   readonly owner: PublicKey

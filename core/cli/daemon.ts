@@ -96,9 +96,6 @@ function startInBackground(): number {
   return child.pid === undefined ? exitCodes.failed : exitCodes.ok
 }
 
-/** Node has it, its types do not. */
-const supplementaryGroups = process as { initgroups?(user: string, group: number): void }
-
 interface PidFile {
   /** What kept it from being written; the daemon works without. */
   readonly problem?: string

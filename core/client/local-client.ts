@@ -178,8 +178,8 @@ function extrasOf(request: PublishRequest): Record<string, unknown> {
 }
 
 function readPublished(reply: unknown, request: PublishRequest): PublishedJob {
-  if (isRecord(reply) && isRecord(reply['error'])) throw failed(reply['error'])
-  const load = isRecord(reply) && isRecord(reply['load']) ? reply['load'] : undefined
+  if (isRecord(reply) && isRecord(reply.error)) throw failed(reply.error)
+  const load = isRecord(reply) && isRecord(reply.load) ? reply.load : undefined
   if (!load)
     throw new SaltError(
       'DECODE_FAILED',
@@ -195,13 +195,13 @@ function readPublished(reply: unknown, request: PublishRequest): PublishedJob {
 }
 
 function failed(error: Record<string, unknown>): SaltError {
-  const name = String(error['name'])
+  const name = String(error.name)
   const code = name.startsWith('Authentication')
     ? 'AUTHENTICATION_FAILED'
     : name.startsWith('Authorization')
       ? 'AUTHORIZATION_FAILED'
       : 'INVOCATION'
-  return new SaltError(code, String(error['message']), { name })
+  return new SaltError(code, String(error.message), { name })
 }
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])

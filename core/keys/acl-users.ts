@@ -25,7 +25,7 @@ export function isBlacklisted(
   { publisher_acl_blacklist = {} }: Pick<AclConfig, 'publisher_acl_blacklist'>,
   user: string,
 ) {
-  const patterns: unknown = publisher_acl_blacklist['users']
+  const patterns: unknown = publisher_acl_blacklist.users
   return (
     Array.isArray(patterns) &&
     patterns.some((pattern) => typeof pattern === 'string' && matchesWhole(pattern, user))

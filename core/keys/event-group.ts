@@ -7,8 +7,9 @@ import { listGroups } from './users.ts'
 export async function eventGroup(
   users: readonly string[],
   master: { readonly gid: number; readonly user: string },
+  list: typeof listGroups = listGroups,
 ): Promise<number | undefined> {
-  const groups = await listGroups()
+  const groups = await list()
   const holds = (gid: number) => users.every((user) => groups.get(gid)?.has(user))
   if (holds(master.gid)) return master.gid
   const trusted = new Set([...users, master.user, 'root'])

@@ -47,7 +47,7 @@ export class Access {
 
   #allowed(user: string, fun: string, minions: readonly string[]): boolean {
     if (fun === 'saltutil.find_job') return true
-    const modules = listOf(this.#config.publisher_acl_blacklist['modules'])
+    const modules = listOf(this.#config.publisher_acl_blacklist.modules)
     if (modules.some((pattern) => matchesWhole(pattern, fun))) return false
     return this.#entriesOf(user).some((entry) => {
       if (typeof entry === 'string') return matchesWhole(entry, fun)

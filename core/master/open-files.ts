@@ -35,7 +35,7 @@ function allowedOpenFiles(): number | undefined {
 }
 
 /** What to say about `max_open_files`: a process cannot raise its own limit, only whoever starts it can. */
-function openFilesAdvice({ allowed, wanted, minions }: OpenFiles): Advice | undefined {
+export function openFilesAdvice({ allowed, wanted, minions }: OpenFiles): Advice | undefined {
   if (allowed >= wanted) return undefined
   const tooFew = allowed < minions * PER_MINION
   const what = tooFew

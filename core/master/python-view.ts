@@ -23,6 +23,8 @@ export async function showReturn(
 ): Promise<void> {
   if (!config.job_cache || !config.python_job_cache) return
   await writeReturnFiles(config, jid, id, ret).catch((error: unknown) =>
-    log.warn(`Python programs on this host will not see the return of ${id} for job ${jid}: ${messageOf(error)}`),
+    log.warn(
+      `Python programs on this host will not see the return of ${id} for job ${jid}: ${messageOf(error)}`,
+    ),
   )
 }

@@ -95,7 +95,7 @@ async function handOver(ret: ReturnLoad, last: boolean): Promise<boolean> {
 
 /** The minion died over this job: its return is kept for the minion's next life, as soon as there is room. */
 async function leaveInSpool(ret: SpooledReturn, { config }: RunnerSettings): Promise<void> {
-  if (config['pub_ret'] === false) return
+  if (config.pub_ret === false) return
   for (;;) {
     try {
       const spool = ReturnSpool.open(spoolDirectory(config))

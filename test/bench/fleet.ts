@@ -56,14 +56,17 @@ export class Fleet {
   }
 
   close(): void {
-    for (const child of this.#children) child.disconnect()
+    for (const child of this.#children) if (child.connected) child.disconnect()
   }
 
   /** Have every process do something; gives the sum of their answers. */
   async #tell(order: (index: number) => ToProcess): Promise<number> {
     const answers = this.#children.map(async (child, index) => {
       child.send(order(index))
-      const [answer] = await once(child, 'message')
+      const ended = once(child, 'exit').then(([code]) => {
+        throw new Error(`A process of simulated minions ended (${code}).`)
+      })
+      const [answer] = await Promise.race([once(child, 'message'), ended])
       return answer as number
     })
     return (await Promise.all(answers)).reduce((sum, answer) => sum + answer, 0)

@@ -72,7 +72,7 @@ const returned = (jid: string) =>
   )
 
 async function ask(fun: string, ...arg: unknown[]): Promise<unknown> {
-  return (await client.cmd({ tgt: 'web1', fun, arg }))['web1']
+  return (await client.cmd({ tgt: 'web1', fun, arg })).web1
 }
 
 test('kill -9 of the minion while a job runs, started again at once: the job is known to run, and its return comes', async () => {
@@ -135,7 +135,7 @@ test.each(['SIGKILL', 'SIGSEGV', 'SIGABRT'] as const)(
     signalAll([job!.pid], signal)
     const ret = await returned(jid)
     expect(ret).toMatchObject({ retcode: 1, success: false })
-    expect(ret['return']).toContain(signal)
+    expect(ret.return).toContain(signal)
     signalAll([await began()], 'SIGKILL')
     expect(await ask('test.echo', 'next')).toBe('next')
   },
@@ -165,7 +165,7 @@ test.each([
     expect(await ask(fun, jid)).toMatch(/^Signal \d+ sent to job/)
     const ret = await returned(jid)
     expect(ret).toMatchObject({ retcode: 1, success: false })
-    expect(ret['return']).toContain(signal)
+    expect(ret.return).toContain(signal)
     await until('all to be gone', () => !pids.some(isAlive), 5_000)
   },
   60_000,
@@ -191,6 +191,6 @@ test('a job that does not end on SIGTERM is ended by it after a second', async (
   )
   const pid = await began()
   await ask('saltutil.term_job', jid)
-  expect((await returned(jid))['return']).toContain('SIGTERM')
+  expect((await returned(jid)).return).toContain('SIGTERM')
   await until('its command to be gone', () => !isAlive(pid), 5_000)
 }, 60_000)

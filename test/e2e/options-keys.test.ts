@@ -108,9 +108,9 @@ test('salt-key accepts, and the event bus tells it', async () => {
 })
 
 test('presence events tell who came', async () => {
-  await event('salt/presence/change', (data) => (data['new'] as string[]).includes('plain'))
+  await event('salt/presence/change', (data) => (data.new as string[]).includes('plain'))
   await event('salt/presence/present', (data) => {
-    return ['auto1', 'granted', 'plain'].every((id) => (data['present'] as string[]).includes(id))
+    return ['auto1', 'granted', 'plain'].every((id) => (data.present as string[]).includes(id))
   })
 })
 
@@ -118,12 +118,12 @@ test('a rejected key ends the minion that knows its master with exit code 77 and
   const plain = cluster.minions.get('plain')!
   expect((await key('-y', '-r', 'plain', '--include-accepted')).code).toBe(0)
   await event('salt/key', ({ id, act }) => id === 'plain' && act === 'reject')
-  await event('key', (data) => data['rotate_aes_key'] === true)
+  await event('key', (data) => data.rotate_aes_key === true)
   await cluster.salt('-t', '1', 'auto1', 'test.ping')
   await plain.exited()
   expect(plain.exitCode).toBe(77)
   expect(plain.output).toMatch(/has rejected this minion's key.*rejected_retry: true/)
-  await event('salt/presence/change', (data) => (data['lost'] as string[]).includes('plain'))
+  await event('salt/presence/change', (data) => (data.lost as string[]).includes('plain'))
 })
 
 test('with rejected_retry the minion asks on, and serves as soon as its key is accepted', async () => {

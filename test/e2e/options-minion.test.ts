@@ -131,7 +131,7 @@ test('several functions make one job; their returns are a list with multifunc_or
   const answers = await job(several.fun, several.arg, { tgt: '*' })
   const shown = { args: [1], kwargs: expect.objectContaining({ b: 2 }) }
   const own = Object.keys(answers).find((name) => name !== 'one') as string
-  expect(answers['one']).toEqual(['a', shown])
+  expect(answers.one).toEqual(['a', shown])
   expect(answers[own]).toEqual({ 'test.echo': 'a', 'test.arg': shown })
 })
 

@@ -237,7 +237,7 @@ export class Cluster {
 function paths(directory: string): Options {
   return {
     root_dir: directory,
-    user: process.env['USER'] || 'root',
+    user: process.env.USER || 'root',
     pki_dir: '/pki',
     cachedir: '/cache',
     sock_dir: '/run',

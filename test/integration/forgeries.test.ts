@@ -174,7 +174,7 @@ describe('CVE-2025-62349: with minimum_auth_version: 2', () => {
     expect(
       await send(
         mallory.sealOld(
-          { cmd: '_return', ...commands['_return'] },
+          { cmd: '_return', ...commands._return },
           { load: { id: 'wire2', tok: mallory.token } },
         ),
       ),
@@ -253,7 +253,7 @@ describe('CVE-2016-9639: a deleted minion', () => {
 
   test('leaves nothing to another one that takes its name', async () => {
     await open()
-    await send(victim.seal({ cmd: '_pillar', ...commands['_pillar'] }))
+    await send(victim.seal({ cmd: '_pillar', ...commands._pillar }))
     await send(victim.seal({ cmd: 'revoke_auth' }))
     const successor = await Peer.named('wire2', 'wire1')
     await master.file('wire2', successor.key.publicKey)
@@ -290,8 +290,8 @@ describe('CVE-2024-38823: a request that is sent again', () => {
 
   const requests: Record<string, Record<string, unknown>> = {
     ...commands,
-    'a return without a job': { ...commands['_return'], cmd: '_return', jid: 'req' },
-    'a return that is not to be kept': { ...commands['_return'], cmd: '_return', jid: 'nocache' },
+    'a return without a job': { ...commands._return, cmd: '_return', jid: 'req' },
+    'a return that is not to be kept': { ...commands._return, cmd: '_return', jid: 'nocache' },
     'events in a list': { cmd: '_minion_event', events: [{ tag: 'e1', data: {} }], pretag: 'pre' },
   }
 
@@ -317,7 +317,7 @@ describe('CVE-2024-38823: a request that is sent again', () => {
   )
 
   test('does not bring old grains back', async () => {
-    const pillar = (os: string) => victim.seal({ cmd: '_pillar', ...commands['_pillar'], grains: { os } })
+    const pillar = (os: string) => victim.seal({ cmd: '_pillar', ...commands._pillar, grains: { os } })
     const old = pillar('Old')
     await ask(old.frame)
     await ask(pillar('New').frame)
@@ -329,7 +329,7 @@ describe('CVE-2024-38823: a request that is sent again', () => {
     await master.close()
     await open({ options: { job_cache: false } })
     for (const jid of [JID, 'req', 'nocache']) {
-      const { frame } = victim.seal({ ...commands['_return'], cmd: '_return', jid })
+      const { frame } = victim.seal({ ...commands._return, cmd: '_return', jid })
       await ask(frame)
       await expectNoEffect(async () => void (await ask(frame)))
     }

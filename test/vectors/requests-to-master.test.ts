@@ -79,12 +79,12 @@ function read(
 ): unknown {
   const outer = decode(frame)
   if (outer instanceof Uint8Array) return { sealed: openReply(frame, SymmetricKey.parse(key ?? ''), nonce) }
-  const load = isRecord(outer) ? asBytes(outer['load']) : undefined
-  if (isRecord(outer) && load && outer['sig']) {
-    const isValid = publicKeyOf('master').verify(load, asBytes(outer['sig'])!, algorithm)
+  const load = isRecord(outer) ? asBytes(outer.load) : undefined
+  if (isRecord(outer) && load && outer.sig) {
+    const isValid = publicKeyOf('master').verify(load, asBytes(outer.sig)!, algorithm)
     return isValid ? { signed: readAccepted(decode(load) as Note, minion) } : 'a wrong signature'
   }
-  if (isRecord(outer) && outer['key'] && outer['pillar']) return { pillar: readPillar(outer, minion, nonce) }
+  if (isRecord(outer) && outer.key && outer.pillar) return { pillar: readPillar(outer, minion, nonce) }
   return withoutJid(outer)
 }
 
@@ -101,23 +101,23 @@ function readAccepted(inner: Note, minion: string): unknown {
 }
 
 function readPillar(outer: Note, minion: string, nonce: unknown): unknown {
-  const wrapped = asBytes(outer['key'])!
+  const wrapped = asBytes(outer.key)!
   const once = pairOf(minion).decrypt(wrapped, 'OAEP-SHA1')?.toString() ?? ''
-  const content = decode(SymmetricKey.parse(once).decrypt(asBytes(outer['pillar'])!)!) as Note
+  const content = decode(SymmetricKey.parse(once).decrypt(asBytes(outer.pillar)!)!) as Note
   if (!('sig' in content)) return { unsigned: content }
-  const data = asBytes(content['data'])!
+  const data = asBytes(content.data)!
   const inner = decode(data) as Note
   return {
-    isSigned: publicKeyOf('master').verify(data, asBytes(content['sig'])!, 'PKCS1v15-SHA1'),
-    isBound: asBytes(inner['key'])!.equals(wrapped) && (inner['nonce'] ?? undefined) === nonce,
-    pillar: inner['pillar'],
+    isSigned: publicKeyOf('master').verify(data, asBytes(content.sig)!, 'PKCS1v15-SHA1'),
+    isBound: asBytes(inner.key)!.equals(wrapped) && (inner.nonce ?? undefined) === nonce,
+    pillar: inner.pillar,
   }
 }
 
 /** Job ids that the master chose are different each time. */
 function withoutJid(reply: unknown): unknown {
-  const load = isRecord(reply) ? reply['load'] : undefined
-  if (!isRecord(load) || !isJid(load['jid']) || load['jid'].startsWith('2020')) return reply
+  const load = isRecord(reply) ? reply.load : undefined
+  if (!isRecord(load) || !isJid(load.jid) || load.jid.startsWith('2020')) return reply
   return { ...(reply as Note), load: { ...load, jid: '(jid)' } }
 }
 
@@ -151,25 +151,25 @@ async function check(
 /** Key and nonce of the replies to an encrypted request. */
 function readingOf(item: Exchange, keys: Record<string, string>, version: number): Reading {
   const plain = isRecord(item.request_plain) ? item.request_plain : {}
-  const minion = item.request_key?.split(':')[1] ?? (typeof plain['id'] === 'string' ? plain['id'] : 'wire1')
+  const minion = item.request_key?.split(':')[1] ?? (typeof plain.id === 'string' ? plain.id : 'wire1')
   return {
     key: keys[item.request_key ?? 'aes'],
-    nonce: version >= 2 ? plain['nonce'] : undefined,
+    nonce: version >= 2 ? plain.nonce : undefined,
     minion: ['wire1', 'wire2'].includes(minion) ? minion : 'wire1',
   }
 }
 
 const versionOf = (item: Exchange): number =>
-  Number((decode(frameOf(item)) as { version?: unknown }).version ?? item.envelope?.['version'] ?? 0)
+  Number((decode(frameOf(item)) as { version?: unknown }).version ?? item.envelope?.version ?? 0)
 
 /** The version of a request that says one, and is not broken in another way that is found before. */
 function saidVersion(item: Exchange | SignIn): number | undefined {
   try {
     const outer = decode(frameOf(item as Exchange))
     if (!isRecord(outer) || !('enc' in outer) || !('load' in outer)) return undefined
-    const version = outer['version'] === undefined ? 0 : outer['version']
-    const isUsable = outer['enc'] === 'aes' ? asBytes(outer['load']) : isRecord(outer['load'])
-    const id = isRecord(outer['load']) ? (outer['load']['id'] ?? ('id' in outer['load'] ? 5 : '')) : ''
+    const version = outer.version === undefined ? 0 : outer.version
+    const isUsable = outer.enc === 'aes' ? asBytes(outer.load) : isRecord(outer.load)
+    const id = isRecord(outer.load) ? (outer.load.id ?? ('id' in outer.load ? 5 : '')) : ''
     const isNamed = typeof id === 'string' && !id.includes('\0')
     return isUsable && isNamed && typeof version === 'number' ? version : undefined
   } catch {
@@ -189,7 +189,7 @@ describe.skipIf(!channel)('requests to a generation 2 master, sent to ours', () 
   afterAll(() => master?.close())
 
   test.each(channel?.items ?? [])('$name', async (item) => {
-    const reading = readingOf(item, { aes: key }, item.request ? Number(item.request['version'] ?? 0) : 0)
+    const reading = readingOf(item, { aes: key }, item.request ? Number(item.request.version ?? 0) : 0)
     await check('channel', item.name, master, item, reading)
   })
 
@@ -220,7 +220,7 @@ describe.skipIf(!auth)('sign-ins at a generation 2 master, sent to ours', () => 
     const known = masters.get(setup)
     if (known) return known
     const keys = items.filter(({ name }) => setups.find(({ of }) => of(name)) === setup)
-    const aes = keys.find(({ decrypted }) => decrypted)?.decrypted?.['aes_key_string'] ?? ''
+    const aes = keys.find(({ decrypted }) => decrypted)?.decrypted?.aes_key_string ?? ''
     const opened = openMaster({ aes, options: setup.options }).then(async (master) => {
       await master.setConnected(['wire1'])
       return master
@@ -253,14 +253,14 @@ describe.skipIf(!auth)('sign-ins at a generation 2 master, sent to ours', () => 
 describe.skipIf(!generation3)('sign-ins at a generation 3 master, sent to ours', () => {
   const items = (generation3?.sign_in.items ?? []).map((item) => ({ ...item, name: item.name ?? '' }))
   const first = (signing: boolean) =>
-    items.find((item) => item.decrypted && Boolean(item.master_options['master_sign_pubkey']) === signing)
+    items.find((item) => item.decrypted && Boolean(item.master_options.master_sign_pubkey) === signing)
       ?.decrypted
   const open = async (signing: boolean) => {
     const { aes_key_string: aes = '', session_key_string: session = '' } = first(signing) ?? {}
     const master = await openMaster({ aes, options: { master_sign_pubkey: signing } })
     await master.file(
       'newbie',
-      String(items.find(({ name }) => name === 'auth-v3-pending-again')?.request.load['pub']),
+      String(items.find(({ name }) => name === 'auth-v3-pending-again')?.request.load.pub),
       'pending',
     )
     return withSessions(master, { wire1: session })
@@ -277,7 +277,7 @@ describe.skipIf(!generation3)('sign-ins at a generation 3 master, sent to ours',
   })
 
   test.each(items)('$name', async (item) => {
-    const master = item.master_options['master_sign_pubkey'] ? signing : plain
+    const master = item.master_options.master_sign_pubkey ? signing : plain
     await check('signIn', item.name, master, item, { algorithm: item.signature_algorithm })
   })
 

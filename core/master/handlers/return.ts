@@ -13,6 +13,9 @@ import type { WorkerRoom } from '../room.ts'
 /** While the store is full, a return waits so long for room before its sender is told to come again. */
 const PATIENCE_MS = 40_000
 const RETRY_MS = 1000
+/** So many may wait at once in one worker, which has other requests to answer; more are sent away at once. */
+const MAX_WAITING = 64
+let waiting = 0
 
 /**
  * `_return`: commit, announce, acknowledge, in this order (wire protocol §10.5). A duplicate is acknowledged only, and
@@ -87,8 +90,9 @@ async function commit(room: WorkerRoom, jid: string, id: string, ret: Record<str
     } catch (error) {
       if (!SaltError.is(error)) throw error
       if (!reported) reportFull(room, jid, id, error)
-      if (Date.now() > until) throw new NotAcknowledged(error.message)
-      await delay(RETRY_MS)
+      if (Date.now() > until || waiting >= MAX_WAITING) throw new NotAcknowledged(error.message)
+      waiting++
+      await delay(RETRY_MS).finally(() => waiting--)
     }
   }
 }

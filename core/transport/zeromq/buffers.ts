@@ -1,4 +1,4 @@
-import { capability, type Context, type Socket } from 'zeromq'
+import { type Context, capability, type Socket } from 'zeromq'
 
 /**
  * libzmq reads each connection through a buffer of its own and lends parts of it out as messages, so a small message

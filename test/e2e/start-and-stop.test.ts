@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { Cluster, Daemon, run } from '../harness/daemons.ts'
+import { signalAll } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
+
+/** Issue 2: how long a daemon may take to end. */
+const END_MS = 5_000
+
+let cluster: Cluster
+afterEach(() => cluster?.close())
+
+async function endedIn(daemon: Daemon, how: () => unknown): Promise<number> {
+  const started = performance.now()
+  await how()
+  await daemon.exited()
+  await until('all its processes to be gone', () => daemon.processes().length === 0, END_MS)
+  return performance.now() - started
+}
+
+test('SIGTERM ends a master and a minion within 5 seconds and leaves no process', async () => {
+  cluster = await Cluster.open({ minions: ['web1'] })
+  const minion = cluster.minions.get('web1')!
+  expect(await endedIn(minion, () => signalAll([minion.pid], 'SIGTERM'))).toBeLessThan(END_MS)
+  expect(minion.exitCode).toBe(0)
+  expect(await endedIn(cluster.master, () => signalAll([cluster.master.pid], 'SIGTERM'))).toBeLessThan(END_MS)
+  expect(cluster.master.exitCode).toBe(0)
+})
+
+test('Ctrl-C, which every process of the group gets, ends both likewise', async () => {
+  cluster = await Cluster.open({ minions: ['web1'] })
+  for (const daemon of [cluster.minions.get('web1')!, cluster.master]) {
+    const group = daemon.processes().map(({ pid }) => pid)
+    expect(await endedIn(daemon, () => signalAll(group, 'SIGINT'))).toBeLessThan(END_MS)
+    expect(daemon.exitCode).toBe(0)
+  }
+})
+
+test('SIGTERM ends a master within 5 seconds even if a worker and the publisher hang', async () => {
+  cluster = await Cluster.open()
+  const { master } = cluster
+  const hanging = master.processes().filter(({ pid }) => pid !== master.pid)
+  const stop = () => {
+    signalAll(
+      hanging.map(({ pid }) => pid),
+      'SIGSTOP',
+    )
+    signalAll([master.pid], 'SIGTERM')
+  }
+  expect(await endedIn(master, stop)).toBeLessThan(END_MS)
+})
+
+test('a second master on the same ports says who holds them, ends with an error, and harms nobody', async () => {
+  cluster = await Cluster.open({ minions: ['web1'] })
+  const same = await run('salt-master', ['-c', cluster.configDir, '-l', 'info'])
+  expect(same.code).not.toBe(0)
+  expect(same.stderr).toContain(`process ${cluster.master.pid}`)
+  expect(same.stderr).toContain(`:${cluster.ports.request}`)
+
+  const other = new Daemon('salt-master', join(cluster.root, 'other'), {
+    ...cluster.master.options,
+    root_dir: join(cluster.root, 'other'),
+    ret_port: cluster.ports.request + 1,
+  })
+  await other.writeConfig()
+  other.start()
+  await other.exited()
+  expect(other.exitCode).not.toBe(0)
+  expect(other.output).toContain(`:${cluster.ports.publish}`)
+  expect(other.output).toMatch(/process \d+ \(salt-master publisher/)
+  expect(other.processes()).toEqual([])
+
+  const { stdout } = await cluster.salt('web1', 'test.ping', '--out', 'txt')
+  expect(stdout).toBe('web1: True\n')
+})
+
+test('nothing a killed master or minion leaves behind keeps it from starting: 10 rounds of kill -9', async () => {
+  cluster = await Cluster.open({ minions: ['web1'] })
+  const minion = cluster.minions.get('web1')!
+  for (let round = 0; round < 10; round++) {
+    const { master } = cluster
+    // In odd rounds only the supervisor dies; what it started has to give way by itself.
+    if (round % 2) signalAll([master.pid], 'SIGKILL')
+    else await master.killAll()
+    await master.exited()
+    await cluster.startMaster()
+    if (round % 3) continue
+    await minion.killAll()
+    minion.output = ''
+    minion.start()
+  }
+  await minion.logged('is ready to receive jobs')
+  const { stdout } = await cluster.salt('web1', 'test.ping', '--out', 'txt')
+  expect(stdout).toBe('web1: True\n')
+  const keys = await readFile(join(cluster.master.directory, 'pki', 'master.pub'), 'utf8')
+  expect(keys).toContain('BEGIN PUBLIC KEY')
+}, 90_000)

@@ -1,0 +1,46 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Log } from '../../../core/author/context.ts'
+import { collectGrains } from '../../../core/minion/grains.ts'
+
+const log = Object.fromEntries(
+  ['trace', 'debug', 'info', 'warn', 'error'].map((level) => [level, vi.fn()]),
+) as unknown as Log
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'salt-grains-'))
+  await writeFile(
+    join(directory, 'site.js'),
+    "export default { collect: async () => ({ site: { floor: 1, doors: [1] }, secret: 'x' }) }\n",
+  )
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+const collect = (options: Record<string, unknown>) =>
+  collectGrains(
+    {
+      id: 'web1',
+      grains_dirs: [directory],
+      config_dir: directory,
+      grains: { site: { floor: 2, doors: [2] } },
+      ...options,
+    },
+    log,
+  )
+
+test('grains of the configuration replace those of the same name', async () => {
+  expect(await collect({})).toMatchObject({ kernel: 'Linux', site: { floor: 2, doors: [2] }, secret: 'x' })
+})
+
+test('with grains_deep_merge maps and lists are merged', async () => {
+  expect((await collect({ grains_deep_merge: true })).site).toEqual({ floor: 2, doors: [1, 2] })
+})
+
+test('grains_blacklist takes some away by shell pattern', async () => {
+  const names = Object.keys(await collect({ grains_blacklist: ['sec*', 'os?*'] }))
+  expect(names).not.toContain('secret')
+  expect(names).not.toContain('os_family')
+  expect(names).toContain('os')
+})
