@@ -175,7 +175,7 @@ export class Minion {
       request: (load) => link.request(load),
       tellMasters: (load) => this.#tellMasters(load),
       refreshModules: () => this.#refreshModules(),
-      refreshGrains: () => this.#refreshGrains(),
+      refreshGrains: () => this.#refreshGrains(link),
     })
   }
 
@@ -299,11 +299,17 @@ export class Minion {
     this.#pool.refresh()
   }
 
-  async #refreshGrains(): Promise<void> {
+  /** Done when the master that asked for it knows the grains; the others are told meanwhile. */
+  async #refreshGrains(asking?: MasterLink): Promise<void> {
     this.#grains = await collectGrains(this.#config, this.#log)
     this.#refreshModules()
-    const links = this.#links.filter((link) => link.isSignedIn) // the others get them when they sign in
-    await Promise.all(links.map((link) => this.#loadPillar(link)))
+    const others = this.#links.filter((link) => link !== asking && link.isSignedIn) // or told at sign-in
+    for (const link of others) {
+      void this.#loadPillar(link).catch((error: unknown) =>
+        this.#log.warn(`The master ${link.address} was not told the grains: ${messageOf(error)}`),
+      )
+    }
+    if (asking) await this.#loadPillar(asking)
   }
 
   /** Control tags on the minion's own bus (wire protocol §11). */

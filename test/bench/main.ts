@@ -54,7 +54,7 @@ async function run(): Promise<void> {
     for (const master of masters) await master.close()
     if (process.env.DEBUG) for (const { log } of masters) console.error(log?.())
   }
-  const text = report(measured, { minions, ...load })
+  const text = report(measured, { minions, ...load, rounds })
   process.stdout.write(text)
   if (options.write) await writeFile(new URL('README.md', import.meta.url), text)
 }

@@ -1,14 +1,69 @@
+/** What was measured, as a Markdown table. */
+import { cpus } from 'node:os'
 import { type Measured, median } from './measure.ts'
 
-export function report(measured: readonly Measured[], about: object): string {
-  const lines = [JSON.stringify(about)]
-  const names = [...(measured[0]?.figures.keys() ?? [])]
-  for (const name of names) {
-    const values = measured.map(({ figures }) => figures.get(name) ?? [])
-    const [ours, theirs] = values.map(median)
-    lines.push(
-      `${name.padEnd(20)} ${values.map((v) => `${median(v).toFixed(1)} (${v.length > 3 ? '' : v.map((x) => x.toFixed(0)).join(' ')})`.padEnd(40)).join(' ')} ${theirs ? ((ours ?? 0) / theirs).toFixed(3) : ''}`,
-    )
-  }
-  return `${lines.join('\n')}\n`
+interface Row {
+  readonly figure: string
+  readonly says: string
+  readonly digits?: number
+  /** What ours divided by the other's should be. */
+  readonly aim?: string
+}
+
+const rows: readonly Row[] = [
+  { figure: 'returns', says: 'durable returns per second', aim: '≥ 4' },
+  { figure: 'return cpu', says: 'processor time of the master per return, µs' },
+  { figure: 'ping', says: '`test.ping` to all, ms', aim: '≤ 0.33' },
+  { figure: 'sign-in', says: 'sign-in of all, ms' },
+  { figure: 'memory fresh', says: 'private memory of the master, just started, MB', digits: 1 },
+  { figure: 'memory signed in', says: 'private memory, all signed in, MB', digits: 1 },
+  { figure: 'memory', says: 'private memory after all of this, MB', digits: 1, aim: '≤ 0.33' },
+  { figure: 'processes', says: 'processes of the master' },
+  { figure: 'salt test.ping', says: 'whole process `salt node test.ping`, ms', aim: '≤ 0.25' },
+  { figure: 'salt --version', says: 'whole process `salt --version`, ms' },
+  { figure: 'node', says: 'whole process `node -e 0`, ms' },
+]
+
+/** Shape of the load, as it is said above the table. */
+export interface Load {
+  readonly minions: number
+  readonly jobs: number
+  readonly bytes: number
+  readonly atOnce: number
+  readonly rounds: number
+}
+
+/** Medians; the ratio is ours divided by the other's. */
+export function report(
+  measured: readonly Measured[],
+  { minions, jobs, bytes, atOnce, rounds }: Load,
+): string {
+  const names = measured.map(({ master }) => master.name)
+  const isCompared = names.length > 1
+  const header = ['', ...names, ...(isCompared ? ['ratio', 'aim'] : [])]
+  const lines = rows.map(({ figure, says, digits = 0, aim = '' }) => {
+    const medians = measured.map(({ figures }) => median(figures.get(figure) ?? []))
+    const [ours = Number.NaN, theirs = Number.NaN] = medians
+    const compared = isCompared && figure !== 'node' ? [(ours / theirs).toFixed(2), aim] : ['', '']
+    return [says, ...medians.map((value) => value.toFixed(digits)), ...(isCompared ? compared : [])]
+  })
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [
+    '# Speed and memory',
+    '',
+    'Written by `npm run bench -- --write`; the figures are medians of one run. What counts is the ratio: both masters met',
+    'the same machine, the same minions and the same load, in turns.',
+    '',
+    `${minions} simulated minions with keys, sessions and connections of their own; ${jobs} jobs of which each minion returns`,
+    `${bytes} bytes, ${atOnce} returns at once, every acknowledgement verified; ${rounds} rounds; ${cpus().length} cores.`,
+    '',
+    line(header),
+    line(header.map(() => '---')),
+    ...lines.map(line),
+    '',
+    'To have another master measured beside ours, start it with one accepted minion and describe it in a JSON file for',
+    '`--beside`, with the fields of `MeasuredMaster` in `masters.ts`: `name`, `configDir`, `pid`, `salt` (words of its',
+    'command), `minion`. It must answer generation 3 of the protocol and accept keys that are put into its `pki_dir`.',
+    '',
+  ].join('\n')
 }

@@ -81,8 +81,9 @@ test('nodegroups are targets', async () => {
 })
 
 test('without job_cache and minion_data_cache jobs work and nothing is kept', async () => {
-  const { stdout } = await cluster.salt('--show-jid', 'web1', 'test.echo', 'gone', '--out', 'txt')
-  expect(stdout).toMatch(/jid: \d{20}_\d+\nweb1: gone\n/)
+  const answer = await cluster.salt('--show-jid', 'web1', 'test.echo', 'gone', '--out', 'txt')
+  expect(answer.stderr).toMatch(/jid: \d{20}_\d+\n/)
+  expect(answer.stdout).toBe('web1: gone\n')
   expect(await ping('-G', 'id:web1', '-t', '5')).toContain('web1: True')
   const listed = await cluster.command('salt-run', 'jobs.list_jobs', '--out', 'json')
   expect(JSON.parse(listed.stdout)).toEqual({})
@@ -116,8 +117,10 @@ test('after an end in order nothing is checked; after a crash a damaged store is
   expect(existsSync(join(cache, '.running'))).toBe(false)
   expect(existsSync(inMaster('var/run/salt-master.pid'))).toBe(false)
 
+  await master.writeConfig({ keep_jobs_seconds: 3600 })
   await cluster.startMaster()
   expect(existsSync(join(cache, '.running'))).toBe(true)
+  await until('a job in the store', async () => (await ping('web1')).includes('web1: True'))
   await master.killAll()
   const file = await open(join(cache, 'job_cache', 'jobs.mdb'), 'r+')
   const { size } = await file.stat()

@@ -60,7 +60,7 @@ test('over IPv6, with event buses on TCP ports and publications by topic, jobs g
 })
 
 test('a minion that wants signatures takes no job of a master that does not sign; one that filters hears others', async () => {
-  cluster = await Cluster.open({ master: { sign_pub_messages: false } })
+  cluster = await Cluster.open({ master: { sign_pub_messages: false, gather_job_timeout: 2 } })
   const strict = await cluster.addMinion('strict', { sign_pub_messages: true })
   await cluster.addMinion('filters', { sign_pub_messages: false, zmq_filtering: true })
   const { stdout, code } = await cluster.salt('-t', '1', '*', 'test.ping', '--out', 'txt')
