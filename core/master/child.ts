@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { type Logger, openDaemonLog } from '../log/index.ts'
+import { collectAfterWork } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
 /** How long requests under the AES key before a rotation are still served. */
@@ -39,6 +40,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     )
     try {
       part = await open({ name, config, aesKeys, log })
+      collectAfterWork()
       tellSupervisor({ type: 'ready' })
     } catch (error) {
       process.send?.({ type: 'failed', message: messageOf(error) } satisfies FromChild, () => process.exit(1))

@@ -1,7 +1,8 @@
 import type { Log } from '../author/context.ts'
 import { currentUser } from '../base/current-user.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { aclUsers, eventGroup } from '../keys/index.ts'
+import { aclUsers } from '../keys/acl-users.ts'
+import { eventGroup } from '../keys/event-group.ts'
 
 /**
  * Who may read the events of this master: its own user, and with `publisher_acl` or `external_auth` a group. Events hold

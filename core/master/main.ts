@@ -16,6 +16,7 @@ import { refusals } from '../wire/envelope.ts'
 import { checkStores, makeDirectories } from './directories.ts'
 import { isWorking } from './is-working.ts'
 import { startMaintenance } from './maintenance.ts'
+import { collectAfterWork } from './memory.ts'
 import type { ToChild } from './messages.ts'
 import { adviseOnOpenFiles } from './open-files.ts'
 import { rotationFlag, workersBackend } from './paths.ts'
@@ -53,6 +54,7 @@ export async function runMaster(config: MasterConfig, { log }: { log: Logger }):
 async function openMaster(config: MasterConfig, log: Logger): Promise<{ close(): Promise<void> }> {
   await makeDirectories(config)
   adviseOnOpenFiles(config, log)
+  collectAfterWork()
   const supervisor = new Supervisor(log)
   // First of all: it shows whether another master runs here.
   const device = await openRequestPort(config, (worker) => isWorking(supervisor.pidOf(worker)))

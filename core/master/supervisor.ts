@@ -5,6 +5,7 @@ import { backoff } from '../base/backoff.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { isWorking } from './is-working.ts'
+import { slim } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
 export interface ChildSpec {
@@ -43,7 +44,8 @@ export class Supervisor {
     const child = fork(entry, [], {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      execArgv: ['--max-semi-space-size=4'],
+      execArgv: [...slim.flags],
+      env: { ...slim.env, ...process.env },
     })
     this.#children.set(spec.name, child)
     let pings: NodeJS.Timeout | undefined

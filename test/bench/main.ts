@@ -5,6 +5,7 @@
  * runs against a second master in the same run, see `readBeside`.
  */
 import { writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Fleet } from './fleet.ts'
 import { type MeasuredMaster, readBeside, startOurs } from './masters.ts'
@@ -37,6 +38,9 @@ const minions = Number(options.minions)
 const rounds = Number(options.rounds)
 const load = { jobs: Number(options.jobs), bytes: Number(options.bytes), atOnce: Number(options['at-once']) }
 
+/** Time for a master to give back what it does not need. */
+const REST_MS = 20_000
+
 async function run(): Promise<void> {
   const masters: MeasuredMaster[] = [await startOurs(JSON.parse(options.master))]
   if (options.beside) masters.push(await readBeside(options.beside))
@@ -49,6 +53,8 @@ async function run(): Promise<void> {
     await inRounds(measured, async (one, place) => measureReturns(one, fleets[place]!, load))
     await inRounds(measured, async (one) => measurePing(one, minions))
     for (const one of measured) measureMemory(one, 'memory')
+    await delay(REST_MS)
+    for (const one of measured) measureMemory(one, 'memory at rest')
   } finally {
     for (const fleet of fleets) fleet.close()
     for (const master of masters) await master.close()

@@ -70,7 +70,7 @@ export class Daemon {
   }
 
   start(level = 'info'): void {
-    const child = spawn(process.execPath, [join(bin, this.program), '-c', this.directory, '-l', level], {
+    const child = spawn(join(bin, this.program), ['-c', this.directory, '-l', level], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, [MARK]: this.directory },
     })

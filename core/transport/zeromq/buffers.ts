@@ -10,8 +10,11 @@ const ZMQ_ZERO_COPY_RECV = 10
 const ZMQ_IN_BATCH_SIZE = 101
 const ZMQ_OUT_BATCH_SIZE = 102
 
-/** Larger messages do not pass through the buffer. */
-const BUFFER_BYTES = 2048
+/** Bytes for what is read from and written to each connection. Larger messages do not pass through these buffers. */
+export interface BufferSizes {
+  readonly read: number
+  readonly write: number
+}
 
 /** What zeromq.js has, and does not show. */
 interface Tunable {
@@ -23,9 +26,9 @@ export function copyMessages(context: Context): void {
   if (capability.draft) (context as unknown as Tunable).setBoolOption(ZMQ_ZERO_COPY_RECV, false)
 }
 
-export function keepBuffersSmall(socket: Socket): void {
+export function keepBuffersSmall(socket: Socket, { read, write }: BufferSizes): void {
   if (!capability.draft) return
   const tunable = socket as unknown as Tunable
-  tunable.setInt32Option(ZMQ_IN_BATCH_SIZE, BUFFER_BYTES)
-  tunable.setInt32Option(ZMQ_OUT_BATCH_SIZE, BUFFER_BYTES)
+  tunable.setInt32Option(ZMQ_IN_BATCH_SIZE, read)
+  tunable.setInt32Option(ZMQ_OUT_BATCH_SIZE, write)
 }

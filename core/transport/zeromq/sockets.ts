@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
 import { context, Dealer, Pull, Push, Request, Router, type Socket, Subscriber, XPublisher } from 'zeromq'
-import { copyMessages, keepBuffersSmall } from './buffers.ts'
+import { type BufferSizes, copyMessages, keepBuffersSmall } from './buffers.ts'
 
 // The default, 1023, is too few for a master and takes no effect once there is a socket.
 context.maxSockets = Math.min(65_535, context.maxSocketsLimit)
@@ -23,20 +23,26 @@ const common = { handshakeInterval: HANDSHAKE_MS, ...heartbeat } as const
 /** The options of a socket type, by zeromq.js's names. */
 type Options<S extends Socket> = Partial<Omit<S, 'events' | 'context'>>
 
+const buffers: BufferSizes = { read: 2048, write: 2048 }
+/** A master has a connection of each minion to these two; the second one reads only subscriptions. */
+const routerBuffers: BufferSizes = { read: 512, write: 512 }
+const publisherBuffers: BufferSizes = { read: 256, write: 2048 }
+
 /** zeromq.js aborts the process when a worker thread that has an open socket ends, so there are none in threads. */
-function open<S extends Socket>(make: new (options: object) => S, options: Options<S>): S {
+function open<S extends Socket>(make: new (options: object) => S, options: Options<S>, sizes = buffers): S {
   if (!isMainThread) throw new Error('ZeroMQ sockets can only be opened in the main thread of a process.')
   const socket = new make({ ...common, ...options })
-  keepBuffersSmall(socket)
+  keepBuffersSmall(socket, sizes)
   return socket
 }
 
-export const openRouter = (options: Options<Router>): Router => open(Router, options)
+export const openRouter = (options: Options<Router>): Router => open(Router, options, routerBuffers)
 export const openDealer = (options: Options<Dealer>): Dealer => open(Dealer, options)
 export const openRequest = (options: Options<Request>): Request => open(Request, options)
 export const openPull = (options: Options<Pull>): Pull => open(Pull, options)
 export const openPush = (options: Options<Push>): Push => open(Push, options)
-export const openXPublisher = (options: Options<XPublisher>): XPublisher => open(XPublisher, options)
+export const openXPublisher = (options: Options<XPublisher>): XPublisher =>
+  open(XPublisher, options, publisherBuffers)
 
 const ZMQ_ROUTING_ID = 5
 
