@@ -38,7 +38,7 @@ export function createMasterServices({ config, client }: ServicesSettings): Open
   const services: MasterServices = {
     async *run(request) {
       const { arg, tgtType, timeout, gatherJobTimeout } = request
-      const run = await (await client()).run({
+      const run = await (await client()).cmdIter({
         tgt: request.tgt,
         fun: request.fun,
         ...(arg && { arg }),

@@ -68,8 +68,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
         fun_args: shownArguments(arg),
       })
       .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
-    const { failure, ...shown } = outcome
-    return { ...shown, jid }
+    return { ...outcome, jid }
   } finally {
     await bus.close()
     await link?.close()

@@ -29,7 +29,7 @@ const seen: Event[] = []
 const id = hostname()
 const job = (fun: PublishRequest['fun'], arg: readonly unknown[] = [], rest: Partial<PublishRequest> = {}) =>
   client.cmd({ tgt: 'one', fun, arg, timeout: 20, ...rest })
-const started = (fun: string, arg: readonly unknown[] = [], tgt = 'one') => client.publish({ tgt, fun, arg })
+const started = (fun: string, arg: readonly unknown[] = [], tgt = 'one') => client.runJob({ tgt, fun, arg })
 const returnOf = async (jid: string, from = 'one') =>
   (await until(`the return of ${jid}`, () => seen.find(({ tag }) => tag === `salt/job/${jid}/ret/${from}`)))
     .data

@@ -92,7 +92,7 @@ test('after each of several rotations of the AES key, at the first attempt: by i
 test('a return that is on its way while the AES key and the session key change arrives', async () => {
   const { cachedir } = cluster.config
   const client = await cluster.client()
-  const run = await client.run({ tgt: '*', fun: 'cmd.run', arg: ['sleep 3; echo done'], timeout: 30 })
+  const run = await client.cmdIter({ tgt: '*', fun: 'cmd.run', arg: ['sleep 3; echo done'], timeout: 30 })
   await rotatedBy(() => writeFile(join(cachedir, '.dfn'), '', { mode: 0o400 }))
   const returns: unknown[] = []
   for await (const result of run) returns.push(result.state === 'returned' ? result.return : result)
@@ -113,7 +113,7 @@ test('after connections became half-open, and what was on its way then arrives',
   const client = await cluster.client()
   const began = join(cluster.root, 'began')
   const command = `touch ${began}; sleep 2; echo done`
-  const run = await client.run({ tgt: 'far', fun: 'cmd.run', arg: [command], timeout: 60 })
+  const run = await client.cmdIter({ tgt: 'far', fun: 'cmd.run', arg: [command], timeout: 60 })
   await until('the job to begin', () => existsSync(began))
   const started = performance.now()
   for (const proxy of proxies) proxy.freeze()
