@@ -79,8 +79,9 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   if (inner.nonce !== nonce) throw changed('its reply answers another request')
   if (inner.ret !== undefined) return { state: stateOf(inner.ret) }
   if (!masterKey) throw changed('it accepted the sign-in without showing its key')
-  const credentials = readCredentials(settings, inner, masterKey, known !== undefined)
-  if (!known?.equals(masterKey)) await settings.known.write(masterKey)
+  const same = known?.equals(masterKey) === true
+  const credentials = readCredentials(settings, inner, masterKey, same)
+  if (!same) await settings.known.write(masterKey)
   return { state: 'accepted', credentials }
 }
 
@@ -159,6 +160,7 @@ function readCredentials(
   settings: SignInSettings,
   inner: Record<string, unknown>,
   masterKey: PublicKey,
+  /** The token was sealed for this key: the master shows that it can read it. One whose key is new cannot. */
   tokenSent: boolean,
 ): Credentials {
   const open = (field: string) => {
