@@ -114,11 +114,11 @@ async function publish(
   }
 }
 
+/** Who asks for it gets it as Salt gives it: before the results. */
 function sayJid(jid: string, flags: Flags, config: MasterConfig): void {
-  if (flags.verbose) {
-    const line = `Executing job with jid ${jid}`
-    tell(`${line}\n${'-'.repeat(line.length)}\n`)
-  } else if (flags['show-jid'] || config.show_jid) tell(`jid: ${jid}`)
+  const line = `Executing job with jid ${jid}`
+  if (flags.verbose) process.stdout.write(`${line}\n${'-'.repeat(line.length)}\n\n`)
+  else if (flags['show-jid'] || config.show_jid) process.stdout.write(`jid: ${jid}\n`)
 }
 
 /** The job goes on without us. */
