@@ -26,6 +26,8 @@ export interface CallSettings {
   readonly config: MinionConfig
   /** Do not speak to a master. */
   readonly local: boolean
+  /** The master gets the return. */
+  readonly tellMaster: boolean
   readonly fun: string
   readonly args: readonly unknown[]
   readonly kwargs: Readonly<Record<string, unknown>>
@@ -36,9 +38,9 @@ export interface CallResult extends Outcome {
   readonly jid: string
 }
 
-/** Run one function on this host, as `salt-call` does; without `local` the master gets the return (wire protocol §10.3). */
+/** Run one function on this host, as `salt-call` does; without `local` the master may get the return (wire protocol §10.3). */
 export async function callFunction(settings: CallSettings): Promise<CallResult> {
-  const { local, fun, args, kwargs, log } = settings
+  const { local, tellMaster, fun, args, kwargs, log } = settings
   const config: MinionConfig = local ? { ...settings.config, file_client: 'local' } : settings.config
   const { id } = config
   const grains = await collectGrains(config, log)
@@ -56,23 +58,25 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
       await runnerOf(config, grains, link, bus, log),
       new AbortController().signal,
     )
-    const { return: value, retcode } = outcome
-    await link
-      ?.request({
-        cmd: '_return',
-        id,
-        jid: 'req',
-        return: value,
-        retcode,
-        fun,
-        fun_args: shownArguments(arg),
-      })
-      .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
+    if (link && tellMaster) await report(link, { id, fun, arg, outcome }, log)
     return { ...outcome, jid }
   } finally {
     await bus.close()
     await link?.close()
   }
+}
+
+/** A return without a job: the master gives it a jid. */
+async function report(
+  link: MasterLink,
+  { id, fun, arg, outcome }: { id: string; fun: string; arg: readonly unknown[]; outcome: Outcome },
+  log: Log,
+): Promise<void> {
+  const { return: value, retcode } = outcome
+  const fun_args = shownArguments(arg)
+  await link
+    .request({ cmd: '_return', id, jid: 'req', return: value, retcode, fun, fun_args })
+    .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
 }
 
 interface MinionBus {

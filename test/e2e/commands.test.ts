@@ -170,11 +170,51 @@ describe('salt-run', () => {
     expect(code).toBe(0)
   })
 
+  test('Ctrl-C ends a runner at once', async () => {
+    const bus = await cluster.events()
+    const news = bus.subscribe((tag) => tag.startsWith('salt/run/') && tag.endsWith('/new'))
+    const sleeping = typed('salt-run', 'test.sleep', '60')
+    for await (const _ of news) break
+    sleeping.child.kill('SIGINT')
+    expect(await sleeping.ended).toEqual({ stdout: '', stderr: '', code: 130 })
+    await bus.close()
+  })
+
   test('-q prints nothing, no function shows documentation', async () => {
     expect((await runner('-q', 'test.arg', '1')).stdout).toBe('')
     expect((await runner()).stdout).toContain('jobs.list_jobs:')
     expect((await runner('-d', 'jobs.active')).stdout).toContain('jobs.active:')
   })
+})
+
+test('a program has the same, under the names of Salt', async () => {
+  const client = await cluster.client()
+  const request = { tgt: '*', fun: 'test.echo', arg: ['x'] }
+  expect(await client.cmd(request)).toEqual({ db1: 'x', web1: 'x' })
+  const results = []
+  for await (const result of await client.cmdIter(request)) results.push([result.id, result.state])
+  expect(results.sort()).toEqual([
+    ['db1', 'returned'],
+    ['web1', 'returned'],
+  ])
+  expect((await client.cmdSubset(request, 1)).minions).toHaveLength(1)
+  expect(await client.cmdAsync(request)).toMatch(/^\d{20}$/)
+  expect(await client.runJob(request)).toMatchObject({ minions: ['db1', 'web1'], missing: [] })
+  await expect(client.cmdBatch(request, 1)).rejects.toThrow('not there yet')
+  await client.close()
+})
+
+test('salt-call tells the master what it returned, unless it is told not to', async () => {
+  const bus = await cluster.events()
+  const news = bus.subscribe((tag) => tag.startsWith(tags.jobs) && tag.endsWith('/ret/web1'))
+  const { directory } = cluster.minions.get('web1')!
+  for (const flag of ['--no-return-event', '--no-color'])
+    await run('salt-call', ['-c', directory, flag, 'test.echo', flag])
+  for await (const { data } of news) {
+    expect(data).toMatchObject({ fun: 'test.echo', return: '--no-color' })
+    break
+  }
+  await bus.close()
 })
 
 describe('salt-call --local', () => {

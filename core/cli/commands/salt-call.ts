@@ -21,6 +21,8 @@ export default class SaltCall extends Command {
     local: boolean({ description: 'Do not speak to a master.' }),
     master: string({ description: 'Address of the master.' }),
     id: string({ description: 'Id of this minion.' }),
+    cachedir: string({ description: 'Folder for what is cached (config: cachedir).' }),
+    'no-return-event': boolean({ description: 'Do not tell the master what was returned.' }),
     'module-dirs': string({
       char: 'm',
       multiple: true,
@@ -50,7 +52,15 @@ export default class SaltCall extends Command {
     if (fun === undefined) throw new UsageError('Say which function is to run.')
     const { callFunction } = await import('../../minion/call.ts')
     const { args, kwargs } = parseWords(words, flags['no-parse']?.split(','))
-    const result = await callFunction({ config, local: isLocal(flags, config), fun, args, kwargs, log })
+    const result = await callFunction({
+      config,
+      local: isLocal(flags, config),
+      tellMaster: !flags['no-return-event'],
+      fun,
+      args,
+      kwargs,
+      log,
+    })
     const { failure, ...returned } = result
     const { return: value, retcode, success, out } = returned
     if (failure) {
@@ -67,6 +77,7 @@ export default class SaltCall extends Command {
 interface Overrides {
   readonly master?: string | undefined
   readonly id?: string | undefined
+  readonly cachedir?: string | undefined
   readonly 'module-dirs'?: string[] | undefined
   readonly timeout?: number | undefined
   readonly local?: boolean
@@ -76,6 +87,7 @@ function overridesOf(flags: Overrides): Partial<MinionOptions> {
   return {
     ...(flags.master !== undefined && { master: flags.master }),
     ...(flags.id !== undefined && { id: flags.id }),
+    ...(flags.cachedir !== undefined && { cachedir: flags.cachedir }),
     ...(flags['module-dirs'] && { module_dirs: flags['module-dirs'] }),
     ...(flags.timeout !== undefined && { auth_timeout: flags.timeout }),
   }

@@ -50,25 +50,32 @@ interface Call {
   readonly kwargs: Record<string, unknown>
 }
 
+/** A runner that does not end by itself on Ctrl-C is left behind after so long. */
+const TIDY_MS = 1000
+
 /** Ctrl-C reaches the runner as its signal. */
 async function run(
   { config, log, printer }: Tools<MasterConfig>,
   { fun, args, kwargs }: Call,
 ): Promise<number> {
   const client = new RunnerClient({ config, log, user: currentUser() })
-  const interrupted = new AbortController()
-  process.once('SIGINT', () => interrupted.abort())
+  const { signal } = interruption()
   try {
-    const {
-      return: value,
-      success,
-      retcode,
-      outputter,
-    } = await client.run(fun, args, kwargs, interrupted.signal)
+    const { return: value, success, retcode, outputter } = await client.run(fun, args, kwargs, signal)
+    if (signal.aborted && !success) return exitCodes.interrupted
     if (!success && typeof value === 'string') tell(value)
     else if (value !== null) await printer.print(value, { outputter, retcode })
     return success ? exitCodes.ok : retcode || exitCodes.failed
   } finally {
     await client.close()
   }
+}
+
+function interruption(): AbortController {
+  const interrupted = new AbortController()
+  process.once('SIGINT', () => {
+    interrupted.abort()
+    setTimeout(() => process.exit(exitCodes.interrupted), TIDY_MS).unref()
+  })
+  return interrupted
 }

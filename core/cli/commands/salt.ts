@@ -44,6 +44,7 @@ export default class Salt extends Command {
       description: 'Show whom the target means; run nothing.',
       helpGroup: 'TARGET',
     }),
+    'config-dump': boolean({ description: 'Show the configuration as it is in effect; run nothing.' }),
     timeout: number({ char: 't', description: 'Seconds before silent minions are asked (config: timeout).' }),
     'gather-job-timeout': number({ description: 'Seconds they have to answer that.' }),
     async: boolean({ description: 'Print the job id, do not wait.' }),
@@ -73,6 +74,10 @@ export default class Salt extends Command {
     if (flags.batch !== undefined) throw new UsageError('Batches are not there yet; leave out --batch.')
     const words = await wordsFrom(argv as string[], flags['args-stdin'])
     const { config, log, printer } = await openMasterTools('salt', flags)
+    if (flags['config-dump']) {
+      await printer.print(config, { outputter: 'yaml' })
+      return exitCodes.ok
+    }
     if (flags['preview-target']) {
       const { previewTarget } = await import('../preview.ts')
       await printer.print(await previewTarget(targetOf(words[0] ?? '*', flags), config, log))

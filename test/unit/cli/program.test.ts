@@ -58,6 +58,8 @@ describe('usage', () => {
     [Salt, ['*'], 'Say which function'],
     [Salt, ['*', 'test.ping', '-t', 'soon'], "--timeout needs a number, not 'soon'"],
     [Salt, ['*', 'test.ping', '-b', '2'], 'not there yet'],
+    [Salt, ['*', 'test.ping', '--eauth', 'pam'], "Salt's --eauth is not there yet"],
+    [SaltRun, ['-a', 'pam', 'jobs.active'], "Salt's -a is not there yet"],
     [Salt, ['*', 'test.ping', '-l', 'loud'], 'Expected --log-level=loud to be one of'],
     [Salt, ['*', 'test.ping', '--out', 'bogus'], "no outputter 'bogus'. There are: json, key, nested"],
     [SaltRun, ['--async', 'jobs.active'], 'not there yet'],
@@ -69,6 +71,13 @@ describe('usage', () => {
     expect(stderr).toContain(sentence)
     expect(stdout).toBe('')
     expect(result).toBe(64)
+  })
+
+  test('--config-dump shows the configuration as it is in effect', async () => {
+    const { result, stdout } = await run(Salt, '-c', folder, '--config-dump')
+    expect(stdout).toContain(`root_dir: ${folder}`)
+    expect(stdout).toContain('worker_threads: ')
+    expect(result).toBe(0)
   })
 
   test('a word after -- is never a flag', async () => {
