@@ -78,7 +78,11 @@ export class RunnerClient {
 
   async #perform({ found, loader, args, kwargs, signal }: Call): Promise<Omit<RunnerResult, 'jid'>> {
     const { config, log } = this.#settings
-    const { services, close } = createMasterServices({ config, client: () => this.#connected() })
+    const { services, close } = createMasterServices({
+      config,
+      log,
+      client: () => this.#connected(),
+    })
     const context = createContext(
       {
         opts: config,

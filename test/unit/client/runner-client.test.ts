@@ -2,11 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { LocalClient } from '../../../core/client/local-client.ts'
+import { createMasterServices } from '../../../core/client/master-services.ts'
 import { RunnerClient } from '../../../core/client/runner-client.ts'
 import { loadMasterConfig, type MasterConfig } from '../../../core/config/index.ts'
 import { type Event, EventBus, EventPublisher, masterEventSockets } from '../../../core/events/index.ts'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { jobCacheDirectory } from '../../../core/jobs/paths.ts'
+import { until } from '../../harness/until.ts'
 import { fakeContext } from '../modules/context.ts'
 
 const own = `
@@ -23,6 +26,7 @@ const JID = '20261121000000000001'
 let folder: string
 let config: MasterConfig
 let client: RunnerClient
+let context: ReturnType<typeof fakeContext>
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-runner-'))
@@ -36,12 +40,15 @@ beforeEach(async () => {
   }
   config = loadMasterConfig({ configDir: folder, overrides }).config
   await mkdir(config.sock_dir, { recursive: true })
-  client = new RunnerClient({ config, log: fakeContext().log, user: 'ann' })
+  context = fakeContext()
+  client = new RunnerClient({ config, log: context.log, user: 'ann' })
 })
 afterEach(async () => {
   await client.close()
   await rm(folder, { recursive: true, force: true })
 })
+
+const openPublisher = () => EventPublisher.open({ ...masterEventSockets(config), maxEventSize: 1_048_576 })
 
 const run = async (fun: string, args: unknown[] = [], kwargs = {}) => {
   const { jid, ...result } = await client.run(fun, args, kwargs)
@@ -90,7 +97,7 @@ test('what fails is a sentence, with a stack only where nobody foresaw it', asyn
 })
 
 test('the event bus is told what begins and how it ended', async () => {
-  const publisher = await EventPublisher.open({ ...masterEventSockets(config), maxEventSize: 1_048_576 })
+  const publisher = await openPublisher()
   const bus = await EventBus.connect(masterEventSockets(config))
   const seen: Event[] = []
   const stream = bus.subscribe('salt/run/')
@@ -104,5 +111,25 @@ test('the event bus is told what begins and how it ended', async () => {
   ])
   expect(seen[1]?.data).toMatchObject({ user: 'ann', fun_args: [1], return: { args: [1], kwargs: {} } })
   await bus.close()
+  await publisher.close()
+})
+
+test('who listens to events goes on when the event bus was away, and is told that some were missed', async () => {
+  let publisher = await openPublisher()
+  const local = await LocalClient.connect(config)
+  const { services } = createMasterServices({ config, log: context.log, client: async () => local })
+  const stream = services.events('my/', new AbortController().signal)[Symbol.asyncIterator]()
+  const heard = async (tag: string) => {
+    const next = stream.next()
+    await until('a reader', () => publisher.readers > 0)
+    publisher.publish(tag, {})
+    return (await next).value?.tag
+  }
+  expect(await heard('my/one')).toBe('my/one')
+  await publisher.close()
+  publisher = await openPublisher()
+  expect(await heard('my/two')).toBe('my/two')
+  expect(context.lines).toEqual([{ level: 'warn', message: expect.stringContaining('were missed') }])
+  await local.close()
   await publisher.close()
 })
