@@ -3,7 +3,14 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import { tags } from '../events/index.ts'
 import { createContext, type LoadedFunction, type Loader, splitArguments } from '../loader/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
-import { makeMultiReturn, makeReturn, type Outcome, type ReturnLoad, retcodeOf } from '../wire/return.ts'
+import {
+  makeMultiReturn,
+  makeReturn,
+  type Outcome,
+  type ReturnLoad,
+  retcodeOf,
+  shownArguments,
+} from '../wire/return.ts'
 
 /** What running jobs needs; the same in the minion, in a job process and in `salt-call`. */
 export interface RunnerSettings {
@@ -70,9 +77,10 @@ const failure = (failure: 'missing' | 'error', text: string): Outcome => ({
   failure,
 })
 
-/** `__pub_<key>` for every key of the job (wire protocol §10.1). */
+/** `__pub_<key>` for every key of the job (wire protocol §10.1), arguments without the mark of keywords. */
 function publishedKeywords(job: JobLoad): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(job).map(([key, value]) => [`__pub_${key}`, value]))
+  const shown = { ...job, arg: shownArguments(job.arg) }
+  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [`__pub_${key}`, value]))
 }
 
 function contextOf(job: JobLoad, settings: RunnerSettings, signal: AbortSignal): Context {

@@ -80,8 +80,11 @@ test('the last map that is marked holds the keyword arguments; the return shows 
 })
 
 test('functions with any keywords see the job as __pub_*', async () => {
-  const { return: value } = await run(job('test.kwarg'))
+  const { return: value } = await run(job('test.kwarg', { __kwarg__: true, a: 1 }))
   expect(value).toMatchObject({
+    a: 1,
+    __pub_arg: [{ a: 1 }],
+
     __pub_jid: '20261121000000000001',
     __pub_fun: 'test.kwarg',
     __pub_user: 'root',
