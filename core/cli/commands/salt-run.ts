@@ -35,9 +35,9 @@ export default class SaltRun extends Command {
   }
 
   override async run(): Promise<number> {
-    const { flags, argv } = await this.parse(SaltRun)
+    const { flags, raw } = await this.parse(SaltRun)
     if (flags.async) throw new UsageError('Runners in the background are not there yet; leave out --async.')
-    const [fun, ...words] = await wordsFrom(argv as string[], flags['args-stdin'])
+    const [fun, ...words] = await wordsFrom(raw, flags['args-stdin'])
     const { config, warnings } = loadMasterConfig({
       ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
     })
