@@ -73,12 +73,19 @@ export function resultOf(id: string, data: Readonly<Record<string, unknown>>): M
     state: 'returned',
     return: data.return,
     retcode: code,
-    success: typeof success === 'boolean' ? success : code === 0,
+    success: allOf(success) ?? code === 0,
     ...(typeof out === 'string' && { out }),
     jid: String(jid),
     fun: fun as string | string[],
     ...(isRecord(data.metadata) && { metadata: data.metadata }),
   }
+}
+
+/** Of several functions all have to succeed; a Python minion gives no code for one that threw, and only says it here. */
+function allOf(success: unknown): boolean | undefined {
+  if (typeof success === 'boolean') return success
+  if (typeof success !== 'object' || success === null) return undefined
+  return Object.values(success).every((each) => each !== false)
 }
 
 /** A job with several functions has a code for each: the highest counts. */
