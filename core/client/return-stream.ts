@@ -104,7 +104,7 @@ function codeOf(retcode: unknown): number {
   return codes.reduce((worst, code) => (Math.abs(code) > Math.abs(worst) ? code : worst), 0)
 }
 
-/** Undefined if the minion did not say. */
+/** Of several functions all have to succeed; a Python minion gives no code for one that threw, and only says it here. */
 function succeeded(success: unknown): boolean | undefined {
   if (typeof success === 'boolean') return success
   if (typeof success !== 'object' || success === null) return undefined

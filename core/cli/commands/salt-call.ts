@@ -38,8 +38,8 @@ export default class SaltCall extends Command {
   }
 
   override async run(): Promise<number> {
-    const { flags, argv } = await this.parse(SaltCall)
-    const typed = await wordsFrom(argv as string[], flags['args-stdin'])
+    const { flags, raw } = await this.parse(SaltCall)
+    const typed = await wordsFrom(raw, flags['args-stdin'])
     const [fun, ...words] = flags.grains ? ['grains.items'] : typed
     const configDir = flags['config-dir']
     const { config, log, printer } = await openTools(

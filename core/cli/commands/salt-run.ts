@@ -30,9 +30,9 @@ export default class SaltRun extends Command {
   }
 
   override async run(): Promise<number> {
-    const { flags, argv } = await this.parse(SaltRun)
+    const { flags, raw } = await this.parse(SaltRun)
     if (flags.async) throw new UsageError('Runners in the background are not there yet; leave out --async.')
-    const [fun, ...words] = await wordsFrom(argv as string[], flags['args-stdin'])
+    const [fun, ...words] = await wordsFrom(raw, flags['args-stdin'])
     const chosen = flags.quiet ? { ...flags, out: 'quiet' } : flags
     const timeout = flags.timeout === undefined ? {} : { timeout: flags.timeout }
     const tools = await openMasterTools('salt-run', chosen, timeout)

@@ -70,9 +70,9 @@ export default class Salt extends Command {
   }
 
   override async run(): Promise<number> {
-    const { flags, argv } = await this.parse(Salt)
+    const { flags, raw } = await this.parse(Salt)
     if (flags.batch !== undefined) throw new UsageError('Batches are not there yet; leave out --batch.')
-    const words = await wordsFrom(argv as string[], flags['args-stdin'])
+    const words = await wordsFrom(raw, flags['args-stdin'])
     const { config, log, printer } = await openMasterTools('salt', flags)
     if (flags['config-dump']) {
       await printer.print(config, { outputter: 'yaml' })

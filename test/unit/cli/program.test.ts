@@ -15,6 +15,7 @@ const programs: [string, Program][] = [Salt, SaltCall, SaltKey, SaltMaster, Salt
   (program) => [program.id, program],
 )
 
+const folderOfNothing = '/nonexistent'
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-cli-'))
@@ -83,6 +84,24 @@ describe('usage', () => {
   test('a word after -- is never a flag', async () => {
     const { stderr } = await run(Salt, '-c', folder, '*', 'test.arg', '--', '--version', '-h')
     expect(stderr).toContain('The master is not responding')
+  })
+
+  test.each([
+    [
+      ['1', '2', '1', ',', 'a', ','],
+      [1, 2, 1, ',', 'a', ','],
+    ],
+    [
+      ['-t', '5', '7', '5'],
+      [7, 5],
+    ],
+    [
+      ['b', '-m', folderOfNothing, 'a', '--', 'a', '-t', folderOfNothing],
+      ['b', 'a', 'a', '-t', folderOfNothing],
+    ],
+  ])('words stay where they were typed, however often they occur: %j', async (words, args) => {
+    const { stdout } = await run(SaltCall, '--local', '-c', folder, '--out', 'json', 'test.arg', ...words)
+    expect(JSON.parse(stdout).local.args).toEqual(args)
   })
 
   test('without a master the exit code is 2', async () => {
