@@ -32,8 +32,8 @@ const seconds = (count: number) => count * 1000
 
 /** Minions need up to `recon_max`, 10 s by default, to find back to a master that was away; before, asking is idle. */
 const RETURN_TO_MASTER_MS = 15_000
-/** So long a master may be away before its minions are given up. */
-const MASTER_AWAY_MS = 60_000
+/** So long questions may fail, as when the master is away, before the minions are given up. */
+const PATIENCE_MS = 60_000
 
 /**
  * Results of a job as they come (wire protocol §13.3): minions that are silent for `timeout` are asked with
@@ -47,7 +47,7 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
   const [timeout, gather] = [seconds(settings.timeout), seconds(settings.gatherJobTimeout)]
   const waiting = new Waiting(published, Date.now() + timeout)
   let question: Question | undefined
-  let awaySince: number | undefined
+  let failingSince: number | undefined
   try {
     for (const id of published.missing) yield missing(id, 'no-key')
     while (!waiting.complete) {
@@ -84,23 +84,23 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
     if (!overdue.length) return undefined
     try {
       const asked = await settings.findJob(jid, overdue)
-      awaySince = undefined
+      failingSince = undefined
       waiting.giveUp(asked.missing, 'no-key')
       const unanswered = new Set(asked.minions)
       return { jid: asked.jid, until: Date.now() + gather, unanswered, idle: new Set() }
     } catch (error) {
       const code = SaltError.is(error) ? error.code : undefined
-      if (code === 'MASTER_UNREACHABLE') stayPatient(overdue)
-      else waiting.giveUp(overdue, code === 'NO_MINIONS_MATCHED' ? 'no-key' : 'no-response')
+      if (code === 'NO_MINIONS_MATCHED') waiting.giveUp(overdue, 'no-key')
+      else stayPatient(overdue, code === 'MASTER_UNREACHABLE' ? 'master-gone' : 'no-response')
       return undefined
     }
   }
 
-  /** Without a master nobody can be asked; it may come back. */
-  function stayPatient(overdue: readonly string[]): void {
-    awaySince ??= Date.now()
-    if (Date.now() - awaySince < MASTER_AWAY_MS) waiting.extend(overdue, Date.now() + gather)
-    else waiting.giveUp(overdue, 'master-gone')
+  /** Nobody can be asked without a master, or with the key of the master before it: what is wrong may pass. */
+  function stayPatient(overdue: readonly string[], why: Missing): void {
+    failingSince ??= Date.now()
+    if (Date.now() - failingSince < PATIENCE_MS) waiting.extend(overdue, Date.now() + gather)
+    else waiting.giveUp(overdue, why)
   }
 
   /** Who did not say that the job still runs is given up, unless its return is in the job cache after all. */

@@ -179,8 +179,11 @@ test('after a restart of the master minions get time to find back to it before t
   expect(findJob).not.toHaveBeenCalled()
 })
 
-test('a master that cannot be asked is waited for', async () => {
-  const findJob = vi.fn(() => Promise.reject(new SaltError('MASTER_UNREACHABLE', 'nobody there')))
+test.each([
+  ['that cannot be reached', 'MASTER_UNREACHABLE'],
+  ['that was given a new key while it was asked', 'AUTHENTICATION_FAILED'],
+] as const)('a master %s is waited for', async (_, code) => {
+  const findJob = vi.fn(() => Promise.reject(new SaltError(code, 'not now')))
   const { over } = wait({ minions: ['a'], timeout: 0.02, gather: 0.02, findJob })
   await until('a third attempt', () => findJob.mock.calls.length >= 3)
   returns('a', 'done')
