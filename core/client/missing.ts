@@ -16,7 +16,7 @@ const reasons: Record<Missing, (id: string, jid?: string) => string> = {
   'no-response': (_, jid) =>
     `Minion did not return. [No response: it neither answered nor said that the job still runs]${look(jid)}`,
   'not-running': () =>
-    'Minion did not return. [Not running: the minion says that it does not run this job; it may not have received it]',
+    'Minion did not return. [Not running: the minion says that it does not run this job, and no return of it is known]',
   'not-connected': (_, jid) => `Minion did not return. [Not connected]${look(jid)}`,
   'master-gone': (_, jid) => `Minion did not return. [The master went away while the job ran]${look(jid)}`,
 }
