@@ -118,6 +118,7 @@ test('after an end in order nothing is checked; after a crash a damaged store is
 
   await cluster.startMaster()
   expect(existsSync(join(cache, '.running'))).toBe(true)
+  await until('a job in the store', async () => (await ping('web1')).includes('web1: True'))
   await master.killAll()
   const file = await open(join(cache, 'job_cache', 'jobs.mdb'), 'r+')
   const { size } = await file.stat()

@@ -106,7 +106,7 @@ async function publish(
     const run = await client.cmdIter(wanted)
     sayJid(run.jid, flags, config)
     process.once('SIGINT', () => leave(run.jid))
-    if (flags.doc) return (await import('../docs.ts')).showMinionDocs(run, printer)
+    if (flags.doc) return await (await import('../docs.ts')).showMinionDocs(run, printer)
     return await showResults(run as AsyncIterable<MinionResult>, {
       printer,
       together: flags.static === true,

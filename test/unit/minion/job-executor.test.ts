@@ -18,7 +18,7 @@ let folder: string
 let procs: ProcTable
 let kept: ReturnLoad[]
 /** Ends of the jobs in the pool, by jid. */
-let ends: Map<string, Deferred>
+let ends: Map<string, Deferred<void>>
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-executor-'))
