@@ -96,7 +96,7 @@ export class JobPool {
 
   #release(worker: Worker, reusable: boolean): void {
     if (reusable && !this.#closed && this.#idle.length <= this.#settings.warm) this.#idle.unshift(worker)
-    else worker.process.disconnect?.()
+    else if (worker.process.connected) worker.process.disconnect()
   }
 
   #warmUp(): void {
