@@ -8,9 +8,9 @@ import { CachedReturns } from '../jobs/cached-returns.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
-import { openLoader } from '../loader/index.ts'
+import { maskArguments, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
-import { getTransport } from '../transport/index.ts'
+import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { type Outcome, shownArguments } from '../wire/return.ts'
 import { collectGrains } from './grains.ts'
@@ -49,13 +49,8 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const jid = createJidSource(systemClock)()
     const user = currentUser()
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
-    const outcome = await runFunction(
-      fun,
-      arg,
-      job,
-      await runnerOf(config, grains, link, bus, log),
-      new AbortController().signal,
-    )
+    const runner = await runnerOf(config, grains, link, bus, log)
+    const outcome = await runFunction(fun, arg, job, runner, new AbortController().signal)
     const { return: value, retcode } = outcome
     await link
       ?.request({
@@ -65,7 +60,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
         return: value,
         retcode,
         fun,
-        fun_args: shownArguments(arg),
+        fun_args: shownArguments(await maskArguments({ fun, arg }, runner.loader)),
       })
       .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
     const { failure, ...shown } = outcome
@@ -141,7 +136,7 @@ async function openLink(
       key: keys.key,
       known: keys.master(),
       signingKey: keys.signingKey,
-      transport: getTransport(config.transport),
+      transport: getNetworkTransport(config.transport),
       address,
       grains: () => grains,
       log,
