@@ -8,9 +8,9 @@ import { CachedReturns } from '../jobs/cached-returns.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
-import { openLoader } from '../loader/index.ts'
+import { maskArguments, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
-import { getTransport } from '../transport/index.ts'
+import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { type Outcome, shownArguments } from '../wire/return.ts'
 import { collectGrains } from './grains.ts'
@@ -51,14 +51,10 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const jid = createJidSource(systemClock)()
     const user = currentUser()
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
-    const outcome = await runFunction(
-      fun,
-      arg,
-      job,
-      await runnerOf(config, grains, link, bus, log),
-      new AbortController().signal,
-    )
-    if (link && tellMaster) await report(link, { id, fun, arg, outcome }, log)
+    const runner = await runnerOf(config, grains, link, bus, log)
+    const outcome = await runFunction(fun, arg, job, runner, new AbortController().signal)
+    const shown = shownArguments(await maskArguments({ fun, arg }, runner.loader))
+    if (link && tellMaster) await report(link, { id, fun, fun_args: shown, outcome }, log)
     return { ...outcome, jid }
   } finally {
     await bus.close()
@@ -69,13 +65,12 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
 /** A return without a job: the master gives it a jid. */
 async function report(
   link: MasterLink,
-  { id, fun, arg, outcome }: { id: string; fun: string; arg: readonly unknown[]; outcome: Outcome },
+  { outcome, ...call }: { id: string; fun: string; fun_args: readonly unknown[]; outcome: Outcome },
   log: Log,
 ): Promise<void> {
   const { return: value, retcode } = outcome
-  const fun_args = shownArguments(arg)
   await link
-    .request({ cmd: '_return', id, jid: 'req', return: value, retcode, fun, fun_args })
+    .request({ cmd: '_return', jid: 'req', return: value, retcode, ...call })
     .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
 }
 
@@ -144,7 +139,7 @@ async function openLink(
       key: keys.key,
       known: keys.master(),
       signingKey: keys.signingKey,
-      transport: getTransport(config.transport),
+      transport: getNetworkTransport(config.transport),
       address,
       grains: () => grains,
       log,

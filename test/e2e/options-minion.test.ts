@@ -171,6 +171,26 @@ test('jobs can be terminated with all they started; one that is not there is sai
   expect(await job('cmd.run', ["pgrep -fx 'sleep 77' | wc -l"])).toEqual({ one: '0' })
 })
 
+test('a secret argument is shown nowhere, neither while the job runs nor when it is killed', async () => {
+  const { jid } = await started('cmd.run', ['sleep 60', { __kwarg__: true, env: { WORD: 'hunter2' } }])
+  await until('it to run', async () => {
+    const { one: found } = (await job('saltutil.find_job', [jid])) as { one: { pid?: number } }
+    return found.pid
+  })
+  const listed = await until('its arguments to be masked', async () => {
+    const text = JSON.stringify(await job('saltutil.running'))
+    return text.includes('**********') && text
+  })
+  expect(listed).not.toContain('hunter2')
+  await job('saltutil.kill_job', [jid])
+  expect(await returnOf(jid)).toMatchObject({
+    success: false,
+    fun_args: ['sleep 60', { env: '**********' }],
+  })
+  const said = [seen.filter(({ tag }) => tag.includes(jid)), one.output, cluster.master.output]
+  expect(JSON.stringify(said)).not.toContain('hunter2')
+})
+
 test('with cache_jobs returns stay on the minion until they are cleared', async () => {
   const { jid } = await started('test.echo', ['kept'])
   await returnOf(jid)
