@@ -34,6 +34,7 @@ test('a job that is killed gives a return, and the log has no word of an error',
     started: async (pid) => {
       process.kill(pid, 'SIGKILL')
     },
+    shown: async () => {},
     finished: async (ret) => {
       returns.push(ret)
     },
