@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Log, MinionServices } from '../author/context.ts'
 import { makeDirectory } from '../base/directory.ts'
 import { messageOf, type SaltError } from '../base/errors.ts'
@@ -243,7 +244,10 @@ export class Minion {
   }
 
   async #loadPillar(link: MasterLink): Promise<void> {
-    this.#pillar = await fetchPillar(link, this.#config, this.#grains)
+    const pillar = await fetchPillar(link, this.#config, this.#grains)
+    if (isDeepStrictEqual(pillar, this.#pillar)) return
+    this.#pillar = pillar
+    this.#pool.refresh() // its processes were given the one before
   }
 
   async #onJob({ job, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {

@@ -67,7 +67,7 @@ test('a minion that wants signatures takes no job of a master that does not sign
   expect(stdout).toContain('filters: True')
   expect(stdout).toMatch(/strict: Minion did not return/)
   expect(code).toBe(1)
-  await strict.logged('it is not signed by the master')
+  await strict.logged('it is not signed by the master. Set sign_pub_messages: true there')
 })
 
 test.each([
