@@ -26,7 +26,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     masterKey: key,
   })
   const queue = await openQueueReceiver(publishQueue(config))
-  void publishAll(queue, publisher.channel, log)
+  void publishAll(queue, publisher, log)
 
   const keys = new KeyStore(config.pki_dir)
   const presence = new Presence({

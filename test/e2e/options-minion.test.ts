@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { LocalClient, PublishRequest } from '../../core/client/index.ts'
 import { loadMinionConfig } from '../../core/config/index.ts'
 import { type Event, EventBus, minionEventSockets } from '../../core/events/index.ts'
+import { connectionsOf } from '../harness/connections.ts'
 import { Cluster, type Daemon, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
 
@@ -84,6 +85,19 @@ afterAll(async () => {
 
 test('the id that was found out is kept beside the configuration', async () => {
   expect(await readFile(join(same.directory, 'minion_id'), 'utf8')).toMatch(new RegExp(`^${id}`))
+})
+
+test('the system probes idle connections as often as tcp_keepalive… says, or not at all', async () => {
+  const toMaster = (minion: Daemon) =>
+    connectionsOf(minion.pid).filter(({ remotePort }) => Object.values(cluster.ports).includes(remotePort))
+  await until('connections that are probed', () => {
+    const found = toMaster(same)
+    return found.length >= 2 && found.every(({ probedIn = 0 }) => probedIn > 0 && probedIn <= 20)
+  })
+  await until('connections that are not', () => {
+    const found = toMaster(one)
+    return found.length >= 2 && found.every(({ probedIn }) => probedIn === undefined)
+  })
 })
 
 test('start events carry start_event_grains, and the old form only where it is wanted', async () => {

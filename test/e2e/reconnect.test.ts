@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { LocalClient } from '../../core/client/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { canHaveOwnHosts, withHosts } from '../harness/own-hosts.ts'
 import { freePort } from '../harness/ports.ts'
 import { openProxy, type TcpProxy } from '../harness/proxy.ts'
 import { until } from '../harness/until.ts'
@@ -69,6 +70,26 @@ test('after the master came back on another publish port', async () => {
   await cluster.startMaster()
   expect(await answeredIn(all, AFTER_RESTART_MS)).toBeLessThan(AFTER_RESTART_MS)
 }, 90_000)
+
+test.skipIf(!canHaveOwnHosts())(
+  'after the master moved to another address under the same name',
+  async () => {
+    const hosts = join(cluster.root, 'hosts')
+    const moveTo = (address: string) => writeFile(hosts, `127.0.0.1 localhost\n${address} master.test\n`)
+    await moveTo('127.0.0.1')
+    const far = cluster.minionDaemon('far', { master: 'master.test' })
+    cluster.minions.set('far', far)
+    await far.writeConfig()
+    far.start('info', withHosts(hosts))
+    await far.logged('is ready to receive jobs')
+    await cluster.master.stop()
+    await moveTo('127.0.0.2')
+    await cluster.master.writeConfig({ interface: '127.0.0.2' })
+    await cluster.startMaster()
+    expect(await answeredIn({ far: true }, AFTER_RESTART_MS)).toBeLessThan(AFTER_RESTART_MS)
+  },
+  90_000,
+)
 
 test('after each of several rotations of the AES key, at the first attempt: by its flag file, by a deleted key, by age', async () => {
   const { cachedir } = cluster.config

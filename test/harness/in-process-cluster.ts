@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Log } from '../../core/author/context.ts'
 import { decode } from '../../core/codec/index.ts'
 import { loadMinionConfig } from '../../core/config/index.ts'
-import { tags } from '../../core/events/index.ts'
+import { minionEventSockets, tags } from '../../core/events/index.ts'
 import { openPublisher, type Publisher } from '../../core/master/publisher.ts'
 import { Minion } from '../../core/minion/minion.ts'
 import type { RequestServer } from '../../core/transport/contract.ts'
@@ -83,16 +83,36 @@ export class InProcessCluster {
     this.minions.delete(id)
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.minions.keys()].map((id) => this.stopMinion(id)))
+  /** Addresses of the event bus of a minion. */
+  minionSockets(id: string) {
+    const { config } = this.#minionConfig(id)
+    return minionEventSockets(config, config.id)
+  }
+
+  /** The master is not reached any more. */
+  async vanish(): Promise<void> {
     await this.#requests.close()
     await this.#publisher.close()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.minions.keys()].map((id) => this.stopMinion(id)))
+    await this.vanish()
     await this.master.close()
   }
 
   async startMinion(id: string): Promise<void> {
+    const { config } = this.#minionConfig(id)
+    await mkdir(config.root_dir, { recursive: true, mode: 0o700 })
+    const starts = this.#starts(id)
+    const minion = await Minion.open(config, this.#logOf(id), getTransport(this.#setup.transport))
+    this.minions.set(id, minion)
+    minion.run().catch(() => {})
+    await until(`the start of ${id}`, () => this.#starts(id) > starts)
+  }
+
+  #minionConfig(id: string) {
     const root = join(this.master.root, id)
-    await mkdir(root, { recursive: true, mode: 0o700 })
     const overrides = {
       root_dir: root,
       pki_dir: '/pki',
@@ -105,12 +125,7 @@ export class InProcessCluster {
       multiprocessing: false,
       ...this.#setup.minion,
     }
-    const { config } = loadMinionConfig({ configDir: root, overrides })
-    const starts = this.#starts(id)
-    const minion = await Minion.open(config, this.#logOf(id), getTransport(this.#setup.transport))
-    this.minions.set(id, minion)
-    minion.run().catch(() => {})
-    await until(`the start of ${id}`, () => this.#starts(id) > starts)
+    return loadMinionConfig({ configDir: root, overrides })
   }
 
   #starts(id: string): number {

@@ -1,12 +1,13 @@
 /** Events of the master, field by field as Salt's own master fires them: tags and keys are those that were recorded. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { topicOf } from '../../core/channel/publish-channel.ts'
-import { tags } from '../../core/events/index.ts'
+import { EventBus, tags } from '../../core/events/index.ts'
 import { Presence } from '../../core/master/presence.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { Peer } from '../harness/peer.ts'
+import { until } from '../harness/until.ts'
 import { vectors } from '../harness/vectors.ts'
 
 interface Recorded {
@@ -132,6 +133,34 @@ describe.skipIf(!recorded.length)('the event', () => {
       pretag: null,
       data: expect.stringMatching(/^Minion wire1 started at \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/),
     })
+  })
+
+  test('on the bus of a minion tells when its modules and its pillar were read anew', async () => {
+    cluster = await InProcessCluster.open({ transport: 'memory', minions: ['wire1'] })
+    const bus = await EventBus.connect(cluster.minionSockets('wire1'))
+    const heard: Recorded[] = []
+    void (async () => {
+      for await (const each of bus.subscribe('')) heard.push(each)
+    })()
+    await cluster.run('*', 'saltutil.refresh_modules')
+    await bus.fire(tags.pillarRefresh, {})
+    for (const tag of [tags.moduleRefreshDone, tags.pillarRefreshDone]) {
+      const { data } = await until(tag, () => heard.find((each) => each.tag === tag))
+      expect(data).toMatchObject({ complete: true })
+    }
+    await bus.close()
+  })
+
+  test('on the bus of a minion tells when the connection to its master comes and goes', async () => {
+    cluster = await InProcessCluster.open({ transport: 'memory', minions: ['wire1'] })
+    const bus = await EventBus.connect(cluster.minionSockets('wire1'))
+    const told = bus.subscribe((tag) => tag === tags.masterDisconnected)
+    await cluster.vanish()
+    for await (const { data } of told) {
+      expect(data).toMatchObject({ master: '127.0.0.1' })
+      break
+    }
+    await bus.close()
   })
 
   test('salt/presence/… tells at once who came and went, and who is there with every round of maintenance', async () => {

@@ -158,6 +158,22 @@ test('secrets in the arguments of a job go to its minions, and neither into even
   expect(JSON.stringify([master.events, master.logged])).not.toContain('hunter2')
 })
 
+test('a job is addressed to minions by their ids where the target is one of ids, listed ones without a key among them', async () => {
+  await open({})
+  const load = { cmd: 'publish', fun: 'test.ping', arg: [], user: 'root', key: await master.rootKey() }
+  for (const [tgt, tgt_type] of [
+    ['wire*', 'glob'],
+    ['wire\\d', 'pcre'],
+    [['wire1', 'nobody'], 'list'],
+    ['id:wire1', 'grain'],
+    ['wire* or G@os:x', 'compound'],
+  ]) {
+    await master.answer(packClear({ ...load, tgt, tgt_type }))
+  }
+  const addressed = master.published.map(({ minions }) => minions)
+  expect(addressed).toEqual([['wire1'], ['wire1'], ['wire1', 'nobody'], undefined, undefined])
+})
+
 test('algorithms of FIPS systems are spoken by both ends: sign-in, requests, pillar and publications', async () => {
   cluster = await InProcessCluster.open({
     transport: 'memory',

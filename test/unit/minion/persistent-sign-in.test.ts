@@ -111,4 +111,26 @@ describe('a master that answers', () => {
       ),
     )
   })
+
+  test('and has another key than before is believed if the signing key vouches for it, and only then', async () => {
+    master = await InProcessMaster.open({ options: { master_sign_pubkey: true, auto_accept: true } })
+    const write = vi.fn(async () => {})
+    const known = { read: async () => (await keyPair('wire2')).publicKey, write } // of the master before
+    const request = (frame: Uint8Array) => master.answer(frame)
+    for (const [owner, option] of [
+      ['master_sign', {}],
+      ['wire2', {}],
+      ['master_sign', { master_finger: 'aa:bb' }],
+    ] as const) {
+      const { settings } = await asking(option, true)
+      const signingKey = (await keyPair(owner)).publicKey
+      const client = { request, close: async () => {} }
+      const done = signInUntilAccepted({ ...settings, id: 'wire1', known, signingKey, client })
+      if (owner === 'master_sign' && !('master_finger' in option)) {
+        expect(await done).toMatchObject({ generation: 3 })
+        expect(write).toHaveBeenCalledTimes(1)
+      } else await expect(done).rejects.toThrow(/signature of its public key is wrong|master_finger demands/)
+    }
+    expect(write).toHaveBeenCalledTimes(1)
+  })
 })
