@@ -105,7 +105,7 @@ export const refresh_grains = fn(
 )
 
 /**
- * Fetch the pillar anew. There is no pillar to fetch yet, so this only answers true.
+ * Fetch the pillar anew; the grains, from which the master makes it, go along. Answers when the next job sees it.
  *
  * @example salt '*' saltutil.refresh_pillar
  * @example salt '*' saltutil.refresh_pillar wait=True timeout=60
@@ -116,7 +116,7 @@ export const refresh_pillar = fn(
     timeout: p.default(p.number({ minimum: 0 }), 30),
     clean_cache: p.default(p.boolean(), true),
   },
-  () => true,
+  (_, context) => context.minion.refreshGrains(),
 )
 
 /**

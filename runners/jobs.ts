@@ -2,7 +2,13 @@
 import { CommandExecutionError, type Context, fn, p, type StoredJob, type StoredReturn } from 'salt-ts'
 import { describeJob, describeResult, matchesSearch } from './_jobs/describe.ts'
 
+const display_progress = p.default(p.boolean(), false)
+const outputter = p.optional(p.string())
+/** Only the master's own job cache can be asked so far. */
+const ext_source = p.optional(p.enum('local_cache'))
 const search = {
+  ext_source,
+  outputter,
   search_metadata: p.optional(p.record(p.any())),
   search_function: p.optional(p.any()),
   search_target: p.optional(p.any()),
@@ -15,7 +21,7 @@ const search = {
  *
  * @example salt-run jobs.active
  */
-export const active = fn(async (_args, { master }) => {
+export const active = fn({ display_progress }, async (_args, { master }) => {
   const jobs = new Map<string, { job: Record<string, unknown>; running: Record<string, unknown>[] }>()
   for await (const result of master.run({ tgt: '*', fun: 'saltutil.running' })) {
     for (const job of jobsIn(result.return)) {
@@ -45,18 +51,21 @@ function jobsIn(answer: unknown): (Record<string, unknown> & { jid: string })[] 
 export const lookup_jid = fn(
   {
     jid: p.any(),
+    ext_source,
     returned: p.default(p.boolean(), true),
     missing: p.default(p.boolean(), false),
-    display_progress: p.default(p.boolean(), false),
+    display_progress,
   },
   async ({ jid, returned, missing }, { master }) => {
     const job = await find(master, jid)
     const returns = await master.jobs.returns(job.jid)
     const silent = silentOf(job, returns).map((id) => [id, 'Minion did not return'])
-    return Object.fromEntries([
+    const found = Object.fromEntries([
       ...(returned ? returns.map((one) => [one.id, one.return]) : []),
       ...(missing ? silent : []),
     ])
+    const outs = new Set(returns.map(({ out }) => out))
+    return outs.size === 1 ? shownBy([...outs][0], found) : found
   },
 )
 
@@ -65,20 +74,17 @@ export const lookup_jid = fn(
  *
  * @example salt-run jobs.list_job 20261121034212345678
  */
-export const list_job = fn(
-  { jid: p.any(), display_progress: p.default(p.boolean(), false) },
-  async ({ jid }, { master }) => {
-    const job = await find(master, jid)
-    return { jid: job.jid, ...(await whole(master, job)) }
-  },
-)
+export const list_job = fn({ jid: p.any(), ext_source, display_progress }, async ({ jid }, { master }) => {
+  const job = await find(master, jid)
+  return { jid: job.jid, ...(await whole(master, job)) }
+})
 
 /**
  * One job as `list_job` shows it, under its jid.
  *
  * @example salt-run jobs.print_job 20261121034212345678
  */
-export const print_job = fn({ jid: p.any() }, async ({ jid }, { master }) => {
+export const print_job = fn({ jid: p.any(), ext_source }, async ({ jid }, { master }) => {
   const job = await find(master, jid)
   return { [job.jid]: await whole(master, job) }
 })
@@ -88,7 +94,7 @@ export const print_job = fn({ jid: p.any() }, async ({ jid }, { master }) => {
  *
  * @example salt-run jobs.exit_success 20261121034212345678
  */
-export const exit_success = fn({ jid: p.any() }, async ({ jid }, { master }) => {
+export const exit_success = fn({ jid: p.any(), ext_source }, async ({ jid }, { master }) => {
   const job = await find(master, jid)
   const returns = await master.jobs.returns(job.jid)
   return Object.fromEntries([
@@ -103,16 +109,13 @@ export const exit_success = fn({ jid: p.any() }, async ({ jid }, { master }) => 
  *
  * @example salt-run jobs.list_jobs search_function='cmd.*' start_time=2026-11-21
  */
-export const list_jobs = fn(
-  { ...search, display_progress: p.default(p.boolean(), false) },
-  async (wanted, { master }) => {
-    const rows: Record<string, unknown> = {}
-    for await (const { jid, load } of master.jobs.list()) {
-      if (matchesSearch(jid, load, wanted)) rows[jid] = describeJob(jid, load)
-    }
-    return rows
-  },
-)
+export const list_jobs = fn({ ...search, display_progress }, async (wanted, { master }) => {
+  const rows: Record<string, unknown> = {}
+  for await (const { jid, load } of master.jobs.list()) {
+    if (matchesSearch(jid, load, wanted)) rows[jid] = describeJob(jid, load)
+  }
+  return shownBy(wanted.outputter, rows)
+})
 
 /**
  * The newest `count` jobs, without those that only look for others.
@@ -120,15 +123,21 @@ export const list_jobs = fn(
  * @example salt-run jobs.list_jobs_filter 10
  */
 export const list_jobs_filter = fn(
-  { count: p.integer({ minimum: 1 }), filter_find_job: p.default(p.boolean(), true) },
-  async ({ count, filter_find_job }, { master }) => {
+  {
+    count: p.integer({ minimum: 1 }),
+    filter_find_job: p.default(p.boolean(), true),
+    ext_source,
+    outputter,
+    display_progress,
+  },
+  async ({ count, filter_find_job, outputter }, { master }) => {
     const rows: Record<string, unknown> = {}
     for await (const { jid, load } of master.jobs.list()) {
       if (filter_find_job && load.fun === 'saltutil.find_job') continue
       rows[jid] = describeJob(jid, load)
       if (Object.keys(rows).length === count) break
     }
-    return rows
+    return shownBy(outputter, rows)
   },
 )
 
@@ -139,10 +148,12 @@ export const list_jobs_filter = fn(
  */
 export const last_run = fn(
   {
+    ext_source,
+    outputter,
     metadata: p.optional(p.record(p.any())),
     function: p.optional(p.any()),
     target: p.optional(p.any()),
-    display_progress: p.default(p.boolean(), false),
+    display_progress,
   },
   async (wanted, { master }) => {
     const query = {
@@ -151,11 +162,18 @@ export const last_run = fn(
       search_target: wanted.target,
     }
     for await (const job of master.jobs.list()) {
-      if (matchesSearch(job.jid, job.load, query)) return { [job.jid]: await whole(master, job) }
+      if (matchesSearch(job.jid, job.load, query)) {
+        return shownBy(wanted.outputter, { [job.jid]: await whole(master, job) })
+      }
     }
     return {}
   },
 )
+
+/** The form in which a runner names an outputter. */
+function shownBy(outputter: unknown, data: Record<string, unknown>): Record<string, unknown> {
+  return typeof outputter === 'string' ? { data, outputter } : data
+}
 
 async function find({ jobs }: Context['master'], jid: unknown): Promise<StoredJob> {
   const job = await jobs.get(String(jid))

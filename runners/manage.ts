@@ -1,6 +1,6 @@
 /** Which minions are there. */
 import { createRequire } from 'node:module'
-import { type Context, fn, p } from 'salt-ts'
+import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
 
 const target = {
   tgt: p.default(p.any(), '*'),
@@ -36,23 +36,30 @@ export const up = fn(target, async (args, { master }) => (await ping(master, arg
  *
  * @example salt-run manage.down
  */
-export const down = fn(target, async (args, { master }) => (await ping(master, args)).down)
+export const down = fn(
+  { removekeys: p.default(p.boolean(), false), ...target },
+  async ({ removekeys, ...args }, { master }) => {
+    if (removekeys)
+      throw new SaltInvocationError('removekeys is not there yet; delete the keys with salt-key -d')
+    return (await ping(master, args)).down
+  },
+)
 
-const subset = { subset: p.optional(p.array(p.string())) }
+const subset = { subset: p.optional(p.array(p.string())), show_ip: p.default(p.boolean(), false) }
 
 /**
  * Minions with a connection to the master, by what the master last saw; nothing is sent to them.
  *
  * @example salt-run manage.present
  */
-export const present = fn(subset, ({ subset }, { master }) => connected(master, true, subset))
+export const present = fn(subset, (args, { master }) => connected(master, true, args))
 
 /**
  * Accepted minions without a connection to the master.
  *
  * @example salt-run manage.not_present
  */
-export const not_present = fn(subset, ({ subset }, { master }) => connected(master, false, subset))
+export const not_present = fn(subset, (args, { master }) => connected(master, false, args))
 
 export {
   not_present as list_not_state,
@@ -96,7 +103,12 @@ async function ping(master: Context['master'], { tgt, tgt_type, timeout, gather_
   return { up: answers.up.sort(), down: answers.down.sort() }
 }
 
-async function connected(master: Context['master'], wanted: boolean, subset: readonly string[] | undefined) {
+async function connected(
+  master: Context['master'],
+  wanted: boolean,
+  { subset, show_ip }: { subset: readonly string[] | undefined; show_ip: boolean },
+) {
+  if (show_ip) throw new SaltInvocationError('show_ip is not there yet; ask the minions for grains.get ipv4')
   const online = new Set(await master.connectedIds())
   const accepted = await master.acceptedIds()
   return accepted.filter((id) => online.has(id) === wanted && (subset?.includes(id) ?? true)).sort()

@@ -1,18 +1,21 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { currentUser } from './current-user.ts'
 import { messageOf, SaltError } from './errors.ts'
 
+const OTHERS_WRITE = 0o022
+
 /**
  * Make a directory if there is none, with this mode; those above it become ordinary ones.
- * @throws SaltError PERMISSIONS if it cannot be made
+ * @throws SaltError PERMISSIONS if it cannot be made, or if others may write what is there
  */
 export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o755 })
     await mkdir(path, { mode })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    const found = await stat(path).catch(() => undefined)
+    if (found?.isDirectory()) return refuseOthers(path, found.mode)
     throw new SaltError(
       'PERMISSIONS',
       `The directory ${path} cannot be made by user ${currentUser()}: ${messageOf(error)}. Make it for that user, or ` +
@@ -21,4 +24,15 @@ export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
       { cause: error },
     )
   }
+}
+
+/** Whoever may write a directory can put files of their own in the place of those in it. */
+function refuseOthers(path: string, mode: number): void {
+  if ((mode & OTHERS_WRITE) === 0) return
+  const shown = (mode & 0o777).toString(8).padStart(4, '0')
+  throw new SaltError(
+    'PERMISSIONS',
+    `Others may write the directory ${path} (mode ${shown}), and could replace what is in it. Run: chmod go-w ${path}`,
+    { path },
+  )
 }

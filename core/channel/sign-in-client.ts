@@ -79,8 +79,9 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   if (inner.nonce !== nonce) throw changed('its reply answers another request')
   if (inner.ret !== undefined) return { state: stateOf(inner.ret) }
   if (!masterKey) throw changed('it accepted the sign-in without showing its key')
-  const credentials = readCredentials(settings, inner, masterKey, known !== undefined)
-  if (!known?.equals(masterKey)) await settings.known.write(masterKey)
+  const isKnown = known?.equals(masterKey) ?? false
+  const credentials = readCredentials(settings, inner, masterKey, isKnown)
+  if (!isKnown) await settings.known.write(masterKey)
   return { state: 'accepted', credentials }
 }
 
@@ -159,7 +160,7 @@ function readCredentials(
   settings: SignInSettings,
   inner: Record<string, unknown>,
   masterKey: PublicKey,
-  tokenSent: boolean,
+  canReadToken: boolean,
 ): Credentials {
   const open = (field: string) => {
     const sealed = asBytes(inner[field])
@@ -170,7 +171,8 @@ function readCredentials(
   if (!aesText || !digest || !secretsEqual(digest, sha256(aesText))) {
     throw changed('the AES key it sent is not signed with its key')
   }
-  if (tokenSent && !secretsEqual(open('token') ?? '', settings.token)) {
+  // The token is for the key this minion knew; another one, vouched for, cannot read it.
+  if (canReadToken && !secretsEqual(open('token') ?? '', settings.token)) {
     throw changed('it could not read the token this minion sent')
   }
   const aes = SymmetricKey.parse(aesText)

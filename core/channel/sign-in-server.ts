@@ -15,7 +15,11 @@ import {
 /** What the keys room decided about an offered key (wire protocol §6.2). */
 export type Decision =
   | { readonly verdict: 'accepted'; readonly key: PublicKey }
-  | { readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'invalid' }
+  | {
+      readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'invalid'
+      /** Where the key was filed just now, if it was. */
+      readonly filed?: string
+    }
 
 export interface SignInServerSettings {
   readonly masterKey: PrivateKey
@@ -95,9 +99,11 @@ export function createSignInServer(
     )
   }
 
-  function announce({ id, pub }: SignInRequest, { verdict }: Decision): void {
+  /** As real masters do, it says what was done, and nothing of a key that had been rejected before (§12). */
+  function announce({ id, pub }: SignInRequest, decision: Decision): void {
+    const { verdict } = decision
     if (verdict === 'invalid') return
-    const act = acts[verdict]
+    const act = verdict === 'rejected' && !decision.filed ? undefined : acts[verdict]
     settings.announce({
       result: verdict === 'accepted' || verdict === 'pending',
       ...(act && { act }),

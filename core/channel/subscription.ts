@@ -42,7 +42,7 @@ async function open(frame: Uint8Array, settings: SubscriptionSettings): Promise<
   const publication = readPublication(frame)
   if (!publication) return ignore(log, 'it is not an encrypted publication')
   let credentials = await settings.credentials()
-  if (!trusted(publication, credentials, settings)) return ignore(log, 'it is not signed by the master')
+  if (!trusted(publication, credentials, settings)) return ignore(log, unsigned(publication))
   let message = credentials.aes.decrypt(publication.load)
   if (!message) {
     credentials = await settings.renew(credentials)
@@ -67,6 +67,11 @@ function trusted(
   if (!signature) return !settings.requireSignature
   return credentials.masterKey.verify(load, signature.value, signature.algorithm)
 }
+
+const unsigned = ({ signature }: Publication) =>
+  signature
+    ? 'its signature is not that of the master'
+    : 'it is not signed by the master. Set sign_pub_messages: true there, or false here to take it all the same'
 
 function ignore(log: Log, reason: string): undefined {
   log.warn(`Ignored a publication: ${reason}.`)

@@ -1,7 +1,7 @@
 /** The log of a command line program: nothing is written, and nothing loaded, unless somebody asked for it. */
 import type { LogFormats, Logger } from '../log/index.ts'
 
-interface LogChoice {
+export interface LogChoice {
   readonly 'log-level'?: string | undefined
   readonly 'log-file'?: string | undefined
   readonly 'log-file-level'?: string | undefined

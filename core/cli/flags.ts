@@ -83,7 +83,7 @@ export const outputFlags = {
   }),
 }
 
-export const argumentFlags = {
+const argumentFlags = {
   'no-parse': string({
     description: 'Comma separated keyword arguments whose values stay text.',
     helpGroup: 'ARGUMENTS',
@@ -92,4 +92,13 @@ export const argumentFlags = {
     description: 'Read further arguments from standard input.',
     helpGroup: 'ARGUMENTS',
   }),
+}
+
+/** Of the programs that run a function. */
+export const functionFlags = {
+  ...argumentFlags,
+  ...outputFlags,
+  ...logFlags,
+  ...configFlags,
+  ...helpFlags,
 }

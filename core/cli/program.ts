@@ -4,6 +4,7 @@ import type { Config } from '@oclif/core/config'
 import { messageOf } from '../base/errors.ts'
 import { tell } from './console.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
+import { isLaterFlag } from './later-flags.ts'
 import { version, versionLine, versionsReport } from './version.ts'
 
 /** A program: an oclif command whose `run` gives the exit code. */
@@ -62,8 +63,10 @@ function configOf(name: string): Config {
 
 function report(name: string, error: unknown): void {
   const usage = UsageError.is(error)
-  const [message = ''] = messageOf(error)
+  const [said = ''] = messageOf(error)
     .replace(/^Parsing --\S+ \n\t/, '')
     .split('\nSee more help')
+  const unknown = /^Nonexistent flag: (\S+)$/.exec(said)?.[1]
+  const message = unknown && isLaterFlag(unknown) ? `Salt's ${unknown} is not there yet; leave it out.` : said
   tell(usage ? `${name}: error: ${message}\nSee '${name} --help'.` : `ERROR: ${message}`)
 }

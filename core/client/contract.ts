@@ -47,5 +47,5 @@ export type MinionResult =
     }
   | { readonly id: string; readonly state: 'missing'; readonly reason: string }
 
-/** A published job and its results as they come; ends when every minion has answered or has been given up. */
+/** A published job and its results as they come, who is missing last; ends when every minion has returned or was given up. */
 export interface Run extends AsyncIterable<MinionResult>, PublishedJob {}

@@ -1,7 +1,7 @@
 import { SaltError } from '../base/errors.ts'
 import { clearRequest } from '../channel/clear-channel.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { EventBus, masterEventSockets, tags } from '../events/index.ts'
+import { EventBus, masterEventSockets } from '../events/index.ts'
 import { expandCompound, expandNodegroup, type Nodegroups } from '../targets/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
@@ -9,6 +9,7 @@ import { isRecord } from '../wire/bytes.ts'
 import { makePublish } from '../wire/publish-request.ts'
 import type { PublishedJob, PublishRequest, Run } from './contract.ts'
 import { localCredentials } from './credentials.ts'
+import { JobEvents } from './job-events.ts'
 import { collect } from './wait.ts'
 
 /** Seconds to wait for the master to take a job. */
@@ -43,7 +44,7 @@ export class LocalClient {
   }
 
   /** Publish without waiting for results. Rejects with NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
-  async publish(request: PublishRequest): Promise<PublishedJob> {
+  async runJob(request: PublishRequest): Promise<PublishedJob> {
     const { user, key } = await localCredentials(this.#config)
     const load = makePublish({
       ...targetOf(request, this.#config.nodegroups),
@@ -59,11 +60,16 @@ export class LocalClient {
     return readPublished(await this.#ask(load), request)
   }
 
+  /** The same; gives only the jid. */
+  async cmdAsync(request: PublishRequest): Promise<string> {
+    return (await this.runJob(request)).jid
+  }
+
   /** Publish and give the results as they come. Listens before it publishes, so no answer is too early. */
-  async run(request: PublishRequest): Promise<Run> {
-    const events = this.#bus.subscribe(tags.jobs)
+  async cmdIter(request: PublishRequest): Promise<Run> {
+    const events = new JobEvents(this.#bus)
     try {
-      const published = await this.publish(request)
+      const published = await this.runJob(request)
       const results = collect({
         published,
         events,
@@ -82,7 +88,7 @@ export class LocalClient {
   /** Run to the end: id → return of those that returned. */
   async cmd(request: PublishRequest): Promise<Record<string, unknown>> {
     const returns: Record<string, unknown> = {}
-    for await (const result of await this.run(request)) {
+    for await (const result of await this.cmdIter(request)) {
       if (result.state === 'returned') returns[result.id] = result.return
     }
     return returns
@@ -90,15 +96,24 @@ export class LocalClient {
 
   /** Run on a random choice of `size` of the minions that have the function. */
   async cmdSubset(request: PublishRequest, size: number): Promise<Run> {
-    const able: string[] = []
-    const fun = typeof request.fun === 'string' ? request.fun : request.fun[0]
-    const listing = { ...request, fun: 'sys.list_functions', arg: [], kwarg: {} }
-    for await (const result of await this.run(listing)) {
-      if (result.state === 'returned' && Array.isArray(result.return) && result.return.includes(fun))
-        able.push(result.id)
-    }
-    const chosen = able.sort(() => Math.random() - 0.5).slice(0, size)
-    return this.run({ ...request, tgt: chosen, tgtType: 'list' })
+    return this.cmdIter(await this.chooseSubset(request, size))
+  }
+
+  /** The request for a random choice of `size` of its minions, by asking which of them have its functions. */
+  async chooseSubset(request: PublishRequest, size: number): Promise<PublishRequest> {
+    const { tgt, tgtType, delimiter, timeout, gatherJobTimeout, user } = request
+    const question = { tgt, tgtType, delimiter, timeout, gatherJobTimeout, user, fun: 'sys.list_functions' }
+    const able = Object.entries(await this.cmd(question)).filter(([, names]) => hasAll(names, request.fun))
+    if (!able.length) throw noneAble(request.fun)
+    return { ...request, tgt: shuffled(able.map(([id]) => id)).slice(0, size), tgtType: 'list' }
+  }
+
+  /** Reserved: so many minions at a time. */
+  async cmdBatch(_request: PublishRequest, _size: number | `${number}%`): Promise<Run> {
+    throw new SaltError(
+      'INVOCATION',
+      'Batches are not there yet; use cmdIter, or cmdSubset for some minions.',
+    )
   }
 
   /** The event bus of the master this client is connected to. */
@@ -113,7 +128,7 @@ export class LocalClient {
 
   /** Ask silent minions whether they still work on a job; gives those that do, as they answer (wire protocol §13.3). */
   async #findJob(jid: string, minions: readonly string[], user: string | undefined): Promise<PublishedJob> {
-    return this.publish({
+    return this.runJob({
       tgt: minions,
       tgtType: 'list',
       fun: 'saltutil.find_job',
@@ -202,6 +217,21 @@ function failed(error: Record<string, unknown>): SaltError {
       ? 'AUTHORIZATION_FAILED'
       : 'INVOCATION'
   return new SaltError(code, String(error.message), { name })
+}
+
+const hasAll = (names: unknown, fun: PublishRequest['fun']): boolean =>
+  Array.isArray(names) && [fun].flat().every((name) => names.includes(name))
+
+function noneAble(fun: PublishRequest['fun']): SaltError {
+  return new SaltError(
+    'NO_MINIONS_MATCHED',
+    `No minion that the target means answered that it has ${[fun].flat().join(' and ')}. No command was sent.`,
+  )
+}
+
+function shuffled<T>(values: readonly T[]): T[] {
+  const places = values.map((value) => ({ value, place: Math.random() }))
+  return places.sort((a, b) => a.place - b.place).map(({ value }) => value)
 }
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])

@@ -1,4 +1,4 @@
-import type { MasterServices, StoredJob, StoredReturn } from '../author/context.ts'
+import type { Log, MasterServices, StoredJob, StoredReturn } from '../author/context.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { EventBus } from '../events/index.ts'
 import { connectedIds } from '../jobs/connected.ts'
@@ -10,6 +10,7 @@ import type { LocalClient } from './local-client.ts'
 
 export interface ServicesSettings {
   readonly config: MasterConfig
+  readonly log: Log
   /** Connects on first use; a runner that only reads the job cache needs no running master. */
   client(): Promise<LocalClient>
 }
@@ -20,7 +21,7 @@ export interface OpenServices {
 }
 
 /** What runners may ask of the master's host (`context.master`). Stores are opened on first use. */
-export function createMasterServices({ config, client }: ServicesSettings): OpenServices {
+export function createMasterServices({ config, log, client }: ServicesSettings): OpenServices {
   let cache: Promise<JobCache> | undefined
   let data: Promise<MinionData> | undefined
   const jobs = () => {
@@ -38,7 +39,7 @@ export function createMasterServices({ config, client }: ServicesSettings): Open
   const services: MasterServices = {
     async *run(request) {
       const { arg, tgtType, timeout, gatherJobTimeout } = request
-      const run = await (await client()).run({
+      const run = await (await client()).cmdIter({
         tgt: request.tgt,
         fun: request.fun,
         ...(arg && { arg }),
@@ -58,7 +59,8 @@ export function createMasterServices({ config, client }: ServicesSettings): Open
       return true
     },
     async *events(prefix, signal) {
-      yield* (await client()).events.subscribe(prefix, signal)
+      const onGap = (missed: number | undefined) => log.warn(gapSentence(missed))
+      yield* (await client()).events.subscribe(prefix, signal, { onGap })
     },
     jobs: {
       get: async (jid) => {
@@ -84,3 +86,8 @@ export function createMasterServices({ config, client }: ServicesSettings): Open
     },
   }
 }
+
+const gapSentence = (missed: number | undefined): string =>
+  missed === undefined
+    ? 'The event bus was away for a while, as when the master is restarted: events of that time were missed.'
+    : `${missed} events were missed, because they came faster than they were read.`

@@ -1,90 +1,112 @@
 import { type Event, tags } from '../events/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, PublishedJob } from './contract.ts'
+import type { Missing } from './missing.ts'
 
 /** What is known of the minions of one job while its returns come in (wire protocol §13.3). */
 export class Waiting {
   readonly job: PublishedJob
-  readonly #silent: Set<string>
+  /** When each minion that has not returned is asked about, in milliseconds. */
+  readonly #silent = new Map<string, number>()
+  readonly #givenUp = new Map<string, Missing>()
   readonly #returned = new Set<string>()
-  /** When each minion is given up unless it says that it still works, in milliseconds. */
-  readonly #deadlines = new Map<string, number>()
 
   constructor(job: PublishedJob, deadline: number) {
     this.job = job
-    this.#silent = new Set(job.minions)
-    for (const id of job.minions) this.#deadlines.set(id, deadline)
+    for (const id of job.minions) this.#silent.set(id, deadline)
   }
 
-  /** Take an event of this job; gives the result if it is one that is new. */
+  /** Take an event of this job; gives the result if it is one that is new. A minion that was given up may still return. */
   accept(event: Event, deadline: number): MinionResult | undefined {
     const { tag, data } = event
     const { jid } = this.job
     if (tag === tags.jobNew(jid) && Array.isArray(data.minions)) this.#expect(data.minions, deadline)
     const { id } = data
-    if (typeof id !== 'string' || tag !== tags.jobReturn(jid, id) || this.#returned.has(id)) return undefined
+    if (typeof id !== 'string' || tag !== tags.jobReturn(jid, id)) return undefined
+    return this.returned(id) ? resultOf(id, data) : undefined
+  }
+
+  /** Note that a minion has returned; false if that is known. */
+  returned(id: string): boolean {
+    if (this.#returned.has(id)) return false
     this.#returned.add(id)
     this.#silent.delete(id)
-    return resultOf(id, data)
+    this.#givenUp.delete(id)
+    return true
   }
 
   /** A syndic or a late answer names more minions. */
   #expect(minions: unknown[], deadline: number): void {
     for (const id of minions) {
-      if (typeof id !== 'string' || this.#returned.has(id) || this.#silent.has(id)) continue
-      this.#silent.add(id)
-      this.#deadlines.set(id, deadline)
+      if (typeof id !== 'string' || this.#returned.has(id) || this.#givenUp.has(id)) continue
+      if (!this.#silent.has(id)) this.#silent.set(id, deadline)
     }
   }
 
+  /** Nobody is waited for any more. */
   get complete(): boolean {
     return this.#silent.size === 0
   }
 
   silent(): string[] {
-    return [...this.#silent]
+    return [...this.#silent.keys()]
   }
 
-  /** The minion says that the job still runs there. */
-  extend(id: string, deadline: number): void {
-    if (this.#silent.has(id)) this.#deadlines.set(id, deadline)
+  /** All that have not returned, whether they are waited for or not; with the reason, if they were given up. */
+  missing(): Map<string, Missing | undefined> {
+    return new Map([...this.#givenUp, ...this.silent().map((id) => [id, undefined] as const)])
+  }
+
+  /** They are waited for until then, if they are still silent. */
+  extend(ids: Iterable<string>, deadline: number): void {
+    for (const id of ids) if (this.#silent.has(id)) this.#silent.set(id, deadline)
   }
 
   /** Minions whose time is over. */
   overdue(now: number): string[] {
-    return this.silent().filter((id) => (this.#deadlines.get(id) ?? 0) <= now)
+    return this.silent().filter((id) => (this.#silent.get(id) ?? 0) <= now)
   }
 
   /** The next moment at which somebody is overdue. */
   nextDeadline(): number {
-    return Math.min(...this.silent().map((id) => this.#deadlines.get(id) ?? 0))
+    let next = Number.POSITIVE_INFINITY
+    for (const deadline of this.#silent.values()) next = Math.min(next, deadline)
+    return next
   }
 
-  giveUp(id: string): void {
-    this.#silent.delete(id)
+  giveUp(ids: Iterable<string>, why: Missing): void {
+    for (const id of ids) if (this.#silent.delete(id)) this.#givenUp.set(id, why)
   }
 }
 
 export function resultOf(id: string, data: Readonly<Record<string, unknown>>): MinionResult {
-  const { jid, fun, out, retcode, success } = data
-  const code = codeOf(retcode)
+  const { jid, fun, out, metadata } = data
+  const retcode = codeOf(data.retcode)
   return {
     id,
     state: 'returned',
     return: data.return,
-    retcode: code,
-    success: typeof success === 'boolean' ? success : code === 0,
+    retcode,
+    success: succeeded(data.success) ?? retcode === 0,
     ...(typeof out === 'string' && { out }),
     jid: String(jid),
     fun: fun as string | string[],
-    ...(isRecord(data.metadata) && { metadata: data.metadata }),
+    ...(isRecord(metadata) && { metadata }),
   }
 }
 
-/** A job with several functions has a code for each: the highest counts. */
+/** A job with several functions has a code for each: the one that is furthest from 0 counts. */
 function codeOf(retcode: unknown): number {
   if (typeof retcode === 'number') return retcode
   if (retcode instanceof Number) return Number(retcode)
   if (typeof retcode !== 'object' || retcode === null) return 0
-  return Math.max(0, ...Object.values(retcode).map(codeOf))
+  const codes = Object.values(retcode).map(codeOf)
+  return codes.reduce((worst, code) => (Math.abs(code) > Math.abs(worst) ? code : worst), 0)
+}
+
+/** Of several functions all have to succeed; a Python minion gives no code for one that threw, and only says it here. */
+function succeeded(success: unknown): boolean | undefined {
+  if (typeof success === 'boolean') return success
+  if (typeof success !== 'object' || success === null) return undefined
+  return Object.values(success).every((each) => each !== false)
 }

@@ -6,6 +6,7 @@ import { tags } from '../events/index.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { createContext, type LoadedFunction, type Loader, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
+import { isRecord } from '../wire/bytes.ts'
 import { LocalClient } from './local-client.ts'
 import { createMasterServices } from './master-services.ts'
 
@@ -77,7 +78,11 @@ export class RunnerClient {
 
   async #perform({ found, loader, args, kwargs, signal }: Call): Promise<Omit<RunnerResult, 'jid'>> {
     const { config, log } = this.#settings
-    const { services, close } = createMasterServices({ config, client: () => this.#connected() })
+    const { services, close } = createMasterServices({
+      config,
+      log,
+      client: () => this.#connected(),
+    })
     const context = createContext(
       {
         opts: config,
@@ -100,9 +105,9 @@ export class RunnerClient {
       loader,
     )
     try {
-      const value = await found.run(found.bind(args, kwargs), context)
-      const { outputter } = found
-      const retcode = retcodeOf(value, context.retcode)
+      const given = await found.run(found.bind(args, kwargs), context)
+      const { value, outputter = found.outputter } = shaped(given)
+      const retcode = retcodeOf(given, context.retcode)
       return { return: value ?? null, success: retcode === 0, retcode, ...(outputter && { outputter }) }
     } catch (error) {
       return { return: sentenceOf(found.name, error), success: false, retcode: 1 }
@@ -133,6 +138,13 @@ function retcodeOf(value: unknown, retcode: number): number {
   const { retcode: own, data } = value as { retcode?: unknown; data?: { retcode?: unknown } }
   const named = own ?? data?.retcode
   return typeof named === 'number' ? named : 0
+}
+
+/** A runner may say which outputter suits what it gives: `{data, outputter}`. */
+function shaped(given: unknown): { value: unknown; outputter?: string } {
+  if (!isRecord(given) || Object.keys(given).length !== 2) return { value: given }
+  const { data, outputter } = given
+  return typeof outputter === 'string' && data !== undefined ? { value: data, outputter } : { value: given }
 }
 
 function sentenceOf(fun: string, error: unknown): string {

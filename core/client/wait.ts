@@ -1,16 +1,17 @@
+import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
-import type { Event } from '../events/index.ts'
-import { tags } from '../events/index.ts'
+import { type Event, tags } from '../events/index.ts'
 import { connections } from '../jobs/connected.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, PublishedJob } from './contract.ts'
-import { missingSentence, storedResults } from './missing.ts'
+import type { JobEvents } from './job-events.ts'
+import { type Missing, missingSentence, storedResults } from './missing.ts'
 import { Waiting } from './return-stream.ts'
 
 export interface CollectSettings {
   readonly published: PublishedJob
-  /** Events of all jobs, from before the job was published. */
-  readonly events: AsyncIterable<Event> & { close(): void }
+  /** From before the job was published. */
+  readonly events: JobEvents
   /** Seconds. */
   readonly timeout: number
   readonly gatherJobTimeout: number
@@ -18,104 +19,109 @@ export interface CollectSettings {
   readonly config: MasterConfig
 }
 
-/** An answered or expired question to silent minions. */
+/** What silent minions were asked: whether they still work on the job. */
 interface Question {
   readonly jid: string
   readonly until: number
-  readonly open: Set<string>
+  readonly unanswered: Set<string>
+  /** Who said no. */
+  readonly idle: Set<string>
 }
 
 const seconds = (count: number) => count * 1000
 
+/** Minions need up to `recon_max`, 10 s by default, to find back to a master that was away; before, asking is idle. */
+const RETURN_TO_MASTER_MS = 15_000
+/** So long questions may fail, as when the master is away, before the minions are given up. */
+const PATIENCE_MS = 60_000
+
 /**
  * Results of a job as they come (wire protocol §13.3): minions that are silent for `timeout` are asked with
- * `saltutil.find_job` whether they still work on it; each that does gets another `timeout`, the others are missing.
+ * `saltutil.find_job` whether they still work on it; each that does gets another `timeout`, the others are given up.
+ * Who has not returned when nobody is waited for any more is missing. Where events were missed, because the master
+ * was restarted or this program was too slow, the job cache tells what they told.
  */
 export async function* collect(settings: CollectSettings): AsyncGenerator<MinionResult> {
-  const { published, events, timeout, config } = settings
+  const { published, events, config } = settings
   const { jid } = published
-  const waiting = new Waiting(published, Date.now() + seconds(timeout))
-  const stream = events[Symbol.asyncIterator]()
+  const [timeout, gather] = [seconds(settings.timeout), seconds(settings.gatherJobTimeout)]
+  const waiting = new Waiting(published, Date.now() + timeout)
   let question: Question | undefined
-  let next = stream.next()
+  let failingSince: number | undefined
   try {
-    for (const id of published.missing) yield { id, state: 'missing', reason: missingSentence('no-key', id) }
+    for (const id of published.missing) yield missing(id, 'no-key')
     while (!waiting.complete) {
-      const until = question?.until ?? waiting.nextDeadline()
-      const event = await before(next, until)
-      if (event) {
-        next = stream.next()
-        if (event.done) break
-        const result = take(event.value)
-        if (result) yield result
-        if (question && !question.open.size) question = undefined
-        continue
-      }
-      if (question) {
-        yield* giveUp(question)
+      const news = await events.next(question?.until ?? waiting.nextDeadline())
+      if (news === 'end') break
+      if (news === 'missed') {
+        yield* stored(waiting.missing().keys())
+        waiting.extend(waiting.silent(), Date.now() + Math.max(timeout, RETURN_TO_MASTER_MS))
         question = undefined
-      } else question = await ask()
+      } else if (news !== 'late') {
+        const result = take(news)
+        if (result) yield result
+        if (question?.unanswered.size === 0) question = yield* conclude(question)
+      } else question = question ? yield* conclude(question) : await ask()
     }
-    yield* lost()
+    yield* theMissing()
   } finally {
     events.close()
   }
 
   function take({ tag, data }: Event): MinionResult | undefined {
-    if (tag === jid || tag.startsWith(tags.job(jid))) {
-      return waiting.accept({ tag, data }, Date.now() + seconds(timeout))
-    }
+    if (tag.startsWith(tags.job(jid))) return waiting.accept({ tag, data }, Date.now() + timeout)
     const { id } = data
     if (!question || typeof id !== 'string' || tag !== tags.jobReturn(question.jid, id)) return undefined
-    if (isRecord(data.return) && Object.keys(data.return).length) {
-      waiting.extend(id, Date.now() + seconds(timeout))
-      question.open.delete(id)
-    }
+    const runs = isRecord(data.return) && Object.keys(data.return).length > 0
+    if (runs) waiting.extend([id], Date.now() + timeout)
+    else question.idle.add(id)
+    question.unanswered.delete(id)
     return undefined
   }
 
   async function ask(): Promise<Question | undefined> {
     const overdue = waiting.overdue(Date.now())
     if (!overdue.length) return undefined
-    const asked = await settings.findJob(jid, overdue).catch(() => undefined)
-    return {
-      jid: asked?.jid ?? '',
-      until: Date.now() + seconds(settings.gatherJobTimeout),
-      open: new Set(overdue),
+    try {
+      const asked = await settings.findJob(jid, overdue)
+      failingSince = undefined
+      waiting.giveUp(asked.missing, 'no-key')
+      const unanswered = new Set(asked.minions)
+      return { jid: asked.jid, until: Date.now() + gather, unanswered, idle: new Set() }
+    } catch (error) {
+      const code = SaltError.is(error) ? error.code : undefined
+      if (code === 'NO_MINIONS_MATCHED') waiting.giveUp(overdue, 'no-key')
+      else stayPatient(overdue, code === 'MASTER_UNREACHABLE' ? 'master-gone' : 'no-response')
+      return undefined
     }
   }
 
-  /** Who did not say that the job still runs is missing, unless its return is in the job cache after all. */
-  async function* giveUp({ open }: Question): AsyncGenerator<MinionResult> {
-    const silent = waiting.silent().filter((id) => open.has(id))
-    const stored = await storedResults(config, jid, silent)
-    const lost = (await connections(config))?.lost ?? []
-    for (const id of silent) {
-      waiting.giveUp(id)
-      const why = lost.includes(id) ? 'not-connected' : 'no-response'
-      yield stored.get(id) ?? { id, state: 'missing', reason: missingSentence(why, id, jid) }
-    }
+  /** Nobody can be asked without a master, or with the key of the master before it: what is wrong may pass. */
+  function stayPatient(overdue: readonly string[], why: Missing): void {
+    failingSince ??= Date.now()
+    if (Date.now() - failingSince < PATIENCE_MS) waiting.extend(overdue, Date.now() + gather)
+    else waiting.giveUp(overdue, why)
   }
 
-  /** The event bus ended: the master is gone. */
-  async function* lost(): AsyncGenerator<MinionResult> {
-    const silent = waiting.silent()
-    const stored = silent.length ? await storedResults(config, jid, silent) : new Map<string, MinionResult>()
-    for (const id of silent) {
-      yield stored.get(id) ?? { id, state: 'missing', reason: missingSentence('master-gone', id, jid) }
-    }
+  /** Who did not say that the job still runs is given up, unless its return is in the job cache after all. */
+  async function* conclude({ unanswered, idle }: Question): AsyncGenerator<MinionResult, undefined> {
+    yield* stored([...unanswered, ...idle])
+    waiting.giveUp(idle, 'not-running')
+    waiting.giveUp(unanswered, 'no-response')
   }
-}
 
-/** The value, or undefined when the moment has come first. */
-async function before<T>(value: Promise<T>, moment: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, moment - Date.now()), undefined)
-  })
-  try {
-    return await Promise.race([value, late])
-  } finally {
-    clearTimeout(timer)
+  async function* stored(ids: Iterable<string>): AsyncGenerator<MinionResult> {
+    for (const result of await storedResults(config, jid, [...ids]))
+      if (waiting.returned(result.id)) yield result
+  }
+
+  async function* theMissing(): AsyncGenerator<MinionResult> {
+    const lost = waiting.missing().size ? ((await connections(config))?.lost ?? []) : []
+    for (const [id, why = 'master-gone'] of waiting.missing())
+      yield missing(id, why === 'no-response' && lost.includes(id) ? 'not-connected' : why)
+  }
+
+  function missing(id: string, why: Missing): MinionResult {
+    return { id, state: 'missing', reason: missingSentence(why, id, jid) }
   }
 }

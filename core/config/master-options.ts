@@ -39,7 +39,7 @@ export const masterOptions = {
 
   timeout: seconds(5, 'Seconds the command line waits before it asks silent minions.'),
   gather_job_timeout: seconds(10, 'Seconds silent minions have to say that they still run the job.'),
-  loop_interval: seconds(60, 'Seconds between rounds of maintenance.'),
+  loop_interval: number(60, 'Seconds between rounds of maintenance.', { minimum: 1 }),
   worker_threads: integer(workers, 'Processes that answer requests (Salt: 5).', { minimum: 1, maximum: 256 }),
   max_open_files: integer(100_000, 'Files and connections the process may have open.', { minimum: 256 }),
   pub_hwm: count(1000, 'Publications queued for a slow minion before they are dropped.'),

@@ -66,7 +66,7 @@ export const minionOptions = {
   log_file: path('/var/log/salt/minion', 'The log file.'),
   extension_modules: path('/var/cache/salt/minion/extmods', commonOptions.extension_modules.doc),
   default_include: text('minion.d/*.conf', 'Files read after this one.'),
-  loop_interval: seconds(1, 'Seconds between rounds of maintenance.'),
+  loop_interval: later(seconds(1, 'Seconds between rounds of maintenance; here nothing waits for one.')),
 
   auth_timeout: seconds(5, 'Seconds to wait for the answer to a sign-in.'),
   auth_tries: count(7, 'Sign-ins without answer before giving up.'),

@@ -18,7 +18,8 @@ export function splitArguments(arg: readonly unknown[]): {
   return { args, kwargs: Object.fromEntries(kwargs) }
 }
 
-function keywordsIn(item: unknown): [string, unknown][] | undefined {
+/** Names and values if it is a keyword argument, or several in a map. */
+export function keywordsIn(item: unknown): [string, unknown][] | undefined {
   if (typeof item === 'string') {
     const [, name, text] = KEYWORD.exec(item) ?? []
     return name === undefined ? undefined : [[name, yamlify(text)]]

@@ -1,8 +1,10 @@
 import type { LoaderView, Log } from '../author/context.ts'
+import type { Params } from '../author/params.ts'
 import { closest } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
 import { type Catalog, openCatalog } from './catalog.ts'
-import { type LoadedFunction, makeLoaded } from './functions.ts'
+import { type LoadedFunction, listFunctions, makeLoaded } from './functions.ts'
+import { importFile } from './import-file.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
 import { makeView, splitName } from './view.ts'
 import { whyMissing } from './why.ts'
@@ -19,6 +21,8 @@ export interface LoaderSettings {
 export interface Loader {
   /** A function by its name `module.function`, or undefined; then {@link why} says why. */
   get(name: string): Promise<LoadedFunction | undefined>
+  /** The parameters a function declares, also one that is not offered here: its file is imported, nothing of it runs. */
+  params(name: string): Promise<Params | undefined>
   /** Salt's sentence for a missing function, with the reasons known. */
   why(name: string): Promise<string>
   /** A plugin by name. Throws SaltError MODULE_FAILED if its file is broken, FUNCTION_NOT_FOUND naming the known ones. */
@@ -57,6 +61,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
   const view = makeView({ get, reload }, catalog, of)
   return {
     get,
+    params: (name) => findParams(catalog, name),
     why: (name) => whyMissing(catalog, name),
     plugin: async <T>(name: string) => (await findPlugin(catalog, name, view)) as T,
     pluginNames: () => view.modules(),
@@ -74,6 +79,21 @@ async function findFunction(catalog: Catalog, name: string): Promise<LoadedFunct
     const { refusal, functions, namespace } = await catalog.load(file)
     const found = refusal ? undefined : functions.get(own)
     if (found) return makeLoaded(name, found, namespace.outputter)
+  }
+  return undefined
+}
+
+/** Of the first file that serves the module's name and has the function. */
+async function findParams(catalog: Catalog, name: string): Promise<Params | undefined> {
+  const [module, own] = splitName(name)
+  if (own === undefined) return undefined
+  for await (const file of catalog.candidates(module)) {
+    if (file.excluded !== undefined) continue
+    const found = await importFile(file).then(
+      (namespace) => listFunctions(namespace).get(own),
+      () => undefined,
+    )
+    if (found) return found.params
   }
   return undefined
 }

@@ -1,6 +1,8 @@
 import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Log } from '../author/context.ts'
 import { makeDirectory } from '../base/directory.ts'
+import type { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { JobCache } from '../jobs/job-cache.ts'
 import { MinionData } from '../jobs/minion-data.ts'
@@ -26,6 +28,9 @@ export async function makeDirectories(config: MasterConfig): Promise<void> {
   }
 }
 
+/** Damage that a store finds in itself is for whoever reads the log. */
+export const damageTo = (log: Log) => (error: SaltError) => log.error(error.message)
+
 /** Look at the stores if the last master here did not end in order. Gives what to call when this one does. */
 export function checkStores(config: MasterConfig, log: Logger): Promise<() => Promise<void>> {
   return checkAfterCrash({
@@ -36,6 +41,6 @@ export function checkStores(config: MasterConfig, log: Logger): Promise<() => Pr
       SessionKeys.path(config.cachedir),
       ReplayGuard.path(config),
     ],
-    onDamage: (error) => log.error(error.message),
+    onDamage: damageTo(log),
   })
 }

@@ -1,4 +1,3 @@
-import { cpus } from 'node:os'
 import { systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
@@ -12,8 +11,9 @@ import { jobCacheDirectory } from '../jobs/paths.ts'
 import { KeyStore, loadMasterKeys, SessionKeys, writeRootKeys } from '../keys/index.ts'
 import type { Logger } from '../log/index.ts'
 import { openDevice, type WorkerDevice } from '../transport/device.ts'
+import { getNetworkTransport } from '../transport/index.ts'
 import { refusals } from '../wire/envelope.ts'
-import { checkStores, makeDirectories } from './directories.ts'
+import { checkStores, damageTo, makeDirectories } from './directories.ts'
 import { isWorking } from './is-working.ts'
 import { startMaintenance } from './maintenance.ts'
 import { collectAfterWork } from './memory.ts'
@@ -52,6 +52,7 @@ export async function runMaster(config: MasterConfig, { log }: { log: Logger }):
 }
 
 async function openMaster(config: MasterConfig, log: Logger): Promise<{ close(): Promise<void> }> {
+  getNetworkTransport(config.transport) // one that cannot be used ends it here
   await makeDirectories(config)
   adviseOnOpenFiles(config, log)
   collectAfterWork()
@@ -102,7 +103,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     publishSession: config.publish_session,
     rotationFlag: rotationFlag(config),
     rotate,
-    expire: () => expire(config),
+    expire: () => expire(config, log),
   })
   return {
     async close() {
@@ -145,21 +146,21 @@ function workerSpecs(
   device: WorkerDevice,
   start: (name: string) => Extract<ToChild, { type: 'start' }>,
 ): ChildSpec[] {
-  const count = config.worker_threads || Math.max(1, cpus().length - 1)
-  return Array.from({ length: count }, (_, index) => {
+  return Array.from({ length: config.worker_threads }, (_, index) => {
     const name = `MWorker-${index}`
     return { name, entry: 'worker-process', start: () => start(name), onGone: () => device.workerGone(name) }
   })
 }
 
 /** Forget old jobs, old requests, and sessions whose key is gone. */
-async function expire(config: MasterConfig): Promise<void> {
+async function expire(config: MasterConfig, log: Logger): Promise<void> {
+  const onDamage = damageTo(log)
   const now = systemClock.now()
   const keys = new KeyStore(config.pki_dir)
   const lifetimeSeconds = config.publish_session
-  const jobs = JobCache.open(jobCacheDirectory(config))
-  const replays = ReplayGuard.open(config, systemClock)
-  const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds })
+  const jobs = JobCache.open(jobCacheDirectory(config), { onDamage })
+  const replays = ReplayGuard.open(config, systemClock, { onDamage })
+  const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds, onDamage })
   try {
     if (config.keep_jobs_seconds > 0)
       await expireJobs(config, jobs, new Date(now - config.keep_jobs_seconds * 1000))

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Disposer } from '../base/disposer.ts'
@@ -10,12 +11,17 @@ import { JobCache } from '../jobs/job-cache.ts'
 import { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { createKeyPolicy, KeyStore, loadMasterKeys, RootKeys, SessionKeys } from '../keys/index.ts'
+import { maskArguments, openLoader } from '../loader/index.ts'
 import { openMatchers } from '../targets/open-match.ts'
 import type { SignInRequest } from '../wire/sign-in.ts'
 import { Access } from './access.ts'
+import { damageTo } from './directories.ts'
 import { ReplayGuard } from './replay-guard.ts'
 import type { WorkerRoom } from './room.ts'
 import { createWorker } from './worker.ts'
+
+/** A module that takes longer to be imported is of no use to anybody. */
+const LOAD_MS = 2_000
 
 /** What a worker is given; the event bus and the publisher are reached through its functions. */
 export interface WorkerSurroundings extends Pick<WorkerRoom, 'fire' | 'publish' | 'requestRotation'> {
@@ -39,21 +45,30 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
   const { config, aesKeys, log, clock } = around
   const masterKeys = await loadMasterKeys(config)
   const keys = new KeyStore(config.pki_dir)
+  const onDamage = damageTo(log)
   const sessions = disposer.own(
-    SessionKeys.open(config.cachedir, { keys, lifetimeSeconds: config.publish_session, clock }),
+    SessionKeys.open(config.cachedir, {
+      keys,
+      lifetimeSeconds: config.publish_session,
+      clock,
+      onDamage,
+    }),
   )
   const matcher = await openMatchers(config, log)
+  const modules = openLoader('modules', { config, log })
   const room: WorkerRoom = {
     config,
     log,
     masterKey: masterKeys.key,
     keys,
     matcher,
-    jobs: disposer.own(JobCache.open(jobCacheDirectory(config), { clock })),
-    minions: disposer.own(MinionData.open(minionDataDirectory(config))),
+    jobs: disposer.own(JobCache.open(jobCacheDirectory(config), { clock, onDamage })),
+    minions: disposer.own(MinionData.open(minionDataDirectory(config), { onDamage })),
     access: new Access(config, new RootKeys(config), matcher),
-    replays: disposer.own(ReplayGuard.open(config, clock)),
+    replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
     publicKey: async (id) => keys.accepted(id),
+    shownArguments: (job) =>
+      Promise.race([maskArguments(job, modules), delay(LOAD_MS, job.arg, { ref: false })]),
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,

@@ -36,7 +36,12 @@ export class Presence {
     const changed = fresh.length > 0 || lost.length > 0
     if (changed || !this.#written) await this.#write()
     if (changed && events) fire(tags.presenceChange, { new: fresh, lost })
-    if (events) fire(tags.presencePresent, { present: [...present] })
+  }
+
+  /** Tell who is there: once in each round of maintenance. */
+  announce(): void {
+    const { events, fire } = this.#settings
+    if (events) fire(tags.presencePresent, { present: [...this.#present] })
   }
 
   async #write(): Promise<void> {

@@ -3,7 +3,7 @@ import { EventPublisher, masterEventSockets } from '../events/index.ts'
 import { connectedFile } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import { loadMasterKeys } from '../keys/master-keys.ts'
-import { getTransport } from '../transport/index.ts'
+import { getNetworkTransport } from '../transport/index.ts'
 import { openQueueReceiver } from '../transport/zeromq/queue.ts'
 import { type ChildPart, type ChildStart, runChild } from './child.ts'
 import { eventReaders } from './event-readers.ts'
@@ -21,12 +21,12 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
   const { key } = await loadMasterKeys(config)
   const publisher = await openPublisher({
     config,
-    transport: getTransport(config.transport),
+    transport: getNetworkTransport(config.transport),
     aesKeys,
     masterKey: key,
   })
   const queue = await openQueueReceiver(publishQueue(config))
-  void publishAll(queue, publisher.channel, log)
+  void publishAll(queue, publisher, log)
 
   const keys = new KeyStore(config.pki_dir)
   const presence = new Presence({
@@ -36,16 +36,17 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     file: connectedFile(config),
     events: config.presence_events,
   })
-  const timer = setInterval(
-    () => void presence.update().catch((error) => log.warn(`Presence: ${error}`)),
-    1000 * Math.min(config.loop_interval, 5),
-  )
+  const update = () => void presence.update().catch((error) => log.warn(`Presence: ${error}`))
+  const timers = [
+    setInterval(update, 1000 * Math.min(config.loop_interval, 5)),
+    setInterval(() => presence.announce(), 1000 * config.loop_interval),
+  ]
 
   return {
     rotated: () => publisher.channel.keyRotated(),
     fire: (tag, data) => events.publish(tag, data),
     async close() {
-      clearInterval(timer)
+      timers.forEach(clearInterval)
       queue.close()
       await publisher.close()
       await events.close()

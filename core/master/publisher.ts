@@ -45,10 +45,13 @@ export async function openPublisher(settings: {
 export const packJob = (job: JobLoad, minions?: readonly string[]): Buffer =>
   encodeNetwork({ ...job, ...(minions && { topic_lst: minions }) })
 
-/** Publish what workers hand over, until the queue ends. A message that is no job is logged and skipped. */
+/**
+ * Publish what workers hand over, until the queue ends. A message that is no job is logged and skipped, and what a slow
+ * minion did not get is told.
+ */
 export async function publishAll(
   queue: AsyncIterable<Uint8Array>,
-  channel: PublishChannel,
+  { server, channel }: Pick<Publisher, 'server' | 'channel'>,
   log: Log,
 ): Promise<void> {
   for await (const message of queue) {
@@ -56,9 +59,16 @@ export async function publishAll(
       const load = decode(message)
       const { topic_lst: topics, ...rest } = isRecord(load) ? load : {}
       const job = readJobLoad(rest)
-      if (job) await channel.publish(job, Array.isArray(topics) ? (topics as string[]) : undefined)
+      if (!job) continue
+      const before = server.dropped
+      await channel.publish(job, Array.isArray(topics) ? (topics as string[]) : undefined)
+      if (server.dropped > before) log.warn(fellBehind(job.jid))
     } catch (error) {
       log.error(`A job could not be published: ${messageOf(error)}`)
     }
   }
 }
+
+const fellBehind = (jid: string) =>
+  `A minion does not keep up with publications and misses job ${jid}, and maybe later ones: more of them than pub_hwm ` +
+  'wait for it. Its host or the network to it is overloaded or stuck; it gets publications again when it reads them.'

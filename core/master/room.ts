@@ -24,6 +24,8 @@ export interface WorkerRoom {
   publicKey(id: string): Promise<PublicKey | undefined>
   /** Fire an event on the master's bus. Resolves with false, after it was logged, if it was lost. */
   fire(tag: string, data: Record<string, unknown>): Promise<boolean>
+  /** The arguments of a job as they may be shown and stored, as far as this master knows the functions. */
+  shownArguments(job: Pick<JobLoad, 'fun' | 'arg'>): Promise<readonly unknown[]>
   /** Hand a job to the publisher; `minions` are those it is for, where that is known by id. */
   publish(job: JobLoad, minions?: readonly string[]): Promise<void>
   /** The next job id of this process. */

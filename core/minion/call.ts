@@ -8,9 +8,9 @@ import { CachedReturns } from '../jobs/cached-returns.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
-import { openLoader } from '../loader/index.ts'
+import { maskArguments, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
-import { getTransport } from '../transport/index.ts'
+import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { type Outcome, shownArguments } from '../wire/return.ts'
 import { collectGrains } from './grains.ts'
@@ -26,6 +26,8 @@ export interface CallSettings {
   readonly config: MinionConfig
   /** Do not speak to a master. */
   readonly local: boolean
+  /** The master gets the return. */
+  readonly tellMaster: boolean
   readonly fun: string
   readonly args: readonly unknown[]
   readonly kwargs: Readonly<Record<string, unknown>>
@@ -36,9 +38,9 @@ export interface CallResult extends Outcome {
   readonly jid: string
 }
 
-/** Run one function on this host, as `salt-call` does; without `local` the master gets the return (wire protocol §10.3). */
+/** Run one function on this host, as `salt-call` does; without `local` the master may get the return (wire protocol §10.3). */
 export async function callFunction(settings: CallSettings): Promise<CallResult> {
-  const { local, fun, args, kwargs, log } = settings
+  const { local, tellMaster, fun, args, kwargs, log } = settings
   const config: MinionConfig = local ? { ...settings.config, file_client: 'local' } : settings.config
   const { id } = config
   const grains = await collectGrains(config, log)
@@ -49,31 +51,27 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const jid = createJidSource(systemClock)()
     const user = currentUser()
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
-    const outcome = await runFunction(
-      fun,
-      arg,
-      job,
-      await runnerOf(config, grains, link, bus, log),
-      new AbortController().signal,
-    )
-    const { return: value, retcode } = outcome
-    await link
-      ?.request({
-        cmd: '_return',
-        id,
-        jid: 'req',
-        return: value,
-        retcode,
-        fun,
-        fun_args: shownArguments(arg),
-      })
-      .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
-    const { failure, ...shown } = outcome
-    return { ...shown, jid }
+    const runner = await runnerOf(config, grains, link, bus, log)
+    const outcome = await runFunction(fun, arg, job, runner, new AbortController().signal)
+    const shown = shownArguments(await maskArguments({ fun, arg }, runner.loader))
+    if (link && tellMaster) await report(link, { id, fun, fun_args: shown, outcome }, log)
+    return { ...outcome, jid }
   } finally {
     await bus.close()
     await link?.close()
   }
+}
+
+/** A return without a job: the master gives it a jid. */
+async function report(
+  link: MasterLink,
+  { outcome, ...call }: { id: string; fun: string; fun_args: readonly unknown[]; outcome: Outcome },
+  log: Log,
+): Promise<void> {
+  const { return: value, retcode } = outcome
+  await link
+    .request({ cmd: '_return', jid: 'req', return: value, retcode, ...call })
+    .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
 }
 
 interface MinionBus {
@@ -141,7 +139,7 @@ async function openLink(
       key: keys.key,
       known: keys.master(),
       signingKey: keys.signingKey,
-      transport: getTransport(config.transport),
+      transport: getNetworkTransport(config.transport),
       address,
       grains: () => grains,
       log,

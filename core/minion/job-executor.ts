@@ -14,7 +14,12 @@ export interface ExecutorSettings {
   readonly procs: ProcTable
   readonly pool: Pick<JobPool, 'run'>
   /** Run a job in the minion's own process. */
-  runHere(job: JobLoad, services: MinionServices, signal: AbortSignal): Promise<ReturnLoad>
+  runHere(
+    job: JobLoad,
+    services: MinionServices,
+    signal: AbortSignal,
+    onShown?: (job: JobLoad) => Promise<void>,
+  ): Promise<ReturnLoad>
   /** Jobs run in processes of their own (`multiprocessing`); else in that of the minion, where none can be killed. */
   readonly multiprocessing: boolean
   /** At most so many jobs run at once, the others wait (`process_count_max`); -1: any number. */
@@ -71,18 +76,24 @@ export class JobExecutor {
 
   #inPool(job: JobLoad, { services, master, keep }: JobSurroundings): Promise<void> {
     const { pool, log } = this.#settings
-    const started = (pid: number) => {
-      log.info(`Starting a new job ${job.jid} with PID ${pid}`)
-      return this.#note({ job, pid, master, stop: (signal) => signalGroup(pid, signal) })
+    let pid = 0
+    const note = (shown: JobLoad) => {
+      return this.#note({ job: shown, pid, master, stop: (signal) => signalGroup(pid, signal) })
     }
-    return pool.run(job, { services, master, started, finished: keep })
+    const started = (given: number) => {
+      pid = given
+      log.info(`Starting a new job ${job.jid} with PID ${pid}`)
+      return note(job)
+    }
+    return pool.run(job, { services, master, started, shown: note, finished: keep })
   }
 
   async #inThisProcess(job: JobLoad, { services, master, keep }: JobSurroundings): Promise<void> {
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
-    await this.#note({ job, pid: process.pid, master, stop })
-    await keep(await this.#settings.runHere(job, services, abort.signal))
+    const note = (shown: JobLoad) => this.#note({ job: shown, pid: process.pid, master, stop })
+    await note(job)
+    await keep(await this.#settings.runHere(job, services, abort.signal, note))
   }
 
   /** A job is known even if there is no room on the disk for its file. */

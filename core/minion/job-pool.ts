@@ -25,6 +25,8 @@ export interface PooledJob {
   readonly master: string
   /** Is told the process's id before the job begins. */
   started(pid: number): Promise<void>
+  /** Is given a job that has secrets as it may be shown, with these masked. */
+  shown(job: JobLoad): Promise<void>
   /** Is given the return; until this resolves the job's process keeps it, too. */
   finished(ret: ReturnLoad): Promise<void>
 }
@@ -67,13 +69,13 @@ export class JobPool {
   }
 
   /** Run a job. However it ends, there is a return. */
-  async run(job: JobLoad, { services, master, started, finished }: PooledJob): Promise<void> {
+  async run(job: JobLoad, { services, master, started, shown, finished }: PooledJob): Promise<void> {
     const worker = this.#idle.shift() ?? this.#spawn()
     worker.services = services
     this.#warmUp()
     const generation = this.#generation
     await started(worker.pid)
-    const { ret, last } = await this.#runIn(worker, job, master)
+    const { ret, last } = await this.#runIn(worker, job, master, shown)
     await finished(ret)
     post(worker.process, { type: 'kept' })
     worker.jobs++
@@ -96,7 +98,7 @@ export class JobPool {
 
   #release(worker: Worker, reusable: boolean): void {
     if (reusable && !this.#closed && this.#idle.length <= this.#settings.warm) this.#idle.unshift(worker)
-    else worker.process.disconnect?.()
+    else if (worker.process.connected) worker.process.disconnect()
   }
 
   #warmUp(): void {
@@ -140,19 +142,24 @@ export class JobPool {
     return worker
   }
 
-  #runIn(worker: Worker, job: JobLoad, master: string): Promise<Finished> {
+  #runIn(worker: Worker, job: JobLoad, master: string, onShown: PooledJob['shown']): Promise<Finished> {
     const child = worker.process
+    let shown = job
+    let noted = Promise.resolve()
     return new Promise((resolve) => {
       const onMessage = (message: FromJobProcess) => {
-        if (message.type !== 'return') return
-        finish({ ret: decode(message.ret) as unknown as ReturnLoad, last: message.last })
+        if (message.type === 'shown') {
+          shown = decode(message.job) as unknown as JobLoad
+          noted = onShown(shown)
+        } else if (message.type === 'return')
+          finish({ ret: decode(message.ret) as unknown as ReturnLoad, last: message.last })
       }
       const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
-        finish({ ret: makeReturn(job, this.#settings.id, diedOutcome(job, code, signal)), last: true })
+        finish({ ret: makeReturn(shown, this.#settings.id, diedOutcome(job, code, signal)), last: true })
       const finish = (finished: Finished) => {
         child.off('message', onMessage)
         child.off('exit', onExit)
-        resolve(finished)
+        resolve(noted.then(() => finished))
       }
       child.on('message', onMessage)
       child.once('exit', onExit)

@@ -10,7 +10,7 @@ import { decode, encodeLocal } from '../codec/index.ts'
 import { ReturnSpool, type SpooledReturn } from '../jobs/return-spool.ts'
 import { openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
-import { readJobLoad } from '../wire/publication.ts'
+import { type JobLoad, readJobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { type FromJobProcess, type JobProcessStart, logLevels, type ToJobProcess } from './messages.ts'
@@ -74,11 +74,13 @@ async function work({ job: bytes, master }: Extract<ToJobProcess, { type: 'job' 
   if (!settings || !job) return
   const abort = new AbortController()
   running = { jid: job.jid, abort }
-  const ret = await runJob(job, settings, abort.signal)
+  const onShown = async (shown: JobLoad) => send({ type: 'shown', job: encodeLocal(shown) })
+  const ret = await runJob(job, { ...settings, onShown }, abort.signal)
   running = undefined
   clearTimeout(ending)
   const last = abort.signal.aborted
-  if (!(await handOver(ret, last))) await leaveInSpool({ jid: job.jid, ret, job, master }, settings)
+  if (!(await handOver(ret, last)))
+    await leaveInSpool({ jid: job.jid, ret, job: { ...job, arg: ret.fun_args }, master }, settings)
   if (last || !process.connected) process.exit(0)
 }
 

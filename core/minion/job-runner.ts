@@ -1,9 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { tags } from '../events/index.ts'
-import { createContext, type LoadedFunction, type Loader, splitArguments } from '../loader/index.ts'
+import {
+  createContext,
+  type LoadedFunction,
+  type Loader,
+  maskArguments,
+  splitArguments,
+} from '../loader/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
-import { makeMultiReturn, makeReturn, type Outcome, type ReturnLoad, retcodeOf } from '../wire/return.ts'
+import {
+  makeMultiReturn,
+  makeReturn,
+  type Outcome,
+  type ReturnLoad,
+  retcodeOf,
+  shownArguments,
+} from '../wire/return.ts'
 
 /** What running jobs needs; the same in the minion, in a job process and in `salt-call`. */
 export interface RunnerSettings {
@@ -15,6 +29,8 @@ export interface RunnerSettings {
   readonly services: MinionServices
   readonly match: Context['match']
   readonly log: Log
+  /** Is given a job that has secrets as it may be shown, with these masked, before it runs. */
+  readonly onShown?: ((job: JobLoad) => Promise<void>) | undefined
 }
 
 /** Run every function of a job and give its return. Never rejects: what goes wrong is in the return. */
@@ -24,15 +40,17 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<ReturnLoad> {
   const { fun } = job
+  const shown = { ...job, arg: await maskArguments(job, settings.loader) }
+  if (!isDeepStrictEqual(shown.arg, job.arg)) await settings.onShown?.(shown)
   if (typeof fun === 'string') {
-    return makeReturn(job, settings.id, await runFunction(fun, job.arg, job, settings, signal))
+    return makeReturn(shown, settings.id, await runFunction(fun, job.arg, job, settings, signal))
   }
   const outcomes: [string, Outcome][] = []
   for (const [index, name] of fun.entries()) {
     const arg = job.arg[index]
     outcomes.push([name, await runFunction(name, Array.isArray(arg) ? arg : [], job, settings, signal)])
   }
-  return makeMultiReturn(job, settings.id, outcomes, settings.config.multifunc_ordered === true)
+  return makeMultiReturn(shown, settings.id, outcomes, settings.config.multifunc_ordered === true)
 }
 
 /** Run one function with arguments as they were published. Never rejects. */
@@ -70,9 +88,10 @@ const failure = (failure: 'missing' | 'error', text: string): Outcome => ({
   failure,
 })
 
-/** `__pub_<key>` for every key of the job (wire protocol §10.1). */
+/** `__pub_<key>` for every key of the job (wire protocol §10.1), arguments without the mark of keywords. */
 function publishedKeywords(job: JobLoad): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(job).map(([key, value]) => [`__pub_${key}`, value]))
+  const shown = { ...job, arg: shownArguments(job.arg) }
+  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [`__pub_${key}`, value]))
 }
 
 function contextOf(job: JobLoad, settings: RunnerSettings, signal: AbortSignal): Context {
@@ -129,7 +148,7 @@ async function explain(name: string, error: unknown, settings: RunnerSettings): 
   if (code === 'COMMAND_NOT_FOUND') return `Command required for '${name}' not found: ${message}`
   if (code === 'CANCELLED') return `ERROR: ${message}`
   await settings.services
-    .fireMaster('_salt_error', { message: `The minion function caused an exception`, args: [name, message] })
+    .fireMaster(tags.saltError, { message: `The minion function caused an exception`, args: [name, message] })
     .catch(() => false)
   const trace = error instanceof Error ? (error.stack ?? message) : message
   return `The minion function caused an exception: ${trace}`

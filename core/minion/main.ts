@@ -3,6 +3,7 @@ import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { MinionConfig } from '../config/index.ts'
 import type { Logger } from '../log/index.ts'
+import { getNetworkTransport } from '../transport/index.ts'
 import { Minion } from './minion.ts'
 
 /** Codes a minion ends with that Salt's ends with, too (wire protocol §6.4). */
@@ -17,7 +18,7 @@ export async function runMinion(config: MinionConfig, { log }: { log: Logger }):
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   try {
     await Promise.race([stopped.promise, delay(Math.random() * config.random_startup_delay * 1000)])
-    const minion = await Minion.open(config, log)
+    const minion = await Minion.open(config, log, getNetworkTransport(config.transport))
     log.info(`salt-minion ${config.id} is starting`)
     const running = minion.run()
     running.catch(() => {})

@@ -25,6 +25,8 @@ export interface MasterLinkSettings {
   onJob(received: ReceivedJob, link: MasterLink): void
   /** After the first sign-in, when publications arrive. */
   onReady(link: MasterLink): Promise<void>
+  /** The connection to the publish port comes and goes. */
+  onConnection?(state: 'up' | 'down', address: { readonly host: string; readonly port: number }): void
   now(): number
 }
 
@@ -169,6 +171,7 @@ export class MasterLink {
       log.info(
         `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
       )
+      this.#settings.onConnection?.(state, this.#settings.address)
       found.abort()
       if (state === 'down') found = this.#watchPort(frames, offered)
     })

@@ -19,6 +19,8 @@ export type ToJobProcess =
 
 export type FromJobProcess =
   | { readonly type: 'ready' }
+  /** A job that has secrets as it may be shown, with these masked. */
+  | { readonly type: 'shown'; readonly job: Uint8Array }
   /** `last`: the process ends when the return is kept. */
   | { readonly type: 'return'; readonly ret: Uint8Array; readonly last: boolean }
   | { readonly type: 'call'; readonly call: number; readonly method: string; readonly args: Uint8Array }

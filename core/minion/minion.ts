@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Log, MinionServices } from '../author/context.ts'
 import { makeDirectory } from '../base/directory.ts'
-import { messageOf } from '../base/errors.ts'
+import { messageOf, type SaltError } from '../base/errors.ts'
 import type { ReceivedJob } from '../channel/subscription.ts'
 import type { MinionConfig } from '../config/index.ts'
 import type { PrivateKey } from '../crypto/index.ts'
@@ -118,15 +119,16 @@ export class Minion {
       maxEventSize: this.#config.max_event_size,
       onEvent: ({ tag, data }) => this.#onLocalEvent(tag, data),
     })
+    const onDamage = (error: SaltError) => this.#log.error(error.message)
     this.#leave = await checkAfterCrash({
       marker: join(cachedir, '.running'),
       stores: [ReturnSpool.path(spoolDirectory(this.#config)), SeenJobs.path(seenDirectory(this.#config))],
-      onDamage: (error) => this.#log.error(error.message),
+      onDamage,
     })
     const { procs, left } = await ProcTable.open(cachedir)
     this.#procs = procs
-    this.#spool = ReturnSpool.open(spoolDirectory(this.#config))
-    this.#seen = SeenJobs.open(seenDirectory(this.#config))
+    this.#spool = ReturnSpool.open(spoolDirectory(this.#config), { onDamage })
+    this.#seen = SeenJobs.open(seenDirectory(this.#config), { onDamage })
     this.#cached = new CachedReturns(cachedReturnsDirectory(this.#config))
     this.#loader = openLoader('modules', { config: this.#config, grains: this.#grains, log: this.#log })
     this.#matchers = await openMatchers(this.#config, this.#log)
@@ -142,7 +144,7 @@ export class Minion {
       log: this.#log,
       procs: this.#procs,
       pool: this.#pool,
-      runHere: (job, services, signal) => this.#runHere(job, services, signal),
+      runHere: (...job) => this.#runHere(...job),
       multiprocessing: this.#config.multiprocessing,
       limit: this.#config.process_count_max,
     })
@@ -196,6 +198,10 @@ export class Minion {
           log: this.#log,
           onJob: (received, link) => this.#track(this.#onJob(received, link)),
           onReady: (link) => this.#onReady(link),
+          onConnection: (state, { host }) =>
+            this.#bus.publish(state === 'up' ? tags.masterConnected : tags.masterDisconnected, {
+              master: host,
+            }),
           now: Date.now,
         }),
       )
@@ -238,7 +244,10 @@ export class Minion {
   }
 
   async #loadPillar(link: MasterLink): Promise<void> {
-    this.#pillar = await fetchPillar(link, this.#config, this.#grains)
+    const pillar = await fetchPillar(link, this.#config, this.#grains)
+    if (isDeepStrictEqual(pillar, this.#pillar)) return
+    this.#pillar = pillar
+    this.#pool.refresh() // its processes were given the one before
   }
 
   async #onJob({ job, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {
@@ -256,7 +265,8 @@ export class Minion {
     const { jid } = job
     this.#log.info(`Returning information for job: ${jid}`)
     if (this.#config.cache_jobs) await this.#cached.save(jid, ret)
-    const entry = this.#config.pub_ret ? await this.#spool.add({ jid, master, job, ret }) : undefined
+    const shown = { ...job, arg: ret.fun_args }
+    const entry = this.#config.pub_ret ? await this.#spool.add({ jid, master, job: shown, ret }) : undefined
     await this.#procs.remove(jid)
     if (entry) this.#deliver(entry)
   }
@@ -266,7 +276,12 @@ export class Minion {
     return this.#matchers.match({ tgt, tgt_type, ...(delimiter && { delimiter }) }, subject) === true
   }
 
-  async #runHere(job: JobLoad, services: MinionServices, signal: AbortSignal): Promise<ReturnLoad> {
+  async #runHere(
+    job: JobLoad,
+    services: MinionServices,
+    signal: AbortSignal,
+    onShown?: RunnerSettings['onShown'],
+  ): Promise<ReturnLoad> {
     const { id } = this.#config
     const settings: RunnerSettings = {
       id,
@@ -275,8 +290,15 @@ export class Minion {
       pillar: this.#pillar,
       loader: this.#loader,
       services,
-      match: await openMatch({ config: this.#config, id, grains: this.#grains, log: this.#log }),
+      match: await openMatch({
+        config: this.#config,
+        id,
+        grains: this.#grains,
+        pillar: this.#pillar,
+        log: this.#log,
+      }),
       log: this.#log,
+      onShown,
     }
     return runJob(job, settings, signal)
   }
@@ -297,12 +319,14 @@ export class Minion {
   #refreshModules(): void {
     void this.#loader.reload()
     this.#pool.refresh()
+    this.#bus.publish(tags.moduleRefreshDone, { complete: true })
   }
 
   /** Done when the master that asked for it knows the grains; the others are told meanwhile. */
   async #refreshGrains(asking?: MasterLink): Promise<void> {
     this.#grains = await collectGrains(this.#config, this.#log)
     this.#refreshModules()
+<<<<<<< HEAD
     const others = this.#links.filter((link) => link !== asking && link.isSignedIn) // or told at sign-in
     for (const link of others) {
       void this.#loadPillar(link).catch((error: unknown) =>
@@ -310,16 +334,21 @@ export class Minion {
       )
     }
     if (asking) await this.#loadPillar(asking)
+=======
+    const links = this.#links.filter((link) => link.isSignedIn) // the others get them when they sign in
+    await Promise.all(links.map((link) => this.#loadPillar(link)))
+    this.#bus.publish(tags.pillarRefreshDone, { complete: true })
+>>>>>>> c/main
   }
 
   /** Control tags on the minion's own bus (wire protocol §11). */
   #onLocalEvent(tag: string, data: Record<string, unknown>): void {
     const work =
-      tag === 'module_refresh'
+      tag === tags.moduleRefresh
         ? async () => this.#refreshModules()
-        : tag === 'grains_refresh' || tag === 'pillar_refresh'
+        : tag === tags.grainsRefresh || tag === tags.pillarRefresh
           ? () => this.#refreshGrains()
-          : tag === 'fire_master'
+          : tag === tags.fireMaster
             ? () => this.#forward(data)
             : undefined
     if (work) this.#track(work())

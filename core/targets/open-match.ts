@@ -15,7 +15,19 @@ export async function openMatchers(
   return createMatcher({
     matchers: (type) => matchers.get(type),
     nodegroups: (typeof nodegroups === 'object' && nodegroups ? nodegroups : {}) as Record<string, unknown>,
+    onInvalid: onceATarget((reason) => log.warn(`A target matches nobody: ${reason}`)),
   })
+}
+
+/** A target is looked at for each minion: within a second the same sentence is told once. */
+function onceATarget(say: (reason: string) => void): (reason: string) => void {
+  let told = { reason: '', until: 0 }
+  return (reason) => {
+    const now = performance.now()
+    if (reason === told.reason && now < told.until) return
+    told = { reason, until: now + 1000 }
+    say(reason)
+  }
 }
 
 /** The `match` of a context: decides for this minion. */

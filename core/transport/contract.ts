@@ -97,6 +97,8 @@ export interface SubscribeSettings extends ClientSettings {
 
 export interface Transport {
   readonly name: string
+  /** Whether it joins processes, or only peers within one. */
+  readonly reach: 'network' | 'process'
   serveRequests(settings: ServerSettings): Promise<RequestServer>
   connectRequests(settings: ClientSettings): RequestClient
   servePublish(settings: ServerSettings): Promise<PublishServer>

@@ -19,3 +19,19 @@ export function getTransport(name: string): Transport {
     { name, known },
   )
 }
+
+/**
+ * The same for a program whose peers are in other processes.
+ * @throws SaltError TRANSPORT_UNKNOWN also if that transport does not reach them.
+ */
+export function getNetworkTransport(name: string): Transport {
+  const transport = getTransport(name)
+  if (transport.reach === 'network') return transport
+  const known = [...transports.values()].filter(({ reach }) => reach === 'network').map((each) => each.name)
+  throw new SaltError(
+    'TRANSPORT_UNKNOWN',
+    `The transport '${name}' joins masters and minions of one process only; between programs set the option ` +
+      `'transport' to one of: ${known.join(', ')}.`,
+    { name, known },
+  )
+}

@@ -54,7 +54,7 @@ async function publishUnanswered({ configDir }: MeasuredMaster, jobs: number): P
   const client = await LocalClient.connect(loadMasterConfig({ configDir }).config)
   const jids = []
   for (let job = 0; job < jobs; job++) {
-    jids.push((await client.publish({ tgt: 'sim-*', fun: 'test.arg' })).jid)
+    jids.push((await client.runJob({ tgt: 'sim-*', fun: 'test.arg' })).jid)
   }
   await client.close()
   return jids

@@ -64,7 +64,7 @@ test.each(Object.entries(disks))(
     const began = (id: string) => join(cluster.root, `began-${id}`)
     const run = async (id: string) => {
       const command = `touch ${began(id)}; sleep 3; echo kept`
-      return (await client.publish({ tgt: [id], tgtType: 'list', fun: 'cmd.run', arg: [command] })).jid
+      return (await client.runJob({ tgt: [id], tgtType: 'list', fun: 'cmd.run', arg: [command] })).jid
     }
     const jids = await Promise.all(MINIONS.map(run))
     await until('the jobs to begin', () => MINIONS.every((id) => existsSync(began(id))))

@@ -33,7 +33,7 @@ afterAll(async () => {
 async function begin(script: string, next?: string): Promise<string> {
   const began = join(folder, 'began')
   const command = `echo $$ > ${began}.new; mv ${began}.new ${began}; ${script}`
-  const { jid } = await client.publish({
+  const { jid } = await client.runJob({
     tgt: 'web1',
     fun: next ? ['cmd.run', next] : 'cmd.run',
     arg: next ? [[command], []] : [command],
@@ -177,7 +177,11 @@ test('jobs that follow a terminated one right away are not hit by its end', asyn
   await returned(jid)
   const results: MinionResult[] = []
   for (const until = performance.now() + 2_000; performance.now() < until; ) {
-    for await (const result of await client.run({ tgt: 'web1', fun: 'cmd.run', arg: ['sleep 0.2; echo ok'] }))
+    for await (const result of await client.cmdIter({
+      tgt: 'web1',
+      fun: 'cmd.run',
+      arg: ['sleep 0.2; echo ok'],
+    }))
       results.push(result)
   }
   expect(results.map((result) => (result.state === 'returned' ? result.return : result))).toEqual(

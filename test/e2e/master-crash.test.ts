@@ -54,7 +54,7 @@ test(`kill -9 of a master while ${JOBS} jobs run on 4 minions, started again aft
   const publish = (index: number) => {
     const seconds = 0.1 + (index % 5) / 10
     const command = `echo run >> ${ledger}/${index}-$NAME; sleep ${seconds}; echo ${index}`
-    return client.publish({ tgt: '*', fun: 'cmd.run', arg: [command], kwarg: { env: { NAME: '' } } })
+    return client.runJob({ tgt: '*', fun: 'cmd.run', arg: [command], kwarg: { env: { NAME: '' } } })
   }
   const jids: string[] = []
   const indexes = Array.from({ length: JOBS }).keys()

@@ -152,6 +152,12 @@ test('-d starts in the background, and the pid file tells who that is', async ()
   await until('its end', () => !existsSync(pidFile))
 })
 
+test('-u names the user to run as; one who is not there is refused', async () => {
+  const { code, stderr } = await run('salt-master', ['-c', cluster.configDir, '-u', 'nosuchuser'])
+  expect(stderr).toMatch(/There is no user 'nosuchuser' on this host|This must run as nosuchuser/)
+  expect(code).not.toBe(0)
+})
+
 test('an option of the wrong kind keeps the master from starting, with file, key and reason', async () => {
   const { master } = cluster
   await master.stop()

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { LocalClient, PublishRequest } from '../../core/client/index.ts'
 import { loadMinionConfig } from '../../core/config/index.ts'
 import { type Event, EventBus, minionEventSockets } from '../../core/events/index.ts'
+import { connectionsOf } from '../harness/connections.ts'
 import { Cluster, type Daemon, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
 
@@ -29,7 +30,7 @@ const seen: Event[] = []
 const id = hostname()
 const job = (fun: PublishRequest['fun'], arg: readonly unknown[] = [], rest: Partial<PublishRequest> = {}) =>
   client.cmd({ tgt: 'one', fun, arg, timeout: 20, ...rest })
-const started = (fun: string, arg: readonly unknown[] = [], tgt = 'one') => client.publish({ tgt, fun, arg })
+const started = (fun: string, arg: readonly unknown[] = [], tgt = 'one') => client.runJob({ tgt, fun, arg })
 const returnOf = async (jid: string, from = 'one') =>
   (await until(`the return of ${jid}`, () => seen.find(({ tag }) => tag === `salt/job/${jid}/ret/${from}`)))
     .data
@@ -84,6 +85,19 @@ afterAll(async () => {
 
 test('the id that was found out is kept beside the configuration', async () => {
   expect(await readFile(join(same.directory, 'minion_id'), 'utf8')).toMatch(new RegExp(`^${id}`))
+})
+
+test('the system probes idle connections as often as tcp_keepalive… says, or not at all', async () => {
+  const toMaster = (minion: Daemon) =>
+    connectionsOf(minion.pid).filter(({ remotePort }) => Object.values(cluster.ports).includes(remotePort))
+  await until('connections that are probed', () => {
+    const found = toMaster(same)
+    return found.length >= 2 && found.every(({ probedIn = 0 }) => probedIn > 0 && probedIn <= 20)
+  })
+  await until('connections that are not', () => {
+    const found = toMaster(one)
+    return found.length >= 2 && found.every(({ probedIn }) => probedIn === undefined)
+  })
 })
 
 test('start events carry start_event_grains, and the old form only where it is wanted', async () => {
@@ -169,6 +183,26 @@ test('jobs can be terminated with all they started; one that is not there is sai
   expect(await job('saltutil.find_job', [jid])).toEqual({ one: {} })
   expect(await job('saltutil.kill_job', [jid])).toEqual({ one: '' })
   expect(await job('cmd.run', ["pgrep -fx 'sleep 77' | wc -l"])).toEqual({ one: '0' })
+})
+
+test('a secret argument is shown nowhere, neither while the job runs nor when it is killed', async () => {
+  const { jid } = await started('cmd.run', ['sleep 60', { __kwarg__: true, env: { WORD: 'hunter2' } }])
+  await until('it to run', async () => {
+    const { one: found } = (await job('saltutil.find_job', [jid])) as { one: { pid?: number } }
+    return found.pid
+  })
+  const listed = await until('its arguments to be masked', async () => {
+    const text = JSON.stringify(await job('saltutil.running'))
+    return text.includes('**********') && text
+  })
+  expect(listed).not.toContain('hunter2')
+  await job('saltutil.kill_job', [jid])
+  expect(await returnOf(jid)).toMatchObject({
+    success: false,
+    fun_args: ['sleep 60', { env: '**********' }],
+  })
+  const said = [seen.filter(({ tag }) => tag.includes(jid)), one.output, cluster.master.output]
+  expect(JSON.stringify(said)).not.toContain('hunter2')
 })
 
 test('with cache_jobs returns stay on the minion until they are cleared', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { Cluster } from '../harness/daemons.ts'
+import { Cluster, run } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
@@ -67,26 +67,34 @@ test('a minion that wants signatures takes no job of a master that does not sign
   expect(stdout).toContain('filters: True')
   expect(stdout).toMatch(/strict: Minion did not return/)
   expect(code).toBe(1)
-  await strict.logged('it is not signed by the master')
+  await strict.logged('it is not signed by the master. Set sign_pub_messages: true there')
 })
 
-test('an unknown transport keeps both daemons from starting, and the known ones are named', async () => {
-  cluster = await Cluster.open()
-  await cluster.master.stop()
-  await cluster.master.writeConfig({ transport: 'carrier-pigeon' })
-  cluster.master.output = ''
-  cluster.master.start()
-  await cluster.master.exited()
-  expect(cluster.master.exitCode).not.toBe(0)
-  expect(cluster.master.output).toMatch(/carrier-pigeon.*zeromq/)
+test.each([
+  ['one that is not known', 'carrier-pigeon', /no transport 'carrier-pigeon'.*zeromq/],
+  ['one that stays within a process', 'memory', /'memory' joins masters and minions of one process.*zeromq/],
+])(
+  '%s keeps the daemons and salt-call from starting, and those that do are named',
+  async (_, transport, sentence) => {
+    cluster = await Cluster.open()
+    await cluster.master.stop()
+    await cluster.master.writeConfig({ transport })
+    cluster.master.output = ''
+    cluster.master.start()
+    await cluster.master.exited()
+    expect(cluster.master.exitCode).not.toBe(0)
+    expect(cluster.master.output).toMatch(sentence)
 
-  const minion = cluster.minionDaemon('web1', { transport: 'carrier-pigeon' })
-  await minion.writeConfig()
-  minion.start()
-  await minion.exited()
-  expect(minion.exitCode).not.toBe(0)
-  expect(minion.output).toMatch(/carrier-pigeon.*zeromq/)
-})
+    const minion = cluster.minionDaemon('web1', { transport })
+    await minion.writeConfig()
+    minion.start()
+    await minion.exited()
+    expect(minion.exitCode).not.toBe(0)
+    expect(minion.output).toMatch(sentence)
+    const called = await run('salt-call', ['-c', minion.directory, 'test.ping'])
+    expect([called.code !== 0, called.stderr]).toEqual([true, expect.stringMatching(sentence)])
+  },
+)
 
 test('two masters are served at once, and one of them that is away holds nobody up', async () => {
   cluster = await Cluster.open()

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { LocalClient } from '../../core/client/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { canHaveOwnHosts, withHosts } from '../harness/own-hosts.ts'
 import { freePort } from '../harness/ports.ts'
 import { openProxy, type TcpProxy } from '../harness/proxy.ts'
 import { until } from '../harness/until.ts'
@@ -70,6 +71,26 @@ test('after the master came back on another publish port', async () => {
   expect(await answeredIn(all, AFTER_RESTART_MS)).toBeLessThan(AFTER_RESTART_MS)
 }, 90_000)
 
+test.skipIf(!canHaveOwnHosts())(
+  'after the master moved to another address under the same name',
+  async () => {
+    const hosts = join(cluster.root, 'hosts')
+    const moveTo = (address: string) => writeFile(hosts, `127.0.0.1 localhost\n${address} master.test\n`)
+    await moveTo('127.0.0.1')
+    const far = cluster.minionDaemon('far', { master: 'master.test' })
+    cluster.minions.set('far', far)
+    await far.writeConfig()
+    far.start('info', withHosts(hosts))
+    await far.logged('is ready to receive jobs')
+    await cluster.master.stop()
+    await moveTo('127.0.0.2')
+    await cluster.master.writeConfig({ interface: '127.0.0.2' })
+    await cluster.startMaster()
+    expect(await answeredIn({ far: true }, AFTER_RESTART_MS)).toBeLessThan(AFTER_RESTART_MS)
+  },
+  90_000,
+)
+
 test('after each of several rotations of the AES key, at the first attempt: by its flag file, by a deleted key, by age', async () => {
   const { cachedir } = cluster.config
   for (let round = 0; round < 3; round++) {
@@ -92,7 +113,7 @@ test('after each of several rotations of the AES key, at the first attempt: by i
 test('a return that is on its way while the AES key and the session key change arrives', async () => {
   const { cachedir } = cluster.config
   const client = await cluster.client()
-  const run = await client.run({ tgt: '*', fun: 'cmd.run', arg: ['sleep 3; echo done'], timeout: 30 })
+  const run = await client.cmdIter({ tgt: '*', fun: 'cmd.run', arg: ['sleep 3; echo done'], timeout: 30 })
   await rotatedBy(() => writeFile(join(cachedir, '.dfn'), '', { mode: 0o400 }))
   const returns: unknown[] = []
   for await (const result of run) returns.push(result.state === 'returned' ? result.return : result)
@@ -113,7 +134,7 @@ test('after connections became half-open, and what was on its way then arrives',
   const client = await cluster.client()
   const began = join(cluster.root, 'began')
   const command = `touch ${began}; sleep 2; echo done`
-  const run = await client.run({ tgt: 'far', fun: 'cmd.run', arg: [command], timeout: 60 })
+  const run = await client.cmdIter({ tgt: 'far', fun: 'cmd.run', arg: [command], timeout: 60 })
   await until('the job to begin', () => existsSync(began))
   const started = performance.now()
   for (const proxy of proxies) proxy.freeze()

@@ -69,8 +69,11 @@ export class Daemon {
     await writeFile(file, stringify({ ...this.options, ...extra }), { mode: 0o600 })
   }
 
-  start(level = 'info'): void {
-    const child = spawn(join(bin, this.program), ['-c', this.directory, '-l', level], {
+  /** `within`: a program, with its first arguments, that becomes the one that is named after them. */
+  start(level = 'info', within: readonly string[] = []): void {
+    const own = [join(bin, this.program), '-c', this.directory, '-l', level]
+    const [program = '', ...words] = [...within, ...own]
+    const child = spawn(program, words, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, [MARK]: this.directory },
     })

@@ -23,6 +23,8 @@ export interface MasterSetup {
   /** Content of the key file of root. */
   readonly rootKey?: string
   readonly maxPending?: number
+  /** Is given every job besides its being noted down. */
+  readonly publish?: (job: JobLoad, minions?: readonly string[]) => Promise<void>
 }
 
 const FOLDERS = { accepted: 'minions', pending: 'minions_pre', rejected: 'minions_rejected' } as const
@@ -81,8 +83,9 @@ export class InProcessMaster {
   }
 
   /** As the master does when it is started again: what is not on disk is forgotten. The AES key stays. */
-  async restart(): Promise<void> {
+  async restart(meanwhile?: () => Promise<void>): Promise<void> {
     await this.#disposer.close()
+    await meanwhile?.()
     this.#disposer = new Disposer()
     await this.#start()
   }
@@ -135,7 +138,10 @@ export class InProcessMaster {
         log: this.#log(),
         clock: { now: () => this.now },
         fire: async (tag, data) => this.events.push({ tag, data: structuredClone(data) }) > 0,
-        publish: async (job, minions) => void this.published.push({ job, minions }),
+        publish: async (job, minions) => {
+          this.published.push({ job, minions })
+          await this.#setup.publish?.(job, minions)
+        },
         requestRotation: async () => this.#rotate(),
         ...(maxPending !== undefined && { maxPending }),
       },

@@ -24,7 +24,7 @@ test(`${MINIONS} minions sign in, and every one of them answers test.ping, ${ROU
   const client = await cluster.client()
   const cache = JobCache.open(jobCacheDirectory(config))
   for (let round = 0; round < ROUNDS; round++) {
-    const run = await client.run({ tgt: '*', fun: 'test.ping', timeout: 30 })
+    const run = await client.cmdIter({ tgt: '*', fun: 'test.ping', timeout: 30 })
     const answered: string[] = []
     for await (const result of run)
       if (result.state === 'returned' && result.return === true) answered.push(result.id)

@@ -3,12 +3,12 @@ import { boolean, string } from '@oclif/core/flags'
 import { loadMinionConfig, type MinionConfig, type MinionOptions } from '../../config/index.ts'
 import { openLoader } from '../../loader/index.ts'
 import { parseWords } from '../../loader/words.ts'
-import { openConsoleLog, tellWarnings } from '../console.ts'
+import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { argumentFlags, configFlags, helpFlags, logFlags, number, outputFlags } from '../flags.ts'
+import { functionFlags, number } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
-import { openPrinter } from '../printer.ts'
+import { openTools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
 export default class SaltCall extends Command {
@@ -21,6 +21,8 @@ export default class SaltCall extends Command {
     local: boolean({ description: 'Do not speak to a master.' }),
     master: string({ description: 'Address of the master.' }),
     id: string({ description: 'Id of this minion.' }),
+    cachedir: string({ description: 'Folder for what is cached (config: cachedir).' }),
+    'no-return-event': boolean({ description: 'Do not tell the master what was returned.' }),
     'module-dirs': string({
       char: 'm',
       multiple: true,
@@ -32,32 +34,40 @@ export default class SaltCall extends Command {
     'retcode-passthrough': boolean({ description: 'Exit with the code of the function.' }),
     metadata: boolean({ description: 'Print the whole return, with jid and retcode.' }),
     timeout: number({ char: 't', description: 'Seconds to wait for the master (config: auth_timeout).' }),
-    ...argumentFlags,
-    ...outputFlags,
-    ...logFlags,
-    ...configFlags,
-    ...helpFlags,
+    ...functionFlags,
   }
 
   override async run(): Promise<number> {
-    const { flags, argv } = await this.parse(SaltCall)
-    const typed = await wordsFrom(argv as string[], flags['args-stdin'])
+    const { flags, raw } = await this.parse(SaltCall)
+    const typed = await wordsFrom(raw, flags['args-stdin'])
     const [fun, ...words] = flags.grains ? ['grains.items'] : typed
-    const { config, warnings } = loadMinionConfig({
-      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
-      overrides: overridesOf(flags),
-    })
-    const log = await openConsoleLog('salt-call', flags, config)
-    tellWarnings(log, flags, warnings)
-    const printer = await openPrinter(flags, config, log)
+    const configDir = flags['config-dir']
+    const { config, log, printer } = await openTools(
+      'salt-call',
+      flags,
+      loadMinionConfig({ ...(configDir && { configDir }), overrides: overridesOf(flags) }),
+    )
     if (flags.doc)
       return showDocs(await matchingDocs(openLoader('modules', { config, log }).view, fun), printer)
     if (fun === undefined) throw new UsageError('Say which function is to run.')
     const { callFunction } = await import('../../minion/call.ts')
     const { args, kwargs } = parseWords(words, flags['no-parse']?.split(','))
-    const result = await callFunction({ config, local: isLocal(flags, config), fun, args, kwargs, log })
-    const { return: value, retcode, success, out } = result
-    const shown = flags.metadata ? { ...result, id: config.id, fun, fun_args: args } : value
+    const result = await callFunction({
+      config,
+      local: isLocal(flags, config),
+      tellMaster: !flags['no-return-event'],
+      fun,
+      args,
+      kwargs,
+      log,
+    })
+    const { failure, ...returned } = result
+    const { return: value, retcode, success, out } = returned
+    if (failure) {
+      tell(String(value))
+      return failure === 'missing' ? exitCodes.noFunction : exitCodes.failed
+    }
+    const shown = flags.metadata ? { ...returned, id: config.id, fun, fun_args: args } : value
     await printer.print({ local: shown }, { outputter: out, retcode: success ? 0 : retcode || 1 })
     if (flags['retcode-passthrough'] && retcode !== 0) return retcode
     return success && retcode === 0 ? exitCodes.ok : exitCodes.failed
@@ -67,6 +77,7 @@ export default class SaltCall extends Command {
 interface Overrides {
   readonly master?: string | undefined
   readonly id?: string | undefined
+  readonly cachedir?: string | undefined
   readonly 'module-dirs'?: string[] | undefined
   readonly timeout?: number | undefined
   readonly local?: boolean
@@ -76,6 +87,7 @@ function overridesOf(flags: Overrides): Partial<MinionOptions> {
   return {
     ...(flags.master !== undefined && { master: flags.master }),
     ...(flags.id !== undefined && { id: flags.id }),
+    ...(flags.cachedir !== undefined && { cachedir: flags.cachedir }),
     ...(flags['module-dirs'] && { module_dirs: flags['module-dirs'] }),
     ...(flags.timeout !== undefined && { auth_timeout: flags.timeout }),
   }

@@ -1,15 +1,16 @@
 import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
 import type { InferredFlags } from '@oclif/core/interfaces'
-import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
+import type { MasterConfig } from '../../config/index.ts'
 import { KeyStore } from '../../keys/key-store.ts'
 import { runAs } from '../become-user.ts'
-import { openConsoleLog, tell } from '../console.ts'
+import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { configFlags, helpFlags, LOG_LEVELS, number, outputFlags } from '../flags.ts'
 import { changeKeys, type KeyAct, type KeySettings } from '../key-actions.ts'
 import { fingerKeys, generateKeys, generateSignature, listKeys, printKeys } from '../key-files.ts'
-import { openPrinter, type Printer } from '../printer.ts'
+import type { Printer } from '../printer.ts'
+import { openMasterTools } from '../tools.ts'
 
 const one = (char: 'a' | 'r' | 'd' | 'p' | 'f' | 'l', description: string) =>
   string({ char, description, helpGroup: 'ACTIONS' })
@@ -65,14 +66,12 @@ export default class SaltKey extends Command {
     const { flags } = await this.parse(SaltKey)
     const name = flags['gen-keys']
     if (name !== undefined) return made(await generateKeys(name, flags['gen-keys-dir'], flags.keysize))
-    const { config } = loadMasterConfig({ ...(flags['config-dir'] && { configDir: flags['config-dir'] }) })
+    const { config, printer } = await openMasterTools('salt-key', flags)
     runAs(config.user)
     if (flags['gen-signature']) {
       const folder = flags['signature-path'] ?? config.pki_dir
       return made([await generateSignature(config, folder, flags['auto-create'])])
     }
-    const log = await openConsoleLog('salt-key', flags, config)
-    const printer = await openPrinter(flags, config, log)
     const store = new KeyStore(config.pki_dir)
     const change = changeOf(flags)
     if (change) return changeKeys(change.act, change.match, settingsOf(flags, { config, store, printer }))

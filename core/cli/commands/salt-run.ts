@@ -2,17 +2,16 @@ import { Command } from '@oclif/core/command'
 import { boolean } from '@oclif/core/flags'
 import { currentUser } from '../../base/current-user.ts'
 import { RunnerClient } from '../../client/runner-client.ts'
-import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
+import type { MasterConfig } from '../../config/index.ts'
 import { openLoader } from '../../loader/index.ts'
 import { parseWords } from '../../loader/words.ts'
-import type { Logger } from '../../log/index.ts'
 import { runAs } from '../become-user.ts'
-import { openConsoleLog, tell, tellWarnings } from '../console.ts'
+import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { argumentFlags, configFlags, helpFlags, logFlags, number, outputFlags } from '../flags.ts'
+import { functionFlags, number } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
-import { openPrinter, type Printer } from '../printer.ts'
+import { openMasterTools, type Tools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
 export default class SaltRun extends Command {
@@ -23,35 +22,25 @@ export default class SaltRun extends Command {
   static override examples = ['salt-run manage.status', "salt-run jobs.list_jobs search_function='cmd.*'"]
   static override flags = {
     doc: boolean({ char: 'd', description: 'Show the documentation of the function, or of all.' }),
-    timeout: number({ char: 't', description: 'Seconds; the same as timeout= for runners that have it.' }),
+    timeout: number({ char: 't', description: 'Seconds to wait for minions (config: timeout).' }),
     async: boolean({ description: 'Not yet.' }),
     'skip-grains': boolean({ description: 'Does nothing: no grains are collected.' }),
     quiet: boolean({ char: 'q', description: 'Print nothing.' }),
-    ...argumentFlags,
-    ...outputFlags,
-    ...logFlags,
-    ...configFlags,
-    ...helpFlags,
+    ...functionFlags,
   }
 
   override async run(): Promise<number> {
-    const { flags, argv } = await this.parse(SaltRun)
+    const { flags, raw } = await this.parse(SaltRun)
     if (flags.async) throw new UsageError('Runners in the background are not there yet; leave out --async.')
-    const [fun, ...words] = await wordsFrom(argv as string[], flags['args-stdin'])
-    const { config, warnings } = loadMasterConfig({
-      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
-    })
-    const log = await openConsoleLog('salt-run', flags, config)
-    tellWarnings(log, flags, warnings)
-    const printer = await openPrinter(flags.quiet ? { ...flags, out: 'quiet' } : flags, config, log)
-    if (flags.doc || fun === undefined) {
-      const loader = openLoader('runners', { config, log })
-      return showDocs(await matchingDocs(loader.view, fun), printer)
-    }
-    runAs(config.user)
-    const { args, kwargs } = parseWords(words, flags['no-parse']?.split(','))
+    const [fun, ...words] = await wordsFrom(raw, flags['args-stdin'])
+    const chosen = flags.quiet ? { ...flags, out: 'quiet' } : flags
     const timeout = flags.timeout === undefined ? {} : { timeout: flags.timeout }
-    return run(config, log, printer, { fun, args, kwargs: { ...timeout, ...kwargs } })
+    const tools = await openMasterTools('salt-run', chosen, timeout)
+    if (flags.doc || fun === undefined) {
+      return showDocs(await matchingDocs(openLoader('runners', tools).view, fun), tools.printer)
+    }
+    runAs(tools.config.user)
+    return run(tools, { fun, ...parseWords(words, flags['no-parse']?.split(',')) })
   }
 }
 
@@ -61,27 +50,32 @@ interface Call {
   readonly kwargs: Record<string, unknown>
 }
 
+/** A runner that does not end by itself on Ctrl-C is left behind after so long. */
+const TIDY_MS = 1000
+
 /** Ctrl-C reaches the runner as its signal. */
 async function run(
-  config: MasterConfig,
-  log: Logger,
-  printer: Printer,
+  { config, log, printer }: Tools<MasterConfig>,
   { fun, args, kwargs }: Call,
 ): Promise<number> {
   const client = new RunnerClient({ config, log, user: currentUser() })
-  const interrupted = new AbortController()
-  process.once('SIGINT', () => interrupted.abort())
+  const { signal } = interruption()
   try {
-    const {
-      return: value,
-      success,
-      retcode,
-      outputter,
-    } = await client.run(fun, args, kwargs, interrupted.signal)
+    const { return: value, success, retcode, outputter } = await client.run(fun, args, kwargs, signal)
+    if (signal.aborted && !success) return exitCodes.interrupted
     if (!success && typeof value === 'string') tell(value)
     else if (value !== null) await printer.print(value, { outputter, retcode })
     return success ? exitCodes.ok : retcode || exitCodes.failed
   } finally {
     await client.close()
   }
+}
+
+function interruption(): AbortController {
+  const interrupted = new AbortController()
+  process.once('SIGINT', () => {
+    interrupted.abort()
+    setTimeout(() => process.exit(exitCodes.interrupted), TIDY_MS).unref()
+  })
+  return interrupted
 }

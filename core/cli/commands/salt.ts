@@ -2,13 +2,14 @@ import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
 import type { InferredFlags } from '@oclif/core/interfaces'
 import { LocalClient, type MinionResult, type PublishRequest } from '../../client/index.ts'
-import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
-import { openConsoleLog, tell, tellWarnings } from '../console.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { argumentFlags, configFlags, helpFlags, logFlags, number, outputFlags } from '../flags.ts'
+import { functionFlags, number } from '../flags.ts'
 import { jobRequest, targetOf } from '../job-request.ts'
 import { showResults } from '../job-results.ts'
-import { openPrinter, type Printer } from '../printer.ts'
+import type { Printer } from '../printer.ts'
+import { openMasterTools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
 const target = (char: 'E' | 'L' | 'G' | 'P' | 'N' | 'C' | 'I' | 'J' | 'S', description: string) =>
@@ -43,6 +44,7 @@ export default class Salt extends Command {
       description: 'Show whom the target means; run nothing.',
       helpGroup: 'TARGET',
     }),
+    'config-dump': boolean({ description: 'Show the configuration as it is in effect; run nothing.' }),
     timeout: number({ char: 't', description: 'Seconds before silent minions are asked (config: timeout).' }),
     'gather-job-timeout': number({ description: 'Seconds they have to answer that.' }),
     async: boolean({ description: 'Print the job id, do not wait.' }),
@@ -64,23 +66,18 @@ export default class Salt extends Command {
       description: 'Parts the arguments of several functions (default ,).',
       helpGroup: 'ARGUMENTS',
     }),
-    ...argumentFlags,
-    ...outputFlags,
-    ...logFlags,
-    ...configFlags,
-    ...helpFlags,
+    ...functionFlags,
   }
 
   override async run(): Promise<number> {
-    const { flags, argv } = await this.parse(Salt)
+    const { flags, raw } = await this.parse(Salt)
     if (flags.batch !== undefined) throw new UsageError('Batches are not there yet; leave out --batch.')
-    const words = await wordsFrom(argv as string[], flags['args-stdin'])
-    const { config, warnings } = loadMasterConfig({
-      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
-    })
-    const log = await openConsoleLog('salt', flags, config)
-    tellWarnings(log, flags, warnings)
-    const printer = await openPrinter(flags, config, log)
+    const words = await wordsFrom(raw, flags['args-stdin'])
+    const { config, log, printer } = await openMasterTools('salt', flags)
+    if (flags['config-dump']) {
+      await printer.print(config, { outputter: 'yaml' })
+      return exitCodes.ok
+    }
     if (flags['preview-target']) {
       const { previewTarget } = await import('../preview.ts')
       await printer.print(await previewTarget(targetOf(words[0] ?? '*', flags), config, log))
@@ -100,17 +97,16 @@ async function publish(
 ): Promise<number> {
   const client = await LocalClient.connect(config)
   try {
+    const { subset } = flags
+    const wanted = subset === undefined ? request : await client.chooseSubset(request, subset)
     if (flags.async) {
-      const { jid } = await client.publish(request)
-      process.stdout.write(`Executed command with job ID: ${jid}\n`)
+      process.stdout.write(`Executed command with job ID: ${await client.cmdAsync(wanted)}\n`)
       return exitCodes.ok
     }
-    const run = await (flags.subset === undefined
-      ? client.run(request)
-      : client.cmdSubset(request, flags.subset))
+    const run = await client.cmdIter(wanted)
     sayJid(run.jid, flags, config)
     process.once('SIGINT', () => leave(run.jid))
-    if (flags.doc) return (await import('../docs.ts')).showMinionDocs(run, printer)
+    if (flags.doc) return await (await import('../docs.ts')).showMinionDocs(run, printer)
     return await showResults(run as AsyncIterable<MinionResult>, {
       printer,
       together: flags.static === true,
@@ -123,11 +119,11 @@ async function publish(
   }
 }
 
+/** Who asks for it gets it as Salt gives it: before the results. */
 function sayJid(jid: string, flags: Flags, config: MasterConfig): void {
-  if (flags.verbose) {
-    const line = `Executing job with jid ${jid}`
-    tell(`${line}\n${'-'.repeat(line.length)}\n`)
-  } else if (flags['show-jid'] || config.show_jid) tell(`jid: ${jid}`)
+  const line = `Executing job with jid ${jid}`
+  if (flags.verbose) process.stdout.write(`${line}\n${'-'.repeat(line.length)}\n\n`)
+  else if (flags['show-jid'] || config.show_jid) process.stdout.write(`jid: ${jid}\n`)
 }
 
 /** The job goes on without us. */

@@ -38,7 +38,7 @@ function fireOne(room: WorkerRoom, id: string, tag: unknown, data: Record<string
     room.log.warn(`Dropped an event of ${id}: minions may not use the tag ${tag}.`)
     return
   }
-  if (tag === '_salt_error') room.log.error(`${id} reported an error: ${JSON.stringify(data.data)}`)
+  if (tag === tags.saltError) room.log.error(`${id} reported an error: ${JSON.stringify(data.data)}`)
   room.fire(tag, isOwnTag(tag, id) ? ownData(tag, id, data) : data)
 }
 

@@ -26,11 +26,12 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
     const caller = await authenticate(room, request)
     if (!caller) return refuse(room, request, 'AuthenticationError', 'Authentication error occurred.')
     const expected = await resolve(room, request)
+    const shown = { ...request, arg: await room.shownArguments(request) }
     if (!room.access.authorized(caller, { fun: request.fun, minions: expected.minions })) {
-      return refuse(room, request, 'AuthorizationError', 'Authorization error occurred.')
+      return refuse(room, shown, 'AuthorizationError', 'Authorization error occurred.')
     }
     if (!expected.minions.length) return publishReplies.noMatch(request.tgt)
-    return publish(room, request, expected)
+    return publish(room, request, shown, expected)
   }
 }
 
@@ -48,18 +49,23 @@ interface Expected {
   readonly missing: readonly string[]
 }
 
-async function publish(room: WorkerRoom, request: PublishLoad, expected: Expected): Promise<unknown> {
-  const { minions, missing } = expected
-  const { fun, arg, tgt, tgtType, user, ret } = request
+/** What is stored and announced is the job as it may be shown; only its minions get its secrets. */
+async function publish(
+  room: WorkerRoom,
+  request: PublishLoad,
+  shown: PublishLoad,
+  { minions, missing }: Expected,
+): Promise<unknown> {
+  const { fun, arg, tgt, tgtType, user, ret } = shown
   const about = { fun, arg, tgt, ret, tgt_type: tgtType, user, ...passedOn(request.kwargs) }
   const stored = await store(room, { load: { cmd: 'publish', ...about }, minions, wanted: request.jid })
-  if ('refused' in stored) return refuse(room, request, stored.refused, stored.message)
+  if ('refused' in stored) return refuse(room, shown, stored.refused, stored.message)
   const { jid } = stored
   room.fire(tags.jobPublished(jid), { minions })
   room.fire(tags.jobNew(jid), { jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing })
   room.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
   await room.publish(
-    makeJobLoad({ ...about, jid }),
+    makeJobLoad({ ...about, arg: request.arg, jid }),
     BY_ID.has(tgtType) ? [...minions, ...missing] : undefined,
   )
   return publishReplies.published(jid, minions, missing)
@@ -96,17 +102,10 @@ async function resolve(room: WorkerRoom, request: PublishLoad): Promise<Expected
 
 /** Tell the client and the event bus; never with the credentials that came along. */
 function refuse(room: WorkerRoom, request: PublishLoad, name: string, message: string): unknown {
-  const { tgt, tgtType, fun, arg, user } = request
-  const jid = isJid(request.jid) ? request.jid : undefined
+  const { tgt, tgtType, fun, arg, user, ret } = request
+  const jid = isJid(request.jid) ? request.jid : ''
   room.log.warn(`Refused to publish ${String(fun)} for user ${user}: ${message}`)
-  room.fire(tags.jobError(jid), {
-    ...(jid && { jid }),
-    tgt,
-    tgt_type: tgtType,
-    fun,
-    arg,
-    user,
-    error: { name, message },
-  })
+  const load = { cmd: 'publish', fun, arg, tgt, tgt_type: tgtType, ret, jid, user }
+  room.fire(tags.jobError(jid), { ...load, error: { name, message } })
   return publishReplies.failed(name, message)
 }

@@ -5,4 +5,11 @@ import { connectRequests } from './request-client.ts'
 import { serveRequests } from './request-server.ts'
 
 /** ZMTP over TCP as Salt speaks it (wire protocol §4 and §9): ROUTER–REQ for requests, XPUB–SUB for publications. */
-export const zeromq: Transport = { name: 'zeromq', serveRequests, connectRequests, servePublish, subscribe }
+export const zeromq: Transport = {
+  name: 'zeromq',
+  reach: 'network',
+  serveRequests,
+  connectRequests,
+  servePublish,
+  subscribe,
+}

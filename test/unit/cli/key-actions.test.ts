@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import SaltKey from '../../../core/cli/commands/salt-key.ts'
 import { outcomeOf } from '../../../core/cli/program.ts'
 import { captured } from '../../harness/terminal.ts'
@@ -30,6 +31,58 @@ afterEach(() => rm(folder, { recursive: true }))
 const file = (state: string, id: string, text = pem) => writeFile(join(folder, 'pki', state, id), text)
 const ids = (state: string) => readdir(join(folder, 'pki', state))
 const key = (...argv: string[]) => captured(() => outcomeOf(SaltKey, ['-c', folder, ...argv]))
+
+/** With somebody who types this. */
+async function answered(typed: string, ...argv: string[]) {
+  const stdin = vi.spyOn(process, 'stdin', 'get')
+  stdin.mockReturnValue(Readable.from([typed]) as unknown as typeof process.stdin)
+  try {
+    return await key(...argv)
+  } finally {
+    stdin.mockRestore()
+  }
+}
+
+describe('questions of salt-key', () => {
+  test('accepting asks with the keys it means; an empty line is yes', async () => {
+    await file('minions_pre', 'web01')
+    const { result, stdout, stderr } = await answered('\n', '-a', 'web*')
+    expect(stderr).toBe(
+      'The following keys are going to be accepted:\nminions_pre:\n    web01\nProceed? [n/Y] ',
+    )
+    expect([stdout, result]).toEqual(['Key for minion web01 accepted.\n', 0])
+  })
+
+  test('deleting asks as well; an empty line is no', async () => {
+    await file('minions', 'web01')
+    const { result, stdout, stderr } = await answered('\n', '-d', 'web01')
+    expect(stderr).toMatch(/going to be deleted:\nminions:\n {4}web01\nProceed\? \[N\/y\] $/)
+    expect([stdout, result]).toEqual(['', 1])
+    expect(await ids('minions')).toEqual(['web01'])
+  })
+
+  test.each([
+    ['y\n', []],
+    ['Yes\n', []],
+    ['n\n', ['web01']],
+    ['whatever\n', ['web01']],
+    ['', ['web01']],
+  ])('the answer %j leaves the keys %j', async (typed, left) => {
+    await file('minions_pre', 'web01')
+    await answered(typed, '-r', 'web01')
+    expect(await ids('minions_pre')).toEqual(left)
+    await file('minions', 'web01')
+    await answered(typed, '-d', 'web01')
+    expect(await ids('minions')).toEqual(left)
+  })
+
+  test('-y asks nothing', async () => {
+    await file('minions_pre', 'web01')
+    const { result, stderr } = await answered('n\n', '-y', '-A')
+    expect([stderr, result]).toEqual(['', 0])
+    expect(await ids('minions')).toEqual(['web01'])
+  })
+})
 
 describe('salt-key', () => {
   test('lists keys by state', async () => {
@@ -81,6 +134,24 @@ describe('salt-key', () => {
     expect(stderr).toContain('The key of web01 cannot be read as an RSA public key')
     expect(stdout).toBe('')
     expect(result).toBe(1)
+  })
+
+  test('-q says nothing of what was done, --out gives it as data', async () => {
+    await file('minions_pre', 'web01')
+    await file('minions_pre', 'web02')
+    expect((await key('-y', '-q', '-a', 'web01')).stdout).toBe('')
+    const { stdout } = await key('-y', '-a', 'web02', '--out', 'json', '--out-indent', '-1')
+    expect(stdout).toBe('{"minions": ["web02"]}\n')
+  })
+
+  test('keys of other states are meant only where that is said', async () => {
+    await file('minions_rejected', 'web01')
+    expect((await key('-y', '-a', 'web01')).result).toBe(1)
+    expect((await key('-y', '-a', 'web01', '--include-rejected')).result).toBe(0)
+    expect(await ids('minions')).toEqual(['web01'])
+    expect((await key('-y', '-R')).result).toBe(0)
+    expect(await ids('minions')).toEqual(['web01'])
+    expect((await key('-y', '-D')).stdout).toBe('Key for minion web01 deleted.\n')
   })
 
   test('prints keys and fingerprints', async () => {

@@ -15,6 +15,7 @@ const programs: [string, Program][] = [Salt, SaltCall, SaltKey, SaltMaster, Salt
   (program) => [program.id, program],
 )
 
+const folderOfNothing = '/nonexistent'
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-cli-'))
@@ -58,6 +59,8 @@ describe('usage', () => {
     [Salt, ['*'], 'Say which function'],
     [Salt, ['*', 'test.ping', '-t', 'soon'], "--timeout needs a number, not 'soon'"],
     [Salt, ['*', 'test.ping', '-b', '2'], 'not there yet'],
+    [Salt, ['*', 'test.ping', '--eauth', 'pam'], "Salt's --eauth is not there yet"],
+    [SaltRun, ['-a', 'pam', 'jobs.active'], "Salt's -a is not there yet"],
     [Salt, ['*', 'test.ping', '-l', 'loud'], 'Expected --log-level=loud to be one of'],
     [Salt, ['*', 'test.ping', '--out', 'bogus'], "no outputter 'bogus'. There are: json, key, nested"],
     [SaltRun, ['--async', 'jobs.active'], 'not there yet'],
@@ -71,9 +74,34 @@ describe('usage', () => {
     expect(result).toBe(64)
   })
 
+  test('--config-dump shows the configuration as it is in effect', async () => {
+    const { result, stdout } = await run(Salt, '-c', folder, '--config-dump')
+    expect(stdout).toContain(`root_dir: ${folder}`)
+    expect(stdout).toContain('worker_threads: ')
+    expect(result).toBe(0)
+  })
+
   test('a word after -- is never a flag', async () => {
     const { stderr } = await run(Salt, '-c', folder, '*', 'test.arg', '--', '--version', '-h')
     expect(stderr).toContain('The master is not responding')
+  })
+
+  test.each([
+    [
+      ['1', '2', '1', ',', 'a', ','],
+      [1, 2, 1, ',', 'a', ','],
+    ],
+    [
+      ['-t', '5', '7', '5'],
+      [7, 5],
+    ],
+    [
+      ['b', '-m', folderOfNothing, 'a', '--', 'a', '-t', folderOfNothing],
+      ['b', 'a', 'a', '-t', folderOfNothing],
+    ],
+  ])('words stay where they were typed, however often they occur: %j', async (words, args) => {
+    const { stdout } = await run(SaltCall, '--local', '-c', folder, '--out', 'json', 'test.arg', ...words)
+    expect(JSON.parse(stdout).local.args).toEqual(args)
   })
 
   test('without a master the exit code is 2', async () => {

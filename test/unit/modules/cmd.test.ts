@@ -427,6 +427,27 @@ describe('The relatives of cmd.run', () => {
     expect(await call(cmd.exec_code_all, { lang: 'sh', code: 'exit 3' })).toMatchObject({ retcode: 3 })
   })
 
+  test('script and exec_code take the options of cmd.run', async () => {
+    const source = join(folder, 'options.sh')
+    await writeFile(source, '#!/bin/sh\npwd; umask; echo $A; cat; exit 4\n')
+    const given = { cwd: folder, umask: '077', env: { A: 'a' }, stdin: 'in', success_retcodes: [4] }
+    const stdout = `${folder}\n0077\na\nin`
+    expect(await call(cmd.script, { source, ...given })).toMatchObject({ stdout, retcode: 0 })
+    const code = await readFile(source, 'utf8')
+    expect(await call(cmd.exec_code_all, { lang: 'sh', code, ...given })).toMatchObject({
+      stdout,
+      retcode: 0,
+    })
+    expect(await call(cmd.script, { source: `file://${source}`, timeout: 0.2, stdin: '' })).toMatchObject({
+      retcode: 4,
+    })
+    const slow = { lang: 'sh', code: 'sleep 60', timeout: 0.2 }
+    expect(await call(cmd.exec_code_all, slow)).toMatchObject({
+      stdout: expect.stringMatching(/Timed out after 0.2 seconds$/),
+      retcode: 1,
+    })
+  })
+
   test('which, which_bin and has_exec look in the PATH', async () => {
     expect(await call(cmd.which, { cmd: 'sh' })).toMatch(/\/sh$/)
     expect(await call(cmd.which, { cmd: 'nosuchprogram' })).toBeNull()
@@ -458,7 +479,8 @@ describe('The relatives of cmd.run', () => {
   })
 
   test('powershell is refused with a reason', async () => {
-    await expect(call(cmd.powershell, { cmd: 'x' })).rejects.toThrow('Windows minions')
+    for (const fn of [cmd.powershell, cmd.powershell_all])
+      await expect(call(fn, { cmd: 'x' })).rejects.toThrow('Windows minions')
   })
 })
 

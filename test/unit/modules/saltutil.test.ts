@@ -58,9 +58,11 @@ test('find_job gives the job, or an empty map', async () => {
   expect(await ask(saltutil.find_job, { jid: '9' })).toEqual({})
 })
 
-test('find_cached_job says if there is none', async () => {
+test('find_cached_job gives the return, or says that there is none', async () => {
   minion.findCachedJob.mockResolvedValue(undefined)
   expect(await ask(saltutil.find_cached_job, { jid: '9' })).toBe('This minion has no cached return of job 9')
+  minion.findCachedJob.mockResolvedValue({ jid: '9', return: true })
+  expect(await ask(saltutil.find_cached_job, { jid: '9' })).toEqual({ jid: '9', return: true })
 })
 
 test('signal_job takes numbers and names', async () => {
@@ -88,8 +90,13 @@ test('refreshes go to the minion', async () => {
   await ask(saltutil.refresh_matchers)
   expect(minion.refreshModules).toHaveBeenCalledOnce()
   expect(minion.refreshGrains).toHaveBeenCalledOnce()
-  expect(minion.fire).toHaveBeenCalledWith('matchers_refresh', {})
-  expect(await ask(saltutil.refresh_pillar)).toBe(true)
+  await ask(saltutil.refresh_beacons)
+  expect(minion.fire.mock.calls).toEqual([
+    ['matchers_refresh', {}],
+    ['beacons_refresh', {}],
+  ])
+  await ask(saltutil.refresh_pillar)
+  expect(minion.refreshGrains).toHaveBeenCalledTimes(2)
 })
 
 test('caches are cleared by age', async () => {

@@ -25,6 +25,10 @@ describe('lists', () => {
     expect(await run('sys.list_runners', ['tes*'])).toEqual(['test'])
     expect(await run('sys.list_runner_functions', ['test.arg'])).toEqual(['test.arg'])
     expect(await run('sys.list_returners')).toEqual(expect.any(Array))
+    expect(await run('sys.returner_doc')).toEqual(expect.any(Object))
+    expect(await run('sys.runner_argspec', ['test.sleep'])).toEqual({
+      'test.sleep': { args: ['s_time'], defaults: [10], varargs: null, kwargs: null },
+    })
   })
 })
 

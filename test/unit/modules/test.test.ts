@@ -103,6 +103,23 @@ describe('calls of other functions', () => {
   })
 })
 
+describe('the small ones', () => {
+  test('outputter gives its data back, tty says where it went, stack names this place', async () => {
+    expect(await value('test.outputter', [{ a: 1 }])).toEqual({ a: 1 })
+    expect(await value('test.tty', ['tty0', 'x'])).toContain('moved to cmd.tty')
+    expect(await value('test.stack')).toMatch(/^ +at /)
+  })
+  test('attr_call gives the grains', async () => {
+    expect(await value('test.attr_call', [], {}, { grains: { os: 'X' } })).toEqual({ os: 'X' })
+  })
+  test('deprecation_warning warns in the log', async () => {
+    const warned: string[] = []
+    const log = { ...fakeContext().log, warn: (message: string) => void warned.push(message) }
+    expect(await value('test.deprecation_warning', [], {}, { log })).toBe(true)
+    expect(warned).toEqual([expect.stringContaining('deprecation')])
+  })
+})
+
 describe('time', () => {
   test('sleep takes the time asked for and wakes when the job is killed', async () => {
     expect(await value('test.sleep', ['0.01'])).toBe(true)

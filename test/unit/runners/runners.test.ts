@@ -3,6 +3,7 @@ import type { Context, MasterServices, StoredJob, StoredReturn } from '../../../
 import * as event from '../../../runners/event.ts'
 import * as jobs from '../../../runners/jobs.ts'
 import * as manage from '../../../runners/manage.ts'
+import * as runnerTest from '../../../runners/test.ts'
 import { captured } from '../../harness/terminal.ts'
 
 const old: StoredJob = {
@@ -98,6 +99,26 @@ describe('jobs', () => {
     await expect(call(jobs.lookup_jid, { jid: '1' })).rejects.toThrow('There is no job 1 in the job cache')
   })
 
+  test('lookup_jid is shown by the outputter of the job, the others by the one they are given', async () => {
+    const nested = { ...returned, out: 'txt' }
+    const services = { ...master(), jobs: { ...master().jobs, returns: async () => [nested] } }
+    const found = await jobs.lookup_jid.run(
+      { jid: old.jid, returned: true, missing: false } as Loose,
+      { master: services } as unknown as Context,
+    )
+    expect(found).toEqual({ data: { web01: 'a\nb' }, outputter: 'txt' })
+    for (const [runner, args] of [
+      [jobs.list_jobs, {}],
+      [jobs.list_jobs_filter, { count: 1 }],
+      [jobs.last_run, {}],
+    ] as const) {
+      expect(await call(runner, { ...args, outputter: 'json' })).toEqual({
+        data: expect.any(Object),
+        outputter: 'json',
+      })
+    }
+  })
+
   test('print_job and last_run show all of a job', async () => {
     const whole = await call(jobs.print_job, { jid: old.jid })
     expect(whole[old.jid].Result).toEqual({ web01: { return: 'a\nb', retcode: 0, success: true } })
@@ -147,6 +168,11 @@ describe('manage', () => {
     expect(await call(manage.present, { subset: ['web02', 'db01'] })).toEqual(['web02'])
   })
 
+  test('what cannot be done yet is refused with a way out', async () => {
+    await expect(call(manage.down, { removekeys: true })).rejects.toThrow('salt-key -d')
+    await expect(call(manage.present, { show_ip: true })).rejects.toThrow('grains.get ipv4')
+  })
+
   test('versions are compared with the master', async () => {
     const versions = await call(manage.versions, {}, [
       { id: 'a', return: '0.0.1' },
@@ -171,5 +197,55 @@ describe('event', () => {
 
   test('send hands over data and further keywords', async () => {
     expect(await call(event.send, { tag: 'my/tag', data: { a: 1 }, more: { b: 2 } })).toBe(true)
+  })
+})
+
+describe('test', () => {
+  test('arg and raw_arg give the arguments back', async () => {
+    const given = { args: [1, 'two'], kwargs: { a: 3 } }
+    expect(await call(runnerTest.arg, given)).toEqual(given)
+    expect(await call(runnerTest.raw_arg, given)).toEqual(given)
+  })
+
+  test('metasyntactic knows two countries', async () => {
+    expect(await call(runnerTest.metasyntactic, { locality: 'us' })).toContain('foo')
+    expect(await call(runnerTest.metasyntactic, { locality: 'uk' })).toContain('wibble')
+    expect(await call(runnerTest.metasyntactic, { locality: 'fr' })).toBeNull()
+  })
+
+  test('stdout_print prints and returns', async () => {
+    const { result, stdout } = await captured(() => call(runnerTest.stdout_print))
+    expect([result, stdout]).toEqual(['bar', 'foo\n'])
+  })
+
+  test('sleep takes its time, and ends with the signal', async () => {
+    expect(await call(runnerTest.sleep, { s_time: 0.01 })).toBe(true)
+    const signal = AbortSignal.abort()
+    await expect(runnerTest.sleep.run({ s_time: 60 }, { signal } as Context)).rejects.toMatchObject({
+      name: 'AbortError',
+    })
+  })
+
+  test('stream fires events of its progress until it is stopped', async () => {
+    const stop = new AbortController()
+    const tags: string[] = []
+    const services = {
+      ...master(),
+      fire: async (tag: string) => {
+        stop.abort()
+        return tags.push(tag) > 0
+      },
+    }
+    const context = { master: services, signal: stop.signal, job: { jid: '7' } } as unknown as Context
+    await expect(runnerTest.stream.run({}, context)).rejects.toMatchObject({ name: 'AbortError' })
+    expect(tags).toEqual(['salt/run/7/progress'])
+  })
+
+  test('get_opts masks what is named like a secret', async () => {
+    const opts = { interface: '0.0.0.0', mysql_password: 's3cret', rotate_aes_key: true }
+    expect(await runnerTest.get_opts.run({}, { opts } as unknown as Context)).toEqual({
+      ...opts,
+      mysql_password: '**********',
+    })
   })
 })

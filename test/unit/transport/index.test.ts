@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { getTransport } from '../../../core/transport/index.ts'
+import { getNetworkTransport, getTransport } from '../../../core/transport/index.ts'
 
 describe('the transport named in the configuration', () => {
   it.each(['zeromq', 'memory'])('%s is known', (name) => {
@@ -8,5 +8,13 @@ describe('the transport named in the configuration', () => {
 
   it.each(['tcp', '', 'constructor', '__proto__'])('%j is not, and the known ones are listed', (name) => {
     expect(() => getTransport(name)).toThrow(/one of: zeromq, memory/)
+  })
+
+  it('must reach other processes where those are the peers', () => {
+    expect(getNetworkTransport('zeromq').name).toBe('zeromq')
+    expect(() => getNetworkTransport('memory')).toThrow(
+      /'memory' joins .* of one process only.*one of: zeromq\./,
+    )
+    expect(() => getNetworkTransport('tcp')).toThrow('one of: zeromq, memory')
   })
 })

@@ -1,0 +1,48 @@
+import type { Params } from '../author/params.ts'
+import { MASK } from '../base/secret.ts'
+import { keywordsIn } from './arguments.ts'
+import { positionalNames } from './bind.ts'
+import type { Loader } from './loader.ts'
+
+interface Call {
+  readonly fun: string | readonly string[]
+  /** Of several functions: a list for each. */
+  readonly arg: readonly unknown[]
+}
+
+/**
+ * The arguments of a job (wire protocol §10.1) as they may be shown and stored: values of `p.secret` parameters are
+ * masked. Those of a function that is not known here stay as they are. Never rejects.
+ */
+export async function maskArguments(
+  { fun, arg }: Call,
+  loader: Pick<Loader, 'params'>,
+): Promise<readonly unknown[]> {
+  if (typeof fun !== 'string') {
+    return Promise.all(
+      arg.map((own, index) => {
+        const name = fun[index]
+        return name !== undefined && Array.isArray(own) ? maskArguments({ fun: name, arg: own }, loader) : own
+      }),
+    )
+  }
+  if (arg.length === 0) return arg
+  const params = await loader.params(fun).catch(() => undefined)
+  return params ? masked(arg, params) : arg
+}
+
+function masked(arg: readonly unknown[], params: Params): readonly unknown[] {
+  const isSecret = (name: string | undefined) =>
+    name !== undefined && Object.hasOwn(params, name) && params[name]?.secret === true
+  if (!Object.keys(params).some(isSecret)) return arg
+  const places = positionalNames(params)
+  let place = 0
+  return arg.map((item) => {
+    const keywords = keywordsIn(item)
+    if (!keywords) return isSecret(places[place++]) ? MASK : item
+    if (!keywords.some(([name]) => isSecret(name))) return item
+    if (typeof item === 'string') return `${keywords[0]?.[0]}=${MASK}`
+    const shown = keywords.map(([name, value]) => [name, isSecret(name) ? MASK : value])
+    return { __kwarg__: true, ...Object.fromEntries(shown) }
+  })
+}

@@ -1,0 +1,261 @@
+/** What people type, as they type it: targets, outputs, exit codes, and what goes to standard error. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tags } from '../../core/events/index.ts'
+import { bin, Cluster, run } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await Cluster.open({ master: { nodegroups: { front: 'L@web1' } } })
+  await Promise.all([
+    cluster.addMinion('web1', { grains: { role: 'web' } }),
+    cluster.addMinion('db1', { grains: { role: 'db' } }),
+  ])
+}, 120_000)
+afterAll(() => cluster?.close())
+
+const salt = (...args: string[]) => cluster.salt(...args)
+const json = async (...args: string[]) => {
+  const { stdout, code } = await salt(...args, '--out', 'json', '--static')
+  return { code, value: JSON.parse(stdout) as Record<string, unknown> }
+}
+const call = (...args: string[]) =>
+  run('salt-call', ['-c', cluster.minions.get('web1')!.directory, '--local', ...args])
+
+describe('salt', () => {
+  test.each([
+    [['web*'], ['web1']],
+    [
+      ['-E', '(web|db)\\d'],
+      ['db1', 'web1'],
+    ],
+    [
+      ['-L', 'db1,web1'],
+      ['db1', 'web1'],
+    ],
+    [['-G', 'role:d*'], ['db1']],
+    [['-P', 'role:^w.b$'], ['web1']],
+    [
+      ['-C', 'G@role:web or db*'],
+      ['db1', 'web1'],
+    ],
+    [['-N', 'front'], ['web1']],
+    [
+      ['-S', '127.0.0.1'],
+      ['db1', 'web1'],
+    ],
+  ])('the target %j means %j', async (target, ids) => {
+    const { value, code } = await json(...target, 'test.ping')
+    expect([Object.keys(value).sort(), code]).toEqual([ids, 0])
+    const preview = await salt(...target, '--preview-target', '--out', 'json')
+    expect(JSON.parse(preview.stdout)).toEqual(ids)
+  })
+
+  test.each([
+    ['nested', 'web1:\n    True\n'],
+    ['json', '{\n    "web1": true\n}\n'],
+    ['yaml', 'web1: true\n'],
+    ['raw', "{'web1': True}\n"],
+    ['txt', 'web1: True\n'],
+    ['pprint', "{'web1': True}\n"],
+    ['quiet', ''],
+  ])('--out %s', async (out, text) => {
+    expect((await salt('web1', 'test.ping', '--out', out, '--no-color')).stdout).toBe(text)
+  })
+
+  test('--async prints the job id and does not wait', async () => {
+    const { stdout, code, ms } = await salt('--async', '*', 'test.sleep', '20')
+    expect(stdout).toMatch(/^Executed command with job ID: \d{20}\n$/)
+    expect(code).toBe(0)
+    expect(ms).toBeLessThan(15_000)
+    await salt('*', 'saltutil.kill_all_jobs')
+  })
+
+  test('-v and --show-jid name the job before the results', async () => {
+    const verbose = await salt('-v', 'web1', 'test.ping', '--out', 'txt')
+    expect(verbose.stdout).toMatch(/^Executing job with jid \d{20}\n-{43}\n\nweb1: True\n$/)
+    const shown = await salt('--show-jid', 'web1', 'test.ping', '--out', 'txt')
+    expect(shown.stdout).toMatch(/^jid: \d{20}\nweb1: True\n$/)
+    expect([verbose.stderr, shown.stderr]).toEqual(['', ''])
+  })
+
+  test('--subset picks minions that have the function', async () => {
+    const { value, code } = await json('--subset', '1', '*', 'test.ping')
+    expect([Object.values(value), code]).toEqual([[true], 0])
+    expect((await salt('--async', '--subset', '1', '*', 'test.ping')).stdout).toContain('job ID')
+    const none = await salt('--subset', '1', '*', 'no.such')
+    expect([none.stdout, none.code]).toEqual(['', 2])
+    expect(none.stderr).toContain('has no.such. No command was sent.')
+  })
+
+  test('-d shows documentation, each function once', async () => {
+    const { stdout, code } = await salt('-d', '*', 'test.ping')
+    expect(stdout.match(/^test\.ping:$/gm)).toHaveLength(1)
+    expect(code).toBe(0)
+    expect((await salt('-d', '*', 'no.such')).code).toBe(2)
+  })
+
+  test('exit codes tell the truth, also of several functions in one job', async () => {
+    const codes = async (...args: string[]) => (await salt(...args)).code
+    expect(await codes('*', 'test.ping,test.echo', ',', 'x')).toBe(0)
+    expect(await codes('*', 'test.ping,test.retcode', ',', '3')).toBe(1)
+    expect(await codes('web1', 'cmd.run,test.ping', 'kill -9 $$', ',')).toBe(1)
+    expect(await codes('*', 'no.such')).toBe(1)
+    expect(await codes('nobody', 'test.ping')).toBe(2)
+    expect(await codes('--static', '*', 'test.retcode', '1')).toBe(1)
+  })
+
+  test('nobody to run it is a sentence on standard error', async () => {
+    const { stdout, stderr } = await salt('nobody', 'test.ping')
+    expect(stdout).toBe('')
+    expect(stderr).toContain('No minions matched the target. No command was sent, no jid was assigned.')
+  })
+
+  test('Ctrl-C ends the command, says which job it was, and the job goes on', async () => {
+    const bus = await cluster.events()
+    const news = bus.subscribe((tag) => tag.startsWith(tags.jobs) && tag.endsWith('/new'))
+    const waiting = typed('salt', 'web1', 'cmd.run', 'sleep 3; echo done')
+    for await (const _ of news) break
+    await until('the answer to the command', () => waiting.child.exitCode === null)
+    const jobs = await cluster.command('salt-run', 'jobs.active', '--out', 'json')
+    const [jid = ''] = Object.keys(JSON.parse(jobs.stdout))
+    waiting.child.kill('SIGINT')
+    const { stderr, code } = await waiting.ended
+    expect(code).toBe(130)
+    expect(stderr).toContain(`salt-run jobs.lookup_jid ${jid}`)
+    const look = () => cluster.command('salt-run', 'jobs.lookup_jid', jid, '--out', 'json')
+    await until('the return', async () => (await look()).stdout.includes('"done"'))
+    await bus.close()
+  })
+})
+
+describe('salt-run', () => {
+  const runner = (...args: string[]) => cluster.command('salt-run', ...args)
+
+  test('manage tells who is up, and what they run', async () => {
+    expect(JSON.parse((await runner('manage.up', '--out', 'json')).stdout)).toEqual(['db1', 'web1'])
+    expect(JSON.parse((await runner('manage.status', '--out', 'json')).stdout)).toEqual({
+      down: [],
+      up: ['db1', 'web1'],
+    })
+    expect(JSON.parse((await runner('manage.present', '--out', 'json')).stdout)).toEqual(['db1', 'web1'])
+    const versions = JSON.parse((await runner('manage.versions', '--out', 'json')).stdout)
+    expect(Object.keys(versions['Up to date'])).toHaveLength(2)
+  })
+
+  test('-t is the time minions have, for every runner', async () => {
+    expect((await runner('-t', '2', 'manage.up')).code).toBe(0)
+    expect((await runner('-t', '2', 'test.arg', '1')).code).toBe(0)
+  })
+
+  test('failures are told on standard error, with an exit code', async () => {
+    for (const args of [['no.such'], ['jobs.lookup_jid', '1'], ['test.sleep', 'x'], ['test.sleep', 'a=1']]) {
+      const { stdout, stderr, code } = await runner(...args)
+      expect([stdout, code]).toEqual(['', 1])
+      expect(stderr).not.toBe('')
+    }
+  })
+
+  test('event.send is seen by event.listen', async () => {
+    const listening = typed('salt-run', 'event.listen', 'my/*', 'count=1')
+    const fire = () => runner('event.send', 'my/tag', '{a: 1}')
+    await until('the event', async () => {
+      await fire()
+      return listening.child.exitCode !== null
+    })
+    const { stdout, code } = await listening.ended
+    expect(stdout).toMatch(/^my\/tag\t\{"a":1,/)
+    expect(code).toBe(0)
+  })
+
+  test('Ctrl-C ends a runner at once', async () => {
+    const bus = await cluster.events()
+    const news = bus.subscribe((tag) => tag.startsWith('salt/run/') && tag.endsWith('/new'))
+    const sleeping = typed('salt-run', 'test.sleep', '60')
+    for await (const _ of news) break
+    sleeping.child.kill('SIGINT')
+    expect(await sleeping.ended).toEqual({ stdout: '', stderr: '', code: 130 })
+    await bus.close()
+  })
+
+  test('-q prints nothing, no function shows documentation', async () => {
+    expect((await runner('-q', 'test.arg', '1')).stdout).toBe('')
+    expect((await runner()).stdout).toContain('jobs.list_jobs:')
+    expect((await runner('-d', 'jobs.active')).stdout).toContain('jobs.active:')
+  })
+})
+
+test('a program has the same, under the names of Salt', async () => {
+  const client = await cluster.client()
+  const request = { tgt: '*', fun: 'test.echo', arg: ['x'] }
+  expect(await client.cmd(request)).toEqual({ db1: 'x', web1: 'x' })
+  const results = []
+  for await (const result of await client.cmdIter(request)) results.push([result.id, result.state])
+  expect(results.sort()).toEqual([
+    ['db1', 'returned'],
+    ['web1', 'returned'],
+  ])
+  expect((await client.cmdSubset(request, 1)).minions).toHaveLength(1)
+  expect(await client.cmdAsync(request)).toMatch(/^\d{20}$/)
+  expect(await client.runJob(request)).toMatchObject({ minions: ['db1', 'web1'], missing: [] })
+  await expect(client.cmdBatch(request, 1)).rejects.toThrow('not there yet')
+  await client.close()
+})
+
+test('salt-call tells the master what it returned, unless it is told not to', async () => {
+  const bus = await cluster.events()
+  const news = bus.subscribe((tag) => tag.startsWith(tags.jobs) && tag.endsWith('/ret/web1'))
+  const { directory } = cluster.minions.get('web1')!
+  const told = ['--no-return-event', '--no-color']
+  for (const flag of told) await run('salt-call', ['-c', directory, flag, 'test.echo', `said ${flag}`])
+  for await (const { data } of news) {
+    if (!String(data.return).startsWith('said')) continue
+    expect(data).toMatchObject({ fun: 'test.echo', return: 'said --no-color' })
+    break
+  }
+  await bus.close()
+})
+
+describe('salt-call --local', () => {
+  test('gives the value under local, or all there is with --metadata', async () => {
+    expect((await call('test.echo', 'x', '--out', 'txt')).stdout).toBe('local: x\n')
+    const { stdout } = await call('--metadata', 'test.retcode', '3', '--out', 'json')
+    expect(JSON.parse(stdout).local).toMatchObject({
+      return: true,
+      retcode: 3,
+      success: false,
+      fun: 'test.retcode',
+      id: 'web1',
+    })
+  })
+
+  test('what fails is told on standard error', async () => {
+    const missing = await call('no.such')
+    expect([missing.stdout, missing.code]).toEqual(['', 255])
+    expect(missing.stderr).toContain("'no.such' is not available.")
+    const failed = await call('test.exception', 'Oh noes!', '--out', 'json')
+    expect([failed.stdout, failed.code]).toEqual(['', 1])
+    expect(failed.stderr).toContain('Oh noes!')
+  })
+
+  test('-g and -d', async () => {
+    expect(JSON.parse((await call('-g', '--out', 'json')).stdout).local).toMatchObject({ role: 'web' })
+    expect((await call('-d', 'test.ping')).stdout).toContain('test.ping:')
+  })
+})
+
+/** A command that is still running. */
+function typed(program: string, ...args: string[]) {
+  const child: ChildProcess = spawn(process.execPath, [join(bin, program), '-c', cluster.configDir, ...args])
+  const texts = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text
+    })
+  const ended = new Promise<{ stdout: string; stderr: string; code: number | null }>((done) =>
+    child.once('close', (code) => done({ ...texts, code })),
+  )
+  return { child, ended }
+}

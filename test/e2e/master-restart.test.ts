@@ -1,0 +1,40 @@
+/** A command that waits for returns while its master is started again: it shows every one of them. */
+import { readdir } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { Cluster } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+
+const OUTAGE_MS = 2_000
+
+let cluster: Cluster
+afterEach(() => cluster?.close())
+
+const begun = async () => (await readdir(cluster.root)).filter((name) => name.startsWith('began-')).length
+
+/** Start `salt`, kill the master when the job has begun everywhere, start it again after a while; what `salt` came to. */
+async function throughRestart(script: string) {
+  cluster = await Cluster.open({
+    minions: ['web1', 'web2'],
+    master: { gather_job_timeout: 1 },
+    minion: { recon_default: 3_000, recon_max: 0, recon_randomize: false },
+  })
+  const command = `mktemp ${cluster.root}/began-XXXXXX >/dev/null; ${script}`
+  const salt = cluster.salt('-t', '1', '*', 'cmd.run', command, '--out', 'txt')
+  await until('the job to begin', async () => (await begun()) === 2)
+  await cluster.master.killAll()
+  await delay(OUTAGE_MS)
+  await cluster.startMaster()
+  const { stdout, stderr, code } = await salt
+  return { returned: stdout.trim().split('\n').sort(), stderr, code }
+}
+
+const complete = { returned: ['web1: done', 'web2: done'], stderr: '', code: 0 }
+
+test('when the job outlives the outage', async () => {
+  expect(await throughRestart('sleep 12; echo done')).toEqual(complete)
+}, 120_000)
+
+test('when the job ends while the master is away', async () => {
+  expect(await throughRestart('sleep 1; echo done')).toEqual(complete)
+}, 120_000)

@@ -1,0 +1,147 @@
+/** A master and its minions in the test's own process, joined by either transport; jobs run in that process as well. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Log } from '../../core/author/context.ts'
+import { decode } from '../../core/codec/index.ts'
+import { loadMinionConfig } from '../../core/config/index.ts'
+import { minionEventSockets, tags } from '../../core/events/index.ts'
+import { openPublisher, type Publisher } from '../../core/master/publisher.ts'
+import { Minion } from '../../core/minion/minion.ts'
+import type { RequestServer } from '../../core/transport/contract.ts'
+import { getTransport } from '../../core/transport/index.ts'
+import { packClear } from '../../core/wire/envelope.ts'
+import { InProcessMaster } from './in-process-master.ts'
+import { until } from './until.ts'
+
+export interface InProcessClusterSetup {
+  readonly minions: readonly string[]
+  readonly transport: 'memory' | 'zeromq'
+  readonly master?: Readonly<Record<string, unknown>>
+  readonly minion?: Readonly<Record<string, unknown>>
+}
+
+export class InProcessCluster {
+  readonly master: InProcessMaster
+  readonly minions = new Map<string, Minion>()
+  readonly #setup: InProcessClusterSetup
+  readonly #logged = new Map<string, string[]>()
+  readonly #requests: RequestServer
+  readonly #publisher: Publisher
+
+  static async open(setup: InProcessClusterSetup): Promise<InProcessCluster> {
+    const transport = getTransport(setup.transport)
+    const local = { interface: '127.0.0.1', publish_port: 0, auto_accept: true }
+    const master = await InProcessMaster.open({
+      options: { ...local, ...setup.master },
+      publish: (job, minions) => publisher.channel.publish(job, minions),
+    })
+    const { config, aesKeys, room } = master
+    const publisher = await openPublisher({ config, transport, aesKeys, masterKey: room.masterKey })
+    const requests = await transport.serveRequests({ host: config.interface, port: 0 })
+    requests.serve((frame) => master.answer(frame))
+    const cluster = new InProcessCluster(setup, master, requests, publisher)
+    await Promise.all(setup.minions.map((id) => cluster.startMinion(id)))
+    return cluster
+  }
+
+  private constructor(
+    setup: InProcessClusterSetup,
+    master: InProcessMaster,
+    requests: RequestServer,
+    publisher: Publisher,
+  ) {
+    this.#setup = setup
+    this.master = master
+    this.#requests = requests
+    this.#publisher = publisher
+  }
+
+  /** Run a job, and give what each of the minions it reaches returns. */
+  async run(tgt: string, fun: string, arg: readonly unknown[] = []): Promise<Record<string, unknown>> {
+    const load = { cmd: 'publish', tgt, fun, arg, user: 'root', key: await this.master.rootKey() }
+    const reply = decode(await this.master.answer(packClear(load))) as {
+      load: { jid: string; minions: string[] }
+    }
+    const { jid, minions } = reply.load
+    const returns = () => this.master.room.jobs.returns(jid)
+    await Promise.all(minions.map((id) => this.returned(jid, id)))
+    return Object.fromEntries([...returns()].map(([id, ret]) => [id, ret.return]))
+  }
+
+  /** Wait for a return to be stored. */
+  async returned(jid: string, id: string): Promise<void> {
+    await until(`the return of ${id}`, () => this.master.room.jobs.return(jid, id))
+  }
+
+  /** What a minion has logged: level and sentence. */
+  logged(id: string): readonly string[] {
+    return this.#logged.get(id) ?? []
+  }
+
+  async stopMinion(id: string): Promise<void> {
+    await this.minions.get(id)?.close()
+    this.minions.delete(id)
+  }
+
+  /** Addresses of the event bus of a minion. */
+  minionSockets(id: string) {
+    const { config } = this.#minionConfig(id)
+    return minionEventSockets(config, config.id)
+  }
+
+  /** The master is not reached any more. */
+  async vanish(): Promise<void> {
+    await this.#requests.close()
+    await this.#publisher.close()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.minions.keys()].map((id) => this.stopMinion(id)))
+    await this.vanish()
+    await this.master.close()
+  }
+
+  async startMinion(id: string): Promise<void> {
+    const { config } = this.#minionConfig(id)
+    await mkdir(config.root_dir, { recursive: true, mode: 0o700 })
+    const starts = this.#starts(id)
+    const minion = await Minion.open(config, this.#logOf(id), getTransport(this.#setup.transport))
+    this.minions.set(id, minion)
+    minion.run().catch(() => {})
+    await until(`the start of ${id}`, () => this.#starts(id) > starts)
+  }
+
+  #minionConfig(id: string) {
+    const root = join(this.master.root, id)
+    const overrides = {
+      root_dir: root,
+      pki_dir: '/pki',
+      cachedir: '/cache',
+      sock_dir: '/run',
+      id,
+      master: '127.0.0.1',
+      master_port: this.#requests.port,
+      publish_port: this.#publisher.server.port,
+      multiprocessing: false,
+      ...this.#setup.minion,
+    }
+    return loadMinionConfig({ configDir: root, overrides })
+  }
+
+  #starts(id: string): number {
+    return this.master.events.filter(({ tag }) => tag === tags.minionStart(id)).length
+  }
+
+  #logOf(id: string): Log {
+    const lines: string[] = []
+    this.#logged.set(id, lines)
+    const note = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
+    return {
+      trace: note('trace'),
+      debug: note('debug'),
+      info: note('info'),
+      warn: note('warn'),
+      error: note('error'),
+    }
+  }
+}

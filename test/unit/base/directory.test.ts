@@ -1,0 +1,41 @@
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { makeDirectory } from '../../../core/base/directory.ts'
+
+let root: string
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'salt-ts-directory-'))
+})
+afterEach(() => rm(root, { recursive: true, force: true }))
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777
+
+it('is made for its owner only, those above it are ordinary ones', async () => {
+  await makeDirectory(join(root, 'var', 'cache', 'master'))
+  expect([
+    await modeOf(join(root, 'var', 'cache')),
+    await modeOf(join(root, 'var', 'cache', 'master')),
+  ]).toEqual([0o755, 0o700])
+})
+
+it('that is there stays as it is', async () => {
+  await chmod(root, 0o755)
+  await makeDirectory(root)
+  expect(await modeOf(root)).toBe(0o755)
+})
+
+it.each([0o775, 0o757, 0o777])(
+  'that others may write (%o) is refused, with the command that helps',
+  async (mode) => {
+    await chmod(root, mode)
+    await expect(makeDirectory(root)).rejects.toThrow(`Run: chmod go-w ${root}`)
+  },
+)
+
+it('that cannot be made is a sentence', async () => {
+  await writeFile(join(root, 'file'), '')
+  const made = makeDirectory(join(root, 'file', 'cache'))
+  await expect(made).rejects.toThrow(/cannot be made by user .* name another place/)
+})

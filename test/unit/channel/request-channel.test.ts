@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createRequestChannel, type RequestChannel } from '../../../core/channel/request-channel.ts'
+import { type Credentials, signIn } from '../../../core/channel/sign-in-client.ts'
+import { decode, encodeNetwork } from '../../../core/codec/index.ts'
+import { SymmetricKey } from '../../../core/crypto/index.ts'
+import { InProcessMaster } from '../../harness/in-process-master.ts'
+import { keyPair } from '../../harness/key-pairs.ts'
+
+const ALGORITHMS = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const
+type Wire = (frame: Uint8Array) => Promise<Uint8Array>
+
+let master: InProcessMaster
+beforeEach(async () => {
+  master = await InProcessMaster.open({ options: { auto_accept: true } })
+})
+afterEach(() => master.close())
+
+async function signedIn(): Promise<Credentials> {
+  const outcome = await signIn({
+    client: { request: (frame) => master.answer(frame), close: async () => {} },
+    timeoutMs: 1000,
+    id: 'wire1',
+    key: await keyPair('wire1'),
+    known: { read: async () => undefined, write: async () => {} },
+    algorithms: ALGORITHMS,
+    minimumVersion: 3,
+    token: 'a token',
+  })
+  if (outcome.state !== 'accepted') throw new Error(outcome.state)
+  return outcome.credentials
+}
+
+/** The channel of wire1 over a wire that may do what it likes. */
+async function channel(wire: Wire, first?: Credentials) {
+  const renew = vi.fn((_stale: Credentials) => signedIn())
+  const credentials = first ?? (await signedIn())
+  const requests: RequestChannel = createRequestChannel({
+    client: { request: wire, close: async () => {} },
+    id: 'wire1',
+    key: await keyPair('wire1'),
+    algorithms: ALGORITHMS,
+    credentials: async () => credentials,
+    renew,
+    now: () => master.now,
+  })
+  return { requests, renew, credentials }
+}
+
+const honest: Wire = (frame) => master.answer(frame)
+const event = { cmd: '_minion_event', tag: 'my/tag', data: { a: 1 } }
+
+test('a request is answered, and the master knows who asked', async () => {
+  const { requests, renew } = await channel(honest)
+  expect(await requests.request(event, 1000)).toBeNull()
+  expect(master.events.at(-1)).toMatchObject({ tag: 'my/tag', data: { id: 'wire1', data: { a: 1 } } })
+  expect(renew).not.toHaveBeenCalled()
+})
+
+test('a request carries in generation 3 who it is from and when, in generation 2 the token where it is needed', async () => {
+  const key = SymmetricKey.generate()
+  const seen: Record<string, unknown>[] = []
+  const wire: Wire = async (frame) => {
+    const outer = decode(frame) as Record<string, unknown>
+    const load = decode(key.decrypt(outer.load as Uint8Array) as Buffer) as Record<string, unknown>
+    seen.push({ ...load, version: outer.version, outerId: outer.id })
+    return encodeNetwork(key.encrypt(encodeNetwork(null), String(load.nonce)))
+  }
+  const masterKey = (await keyPair('master')).publicKey
+  for (const generation of [3, 2] as const) {
+    const first: Credentials = { generation, aes: key, request: key, publishPort: 0, masterKey }
+    const { requests } = await channel(wire, first)
+    await requests.request({ cmd: '_return', id: 'wire1' }, 1000)
+    await requests.request({ ...event, id: 'wire1' }, 1000)
+  }
+  const tok = expect.any(Uint8Array)
+  const ts = Math.floor(master.now / 1000)
+  expect(seen).toEqual([
+    expect.objectContaining({ cmd: '_return', version: 3, outerId: 'wire1', tok, ts }),
+    expect.objectContaining({ cmd: '_minion_event', version: 3, tok, ts }),
+    expect.not.objectContaining({ tok }),
+    expect.objectContaining({ cmd: '_minion_event', version: 2, outerId: undefined, tok }),
+  ])
+})
+
+test('a master that cannot open a request any more is signed in to again, and asked once more', async () => {
+  const stale = { ...(await signedIn()), request: SymmetricKey.generate() }
+  const { requests, renew } = await channel(honest, stale)
+  expect(await requests.request(event, 1000)).toBeNull()
+  expect(renew.mock.calls).toEqual([[stale]])
+})
+
+test('a master that refuses twice is given up, with a sentence', async () => {
+  const wire = vi.fn(async () => Buffer.from(encodeNetwork('bad load')))
+  const { requests, renew } = await channel(wire)
+  await expect(requests.request(event, 1000)).rejects.toMatchObject({
+    code: 'AUTHENTICATION_FAILED',
+    message: expect.stringContaining('_minion_event twice'),
+  })
+  expect([wire.mock.calls.length, renew.mock.calls.length]).toEqual([2, 1])
+})
+
+test('the answer to another request is not taken for this one', async () => {
+  const answers: Uint8Array[] = []
+  const { requests } = await channel(async (frame) => {
+    answers.push(await master.answer(frame))
+    return answers[0] as Uint8Array
+  })
+  expect(await requests.request(event, 1000)).toBeNull()
+  await expect(requests.request(event, 1000)).rejects.toMatchObject({ code: 'AUTHENTICATION_FAILED' })
+})
+
+test('what the transport says of a request that was not answered is passed on', async () => {
+  const gone = new Error('gone')
+  const { requests, renew } = await channel(() => Promise.reject(gone))
+  await expect(requests.request(event, 1000)).rejects.toBe(gone)
+  expect(renew).not.toHaveBeenCalled()
+})
+
+const pillar = { cmd: '_pillar', id: 'wire1', grains: {}, saltenv: null, pillarenv: null, ver: '2' }
+
+test('a pillar is opened with a key of its own, and must be signed for this request', async () => {
+  const { requests } = await channel(honest)
+  expect(await requests.pillar(pillar, 1000)).toEqual({})
+
+  const answers: Uint8Array[] = []
+  const replaying = await channel(async (frame) => {
+    answers.push(await master.answer(frame))
+    return answers[0] as Uint8Array
+  })
+  expect(await replaying.requests.pillar(pillar, 1000)).toEqual({})
+  await expect(replaying.requests.pillar(pillar, 1000)).rejects.toThrow('not signed by the master for this')
+})
+
+test('a pillar by another key is refused', async () => {
+  const stranger = (await keyPair('wire2')).publicKey
+  const { requests } = await channel(honest, { ...(await signedIn()), masterKey: stranger })
+  await expect(requests.pillar(pillar, 1000)).rejects.toMatchObject({ code: 'AUTHENTICATION_FAILED' })
+})

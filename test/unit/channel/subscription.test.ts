@@ -1,0 +1,179 @@
+import { expect, test, vi } from 'vitest'
+import { AesKeys } from '../../../core/channel/aes-keys.ts'
+import { BROADCAST_TOPIC, PublishChannel, topicOf } from '../../../core/channel/publish-channel.ts'
+import type { Credentials } from '../../../core/channel/sign-in-client.ts'
+import {
+  type ReceivedJob,
+  type SubscriptionSettings,
+  subscription,
+} from '../../../core/channel/subscription.ts'
+import { encodeNetwork } from '../../../core/codec/index.ts'
+import { SymmetricKey } from '../../../core/crypto/index.ts'
+import { packPublication } from '../../../core/wire/publication.ts'
+import { keyPair } from '../../harness/key-pairs.ts'
+
+const job = { jid: '20261121000000000001', fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', ret: '' }
+
+/** A master that publishes into a list, and what its minion holds. */
+async function open({ signed = true, filtering = false, owner = 'master' } = {}) {
+  const masterKey = await keyPair('master')
+  const aesKeys = new AesKeys(SymmetricKey.generate(), 0, { now: () => 0 })
+  const frames: { payload: Uint8Array; topic: string | undefined }[] = []
+  const channel = new PublishChannel({
+    server: {
+      publish: async (payload, topic) => void frames.push({ payload, topic }),
+      subscribers: 0,
+      topics: new Set(),
+      dropped: 0,
+      port: 0,
+      close: async () => {},
+    },
+    aesKeys,
+    masterKey: await keyPair(owner),
+    signing: signed ? 'PKCS1v15-SHA1' : undefined,
+    filtering,
+  })
+  const held = (): Credentials => ({
+    generation: 3,
+    aes: aesKeys.current,
+    request: aesKeys.current,
+    publishPort: 4505,
+    masterKey: masterKey.publicKey,
+  })
+  return { channel, frames, aesKeys, held }
+}
+
+async function received(
+  payloads: readonly Uint8Array[],
+  credentials: () => Credentials,
+  changes: Partial<SubscriptionSettings> = {},
+) {
+  const warnings: string[] = []
+  const nothing = () => {}
+  const jobs: ReceivedJob[] = []
+  const stream = subscription({
+    frames: {
+      onConnection: nothing,
+      close: async () => {},
+      async *[Symbol.asyncIterator]() {
+        yield* payloads
+      },
+    },
+    log: {
+      trace: nothing,
+      debug: nothing,
+      info: nothing,
+      warn: (text) => void warnings.push(text),
+      error: nothing,
+    },
+    requireSignature: true,
+    credentials: async () => credentials(),
+    renew: async () => credentials(),
+    ...changes,
+  })
+  for await (const each of stream) jobs.push(each)
+  return { jobs, warnings }
+}
+
+test('a job arrives with its number, which counts anew for each AES key', async () => {
+  const { channel, frames, aesKeys, held } = await open()
+  await channel.publish(job)
+  await channel.publish(job)
+  const first = held()
+  aesKeys.rotate()
+  channel.keyRotated()
+  await channel.publish(job)
+  const { jobs, warnings } = await received(
+    frames.map(({ payload }) => payload),
+    () => first,
+    { renew: async () => held() },
+  )
+  expect(jobs.map(({ serial, keyDigest }) => [serial, keyDigest])).toEqual([
+    [1, first.aes.digest()],
+    [2, first.aes.digest()],
+    [1, held().aes.digest()],
+  ])
+  expect(jobs[0]?.job).toEqual(job)
+  expect(warnings).toEqual([])
+})
+
+test('a publication that does not open makes the minion sign in, and is handled then, once', async () => {
+  const { channel, frames, aesKeys, held } = await open()
+  const stale = held()
+  aesKeys.rotate()
+  await channel.publish(job)
+  const renew = vi.fn(async () => held())
+  const { jobs } = await received([frames[0]?.payload as Uint8Array], () => stale, { renew })
+  expect(jobs).toHaveLength(1)
+  expect(renew.mock.calls).toEqual([[stale]])
+})
+
+test('one that does not open even then is ignored, and so is one whose sign-in fails; the next is handled', async () => {
+  const { channel, frames, aesKeys, held } = await open()
+  const stale = held()
+  aesKeys.rotate()
+  await channel.publish(job)
+  const lost = frames[0]?.payload as Uint8Array
+  aesKeys.rotate(stale.aes)
+  await channel.publish(job)
+  const good = frames[1]?.payload as Uint8Array
+  expect(await received([lost, good], () => stale)).toMatchObject({
+    jobs: [{ job }],
+    warnings: [expect.stringContaining('even after signing in again')],
+  })
+  const renew = () => Promise.reject(new Error('no answer'))
+  expect(await received([lost, good], () => stale, { renew })).toMatchObject({
+    jobs: [{ job }],
+    warnings: [expect.stringContaining('no answer')],
+  })
+})
+
+test('unsigned publications are for those who do not demand signatures', async () => {
+  const { channel, frames, held } = await open({ signed: false })
+  await channel.publish(job)
+  const payloads = frames.map(({ payload }) => payload)
+  expect(await received(payloads, held)).toEqual({
+    jobs: [],
+    warnings: [expect.stringContaining('it is not signed by the master')],
+  })
+  expect((await received(payloads, held, { requireSignature: false })).jobs).toHaveLength(1)
+})
+
+test('a signature by another key, or of something else, is never taken', async () => {
+  const { channel, frames, held } = await open({ owner: 'wire2' })
+  await channel.publish(job)
+  const payloads = frames.map(({ payload }) => payload)
+  for (const requireSignature of [true, false])
+    expect((await received(payloads, held, { requireSignature })).jobs).toEqual([])
+
+  const load = held().aes.encrypt(encodeNetwork(job))
+  const value = (await keyPair('master')).sign(Buffer.from('something else'), 'PKCS1v15-SHA1')
+  const moved = packPublication({ load, signature: { algorithm: 'PKCS1v15-SHA1', value } })
+  expect((await received([moved], held)).jobs).toEqual([])
+})
+
+test('what is no publication, and what is no job, is ignored with the reason', async () => {
+  const { held } = await open()
+  const aes = held().aes
+  const { jobs, warnings } = await received(
+    [
+      Buffer.from([0xc1]),
+      encodeNetwork({ enc: 'clear', load: job }),
+      packPublication({ load: Buffer.from('short') }),
+      packPublication({ load: aes.encrypt(encodeNetwork({ fun: 7 })) }),
+      packPublication({ load: aes.encrypt(encodeNetwork('text')) }),
+    ],
+    held,
+    { requireSignature: false },
+  )
+  expect(jobs).toEqual([])
+  expect(warnings).toHaveLength(5)
+})
+
+test('with topics each minion that is meant gets one, everybody the broadcast where they are not known', async () => {
+  const { channel, frames } = await open({ filtering: true })
+  await channel.publish(job, ['web1', 'web2'])
+  await channel.publish(job)
+  expect(frames.map(({ topic }) => topic)).toEqual([topicOf('web1'), topicOf('web2'), BROADCAST_TOPIC])
+  expect(topicOf('web1')).toMatch(/^[0-9a-f]{40}$/)
+})

@@ -1,0 +1,135 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { LocalClient } from '../../../core/client/local-client.ts'
+import { createMasterServices } from '../../../core/client/master-services.ts'
+import { RunnerClient } from '../../../core/client/runner-client.ts'
+import { loadMasterConfig, type MasterConfig } from '../../../core/config/index.ts'
+import { type Event, EventBus, EventPublisher, masterEventSockets } from '../../../core/events/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
+import { jobCacheDirectory } from '../../../core/jobs/paths.ts'
+import { until } from '../../harness/until.ts'
+import { fakeContext } from '../modules/context.ts'
+
+const own = `
+import { CommandExecutionError, fn } from 'salt-ts'
+export const shown = fn(() => ({ data: { a: 1 }, outputter: 'txt' }))
+export const coded = fn(() => ({ retcode: 4 }))
+export const sets = fn((_, context) => { context.retcode = 3; return 'x' })
+export const refuses = fn(() => { throw new CommandExecutionError('It cannot be done.') })
+export const breaks = fn(() => { throw new TypeError('broken') })
+export const minion = fn((_, { minion }) => minion.running())
+`
+const JID = '20261121000000000001'
+
+let folder: string
+let config: MasterConfig
+let client: RunnerClient
+let context: ReturnType<typeof fakeContext>
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-runner-'))
+  await mkdir(join(folder, 'mine', 'runners'), { recursive: true })
+  await writeFile(join(folder, 'mine', 'runners', 'own.mjs'), own)
+  const overrides = {
+    root_dir: folder,
+    cachedir: '/cache',
+    sock_dir: '/run',
+    module_dirs: [join(folder, 'mine')],
+  }
+  config = loadMasterConfig({ configDir: folder, overrides }).config
+  await mkdir(config.sock_dir, { recursive: true })
+  context = fakeContext()
+  client = new RunnerClient({ config, log: context.log, user: 'ann' })
+})
+afterEach(async () => {
+  await client.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const openPublisher = () => EventPublisher.open({ ...masterEventSockets(config), maxEventSize: 1_048_576 })
+
+const run = async (fun: string, args: unknown[] = [], kwargs = {}) => {
+  const { jid, ...result } = await client.run(fun, args, kwargs)
+  expect(jid).toMatch(/^\d{20}$/)
+  return result
+}
+
+test('a runner works without a master, as far as it needs none', async () => {
+  expect(await run('test.arg', [1], { a: 2 })).toEqual({
+    return: { args: [1], kwargs: { a: 2 } },
+    success: true,
+    retcode: 0,
+  })
+  const cache = JobCache.open(jobCacheDirectory(config))
+  await cache.saveLoad(JID, { fun: 'cmd.run', arg: ['ls'], tgt: '*' }, ['a'])
+  await cache.saveReturn(JID, 'a', { return: 'done', retcode: 0 })
+  await cache.close()
+  expect((await run('jobs.lookup_jid', [JID])).return).toEqual({ a: 'done' })
+  expect((await run('jobs.exit_success', [JID])).return).toEqual({ a: true })
+  expect(Object.keys((await run('jobs.list_jobs')).return as object)).toEqual([JID])
+})
+
+test('what needs a master says so', async () => {
+  expect(await run('event.send', ['a/b'])).toEqual({
+    return: expect.stringContaining('The master is not responding'),
+    success: false,
+    retcode: 1,
+  })
+})
+
+test('a runner names an outputter, or an exit code, with what it gives', async () => {
+  expect(await run('own.shown')).toEqual({ return: { a: 1 }, success: true, retcode: 0, outputter: 'txt' })
+  expect(await run('own.coded')).toEqual({ return: { retcode: 4 }, success: false, retcode: 4 })
+  expect(await run('own.sets')).toEqual({ return: 'x', success: false, retcode: 3 })
+})
+
+test('what fails is a sentence, with a stack only where nobody foresaw it', async () => {
+  const failure = (text: unknown) => ({ return: text, success: false, retcode: 1 })
+  expect(await run('own.refuses')).toEqual(failure('It cannot be done.'))
+  expect(await run('own.breaks')).toEqual(
+    failure(expect.stringMatching(/^Exception occurred in runner own\.breaks: TypeError: broken\n +at /)),
+  )
+  expect(await run('own.minion')).toEqual(failure(expect.stringContaining('this is a runner')))
+  expect(await run('no.such')).toEqual(failure("'no.such' is not available."))
+  expect(await run('test.sleep', ['x'])).toEqual(failure(expect.stringContaining('must be number')))
+})
+
+test('the event bus is told what begins and how it ended', async () => {
+  const publisher = await openPublisher()
+  const bus = await EventBus.connect(masterEventSockets(config))
+  const seen: Event[] = []
+  const stream = bus.subscribe('salt/run/')
+  await run('test.arg', [1])
+  await run('no.such')
+  for await (const event of stream) if (seen.push(event) === 3) break
+  expect(seen.map(({ tag, data }) => [tag.replace(/\d{20}/, 'JID'), data.fun, data.success])).toEqual([
+    ['salt/run/JID/new', 'runner.test.arg', undefined],
+    ['salt/run/JID/ret', 'runner.test.arg', true],
+    ['salt/run/JID/ret', 'no.such', false],
+  ])
+  expect(seen[1]?.data).toMatchObject({ user: 'ann', fun_args: [1], return: { args: [1], kwargs: {} } })
+  await bus.close()
+  await publisher.close()
+})
+
+test('who listens to events goes on when the event bus was away, and is told that some were missed', async () => {
+  let publisher = await openPublisher()
+  const local = await LocalClient.connect(config)
+  const { services } = createMasterServices({ config, log: context.log, client: async () => local })
+  const stream = services.events('my/', new AbortController().signal)[Symbol.asyncIterator]()
+  const heard = async (tag: string) => {
+    const next = stream.next()
+    await until('a reader', () => publisher.readers > 0)
+    publisher.publish(tag, {})
+    return (await next).value?.tag
+  }
+  expect(await heard('my/one')).toBe('my/one')
+  await publisher.close()
+  publisher = await openPublisher()
+  expect(await heard('my/two')).toBe('my/two')
+  expect(context.lines).toEqual([{ level: 'warn', message: expect.stringContaining('were missed') }])
+  await local.close()
+  await publisher.close()
+})

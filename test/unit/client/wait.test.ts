@@ -1,0 +1,204 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { SaltError } from '../../../core/base/errors.ts'
+import type { MinionResult, PublishedJob } from '../../../core/client/contract.ts'
+import { JobEvents } from '../../../core/client/job-events.ts'
+import { collect } from '../../../core/client/wait.ts'
+import { loadMasterConfig, type MasterConfig } from '../../../core/config/index.ts'
+import { EventBus, EventPublisher, masterEventSockets, tags } from '../../../core/events/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
+import { jobCacheDirectory } from '../../../core/jobs/paths.ts'
+import { until } from '../../harness/until.ts'
+
+const JID = '20261121000000000001'
+const QUESTION = '20261121000000000002'
+const ret = (value: unknown, fun = 'cmd.run') => ({ jid: JID, fun, return: value, retcode: 0, success: true })
+
+let folder: string
+let config: MasterConfig
+let publisher: EventPublisher
+let bus: EventBus
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-wait-'))
+  const overrides = { root_dir: folder, pki_dir: '/pki', cachedir: '/cache', sock_dir: '/run' }
+  config = loadMasterConfig({ configDir: folder, overrides }).config
+  await mkdir(config.sock_dir, { recursive: true })
+  publisher = await openPublisher()
+  bus = await EventBus.connect(masterEventSockets(config))
+})
+afterEach(async () => {
+  await bus.close()
+  await publisher.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const openPublisher = () => EventPublisher.open({ ...masterEventSockets(config), maxEventSize: 1_048_576 })
+
+async function store(jid: string, id: string, value: unknown): Promise<void> {
+  const cache = JobCache.open(jobCacheDirectory(config))
+  await cache.saveReturn(jid, id, { ...ret(value), id })
+  await cache.close()
+}
+
+interface Wait {
+  readonly minions?: readonly string[]
+  readonly missing?: readonly string[]
+  readonly timeout?: number
+  readonly gather?: number
+  readonly findJob?: (minions: readonly string[]) => Promise<PublishedJob>
+}
+
+/** A job that runs; what comes of it is added to `results`, `over` resolves with all of them. */
+function wait({ minions = ['a', 'b'], missing = [], timeout = 60, gather = 60, findJob }: Wait) {
+  const results: MinionResult[] = []
+  const stream = collect({
+    published: { jid: JID, minions, missing },
+    events: new JobEvents(bus),
+    timeout,
+    gatherJobTimeout: gather,
+    findJob: async (_, ids) => (findJob ? findJob(ids) : { jid: QUESTION, minions: ids, missing: [] }),
+    config,
+  })
+  const over = (async () => {
+    for await (const result of stream) results.push(result)
+    return results
+  })()
+  return { results, over }
+}
+
+const returns = (id: string, value: unknown) =>
+  publisher.publish(tags.jobReturn(JID, id), { ...ret(value), id })
+const answers = (id: string, value: unknown) =>
+  publisher.publish(tags.jobReturn(QUESTION, id), { id, return: value, jid: QUESTION })
+const gist = (results: readonly MinionResult[]) =>
+  results.map((result) => [result.id, result.state === 'returned' ? result.return : result.reason])
+
+test('results come as they are announced, each minion once; it is over when all have returned', async () => {
+  const { over } = wait({})
+  returns('b', 1)
+  returns('b', 2)
+  publisher.publish(tags.jobReturn('20261121000000000009', 'a'), { ...ret('another job'), id: 'a' })
+  returns('a', 3)
+  expect(gist(await over)).toEqual([
+    ['b', 1],
+    ['a', 3],
+  ])
+})
+
+test('who is named later is waited for, too', async () => {
+  const { over, results } = wait({ minions: ['a'] })
+  publisher.publish(tags.jobNew(JID), { jid: JID, minions: ['a', 'c'] })
+  returns('a', 1)
+  await until('the first result', () => results.length === 1)
+  returns('c', 2)
+  expect(gist(await over)).toEqual([
+    ['a', 1],
+    ['c', 2],
+  ])
+})
+
+test('silent minions are asked: who works on it is waited for, who does not is missing with that reason', async () => {
+  const asked: (readonly string[])[] = []
+  const findJob = async (minions: readonly string[]) => {
+    asked.push(minions)
+    queueMicrotask(() => {
+      if (asked.length === 3) returns('a', 'late')
+      else for (const id of minions) answers(id, id === 'a' ? { jid: JID } : {})
+    })
+    return { jid: QUESTION, minions, missing: [] }
+  }
+  const { over } = wait({ timeout: 0.05, findJob })
+  expect(gist(await over)).toEqual([
+    ['a', 'late'],
+    ['b', expect.stringMatching(/^Minion did not return\. \[Not running: /)],
+  ])
+  expect(asked).toEqual([['a', 'b'], ['a'], ['a']])
+})
+
+test('who does not even answer that is missing, with the job to look up', async () => {
+  const { over } = wait({ minions: ['a'], timeout: 0.05, gather: 0.05 })
+  expect(gist(await over)).toEqual([
+    ['a', expect.stringMatching(/\[No response: (?:.|\n)*salt-run jobs\.lookup_jid 20261121000000000001$/)],
+  ])
+})
+
+test('who was given up and returns while others are waited for has returned, and is not missing', async () => {
+  const findJob = async (minions: readonly string[]) => {
+    queueMicrotask(() => answers('b', { jid: JID }))
+    return { jid: QUESTION, minions, missing: [] }
+  }
+  const { over, results } = wait({ timeout: 0.1, gather: 0.1, findJob })
+  setTimeout(() => returns('a', 'late'), 400)
+  await until('the late return', () => results.length === 1)
+  returns('b', 'done')
+  expect(gist(await over)).toEqual([
+    ['a', 'late'],
+    ['b', 'done'],
+  ])
+})
+
+test('minions without accepted key are missing, those that lose it while the job runs as well', async () => {
+  const findJob = () => Promise.reject(new SaltError('NO_MINIONS_MATCHED', 'none'))
+  const { over } = wait({ minions: ['a'], missing: ['ghost'], timeout: 0.05, findJob })
+  expect(gist(await over)).toEqual([
+    ['ghost', expect.stringContaining('No accepted key')],
+    ['a', expect.stringContaining('No accepted key')],
+  ])
+})
+
+test('returns that come while the event bus is away are taken from the job cache as soon as it is back', async () => {
+  const { over, results } = wait({ minions: ['a', 'b', 'c'] })
+  returns('c', 'before')
+  await until('the first result', () => results.length === 1)
+  await publisher.close()
+  await store(JID, 'a', 'meanwhile')
+  await store(JID, 'c', 'before')
+  publisher = await openPublisher()
+  await until('the return of the time between', () => results.length === 2)
+  returns('a', 'announced again')
+  returns('b', 'after')
+  expect(gist(await over)).toEqual([
+    ['c', 'before'],
+    ['a', 'meanwhile'],
+    ['b', 'after'],
+  ])
+})
+
+test('after a restart of the master minions get time to find back to it before they are asked', async () => {
+  const findJob = vi.fn(async (minions: readonly string[]) => ({ jid: QUESTION, minions, missing: [] }))
+  const { over } = wait({ minions: ['a'], timeout: 0.3, gather: 0.3, findJob })
+  const reconnected = new Promise<void>((resolve) => bus.onReconnect(resolve))
+  await publisher.close()
+  publisher = await openPublisher()
+  await reconnected
+  setTimeout(() => returns('a', 'done'), 1000)
+  expect(gist(await over)).toEqual([['a', 'done']])
+  expect(findJob).not.toHaveBeenCalled()
+})
+
+test.each([
+  ['that cannot be reached', 'MASTER_UNREACHABLE'],
+  ['that was given a new key while it was asked', 'AUTHENTICATION_FAILED'],
+] as const)('a master %s is waited for', async (_, code) => {
+  const findJob = vi.fn(() => Promise.reject(new SaltError(code, 'not now')))
+  const { over } = wait({ minions: ['a'], timeout: 0.02, gather: 0.02, findJob })
+  await until('a third attempt', () => findJob.mock.calls.length >= 3)
+  returns('a', 'done')
+  expect(gist(await over)).toEqual([['a', 'done']])
+})
+
+test('a master that stays away is given as the reason', async () => {
+  const now = Date.now
+  let ahead = 0
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + ahead)
+  const findJob = () => {
+    ahead += 70_000
+    return Promise.reject(new SaltError('MASTER_UNREACHABLE', 'nobody there'))
+  }
+  const { over } = wait({ minions: ['a'], timeout: 0.02, gather: 0.02, findJob })
+  expect(gist(await over)).toEqual([['a', expect.stringContaining('The master went away')]])
+  clock.mockRestore()
+})

@@ -1,0 +1,143 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Log } from '../../../core/author/context.ts'
+import { deferred } from '../../../core/base/deferred.ts'
+import { ReturnSpool, type SpoolEntry } from '../../../core/jobs/return-spool.ts'
+import { Deliverer, type DelivererSettings } from '../../../core/minion/deliverer.ts'
+import { until } from '../../harness/until.ts'
+
+let folder: string
+let spool: ReturnSpool
+let deliverer: Deliverer
+let logged: string[]
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-deliverer-'))
+  spool = ReturnSpool.open(folder)
+  logged = []
+})
+afterEach(async () => {
+  await deliverer.close(0)
+  await spool.close()
+  await rm(folder, { recursive: true })
+})
+
+const note =
+  (level: string): Log['info'] =>
+  (message) =>
+    void logged.push(`${level}: ${message}`)
+const log: Log = {
+  trace: note('trace'),
+  debug: note('debug'),
+  info: note('info'),
+  warn: note('warn'),
+  error: note('error'),
+}
+
+const open = (send: DelivererSettings['send'], owed: readonly SpoolEntry[] = []) => {
+  deliverer = new Deliverer({ spool, owed, send, log, retry: { min: 0.01, max: 0.02 } })
+}
+const add = (number: number) => spool.add({ jid: `2026112100000000000${number}`, ret: { return: number } })
+const left = () => spool.pending().map(({ ret }) => ret.return)
+const empty = () => until('an empty spool', () => left().length === 0)
+
+test('a return leaves the spool when the master has acknowledged it, not before', async () => {
+  const answer = deferred<null>()
+  const sent: unknown[] = []
+  open((entry) => {
+    sent.push(entry.ret.return)
+    return answer.promise
+  })
+  deliverer.deliver(await add(1))
+  await until('it to be sent', () => sent.length === 1)
+  expect(left()).toEqual([1])
+  answer.resolve(null)
+  await empty()
+  expect(sent).toEqual([1])
+})
+
+test('what an earlier minion left in the spool is delivered, too', async () => {
+  await add(1)
+  await add(2)
+  const sent: unknown[] = []
+  open(async (entry) => sent.push(entry.ret.return) && null, spool.pending())
+  await empty()
+  expect(sent).toEqual([1, 2])
+})
+
+test('a return is sent again and again while no master answers', async () => {
+  let tries = 0
+  open(async () => {
+    if (++tries < 5) throw new Error('no answer')
+    return null
+  })
+  deliverer.deliver(await add(1))
+  await empty()
+  expect(tries).toBe(5)
+  expect(logged.filter((line) => line.startsWith('info: Minion return retry timer set'))).toHaveLength(4)
+})
+
+test('an answer that is no acknowledgement is waited out ever longer', async () => {
+  const times: number[] = []
+  open(async () => (times.push(performance.now()) < 5 ? 'disk full' : null))
+  deliverer.deliver(await add(1))
+  await empty()
+  const waits = times.slice(1).map((time, index) => time - (times[index] as number))
+  for (const [index, factor] of [1, 2, 4, 8].entries())
+    expect(waits[index]).toBeGreaterThanOrEqual(10 * factor - 2)
+  expect(logged.join()).toContain('the master answered "disk full"')
+})
+
+test('only a refusal for good ends it otherwise, and that is an error in the log', async () => {
+  open(async () => false)
+  deliverer.deliver(await add(1))
+  await empty()
+  expect(logged).toEqual([
+    expect.stringMatching(/^error: The master refused the return of job \d+; it is given up/),
+  ])
+})
+
+test('one return that is not answered does not hold up the others, and no more than eight are on their way', async () => {
+  const stuck = deferred<null>()
+  let under = 0
+  let most = 0
+  open(async (entry) => {
+    most = Math.max(most, ++under)
+    await (entry.ret.return === 0 ? stuck.promise : new Promise((done) => setTimeout(done, 5)))
+    under--
+    return null
+  })
+  for (let number = 0; number < 10; number++) deliverer.deliver(await add(number))
+  for (let number = 10; number < 30; number++) {
+    deliverer.deliver(await spool.add({ jid: `202611210000000000${number}`, ret: { return: number } }))
+  }
+  await until('all but the first', () => left().length === 1)
+  expect(left()).toEqual([0])
+  expect(most).toBeLessThanOrEqual(8)
+  stuck.resolve(null)
+  await empty()
+})
+
+test('at the end it waits for what is on its way; what is not delivered stays in the spool', async () => {
+  const answer = deferred<null>()
+  let sent = 0
+  open(() => {
+    sent++
+    return answer.promise
+  })
+  for (let number = 0; number < 10; number++) deliverer.deliver(await add(number))
+  const closed = deliverer.close(10_000)
+  answer.resolve(null)
+  await closed
+  expect(sent).toBe(8)
+  expect(left()).toEqual([8, 9])
+})
+
+test('at the end it does not wait longer than it may', async () => {
+  open(() => new Promise(() => {}))
+  deliverer.deliver(await add(1))
+  await deliverer.close(20)
+  expect(left()).toEqual([1])
+})

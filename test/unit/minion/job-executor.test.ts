@@ -1,0 +1,164 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { MinionServices } from '../../../core/author/context.ts'
+import { type Deferred, deferred } from '../../../core/base/deferred.ts'
+import type { SaltError } from '../../../core/base/errors.ts'
+import { type ExecutorSettings, JobExecutor } from '../../../core/minion/job-executor.ts'
+import type { PooledJob } from '../../../core/minion/job-pool.ts'
+import { ProcTable } from '../../../core/minion/proc-table.ts'
+import type { JobLoad } from '../../../core/wire/publication.ts'
+import { makeReturn, type ReturnLoad } from '../../../core/wire/return.ts'
+import { until } from '../../harness/until.ts'
+import { fakeContext } from '../modules/context.ts'
+
+const PID = 2 ** 22 + 1 // greater than any of Linux
+let folder: string
+let procs: ProcTable
+let kept: ReturnLoad[]
+/** Ends of the jobs in the pool, by jid. */
+let ends: Map<string, Deferred<void>>
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-executor-'))
+  procs = (await ProcTable.open(folder)).procs
+  kept = []
+  ends = new Map()
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const job = (number: number, fun = 'cmd.run'): JobLoad => ({
+  jid: `2026112100000000000${number}`,
+  fun,
+  arg: [],
+  tgt: '*',
+  tgt_type: 'glob',
+  ret: '',
+})
+const returned = (load: JobLoad, value: unknown) =>
+  makeReturn(load, 'm1', { return: value, retcode: 0, success: true })
+
+const runHere = vi.fn(async (load: JobLoad) => returned(load, 'here'))
+const pool = {
+  async run(load: JobLoad, { started, finished }: PooledJob) {
+    await started(PID)
+    const end = deferred()
+    ends.set(load.jid, end)
+    await end.promise
+    await finished(returned(load, 'there'))
+  },
+}
+
+function open(changes: Partial<ExecutorSettings> = {}) {
+  const context = fakeContext()
+  const executor = new JobExecutor({
+    id: 'm1',
+    log: context.log,
+    procs,
+    pool,
+    runHere,
+    multiprocessing: true,
+    limit: -1,
+    ...changes,
+  })
+  const run = (load: JobLoad) =>
+    executor.run(load, {
+      services: {} as MinionServices,
+      master: '127.0.0.1:4506',
+      keep: async (ret) => {
+        kept.push(ret)
+        await procs.remove(ret.jid)
+      },
+    })
+  return { run, lines: context.lines }
+}
+
+const begun = (load: JobLoad) => until('the job to begin', () => ends.get(load.jid))
+const gist = () => kept.map(({ jid, return: value }) => [Number(jid.slice(-1)), value])
+
+test('a job runs in a process, is known meanwhile, and its return is kept', async () => {
+  const { run, lines } = open()
+  const running = run(job(1))
+  const end = await begun(job(1))
+  expect(procs.running()).toMatchObject([{ job: job(1), pid: PID, master: '127.0.0.1:4506' }])
+  expect(lines.map(({ message }) => message)).toContain(`Starting a new job ${job(1).jid} with PID ${PID}`)
+  end.resolve()
+  await running
+  expect([gist(), procs.size]).toEqual([[[1, 'there']], 0])
+})
+
+test('what is asked about jobs is answered at once, even if no other job may run', async () => {
+  const { run } = open({ limit: 1 })
+  const busy = run(job(1))
+  const end = await begun(job(1))
+  for (const fun of ['test.ping', 'saltutil.find_job', 'saltutil.running', 'saltutil.kill_job'])
+    await run(job(2, fun))
+  expect(gist()).toEqual([2, 2, 2, 2].map((number) => [number, 'here']))
+  end.resolve()
+  await busy
+})
+
+test('jobs beyond the limit wait for their turn in order, known as waiting', async () => {
+  const { run } = open({ limit: 1 })
+  const all = [job(1), job(2), job(3)].map(run)
+  const first = await begun(job(1))
+  await until('the others to wait', () => procs.size === 3)
+  expect([1, 2, 3].map((number) => procs.get(job(number).jid)?.pid)).toEqual([PID, undefined, undefined])
+  first.resolve()
+  ;(await begun(job(2))).resolve()
+  ;(await begun(job(3))).resolve()
+  await Promise.all(all)
+  expect(gist()).toEqual([
+    [1, 'there'],
+    [2, 'there'],
+    [3, 'there'],
+  ])
+})
+
+test('a job that is ended while it waits does not run, and says so; the next in line is not held up', async () => {
+  const { run } = open({ limit: 1 })
+  const all = [job(1), job(2), job(3)].map(run)
+  const first = await begun(job(1))
+  await until('the others to wait', () => procs.size === 3)
+  procs.get(job(2).jid)?.stop(15)
+  await all[1]
+  expect(gist()).toEqual([[2, `ERROR: Job ${job(2).jid} was ended by SIGTERM before it began.`]])
+  first.resolve()
+  ;(await begun(job(3))).resolve()
+  await Promise.all(all)
+  expect(ends.has(job(2).jid)).toBe(false)
+})
+
+test('a job whose process could not be used gives its turn back', async () => {
+  const broken = { run: vi.fn(async () => Promise.reject(new Error('no process'))) }
+  const { run } = open({ limit: 1, pool: broken })
+  await expect(run(job(1))).rejects.toThrow('no process')
+  await expect(run(job(2))).rejects.toThrow('no process')
+})
+
+test('without multiprocessing a job runs in this process, and its signal tells when it is to end', async () => {
+  const reasons: unknown[] = []
+  const { run } = open({
+    multiprocessing: false,
+    runHere: async (load, _services, signal) => {
+      procs.get(load.jid)?.stop(9)
+      reasons.push((signal.reason as SaltError).message)
+      return returned(load, 'ended')
+    },
+  })
+  await run(job(1))
+  expect(reasons).toEqual([`Job ${job(1).jid} was ended by SIGKILL while it ran.`])
+  expect(gist()).toEqual([[1, 'ended']])
+})
+
+test('a full disk does not keep a job from running', async () => {
+  const add = vi.spyOn(procs, 'add').mockRejectedValue(new Error('no space left'))
+  const { run, lines } = open()
+  const running = run(job(1))
+  ;(await begun(job(1))).resolve()
+  await running
+  expect(gist()).toEqual([[1, 'there']])
+  expect(lines).toContainEqual({ level: 'warn', message: `No file for job ${job(1).jid}: no space left` })
+  add.mockRestore()
+})

@@ -1,0 +1,170 @@
+/** How a function ends, in Salt's sentences (wire protocol §10.3). */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Log, MinionServices } from '../../../core/author/context.ts'
+import { SaltError } from '../../../core/base/errors.ts'
+import { openLoader } from '../../../core/loader/index.ts'
+import { type RunnerSettings, runJob } from '../../../core/minion/job-runner.ts'
+import { readJobLoad } from '../../../core/wire/publication.ts'
+
+const quiet: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+
+const ends = `
+import { CommandExecutionError, CommandNotFoundError, fn, p, SaltInvocationError } from 'salt-ts'
+
+/** Say a word.
+ *  @example salt '*' ends.say hello */
+export const say = fn({ word: p.string() }, ({ word }) => word)
+export const command = fn(() => { throw new CommandExecutionError('it would not') })
+export const program = fn(() => { throw new CommandNotFoundError('frobnicate') })
+export const invocation = fn(() => { throw new SaltInvocationError('not like this') })
+export const other = fn(() => { throw new TypeError('on purpose') })
+export const code = fn({ value: p.any() }, ({ value }, context) => { context.retcode = 3; return value })
+export const result = fn({ value: p.any() }, ({ value }) => value)
+export const steps = fn(async function* () { yield 'one'; yield 'two' })
+export const waits = fn({}, (_, { signal }) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))))
+export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
+`
+
+let folder: string
+let settings: RunnerSettings
+const fired: [string, unknown][] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-runner-'))
+  await mkdir(join(folder, 'modules'))
+  await writeFile(join(folder, 'modules', 'ends.ts'), ends)
+  const config = { module_dirs: [folder] }
+  const services = {
+    fireMaster: async (tag: string, data: unknown) => fired.push([tag, data]) > 0,
+  } as unknown as MinionServices
+  const loader = openLoader('modules', { config, log: quiet })
+  settings = {
+    id: 'web1',
+    config,
+    grains: {},
+    pillar: {},
+    loader,
+    services,
+    match: async () => true,
+    log: quiet,
+  }
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function run(fun: string | string[], arg: unknown[] = [], signal = new AbortController().signal) {
+  const job = readJobLoad({ fun, arg, tgt: '*', jid: '20261121120000000001', user: 'root' })!
+  return runJob(job, settings, signal)
+}
+
+describe('a function that fails', () => {
+  const failed = { success: false, retcode: 1, out: 'nested' }
+
+  test.each([
+    ['is not there', 'nosuch.function', "'nosuch.function' is not available."],
+    ['is not in its module', 'ends.nosuch', "'ends.nosuch' is not available."],
+    [
+      'lacks an argument',
+      'ends.say',
+      "Passed invalid arguments to ends.say: ends.say() missing 1 required positional argument: 'word'",
+    ],
+    ['could not run a command', 'ends.command', 'ERROR: it would not'],
+    ['misses a program', 'ends.program', "Command required for 'ends.program' not found: frobnicate"],
+    ['was called in a wrong way', 'ends.invocation', "ERROR executing 'ends.invocation': not like this"],
+    ['throws', 'ends.other', 'The minion function caused an exception: TypeError: on purpose'],
+  ])('because it %s says so', async (_, fun, text) => {
+    const ret = await run(fun)
+    expect(ret).toMatchObject({ ...failed, fun })
+    expect(String(ret.return).slice(0, text.length)).toBe(text)
+  })
+
+  test('because of its arguments shows how to call it', async () => {
+    expect((await run('ends.say', ['a', 'b'])).return).toBe(
+      "Passed invalid arguments to ends.say: ends.say() takes 1 positional argument but 2 were given\n\nSay a word.\n\nCLI Example:\n\n    salt '*' ends.say hello",
+    )
+  })
+
+  test('with an exception tells the master in an event of its own', async () => {
+    fired.length = 0
+    await run('ends.other')
+    expect(fired).toEqual([
+      [
+        '_salt_error',
+        { message: 'The minion function caused an exception', args: ['ends.other', 'on purpose'] },
+      ],
+    ])
+  })
+
+  test('because it was to end says what ended it', async () => {
+    const abort = new AbortController()
+    const running = run('ends.waits', [], abort.signal)
+    setImmediate(() => abort.abort(new SaltError('CANCELLED', 'Job 1 was ended by SIGTERM.')))
+    expect(await running).toMatchObject({ ...failed, return: 'ERROR: Job 1 was ended by SIGTERM.' })
+  })
+})
+
+describe('retcode and success', () => {
+  test.each([
+    ['the code the function set', 'ends.code', { result: true }, 3],
+    ['1 for a result that is false', 'ends.result', { result: false }, 1],
+    ['1 for a success that is false', 'ends.result', { success: false }, 1],
+    ['0 for false alone', 'ends.result', false, 0],
+    ['0 for a list', 'ends.result', [{ result: false }], 0],
+  ])('are %s', async (_, fun, value, retcode) => {
+    expect(await run(fun, [{ __kwarg__: true, value }])).toMatchObject({
+      retcode,
+      success: retcode === 0,
+      return: value,
+    })
+  })
+})
+
+test('a keyword argument comes as a word or in a map, which the return shows without its mark', async () => {
+  expect(await run('ends.say', ['word=hello'])).toMatchObject({ return: 'hello', fun_args: ['word=hello'] })
+  expect(await run('ends.say', [{ __kwarg__: true, word: 'hello' }])).toMatchObject({
+    return: 'hello',
+    fun_args: [{ word: 'hello' }],
+  })
+})
+
+test('what a function yields comes as events one by one, and together as its return', async () => {
+  fired.length = 0
+  expect((await run('ends.steps')).return).toEqual(['one', 'two'])
+  expect(fired).toEqual([
+    ['salt/job/20261121120000000001/prog/web1/0', { return: 'one' }],
+    ['salt/job/20261121120000000001/prog/web1/1', { return: 'two' }],
+  ])
+})
+
+test('of several functions each has its own end', async () => {
+  expect(await run(['ends.say', 'ends.command'], [['hello'], []])).toMatchObject({
+    return: { 'ends.say': 'hello', 'ends.command': 'ERROR: it would not' },
+    retcode: { 'ends.say': 0, 'ends.command': 1 },
+    success: { 'ends.say': true, 'ends.command': false },
+    fun_args: [['hello'], []],
+  })
+})
+
+describe('a secret argument', () => {
+  test.each([
+    ['by its place', ['ada', 'hunter2'], ['ada', '**********']],
+    [
+      'by its name, in a map',
+      ['ada', { __kwarg__: true, password: 'hunter2' }],
+      ['ada', { password: '**********' }],
+    ],
+    ['by its name, in a word', ['user=ada', 'password=hunter2'], ['user=ada', 'password=**********']],
+  ])('is masked in the return: given %s', async (_, arg, shown) => {
+    expect(await run('ends.login', arg)).toMatchObject({ return: 'ada', fun_args: shown })
+    expect(await run(['ends.login', 'test.ping'], [arg, []])).toMatchObject({ fun_args: [shown, []] })
+  })
+
+  test('is masked in the return of a call that fails, too', async () => {
+    const ret = await run('ends.login', ['ada', 'hunter2', 'more'])
+    expect(JSON.stringify(ret)).not.toContain('hunter2')
+    expect(ret.success).toBe(false)
+  })
+})
