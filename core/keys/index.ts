@@ -1,4 +1,4 @@
-export { aclUsers, isBlacklisted, matchesWhole } from './acl-users.ts'
+export { isBlacklisted, matchesWhole } from './acl-users.ts'
 export { eventGroup } from './event-group.ts'
 export type { KeyState } from './key-files.ts'
 export { type KeyChange, KeyStore } from './key-store.ts'

@@ -322,23 +322,19 @@ export class Minion {
     this.#bus.publish(tags.moduleRefreshDone, { complete: true })
   }
 
-  /** Done when the master that asked for it knows the grains; the others are told meanwhile. */
+  /** Done when the master that asked for it knows the grains, or else the first one; the others are told meanwhile. */
   async #refreshGrains(asking?: MasterLink): Promise<void> {
     this.#grains = await collectGrains(this.#config, this.#log)
     this.#refreshModules()
-<<<<<<< HEAD
-    const others = this.#links.filter((link) => link !== asking && link.isSignedIn) // or told at sign-in
-    for (const link of others) {
-      void this.#loadPillar(link).catch((error: unknown) =>
-        this.#log.warn(`The master ${link.address} was not told the grains: ${messageOf(error)}`),
+    const links = this.#links.filter((link) => link.isSignedIn) // the others get them when they sign in
+    const loads = new Map(links.map((link) => [link, this.#loadPillar(link)]))
+    for (const [{ address }, load] of loads) {
+      load.catch((error: unknown) =>
+        this.#log.warn(`The master ${address} was not told the grains: ${messageOf(error)}`),
       )
     }
-    if (asking) await this.#loadPillar(asking)
-=======
-    const links = this.#links.filter((link) => link.isSignedIn) // the others get them when they sign in
-    await Promise.all(links.map((link) => this.#loadPillar(link)))
+    if (loads.size) await ((asking && loads.get(asking)) ?? Promise.any(loads.values()))
     this.#bus.publish(tags.pillarRefreshDone, { complete: true })
->>>>>>> c/main
   }
 
   /** Control tags on the minion's own bus (wire protocol §11). */
