@@ -116,8 +116,10 @@ test('after an end in order nothing is checked; after a crash a damaged store is
   expect(existsSync(join(cache, '.running'))).toBe(false)
   expect(existsSync(inMaster('var/run/salt-master.pid'))).toBe(false)
 
+  await master.writeConfig({ job_cache: true })
   await cluster.startMaster()
   expect(existsSync(join(cache, '.running'))).toBe(true)
+  await until('a job in the store', async () => (await ping('web1')).includes('web1: True'))
   await master.killAll()
   const file = await open(join(cache, 'job_cache', 'jobs.mdb'), 'r+')
   const { size } = await file.stat()
