@@ -8,13 +8,13 @@ import { CachedReturns } from '../jobs/cached-returns.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
-import { maskArguments, openLoader } from '../loader/index.ts'
+import { openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { type Outcome, shownArguments } from '../wire/return.ts'
 import { collectGrains } from './grains.ts'
-import { runFunction } from './job-runner.ts'
+import { maskedArguments, runFunction } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
 import { cachedReturnsDirectory } from './paths.ts'
@@ -60,7 +60,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
         return: value,
         retcode,
         fun,
-        fun_args: shownArguments(await maskArguments({ fun, arg }, runner.loader)),
+        fun_args: shownArguments(await maskedArguments({ fun, arg }, runner.loader)),
       })
       .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
     const { failure, ...shown } = outcome
