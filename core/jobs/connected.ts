@@ -3,8 +3,8 @@ import type { MasterConfig } from '../config/index.ts'
 import { connectedFile } from './paths.ts'
 
 /**
- * What the publisher knows of the connections of minions. A minion of Python Salt that is not told to filter
- * (`zmq_filtering`) subscribes to everything and not to its own topic: it is in neither list.
+ * What the publisher knows of the connections of minions. One of Python Salt is known by the addresses in its grains;
+ * where these are not those it connects from, it is in neither list.
  */
 export interface Connections {
   readonly present: readonly string[]

@@ -2,7 +2,6 @@ import type { Params } from '../author/params.ts'
 import { MASK } from '../base/secret.ts'
 import { keywordsIn } from './arguments.ts'
 import { positionalNames } from './bind.ts'
-import type { Loader } from './loader.ts'
 
 interface Call {
   readonly fun: string | readonly string[]
@@ -16,18 +15,20 @@ interface Call {
  */
 export async function maskArguments(
   { fun, arg }: Call,
-  loader: Pick<Loader, 'params'>,
+  paramsOf: (fun: string) => Promise<Params | undefined>,
 ): Promise<readonly unknown[]> {
   if (typeof fun !== 'string') {
     return Promise.all(
       arg.map((own, index) => {
         const name = fun[index]
-        return name !== undefined && Array.isArray(own) ? maskArguments({ fun: name, arg: own }, loader) : own
+        return name !== undefined && Array.isArray(own)
+          ? maskArguments({ fun: name, arg: own }, paramsOf)
+          : own
       }),
     )
   }
   if (arg.length === 0) return arg
-  const params = await loader.params(fun).catch(() => undefined)
+  const params = await paramsOf(fun).catch(() => undefined)
   return params ? masked(arg, params) : arg
 }
 

@@ -68,7 +68,10 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
     publicKey: async (id) => keys.accepted(id),
     shownArguments: (job) =>
-      Promise.race([maskArguments(job, modules), delay(LOAD_MS, job.arg, { ref: false })]),
+      Promise.race([
+        maskArguments(job, (fun) => modules.params(fun)),
+        delay(LOAD_MS, job.arg, { ref: false }),
+      ]),
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,

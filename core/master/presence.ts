@@ -5,18 +5,27 @@ import type { Connections } from '../jobs/connected.ts'
 
 export interface PresenceSettings {
   acceptedIds(): Promise<string[]>
-  /** Topics somebody is subscribed to: each minion subscribes to its own. */
+  /** Topics somebody is subscribed to: each minion of salt-ts subscribes to its own. */
   topics(): ReadonlySet<string>
+  /** Connected subscribers. */
+  subscribers(): number
+  /** Those of these minions that have an address somebody is connected from. */
+  byAddress(ids: readonly string[]): Promise<readonly string[]>
   fire(tag: string, data: Record<string, unknown>): void
   /** Where others on this host read who is connected. */
   readonly file: string
   readonly events: boolean
 }
 
-/** Who is connected to the publish port; fires the presence events (wire protocol §12). */
+/**
+ * Who is connected to the publish port; fires the presence events (wire protocol §12). A minion is known by its topic.
+ * Minions of Python Salt subscribe to everything: they are known by their addresses, as Salt's own master knows them.
+ */
 export class Presence {
   readonly #settings: PresenceSettings
   readonly #seen = new Set<string>()
+  /** Have shown their topic, so that their address alone says nothing. */
+  readonly #named = new Set<string>()
   #present: ReadonlySet<string> = new Set()
   /** At first the file is from an earlier run. */
   #written = false
@@ -26,9 +35,8 @@ export class Presence {
   }
 
   async update(): Promise<void> {
-    const { acceptedIds, topics, events, fire } = this.#settings
-    const connected = topics()
-    const present = new Set((await acceptedIds()).filter((id) => connected.has(topicOf(id))))
+    const { events, fire } = this.#settings
+    const present = new Set(await this.#look())
     const fresh = [...present].filter((id) => !this.#present.has(id))
     const lost = [...this.#present].filter((id) => !present.has(id))
     for (const id of fresh) this.#seen.add(id)
@@ -36,6 +44,16 @@ export class Presence {
     const changed = fresh.length > 0 || lost.length > 0
     if (changed || !this.#written) await this.#write()
     if (changed && events) fire(tags.presenceChange, { new: fresh, lost })
+  }
+
+  async #look(): Promise<string[]> {
+    const { acceptedIds, topics, subscribers, byAddress } = this.#settings
+    const connected = topics()
+    const ids = await acceptedIds()
+    const named = ids.filter((id) => connected.has(topicOf(id)))
+    for (const id of named) this.#named.add(id)
+    if (subscribers() <= named.length) return named
+    return [...named, ...(await byAddress(ids.filter((id) => !this.#named.has(id))))]
   }
 
   /** Tell who is there: once in each round of maintenance. */

@@ -1,15 +1,18 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
 import { EventPublisher, masterEventSockets } from '../events/index.ts'
-import { connectedFile } from '../jobs/paths.ts'
+import { MinionData } from '../jobs/minion-data.ts'
+import { connectedFile, minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import { loadMasterKeys } from '../keys/master-keys.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import { openQueueReceiver } from '../transport/zeromq/queue.ts'
 import { type ChildPart, type ChildStart, runChild } from './child.ts'
+import { damageTo } from './directories.ts'
 import { eventReaders } from './event-readers.ts'
 import { publishQueue } from './paths.ts'
 import { Presence } from './presence.ts'
 import { openPublisher, publishAll } from './publisher.ts'
+import { addressesOf, remoteAddresses } from './remote-addresses.ts'
 
 async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
   const events = await EventPublisher.open({
@@ -29,9 +32,15 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
   void publishAll(queue, publisher, log)
 
   const keys = new KeyStore(config.pki_dir)
+  const minions = MinionData.open(minionDataDirectory(config), { onDamage: damageTo(log) })
   const presence = new Presence({
     acceptedIds: () => keys.list('accepted'),
     topics: () => publisher.server.topics,
+    subscribers: () => publisher.server.subscribers,
+    byAddress: async (ids) => {
+      const peers = await remoteAddresses(publisher.server.port)
+      return ids.filter((id) => addressesOf(minions.grains(id)).some((address) => peers.has(address)))
+    },
     fire: (tag, data) => events.publish(tag, data),
     file: connectedFile(config),
     events: config.presence_events,
@@ -49,6 +58,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
       timers.forEach(clearInterval)
       queue.close()
       await publisher.close()
+      await minions.close()
       await events.close()
     },
   }

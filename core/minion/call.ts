@@ -8,13 +8,13 @@ import { CachedReturns } from '../jobs/cached-returns.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
-import { maskArguments, openLoader } from '../loader/index.ts'
+import { openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { type Outcome, shownArguments } from '../wire/return.ts'
 import { collectGrains } from './grains.ts'
-import { runFunction } from './job-runner.ts'
+import { maskedArguments, runFunction } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
 import { cachedReturnsDirectory } from './paths.ts'
@@ -53,7 +53,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
     const runner = await runnerOf(config, grains, link, bus, log)
     const outcome = await runFunction(fun, arg, job, runner, new AbortController().signal)
-    const shown = shownArguments(await maskArguments({ fun, arg }, runner.loader))
+    const shown = shownArguments(await maskedArguments({ fun, arg }, runner.loader))
     if (link && tellMaster) await report(link, { id, fun, fun_args: shown, outcome }, log)
     return { ...outcome, jid }
   } finally {

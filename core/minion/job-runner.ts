@@ -40,7 +40,7 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<ReturnLoad> {
   const { fun } = job
-  const shown = { ...job, arg: await maskArguments(job, settings.loader) }
+  const shown = { ...job, arg: await maskedArguments(job, settings.loader) }
   if (!isDeepStrictEqual(shown.arg, job.arg)) await settings.onShown?.(shown)
   if (typeof fun === 'string') {
     return makeReturn(shown, settings.id, await runFunction(fun, job.arg, job, settings, signal))
@@ -51,6 +51,14 @@ export async function runJob(
     outcomes.push([name, await runFunction(name, Array.isArray(arg) ? arg : [], job, settings, signal)])
   }
   return makeMultiReturn(shown, settings.id, outcomes, settings.config.multifunc_ordered === true)
+}
+
+/** The arguments of a job as they may be shown. Each function is loaded for that, as it is to run it. */
+export function maskedArguments(
+  job: Pick<JobLoad, 'fun' | 'arg'>,
+  loader: Pick<Loader, 'get'>,
+): Promise<readonly unknown[]> {
+  return maskArguments(job, async (fun) => (await loader.get(fun))?.params)
 }
 
 /** Run one function with arguments as they were published. Never rejects. */

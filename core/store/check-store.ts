@@ -6,13 +6,24 @@ import { moveAside } from './environment.ts'
 
 const run = promisify(execFile)
 
-/** Reads every byte of every record; may die of what it reads, so it runs in a process of its own. */
+/**
+ * Reads every byte of every record, then writes and removes one: what keeps account of free pages is read only by who
+ * writes. May die of what it reads, so it runs in a process of its own. That there is no room to write says nothing.
+ */
 const readAll = `
 const [lmdb, ...paths] = process.argv.slice(1)
 const { open } = await import(lmdb)
 for (const path of paths) {
-  const store = open(path, { encoding: 'binary', noSubdir: true, readOnly: true })
+  const store = open(path, { encoding: 'binary', noSubdir: true, overlappingSync: false, permissionsMode: 0o600 })
   for (const { value } of store.getRange({})) value.at(-1) // all of it was copied
+  try {
+    store.transactionSync(() => {
+      store.putSync(['check'], Buffer.alloc(2 ** 18))
+      store.removeSync(['check'])
+    })
+  } catch (error) {
+    if (/CORRUPTED|PAGE_NOTFOUND|INVALID/.test(error.message)) throw error
+  }
 }
 `
 
@@ -26,7 +37,7 @@ interface ChildError {
 const CRASHES = new Set(['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE'])
 
 /**
- * Read a store once from end to end before it is used. A file whose inner structure is damaged ends the process that
+ * Read a store once from end to end, and write to it, before it is used. A file whose inner structure is damaged ends the process that
  * reads it, so a child reads it; if that one dies, the file is moved aside and the error that says so is given.
  * Call it where nothing has the store open yet. Damaged single records are found on reading and need no check.
  */

@@ -117,7 +117,7 @@ test('after an end in order nothing is checked; after a crash a damaged store is
   expect(existsSync(join(cache, '.running'))).toBe(false)
   expect(existsSync(inMaster('var/run/salt-master.pid'))).toBe(false)
 
-  await master.writeConfig({ keep_jobs_seconds: 3600 })
+  await master.writeConfig({ job_cache: true })
   await cluster.startMaster()
   expect(existsSync(join(cache, '.running'))).toBe(true)
   await until('a job in the store', async () => (await ping('web1')).includes('web1: True'))

@@ -170,6 +170,8 @@ describe.skipIf(!recorded.length)('the event', () => {
     const presence = new Presence({
       acceptedIds: async () => ['db1', 'web1'],
       topics: () => connected,
+      subscribers: () => connected.size,
+      byAddress: async () => [],
       fire: (tag, data) => fired.push([tag, data]),
       file: `${own.root}/connected.json`,
       events: true,

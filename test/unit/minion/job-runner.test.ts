@@ -37,11 +37,15 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-runner-'))
   await mkdir(join(folder, 'modules'))
   await writeFile(join(folder, 'modules', 'ends.ts'), ends)
+  await writeFile(
+    join(folder, 'modules', 'hangs.js'),
+    'await new Promise(() => {})\nexport const never = () => true\n',
+  )
   const config = { module_dirs: [folder] }
   const services = {
     fireMaster: async (tag: string, data: unknown) => fired.push([tag, data]) > 0,
   } as unknown as MinionServices
-  const loader = openLoader('modules', { config, log: quiet })
+  const loader = openLoader('modules', { config, log: quiet, timeoutMs: 1500 })
   settings = {
     id: 'web1',
     config,
@@ -85,6 +89,14 @@ describe('a function that fails', () => {
     expect((await run('ends.say', ['a', 'b'])).return).toBe(
       "Passed invalid arguments to ends.say: ends.say() takes 1 positional argument but 2 were given\n\nSay a word.\n\nCLI Example:\n\n    salt '*' ends.say hello",
     )
+  })
+
+  test('because its module never finishes loading is given up', async () => {
+    const ret = await run('hangs.never', ['x'])
+    expect(ret).toMatchObject({
+      ...failed,
+      return: expect.stringContaining('did not finish loading within 1.5 s'),
+    })
   })
 
   test('with an exception tells the master in an event of its own', async () => {

@@ -222,6 +222,14 @@ describe.skipIf(!canMount())('a full disk', () => {
     expect(store.has(['large'])).toBe(true)
   })
 
+  test('is not taken for damage by the check', async () => {
+    await openTestStore().put(['before'], 1)
+    await open.pop()?.close()
+    fill()
+    expect(await checkStore(path)).toBeUndefined()
+    expect(openTestStore().get(['before'])).toBe(1)
+  })
+
   test('lets an existing store be opened and read', async () => {
     await openTestStore().put(['before'], 1)
     await open.pop()?.close()
@@ -266,6 +274,19 @@ describe('damage', () => {
     expect(again.get(['bad'])).toBeUndefined()
     expect(again.get(['good'])).toBe('good')
     expect(reports.map(({ message }) => message)).toEqual([expect.stringContaining('["bad"]')])
+  })
+
+  test('a store without records whose free pages are damaged is found by the check, too', async () => {
+    const store = openTestStore()
+    for (let n = 0; n < 50; n++) await store.put([n], 'x'.repeat(2000))
+    for (let n = 0; n < 50; n++) await store.remove([n])
+    await open.pop()?.close()
+    expect(await checkStore(path)).toBeUndefined()
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(0xa5, 2 * 4096)) // behind the two heads
+    const damage = await checkStore(path)
+    expect(damage?.message).toMatch(/is damaged .* was moved to/)
+    await openTestStore().put(['a'], 1)
   })
 
   test('a store cut short is found by the check and moved aside', async () => {
