@@ -118,6 +118,7 @@ export const refresh_pillar = fn(
   },
   (_, context) => context.minion.refreshGrains(),
 )
+export { refresh_pillar as pillar_refresh }
 
 /**
  * Tell the minion's event bus that beacons are to be read anew.
@@ -228,6 +229,7 @@ export const sync_modules = nothingToSync
 /** Sync outputters from salt://_output. Nothing to sync until the master has a file server.
  *  @example salt '*' saltutil.sync_output */
 export const sync_output = nothingToSync
+export { sync_output as sync_outputters }
 /** Sync external pillars from salt://_pillar. Nothing to sync until the master has a file server.
  *  @example salt '*' saltutil.sync_pillar */
 export const sync_pillar = nothingToSync

@@ -381,4 +381,4 @@ export const module_report = fn(async (_, { loader }: Context) => {
 })
 
 // `test.missing_func` is missing on purpose: calling it shows what the answer to an unknown function looks like.
-export { attempt as try, no as false, random_hash as rand_str, yes as true }
+export { attempt as try, no as false, random_hash as rand_str, versions_report as versions, yes as true }

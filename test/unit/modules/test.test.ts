@@ -159,6 +159,7 @@ describe('facts', () => {
     expect(await value('test.versions_report')).toMatch(
       /^Salt Version:\n +Salt: \d+\.\d+\.\d+\n\nNode Version:\n/,
     )
+    expect(await value('test.versions')).toBe(await value('test.versions_report'))
   })
   test('options come with secrets masked', async () => {
     const opts = { id: 'm1', master_password: 'hunter2' }
