@@ -80,7 +80,7 @@ await build({
   outExtension: { '.js': '.cjs' },
 })
 
-for (const tool of tools) {
+for (const tool of [...tools, 'salt-master']) {
   await build({
     ...common,
     stdin: {
@@ -96,7 +96,7 @@ for (const tool of tools) {
     banner: { js: banner },
     plugins: [sources, unused],
   })
-  await keepCompiled(tool)
+  if (tools.includes(tool)) await keepCompiled(tool)
 }
 
 /** Removes what was compiled from sources that are gone: the loader would go on offering it. */

@@ -1,6 +1,6 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
 import { EventPublisher, masterEventSockets } from '../events/index.ts'
-import { MinionData } from '../jobs/minion-data.ts'
+import type { MinionData } from '../jobs/minion-data.ts'
 import { connectedFile, minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import { loadMasterKeys } from '../keys/master-keys.ts'
@@ -32,12 +32,19 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
   void publishAll(queue, publisher, log)
 
   const keys = new KeyStore(config.pki_dir)
-  const minions = MinionData.open(minionDataDirectory(config), { onDamage: damageTo(log) })
+  let data: MinionData | undefined
+  /** Only where minions of Python Salt are: others are known by their topics. */
+  async function minionData(): Promise<MinionData> {
+    const { MinionData } = await import('../jobs/minion-data.ts')
+    data ??= MinionData.open(minionDataDirectory(config), { onDamage: damageTo(log) })
+    return data
+  }
   const presence = new Presence({
     acceptedIds: () => keys.list('accepted'),
     topics: () => publisher.server.topics,
     subscribers: () => publisher.server.subscribers,
     byAddress: async (ids) => {
+      const minions = await minionData()
       const peers = await remoteAddresses(publisher.server.port)
       return ids.filter((id) => addressesOf(minions.grains(id)).some((address) => peers.has(address)))
     },
@@ -58,7 +65,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
       timers.forEach(clearInterval)
       queue.close()
       await publisher.close()
-      await minions.close()
+      await data?.close()
       await events.close()
     },
   }

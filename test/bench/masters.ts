@@ -13,6 +13,8 @@ export interface MeasuredMaster {
   readonly salt: readonly string[]
   /** A real minion that has been accepted. */
   readonly minion: string
+  /** Its minions subscribe to topics of their own. */
+  readonly ownTopics: boolean
   /** What it has logged, if that is known here. */
   log?(): string
   close(): Promise<void>
@@ -27,6 +29,7 @@ export async function startOurs(options: Record<string, unknown>): Promise<Measu
     pid: cluster.master.pid,
     salt: [process.execPath, join(bin, 'salt'), '-c', cluster.configDir],
     minion,
+    ownTopics: true,
     log: () => cluster.master.output,
     close: () => cluster.close(),
   }
@@ -34,6 +37,6 @@ export async function startOurs(options: Record<string, unknown>): Promise<Measu
 
 /** One that runs already, described in a JSON file with the fields of `MeasuredMaster`. */
 export async function readBeside(file: string): Promise<MeasuredMaster> {
-  const described = JSON.parse(await readFile(file, 'utf8')) as Omit<MeasuredMaster, 'close'>
-  return { ...described, close: async () => {} }
+  const described = JSON.parse(await readFile(file, 'utf8')) as Omit<MeasuredMaster, 'ownTopics' | 'close'>
+  return { ...described, ownTopics: false, close: async () => {} }
 }

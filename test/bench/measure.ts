@@ -27,9 +27,13 @@ export function timeProgram([program, ...args]: readonly string[]): number {
   return ms
 }
 
-export function openFleet({ configDir }: MeasuredMaster, minions: number, processes: number): Promise<Fleet> {
+export function openFleet(
+  { configDir, ownTopics }: MeasuredMaster,
+  minions: number,
+  processes: number,
+): Promise<Fleet> {
   const { config } = loadMasterConfig({ configDir })
-  const address = { host: '127.0.0.1', port: config.ret_port }
+  const address = { host: '127.0.0.1', port: config.ret_port, ownTopics }
   return Fleet.open({ minions, processes, address, pkiDir: config.pki_dir })
 }
 

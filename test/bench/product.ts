@@ -15,3 +15,5 @@ export const { asBytes }: typeof import('../../core/wire/bytes.ts') = await load
 export const { makeReturn }: typeof import('../../core/wire/return.ts') = await load('wire/return')
 export const { LocalClient, loadMasterConfig }: typeof import('../../core/client/index.ts') =
   await load('client/index')
+export const { topicOf }: typeof import('../../core/channel/publish-channel.ts') =
+  await load('channel/publish-channel')

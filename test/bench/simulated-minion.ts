@@ -14,6 +14,7 @@ import {
   readLoad,
   readPublication,
   signIn,
+  topicOf,
 } from './product.ts'
 
 type Transport = ReturnType<typeof getTransport>
@@ -28,6 +29,8 @@ const TIMEOUT_MS = 120_000
 export interface Address {
   readonly host: string
   readonly port: number
+  /** Each minion subscribes to its own topic, too, as minions of salt-ts do; those of Python Salt do not. */
+  readonly ownTopics: boolean
 }
 
 /** A request that was encrypted beforehand, and what its reply must carry. */
@@ -71,7 +74,7 @@ export class SimulatedMinion {
       host: this.#address.host,
       port: outcome.credentials.publishPort,
       identity: this.id,
-      topics: [],
+      topics: this.#address.ownTopics ? ['', topicOf(this.id)] : [],
     })
     await new Promise<void>((up) => frames.onConnection((state) => state === 'up' && up()))
     void this.#answerJobs(frames)

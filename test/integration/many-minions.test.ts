@@ -18,7 +18,7 @@ afterEach(async () => {
 test(`${MINIONS} minions sign in, and every one of them answers test.ping, ${ROUNDS} times; every return is stored and counted`, async () => {
   cluster = await Cluster.open()
   const { config } = cluster
-  const address = { host: '127.0.0.1', port: config.ret_port }
+  const address = { host: '127.0.0.1', port: config.ret_port, ownTopics: true }
   fleet = await Fleet.open({ minions: MINIONS, processes: 2, address, pkiDir: config.pki_dir })
   const ids = Array.from({ length: MINIONS }, (_, index) => `sim-${index}`).sort()
   const client = await cluster.client()
