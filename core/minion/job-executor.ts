@@ -55,7 +55,7 @@ export class JobExecutor {
       return around.keep(await runHere(job, around.services, AbortSignal.timeout(CONTROL_MS)))
     }
     const turn = await this.#turn(job)
-    if (SaltError.is(turn)) return around.keep(failedReturn(job, id, turn.message))
+    if (SaltError.is(turn)) return around.keep(failedReturn(unbegun(job), id, turn.message))
     try {
       await (multiprocessing ? this.#inPool(job, around) : this.#inThisProcess(job, around))
     } finally {
@@ -70,7 +70,7 @@ export class JobExecutor {
     log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
     const leaving = new AbortController()
     const stop = (signal: number) => leaving.abort(stopped(job, signal, 'before it began'))
-    await procs.add({ job, pid: undefined, stop })
+    await procs.add({ job: unbegun(job), pid: undefined, stop })
     return this.#turns.take(leaving.signal).catch((reason: SaltError) => reason)
   }
 
@@ -104,6 +104,9 @@ export class JobExecutor {
       .catch((error: unknown) => log.warn(`No file for job ${entry.job.jid}: ${messageOf(error)}`))
   }
 }
+
+/** As a job is shown that has not begun: which of its arguments are secret is known only with the function. */
+const unbegun = (job: JobLoad): JobLoad => ({ ...job, arg: [] })
 
 /** The return of a job that gave none itself. */
 export function failedReturn(job: JobLoad, id: string, reason: string): ReturnLoad {

@@ -155,12 +155,14 @@ test('with process_count_max jobs wait for their turn, are known as running, and
   const [first, second, third] = jobs.map(({ jid }) => jid) as [string, string, string]
   const running = await until('all three', async () => {
     const { one: list } = (await job('saltutil.running')) as {
-      one: { jid: string; pid?: number; state?: string }[]
+      one: { jid: string; pid?: number; state?: string; arg: unknown[] }[]
     }
     return list.length === 3 && list.some(({ pid }) => pid) && list
   })
   expect(running.map(({ jid }) => jid).sort()).toEqual([first, second, third].sort())
-  expect(running.filter(({ state }) => state === 'queued').length).toBeGreaterThanOrEqual(1)
+  const queued = running.filter(({ state }) => state === 'queued')
+  expect(queued.length).toBeGreaterThanOrEqual(1)
+  expect(queued.map(({ arg }) => arg)).toEqual(queued.map(() => [])) // nobody knows yet which are secret
   expect(await job('saltutil.find_job', [third])).toEqual({ one: expect.objectContaining({ jid: third }) })
   expect(await job('saltutil.kill_job', [third])).toEqual({
     one: expect.stringMatching(/will not run|Signal 9 sent/),

@@ -26,8 +26,8 @@ const quiet = Object.fromEntries(
 ) as unknown as Log
 
 let root: string
-/** Requests the master works on: time stands still meanwhile. */
-let answering = 0
+/** Requests the master works on, and what the minion writes to its disk: time stands still meanwhile. */
+let working = 0
 let master: InProcessMaster
 let server: RequestServer | undefined
 let minion: { close(): Promise<void>; finish(job: number): Promise<void>; owed(): number }
@@ -46,8 +46,8 @@ const loadOf = (job: number) => ({
 async function serve(): Promise<void> {
   server = await memory.serveRequests({ host: 'master', port: PORT })
   server.serve(async (frame) => {
-    answering++
-    return master.answer(frame).finally(() => answering--)
+    working++
+    return master.answer(frame).finally(() => working--)
   })
 }
 
@@ -71,7 +71,17 @@ async function startMinion(): Promise<typeof minion> {
   const spool = ReturnSpool.open(join(root, 'spool'))
   const { return_retry_timer: min, return_retry_timer_max: max } = config
   const send = ({ ret }: { ret: Readonly<Record<string, unknown>> }) => link.request(ret)
-  const deliverer = new Deliverer({ spool, owed: spool.pending(), send, log: quiet, retry: { min, max } })
+  const done: ReturnSpool['done'] = (entry) => {
+    working++
+    return spool.done(entry).finally(() => working--)
+  }
+  const deliverer = new Deliverer({
+    spool: { done },
+    owed: spool.pending(),
+    send,
+    log: quiet,
+    retry: { min, max },
+  })
   return {
     owed: () => spool.pending().length,
     async finish(job) {
@@ -116,7 +126,7 @@ async function pass(seconds: number, enough: () => boolean = () => false): Promi
     await vi.advanceTimersByTimeAsync(1000)
     master.now = Date.now()
     await new Promise((resolve) => realTimeout(resolve, REAL_MS))
-    while (!enough() && answering > 0) await new Promise((resolve) => realTimeout(resolve, 1))
+    while (!enough() && working > 0) await new Promise((resolve) => realTimeout(resolve, 1))
   }
   return seconds
 }
