@@ -21,6 +21,7 @@ const WORK_US = 15_000
  */
 export function collectAfterWork(): void {
   setFlagsFromString('--expose-gc')
+  setFlagsFromString('--compact-on-every-full-gc')
   const collect: () => void = runInNewContext('gc')
   let done = 0
   const look = () => {

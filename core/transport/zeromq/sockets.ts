@@ -23,26 +23,29 @@ const common = { handshakeInterval: HANDSHAKE_MS, ...heartbeat } as const
 /** The options of a socket type, by zeromq.js's names. */
 type Options<S extends Socket> = Partial<Omit<S, 'events' | 'context'>>
 
-const buffers: BufferSizes = { read: 2048, write: 2048 }
-/** A master has a connection of each minion to these two; the second one reads only subscriptions. */
-const routerBuffers: BufferSizes = { read: 512, write: 512 }
-const publisherBuffers: BufferSizes = { read: 256, write: 2048 }
+const fewConnections: BufferSizes = { read: 2048, write: 2048 }
+/** A master has a connection of each minion to its ROUTER and its XPUB: for a large message two system calls more. */
+const manyConnections: BufferSizes = { read: 256, write: 256 }
 
 /** zeromq.js aborts the process when a worker thread that has an open socket ends, so there are none in threads. */
-function open<S extends Socket>(make: new (options: object) => S, options: Options<S>, sizes = buffers): S {
+function open<S extends Socket>(
+  make: new (options: object) => S,
+  options: Options<S>,
+  sizes = fewConnections,
+): S {
   if (!isMainThread) throw new Error('ZeroMQ sockets can only be opened in the main thread of a process.')
   const socket = new make({ ...common, ...options })
   keepBuffersSmall(socket, sizes)
   return socket
 }
 
-export const openRouter = (options: Options<Router>): Router => open(Router, options, routerBuffers)
+export const openRouter = (options: Options<Router>): Router => open(Router, options, manyConnections)
 export const openDealer = (options: Options<Dealer>): Dealer => open(Dealer, options)
 export const openRequest = (options: Options<Request>): Request => open(Request, options)
 export const openPull = (options: Options<Pull>): Pull => open(Pull, options)
 export const openPush = (options: Options<Push>): Push => open(Push, options)
 export const openXPublisher = (options: Options<XPublisher>): XPublisher =>
-  open(XPublisher, options, publisherBuffers)
+  open(XPublisher, options, manyConnections)
 
 const ZMQ_ROUTING_ID = 5
 
