@@ -73,13 +73,17 @@ function defaultsOf(table: OptionTable): Mapping {
   return Object.fromEntries(Object.entries(table).map(([key, option]) => [key, option.default]))
 }
 
+/** Part of a configuration, and set by none. */
+const FOUND = new Set(['conf_file', 'config_dir'])
+
 /** What somebody who wrote this should know. */
 function remarks({ values, sources }: WrittenOptions, table: OptionTable): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const option = optionOf(table, key)
     const place = `The option ${key} in ${sources.get(key)}`
     if (option) return option.later && !isDefault(option, value) ? [`${place} has no effect yet.`] : []
-    if (isLaterOption(key)) return [`${place} has no effect yet.`]
+    if (isLaterOption(key)) return isOff(value) ? [] : [`${place} has no effect yet.`]
+    if (FOUND.has(key)) return [`${place} has no effect: it is where the file was found.`]
     // Settings of single modules and returners, which only they know.
     if (key.includes('.')) return []
     const meant = closest(key, Object.keys(table))
@@ -94,6 +98,10 @@ function remarks({ values, sources }: WrittenOptions, table: OptionTable): strin
 function isDefault(option: Option, value: unknown): boolean {
   return value === null || JSON.stringify(value) === JSON.stringify(option.default)
 }
+
+/** What is not there yet is off. */
+const isOff = (value: unknown): boolean =>
+  !value || JSON.stringify(value) === '{}' || JSON.stringify(value) === '[]'
 
 /** Make a value and all it holds unchangeable. */
 export function deepFreeze<T>(value: T): Readonly<T> {

@@ -21,10 +21,16 @@ export interface FleetSettings {
 export class Fleet {
   readonly size: number
   readonly #children: readonly ChildProcess[]
+  /** Rejects when one of them ends. */
+  readonly #ended: Promise<never>
 
   private constructor(size: number, children: readonly ChildProcess[]) {
     this.size = size
     this.#children = children
+    this.#ended = Promise.race(children.map((child) => once(child, 'exit'))).then(([code]) => {
+      throw new Error(`A process of simulated minions ended (${code}).`)
+    })
+    this.#ended.catch(() => {}) // told to whoever waits for an answer
   }
 
   /** Resolves when all have signed in and listen. */
@@ -63,10 +69,7 @@ export class Fleet {
   async #tell(order: (index: number) => ToProcess): Promise<number> {
     const answers = this.#children.map(async (child, index) => {
       child.send(order(index))
-      const ended = once(child, 'exit').then(([code]) => {
-        throw new Error(`A process of simulated minions ended (${code}).`)
-      })
-      const [answer] = await Promise.race([once(child, 'message'), ended])
+      const [answer] = await Promise.race([once(child, 'message'), this.#ended])
       return answer as number
     })
     return (await Promise.all(answers)).reduce((sum, answer) => sum + answer, 0)

@@ -199,11 +199,12 @@ describe('warnings', () => {
   it('say which options have no effect yet, if they are not at their default', async () => {
     const path = await write(
       'master',
-      'reactor: [{a: b}]\nengines: []\ngitfs_remotes: [x]\nfile_recv: false\n',
+      'reactor: [{a: b}]\nengines: []\ngitfs_remotes: [x]\nfile_recv: false\nenable_ssh_minions: false\nconf_file: /x\n',
     )
     expect(master().warnings).toEqual([
       `The option reactor in ${path} has no effect yet.`,
       `The option gitfs_remotes in ${path} has no effect yet.`,
+      `The option conf_file in ${path} has no effect: it is where the file was found.`,
     ])
   })
 
