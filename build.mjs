@@ -1,6 +1,7 @@
 /**
  * Bundles each command line tool into one file, `dist/cli/<name>.cjs`: a command is to be over before a package
- * directory full of small files has been read. The daemons run what tsc wrote.
+ * directory full of small files has been read. So is the supervisor of a
+ * master, which is the smaller for it; the other daemons run what tsc wrote.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -66,7 +66,7 @@ function report(name: string, error: unknown): void {
   const [said = ''] = messageOf(error)
     .replace(/^Parsing --\S+ \n\t/, '')
     .split('\nSee more help')
-  const unknown = /^Nonexistent flag: (\S+)$/.exec(said)?.[1]
-  const message = unknown && isLaterFlag(unknown) ? `Salt's ${unknown} is not there yet; leave it out.` : said
+  const unknown = /^Nonexistent flags?: (.*)$/.exec(said)?.[1]?.split(', ').find(isLaterFlag)
+  const message = unknown ? `Salt's ${unknown} is not there yet; leave it out.` : said
   tell(usage ? `${name}: error: ${message}\nSee '${name} --help'.` : `ERROR: ${message}`)
 }

@@ -86,7 +86,7 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
       const asked = await settings.findJob(jid, overdue)
       failingSince = undefined
       waiting.giveUp(asked.missing, 'no-key')
-      const unanswered = new Set(asked.minions)
+      const unanswered = new Set(overdue.filter((id) => !asked.missing.includes(id)))
       return { jid: asked.jid, until: Date.now() + gather, unanswered, idle: new Set() }
     } catch (error) {
       const code = SaltError.is(error) ? error.code : undefined

@@ -1,4 +1,4 @@
-/** How the processes of a master keep small: with a thousand minions they take less than half of what Node's defaults take (`npm run bench`). */
+/** How the processes of a master keep small: with a thousand minions they take little more than half of what they would (`npm run bench`). */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

@@ -1,4 +1,5 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
+import { messageOf } from '../base/errors.ts'
 import { EventPublisher, masterEventSockets } from '../events/index.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import { connectedFile, minionDataDirectory } from '../jobs/paths.ts'
@@ -52,7 +53,15 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     file: connectedFile(config),
     events: config.presence_events,
   })
-  const update = () => void presence.update().catch((error) => log.warn(`Presence: ${error}`))
+  let updating: Promise<void> | undefined
+  function update(): void {
+    updating ??= presence
+      .update()
+      .catch((error: unknown) => log.warn(`Who is connected could not be found out: ${messageOf(error)}`))
+      .finally(() => {
+        updating = undefined
+      })
+  }
   const timers = [
     setInterval(update, 1000 * Math.min(config.loop_interval, 5)),
     setInterval(() => presence.announce(), 1000 * config.loop_interval),
@@ -64,6 +73,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     async close() {
       timers.forEach(clearInterval)
       queue.close()
+      await updating
       await publisher.close()
       await data?.close()
       await events.close()

@@ -151,7 +151,7 @@ export class Minion {
     await this.#openLinks(transport)
     const owed = new Set(this.#spool.pending().map(({ jid }) => jid))
     for (const link of this.#links) this.#deliverers.set(link, this.#openDeliverer(link))
-    this.#track(this.#followOrphans(left, owed))
+    this.#track('Following jobs of an earlier run', this.#followOrphans(left, owed))
   }
 
   #followOrphans(left: readonly ProcFile[], owed: ReadonlySet<string>): Promise<void> {
@@ -196,7 +196,7 @@ export class Minion {
           address,
           grains: () => this.#grains,
           log: this.#log,
-          onJob: (received, link) => this.#track(this.#onJob(received, link)),
+          onJob: (received, link) => this.#track('A job', this.#onJob(received, link)),
           onReady: (link) => this.#onReady(link),
           onConnection: (state, { host }) =>
             this.#bus.publish(state === 'up' ? tags.masterConnected : tags.masterDisconnected, {
@@ -303,17 +303,15 @@ export class Minion {
     return runJob(job, settings, signal)
   }
 
-  #track(work: Promise<void>): void {
-    const guarded = work.catch((error: unknown) =>
-      this.#log.error(`A job failed to run: ${messageOf(error)}`),
-    )
+  #track(what: string, work: Promise<void>): void {
+    const guarded = work.catch((error: unknown) => this.#log.error(`${what} failed: ${messageOf(error)}`))
     this.#working.add(guarded)
     void guarded.finally(() => this.#working.delete(guarded))
   }
 
   /** Resolves with the first answer; a master that is away gets it later. */
   #tellMasters(load: Readonly<Record<string, unknown>>): Promise<unknown> {
-    return Promise.any(this.#links.map((link) => link.request(load)))
+    return firstOf(this.#links.map((link) => link.request(load)))
   }
 
   #refreshModules(): void {
@@ -333,7 +331,7 @@ export class Minion {
         this.#log.warn(`The master ${address} was not told the grains: ${messageOf(error)}`),
       )
     }
-    if (loads.size) await ((asking && loads.get(asking)) ?? Promise.any(loads.values()))
+    if (loads.size) await ((asking && loads.get(asking)) ?? firstOf([...loads.values()]))
     this.#bus.publish(tags.pillarRefreshDone, { complete: true })
   }
 
@@ -347,7 +345,7 @@ export class Minion {
           : tag === tags.fireMaster
             ? () => this.#forward(data)
             : undefined
-    if (work) this.#track(work())
+    if (work) this.#track(`What ${tag} asks for`, work())
   }
 
   async #forward(data: Record<string, unknown>): Promise<void> {
@@ -358,3 +356,7 @@ export class Minion {
     await this.#tellMasters(makeMinionEvent(this.#config.id, content, { pretag }))
   }
 }
+
+/** What comes first of several; if nothing does, the first reason. */
+const firstOf = <T>(asked: readonly Promise<T>[]): Promise<T> =>
+  Promise.any(asked).catch((error: AggregateError) => Promise.reject(error.errors[0]))

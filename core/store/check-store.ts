@@ -1,31 +1,20 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { SaltError } from '../base/errors.ts'
 import { moveAside } from './environment.ts'
 
 const run = promisify(execFile)
 
-/**
- * Reads every byte of every record, then writes and removes one: what keeps account of free pages is read only by who
- * writes. May die of what it reads, so it runs in a process of its own. That there is no room to write says nothing.
- */
-const readAll = `
-const [lmdb, ...paths] = process.argv.slice(1)
-const { open } = await import(lmdb)
-for (const path of paths) {
-  const store = open(path, { encoding: 'binary', noSubdir: true, overlappingSync: false, permissionsMode: 0o600 })
-  for (const { value } of store.getRange({})) value.at(-1) // all of it was copied
-  try {
-    store.transactionSync(() => {
-      store.putSync(['check'], Buffer.alloc(2 ** 18))
-      store.removeSync(['check'])
-    })
-  } catch (error) {
-    if (/CORRUPTED|PAGE_NOTFOUND|INVALID/.test(error.message)) throw error
-  }
-}
-`
+/** A daemon is not kept from its start longer, as by somebody who holds the lock of a store. */
+const TIMEOUT_MS = 120_000
+
+/** Exit code of the process that looks. Whatever else it ends with says nothing of a store. */
+export const DAMAGED = 65
+
+const compiled = import.meta.url.endsWith('.ts') ? '../../dist/core/store/' : './'
+const entry = fileURLToPath(new URL(`${compiled}check-process.js`, import.meta.url))
 
 interface ChildError {
   readonly signal?: string | null
@@ -37,9 +26,9 @@ interface ChildError {
 const CRASHES = new Set(['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE'])
 
 /**
- * Read a store once from end to end, and write to it, before it is used. A file whose inner structure is damaged ends the process that
- * reads it, so a child reads it; if that one dies, the file is moved aside and the error that says so is given.
- * Call it where nothing has the store open yet. Damaged single records are found on reading and need no check.
+ * Read a store once from end to end, and write to it, before it is used. A file whose inner structure is damaged ends
+ * the process that reads it, so a child reads it; if that one dies, the file is moved aside and the error that says so
+ * is given. Call it where nothing has the store open yet. Damaged single records are found on reading and need no check.
  */
 export async function checkStore(path: string): Promise<SaltError | undefined> {
   if (!existsSync(path)) return undefined
@@ -48,11 +37,9 @@ export async function checkStore(path: string): Promise<SaltError | undefined> {
     return undefined
   } catch (error) {
     const { signal, code, stderr = '' } = error as ChildError
-    // It could not be started, or somebody ended it (Ctrl-C reaches it, too): that says nothing of the file.
-    if (signal ? !CRASHES.has(signal) : typeof code !== 'number') return undefined
-    const reason = signal
-      ? `reading it ended with ${signal}`
-      : (stderr.match(/Error: (.*)/)?.[1] ?? 'it cannot be read')
+    // It could not be started, or it was ended (Ctrl-C reaches it, too): that says nothing of the file.
+    if (signal ? !CRASHES.has(signal) : code !== DAMAGED) return undefined
+    const reason = signal ? `reading it ended with ${signal}` : stderr
     return moveAside(path, reason)
   }
 }
@@ -70,5 +57,5 @@ export async function checkStores(paths: readonly string[]): Promise<SaltError[]
 }
 
 async function readInChild(paths: readonly string[]): Promise<void> {
-  await run(process.execPath, ['--input-type=module', '-e', readAll, import.meta.resolve('lmdb'), ...paths])
+  await run(process.execPath, [entry, ...paths], { timeout: TIMEOUT_MS })
 }

@@ -6,7 +6,7 @@ import { damageOf, reserveRoom } from './lmdb-file.ts'
 
 export type Environment = RootDatabase<Buffer, (string | number)[]>
 
-const durable = {
+export const durable = {
   encoding: 'binary',
   noSubdir: true,
   overlappingSync: false, // else a commit counts as done before fdatasync

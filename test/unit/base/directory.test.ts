@@ -26,11 +26,19 @@ it('that is there stays as it is', async () => {
   expect(await modeOf(root)).toBe(0o755)
 })
 
-it.each([0o775, 0o757, 0o777])(
-  'that others may write (%o) is refused, with the command that helps',
+it.each([0o757, 0o777])(
+  'that anybody may write (%o) is refused, with the command that helps',
   async (mode) => {
     await chmod(root, mode)
-    await expect(makeDirectory(root)).rejects.toThrow(`Run: chmod go-w ${root}`)
+    await expect(makeDirectory(root)).rejects.toThrow(`Run: chmod o-w ${root}`)
+  },
+)
+
+it.each([0o775, 0o1777])(
+  'that a group may write, or where nobody can replace files of others (%o), will do',
+  async (mode) => {
+    await chmod(root, mode)
+    await expect(makeDirectory(root)).resolves.toBeUndefined()
   },
 )
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
 import { Float } from '../../../core/codec/index.ts'
 import { checkStore, openStore, type Store, under } from '../../../core/store/index.ts'
@@ -287,6 +287,15 @@ describe('damage', () => {
     const damage = await checkStore(path)
     expect(damage?.message).toMatch(/is damaged .* was moved to/)
     await openTestStore().put(['a'], 1)
+  })
+
+  test('a check that cannot be made says nothing of a store', async () => {
+    await openTestStore().put(['a'], 1)
+    await open.pop()?.close()
+    vi.stubEnv('NODE_OPTIONS', '--no-such-option')
+    expect(await checkStore(path)).toBeUndefined()
+    vi.unstubAllEnvs()
+    expect(await readdir(directory)).not.toContainEqual(expect.stringContaining('.damaged-'))
   })
 
   test('a store cut short is found by the check and moved aside', async () => {
