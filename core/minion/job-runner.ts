@@ -53,12 +53,15 @@ export async function runJob(
   return makeMultiReturn(shown, settings.id, outcomes, settings.config.multifunc_ordered === true)
 }
 
-/** The arguments of a job as they may be shown. Each function is loaded for that, as it is to run it. */
+/**
+ * The arguments of a job as they may be shown. Each function is loaded for that, as it is to run it; the module of one
+ * that is refused is asked all the same.
+ */
 export function maskedArguments(
   job: Pick<JobLoad, 'fun' | 'arg'>,
-  loader: Pick<Loader, 'get'>,
+  loader: Pick<Loader, 'get' | 'params'>,
 ): Promise<readonly unknown[]> {
-  return maskArguments(job, async (fun) => (await loader.get(fun))?.params)
+  return maskArguments(job, async (fun) => (await loader.get(fun))?.params ?? loader.params(fun))
 }
 
 /** Run one function with arguments as they were published. Never rejects. */
