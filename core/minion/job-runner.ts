@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { tags } from '../events/index.ts'
@@ -29,7 +28,7 @@ export interface RunnerSettings {
   readonly services: MinionServices
   readonly match: Context['match']
   readonly log: Log
-  /** Is given a job that has secrets as it may be shown, with these masked, before it runs. */
+  /** Is given a job that has arguments as it may be shown, with secret ones masked, before it runs. */
   readonly onShown?: ((job: JobLoad) => Promise<void>) | undefined
 }
 
@@ -41,7 +40,7 @@ export async function runJob(
 ): Promise<ReturnLoad> {
   const { fun } = job
   const shown = { ...job, arg: await maskedArguments(job, settings.loader) }
-  if (!isDeepStrictEqual(shown.arg, job.arg)) await settings.onShown?.(shown)
+  if (job.arg.length > 0) await settings.onShown?.(shown)
   if (typeof fun === 'string') {
     return makeReturn(shown, settings.id, await runFunction(fun, job.arg, job, settings, signal))
   }

@@ -7,7 +7,7 @@ import type { Log, MinionServices } from '../../../core/author/context.ts'
 import { SaltError } from '../../../core/base/errors.ts'
 import { openLoader } from '../../../core/loader/index.ts'
 import { type RunnerSettings, runJob } from '../../../core/minion/job-runner.ts'
-import { readJobLoad } from '../../../core/wire/publication.ts'
+import { type JobLoad, readJobLoad } from '../../../core/wire/publication.ts'
 
 const quiet: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
@@ -203,4 +203,13 @@ describe('a secret argument', () => {
   test('of a function that is nowhere cannot be known: its arguments are shown as they are', async () => {
     expect(await run('nosuch.function', ['ada'])).toMatchObject({ fun_args: ['ada'] })
   })
+})
+
+test('a job is told of as it may be shown before it runs, unless it has no arguments', async () => {
+  const told: unknown[] = []
+  const onShown = async ({ arg }: JobLoad) => void told.push(arg)
+  for (const arg of [['hello'], []]) {
+    await runJob(jobOf('ends.say', arg), { ...settings, onShown }, new AbortController().signal)
+  }
+  expect(told).toEqual([['hello']])
 })
