@@ -1,12 +1,20 @@
 import type { Log, MinionServices } from '../author/context.ts'
+import type { Params } from '../author/params.ts'
 import { systemClock } from '../base/clock.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { createJidSource } from '../jobs/jid.ts'
-import { createContext, type LoadedFunction, type Loader, openLoader } from '../loader/index.ts'
+import {
+  createContext,
+  type LoadedFunction,
+  type Loader,
+  maskArguments,
+  openLoader,
+} from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { isRecord } from '../wire/bytes.ts'
+import { shownArguments } from '../wire/return.ts'
 import { LocalClient } from './local-client.ts'
 import { createMasterServices } from './master-services.ts'
 
@@ -56,8 +64,9 @@ export class RunnerClient {
     const { config, log, user } = this.#settings
     const loader = openLoader('runners', { config, log })
     const found = await loader.get(fun)
-    if (!found) return this.#missing(jid, fun, shown(args, kwargs), await loader.why(fun))
-    const about = { fun: `runner.${fun}`, jid, user, fun_args: shown(args, kwargs) }
+    const fun_args = await shown({ fun, args, kwargs }, async () => found?.params ?? loader.params(fun))
+    if (!found) return this.#missing(jid, fun, fun_args, await loader.why(fun))
+    const about = { fun: `runner.${fun}`, jid, user, fun_args }
     await this.#announce(tags.runNew(jid), about)
     const result = await this.#perform({ found, loader, args, kwargs, signal })
     await this.#announce(tags.runReturn(jid), { ...about, return: result.return, success: result.success })
@@ -128,8 +137,15 @@ export class RunnerClient {
   }
 }
 
-function shown(args: readonly unknown[], kwargs: Readonly<Record<string, unknown>>): unknown[] {
-  return Object.keys(kwargs).length ? [...args, kwargs] : [...args]
+/** Arguments as events show them. Each positional one is in a list meanwhile: not even `a=b` is a keyword here. */
+async function shown(
+  { fun, args, kwargs }: Pick<Call, 'args' | 'kwargs'> & { readonly fun: string },
+  paramsOf: () => Promise<Params | undefined>,
+): Promise<unknown[]> {
+  const keywords = Object.keys(kwargs).length ? [{ __kwarg__: true, ...kwargs }] : []
+  const arg = [...args.map((value) => [value]), ...keywords]
+  const masked = shownArguments(await maskArguments({ fun, arg }, paramsOf))
+  return masked.map((item) => (Array.isArray(item) ? item[0] : item))
 }
 
 /** A runner that answers with a map may name its exit code in it (Salt: `retcode`, or `data.retcode`). */

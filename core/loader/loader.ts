@@ -1,6 +1,7 @@
 import type { LoaderView, Log } from '../author/context.ts'
 import type { Params } from '../author/params.ts'
 import { closest } from '../base/closest.ts'
+import { deferred } from '../base/deferred.ts'
 import { SaltError } from '../base/errors.ts'
 import { type Catalog, openCatalog } from './catalog.ts'
 import { type LoadedFunction, listFunctions, makeLoaded } from './functions.ts'
@@ -21,7 +22,10 @@ export interface LoaderSettings {
 export interface Loader {
   /** A function by its name `module.function`, or undefined; then {@link why} says why. */
   get(name: string): Promise<LoadedFunction | undefined>
-  /** The parameters a function declares, also one that is not offered here: its file is imported, nothing of it runs. */
+  /**
+   * The parameters a function declares, also one that is not offered here: its file is imported, nothing of it runs.
+   * Rejects with SaltError MODULE_FAILED, within 2 s, if its file hangs, is broken or disabled.
+   */
   params(name: string): Promise<Params | undefined>
   /** Salt's sentence for a missing function, with the reasons known. */
   why(name: string): Promise<string>
@@ -32,6 +36,9 @@ export interface Loader {
   /** Read everything anew, helpers included. What runs finishes on the old code. */
   reload(): Promise<void>
 }
+
+/** Who is to show a call waits no longer for the parameters of its function. Milliseconds. */
+const PARAMS_MS = 2_000
 
 export function openLoader(kindName: KindName, settings: LoaderSettings): Loader {
   const { config, grains = {}, log, timeoutMs = 10_000 } = settings
@@ -50,6 +57,12 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     if (found) functions.set(name, found)
     return found
   }
+  const params = async (name: string): Promise<Params | undefined> => {
+    const first = findParams(catalog, name)
+    if ((await first.catch(() => undefined)) || !(await catalog.rescan())) return first
+    functions.clear()
+    return findParams(catalog, name)
+  }
   const reload = async (): Promise<void> => {
     functions.clear()
     catalog.reload()
@@ -61,7 +74,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
   const view = makeView({ get, reload }, catalog, of)
   return {
     get,
-    params: (name) => findParams(catalog, name),
+    params: (name) => inTime(params(name), name, Math.min(timeoutMs, PARAMS_MS)),
     why: (name) => whyMissing(catalog, name),
     plugin: async <T>(name: string) => (await findPlugin(catalog, name, view)) as T,
     pluginNames: () => view.modules(),
@@ -83,20 +96,29 @@ async function findFunction(catalog: Catalog, name: string): Promise<LoadedFunct
   return undefined
 }
 
-/** Of the first file that serves the module's name and has the function. */
+/** Of the first file that serves the module's name and has the function. Rejects if one that may have it is not read. */
 async function findParams(catalog: Catalog, name: string): Promise<Params | undefined> {
   const [module, own] = splitName(name)
   if (own === undefined) return undefined
+  let unread: string | undefined
   for await (const file of catalog.candidates(module)) {
-    if (file.excluded !== undefined) continue
-    const found = await importFile(file).then(
-      (namespace) => listFunctions(namespace).get(own),
-      () => undefined,
-    )
+    const namespace = file.excluded === undefined ? await importFile(file).catch(() => undefined) : undefined
+    const found = namespace && listFunctions(namespace).get(own)
     if (found) return found.params
+    if (!namespace) unread ??= `${file.path} ${file.excluded === undefined ? 'is broken' : 'is disabled'}`
   }
+  if (unread !== undefined) throw unknowable(name, unread)
   return undefined
 }
+
+async function inTime<T>(work: Promise<T>, name: string, ms: number): Promise<T> {
+  const late = deferred<never>()
+  const timer = setTimeout(() => late.reject(unknowable(name, 'its file hangs while it is loaded')), ms)
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+}
+
+const unknowable = (name: string, why: string) =>
+  new SaltError('MODULE_FAILED', `The parameters of '${name}' cannot be known: ${why}.`, { name })
 
 async function findPlugin(catalog: Catalog, name: string, view: LoaderView): Promise<unknown> {
   const reasons: string[] = []

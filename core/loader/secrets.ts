@@ -11,7 +11,8 @@ interface Call {
 
 /**
  * The arguments of a job (wire protocol §10.1) as they may be shown and stored: values of `p.secret` parameters are
- * masked. Those of a function that is not known here stay as they are. Never rejects.
+ * masked. Those of a function that is not known here stay as they are; where `paramsOf` rejects, because they cannot be
+ * known, every value is masked. Never rejects.
  */
 export async function maskArguments(
   { fun, arg }: Call,
@@ -28,15 +29,18 @@ export async function maskArguments(
     )
   }
   if (arg.length === 0) return arg
-  const params = await paramsOf(fun).catch(() => undefined)
-  return params ? masked(arg, params) : arg
+  return paramsOf(fun).then(
+    (params) => (params ? masked(arg, params) : arg),
+    () => masked(arg),
+  )
 }
 
-function masked(arg: readonly unknown[], params: Params): readonly unknown[] {
+/** Without parameters every value is secret. */
+function masked(arg: readonly unknown[], params?: Params): readonly unknown[] {
   const isSecret = (name: string | undefined) =>
-    name !== undefined && Object.hasOwn(params, name) && params[name]?.secret === true
-  if (!Object.keys(params).some(isSecret)) return arg
-  const places = positionalNames(params)
+    !params || (name !== undefined && Object.hasOwn(params, name) && params[name]?.secret === true)
+  if (params && !Object.keys(params).some(isSecret)) return arg
+  const places = params ? positionalNames(params) : []
   let place = 0
   return arg.map((item) => {
     const keywords = keywordsIn(item)

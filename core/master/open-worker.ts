@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Disposer } from '../base/disposer.ts'
@@ -19,9 +18,6 @@ import { damageTo } from './directories.ts'
 import { ReplayGuard } from './replay-guard.ts'
 import type { WorkerRoom } from './room.ts'
 import { createWorker } from './worker.ts'
-
-/** A module that takes longer to be imported is of no use to anybody. */
-const LOAD_MS = 2_000
 
 /** What a worker is given; the event bus and the publisher are reached through its functions. */
 export interface WorkerSurroundings extends Pick<WorkerRoom, 'fire' | 'publish' | 'requestRotation'> {
@@ -67,11 +63,7 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     access: new Access(config, new RootKeys(config), matcher),
     replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
     publicKey: async (id) => keys.accepted(id),
-    shownArguments: (job) =>
-      Promise.race([
-        maskArguments(job, (fun) => modules.params(fun)),
-        delay(LOAD_MS, job.arg, { ref: false }),
-      ]),
+    shownArguments: (job) => maskArguments(job, modules.params),
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,

@@ -83,7 +83,7 @@ export class JobExecutor {
     const started = (given: number) => {
       pid = given
       log.info(`Starting a new job ${job.jid} with PID ${pid}`)
-      return note(job)
+      return note(unbegun(job))
     }
     return pool.run(job, { services, master, started, shown: note, finished: keep })
   }
@@ -92,7 +92,7 @@ export class JobExecutor {
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
     const note = (shown: JobLoad) => this.#note({ job: shown, pid: process.pid, master, stop })
-    await note(job)
+    await note(unbegun(job))
     await keep(await this.#settings.runHere(job, services, abort.signal, note))
   }
 

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { tags } from '../events/index.ts'
@@ -29,7 +28,7 @@ export interface RunnerSettings {
   readonly services: MinionServices
   readonly match: Context['match']
   readonly log: Log
-  /** Is given a job that has secrets as it may be shown, with these masked, before it runs. */
+  /** Is given a job that has arguments as it may be shown, with secret ones masked, before it runs. */
   readonly onShown?: ((job: JobLoad) => Promise<void>) | undefined
 }
 
@@ -41,7 +40,7 @@ export async function runJob(
 ): Promise<ReturnLoad> {
   const { fun } = job
   const shown = { ...job, arg: await maskedArguments(job, settings.loader) }
-  if (!isDeepStrictEqual(shown.arg, job.arg)) await settings.onShown?.(shown)
+  if (job.arg.length > 0) await settings.onShown?.(shown)
   if (typeof fun === 'string') {
     return makeReturn(shown, settings.id, await runFunction(fun, job.arg, job, settings, signal))
   }
@@ -53,12 +52,15 @@ export async function runJob(
   return makeMultiReturn(shown, settings.id, outcomes, settings.config.multifunc_ordered === true)
 }
 
-/** The arguments of a job as they may be shown. Each function is loaded for that, as it is to run it. */
+/**
+ * The arguments of a job as they may be shown. Each function is loaded for that, as it is to run it; the module of one
+ * that is refused is asked all the same.
+ */
 export function maskedArguments(
   job: Pick<JobLoad, 'fun' | 'arg'>,
-  loader: Pick<Loader, 'get'>,
+  loader: Pick<Loader, 'get' | 'params'>,
 ): Promise<readonly unknown[]> {
-  return maskArguments(job, async (fun) => (await loader.get(fun))?.params)
+  return maskArguments(job, async (fun) => (await loader.get(fun))?.params ?? loader.params(fun))
 }
 
 /** Run one function with arguments as they were published. Never rejects. */

@@ -1,4 +1,7 @@
 /** Options of the master that decide about single requests. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { tags } from '../../core/events/index.ts'
@@ -156,6 +159,24 @@ test('secrets in the arguments of a job go to its minions, and neither into even
   expect(master.published[1]?.job.arg).toEqual([[], arg])
   await master.answer(packClear({ ...load, jid: 'wrong' }))
   expect(JSON.stringify([master.events, master.logged])).not.toContain('hunter2')
+})
+
+test('arguments of a function whose module never finishes loading are all taken for secret', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'salt-modules-'))
+  await mkdir(join(folder, 'modules'))
+  await writeFile(join(folder, 'modules', 'hangs.mjs'), 'await new Promise(() => {})\n')
+  await open({ module_dirs: [folder] })
+  const arg = ['ada', 7, 'word=hunter2', { __kwarg__: true, password: 'hunter2' }]
+  const masked = '**********'
+  const shown = [masked, masked, `word=${masked}`, { __kwarg__: true, password: masked }]
+  const load = { cmd: 'publish', tgt: '*', tgt_type: 'glob', user: 'root', key: await master.rootKey() }
+  const fun = ['test.echo', 'hangs.login']
+  const reply = decode(await master.answer(packClear({ ...load, fun, arg: [['hello'], arg] })))
+  const { jid } = (reply as { load: { jid: string } }).load
+  expect(master.published[0]?.job.arg).toEqual([['hello'], arg])
+  expect(master.events.find(({ tag }) => tag === tags.jobNew(jid))?.data.arg).toEqual([['hello'], shown])
+  expect(master.room.jobs.load(jid)?.load.arg).toEqual([['hello'], shown])
+  await rm(folder, { recursive: true })
 })
 
 test('a job is addressed to minions by their ids where the target is one of ids, listed ones without a key among them', async () => {

@@ -53,6 +53,16 @@ describe('publishing', () => {
     expect([master.published, [...master.room.jobs.list()]]).toEqual([[], []])
   })
 
+  test('shows nothing of the arguments of one who did not prove who they are, for they may be secret', async () => {
+    await open()
+    const arg = ['cat', { __kwarg__: true, stdin: 'hunter2' }]
+    expect(await publish({ user: 'root', key: 'wrong', fun: 'cmd.run', arg })).toEqual(
+      error('AuthenticationError'),
+    )
+    expect(master.events).toMatchObject([{ tag: 'salt/job/error', data: { fun: 'cmd.run', arg: [] } }])
+    expect(JSON.stringify([master.events, master.logged])).not.toContain('hunter2')
+  })
+
   test('with the key of root is done, also for others', async () => {
     await open()
     for (const user of ['root', 'sudo_bob', 'bob']) {

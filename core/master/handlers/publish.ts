@@ -24,7 +24,10 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
       return refusals.exception
     }
     const caller = await authenticate(room, request)
-    if (!caller) return refuse(room, request, 'AuthenticationError', 'Authentication error occurred.')
+    if (!caller) {
+      const bare = { ...request, arg: [] } // which are secret is not worth finding out for a stranger
+      return refuse(room, bare, 'AuthenticationError', 'Authentication error occurred.')
+    }
     const expected = await resolve(room, request)
     const shown = { ...request, arg: await room.shownArguments(request) }
     if (!room.access.authorized(caller, { fun: request.fun, minions: expected.minions })) {

@@ -13,13 +13,19 @@ import { until } from '../../harness/until.ts'
 import { fakeContext } from '../modules/context.ts'
 
 const own = `
-import { CommandExecutionError, fn } from 'salt-ts'
+import { CommandExecutionError, fn, p } from 'salt-ts'
 export const shown = fn(() => ({ data: { a: 1 }, outputter: 'txt' }))
 export const coded = fn(() => ({ retcode: 4 }))
 export const sets = fn((_, context) => { context.retcode = 3; return 'x' })
 export const refuses = fn(() => { throw new CommandExecutionError('It cannot be done.') })
 export const breaks = fn(() => { throw new TypeError('broken') })
 export const minion = fn((_, { minion }) => minion.running())
+export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
+`
+const refused = `
+import { fn, p } from 'salt-ts'
+export const virtual = () => false
+export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
 `
 const JID = '20261121000000000001'
 
@@ -32,6 +38,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-runner-'))
   await mkdir(join(folder, 'mine', 'runners'), { recursive: true })
   await writeFile(join(folder, 'mine', 'runners', 'own.mjs'), own)
+  await writeFile(join(folder, 'mine', 'runners', 'refused.mjs'), refused)
   const overrides = {
     root_dir: folder,
     cachedir: '/cache',
@@ -110,6 +117,28 @@ test('the event bus is told what begins and how it ended', async () => {
     ['salt/run/JID/ret', 'no.such', false],
   ])
   expect(seen[1]?.data).toMatchObject({ user: 'ann', fun_args: [1], return: { args: [1], kwargs: {} } })
+  await bus.close()
+  await publisher.close()
+})
+
+test('secret arguments of a runner are masked in its events, also if it is refused', async () => {
+  const publisher = await openPublisher()
+  const bus = await EventBus.connect(masterEventSockets(config))
+  const seen: Event[] = []
+  const stream = bus.subscribe('salt/run/')
+  expect((await run('own.login', ['ada', 'hunter2='])).return).toBe('ada')
+  expect((await run('own.login', ['ada'], { password: 'hunter2' })).return).toBe('ada')
+  await run('refused.login', ['a=b', 'hunter2'])
+  for await (const event of stream) if (seen.push(event) === 5) break
+  const masked = '**********'
+  expect(seen.map(({ data }) => data.fun_args)).toEqual([
+    ['ada', masked],
+    ['ada', masked],
+    ['ada', { password: masked }],
+    ['ada', { password: masked }],
+    ['a=b', masked],
+  ])
+  expect(JSON.stringify(seen)).not.toContain('hunter2')
   await bus.close()
   await publisher.close()
 })

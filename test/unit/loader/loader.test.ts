@@ -141,6 +141,31 @@ describe('precedence', () => {
   })
 })
 
+describe('parameters of a function, which tell what of a call may be shown', () => {
+  const login = `import { fn, p } from 'salt-ts'\nexport const login = fn({ word: p.secret(p.string()) }, () => 1)\n`
+
+  test('are known of a module that came, or was repaired, after others were asked for', async () => {
+    const loader = open()
+    expect(await loader.params('test.ping')).toEqual({})
+    expect(await loader.params('late.login')).toBeUndefined()
+    await put('modules/late.js', 'export const = 1\n')
+    await expect(loader.params('late.login')).rejects.toMatchObject({ code: 'MODULE_FAILED' })
+    await put('modules/late.js', login)
+    expect(await loader.params('late.login')).toMatchObject({ word: { secret: true } })
+  })
+  test('cannot be known of a module that hangs or must not be used, and that is said soon', async () => {
+    await put('modules/hangs.js', `await new Promise(() => {})\n${login}`)
+    await put('modules/mod.js', login)
+    const loader = open({ disable_modules: ['mod'] }, { timeoutMs: 50 })
+    for (const name of ['hangs.login', 'mod.login']) {
+      await expect(loader.params(name)).rejects.toMatchObject({
+        code: 'MODULE_FAILED',
+        message: expect.stringContaining(name),
+      })
+    }
+  })
+})
+
 describe('virtual', () => {
   test('the reason is found by the name users know', async () => {
     await put('modules/aptpkg.js', `export const virtualName = 'pkg2'\nexport const virtual = 'needs apt'\n`)

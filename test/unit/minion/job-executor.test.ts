@@ -88,6 +88,36 @@ test('a job runs in a process, is known meanwhile, and its return is kept', asyn
   expect([gist(), procs.size]).toEqual([[[1, 'there']], 0])
 })
 
+test.each([true, false])(
+  'a job is known without its arguments, which may be secret, until it is told how it may be shown (multiprocessing: %s)',
+  async (multiprocessing) => {
+    const known: unknown[] = []
+    const look = () => known.push(procs.running().map(({ job: { arg } }) => arg))
+    const load = { ...job(1), arg: ['hunter2'] }
+    const shown = { ...load, arg: ['**********'] }
+    const { run } = open({
+      multiprocessing,
+      pool: {
+        async run(load, pooled) {
+          await pooled.started(PID)
+          look()
+          await pooled.shown(shown)
+          await pooled.finished(returned(load, 'there'))
+        },
+      },
+      async runHere(load, _services, _signal, onShown) {
+        look()
+        await onShown?.(shown)
+        return returned(load, 'here')
+      },
+    })
+    const remove = vi.spyOn(procs, 'remove').mockImplementationOnce(async () => void look())
+    await run(load)
+    expect(known).toEqual([[[]], [['**********']]])
+    remove.mockRestore()
+  },
+)
+
 test('what is asked about jobs is answered at once, even if no other job may run', async () => {
   const { run } = open({ limit: 1 })
   const busy = run(job(1))

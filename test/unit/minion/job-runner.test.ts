@@ -7,7 +7,7 @@ import type { Log, MinionServices } from '../../../core/author/context.ts'
 import { SaltError } from '../../../core/base/errors.ts'
 import { openLoader } from '../../../core/loader/index.ts'
 import { type RunnerSettings, runJob } from '../../../core/minion/job-runner.ts'
-import { readJobLoad } from '../../../core/wire/publication.ts'
+import { type JobLoad, readJobLoad } from '../../../core/wire/publication.ts'
 
 const quiet: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
@@ -41,6 +41,10 @@ beforeAll(async () => {
     join(folder, 'modules', 'hangs.js'),
     'await new Promise(() => {})\nexport const never = () => true\n',
   )
+  const login = ends.trim().split('\n').at(-1)
+  const refused = `import { fn, p } from 'salt-ts'\nexport const virtual = () => 'not here'\n${login}\n`
+  await writeFile(join(folder, 'modules', 'refused.js'), refused)
+  await writeFile(join(folder, 'modules', 'broken.js'), `import 'nothing-of-this-name'\n${refused}`)
   const config = { module_dirs: [folder] }
   const services = {
     fireMaster: async (tag: string, data: unknown) => fired.push([tag, data]) > 0,
@@ -59,9 +63,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
+const jobOf = (fun: string | string[], arg: unknown[]) =>
+  readJobLoad({ fun, arg, tgt: '*', jid: '20261121120000000001', user: 'root' })!
+
 async function run(fun: string | string[], arg: unknown[] = [], signal = new AbortController().signal) {
-  const job = readJobLoad({ fun, arg, tgt: '*', jid: '20261121120000000001', user: 'root' })!
-  return runJob(job, settings, signal)
+  return runJob(jobOf(fun, arg), settings, signal)
 }
 
 describe('a function that fails', () => {
@@ -179,4 +185,31 @@ describe('a secret argument', () => {
     expect(JSON.stringify(ret)).not.toContain('hunter2')
     expect(ret.success).toBe(false)
   })
+
+  test.each([
+    ['says itself that it is not offered', 'refused.login', {}, ['ada', '**********']],
+    ['is not in whitelist_modules', 'ends.login', { whitelist_modules: ['test'] }, ['ada', '**********']],
+    ['is in disable_modules', 'ends.login', { disable_modules: ['ends'] }, ['**********', '**********']],
+    ['is broken', 'broken.login', {}, ['**********', '**********']],
+    ['never finishes loading', 'hangs.never', {}, ['**********', '**********']],
+  ])('is masked in the return of a function whose module %s', async (_, fun, changes, shown) => {
+    const config = { ...settings.config, ...changes }
+    const loader = openLoader('modules', { config, log: quiet, timeoutMs: 100 })
+    const job = jobOf(fun, ['ada', 'hunter2'])
+    const ret = await runJob(job, { ...settings, loader }, new AbortController().signal)
+    expect(ret).toMatchObject({ success: false, fun_args: shown })
+  })
+
+  test('of a function that is nowhere cannot be known: its arguments are shown as they are', async () => {
+    expect(await run('nosuch.function', ['ada'])).toMatchObject({ fun_args: ['ada'] })
+  })
+})
+
+test('a job is told of as it may be shown before it runs, unless it has no arguments', async () => {
+  const told: unknown[] = []
+  const onShown = async ({ arg }: JobLoad) => void told.push(arg)
+  for (const arg of [['hello'], []]) {
+    await runJob(jobOf('ends.say', arg), { ...settings, onShown }, new AbortController().signal)
+  }
+  expect(told).toEqual([['hello']])
 })
