@@ -17,8 +17,8 @@ export class PublicKey {
   readonly pem: string
   /** Modulus, in bytes. */
   readonly size: number
-  /** Modulus and exponent. OpenSSL's object of a key takes 5 kB, and is made of these in a few microseconds. */
-  readonly #numbers: JsonWebKey
+  /** Modulus and exponent, once they were needed. OpenSSL's object takes 5 kB, and is made of these in microseconds. */
+  #numbers: JsonWebKey | undefined
   /** What was recovered last: a peer seals the same word for each of its requests. */
   #recovered: { readonly sealed: string; readonly message: string | undefined } | undefined
 
@@ -30,7 +30,6 @@ export class PublicKey {
 
   private constructor(pem: string, key: KeyObject) {
     this.pem = pem
-    this.#numbers = key.export({ format: 'jwk' })
     this.size = (key.asymmetricKeyDetails?.modulusLength ?? 0) / 8
   }
 
@@ -57,18 +56,20 @@ export class PublicKey {
   }
 
   #open(sealed: Uint8Array): Buffer | undefined {
-    const modulus = toInteger(Buffer.from(this.#numbers.n ?? '', 'base64url'))
+    const key = createPublicKey(this.pem) // a master does this once for each minion, and keeps nothing of it
+    const modulus = toInteger(Buffer.from(key.export({ format: 'jwk' }).n ?? '', 'base64url'))
     if (toInteger(sealed) >= modulus) return undefined
-    const opened = publicDecrypt({ key: this.#key, padding: constants.RSA_NO_PADDING }, sealed)
+    const opened = publicDecrypt({ key, padding: constants.RSA_NO_PADDING }, sealed)
     return unpad(withTrailer(opened, modulus))
   }
 
   get #key(): KeyObject {
+    this.#numbers ??= createPublicKey(this.pem).export({ format: 'jwk' })
     return createPublicKey({ key: this.#numbers, format: 'jwk' })
   }
 
   /** Whether it is the same key, however its text is written. */
   equals(other: PublicKey): boolean {
-    return this.#numbers.n === other.#numbers.n && this.#numbers.e === other.#numbers.e
+    return this.pem === other.pem || createPublicKey(this.pem).equals(createPublicKey(other.pem))
   }
 }

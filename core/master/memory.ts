@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
  * make them slower. `bin/salt-master` starts the supervisor in the same way.
  */
 export const slim = {
-  flags: ['--max-semi-space-size=1', '--optimize-for-size'],
+  flags: ['--max-semi-space-size=1', '--optimize-for-size', '--v8-pool-size=1'],
   env: { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '65536' },
 } as const
 

@@ -25,7 +25,7 @@ export interface PooledJob {
   readonly master: string
   /** Is told the process's id before the job begins. */
   started(pid: number): Promise<void>
-  /** Is given a job that has secrets as it may be shown, with these masked. */
+  /** Is given a job that has arguments as it may be shown, with secrets masked. */
   shown(job: JobLoad): Promise<void>
   /** Is given the return; until this resolves the job's process keeps it, too. */
   finished(ret: ReturnLoad): Promise<void>
@@ -144,7 +144,7 @@ export class JobPool {
 
   #runIn(worker: Worker, job: JobLoad, master: string, onShown: PooledJob['shown']): Promise<Finished> {
     const child = worker.process
-    let shown = job
+    let shown: JobLoad = { ...job, arg: [] } // until it is known what of it is secret
     let noted = Promise.resolve()
     return new Promise((resolve) => {
       const onMessage = (message: FromJobProcess) => {

@@ -19,7 +19,7 @@ export type ToJobProcess =
 
 export type FromJobProcess =
   | { readonly type: 'ready' }
-  /** A job that has secrets as it may be shown, with these masked. */
+  /** A job that has arguments as it may be shown, with secrets masked. */
   | { readonly type: 'shown'; readonly job: Uint8Array }
   /** `last`: the process ends when the return is kept. */
   | { readonly type: 'return'; readonly ret: Uint8Array; readonly last: boolean }

@@ -2,8 +2,8 @@ import { isMainThread } from 'node:worker_threads'
 import { context, Dealer, Pull, Push, Request, Router, type Socket, Subscriber, XPublisher } from 'zeromq'
 import { type BufferSizes, copyMessages, keepBuffersSmall } from './buffers.ts'
 
-// The default, 1023, is too few for a master and takes no effect once there is a socket.
-context.maxSockets = Math.min(65_535, context.maxSocketsLimit)
+// The default, 1023, is too few where one process plays many minions; each place takes 12 bytes, used or not.
+context.maxSockets = Math.min(16_384, context.maxSocketsLimit)
 // Sockets that are closed never hold up the end of the process longer than their own linger.
 context.blocky = false
 copyMessages(context)
