@@ -48,7 +48,11 @@ export function report(
     const compared = isCompared && figure !== 'node' ? [(ours / theirs).toFixed(2), aim] : ['', '']
     return [says, ...medians.map((value) => value.toFixed(digits)), ...(isCompared ? compared : [])]
   })
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const widths = header.map((_, column) =>
+    Math.max(...[header, ...lines].map((cells) => cells[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
   return [
     '# Speed and memory',
     '',
@@ -59,7 +63,7 @@ export function report(
     `${bytes} bytes, ${atOnce} returns at once, every acknowledgement verified; ${rounds} rounds; ${cpus().length} cores.`,
     '',
     line(header),
-    line(header.map(() => '---')),
+    line(widths.map((width) => '-'.repeat(width))),
     ...lines.map(line),
     '',
     'To have another master measured beside ours, start it with one accepted minion and describe it in a JSON file for',
