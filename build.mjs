@@ -1,7 +1,7 @@
 /**
  * Bundles each command line tool into one file, `dist/cli/<name>.cjs`: a command is to be over before a package
- * directory full of small files has been read. So is the supervisor of a
- * master, which is the smaller for it; the other daemons run what tsc wrote.
+ * directory full of small files has been read. So is the supervisor of a master, which is the smaller for it; the other
+ * daemons run what tsc wrote.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -81,23 +81,29 @@ await build({
   outExtension: { '.js': '.cjs' },
 })
 
-for (const tool of [...tools, 'salt-master']) {
+for (const tool of tools) {
+  await bundle(tool)
+  await keepCompiled(tool)
+}
+await bundle('salt-master')
+
+/** One program in one file. */
+async function bundle(program) {
   await build({
     ...common,
     stdin: {
       contents: `import { runProgram } from './core/cli/program.ts'
-        import program from './core/cli/commands/${tool}.ts'
-        runProgram(program)`,
+        import command from './core/cli/commands/${program}.ts'
+        runProgram(command)`,
       resolveDir: root,
       loader: 'ts',
     },
-    outfile: path.join(root, 'dist', 'cli', `${tool}.cjs`),
+    outfile: path.join(root, 'dist', 'cli', `${program}.cjs`),
     external: ['zeromq', 'lmdb', 'tsx', 'pino', 'ajv'],
     define: { SALT_TS_VERSION: JSON.stringify(version) },
     banner: { js: banner },
     plugins: [sources, unused],
   })
-  if (tools.includes(tool)) await keepCompiled(tool)
 }
 
 /** Removes what was compiled from sources that are gone: the loader would go on offering it. */

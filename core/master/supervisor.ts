@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { processEntry } from '../base/process-entry.ts'
 import { isWorking } from './is-working.ts'
 import { slim } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
@@ -25,8 +25,6 @@ const MAX_PINGS_AT_WORK = 30
 /** How long the others wait for one that has to take a message first. */
 const TAKE_MS = 1_000
 
-const compiled = import.meta.url.endsWith('.ts') ? '../../dist/core/master/' : './'
-
 /** Starts the children of the master, and again when they die, until stopped. */
 export class Supervisor {
   readonly #log: Log
@@ -40,8 +38,7 @@ export class Supervisor {
   /** Resolves when the child is ready; rejects if its first start fails. */
   async start(spec: ChildSpec): Promise<void> {
     const ready = deferred<void>()
-    const entry = fileURLToPath(new URL(`${compiled}${spec.entry}.js`, import.meta.url))
-    const child = fork(entry, [], {
+    const child = fork(processEntry(import.meta.url, spec.entry), [], {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: [...slim.flags],

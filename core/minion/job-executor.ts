@@ -4,7 +4,7 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { makeReturn, type ReturnLoad } from '../wire/return.ts'
 import { answeredInProcess } from './control-functions.ts'
-import type { JobPool } from './job-pool.ts'
+import { type JobPool, unbegun } from './job-pool.ts'
 import { type ProcEntry, type ProcTable, signalGroup } from './proc-table.ts'
 import { Turns } from './turns.ts'
 
@@ -104,9 +104,6 @@ export class JobExecutor {
       .catch((error: unknown) => log.warn(`No file for job ${entry.job.jid}: ${messageOf(error)}`))
   }
 }
-
-/** As a job is shown that has not begun: which of its arguments are secret is known only with the function. */
-const unbegun = (job: JobLoad): JobLoad => ({ ...job, arg: [] })
 
 /** The return of a job that gave none itself. */
 export function failedReturn(job: JobLoad, id: string, reason: string): ReturnLoad {

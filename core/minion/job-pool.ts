@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type { Log, MinionServices } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
+import { processEntry } from '../base/process-entry.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { makeReturn, type Outcome, type ReturnLoad } from '../wire/return.ts'
@@ -49,12 +49,10 @@ interface Worker {
 /** A process is replaced after so many jobs, so that what jobs leak does not add up. */
 const JOBS_PER_PROCESS = 500
 
-const entry = fileURLToPath(
-  new URL(
-    import.meta.url.endsWith('.ts') ? '../../dist/core/minion/job-process.js' : './job-process.js',
-    import.meta.url,
-  ),
-)
+const entry = processEntry(import.meta.url, 'job-process')
+
+/** As a job is shown that has not begun: which of its arguments are secret is known only with the function. */
+export const unbegun = (job: JobLoad): JobLoad => ({ ...job, arg: [] })
 
 /** Warm processes that run jobs, one job each at a time (design decision 8). */
 export class JobPool {
@@ -144,7 +142,7 @@ export class JobPool {
 
   #runIn(worker: Worker, job: JobLoad, master: string, onShown: PooledJob['shown']): Promise<Finished> {
     const child = worker.process
-    let shown: JobLoad = { ...job, arg: [] } // until it is known what of it is secret
+    let shown = unbegun(job)
     let noted = Promise.resolve()
     return new Promise((resolve) => {
       const onMessage = (message: FromJobProcess) => {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { SaltError } from '../base/errors.ts'
+import { processEntry } from '../base/process-entry.ts'
 import { moveAside } from './environment.ts'
 
 const run = promisify(execFile)
@@ -13,8 +13,7 @@ const TIMEOUT_MS = 120_000
 /** Exit code of the process that looks. Whatever else it ends with says nothing of a store. */
 export const DAMAGED = 65
 
-const compiled = import.meta.url.endsWith('.ts') ? '../../dist/core/store/' : './'
-const entry = fileURLToPath(new URL(`${compiled}check-process.js`, import.meta.url))
+const entry = processEntry(import.meta.url, 'check-process')
 
 interface ChildError {
   readonly signal?: string | null

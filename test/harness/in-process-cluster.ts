@@ -11,6 +11,7 @@ import type { RequestServer } from '../../core/transport/contract.ts'
 import { getTransport } from '../../core/transport/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from './in-process-master.ts'
+import { recordingLog } from './recording-log.ts'
 import { until } from './until.ts'
 
 export interface InProcessClusterSetup {
@@ -135,13 +136,6 @@ export class InProcessCluster {
   #logOf(id: string): Log {
     const lines: string[] = []
     this.#logged.set(id, lines)
-    const note = (level: string) => (message: string) => void lines.push(`${level} ${message}`)
-    return {
-      trace: note('trace'),
-      debug: note('debug'),
-      info: note('info'),
-      warn: note('warn'),
-      error: note('error'),
-    }
+    return recordingLog((level, message) => lines.push(`${level} ${message}`))
   }
 }

@@ -14,6 +14,7 @@ import { type OpenWorker, openMasterWorker } from '../../core/master/open-worker
 import { openStore } from '../../core/store/index.ts'
 import type { JobLoad } from '../../core/wire/publication.ts'
 import { keyPair } from './key-pairs.ts'
+import { recordingLog } from './recording-log.ts'
 
 export interface MasterSetup {
   /** Options of the master's configuration. */
@@ -156,16 +157,8 @@ export class InProcessMaster {
   }
 
   #log(): Log {
-    const note =
-      (level: string): Log['info'] =>
-      (message, facts) =>
-        void this.logged.push(`${level} ${message} ${facts ? JSON.stringify(facts) : ''}`.trim())
-    return {
-      trace: note('trace'),
-      debug: note('debug'),
-      info: note('info'),
-      warn: note('warn'),
-      error: note('error'),
-    }
+    return recordingLog((level, message, facts) =>
+      this.logged.push(`${level} ${message} ${facts ? JSON.stringify(facts) : ''}`.trim()),
+    )
   }
 }

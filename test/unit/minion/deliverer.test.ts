@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Log } from '../../../core/author/context.ts'
 import { deferred } from '../../../core/base/deferred.ts'
 import { ReturnSpool, type SpoolEntry } from '../../../core/jobs/return-spool.ts'
 import { Deliverer, type DelivererSettings } from '../../../core/minion/deliverer.ts'
+import { recordingLog } from '../../harness/recording-log.ts'
 import { until } from '../../harness/until.ts'
 
 let folder: string
@@ -24,17 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const note =
-  (level: string): Log['info'] =>
-  (message) =>
-    void logged.push(`${level}: ${message}`)
-const log: Log = {
-  trace: note('trace'),
-  debug: note('debug'),
-  info: note('info'),
-  warn: note('warn'),
-  error: note('error'),
-}
+const log = recordingLog((level, message) => logged.push(`${level}: ${message}`))
 
 const open = (send: DelivererSettings['send'], owed: readonly SpoolEntry[] = []) => {
   deliverer = new Deliverer({ spool, owed, send, log, retry: { min: 0.01, max: 0.02 } })
