@@ -1,7 +1,7 @@
 /**
  * Bundles each command line tool into one file, `dist/cli/<name>.cjs`: a command is to be over before a package
  * directory full of small files has been read. So is the supervisor of a master, which is the smaller for it; the other
- * daemons run what tsc wrote.
+ * daemons run what tsc wrote. Before that, what the built-in extensions offer is written down for the loader.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -59,6 +59,7 @@ const __compiled = (file) => __url(require('node:path').join(__dirname, '..', fi
 const __resolve = (name) => __url(require.resolve(name))`
 
 await removeOrphans()
+await (await import('./dist/core/loader/manifest.js')).writeManifests()
 
 const common = {
   bundle: true,

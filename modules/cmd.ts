@@ -105,10 +105,10 @@ export const run_chroot = fn(
 )
 
 /**
- * Run a script with arguments and give what `cmd.run_all` gives. The script is a path on the minion (or file://);
- * salt:// and http:// are refused until the minion can fetch files.
+ * Run a script with arguments and give what `cmd.run_all` gives. The script is a path on the minion, or is fetched: by
+ * salt:// from the master's file server, by http:// or https:// from elsewhere.
  *
- * @example salt '*' cmd.script /usr/local/bin/runme.sh 'arg1 arg2 "arg 3"'
+ * @example salt '*' cmd.script salt://scripts/runme.sh 'arg1 arg2 "arg 3"'
  * @example salt '*' cmd.script /srv/report.sh args='["a b", c]' runas=backup timeout=60
  */
 export const script = fn(scriptParams, ({ source, args, ...rest }, context) =>

@@ -4,7 +4,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { type Context, fn, fnmatch, p, SaltInvocationError } from 'salt-ts'
 import { listExtensions } from './_saltutil/extensions.ts'
-import { nothingToSync, syncParams, syncTypes } from './_saltutil/sync.ts'
+import { syncEvery, syncOf } from './_saltutil/sync.ts'
 
 /**
  * The jobs that run on this minion, this one left out: jid, fun, arg, target, user and pid.
@@ -135,11 +135,15 @@ export const refresh_beacons = fn((_, context) => context.minion.fire('beacons_r
 export const refresh_matchers = fn((_, context) => context.minion.fire('matchers_refresh', {}))
 
 /**
- * Remove all the minion has cached. Returns that are not delivered yet are kept.
+ * Remove all the minion has cached: jobs, and files that were fetched. Returns that are not delivered yet are kept.
  *
  * @example salt '*' saltutil.clear_cache
  */
-export const clear_cache = fn((_, context) => context.minion.clearJobCache(0))
+export const clear_cache = fn(async (_, { opts, minion }) => {
+  for (const folder of ['files', 'localfiles', 'extrn_files'])
+    await rm(join(String(opts.cachedir), folder), { recursive: true, force: true })
+  return minion.clearJobCache(0)
+})
 
 /**
  * Remove cached jobs that are older than some hours.
@@ -195,68 +199,73 @@ export const revoke_auth = fn(
 export const list_extmods = fn((_, context) => listExtensions(context.opts.extension_modules))
 
 /**
- * Sync all types of extension files from the master: a map of type and what changed. Empty lists until the master
- * has a file server.
+ * Bring all types of extensions from the master, from `salt://_modules`, `salt://_grains`, …, into `extension_modules`.
+ * Gives a list for each type: what was added or changed, then what was removed, and what is there and fails to load,
+ * with the reason; then the exit code is 1. It answers when the next job has the new code. Files of Python are left to
+ * Python minions; everything else comes along, helpers, `package.json` and `node_modules` too.
  *
  * @example salt '*' saltutil.sync_all
+ * @example salt '*' saltutil.sync_all saltenv=base,dev details=True
+ * @example salt '*' saltutil.sync_all extmod_whitelist='{modules: [custom_module]}'
  */
-export const sync_all = fn(syncParams, () => Object.fromEntries(syncTypes.map((type) => [type, []])))
+export const sync_all = syncEvery
 
-/** Sync beacons from salt://_beacons. Nothing to sync until the master has a file server.
+/** Sync beacons from salt://_beacons; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_beacons */
-export const sync_beacons = nothingToSync
-/** Sync cloud modules from salt://_cloud. Nothing to sync until the master has a file server.
+export const sync_beacons = syncOf('beacons')
+/** Sync cloud modules from salt://_clouds; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_clouds */
-export const sync_clouds = nothingToSync
-/** Sync engines from salt://_engines. Nothing to sync until the master has a file server.
+export const sync_clouds = syncOf('clouds')
+/** Sync engines from salt://_engines; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_engines */
-export const sync_engines = nothingToSync
-/** Sync executors from salt://_executors. Nothing to sync until the master has a file server.
+export const sync_engines = syncOf('engines')
+/** Sync executors from salt://_executors; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_executors */
-export const sync_executors = nothingToSync
-/** Sync grains from salt://_grains. Nothing to sync until the master has a file server.
+export const sync_executors = syncOf('executors')
+/** Sync grains from salt://_grains; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_grains */
-export const sync_grains = nothingToSync
-/** Sync log handlers from salt://_log_handlers. Nothing to sync until the master has a file server.
+export const sync_grains = syncOf('grains')
+/** Sync log handlers from salt://_log_handlers; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_log_handlers */
-export const sync_log_handlers = nothingToSync
-/** Sync matchers from salt://_matchers. Nothing to sync until the master has a file server.
+export const sync_log_handlers = syncOf('log_handlers')
+/** Sync matchers from salt://_matchers; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_matchers */
-export const sync_matchers = nothingToSync
-/** Sync execution modules from salt://_modules. Nothing to sync until the master has a file server.
+export const sync_matchers = syncOf('matchers')
+/** Sync execution modules from salt://_modules; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_modules */
-export const sync_modules = nothingToSync
-/** Sync outputters from salt://_output. Nothing to sync until the master has a file server.
+export const sync_modules = syncOf('modules')
+/** Sync outputters from salt://_output; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_output */
-export const sync_output = nothingToSync
+export const sync_output = syncOf('output')
 export { sync_output as sync_outputters }
-/** Sync external pillars from salt://_pillar. Nothing to sync until the master has a file server.
+/** Sync external pillars from salt://_pillar; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_pillar */
-export const sync_pillar = nothingToSync
-/** Sync proxy modules from salt://_proxy. Nothing to sync until the master has a file server.
+export const sync_pillar = syncOf('pillar')
+export { sync_pillar as sync_pillars }
+/** Sync proxy modules from salt://_proxy; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_proxymodules */
-export const sync_proxymodules = nothingToSync
-/** Sync renderers from salt://_renderers. Nothing to sync until the master has a file server.
+export const sync_proxymodules = syncOf('proxymodules')
+/** Sync renderers from salt://_renderers; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_renderers */
-export const sync_renderers = nothingToSync
-/** Sync returners from salt://_returners. Nothing to sync until the master has a file server.
+export const sync_renderers = syncOf('renderers')
+/** Sync returners from salt://_returners; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_returners */
-export const sync_returners = nothingToSync
-/** Sync SDB modules from salt://_sdb. Nothing to sync until the master has a file server.
+export const sync_returners = syncOf('returners')
+/** Sync SDB modules from salt://_sdb; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_sdb */
-export const sync_sdb = nothingToSync
-/** Sync serializers from salt://_serializers. Nothing to sync until the master has a file server.
+export const sync_sdb = syncOf('sdb')
+/** Sync serializers from salt://_serializers; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_serializers */
-export const sync_serializers = nothingToSync
-/** Sync states from salt://_states. Nothing to sync until the master has a file server.
+export const sync_serializers = syncOf('serializers')
+/** Sync states from salt://_states; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_states */
-export const sync_states = nothingToSync
-/** Sync Thorium modules from salt://_thorium. Nothing to sync until the master has a file server.
+export const sync_states = syncOf('states')
+/** Sync Thorium modules from salt://_thorium; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_thorium */
-export const sync_thorium = nothingToSync
-/** Sync utility modules from salt://_utils. Nothing to sync until the master has a file server.
+export const sync_thorium = syncOf('thorium')
+/** Sync helpers from salt://_utils; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_utils */
-export const sync_utils = nothingToSync
+export const sync_utils = syncOf('utils')
 
 async function others({ minion, job }: Context) {
   return (await minion.running()).filter(({ jid }) => jid !== job?.jid)

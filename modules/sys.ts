@@ -1,5 +1,5 @@
 /** What this minion can do: modules, functions, their documentation and signatures. */
-import { type Argspec, fn, fnmatch, type LoaderView, p } from 'salt-ts'
+import { fn, fnmatch, type LoaderView, p, SaltInvocationError } from 'salt-ts'
 
 const patterns = { args: p.rest(p.string()) }
 const functionPatterns = { args: p.rest(p.string()), kwargs: p.keywords(p.any()) }
@@ -40,6 +40,32 @@ export const doc = fn(patterns, ({ args }, { loader }) => documentation(loader, 
  * @example salt '*' sys.argspec 'pkg.*'
  */
 export const argspec = fn(one, ({ module }, { loader }) => signatures(loader, module))
+
+/**
+ * Parameters of functions as JSON Schema.
+ *
+ * @example salt '*' sys.schema test.sleep --out json
+ * @example salt '*' sys.schema 'cmd.*' --out json
+ */
+export const schema = fn(one, ({ module }, { loader }) => schemas(loader, module))
+
+/**
+ * Where a function comes from: every file that could provide it, which one does, and why each of the others does not.
+ *
+ * @example salt '*' sys.why pkg.install
+ * @example salt '*' sys.why nested kind=outputters
+ */
+export const why = fn(
+  {
+    name: p.string({ description: 'A function, a module, or a plugin.' }),
+    kind: p.default(p.string({ description: 'modules, runners, outputters, grains, …' }), 'modules'),
+  },
+  ({ name, kind }, { loader }) => {
+    const view = loader.of(kind)
+    if (!view) throw new SaltInvocationError(`There is no kind of extensions called '${kind}'.`)
+    return view.why(name)
+  },
+)
 
 /**
  * Load all modules anew, helpers included. Jobs that run finish on the old code.
@@ -105,6 +131,54 @@ export const returner_doc = fn(patterns, async ({ args }, { loader }) => {
   return docsOf(view, names)
 })
 
+/**
+ * Names of all renderers, or of those that match one of the globs.
+ *
+ * @example salt '*' sys.list_renderers
+ */
+export const list_renderers = fn(patterns, ({ args }, { loader }) =>
+  listModules(loader.of('renderers'), args),
+)
+
+/**
+ * Names of all state modules, or of those that match one of the globs.
+ *
+ * @example salt '*' sys.list_state_modules 'f*'
+ */
+export const list_state_modules = fn(patterns, ({ args }, { loader }) =>
+  listModules(loader.of('states'), args),
+)
+
+/**
+ * Names of all state functions, of a state module's functions, or of those that match a glob.
+ *
+ * @example salt '*' sys.list_state_functions file
+ */
+export const list_state_functions = fn(functionPatterns, ({ args }, { loader }) =>
+  listFunctions(loader.of('states'), args),
+)
+
+/**
+ * Documentation of states.
+ *
+ * @example salt '*' sys.state_doc file
+ */
+export const state_doc = fn(patterns, ({ args }, { loader }) => documentation(loader.of('states'), args))
+
+/**
+ * Parameters of states' functions.
+ *
+ * @example salt '*' sys.state_argspec file.managed
+ */
+export const state_argspec = fn(one, ({ module }, { loader }) => signatures(loader.of('states'), module))
+
+/**
+ * Parameters of states' functions as JSON Schema.
+ *
+ * @example salt '*' sys.state_schema file --out json
+ */
+export const state_schema = fn(one, ({ module }, { loader }) => schemas(loader.of('states'), module))
+
 async function listModules(view: LoaderView | undefined, globs: readonly string[]): Promise<string[]> {
   const names = (await view?.modules()) ?? []
   return globs.length === 0 ? names : names.filter((name) => globs.some((glob) => fnmatch(name, glob)))
@@ -138,12 +212,23 @@ async function docsOf(view: LoaderView | undefined, names: readonly string[]) {
   return Object.fromEntries(docs)
 }
 
-async function signatures(view: LoaderView | undefined, want: string): Promise<Record<string, Argspec>> {
+const signatures = (view: LoaderView | undefined, want: string) =>
+  describeFunctions(view, want, (name) => view?.argspec(name))
+
+const schemas = (view: LoaderView | undefined, want: string) =>
+  describeFunctions(view, want, (name) => view?.schema(name))
+
+/** Of each function that is meant, by name. */
+async function describeFunctions<T>(
+  view: LoaderView | undefined,
+  want: string,
+  describe: (name: string) => Promise<T | undefined> | undefined,
+): Promise<Record<string, T>> {
   const names = ((await view?.functions()) ?? []).filter((name) => isMeant(name, want))
-  const found: [string, Argspec][] = []
+  const found: [string, T][] = []
   for (const name of names) {
-    const spec = await view?.argspec(name)
-    if (spec) found.push([name, spec])
+    const description = await describe(name)
+    if (description !== undefined) found.push([name, description])
   }
   return Object.fromEntries(found)
 }

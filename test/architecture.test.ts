@@ -11,9 +11,9 @@ const floors: readonly { readonly rooms: readonly string[]; readonly apart?: boo
   { rooms: ['author'] },
   { rooms: ['transport', 'wire', 'crypto', 'codec', 'config', 'log', 'store'] },
   { rooms: ['events', 'loader'] },
-  { rooms: ['channel', 'jobs', 'keys', 'targets'] },
+  { rooms: ['channel', 'jobs', 'keys', 'targets', 'fileserver'] },
   { rooms: ['master', 'minion', 'client'], apart: true },
-  { rooms: ['cli'] },
+  { rooms: ['cli', 'testing'], apart: true },
 ]
 const extensionFolders = ['modules', 'runners', 'returners', 'plugins']
 

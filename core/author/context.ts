@@ -1,5 +1,9 @@
 /** What a function gets as its second argument. Types only: the minion and the master provide the values. */
 
+import type { CallArguments, CallResult, FunctionName } from './calls.ts'
+import type { FileClient, FileLists, SyncReport, SyncRequest } from './files.ts'
+import type { JsonSchema } from './params.ts'
+
 export interface Log {
   trace(message: string, facts?: object): void
   debug(message: string, facts?: object): void
@@ -33,7 +37,7 @@ export interface MinionServices {
   running(): Promise<Job[]>
   /** Signal the process group of a job. Gives Salt's sentence about what happened. */
   signalJob(jid: string, signal: number): Promise<string>
-  /** Load every module anew; running jobs finish on the old code. */
+  /** Load every module anew; running jobs finish on the old code. Resolves when the next job has the new one. */
   refreshModules(): Promise<boolean>
   /** Collect the grains anew and send them to the master. */
   refreshGrains(): Promise<boolean>
@@ -41,6 +45,10 @@ export interface MinionServices {
   clearJobCache(hours: number): Promise<boolean>
   /** A return this minion still has, by jid. */
   findCachedJob(jid: string): Promise<unknown>
+  /** The files of the master whose job it is. */
+  readonly files: FileClient
+  /** Bring extensions from the file server (`saltutil.sync_*`). Resolves when the next job has them. */
+  sync(request: SyncRequest): Promise<SyncReport>
 }
 
 /** One stored job (runners `jobs.*`). */
@@ -87,6 +95,18 @@ export interface MasterServices {
   cachedGrains(id: string): Promise<Readonly<Record<string, unknown>> | undefined>
   /** Ids with an open connection to the publish port, by what the master last saw of them. */
   connectedIds(): Promise<string[]>
+  /** The file server of this master, asked directly. `backends` are names; those of `fileserver_backend` if not said. */
+  readonly fileServer: {
+    envs(backends?: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>>
+    list(saltenv: string, backends?: readonly string[]): Promise<FileLists>
+    /** Have every worker read the folders anew. Gives backend → environments. */
+    clearListCache(
+      saltenv?: readonly string[],
+      backends?: readonly string[],
+    ): Promise<Readonly<Record<string, readonly string[]>>>
+  }
+  /** Bring extensions from the file server to this host (`salt-run saltutil.sync_*`). */
+  sync(request: SyncRequest): Promise<SyncReport>
 }
 
 /**
@@ -102,14 +122,27 @@ export interface LoaderView {
   doc(name: string): Promise<string | undefined>
   /** As Salt's `sys.argspec`. */
   argspec(name: string): Promise<Argspec | undefined>
+  /** Parameters of a function as one JSON Schema. */
+  schema(name: string): Promise<JsonSchema | undefined>
   reload(): Promise<void>
   /** Files that could not be used, with the reason. */
   failures(): Promise<Record<string, string>>
   /** Virtual name → file that provides it. */
   providers(): Promise<Record<string, string>>
+  /** Which file provides a function or module, and why each other that could does not. */
+  why(name: string): Promise<Explanation>
   has(name: string): Promise<boolean>
   /** The same for another kind: `runners`, `returners`, `outputters`, … Undefined for a kind there is not. */
   of(kind: string): LoaderView | undefined
+}
+/** Where a function comes from. */
+export interface Explanation {
+  readonly name: string
+  /** Path of the file, if any. */
+  readonly provided_by: string | null
+  /** Path of each file that could provide it → what it does about it, as a sentence. */
+  readonly files: Readonly<Record<string, string>>
+  readonly advice?: string
 }
 /** A signature in Salt's form; `null` for what it does not have. `defaults` belong to the last of `args`. */
 export interface Argspec {
@@ -136,8 +169,11 @@ export interface Context {
   readonly nested: boolean
   /** Exit code of the job; also decides its `success` (wire protocol §10.3). */
   retcode: number
-  /** Call another function by name, with values for its parameters by position and by name. */
-  call(name: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<unknown>
+  /**
+   * Call another function by name: `call('cmd.run', { cmd: 'id' })`, or with a list of values by position and more by
+   * name, `call('cmd.run', ['id'], { cwd: '/' })`. What `Functions` knows is checked where it is written.
+   */
+  call<const N extends FunctionName>(name: N, ...given: CallArguments<N>): Promise<CallResult<N>>
   /** Does a target mean this minion? `type` is a target type by Salt's name; `minionId` asks for another id. */
   match(
     tgt: unknown,

@@ -1,15 +1,20 @@
+import type { Declared, Returned } from './calls.ts'
 import type { Context } from './context.ts'
-import type { Args, Params } from './params.ts'
+import type { Args, Param, Params } from './params.ts'
 
 const brand = Symbol.for('salt-ts.fn')
 
-/** A function that users call by name: its parameters, and what it does. Made by {@link fn}. */
-export interface Fn<P extends Params = Params, C = Context> {
+/** A function that users call by name: its parameters, what it does, what it gives. Made by {@link fn}. */
+export interface Fn<P extends Params = Params, C = Context, R = unknown> {
   readonly params: P
-  readonly run: (args: Args<P>, context: C) => unknown
+  /** May be an `async function*`: what it yields is shown while it runs. */
+  readonly run: (args: Args<P>, context: C) => R
+  /** What a call gives, where that is declared: checked after each. */
+  readonly returns?: Param<unknown, 'value'>
 }
 
-type Run<P extends Params, C, R> = (args: Args<P>, context: C) => R
+type Run<P extends Params, R> = (args: Args<P>, context: Context) => R
+type NoParams = Record<never, never>
 
 /**
  * Declare a function. From this one value come the static type, binding of positional and keyword arguments,
@@ -17,12 +22,18 @@ type Run<P extends Params, C, R> = (args: Args<P>, context: C) => R
  *
  * @example export const ping = fn(() => true)
  * @example export const echo = fn({ text: p.string() }, ({ text }) => text)
+ * @example export const size = fn({ path: p.string() }, async ({ path }) => (await stat(path)).size, { returns: p.integer() })
  */
-export function fn<R>(run: Run<Record<never, never>, Context, R>): Fn<Record<never, never>, Context>
-export function fn<const P extends Params, R>(params: P, run: Run<P, Context, R>): Fn<P, Context>
-export function fn(...given: [unknown] | [Params, unknown]): unknown {
-  const [params, run] = given.length === 1 ? [{}, given[0]] : given
-  return Object.freeze({ [brand]: true, params: Object.freeze(params), run })
+export function fn<R>(run: Run<NoParams, R>): Fn<NoParams, Context, R>
+export function fn<const P extends Params, R>(params: P, run: Run<P, R>): Fn<P, Context, R>
+export function fn<const P extends Params, T, const R extends Returned<T>>(
+  params: P,
+  run: Run<P, R>,
+  options: { readonly returns: Param<T, 'value'> },
+): Fn<P, Context, Declared<R, T>>
+export function fn(...given: [unknown] | [Params, unknown, { readonly returns?: unknown }?]): unknown {
+  const [params, run, { returns } = {}] = given.length === 1 ? [{}, given[0]] : given
+  return Object.freeze({ [brand]: true, params: Object.freeze(params), run, ...(returns ? { returns } : {}) })
 }
 
 /** True for what {@link fn} made, by this copy of the package or another. */

@@ -1,9 +1,16 @@
+// The functions that come with salt-ts, for the types of `call`; nothing of it is there when the program runs.
+/// <reference path="../../modules/_catalogue.ts" preserve="true" />
 /** `salt-ts`: what authors of modules, runners, returners and plugins import. */
+export { eachOf } from '../base/each-of.ts'
 export { fnmatch } from '../base/fnmatch.ts'
+export { isBelow, type OpenedFile, openInside } from '../base/open-inside.ts'
 export { type PythonRegExp, pythonRegExp } from '../base/python-regexp.ts'
+export { type SafePath, safeName, safePath } from '../base/safe-path.ts'
+export * from './calls.ts'
 export type {
   Argspec,
   Context,
+  Explanation,
   Job,
   LoaderView,
   Log,
@@ -13,8 +20,23 @@ export type {
   StoredReturn,
 } from './context.ts'
 export { CommandExecutionError, CommandNotFoundError, SaltInvocationError } from './errors.ts'
+export {
+  type FileClient,
+  type FileHash,
+  type FileLists,
+  type FileServerBackend,
+  type FileSource,
+  fileServerBackend,
+  type ModuleNames,
+  mergeLists,
+  type ServedFile,
+  type SyncChanges,
+  type SyncReport,
+  type SyncRequest,
+} from './files.ts'
 export { type Fn, fn, isFn } from './fn.ts'
 export {
+  type Dependency,
   type GrainsSource,
   grains,
   type Matcher,

@@ -9,6 +9,20 @@ export type Virtual = (facts: {
   opts: Context['opts']
 }) => boolean | string | Promise<boolean | string>
 
+/**
+ * Export `dependsOn`, a list of these, to offer a module, or some of its `functions`, only where what they need is
+ * there. Each names one of `binary`, `package` or `function`; several names are all needed (Salt's `@depends`).
+ */
+export type Dependency = Needed & {
+  /** Only these functions, by the names users call; else the whole module. */
+  readonly functions?: readonly string[]
+}
+type Names = string | readonly string[]
+type Needed =
+  | { readonly binary: Names; readonly package?: never; readonly function?: never }
+  | { readonly package: Names; readonly binary?: never; readonly function?: never }
+  | { readonly function: Names; readonly binary?: never; readonly package?: never }
+
 /** Turns a value into text for the terminal. */
 export interface Outputter {
   /** `value` is what Salt hands its outputters: usually a map id → return. Text without a final line end. */

@@ -8,11 +8,15 @@ declare const type: unique symbol
  * `kind` says how it takes part in binding: `value` by position or name, `rest` takes all further positional
  * values, `keywords` takes all keyword arguments no other parameter is named after.
  */
-export interface Param<T, K extends 'value' | 'rest' | 'keywords' = 'value' | 'rest' | 'keywords'> {
+export interface Param<
+  T,
+  K extends 'value' | 'rest' | 'keywords' = 'value' | 'rest' | 'keywords',
+  O extends boolean = boolean,
+> {
   readonly kind: K
   readonly schema: JsonSchema
   /** May be left out. */
-  readonly optional?: boolean
+  readonly optional?: O
   /** Used when it is left out. */
   readonly default?: unknown
   /** Never shown in logs, events or stored jobs. */
@@ -32,19 +36,37 @@ interface Described {
 interface StringOptions extends Described {
   readonly minLength?: number
   readonly maxLength?: number
+  /** A regular expression that some part of the text matches. */
   readonly pattern?: string
-  readonly format?: string
+  readonly format?: 'date' | 'date-time' | 'hostname' | 'ipv4' | 'ipv6' | 'regex' | 'uri'
 }
 interface NumberOptions extends Described {
   readonly minimum?: number
   readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly multipleOf?: number
+}
+interface ArrayOptions extends Described {
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems?: boolean
+}
+interface RecordOptions extends Described {
+  readonly minProperties?: number
+  readonly maxProperties?: number
 }
 
 type ValueParam<T> = Param<T, 'value'>
+type OptionalParam<T> = Param<T, 'value', true>
 
-function value<T>(schema: JsonSchema): ValueParam<T> {
-  return { kind: 'value', schema }
+/** What has a secret inside is secret as a whole. */
+function value<T>(schema: JsonSchema, inside: readonly ValueParam<unknown>[] = []): ValueParam<T> {
+  return { kind: 'value', schema, ...secretOf(inside) }
 }
+
+const secretOf = (inside: readonly ValueParam<unknown>[]) =>
+  inside.some(({ secret }) => secret) ? { secret: true } : {}
 
 /** Builders of parameters: `p.string()`, `p.optional(p.number({ minimum: 0 }))`, `p.default(p.boolean(), false)`. */
 export const p = {
@@ -56,42 +78,63 @@ export const p = {
   boolean: (options: Described = {}) => value<boolean>({ type: 'boolean', ...options }),
   enum: <const V extends readonly string[]>(...values: V) =>
     value<V[number]>({ type: 'string', enum: values }),
-  array: <T>(items: ValueParam<T>, options: Described = {}) =>
-    value<T[]>({ type: 'array', items: items.schema, ...options }),
-  record: <T>(values: ValueParam<T>, options: Described = {}) =>
-    value<Record<string, T>>({ type: 'object', additionalProperties: values.schema, ...options }),
+  array: <T>(items: ValueParam<T>, options: ArrayOptions = {}) =>
+    value<T[]>({ type: 'array', items: items.schema, ...options }, [items]),
+  record: <T>(values: ValueParam<T>, options: RecordOptions = {}) =>
+    value<Record<string, T>>({ type: 'object', additionalProperties: values.schema, ...options }, [values]),
   object: <P extends Readonly<Record<string, ValueParam<unknown>>>>(properties: P, options: Described = {}) =>
-    value<Args<P>>({
-      type: 'object',
-      properties: Object.fromEntries(Object.entries(properties).map(([name, param]) => [name, param.schema])),
-      required: Object.entries(properties)
-        .filter(([, param]) => !param.optional)
-        .map(([name]) => name),
-      additionalProperties: false,
-      ...options,
-    }),
+    value<Args<P>>(
+      {
+        type: 'object',
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([name, { schema, default: fallback }]) => [
+            name,
+            fallback === undefined ? schema : { ...schema, default: fallback },
+          ]),
+        ),
+        required: Object.entries(properties)
+          .filter(([, param]) => !param.optional)
+          .map(([name]) => name),
+        additionalProperties: false,
+        ...options,
+      },
+      Object.values(properties),
+    ),
   union: <const U extends readonly ValueParam<unknown>[]>(...members: U) =>
-    value<U[number] extends ValueParam<infer T> ? T : never>({ anyOf: members.map((m) => m.schema) }),
+    value<U[number] extends ValueParam<infer T> ? T : never>(
+      { anyOf: members.map((m) => m.schema) },
+      members,
+    ),
+  /** The same, with a sentence for its help. */
+  described: <V extends ValueParam<unknown>>(param: V, description: string): V => ({
+    ...param,
+    schema: { ...param.schema, description },
+  }),
   /** May be left out; the function then sees `undefined`. */
-  optional: <T>(param: ValueParam<T>): ValueParam<T | undefined> => ({ ...param, optional: true }),
+  optional: <T>(param: ValueParam<T>): OptionalParam<T | undefined> => ({
+    ...param,
+    optional: true,
+  }),
   /** May be left out; the function then sees `fallback`. */
-  default: <T>(param: ValueParam<T>, fallback: NoInfer<T>): ValueParam<T> => ({
+  default: <T>(param: ValueParam<T>, fallback: NoInfer<T>): OptionalParam<T> => ({
     ...param,
     optional: true,
     default: fallback,
   }),
   /** Masked wherever arguments are shown or stored. */
-  secret: <T>(param: ValueParam<T>): ValueParam<T> => ({ ...param, secret: true }),
+  secret: <V extends ValueParam<unknown>>(param: V): V => ({ ...param, secret: true }),
   /** All further positional arguments (Python's `*args`). Comes after the positional parameters. */
   rest: <T>(items: ValueParam<T>): Param<T[], 'rest'> => ({
     kind: 'rest',
     schema: { type: 'array', items: items.schema },
     optional: true,
+    ...secretOf([items]),
   }),
   /** All keyword arguments no other parameter is named after (Python's `**kwargs`), `__pub_*` included. */
   keywords: <T>(values: ValueParam<T>): Param<Record<string, T>, 'keywords'> => ({
     kind: 'keywords',
     schema: { type: 'object', additionalProperties: values.schema },
     optional: true,
+    ...secretOf([values]),
   }),
 } as const

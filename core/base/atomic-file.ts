@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { link, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 interface FileOptions {
@@ -43,7 +43,41 @@ export async function createFileExclusive(
   return true
 }
 
+interface FillOptions extends FileOptions {
+  readonly owner?: { readonly uid: number; readonly gid: number }
+  /** False for what can be made again after a power failure: it is not waited for until it is on disk. */
+  readonly durable?: boolean
+}
+
+/** As {@link writeFileAtomic} for what comes piece by piece: `fill` writes it. Nothing changes if that rejects. */
+export async function fillFileAtomic(
+  path: string,
+  fill: (file: FileHandle) => Promise<void>,
+  { mode = 0o600, owner, durable = true }: FillOptions = {},
+): Promise<void> {
+  const temporary = temporaryFor(path)
+  try {
+    const file = await openNew(temporary)
+    try {
+      await fill(file)
+      if (owner) await file.chown(owner.uid, owner.gid)
+      await file.chmod(mode)
+      if (durable) await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  if (durable) await syncDirectory(dirname(path))
+}
+
 const PREFIX = '.tmp-'
+
+const temporaryFor = (path: string): string =>
+  join(dirname(path), `${PREFIX}${randomBytes(9).toString('hex')}`)
 
 /** Whether a file is what a process left behind that was killed while it wrote one. */
 export const isTemporary = (name: string): boolean => name.startsWith(PREFIX)
@@ -55,7 +89,7 @@ async function withTemporary(
   { mode = 0o600 }: FileOptions,
   moveIntoPlace: (temporary: string) => Promise<void>,
 ): Promise<void> {
-  const temporary = join(dirname(path), `${PREFIX}${randomBytes(9).toString('hex')}`)
+  const temporary = temporaryFor(path)
   try {
     await writeNew(temporary, data, mode)
     await moveIntoPlace(temporary)
@@ -65,9 +99,13 @@ async function withTemporary(
   }
 }
 
-async function writeNew(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+function openNew(path: string): Promise<FileHandle> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+}
+
+async function writeNew(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+  const file = await openNew(path)
   try {
     await file.writeFile(data)
     await file.chmod(mode)

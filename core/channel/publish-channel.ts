@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { encodeNetwork } from '../codec/index.ts'
 import type { PrivateKey, SigningAlgorithm } from '../crypto/index.ts'
 import type { PublishServer } from '../transport/contract.ts'
-import { type JobLoad, packPublication } from '../wire/publication.ts'
+import { type JobLoad, packPublication, type Sealed } from '../wire/publication.ts'
+import type { JobWords } from '../wire/typed-words.ts'
 import type { AesKeys } from './aes-keys.ts'
 
 /** Topic of one minion (wire protocol §9): the hex SHA-1 of its id. */
@@ -29,10 +30,14 @@ export class PublishChannel {
     this.#settings = settings
   }
 
-  /** Publish a job. `minions` are those it is addressed to, where that is known by id. */
-  async publish(job: JobLoad, minions?: readonly string[]): Promise<void> {
+  /** Publish a job. `minions` are those it is addressed to, where that is known by id; `words` its arguments as typed. */
+  async publish(job: JobLoad, minions?: readonly string[], words?: JobWords): Promise<void> {
     const { server, filtering } = this.#settings
-    const frame = this.#seal(job)
+    const sealed = this.#seal({ ...job, serial: ++this.#serial })
+    const frame = packPublication({
+      ...sealed,
+      ...(words && { words: this.#seal({ jid: job.jid, words }) }),
+    })
     if (!filtering) return server.publish(frame)
     const topics = minions ? minions.map(topicOf) : [BROADCAST_TOPIC]
     for (const topic of topics) await server.publish(frame, topic)
@@ -43,12 +48,10 @@ export class PublishChannel {
     this.#serial = 0
   }
 
-  #seal(job: JobLoad): Buffer {
+  #seal(message: Readonly<Record<string, unknown>>): Sealed {
     const { aesKeys, masterKey, signing } = this.#settings
-    const load = aesKeys.current.encrypt(encodeNetwork({ ...job, serial: ++this.#serial }))
-    return packPublication({
-      load,
-      ...(signing && { signature: { algorithm: signing, value: masterKey.sign(load, signing) } }),
-    })
+    const load = aesKeys.current.encrypt(encodeNetwork(message))
+    if (!signing) return { load }
+    return { load, signature: { algorithm: signing, value: masterKey.sign(load, signing) } }
   }
 }

@@ -3,7 +3,8 @@ import type { SymmetricKey } from '../crypto/index.ts'
 import type { PublishClient } from '../transport/contract.ts'
 import { asNumber } from '../wire/bytes.ts'
 import { readLoad } from '../wire/envelope.ts'
-import { type JobLoad, type Publication, readJobLoad, readPublication } from '../wire/publication.ts'
+import { type JobLoad, readJobLoad, readPublication, type Sealed } from '../wire/publication.ts'
+import { type JobWords, readJobWords } from '../wire/typed-words.ts'
 import type { Credentials } from './sign-in-client.ts'
 
 export interface SubscriptionSettings {
@@ -19,6 +20,8 @@ export interface SubscriptionSettings {
 /** A job, and what tells its publication from a replay: the serial counts per AES key. */
 export interface ReceivedJob {
   readonly job: JobLoad
+  /** Its arguments as they were typed, where that says more. */
+  readonly words?: JobWords
   readonly serial: number | undefined
   readonly keyDigest: string
 }
@@ -49,7 +52,22 @@ async function open(frame: Uint8Array, settings: SubscriptionSettings): Promise<
     message = credentials.aes.decrypt(publication.load)
   }
   if (!message) return ignore(log, 'it is not encrypted with the AES key, even after signing in again')
-  return accept(message, credentials.aes, log)
+  const received = accept(message, credentials.aes, log)
+  const words =
+    received && publication.words && wordsOf(publication.words, received.job, credentials, settings)
+  return received && { ...received, ...(words && { words }) }
+}
+
+/** Words that are not the master's, or not of this job, are left out: the job has its values without them. */
+function wordsOf(
+  sealed: Sealed,
+  { jid }: JobLoad,
+  credentials: Credentials,
+  settings: SubscriptionSettings,
+): JobWords | undefined {
+  const message = trusted(sealed, credentials, settings) && credentials.aes.decrypt(sealed.load)
+  const about = message ? readLoad(message) : undefined
+  return about?.jid === jid ? readJobWords(about.words) : undefined
 }
 
 function accept(message: Uint8Array, aes: SymmetricKey, log: Log): ReceivedJob | undefined {
@@ -58,17 +76,13 @@ function accept(message: Uint8Array, aes: SymmetricKey, log: Log): ReceivedJob |
   return job ? { job, serial: asNumber(serial), keyDigest: aes.digest() } : ignore(log, 'it is not a job')
 }
 
-function trusted(
-  publication: Publication,
-  credentials: Credentials,
-  settings: SubscriptionSettings,
-): boolean {
-  const { signature, load } = publication
+function trusted(sealed: Sealed, credentials: Credentials, settings: SubscriptionSettings): boolean {
+  const { signature, load } = sealed
   if (!signature) return !settings.requireSignature
   return credentials.masterKey.verify(load, signature.value, signature.algorithm)
 }
 
-const unsigned = ({ signature }: Publication) =>
+const unsigned = ({ signature }: Sealed) =>
   signature
     ? 'its signature is not that of the master'
     : 'it is not signed by the master. Set sign_pub_messages: true there, or false here to take it all the same'

@@ -4,6 +4,7 @@ import { chownSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync
 import { dirname, resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
 import { messageOf } from '../base/errors.ts'
+import { complaints } from '../loader/directories.ts'
 import { type DaemonLogOptions, type Logger, openDaemonLog } from '../log/index.ts'
 import { type Account, accountToBecome, becomeUser } from './become-user.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -73,7 +74,8 @@ export async function runDaemon(
   const pidFile = writePidFile(config.pidfile, account)
   if (account) becomeUser(config.user, account)
   const log = openDaemonLog(name, config)
-  for (const warning of [...warnings, ...(pidFile.problem ? [pidFile.problem] : [])]) log.warn(warning)
+  const told = [...warnings, ...complaints({ ...config }), ...(pidFile.problem ? [pidFile.problem] : [])]
+  for (const warning of told) log.warn(warning)
   try {
     return await main(log)
   } finally {

@@ -1,11 +1,11 @@
 /** Documentation as `-d` shows it: each function once, whichever minion it comes from. */
-import type { MinionResult } from '../client/index.ts'
+import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Printer } from './printer.ts'
 
 export async function showMinionDocs(
-  results: AsyncIterable<MinionResult>,
+  results: AsyncIterable<MinionResult | ProgressRow>,
   printer: Printer,
 ): Promise<number> {
   const docs = new Map<string, string>()

@@ -15,6 +15,8 @@ export const exitCodes = {
   noFunction: 255,
 } as const
 
+const MISTYPED = new Set(['TARGET_INVALID', 'CALL_REFUSED'])
+
 const NOTHING = new Set([
   'NO_MINIONS_MATCHED',
   'MASTER_UNREACHABLE',
@@ -25,7 +27,7 @@ const NOTHING = new Set([
 
 export function exitCodeOf(error: unknown): number {
   if (UsageError.is(error)) return exitCodes.usage
-  if (SaltError.is(error) && error.code === 'TARGET_INVALID') return exitCodes.usage
+  if (SaltError.is(error) && MISTYPED.has(error.code)) return exitCodes.usage
   if (SaltError.is(error) && NOTHING.has(error.code)) return exitCodes.nothing
   return exitCodes.failed
 }

@@ -1,6 +1,7 @@
 /** What was typed after `salt` → the job to publish. */
 import { pythonRegExp } from '../base/python-regexp.ts'
 import type { PublishRequest } from '../client/index.ts'
+import { typedWords } from '../loader/typed.ts'
 import { parseInput, splitWords, yamlify } from '../loader/words.ts'
 import { UsageError } from './exit-codes.ts'
 
@@ -60,10 +61,15 @@ export function targetOf(
   return { tgt, tgtType, ...(flags.delimiter !== undefined && { delimiter: flags.delimiter }) }
 }
 
+type Call = Pick<PublishRequest, 'fun' | 'arg' | 'words'>
+
 /** Several functions are joined by commas; their arguments are parted by a separator that stands alone. */
-function callOf(functions: string, words: string[], flags: JobFlags): Pick<PublishRequest, 'fun' | 'arg'> {
+function callOf(functions: string, words: string[], flags: JobFlags): Call {
   const noParse = flags['no-parse']?.split(',') ?? []
-  if (!functions.includes(',')) return { fun: functions, arg: parseInput(words, noParse) }
+  if (!functions.includes(',')) {
+    const typed = typedWords(words, noParse)
+    return { fun: functions, arg: parseInput(words, noParse), ...(typed && { words: typed }) }
+  }
   const fun = functions
     .split(',')
     .map((name) => name.trim())
@@ -74,7 +80,9 @@ function callOf(functions: string, words: string[], flags: JobFlags): Pick<Publi
       `There are arguments for ${lists.length} functions, but only ${fun.length} were named.`,
     )
   }
-  return { fun, arg: lists.map((list) => parseInput(list, noParse)) }
+  const typed = lists.map((list) => typedWords(list, noParse) ?? null)
+  const arg = lists.map((list) => parseInput(list, noParse))
+  return { fun, arg, ...(typed.some(Boolean) && { words: typed }) }
 }
 
 function extrasOf(flags: JobFlags): Partial<PublishRequest> {

@@ -1,5 +1,5 @@
 /** Shows the results of a job as they come, or all at once, and says how it ended. */
-import type { MinionResult } from '../client/index.ts'
+import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Printer } from './printer.ts'
@@ -15,20 +15,30 @@ export interface ShowSettings {
   readonly verbose: boolean
 }
 
-/** The exit code: 0 only if every expected minion returned and succeeded. */
+/** Rows as they come, then results. The exit code: 0 only if every expected minion returned and succeeded. */
 export async function showResults(
-  results: AsyncIterable<MinionResult>,
+  results: AsyncIterable<MinionResult | ProgressRow>,
   settings: ShowSettings,
 ): Promise<number> {
   const seen: MinionResult[] = []
+  const rows = new Map<string, number>()
   for await (const result of results) {
+    if (result.state === 'progress') {
+      await settings.printer.print({ [result.id]: result.row })
+      rows.set(result.id, (rows.get(result.id) ?? 0) + 1)
+      continue
+    }
     seen.push(result)
-    if (!settings.together) await show(result, settings)
+    if (!settings.together && !isShown(result, rows.get(result.id))) await show(result, settings)
   }
   if (settings.together) await showTogether(seen, settings)
   if (settings.summary && settings.printer.chosen === undefined) printSummary(seen, settings.verbose)
   return verdict(seen)
 }
+
+/** A return that is nothing but the rows, all of which were shown, is not shown again. */
+const isShown = (result: MinionResult, rows: number | undefined): boolean =>
+  result.state === 'returned' && Array.isArray(result.return) && result.return.length === rows
 
 async function show(result: MinionResult, { printer, showMissing }: ShowSettings): Promise<void> {
   if (result.state === 'missing') {

@@ -5,7 +5,7 @@ const LATER = new Set(
     '-R --range -H --hosts --batch-wait --batch-safe-limit --batch-safe-size --failhard -p --progress',
     '--state-output --state_output --state-verbose --state_verbose --output-diff', // states
     '--saltfile --hard-crash --jid --profiling-path --enable-profiling --priv --pub --user',
-    '--return --file-root --pillar-root --states-dir --set-metadata --skip-grains --refresh-grains-cache --proxyid',
+    '--return --pillar-root --states-dir --set-metadata --skip-grains --refresh-grains-cache --proxyid',
   ].flatMap((line) => line.split(' ')),
 )
 

@@ -1,3 +1,5 @@
+import type { JobWords } from '../wire/typed-words.ts'
+
 /** A job to publish. */
 export interface PublishRequest {
   /** What `tgtType` says: a glob, a list of ids, … */
@@ -6,6 +8,8 @@ export interface PublishRequest {
   /** For several functions one list of arguments each. */
   readonly arg?: readonly unknown[]
   readonly kwarg?: Readonly<Record<string, unknown>>
+  /** Of a command line: the arguments as they were typed, which declared types go by. */
+  readonly words?: JobWords | undefined
   readonly tgtType?: string
   /** Seconds to wait before minions are asked whether they still work; default: `timeout` of the configuration. */
   readonly timeout?: number
@@ -20,6 +24,8 @@ export interface PublishRequest {
   readonly retKwargs?: unknown
   readonly moduleExecutors?: unknown
   readonly executorOpts?: unknown
+  /** False: publish it even if no minion would run it. Masters of Python Salt never look. */
+  readonly check?: boolean | undefined
   /** Default: who runs this program. */
   readonly user?: string
 }
@@ -30,6 +36,42 @@ export interface PublishedJob {
   readonly minions: readonly string[]
   /** Ids of a list target without accepted key. */
   readonly missing: readonly string[]
+  /** Who of them would refuse it, or a function of it, and why, as far as it is known beforehand. */
+  readonly refusals?: readonly Refusal[]
+}
+
+export interface Refusal {
+  readonly minions: readonly string[]
+  readonly reason: string
+}
+
+/** What would become of a job. */
+export type Plan =
+  | { readonly allowed: false; readonly user: string }
+  | {
+      readonly allowed: true
+      readonly user: string
+      /** Whom it is for, and which of them are connected. */
+      readonly minions: readonly string[]
+      readonly connected: readonly string[]
+      /** Ids of a list target without accepted key. */
+      readonly missing: readonly string[]
+      readonly groups: readonly PlannedGroup[]
+    }
+
+/** Minions that would do the same. */
+export interface PlannedGroup {
+  readonly minions: readonly string[]
+  readonly calls: readonly PlannedCall[]
+}
+
+export interface PlannedCall {
+  readonly fun: string
+  /** False: it is not known what these minions offer. */
+  readonly known: boolean
+  /** As the function would get them, by name; as they are sent, where its parameters are not known. Secrets are masked. */
+  readonly arguments?: unknown
+  readonly refusal?: string
 }
 
 /** How a job ended on one minion. */
@@ -47,5 +89,17 @@ export type MinionResult =
     }
   | { readonly id: string; readonly state: 'missing'; readonly reason: string }
 
+/** A row that a function has yielded while it runs on one minion (wire protocol §12, tag `prog`). */
+export interface ProgressRow {
+  readonly id: string
+  readonly state: 'progress'
+  /** From 0; of each function of a job with several. */
+  readonly number: number
+  readonly row: unknown
+}
+
 /** A published job and its results as they come, who is missing last; ends when every minion has returned or was given up. */
 export interface Run extends AsyncIterable<MinionResult>, PublishedJob {}
+
+/** The same with the rows that functions yield meanwhile. */
+export interface Stream extends AsyncIterable<MinionResult | ProgressRow>, PublishedJob {}

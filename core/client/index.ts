@@ -1,5 +1,16 @@
 /** `salt-ts/client`: publish jobs and run runners from a program on the master's host. */
 export { loadMasterConfig, type MasterConfig } from '../config/index.ts'
-export type { MinionResult, PublishedJob, PublishRequest, Run } from './contract.ts'
+export type {
+  MinionResult,
+  Plan,
+  PlannedCall,
+  PlannedGroup,
+  ProgressRow,
+  PublishedJob,
+  PublishRequest,
+  Refusal,
+  Run,
+  Stream,
+} from './contract.ts'
 export { LocalClient } from './local-client.ts'
 export { RunnerClient, type RunnerClientSettings, type RunnerResult } from './runner-client.ts'

@@ -6,11 +6,11 @@ import { expandCompound, expandNodegroup, type Nodegroups } from '../targets/ind
 import type { RequestClient } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
-import { makePublish } from '../wire/publish-request.ts'
-import type { PublishedJob, PublishRequest, Run } from './contract.ts'
+import { CALL_REFUSED, makePlanRequest, makePublish, type PublishLoad } from '../wire/publish-request.ts'
+import type { Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
 import { localCredentials } from './credentials.ts'
 import { JobEvents } from './job-events.ts'
-import { collect } from './wait.ts'
+import { type CollectSettings, collect, follow } from './wait.ts'
 
 /** Seconds to wait for the master to take a job. */
 const PUBLISH_TIMEOUT = 15
@@ -43,21 +43,31 @@ export class LocalClient {
     return new LocalClient(config, bus, requests)
   }
 
-  /** Publish without waiting for results. Rejects with NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
+  /** Publish without waiting for results. Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
   async runJob(request: PublishRequest): Promise<PublishedJob> {
+    return readPublished(await this.#ask(makePublish(await this.#loadOf(request))), request)
+  }
+
+  /** What would become of a job; nothing is published. Rejects as {@link runJob} does, but not for who may not publish it. */
+  async plan(request: PublishRequest): Promise<Plan> {
+    return readPlan(await this.#ask(makePlanRequest(await this.#loadOf(request))))
+  }
+
+  async #loadOf(request: PublishRequest): Promise<PublishLoad> {
     const { user, key } = await localCredentials(this.#config)
-    const load = makePublish({
+    return {
       ...targetOf(request, this.#config.nodegroups),
       fun: request.fun,
       arg: argumentsOf(request),
+      words: request.words,
       user: request.user ?? user,
       key,
       ret: request.ret ?? '',
       jid: request.jid ?? '',
       timeout: request.timeout ?? this.#config.timeout,
       kwargs: extrasOf(request),
-    })
-    return readPublished(await this.#ask(load), request)
+      check: request.check !== false,
+    }
   }
 
   /** The same; gives only the jid. */
@@ -66,11 +76,23 @@ export class LocalClient {
   }
 
   /** Publish and give the results as they come. Listens before it publishes, so no answer is too early. */
-  async cmdIter(request: PublishRequest): Promise<Run> {
+  cmdIter(request: PublishRequest): Promise<Run> {
+    return this.#publishAnd(collect, request)
+  }
+
+  /** The same, with each row a function yields before it returns. */
+  cmdStream(request: PublishRequest): Promise<Stream> {
+    return this.#publishAnd(follow, request)
+  }
+
+  async #publishAnd<T>(
+    watch: (settings: CollectSettings) => AsyncGenerator<T>,
+    request: PublishRequest,
+  ): Promise<PublishedJob & AsyncIterable<T>> {
     const events = new JobEvents(this.#bus)
     try {
       const published = await this.runJob(request)
-      const results = collect({
+      const results = watch({
         published,
         events,
         timeout: request.timeout ?? this.#config.timeout,
@@ -102,7 +124,16 @@ export class LocalClient {
   /** The request for a random choice of `size` of its minions, by asking which of them have its functions. */
   async chooseSubset(request: PublishRequest, size: number): Promise<PublishRequest> {
     const { tgt, tgtType, delimiter, timeout, gatherJobTimeout, user } = request
-    const question = { tgt, tgtType, delimiter, timeout, gatherJobTimeout, user, fun: 'sys.list_functions' }
+    const question = {
+      tgt,
+      tgtType,
+      delimiter,
+      timeout,
+      gatherJobTimeout,
+      user,
+      fun: 'sys.list_functions',
+      check: false,
+    }
     const able = Object.entries(await this.cmd(question)).filter(([, names]) => hasAll(names, request.fun))
     if (!able.length) throw noneAble(request.fun)
     return { ...request, tgt: shuffled(able.map(([id]) => id)).slice(0, size), tgtType: 'list' }
@@ -133,6 +164,7 @@ export class LocalClient {
       tgtType: 'list',
       fun: 'saltutil.find_job',
       arg: [jid],
+      check: false,
       ...(user && { user }),
     })
   }
@@ -200,8 +232,9 @@ function readPublished(reply: unknown, request: PublishRequest): PublishedJob {
       'DECODE_FAILED',
       `The master did not take the job; it answered ${JSON.stringify(reply)}.`,
     )
-  const { jid, minions, missing } = load
-  if (typeof jid === 'string') return { jid, minions: texts(minions), missing: texts(missing) }
+  const { jid, minions, missing, refusals } = load
+  if (typeof jid === 'string')
+    return { jid, minions: texts(minions), missing: texts(missing), ...readRefusals(refusals) }
   throw new SaltError(
     'NO_MINIONS_MATCHED',
     'No minions matched the target. No command was sent, no jid was assigned.',
@@ -209,8 +242,27 @@ function readPublished(reply: unknown, request: PublishRequest): PublishedJob {
   )
 }
 
+function readRefusals(value: unknown): Pick<PublishedJob, 'refusals'> {
+  if (!Array.isArray(value)) return {}
+  const maps = value.filter(isRecord)
+  return {
+    refusals: maps.map(({ minions, reason }) => ({ minions: texts(minions), reason: String(reason) })),
+  }
+}
+
+function readPlan(reply: unknown): Plan {
+  if (isRecord(reply) && isRecord(reply.error)) throw failed(reply.error)
+  const plan = isRecord(reply) && isRecord(reply.load) ? reply.load.plan : undefined
+  if (isRecord(plan)) return plan as unknown as Plan
+  throw new SaltError(
+    'INVOCATION',
+    'This master makes no plans: it is one of Python Salt, or an older one. Nothing was sent.',
+  )
+}
+
 function failed(error: Record<string, unknown>): SaltError {
   const name = String(error.name)
+  if (name === CALL_REFUSED) return new SaltError('CALL_REFUSED', String(error.message))
   const code = name.startsWith('Authentication')
     ? 'AUTHENTICATION_FAILED'
     : name.startsWith('Authorization')

@@ -1,6 +1,7 @@
 import type { Log, MasterServices, StoredJob, StoredReturn } from '../author/context.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { EventBus } from '../events/index.ts'
+import { localFileServer, openFileClient, syncExtensions } from '../fileserver/index.ts'
 import { connectedIds } from '../jobs/connected.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
@@ -13,6 +14,13 @@ export interface ServicesSettings {
   readonly log: Log
   /** Connects on first use; a runner that only reads the job cache needs no running master. */
   client(): Promise<LocalClient>
+  /** The stores, where this process has them open already: it must not open them twice. */
+  readonly stores?: MasterStores | undefined
+}
+
+export interface MasterStores {
+  readonly jobs: JobCache
+  readonly minions: MinionData
 }
 
 export interface OpenServices {
@@ -21,20 +29,23 @@ export interface OpenServices {
 }
 
 /** What runners may ask of the master's host (`context.master`). Stores are opened on first use. */
-export function createMasterServices({ config, log, client }: ServicesSettings): OpenServices {
+export function createMasterServices({ config, log, client, stores }: ServicesSettings): OpenServices {
   let cache: Promise<JobCache> | undefined
   let data: Promise<MinionData> | undefined
-  const jobs = () => {
+  const jobs = async () => {
+    if (stores) return stores.jobs
     cache ??= import('../jobs/job-cache.ts').then(({ JobCache }) => JobCache.open(jobCacheDirectory(config)))
     return cache
   }
-  const minions = () => {
+  const minions = async () => {
+    if (stores) return stores.minions
     data ??= import('../jobs/minion-data.ts').then(({ MinionData }) =>
       MinionData.open(minionDataDirectory(config)),
     )
     return data
   }
   const keys = new KeyStore(config.pki_dir)
+  const local = localFileServer(config, log)
 
   const services: MasterServices = {
     async *run(request) {
@@ -42,6 +53,7 @@ export function createMasterServices({ config, log, client }: ServicesSettings):
       const run = await (await client()).cmdIter({
         tgt: request.tgt,
         fun: request.fun,
+        check: false, // a runner reads the refusal of each minion in its return
         ...(arg && { arg }),
         ...(tgtType && { tgtType }),
         ...(timeout !== undefined && { timeout }),
@@ -76,6 +88,15 @@ export function createMasterServices({ config, log, client }: ServicesSettings):
     acceptedIds: () => keys.list('accepted'),
     cachedGrains: async (id) => (await minions()).grains(id),
     connectedIds: async () => [...((await connectedIds(config)) ?? [])],
+    fileServer: {
+      envs: async (backends) => (await local.server()).envs(backends),
+      list: async (saltenv, backends) => (await local.server()).list(saltenv, backends),
+      clearListCache: async (saltenv, backends) => (await local.server()).clearListCache(saltenv, backends),
+    },
+    sync: async (request) => {
+      const files = openFileClient({ ask: local.ask, cachedir: config.cachedir })
+      return syncExtensions(request, { files, config, log, role: 'master' })
+    },
   }
 
   return {

@@ -1,6 +1,6 @@
 import { type Event, tags } from '../events/index.ts'
 import { isRecord } from '../wire/bytes.ts'
-import type { MinionResult, PublishedJob } from './contract.ts'
+import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import type { Missing } from './missing.ts'
 
 /** What is known of the minions of one job while its returns come in (wire protocol §13.3). */
@@ -24,6 +24,16 @@ export class Waiting {
     const { id } = data
     if (typeof id !== 'string' || tag !== tags.jobReturn(jid, id)) return undefined
     return this.returned(id) ? resultOf(id, data) : undefined
+  }
+
+  /** The row that an event of this job tells of, if it does and its minion has not returned yet. */
+  row({ tag, data }: Event): ProgressRow | undefined {
+    const { id } = data
+    if (typeof id !== 'string' || this.#returned.has(id)) return undefined
+    const number = Number(tag.slice(tags.jobProgress(this.job.jid, id, '').length))
+    if (tag !== tags.jobProgress(this.job.jid, id, number)) return undefined
+    const told = isRecord(data.data) ? data.data : data
+    return { id, state: 'progress', number, row: told.return }
   }
 
   /** Note that a minion has returned; false if that is known. */

@@ -11,12 +11,14 @@ import {
   type Loader,
   maskArguments,
   openLoader,
+  withWords,
 } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { shownArguments } from '../wire/return.ts'
+import type { TypedWords } from '../wire/typed-words.ts'
 import { LocalClient } from './local-client.ts'
-import { createMasterServices } from './master-services.ts'
+import { createMasterServices, type MasterStores } from './master-services.ts'
 
 export interface RunnerResult {
   readonly jid: string
@@ -30,6 +32,8 @@ export interface RunnerClientSettings {
   readonly config: MasterConfig
   readonly log: Log
   readonly user: string
+  /** Of a master in this process. */
+  readonly stores?: MasterStores
 }
 
 interface Call {
@@ -54,11 +58,13 @@ export class RunnerClient {
     this.#settings = settings
   }
 
+  /** `words`: of a command line, the arguments as they were typed, which declared types go by. */
   async run(
     fun: string,
     args: readonly unknown[],
     kwargs: Readonly<Record<string, unknown>>,
     signal: AbortSignal = new AbortController().signal,
+    words?: TypedWords,
   ): Promise<RunnerResult> {
     const jid = nextJid()
     const { config, log, user } = this.#settings
@@ -68,7 +74,7 @@ export class RunnerClient {
     if (!found) return this.#missing(jid, fun, fun_args, await loader.why(fun))
     const about = { fun: `runner.${fun}`, jid, user, fun_args }
     await this.#announce(tags.runNew(jid), about)
-    const result = await this.#perform({ found, loader, args, kwargs, signal })
+    const result = await this.#perform({ found, loader, ...withWords({ args, kwargs }, words), signal })
     await this.#announce(tags.runReturn(jid), { ...about, return: result.return, success: result.success })
     return { jid, ...result }
   }
@@ -91,6 +97,7 @@ export class RunnerClient {
       config,
       log,
       client: () => this.#connected(),
+      stores: this.#settings.stores,
     })
     const context = createContext(
       {

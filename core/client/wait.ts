@@ -3,7 +3,7 @@ import type { MasterConfig } from '../config/index.ts'
 import { type Event, tags } from '../events/index.ts'
 import { connections } from '../jobs/connected.ts'
 import { isRecord } from '../wire/bytes.ts'
-import type { MinionResult, PublishedJob } from './contract.ts'
+import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import type { JobEvents } from './job-events.ts'
 import { type Missing, missingSentence, storedResults } from './missing.ts'
 import { Waiting } from './return-stream.ts'
@@ -35,13 +35,18 @@ const RETURN_TO_MASTER_MS = 15_000
 /** So long questions may fail, as when the master is away, before the minions are given up. */
 const PATIENCE_MS = 60_000
 
+/** The results without the rows that come before them. */
+export async function* collect(settings: CollectSettings): AsyncGenerator<MinionResult> {
+  for await (const told of follow(settings)) if (told.state !== 'progress') yield told
+}
+
 /**
- * Results of a job as they come (wire protocol §13.3): minions that are silent for `timeout` are asked with
+ * Rows and results of a job as they come (wire protocol §13.3): minions that are silent for `timeout` are asked with
  * `saltutil.find_job` whether they still work on it; each that does gets another `timeout`, the others are given up.
  * Who has not returned when nobody is waited for any more is missing. Where events were missed, because the master
  * was restarted or this program was too slow, the job cache tells what they told.
  */
-export async function* collect(settings: CollectSettings): AsyncGenerator<MinionResult> {
+export async function* follow(settings: CollectSettings): AsyncGenerator<MinionResult | ProgressRow> {
   const { published, events, config } = settings
   const { jid } = published
   const [timeout, gather] = [seconds(settings.timeout), seconds(settings.gatherJobTimeout)]
@@ -58,8 +63,8 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
         waiting.extend(waiting.silent(), Date.now() + Math.max(timeout, RETURN_TO_MASTER_MS))
         question = undefined
       } else if (news !== 'late') {
-        const result = take(news)
-        if (result) yield result
+        const told = take(news)
+        if (told) yield told
         if (question?.unanswered.size === 0) question = yield* conclude(question)
       } else question = question ? yield* conclude(question) : await ask()
     }
@@ -68,8 +73,12 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
     events.close()
   }
 
-  function take({ tag, data }: Event): MinionResult | undefined {
-    if (tag.startsWith(tags.job(jid))) return waiting.accept({ tag, data }, Date.now() + timeout)
+  function take({ tag, data }: Event): MinionResult | ProgressRow | undefined {
+    if (tag.startsWith(tags.job(jid))) {
+      const row = waiting.row({ tag, data })
+      if (row) waiting.extend([row.id], Date.now() + timeout) // it says itself that it still works
+      return row ?? waiting.accept({ tag, data }, Date.now() + timeout)
+    }
     const { id } = data
     if (!question || typeof id !== 'string' || tag !== tags.jobReturn(question.jid, id)) return undefined
     const runs = isRecord(data.return) && Object.keys(data.return).length > 0

@@ -8,7 +8,6 @@ const families = [
   'cluster_',
   'decrypt_pillar',
   'fileserver_',
-  'file_ignore_',
   'git_pillar_',
   'gitfs_',
   'gpg_',

@@ -123,9 +123,9 @@ export const masterOptions = {
   syndic_forward_all_events: later(flag(false, 'Syndics forward every event.')),
   syndic_jid_forward_cache_hwm: later(count(100, 'Jobs a syndic remembers.')),
 
-  file_recv: later(flag(false, 'Let minions push files.')),
-  file_recv_max_size: later(count(100, 'Megabytes of such a file.')),
-  file_buffer_size: later(integer(1_048_576, 'Bytes of a piece of a file.', { minimum: 1 })),
+  file_recv: flag(false, 'Let minions push files.'),
+  file_recv_max_size: count(100, 'Megabytes of such a file.'),
+  file_buffer_size: integer(1_048_576, 'Bytes of a piece of a file.', { minimum: 1, maximum: 67_108_864 }),
   reactor: later(entries('What to run on which event.')),
   reactor_worker_threads: later(count(10, 'Reactions at once.')),
   reactor_worker_hwm: later(count(10_000, 'Reactions queued.')),

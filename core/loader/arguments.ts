@@ -1,13 +1,11 @@
-import { KEYWORD, yamlify } from './words.ts'
+import { typed } from './typed.ts'
+import { type Arguments, KEYWORD } from './words.ts'
 
 /**
  * Positional and keyword arguments of a job's `arg` (wire protocol §10.1): maps marked `__kwarg__`, and words
- * `name=value`, are keywords, wherever they stand; the last of a name wins.
+ * `name=value`, are keywords, wherever they stand; the last of a name wins. Values of such words are `Typed`.
  */
-export function splitArguments(arg: readonly unknown[]): {
-  args: unknown[]
-  kwargs: Record<string, unknown>
-} {
+export function splitArguments(arg: readonly unknown[]): Arguments {
   const args: unknown[] = []
   const kwargs = new Map<string, unknown>()
   for (const item of arg) {
@@ -22,7 +20,7 @@ export function splitArguments(arg: readonly unknown[]): {
 export function keywordsIn(item: unknown): [string, unknown][] | undefined {
   if (typeof item === 'string') {
     const [, name, text] = KEYWORD.exec(item) ?? []
-    return name === undefined ? undefined : [[name, yamlify(text)]]
+    return name === undefined ? undefined : [[name, typed(text as string)]]
   }
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
   const entries: [unknown, unknown][] = item instanceof Map ? [...item] : Object.entries(item)

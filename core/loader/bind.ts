@@ -1,11 +1,12 @@
 import type { Param, Params } from '../author/params.ts'
 import { SaltError } from '../base/errors.ts'
 import { coerce } from './coerce.ts'
+import { untyped } from './typed.ts'
 import type { Check } from './validate.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** One call as it came in. `pub` holds what the job load says, with or without the prefix `__pub_`. */
+/** One call as it came in; values may be `Typed`. `pub` holds what the job load says, with or without the prefix `__pub_`. */
 export interface Call {
   readonly name: string
   readonly args: readonly unknown[]
@@ -47,7 +48,7 @@ function takeKeywords(
     else if (!name.startsWith('__pub_')) unknown.push([name, value])
   }
   if (unknown.length > 0) {
-    const list = unknown.map(([name, value]) => `${name}=${pythonText(value)}`).join(', ')
+    const list = unknown.map(([name, value]) => `${name}=${pythonText(untyped(value))}`).join(', ')
     const message = `The following keyword arguments are not valid: ${list}`
     throw new SaltError('INVOCATION', message, { fun, names: unknown.map(([name]) => name) })
   }
@@ -74,8 +75,8 @@ function takePositions(call: Call, params: Params, given: Map<string, unknown>):
 
 /** The value as the function will see it; undefined means it was not given (`null` for what takes no null). */
 function settle(value: unknown, param: Param<unknown>): unknown {
-  const untyped = param.schema.type === undefined && param.schema.anyOf === undefined
-  if (value === null && !untyped && param.optional) return undefined
+  const takesAny = param.schema.type === undefined && param.schema.anyOf === undefined
+  if (untyped(value) === null && !takesAny && param.optional) return undefined
   return coerce(value, param.schema)
 }
 

@@ -1,12 +1,59 @@
 import type { JsonSchema } from '../author/params.ts'
+import { Typed, untyped } from './typed.ts'
+import { type Part, parseParts } from './word-yaml.ts'
 
 /**
  * Turn a value into what a parameter declares, the way people mean it: `5` for text is `"5"`, `yes` for a boolean is
  * true, `a,b` for a list is both. What cannot be turned is given back as it is, for validation to refuse.
- * Without a declared type the value stays untouched.
+ * Without a declared type the value stays untouched. A `Typed` value is never what comes out.
  */
 export function coerce(value: unknown, schema: JsonSchema): unknown {
   if (Array.isArray(schema.anyOf)) return coerceToAny(value, schema.anyOf as JsonSchema[])
+  return value instanceof Typed ? coerceTyped(value, schema) : coercePlain(value, schema)
+}
+
+/** Text is what was typed, and so is text inside a list or map that was typed. Everything else is read as Salt does. */
+function coerceTyped({ value, text }: Typed, schema: JsonSchema): unknown {
+  switch (schema.type) {
+    case 'string':
+      return Array.isArray(schema.enum) && !schema.enum.includes(text) ? toMember(value, schema.enum) : text
+    case 'array':
+      if (Array.isArray(value)) return coercePlain(members(text) ?? value, schema)
+      return coercePlain([new Typed(value, text)], schema)
+    case 'object':
+      return coercePlain(value === null || Array.isArray(value) ? value : (entries(text) ?? value), schema)
+    default:
+      return coercePlain(value, schema)
+  }
+}
+
+const members = (text: string): unknown[] | undefined => partsOf(text)?.map(fromPart)
+
+/** Keys as they were typed. */
+function entries(text: string): Map<unknown, unknown> | undefined {
+  const parts = partsOf(text)
+  if (!parts) return undefined
+  const pairs = parts.flatMap((key, index) => {
+    const value = parts[index + 1]
+    return index % 2 === 0 && value ? [[key.text ?? key.value, fromPart(value)] as const] : []
+  })
+  return new Map(pairs)
+}
+
+const fromPart = ({ value, text }: Part): unknown =>
+  text === undefined || typeof value === 'string' ? value : new Typed(value, text)
+
+/** Undefined for what is no list or map, or is one that YAML reads in another way. */
+function partsOf(text: string): Part[] | undefined {
+  try {
+    const parts = parseParts(text)
+    return /^\s*[[{]/.test(text) ? parts : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function coercePlain(value: unknown, schema: JsonSchema): unknown {
   switch (schema.type) {
     case 'string':
       return Array.isArray(schema.enum) ? toMember(value, schema.enum) : toText(value)
@@ -26,9 +73,13 @@ export function coerce(value: unknown, schema: JsonSchema): unknown {
 
 /** The member the value already belongs to, else the first it can be turned into. */
 function coerceToAny(value: unknown, members: readonly JsonSchema[]): unknown {
+  const plain = untyped(value)
+  const shape = Array.isArray(plain) ? 'array' : typeof plain === 'object' ? 'object' : undefined
+  const alike = members.filter(({ type }) => shape !== undefined && type === shape)
   const own =
-    members.find((member) => hasType(value, member)) ?? members.find((m) => hasType(coerce(value, m), m))
-  return own ? coerce(value, own) : value
+    members.find((member) => hasType(plain, member)) ??
+    [...alike, ...members].find((member) => hasType(coerce(value, member), member))
+  return own ? coerce(value, own) : plain
 }
 
 /** True if the value is of the declared type; constraints beyond the type are not looked at, but for a list of words. */
@@ -94,7 +145,7 @@ function toArray(value: unknown, items: JsonSchema): unknown {
 
 const splitCommas = (text: string) => (text.trim() === '' ? [] : text.split(',').map((part) => part.trim()))
 
-/** Maps whose keys are not text (`{1: 2}` in YAML) get text keys; declared properties are coerced one by one. */
+/** Maps whose keys are not text (`{1: 2}` in YAML) get text keys; declared properties are coerced one by one, or get their defaults. */
 function toObject(value: unknown, schema: JsonSchema): unknown {
   const entries = value instanceof Map ? [...value] : isPlainObject(value) ? Object.entries(value) : undefined
   if (!entries) return value
@@ -104,5 +155,11 @@ function toObject(value: unknown, schema: JsonSchema): unknown {
   ) as JsonSchema
   const schemaOf = (key: string) =>
     Object.hasOwn(properties, key) ? (properties[key] as JsonSchema) : others
-  return Object.fromEntries(entries.map(([key, item]) => [String(key), coerce(item, schemaOf(String(key)))]))
+  const given = entries.map(([key, item]) => [String(key), coerce(item, schemaOf(String(key)))])
+  return { ...defaultsIn(properties), ...Object.fromEntries(given) }
+}
+
+function defaultsIn(properties: Readonly<Record<string, JsonSchema>>): Record<string, unknown> {
+  const entries = Object.entries(properties).filter(([, schema]) => schema.default !== undefined)
+  return Object.fromEntries(entries.map(([name, schema]) => [name, structuredClone(schema.default)]))
 }

@@ -2,6 +2,12 @@ import type { Context } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import type { Loader } from './loader.ts'
 
+type Keywords = Readonly<Record<string, unknown>>
+/** Arguments by position, or by name. */
+type Given = readonly unknown[] | Keywords
+
+const isList = (given: Given): given is readonly unknown[] => Array.isArray(given)
+
 /**
  * The context of a job's function: the base plus `call` and `loader`. A called function gets a context with
  * `nested: true` that shares everything else, the exit code too: as in Salt, a command that fails inside a called
@@ -23,10 +29,12 @@ export function createContext(base: Omit<Context, 'call' | 'loader' | 'nested'>,
       ...Object.getOwnPropertyDescriptors({ nested, loader: loader.view, call }),
       ...Object.getOwnPropertyDescriptors(exitCode),
     })
-  const call: Context['call'] = async (name, args = [], kwargs = {}) => {
+  const callByName = async (name: string, given: Given = [], more: Keywords = {}): Promise<unknown> => {
     const found = await loader.get(name)
     if (!found) throw new SaltError('FUNCTION_NOT_FOUND', await loader.why(name), { fun: name })
+    const [args, kwargs] = isList(given) ? [given, more] : [[], { ...given, ...more }]
     return await found.run(found.bind(args, kwargs), make(true))
   }
+  const call = callByName as Context['call']
   return make(false)
 }

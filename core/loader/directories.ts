@@ -1,30 +1,52 @@
 import path from 'node:path'
 import type { Kind } from './kinds.ts'
 import { codeRoot } from './own-package.ts'
+import { missingPackages, packageDirectories } from './packages.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
 export interface SearchDirectory {
   readonly path: string
   readonly builtIn: boolean
+  /** Why it is searched: a config key, `package NAME`, or `built in`. */
+  readonly origin: string
 }
 
-/** Folders searched for a kind, the first wins: `-m`, `<kind>_dirs`, `extension_modules`, built in (as Salt). */
-export function searchDirectories(kind: Kind, config: Config): SearchDirectory[] {
-  const extensions = text(config.extension_modules)
-  const folders = [
-    ...[...texts(config.module_dirs)].reverse().flatMap((directory) => inside(directory, kind)),
-    ...texts(config[kind.dirsKey]),
-    ...(extensions === undefined ? [] : kind.folders.map((folder) => path.join(extensions, folder))),
+/**
+ * Folders searched for a kind, the first wins: `-m`, `<kind>_dirs`, npm packages, `extension_modules`, built in
+ * (Salt's order, where packages are entry points).
+ */
+export async function searchDirectories(kind: Kind, config: Config): Promise<SearchDirectory[]> {
+  const { shared, synced } = placesIn(config)
+  const from = (origin: string, paths: readonly string[]) =>
+    paths.map((given) => ({ path: path.resolve(given), origin, builtIn: false }))
+  const found = [
+    ...from(
+      'module_dirs',
+      shared.flatMap((directory) => inside(directory, kind)),
+    ),
+    ...from(kind.dirsKey, texts(config[kind.dirsKey])),
+    ...(await packageDirectories(kind, [...shared, ...synced], texts(config.plugin_packages))),
+    ...from(
+      'extension_modules',
+      synced.flatMap((directory) => kind.folders.map((f) => path.join(directory, f))),
+    ),
+    { path: path.join(codeRoot, kind.builtIn), origin: 'built in', builtIn: true },
   ]
-  return [
-    ...[...new Set(folders.map((folder) => path.resolve(folder)))].map((folder) => ({
-      path: folder,
-      builtIn: false,
-    })),
-    { path: path.join(codeRoot, kind.builtIn), builtIn: true },
-  ]
+  return found.filter((one, index) => found.findIndex((other) => other.path === one.path) === index)
 }
+
+/** Sentences about packages the configuration names and that are not there. */
+export function complaints(config: Config): string[] {
+  const { shared, synced } = placesIn(config)
+  return missingPackages([...shared, ...synced], texts(config.plugin_packages))
+}
+
+/** Folders with a folder for each kind. */
+const placesIn = (config: Config) => ({
+  shared: [...texts(config.module_dirs)].reverse(),
+  synced: texts(config.extension_modules).slice(0, 1),
+})
 
 /** `<dir>/modules`, or Salt's file server name `<dir>/_modules`. */
 function inside(directory: string, kind: Kind): string[] {
@@ -34,8 +56,4 @@ function inside(directory: string, kind: Kind): string[] {
 export function texts(value: unknown): string[] {
   const list = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
   return list.filter((item): item is string => typeof item === 'string' && item !== '')
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,8 +1,10 @@
 import type { Argspec, Context } from '../author/context.ts'
 import { type Fn, isFn } from '../author/fn.ts'
-import { type Params, p } from '../author/params.ts'
+import { type Param, type Params, p } from '../author/params.ts'
+import { SaltError } from '../base/errors.ts'
 import { bind, nameOfKind, positionalNames } from './bind.ts'
 import type { Namespace } from './import-file.ts'
+import { collectRows, type OnRow } from './rows.ts'
 import { type Check, makeCheck } from './validate.ts'
 
 /** A function ready to be called by users. */
@@ -21,12 +23,14 @@ export interface LoadedFunction {
     kwargs: Readonly<Record<string, unknown>>,
     pub?: Readonly<Record<string, unknown>>,
   ): Record<string, unknown>
-  run(args: Record<string, unknown>, context: Context): Promise<unknown>
+  /** The value of the call; of a function that yields, all it has yielded, unless it returns something itself. */
+  run(args: Record<string, unknown>, context: Context, onRow?: OnRow): Promise<unknown>
 }
 
 /** Exports the loader reads itself unless `fn` made them. */
 const conventions = new Set(['virtual', 'virtualName', 'virtualAliases', 'init', 'load', 'default'])
-const plainParams: Params = { args: p.rest(p.any()) }
+/** Of plain functions: what they take only they know. */
+export const plainParams: Params = { args: p.rest(p.any()) }
 
 /** What a file offers to users, by its own names: everything `fn` made, and plain functions. */
 export function listFunctions(namespace: Namespace): Map<string, Fn> {
@@ -46,10 +50,15 @@ function fromPlain(value: unknown): Fn | undefined {
   return { params: plainParams, run: ({ args }) => value(...(args as unknown[])) }
 }
 
-export function makeLoaded(name: string, { params, run }: Fn, outputters: unknown): LoadedFunction {
+export function makeLoaded(
+  name: string,
+  { params, run, returns }: Pick<Fn, 'params' | 'run' | 'returns'>,
+  outputters: unknown,
+): LoadedFunction {
   const own = name.slice(name.indexOf('.') + 1)
   const outputter = outputterOf(outputters, own)
   let check: Check | undefined
+  const fitting = returns ? resultCheck(name, returns) : (result: unknown) => result
   return {
     name,
     params,
@@ -58,7 +67,22 @@ export function makeLoaded(name: string, { params, run }: Fn, outputters: unknow
       check ??= makeCheck(params)
       return bind({ name, args, kwargs, ...(pub && { pub }) }, params, check)
     },
-    run: async (args, context) => await run(args, context),
+    run: async (args, context, onRow) =>
+      fitting(await collectRows(await run(args, context), onRow, context.signal)),
+  }
+}
+
+/** Refuses a result that is not what the function says it gives. */
+function resultCheck(fun: string, returns: Param<unknown, 'value'>): (result: unknown) => unknown {
+  const check = makeCheck({ result: returns })
+  return (result) => {
+    const missing = result === undefined || result === null
+    if (missing && returns.optional) return result
+    const wrong = check({ result: result ?? null })
+    if (wrong === undefined) return result
+    throw new SaltError('RESULT_INVALID', `${fun} does not give what it declares in returns: ${wrong}`, {
+      fun,
+    })
   }
 }
 

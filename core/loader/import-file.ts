@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +24,7 @@ export function nextGeneration(): void {
  * Import a file: built-in ones as they are, users' JavaScript natively, users' TypeScript through tsx, which is loaded
  * with the first such file. Throws SaltError MODULE_FAILED whose message is `path:line: reason`.
  */
-export async function importFile(file: SourceFile): Promise<Namespace> {
+export async function importFile(file: Pick<SourceFile, 'path' | 'builtIn'>): Promise<Namespace> {
   const url = pathToFileURL(file.path).href
   try {
     if (file.builtIn) return (await import(/* @vite-ignore */ url)) as Namespace
@@ -46,8 +47,9 @@ async function importUsers(file: string, url: string): Promise<Namespace> {
   return (await import(/* @vite-ignore */ marked)) as Namespace
 }
 
-/** One tsx for all generations: the resolve hook tells them apart. */
-function loadTsx(): Promise<Tsx> {
+/** One tsx for all generations: the resolve hook, which has to be there first, tells them apart. */
+export function loadTsx(): Promise<Tsx> {
+  installResolveHook()
   tsx ??= import('tsx/esm/api').then(({ register }) => register({ namespace: 'salt-ts', tsconfig: false }))
   return tsx
 }
@@ -85,10 +87,14 @@ function reasonOf(error: unknown): string {
 
 /** Node tells the line of a syntax error in JavaScript only on standard error of a process of its own. */
 async function lineOfSyntaxError(file: string): Promise<string | undefined> {
-  const check = promisify(execFile)(process.execPath, ['--check', file], { timeout: 5000 })
+  const asModule = !file.endsWith('.cjs')
+  const flags = asModule ? ['--input-type=module', '--check', '-'] : ['--check', file]
+  const check = promisify(execFile)(process.execPath, flags, { timeout: 5000 })
+  check.child.stdin?.on('error', () => {}) // the reason is in what it writes
+  check.child.stdin?.end(asModule ? await readFile(file) : undefined)
   const output = await check.then(
     () => '',
     (failure: { stderr?: string }) => failure.stderr ?? '',
   )
-  return lineIn(output, file)
+  return lineIn(output, asModule ? '[stdin]' : file)
 }

@@ -11,34 +11,56 @@ export interface SourceFile {
   readonly name: string
   readonly path: string
   readonly builtIn: boolean
+  /** Why its folder is searched (see {@link searchDirectories}). */
+  readonly origin: string
   /** Changes when the file does. */
   readonly stamp: string
+  /** Bytes. */
+  readonly size: number
   /** Why it must not be used, if the config says so. */
   readonly excluded?: string
+}
+
+export interface Listing {
+  /** In order of precedence. */
+  readonly files: readonly SourceFile[]
+  /** Files that are not looked at, because one of the same name in an earlier folder, or of another ending, is. */
+  readonly hidden: readonly { readonly path: string; readonly by: SourceFile }[]
 }
 
 /** Endings in order of preference where one folder holds several of one name. */
 const endings = ['.ts', '.mts', '.js', '.mjs', '.cjs']
 
 /**
- * Every file of a kind in order of precedence. A file hides files of the same name in later folders; names that
- * start with `_` or `.` are helpers. Nothing is read but the folders.
+ * Every file of a kind. A file hides files of the same name in later folders; names that start with `_` or `.` are
+ * helpers. Nothing is read but the folders.
  */
-export async function indexFiles(kind: Kind, config: Config): Promise<SourceFile[]> {
+export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
   const found = new Map<string, SourceFile>()
+  const hidden: { path: string; by: SourceFile }[] = []
   const disabled = new Set(texts(config[kind.disableKey]))
-  for (const directory of searchDirectories(kind, config)) {
-    for (const [name, file] of await listFolder(directory.path)) {
-      if (found.has(name)) continue
+  for (const { path: folder, builtIn, origin } of await searchDirectories(kind, config)) {
+    for (const { name, candidates } of await listFolder(folder)) {
+      const [first, ...others] = candidates
       const excluded = disabled.has(name) ? { excluded: `it is listed in ${kind.disableKey}` } : {}
-      found.set(name, { name, ...file, builtIn: directory.builtIn, ...excluded })
+      const before = found.get(name)
+      const file = before ?? (first && { name, ...first, builtIn, origin, ...excluded })
+      if (!file) continue
+      found.set(name, file)
+      hidden.push(...(before ? candidates : others).map(({ path }) => ({ path, by: file })))
     }
   }
-  return [...found.values()]
+  return { files: [...found.values()], hidden }
+}
+
+interface Candidate {
+  readonly path: string
+  readonly stamp: string
+  readonly size: number
 }
 
 /** Files of one folder by name, sorted; a folder `name/` stands for its `name/index`, and goes before a file. */
-async function listFolder(directory: string): Promise<[string, { path: string; stamp: string }][]> {
+export async function listFolder(directory: string): Promise<{ name: string; candidates: Candidate[] }[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
   const names = new Set<string>()
   for (const entry of entries) {
@@ -46,22 +68,30 @@ async function listFolder(directory: string): Promise<[string, { path: string; s
     if (plain !== undefined && !/^[_.]|\.|^node_modules$/.test(plain)) names.add(plain)
   }
   const present = new Set(entries.map((entry) => entry.name))
-  const files = await Promise.all(
-    [...names].sort().map(async (name) => [name, await pick(directory, name, present)] as const),
+  return Promise.all(
+    [...names]
+      .sort()
+      .map(async (name) => ({ name, candidates: await candidatesOf(directory, name, present) })),
   )
-  return files.flatMap(([name, file]) => (file ? [[name, file] as [string, typeof file]] : []))
 }
 
-async function pick(directory: string, name: string, present: ReadonlySet<string>) {
+async function candidatesOf(
+  directory: string,
+  name: string,
+  present: ReadonlySet<string>,
+): Promise<Candidate[]> {
   const inFolder = present.has(name)
     ? endings.map((ending) => path.join(directory, name, `index${ending}`))
     : []
   const beside = endings.filter((e) => present.has(name + e)).map((e) => path.join(directory, name + e))
-  for (const candidate of [...inFolder, ...beside]) {
-    const facts = await stat(candidate).catch(() => undefined)
-    if (facts?.isFile()) return { path: candidate, stamp: `${facts.mtimeMs}:${facts.size}:${facts.ino}` }
-  }
-  return undefined
+  const found = await Promise.all(
+    [...inFolder, ...beside].map(async (candidate) => {
+      const facts = await stat(candidate).catch(() => undefined)
+      if (!facts?.isFile()) return []
+      return [{ path: candidate, stamp: `${facts.mtimeMs}:${facts.size}:${facts.ino}`, size: facts.size }]
+    }),
+  )
+  return found.flat()
 }
 
 /** The file name without a known ending; declarations, tests and other endings are no modules. */

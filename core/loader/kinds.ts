@@ -1,13 +1,14 @@
-/** The kinds of extensions. One row is all a new kind needs. */
-export type KindName = 'modules' | 'runners' | 'returners' | 'outputters' | 'grains' | 'matchers'
-
+/** The kinds of extensions, and where each is found. One row is all a new kind needs. */
 export interface Kind {
   readonly name: KindName
   /** `functions`: every export is a function users call. `plugin`: one default export per file. */
   readonly shape: 'functions' | 'plugin'
   /** Folder of the built-in ones, from the package's root. */
   readonly builtIn: string
-  /** Names of the folder inside `module_dirs` and `extension_modules`; the first is ours, others are Salt's. */
+  /**
+   * Names of the folder inside `module_dirs`, `extension_modules` and packages, and with `_` before it on the file
+   * server; the first is ours, others are Salt's.
+   */
   readonly folders: readonly [string, ...string[]]
   /** Config keys, Salt's names. */
   readonly dirsKey: string
@@ -17,61 +18,74 @@ export interface Kind {
   readonly members?: readonly string[]
 }
 
-export const kinds: ReadonlyMap<string, Kind> = new Map(
-  (
-    [
-      {
-        name: 'modules',
-        shape: 'functions',
-        builtIn: 'modules',
-        folders: ['modules'],
-        dirsKey: 'module_dirs',
-        disableKey: 'disable_modules',
-        whitelistKey: 'whitelist_modules',
-      },
-      {
-        name: 'runners',
-        shape: 'functions',
-        builtIn: 'runners',
-        folders: ['runners'],
-        dirsKey: 'runner_dirs',
-        disableKey: 'disable_runners',
-      },
-      {
-        name: 'returners',
-        shape: 'plugin',
-        builtIn: 'returners',
-        folders: ['returners'],
-        dirsKey: 'returner_dirs',
-        disableKey: 'disable_returners',
-      },
-      {
-        name: 'outputters',
-        shape: 'plugin',
-        builtIn: 'plugins/outputters',
-        folders: ['outputters', 'output'],
-        dirsKey: 'outputter_dirs',
-        disableKey: 'disable_outputs',
-        members: ['render'],
-      },
-      {
-        name: 'grains',
-        shape: 'plugin',
-        builtIn: 'plugins/grains',
-        folders: ['grains'],
-        dirsKey: 'grains_dirs',
-        disableKey: 'disable_grains',
-        members: ['collect'],
-      },
-      {
-        name: 'matchers',
-        shape: 'plugin',
-        builtIn: 'plugins/matchers',
-        folders: ['matchers'],
-        dirsKey: 'matchers_dirs',
-        disableKey: 'disable_matchers',
-        members: ['match'],
-      },
-    ] satisfies Kind[]
-  ).map((kind) => [kind.name, kind]),
-)
+const table = [
+  {
+    name: 'modules',
+    shape: 'functions',
+    builtIn: 'modules',
+    folders: ['modules'],
+    dirsKey: 'module_dirs',
+    disableKey: 'disable_modules',
+    whitelistKey: 'whitelist_modules',
+  },
+  functions('runners', 'runner'),
+  functions('wheel', 'wheel'),
+  functions('states', 'states'),
+  functions('utils', 'utils'),
+  plugins('returners', 'returner'),
+  plugins(
+    'outputters',
+    'outputter',
+    { folders: ['outputters', 'output'], disableKey: 'disable_outputs' },
+    'render',
+  ),
+  plugins('grains', 'grains', {}, 'collect'),
+  plugins('matchers', 'matchers', {}, 'match'),
+  plugins('executors', 'executor', {}, 'execute'),
+  plugins('renderers', 'render', {}, 'render'),
+  plugins('auth', 'auth', {}, 'authenticate'),
+  plugins('beacons', 'beacons', {}, 'beacon'),
+  plugins('engines', 'engines', {}, 'start'),
+  plugins(
+    'job-caches',
+    'job_cache',
+    { folders: ['job-caches', 'job_caches'] },
+    'prepJid',
+    'save',
+    'getLoad',
+    'getJid',
+  ),
+  plugins('fileserver', 'fileserver', {}, 'open'),
+  plugins('pillars', 'pillar', { folders: ['pillars', 'pillar'] }, 'pillar'),
+  plugins('tops', 'top', {}, 'top'),
+] as const
+
+export type KindName = (typeof table)[number]['name']
+
+export const kinds: ReadonlyMap<string, Kind> = new Map(table.map((kind) => [kind.name, kind as Kind]))
+
+/** Salt's keys are made of its name for the kind: `runner` → `runner_dirs`, `disable_runners`. */
+function keys(tag: string): { dirsKey: string; disableKey: string } {
+  return { dirsKey: `${tag}_dirs`, disableKey: `disable_${tag}${tag.endsWith('s') ? '' : 's'}` }
+}
+
+function functions<const N extends string>(name: N, tag: string) {
+  return { name, shape: 'functions', builtIn: name, folders: [name], ...keys(tag) } as const
+}
+
+function plugins<const N extends string>(
+  name: N,
+  tag: string,
+  own: { readonly folders?: readonly [string, ...string[]]; readonly disableKey?: string } = {},
+  ...members: readonly string[]
+) {
+  return {
+    name,
+    shape: 'plugin',
+    builtIn: `plugins/${name}`,
+    folders: [name],
+    ...keys(tag),
+    ...own,
+    members,
+  } as const
+}

@@ -19,13 +19,22 @@ export interface LoadSettings {
   readonly kind: Kind
   readonly facts: Facts
   readonly timeoutMs: number
+  /** Is told before a file of a user is loaded, and when that is over; who watches can end what blocks this thread. */
+  readonly watch?: ((file: SourceFile, loading: boolean) => void) | undefined
+  /** Why a file must not be tried again: an earlier process was blocked by it. */
+  readonly blocked?: ((file: SourceFile) => string | undefined) | undefined
+  /** Is there a function of that name? For what depends on others. */
+  hasFunction(name: string): Promise<boolean>
 }
 
 /** Import a file and ask what it offers. Never rejects, and never takes longer than the limit. */
 export async function loadFile(file: SourceFile, settings: LoadSettings): Promise<LoadedFile> {
+  const blocked = settings.blocked?.(file)
+  if (blocked !== undefined) return failed(file, blocked)
   const late = deferred<LoadedFile>()
   const seconds = settings.timeoutMs / 1000
   const reason = `${file.path}: did not finish loading within ${seconds} s; does it wait for something at its top level?`
+  if (!file.builtIn) settings.watch?.(file, true)
   const work = importAndAsk(file, settings)
   const timer = setTimeout(() => late.resolve({ ...failed(file, reason), late: work }), settings.timeoutMs)
   try {
@@ -34,15 +43,37 @@ export async function loadFile(file: SourceFile, settings: LoadSettings): Promis
     return failed(file, messageOf(error))
   } finally {
     clearTimeout(timer)
+    if (!file.builtIn) settings.watch?.(file, false)
   }
 }
 
-async function importAndAsk(file: SourceFile, { kind, facts }: LoadSettings): Promise<LoadedFile> {
+async function importAndAsk(file: SourceFile, settings: LoadSettings): Promise<LoadedFile> {
+  const { kind, facts, hasFunction } = settings
   const namespace = await importFile(file)
-  const offer = await askOffer(namespace, file.name, file.path, facts)
-  const reason = kind.shape === 'plugin' ? refusePlugin(namespace.default, kind) : undefined
+  const offer = await askOffer(namespace, file.name, { ...facts, path: file.path, hasFunction })
+  const reason =
+    (kind.shape === 'plugin' ? refusePlugin(namespace.default, kind) : undefined) ??
+    (kind.name === 'grains' ? refuseOnProxy(namespace.proxyEnabled, facts.opts) : undefined)
   if (reason !== undefined) return { ...failed(file, `${file.path}: ${reason}`), names: offer.names }
-  return { ...offer, functions: kind.shape === 'functions' ? listFunctions(namespace) : new Map(), namespace }
+  return {
+    ...offer,
+    functions: kind.shape === 'functions' ? functionsOf(namespace, offer) : new Map(),
+    namespace,
+  }
+}
+
+function functionsOf(namespace: Namespace, { absent }: Offer): Map<string, Fn> {
+  const functions = listFunctions(namespace)
+  for (const name of absent?.keys() ?? []) functions.delete(name)
+  return functions
+}
+
+/** Grains are collected on a proxy minion only if they say that they are good for its type (Salt's `__proxyenabled__`). */
+function refuseOnProxy(enabled: unknown, { proxy }: LoadSettings['facts']['opts']): string | undefined {
+  const type = typeof proxy === 'object' && proxy !== null ? Reflect.get(proxy, 'proxytype') : undefined
+  if (typeof type !== 'string' || [enabled].flat().some((one) => one === '*' || one === type))
+    return undefined
+  return `is not for proxy minions of type ${type} (proxyEnabled)`
 }
 
 /** A plugin without an obligatory member is refused when it is loaded, not when it is needed. */

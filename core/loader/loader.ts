@@ -3,11 +3,16 @@ import type { Params } from '../author/params.ts'
 import { closest } from '../base/closest.ts'
 import { deferred } from '../base/deferred.ts'
 import { SaltError } from '../base/errors.ts'
+import { isBelow } from '../base/open-inside.ts'
 import { type Catalog, openCatalog } from './catalog.ts'
+import { type Catalogue, describe } from './describe.ts'
 import { type LoadedFunction, listFunctions, makeLoaded } from './functions.ts'
-import { importFile } from './import-file.ts'
+import { importFile, loadTsx } from './import-file.ts'
+import { indexFiles } from './index-files.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
-import { makeView, splitName } from './view.ts'
+import type { LoadSettings } from './load-file.ts'
+import { splitName } from './names.ts'
+import { makeView } from './view.ts'
 import { whyMissing } from './why.ts'
 
 export interface LoaderSettings {
@@ -16,6 +21,8 @@ export interface LoaderSettings {
   readonly log: Log
   /** How long a file may take to load, milliseconds. */
   readonly timeoutMs?: number
+  readonly watch?: LoadSettings['watch']
+  readonly blocked?: LoadSettings['blocked']
 }
 
 /** Finds functions and plugins of one kind by name; a file is imported when something of it is asked for. */
@@ -32,55 +39,95 @@ export interface Loader {
   /** A plugin by name. Throws SaltError MODULE_FAILED if its file is broken, FUNCTION_NOT_FOUND naming the known ones. */
   plugin<T>(name: string): Promise<T>
   pluginNames(): Promise<string[]>
+  /** Load every file below a folder: path → reason, of those that cannot be loaded. */
+  broken(folder: string): Promise<ReadonlyMap<string, string>>
   readonly view: LoaderView
+  /** What is offered, with the parameters of each function. Users' files are imported for that. */
+  describe(): Promise<Catalogue>
+  /** Text that changes when a file that is looked at comes, goes or changes. */
+  stamp(): Promise<string>
   /** Read everything anew, helpers included. What runs finishes on the old code. */
   reload(): Promise<void>
+  /** Get ready what takes long and the first call would wait for: the TypeScript loader, if a user's file needs it. */
+  warmUp(): Promise<void>
 }
+
+/** A file may take so long to load. Milliseconds. */
+export const LOAD_MS = 10_000
 
 /** Who is to show a call waits no longer for the parameters of its function. Milliseconds. */
 const PARAMS_MS = 2_000
 
 export function openLoader(kindName: KindName, settings: LoaderSettings): Loader {
-  const { config, grains = {}, log, timeoutMs = 10_000 } = settings
+  const { config, grains = {}, log, timeoutMs = LOAD_MS, watch, blocked } = settings
   const kind = kinds.get(kindName) as Kind
-  const catalog = openCatalog({ kind, facts: { grains, opts: config }, timeoutMs, log }, config)
+  const catalog = openCatalog(
+    { kind, facts: { grains, opts: config }, timeoutMs, log, watch, blocked },
+    config,
+  )
   const functions = new Map<string, LoadedFunction>()
 
+  /** Look at the folders again; true if something changed. */
+  const rescan = async (): Promise<boolean> => {
+    const changed = await catalog.rescan()
+    if (changed) functions.clear()
+    return changed
+  }
   const get = async (name: string): Promise<LoadedFunction | undefined> => {
     const known = functions.get(name)
     if (known) return known
     let found = await findFunction(catalog, name)
-    if (!found && (await catalog.rescan())) {
-      functions.clear()
-      found = await findFunction(catalog, name)
-    }
+    if (!found && (await rescan())) found = await findFunction(catalog, name)
     if (found) functions.set(name, found)
     return found
   }
   const params = async (name: string): Promise<Params | undefined> => {
     const first = findParams(catalog, name)
-    if ((await first.catch(() => undefined)) || !(await catalog.rescan())) return first
-    functions.clear()
+    if ((await first.catch(() => undefined)) || !(await rescan())) return first
     return findParams(catalog, name)
   }
   const reload = async (): Promise<void> => {
     functions.clear()
+    views.clear()
     catalog.reload()
   }
-  const of = (other: string) => {
+  const views = new Map<string, LoaderView>()
+  const of = (other: string): LoaderView | undefined => {
     const found = kinds.get(other)
-    return found && openLoader(found.name, settings).view
+    if (!found) return undefined
+    const opened = other === kindName ? view : (views.get(other) ?? openLoader(found.name, settings).view)
+    views.set(other, opened)
+    return opened
   }
-  const view = makeView({ get, reload }, catalog, of)
+  const warmUp = async (): Promise<void> => {
+    const typed = (await catalog.files()).some((file) => !file.builtIn && /ts$/.test(file.path))
+    if (typed) await loadTsx()
+  }
+  const view: LoaderView = makeView({ get, reload, rescan }, catalog, of)
   return {
     get,
     params: (name) => inTime(params(name), name, Math.min(timeoutMs, PARAMS_MS)),
     why: (name) => whyMissing(catalog, name),
     plugin: async <T>(name: string) => (await findPlugin(catalog, name, view)) as T,
     pluginNames: () => view.modules(),
+    broken: (folder) => brokenFiles(catalog, folder),
     view,
+    describe: () => describe({ catalog, view, get }),
+    stamp: async () =>
+      (await indexFiles(kind, config)).files.map(({ path, stamp }) => `${path} ${stamp}`).join('\n'),
     reload,
+    warmUp,
   }
+}
+
+async function brokenFiles(catalog: Catalog, folder: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const file of await catalog.files()) {
+    if (file.excluded !== undefined || !isBelow(file.path, folder)) continue
+    const { refusal } = await catalog.load(file)
+    if (refusal?.by === 'failure') found.set(file.path, refusal.reason ?? 'it cannot be loaded')
+  }
+  return found
 }
 
 /** The first file that serves the module's name and has the function. */

@@ -6,7 +6,7 @@ export interface SourceFacts {
   readonly names: readonly string[] | undefined
   /** Functions it seems to export; undefined if only importing tells. */
   readonly functions: readonly string[] | undefined
-  /** It decides itself whether it is offered (`virtual`). */
+  /** It decides itself whether, or with which functions, it is offered (`virtual`, `dependsOn`). */
   readonly gated: boolean
 }
 
@@ -32,7 +32,7 @@ export function sourceFacts(source: string, name: string): SourceFacts {
   const exports = listExports(source)
   const has = (wanted: string) => exports?.some((e) => e.name === wanted && !isFnCall(e)) ?? true
   const functions = has('load') ? undefined : exports?.filter(isFunction).map((e) => e.name)
-  return { names: namesOf(source, name, has), functions, gated: has('virtual') }
+  return { names: namesOf(source, name, has), functions, gated: has('virtual') || has('dependsOn') }
 }
 
 function namesOf(source: string, name: string, has: (wanted: string) => boolean): string[] | undefined {
@@ -48,14 +48,21 @@ function namesOf(source: string, name: string, has: (wanted: string) => boolean)
 
 /** All exports by name; undefined if they cannot be told from the text. */
 export function listExports(source: string): Export[] | undefined {
-  if (/^export\s*\*|^export\s+(?:const|let|var)\s*[{[]|^\s*(?:module\.)?exports\b/m.test(source))
-    return undefined
+  const unclear =
+    /^export\s*\*|^export\s+(?:const|let|var)\s*[{[]|^\s*module\.exports\s*=|^[ \t]+(?:module\.)?exports\b|\bObject\.\w+\((?:module\.)?exports\b/m
+  if (unclear.test(source)) return undefined
   const declared = source.matchAll(
     /^export\s+(?:async\s+)?(?:function\s*\*?|const|let|var|class)\s+([\w$]+)([^\n]*)/gm,
   )
+  const assigned = source.matchAll(/^(?:module\.)?exports\.([\w$]+)(\s*=[^\n]*)/gm)
   const listed = source.matchAll(/^export\s*\{([^}]*)\}/gm)
   return [
-    ...[...declared].map(({ 1: name = '', 2: rest = '', index: at }) => ({ name, local: name, rest, at })),
+    ...[...declared, ...assigned].map(({ 1: name = '', 2: rest = '', index: at }) => ({
+      name,
+      local: name,
+      rest,
+      at,
+    })),
     ...[...listed].flatMap(([, items = '']) => items.split(',').flatMap(listedExport)),
   ]
 }

@@ -1,5 +1,5 @@
 import module from 'node:module'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { authorApi, codeRoot, packageRoot } from './own-package.ts'
 
 /** Query parameter by which a new generation of a user's file, and of the helpers it imports, is told from the old. */
@@ -22,6 +22,8 @@ interface Own {
   readonly authorApi: string
   readonly manifest: string
   readonly core: string
+  /** Files of users need no generation to be taken for modules: a process that runs their tests. */
+  readonly everyFile: boolean
 }
 
 /**
@@ -31,12 +33,13 @@ interface Own {
  */
 function makeResolve(own: Own): Resolve {
   const marker = /[?&](salt-generation=\d+)/
-  const mark = (resolved: Resolved, generation: string): Resolved => {
+  const mark = (resolved: Resolved, generation: string | undefined): Resolved => {
     const { url } = resolved
     const theirs = url.startsWith('file:') && !url.includes('/node_modules/') && !url.startsWith(own.core)
     if (!theirs) return resolved
     const format = resolved.format || !/\.[jt]s([?#]|$)/.test(url) ? resolved.format : 'module'
-    const marked = marker.test(url) ? url : `${url}${url.includes('?') ? '&' : '?'}${generation}`
+    const isMarked = generation === undefined || marker.test(url)
+    const marked = isMarked ? url : `${url}${url.includes('?') ? '&' : '?'}${generation}`
     return { ...resolved, url: marked, ...(format && { format }) }
   }
   return (specifier, context, next) => {
@@ -44,7 +47,7 @@ function makeResolve(own: Own): Resolve {
     if (specifier.startsWith('salt-ts/')) return next(specifier, { ...context, parentURL: own.manifest })
     const resolved = next(specifier, context)
     const generation = (marker.exec(specifier) ?? marker.exec(context.parentURL ?? ''))?.[1]
-    if (generation === undefined) return resolved
+    if (generation === undefined && !own.everyFile) return resolved
     return resolved instanceof Promise
       ? resolved.then((value) => mark(value, generation))
       : mark(resolved, generation)
@@ -54,20 +57,37 @@ function makeResolve(own: Own): Resolve {
 let installed = false
 
 /** Install the hook once per process, before the first file of a user is imported (and before tsx, which calls it). */
-export function installResolveHook(): void {
+export function installResolveHook({ everyFile = false } = {}): void {
   if (installed) return
   installed = true
   const own: Own = {
     authorApi,
     manifest: pathToFileURL(`${packageRoot}/package.json`).href,
     core: pathToFileURL(`${codeRoot}/core/`).href,
+    everyFile,
   }
   const inThread = (module as { registerHooks?: (hooks: { resolve: Resolve }) => void }).registerHooks
   if (inThread) {
     inThread({ resolve: makeResolve(own) })
     return
   }
+  resolveRequired(own)
   // `__name` is what TypeScript loaders such as tsx wrap functions in.
   const source = `const __name = (f) => f; export const resolve = (${makeResolve})(${JSON.stringify(own)})`
   module.register(`data:text/javascript,${encodeURIComponent(source)}`)
+}
+
+type ResolveFilename = (request: string, parent: unknown, ...others: unknown[]) => string
+
+/** Hooks of a loader thread do not see `require`; this is where Node lets others in for it. */
+function resolveRequired(own: Own): void {
+  const internals = module as unknown as { _resolveFilename: ResolveFilename }
+  const next = internals._resolveFilename
+  const author = fileURLToPath(own.authorApi)
+  const manifest = fileURLToPath(own.manifest)
+  const inside = Object.assign(new module.Module(manifest), { filename: manifest })
+  internals._resolveFilename = function (this: unknown, request, parent, ...others) {
+    if (request === 'salt-ts') return author
+    return next.call(this, request, request.startsWith('salt-ts/') ? inside : parent, ...others)
+  }
 }

@@ -1,7 +1,7 @@
 import type { Params } from '../author/params.ts'
 import { MASK } from '../base/secret.ts'
 import { keywordsIn } from './arguments.ts'
-import { positionalNames } from './bind.ts'
+import { nameOfKind, positionalNames } from './bind.ts'
 
 interface Call {
   readonly fun: string | readonly string[]
@@ -37,17 +37,28 @@ export async function maskArguments(
 
 /** Without parameters every value is secret. */
 function masked(arg: readonly unknown[], params?: Params): readonly unknown[] {
-  const isSecret = (name: string | undefined) =>
-    !params || (name !== undefined && Object.hasOwn(params, name) && params[name]?.secret === true)
-  if (params && !Object.keys(params).some(isSecret)) return arg
+  if (params && !Object.values(params).some(({ secret }) => secret)) return arg
   const places = params ? positionalNames(params) : []
   let place = 0
   return arg.map((item) => {
     const keywords = keywordsIn(item)
-    if (!keywords) return isSecret(places[place++]) ? MASK : item
-    if (!keywords.some(([name]) => isSecret(name))) return item
+    if (!keywords) return isSecret(params, places[place++], 'rest') ? MASK : item
+    const hides = (name: string) => isSecret(params, name, 'keywords')
+    if (!keywords.some(([name]) => hides(name))) return item
     if (typeof item === 'string') return `${keywords[0]?.[0]}=${MASK}`
-    const shown = keywords.map(([name, value]) => [name, isSecret(name) ? MASK : value])
+    const shown = keywords.map(([name, value]) => [name, hides(name) ? MASK : value])
     return { __kwarg__: true, ...Object.fromEntries(shown) }
   })
+}
+
+/** What no parameter is named after belongs to the one that takes all the others. */
+function isSecret(
+  params: Params | undefined,
+  name: string | undefined,
+  others: 'rest' | 'keywords',
+): boolean {
+  if (!params) return true
+  const own = name !== undefined && Object.hasOwn(params, name) && params[name]?.kind === 'value'
+  const taking = own ? name : nameOfKind(params, others)
+  return taking !== undefined && params[taking]?.secret === true
 }

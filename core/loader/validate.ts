@@ -25,7 +25,7 @@ export function makeCheck(params: Params): Check {
   }
 }
 
-const typeKeys = ['type', 'description', 'enum', 'items', 'additionalProperties', 'anyOf']
+const typeKeys = ['type', 'description', 'default', 'enum', 'items', 'additionalProperties', 'anyOf']
 
 /** True if the schema asks for nothing but what these keys say, and types inside it. */
 function isSimple(schema: JsonSchema, keys: readonly string[] = typeKeys): boolean {
@@ -81,9 +81,20 @@ function sentence(
     (v, key) => (v as Record<string, unknown> | undefined)?.[key],
     values[name],
   )
-  const shown = params[name]?.secret ? '' : `, not ${show(value)}`
+  return refusal({ name, inside, demand: demand(error), value, secret: params[name]?.secret === true })
+}
+
+/** What is wrong with the value of a parameter, or with one inside it. */
+export function refusal(wrong: {
+  readonly name: string
+  readonly inside: readonly string[]
+  readonly demand: string
+  readonly value: unknown
+  readonly secret: boolean
+}): string {
+  const { name, inside, demand, value, secret } = wrong
   const place = inside.length > 0 ? ` in '${name}'` : ''
-  return `'${inside.at(-1) ?? name}'${place} ${demand(error)}${shown}`
+  return `'${inside.at(-1) ?? name}'${place} ${demand}${secret ? '' : `, not ${show(value)}`}`
 }
 
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
@@ -92,17 +103,18 @@ function demand(error: ErrorObject): string {
   const { allowedValues, additionalProperty } = error.params as Record<string, unknown>
   if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.map(show).join(', ')}`
   if (additionalProperty !== undefined) return `must not have the key ${show(additionalProperty)}`
-  if (error.keyword === 'anyOf') return `must be ${typesOf(error.parentSchema)}`
+  if (error.keyword === 'anyOf') return unionDemand((error.parentSchema?.anyOf ?? []) as JsonSchema[])
   return error.message ?? 'is not valid'
 }
 
-function typesOf(schema: unknown): string {
-  const members = (schema as { anyOf?: { type?: string }[] } | undefined)?.anyOf ?? []
-  const types = members.flatMap(({ type }) => type ?? [])
-  return types.length > 0 ? [...new Set(types)].join(' or ') : 'one of the accepted forms'
+/** What a value has to be that may be one of several. */
+export function unionDemand(members: readonly JsonSchema[]): string {
+  const types = new Set(members.flatMap(({ type }) => (typeof type === 'string' ? type : [])))
+  return `must be ${types.size > 0 ? [...types].join(' or ') : 'one of the accepted forms'}`
 }
 
-function show(value: unknown): string {
+/** A value in a sentence. */
+export function show(value: unknown): string {
   const text =
     JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item)) ?? 'undefined'
   return text.length > 60 ? `${text.slice(0, 60)}…` : text

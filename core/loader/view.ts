@@ -1,26 +1,41 @@
 import type { LoaderView } from '../author/context.ts'
+import type { Params } from '../author/params.ts'
 import { fnmatch } from '../base/fnmatch.ts'
 import type { Catalog } from './catalog.ts'
 import { argspecOf } from './functions.ts'
+import type { SourceFile } from './index-files.ts'
 import type { Loader } from './loader.ts'
+import { splitName } from './names.ts'
+import { schemaOf } from './schema.ts'
+import { explain } from './why.ts'
 
 /** What `sys.*` and help see of a loader. */
 export function makeView(
-  loader: Pick<Loader, 'get' | 'reload'>,
+  loader: Pick<Loader, 'get' | 'reload'> & { rescan(): Promise<boolean> },
   catalog: Catalog,
   of: LoaderView['of'],
 ): LoaderView {
+  /** Who asks what there is sees files that have come or changed since. */
+  const fresh = async (): Promise<Catalog> => {
+    await loader.rescan()
+    return catalog
+  }
   return {
-    modules: async (pattern) => matching(Object.keys(await providers(catalog)), pattern),
-    functions: async (pattern) => matching(await functionNames(catalog), pattern),
+    modules: async (pattern) => matching(Object.keys(await providers(await fresh())), pattern),
+    functions: async (pattern) => matching(await functionNames(await fresh()), pattern),
     doc: (name) => findDoc(catalog, name),
     argspec: async (name) => {
-      const found = await loader.get(name)
-      return found && argspecOf(found.params)
+      const params = await paramsOf(loader, catalog, name)
+      return params && argspecOf(params)
+    },
+    schema: async (name) => {
+      const params = await paramsOf(loader, catalog, name)
+      return params && schemaOf(params, await findDoc(catalog, name))
     },
     reload: () => loader.reload(),
-    failures: () => failures(catalog),
-    providers: () => providers(catalog),
+    failures: async () => failures(await fresh()),
+    providers: async () => providers(await fresh()),
+    why: async (name) => explain(await fresh(), name),
     has: async (name) => (await loader.get(name)) !== undefined,
     of,
   }
@@ -31,16 +46,19 @@ function matching(names: Iterable<string>, pattern: string | undefined): string[
   return [...new Set(wanted)].sort()
 }
 
-/** Public name → path of the first file that serves it. */
+/** Public name → path of the file that is asked first for it. */
 async function providers(catalog: Catalog): Promise<Record<string, string>> {
-  const found = new Map<string, string>()
+  const found = new Map<string, SourceFile>()
   for (const file of await catalog.files()) {
     if (!(await catalog.offered(file))) continue
     for (const name of await catalog.names(file)) {
-      if (catalog.allows(name) && !found.has(name)) found.set(name, file.path)
+      const before = found.get(name)
+      if (catalog.allows(name) && (!before || catalog.rank(file, name) < catalog.rank(before, name)))
+        found.set(name, file)
     }
   }
-  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+  const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(sorted.map(([name, { path }]) => [name, path]))
 }
 
 async function functionNames(catalog: Catalog): Promise<string[]> {
@@ -54,6 +72,22 @@ async function functionNames(catalog: Catalog): Promise<string[]> {
   return found
 }
 
+/** Without importing, where a built-in file offers the function. */
+export async function paramsOf(
+  loader: Pick<Loader, 'get'>,
+  catalog: Catalog,
+  name: string,
+): Promise<Params | undefined> {
+  const [module, own] = splitName(name)
+  if (own === undefined || !catalog.allows(module)) return undefined
+  for await (const file of catalog.candidates(module)) {
+    if (!(await catalog.functions(file)).includes(own)) continue
+    const known = catalog.params(file)?.[own]
+    return known ?? (await loader.get(name))?.params
+  }
+  return (await loader.get(name))?.params
+}
+
 /** The comment of the file that provides the function, or the one at the head of the module. */
 async function findDoc(catalog: Catalog, name: string): Promise<string | undefined> {
   const [module = '', own] = splitName(name)
@@ -65,12 +99,6 @@ async function findDoc(catalog: Catalog, name: string): Promise<string | undefin
     }
   }
   return undefined
-}
-
-/** `mod.fun` at the first point. */
-export function splitName(name: string): [module: string, own: string | undefined] {
-  const at = name.indexOf('.')
-  return at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)]
 }
 
 /** Every file is loaded to see whether it can be; those that cannot, with the reason. */

@@ -1,6 +1,7 @@
 import { isFn } from '../author/fn.ts'
 import type { Virtual } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
+import { type DependencyFacts, missingDependencies } from './depends.ts'
 import type { Namespace } from './import-file.ts'
 
 export interface Facts {
@@ -14,25 +15,37 @@ export interface Offer {
   readonly names: readonly string[]
   /** Why it is not offered. `virtual`: it decided so itself, with or without a reason; else something failed. */
   readonly refusal?: { readonly by: 'virtual' | 'failure'; readonly reason?: string }
+  /** Functions that are not offered because something they need is missing, with the reason. */
+  readonly absent?: ReadonlyMap<string, string>
 }
 
-/** Run `init`, then `virtual`, and read the names. */
+/** Run `init`, then `virtual`, look for what it depends on, and read the names. */
 export async function askOffer(
   namespace: Namespace,
   name: string,
-  path: string,
-  facts: Facts,
+  facts: Facts & DependencyFacts,
 ): Promise<Offer> {
   const names = namesOf(namespace, name)
+  const failed = (what: string, error: unknown): Offer => ({
+    names,
+    refusal: { by: 'failure', reason: `${facts.path}: ${what} failed: ${messageOf(error)}` },
+  })
   try {
     if (isConvention(namespace.init)) await namespace.init(facts)
   } catch (error) {
-    return { names, refusal: { by: 'failure', reason: `${path}: init failed: ${messageOf(error)}` } }
+    return failed('init', error)
   }
   try {
-    return { names, ...verdict(await askVirtual(namespace.virtual, facts)) }
+    const answer = verdict(await askVirtual(namespace.virtual, facts))
+    if (answer.refusal) return { names, ...answer }
   } catch (error) {
-    return { names, refusal: { by: 'failure', reason: `${path}: virtual failed: ${messageOf(error)}` } }
+    return failed('virtual', error)
+  }
+  try {
+    const { file, functions } = await missingDependencies(namespace.dependsOn, facts)
+    return { names, absent: functions, ...(file !== undefined && verdict(file)) }
+  } catch (error) {
+    return failed('dependsOn', error)
   }
 }
 

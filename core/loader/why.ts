@@ -1,54 +1,130 @@
+import type { Explanation } from '../author/context.ts'
+import { closest } from '../base/closest.ts'
 import type { Catalog } from './catalog.ts'
 import type { SourceFile } from './index-files.ts'
+import { splitName } from './names.ts'
+import { readSource } from './read-source.ts'
 
-/** What one file has to say to a name that is missing. */
-interface Reason {
-  readonly by: 'virtual' | 'failure' | 'none'
+/** What one file has to say to a name. */
+interface Finding {
+  readonly file: Pick<SourceFile, 'name' | 'path'>
+  /**
+   * `provides` the function; `serves` the module's name without it; its `virtual` refused; the function is `absent` for
+   * something it needs; `disabled`; `failed`; is `renamed`: offered under other names; `hidden` by another file.
+   */
+  readonly is: 'provides' | 'serves' | 'virtual' | 'absent' | 'disabled' | 'failed' | 'renamed' | 'hidden'
+  /** The reason, the other names, or the path of the other file. */
   readonly text?: string
 }
 
 /**
  * Why a function is not there, in Salt's sentences: `'foo.bar' is not available.`,
- * `'foo' __virtual__ returned False: needs libfoo`, with ` Possible reasons: '…'` for files that failed or are disabled.
- * Files are found by the name users know, not only by file name.
+ * `'foo' __virtual__ returned False: needs libfoo`, with ` Possible reasons: '…'` for files that failed, are disabled,
+ * hidden, or lack something. Files are found by the name users know, not only by file name.
  */
 export async function whyMissing(catalog: Catalog, name: string): Promise<string> {
-  const module = name.split('.', 1)[0] as string
-  const reasons = await collectReasons(catalog, module)
-  const refusals = reasons.filter(({ by }) => by === 'virtual')
-  const provided = reasons.some(({ by }) => by === 'none')
-  const failures = reasons.flatMap(({ by, text }) => (by === 'failure' && text ? [text] : []))
+  const [module] = splitName(name)
+  const found = await findings(catalog, name)
+  const refused = found.filter((one) => one.is === 'virtual')
+  const served = found.some(({ is }) => is === 'serves' || is === 'absent')
   const sentence =
-    refusals.length > 0 && !provided ? virtualSentence(module, refusals) : `'${name}' is not available.`
-  return failures.length > 0 ? `${sentence} Possible reasons: '${failures.join('; ')}'` : sentence
+    refused.length > 0 && !served ? virtualSentence(module, refused) : `'${name}' is not available.`
+  const reasons = [...notAllowed(catalog, module), ...found.flatMap((one) => possibleReason(one, module))]
+  return reasons.length > 0 ? `${sentence} Possible reasons: '${reasons.join('; ')}'` : sentence
 }
 
-async function collectReasons(catalog: Catalog, module: string): Promise<Reason[]> {
-  const reasons: Reason[] = []
-  if (!catalog.allows(module))
-    reasons.push({ by: 'failure', text: `${module} is not in ${catalog.kind.whitelistKey}` })
-  for (const file of await catalog.files()) {
-    if (file.excluded !== undefined) {
-      if (file.name === module)
-        reasons.push({ by: 'failure', text: `${file.name} is disabled: ${file.excluded}` })
-      continue
-    }
-    const names = await catalog.names(file)
-    if (names.includes(module)) reasons.push(await reasonOf(catalog, file, module))
-    else if (file.name === module)
-      reasons.push({ by: 'failure', text: `${module} is offered as ${names.join(', ')}` })
+/** Every file that could provide a function or a module, which one does, and why each of the others does not. */
+export async function explain(catalog: Catalog, name: string): Promise<Explanation> {
+  const [module, own] = splitName(name)
+  const found = await findings(catalog, name)
+  const first = found.find(({ is }) => is === 'provides')
+  const provider = catalog.allows(module) ? first?.file.path : undefined
+  const unknown = found.every(({ is }) => is === 'serves')
+  const advice = [...notAllowed(catalog, module), ...(unknown ? await closeNames(catalog, module, own) : [])]
+  return {
+    name,
+    provided_by: provider ?? null,
+    files: Object.fromEntries(found.map((one) => [one.file.path, describe(one, first, name)])),
+    ...(advice.length > 0 && { advice: advice.join('; ') }),
   }
-  return reasons
 }
 
-async function reasonOf(catalog: Catalog, file: SourceFile, module: string): Promise<Reason> {
-  const { refusal } = await catalog.load(file)
-  if (!refusal) return { by: 'none' }
-  const from = file.name === module || refusal.by === 'failure' ? '' : ` (${file.name})`
-  return { by: refusal.by, ...(refusal.reason !== undefined && { text: `${refusal.reason}${from}` }) }
+/** In the order in which they are asked. */
+async function findings(catalog: Catalog, name: string): Promise<Finding[]> {
+  const [module, own] = splitName(name)
+  const found: Finding[] = []
+  for await (const file of catalog.candidates(module)) found.push(await findingOf(catalog, file, own))
+  for (const file of (await catalog.files()).filter((one) => one.name === module)) {
+    const names = await catalog.names(file)
+    if (!names.includes(module)) found.push({ file, is: 'renamed', text: names.join(', ') })
+  }
+  for (const { path, by } of await catalog.hidden()) {
+    const { names = [by.name], functions } = await readSource(path, by.name)
+    const hasIt = own === undefined || (functions?.includes(own) ?? true)
+    if (names.includes(module) && hasIt)
+      found.push({ file: { path, name: by.name }, is: 'hidden', text: by.path })
+  }
+  return found
 }
 
-function virtualSentence(module: string, refusals: readonly Reason[]): string {
-  const texts = refusals.flatMap(({ text }) => text ?? [])
+async function findingOf(catalog: Catalog, file: SourceFile, own: string | undefined): Promise<Finding> {
+  if (file.excluded !== undefined) return { file, is: 'disabled', text: file.excluded }
+  const { refusal, functions, absent } = await catalog.load(file)
+  const text = refusal ? refusal.reason : own === undefined ? undefined : absent?.get(own)
+  const told = text === undefined ? {} : { text }
+  if (refusal) return { file, is: refusal.by === 'virtual' ? 'virtual' : 'failed', ...told }
+  if (text !== undefined) return { file, is: 'absent', text }
+  return { file, is: own === undefined || functions.has(own) ? 'provides' : 'serves' }
+}
+
+function virtualSentence(module: string, refused: readonly Finding[]): string {
+  const texts = refused.flatMap(({ file, text }) =>
+    text === undefined ? [] : file.name === module ? text : `${text} (${file.name})`,
+  )
   return `'${module}' __virtual__ returned False${texts.length > 0 ? `: ${texts.join('; ')}` : ''}`
+}
+
+function possibleReason({ file, is, text = '' }: Finding, module: string): string[] {
+  if (is === 'failed' || is === 'absent') return text === '' ? [] : [text]
+  if (is === 'disabled') return [`${file.name} is disabled: ${text}`]
+  if (is === 'renamed') return [`${module} is offered as ${text}`]
+  if (is === 'hidden') return [`${file.path} is hidden by ${text}`]
+  return []
+}
+
+function describe({ file, is, text }: Finding, provider: Finding | undefined, name: string): string {
+  const sentences: Record<Finding['is'], string> = {
+    provides: file === provider?.file ? 'provides it' : `has it, too, but ${provider?.file.path} comes first`,
+    serves: `serves this module, but has no ${name}`,
+    virtual: `is not offered: ${text ?? 'its virtual is false, without a reason'}`,
+    absent: `has it, but it ${text}`,
+    disabled: `is disabled: ${text}`,
+    failed: `cannot be loaded: ${text}`,
+    renamed: `is offered as ${text}`,
+    hidden: `is hidden by ${text}, which has the same name and comes first`,
+  }
+  return sentences[is]
+}
+
+function notAllowed(catalog: Catalog, module: string): string[] {
+  return catalog.allows(module) ? [] : [`${module} is not in ${catalog.kind.whitelistKey}`]
+}
+
+/** What may have been meant. */
+async function closeNames(catalog: Catalog, module: string, own: string | undefined): Promise<string[]> {
+  const known: string[] = []
+  for (const file of await catalog.files()) {
+    const names = await catalog.names(file)
+    const functions = own === undefined ? [] : await catalog.functions(file)
+    known.push(
+      ...names.flatMap((name) => (own === undefined ? [name] : functions.map((each) => `${name}.${each}`))),
+    )
+  }
+  const wanted = own === undefined ? module : `${module}.${own}`
+  const meant = closest(wanted, known)
+  return [
+    meant === undefined
+      ? `No file is called '${module}' or says that it serves that name`
+      : `There is no ${wanted}; did you mean ${meant}?`,
+  ]
 }

@@ -15,8 +15,23 @@ export function parseWord(word: string): unknown {
   return reader.document()
 }
 
+/** A member of a bracketed word: its value, and the text it was read from if that was neither quoted nor marked. */
+export interface Part {
+  readonly value: unknown
+  readonly text?: string
+}
+
+/** The members of a list, or keys and values of a map in turn, one level deep. Throws what {@link parseWord} throws. */
+export function parseParts(word: string): Part[] {
+  const reader = new Reader(word)
+  reader.document()
+  return reader.parts
+}
+
 class Reader {
   readonly #text: string
+  /** What stands directly inside the outer brackets, in order. */
+  readonly parts: Part[] = []
   readonly #anchors = new Map<string, unknown>()
   #at = 0
 
@@ -36,8 +51,12 @@ class Reader {
   #node(depth: number): unknown {
     if (depth > DEEPEST) throw refused('nesting')
     const { tag, anchor } = this.#properties()
+    const start = this.#at
     const value = this.#content(depth, tag)
     if (anchor !== undefined) this.#anchors.set(anchor, value)
+    const text = this.#text.slice(start, this.#at).trimEnd()
+    const isBare = tag === undefined && anchor === undefined && !/^['"*]/.test(text)
+    if (depth === 1) this.parts.push({ value, ...(isBare && { text }) })
     return value
   }
 
@@ -70,10 +89,18 @@ class Reader {
     this.#at++
     while (!this.#closes(']')) {
       const value = this.#member(depth)
-      list.push(this.#colon() ? mapOf([[value, this.#value(depth)]]) : value)
+      list.push(this.#colon() ? this.#pair(value, depth) : value)
       this.#comma(']')
     }
     return list
+  }
+
+  /** `[a: b]` is a list of a map. */
+  #pair(key: unknown, depth: number): unknown {
+    const place = this.parts.length - 1
+    const pair = mapOf([[key, this.#value(depth)]])
+    if (depth === 0) this.parts.splice(place, 2, { value: pair })
+    return pair
   }
 
   #map(depth: number): unknown {
@@ -81,7 +108,7 @@ class Reader {
     this.#at++
     while (!this.#closes('}')) {
       const key = this.#member(depth)
-      entries.push([key, this.#colon() ? this.#value(depth) : null])
+      entries.push([key, this.#colon() ? this.#value(depth) : this.#nothing(depth)])
       this.#comma('}')
     }
     return mapOf(entries)
@@ -96,7 +123,12 @@ class Reader {
   /** What follows a colon inside brackets; nothing is null. */
   #value(depth: number): unknown {
     this.#spaces()
-    return /[,\]}]/.test(this.#text[this.#at] ?? ',') ? null : this.#node(depth + 1)
+    return /[,\]}]/.test(this.#text[this.#at] ?? ',') ? this.#nothing(depth) : this.#node(depth + 1)
+  }
+
+  #nothing(depth: number): null {
+    if (depth === 0) this.parts.push({ value: null })
+    return null
   }
 
   #colon(): boolean {

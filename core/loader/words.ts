@@ -5,8 +5,8 @@
 import { parseWord } from './word-yaml.ts'
 
 export interface Arguments {
-  readonly args: unknown[]
-  readonly kwargs: Record<string, unknown>
+  readonly args: readonly unknown[]
+  readonly kwargs: Readonly<Record<string, unknown>>
 }
 
 /** A name, one `=`, and a value without line ends. */
@@ -26,7 +26,7 @@ export function yamlify(word: unknown): unknown {
 /** Job arguments (wire protocol §10.1): positional values, and the keyword arguments as one marked map at the end. */
 export function parseInput(words: readonly unknown[], noParse: readonly string[] = []): unknown[] {
   const { args, kwargs } = parseWords(words, noParse)
-  return Object.keys(kwargs).length > 0 ? [...args, { __kwarg__: true, ...kwargs }] : args
+  return Object.keys(kwargs).length > 0 ? [...args, { __kwarg__: true, ...kwargs }] : [...args]
 }
 
 /** Positional and keyword arguments. Keywords named in `noParse` keep their text. */

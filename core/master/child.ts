@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { type Logger, openDaemonLog } from '../log/index.ts'
+import type { Verdict } from '../wire/catalogue.ts'
 import { collectAfterWork } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
 
@@ -12,6 +13,7 @@ const GRACE_MS = 300_000
 export interface ChildPart {
   rotated(): void
   fire(tag: string, data: Record<string, unknown>): void
+  take?(id: string, verdict: Verdict): void
   close(): Promise<void>
 }
 
@@ -22,7 +24,7 @@ export interface ChildStart {
   readonly log: Logger
 }
 
-function tellSupervisor(message: FromChild): void {
+export function tellSupervisor(message: FromChild): void {
   if (process.connected) process.send?.(message)
 }
 
@@ -55,6 +57,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
   process.on('message', (message: ToChild) => {
     if (message.type === 'start') void start(message)
     else if (message.type === 'fire') part?.fire(message.tag, message.data)
+    else if (message.type === 'verdict') part?.take?.(message.id, message.verdict)
     else if (message.type === 'ping') tellSupervisor({ type: 'pong' })
     else if (message.type === 'stop') void stop()
     else {

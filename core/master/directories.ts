@@ -4,6 +4,7 @@ import type { Log } from '../author/context.ts'
 import { makeDirectory } from '../base/directory.ts'
 import type { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { Catalogues } from '../jobs/catalogues.ts'
 import { JobCache } from '../jobs/job-cache.ts'
 import { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
@@ -38,6 +39,7 @@ export function checkStores(config: MasterConfig, log: Logger): Promise<() => Pr
     stores: [
       JobCache.path(jobCacheDirectory(config)),
       MinionData.path(minionDataDirectory(config)),
+      Catalogues.path(minionDataDirectory(config)),
       SessionKeys.path(config.cachedir),
       ReplayGuard.path(config),
     ],

@@ -5,9 +5,10 @@ import { encodeNetwork } from '../codec/index.ts'
 import { keepAliveOf, type MasterConfig } from '../config/index.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { tags } from '../events/index.ts'
+import { Catalogues } from '../jobs/catalogues.ts'
 import { JobCache } from '../jobs/job-cache.ts'
 import { removeJobFiles } from '../jobs/job-files.ts'
-import { jobCacheDirectory } from '../jobs/paths.ts'
+import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore, loadMasterKeys, SessionKeys, writeRootKeys } from '../keys/index.ts'
 import type { Logger } from '../log/index.ts'
 import { openDevice, type WorkerDevice } from '../transport/device.ts'
@@ -152,7 +153,7 @@ function workerSpecs(
   })
 }
 
-/** Forget old jobs, old requests, and sessions whose key is gone. */
+/** Forget old jobs, old requests, and sessions and catalogues whose key is gone. */
 async function expire(config: MasterConfig, log: Logger): Promise<void> {
   const onDamage = damageTo(log)
   const now = systemClock.now()
@@ -161,13 +162,15 @@ async function expire(config: MasterConfig, log: Logger): Promise<void> {
   const jobs = JobCache.open(jobCacheDirectory(config), { onDamage })
   const replays = ReplayGuard.open(config, systemClock, { onDamage })
   const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds, onDamage })
+  const catalogues = Catalogues.open(minionDataDirectory(config), { onDamage })
   try {
     if (config.keep_jobs_seconds > 0)
       await expireJobs(config, jobs, new Date(now - config.keep_jobs_seconds * 1000))
     if (lifetimeSeconds > 0) await replays.expire(now - 2 * lifetimeSeconds * 1000)
     await sessions.prune()
+    await catalogues.keep(new Set(await keys.list('accepted')))
   } finally {
-    await Promise.all([jobs.close(), replays.close(), sessions.close()])
+    await Promise.all([jobs.close(), replays.close(), sessions.close(), catalogues.close()])
   }
 }
 

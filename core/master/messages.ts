@@ -1,4 +1,5 @@
 import type { MasterConfig } from '../config/index.ts'
+import type { Verdict } from '../wire/catalogue.ts'
 
 /** From the supervisor to its children. */
 export type ToChild =
@@ -6,8 +7,16 @@ export type ToChild =
   /** `revoke`: the key before is worth nothing from now on. */
   | { readonly type: 'rotate'; readonly aes: string; readonly revoke: boolean }
   | { readonly type: 'fire'; readonly tag: string; readonly data: Record<string, unknown> }
+  | PassedVerdict
   | { readonly type: 'ping' }
   | { readonly type: 'stop' }
+
+/** A minion's answer to a check, for the worker that waits for it, by way of the supervisor. */
+interface PassedVerdict {
+  readonly type: 'verdict'
+  readonly id: string
+  readonly verdict: Verdict
+}
 
 /** From a child to the supervisor. */
 export type FromChild =
@@ -16,3 +25,4 @@ export type FromChild =
   /** A new AES key is in use. */
   | { readonly type: 'rotated' }
   | { readonly type: 'pong' }
+  | PassedVerdict

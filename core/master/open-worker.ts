@@ -4,19 +4,23 @@ import type { Disposer } from '../base/disposer.ts'
 import type { AesKeys } from '../channel/aes-keys.ts'
 import type { Decision } from '../channel/sign-in-server.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { FileServer } from '../fileserver/index.ts'
+import { Catalogues } from '../jobs/catalogues.ts'
 import { connectedIds } from '../jobs/connected.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { JobCache } from '../jobs/job-cache.ts'
 import { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { createKeyPolicy, KeyStore, loadMasterKeys, RootKeys, SessionKeys } from '../keys/index.ts'
-import { maskArguments, openLoader } from '../loader/index.ts'
+import { openLoader } from '../loader/index.ts'
 import { openMatchers } from '../targets/open-match.ts'
+import type { Verdict } from '../wire/catalogue.ts'
 import type { SignInRequest } from '../wire/sign-in.ts'
 import { Access } from './access.ts'
 import { damageTo } from './directories.ts'
 import { ReplayGuard } from './replay-guard.ts'
 import type { WorkerRoom } from './room.ts'
+import { Verdicts } from './verdicts.ts'
 import { createWorker } from './worker.ts'
 
 /** What a worker is given; the event bus and the publisher are reached through its functions. */
@@ -25,6 +29,8 @@ export interface WorkerSurroundings extends Pick<WorkerRoom, 'fire' | 'publish' 
   readonly aesKeys: AesKeys
   readonly log: Log
   readonly clock: Clock
+  /** A minion's answer to a check that another worker waits for. */
+  passOn?(id: string, verdict: Verdict): void
   /** Pending keys at most, if not as many as usual. */
   readonly maxPending?: number
 }
@@ -60,10 +66,13 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     matcher,
     jobs: disposer.own(JobCache.open(jobCacheDirectory(config), { clock, onDamage })),
     minions: disposer.own(MinionData.open(minionDataDirectory(config), { onDamage })),
+    catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
     access: new Access(config, new RootKeys(config), matcher),
     replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
+    verdicts: new Verdicts(around.passOn),
+    files: await FileServer.open(config, log),
     publicKey: async (id) => keys.accepted(id),
-    shownArguments: (job) => maskArguments(job, modules.params),
+    paramsOf: modules.params,
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,

@@ -8,6 +8,7 @@ import type { PrivateKey, SigningAlgorithm } from '../crypto/index.ts'
 import type { PublishServer, Transport } from '../transport/contract.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
+import { type JobWords, readJobWords } from '../wire/typed-words.ts'
 
 export interface Publisher {
   readonly server: PublishServer
@@ -42,8 +43,8 @@ export async function openPublisher(settings: {
 }
 
 /** A job on its way from a worker to the publisher process. */
-export const packJob = (job: JobLoad, minions?: readonly string[]): Buffer =>
-  encodeNetwork({ ...job, ...(minions && { topic_lst: minions }) })
+export const packJob = (job: JobLoad, minions?: readonly string[], words?: JobWords): Buffer =>
+  encodeNetwork({ job, minions, words })
 
 /**
  * Publish what workers hand over, until the queue ends. A message that is no job is logged and skipped, and what a slow
@@ -56,12 +57,13 @@ export async function publishAll(
 ): Promise<void> {
   for await (const message of queue) {
     try {
-      const load = decode(message)
-      const { topic_lst: topics, ...rest } = isRecord(load) ? load : {}
-      const job = readJobLoad(rest)
+      const handed = decode(message)
+      const { job: load, minions, words } = isRecord(handed) ? handed : {}
+      const job = isRecord(load) ? readJobLoad(load) : undefined
       if (!job) continue
       const before = server.dropped
-      await channel.publish(job, Array.isArray(topics) ? (topics as string[]) : undefined)
+      const ids = Array.isArray(minions) ? (minions as string[]) : undefined
+      await channel.publish(job, ids, readJobWords(words))
       if (server.dropped > before) log.warn(fellBehind(job.jid))
     } catch (error) {
       log.error(`A job could not be published: ${messageOf(error)}`)

@@ -1,13 +1,18 @@
 import type { Log } from '../author/context.ts'
+import type { Params } from '../author/params.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { PrivateKey, PublicKey } from '../crypto/index.ts'
+import type { FileServer } from '../fileserver/index.ts'
+import type { Catalogues } from '../jobs/catalogues.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
+import type { JobWords } from '../wire/typed-words.ts'
 import type { Access } from './access.ts'
 import type { ReplayGuard } from './replay-guard.ts'
+import type { Verdicts } from './verdicts.ts'
 
 /** What the handlers of a worker work with. */
 export interface WorkerRoom {
@@ -17,17 +22,20 @@ export interface WorkerRoom {
   readonly keys: KeyStore
   readonly jobs: JobCache
   readonly minions: MinionData
+  readonly catalogues: Catalogues
   readonly matcher: TargetMatcher
   readonly access: Access
   readonly replays: ReplayGuard
+  readonly verdicts: Verdicts
+  readonly files: FileServer
   /** The accepted key of a minion. */
   publicKey(id: string): Promise<PublicKey | undefined>
   /** Fire an event on the master's bus. Resolves with false, after it was logged, if it was lost. */
   fire(tag: string, data: Record<string, unknown>): Promise<boolean>
-  /** The arguments of a job as they may be shown and stored, as far as this master knows the functions. */
-  shownArguments(job: Pick<JobLoad, 'fun' | 'arg'>): Promise<readonly unknown[]>
-  /** Hand a job to the publisher; `minions` are those it is for, where that is known by id. */
-  publish(job: JobLoad, minions?: readonly string[]): Promise<void>
+  /** Parameters of a function that this master knows itself. Rejects if they cannot be found out. */
+  paramsOf(fun: string): Promise<Params | undefined>
+  /** Hand a job to the publisher; `minions` are those it is for, where that is known by id, `words` what was typed. */
+  publish(job: JobLoad, minions?: readonly string[], words?: JobWords): Promise<void>
   /** The next job id of this process. */
   nextJid(): string
   /** A key was deleted: ask for a new AES key. */

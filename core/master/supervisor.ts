@@ -54,6 +54,7 @@ export class Supervisor {
         pings = this.#watch(spec.name, child)
         ready.resolve()
       } else if (message.type === 'failed') failure = message.message
+      else if (message.type === 'verdict') this.tell(message, 'MWorker')
     })
     const gone = (how: string | number | null) => {
       if (this.#children.get(spec.name) !== child) return

@@ -7,7 +7,7 @@ import { EventBus, masterEventSockets } from '../events/index.ts'
 import { openWorker } from '../transport/device.ts'
 import { openQueueSender } from '../transport/zeromq/queue.ts'
 import { announceForgotten } from './announcements.ts'
-import { type ChildPart, type ChildStart, runChild } from './child.ts'
+import { type ChildPart, type ChildStart, runChild, tellSupervisor } from './child.ts'
 import { openMasterWorker } from './open-worker.ts'
 import { publishQueue, rotationFlag, workersBackend } from './paths.ts'
 import { packJob } from './publisher.ts'
@@ -33,7 +33,8 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
       log,
       clock: systemClock,
       fire,
-      publish: (job, minions) => queue.send(packJob(job, minions)),
+      passOn: (id, verdict) => tellSupervisor({ type: 'verdict', id, verdict }),
+      publish: (...job) => queue.send(packJob(...job)),
       requestRotation: () => writeFile(rotationFlag(config), '', { mode: 0o400 }).catch(() => {}),
     },
     disposer,
@@ -44,6 +45,7 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
   return {
     rotated: () => {},
     fire,
+    take: (id, verdict) => room.verdicts.take(id, verdict),
     async close() {
       await server.close()
       await disposer.close()

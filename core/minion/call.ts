@@ -13,6 +13,8 @@ import { openMatch } from '../targets/open-match.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { type Outcome, shownArguments } from '../wire/return.ts'
+import type { TypedWords } from '../wire/typed-words.ts'
+import { createFileServices } from './files.ts'
 import { collectGrains } from './grains.ts'
 import { maskedArguments, runFunction } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
@@ -31,6 +33,8 @@ export interface CallSettings {
   readonly fun: string
   readonly args: readonly unknown[]
   readonly kwargs: Readonly<Record<string, unknown>>
+  /** The arguments as they were typed. */
+  readonly words?: TypedWords | undefined
   readonly log: Log
 }
 
@@ -40,7 +44,7 @@ export interface CallResult extends Outcome {
 
 /** Run one function on this host, as `salt-call` does; without `local` the master may get the return (wire protocol §10.3). */
 export async function callFunction(settings: CallSettings): Promise<CallResult> {
-  const { local, tellMaster, fun, args, kwargs, log } = settings
+  const { local, tellMaster, fun, args, kwargs, words, log } = settings
   const config: MinionConfig = local ? { ...settings.config, file_client: 'local' } : settings.config
   const { id } = config
   const grains = await collectGrains(config, log)
@@ -52,7 +56,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const user = currentUser()
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
     const runner = await runnerOf(config, grains, link, bus, log)
-    const outcome = await runFunction(fun, arg, job, runner, new AbortController().signal)
+    const outcome = await runFunction({ fun, arg, words }, job, runner, new AbortController().signal)
     const shown = shownArguments(await maskedArguments({ fun, arg }, runner.loader))
     if (link && tellMaster) await report(link, { id, fun, fun_args: shown, outcome }, log)
     return { ...outcome, jid }
@@ -107,7 +111,13 @@ async function runnerOf(
     if (link) return link.request(load)
     throw new SaltError('MASTER_UNREACHABLE', 'This needs a master; leave out --local.')
   }
+  const refresh = {
+    refreshModules: async () => void (await tell(tags.moduleRefresh)),
+    refreshGrains: () => tell(tags.grainsRefresh),
+  }
   const services = createServices({
+    ...createFileServices({ config, grains, log, request: ask, ...refresh }),
+    ...refresh,
     id,
     procs: await ProcTable.read(config.cachedir),
     spool: ReturnSpool.empty(),
@@ -115,8 +125,6 @@ async function runnerOf(
     fire: bus.fire,
     request: ask,
     tellMasters: ask,
-    refreshModules: () => void tell(tags.moduleRefresh),
-    refreshGrains: () => tell(tags.grainsRefresh),
   })
   const pillar = link ? await fetchPillar(link, config, grains) : {}
   const match = await openMatch({ config, id, grains, pillar, log })

@@ -2,17 +2,21 @@ import type { Log } from '../author/context.ts'
 import type { GrainsSource } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
 import { fnmatch } from '../base/fnmatch.ts'
-import { openLoader } from '../loader/index.ts'
+import { openGuardedLoader } from '../loader/index.ts'
 
 type Grains = Record<string, unknown>
 
 /**
  * Collect all grains in Salt's order: `core` first, then the other sources by name, then those of the configuration;
- * a later value wins, or is merged with `grains_deep_merge`. A source that fails is logged and skipped, and so is what
- * `grains_blacklist` names.
+ * a later value wins, or is merged with `grains_deep_merge`. A source that fails, or would hold up this process while it
+ * is loaded, is logged and skipped, and so is what `grains_blacklist` names.
  */
-export async function collectGrains(config: Readonly<Record<string, unknown>>, log: Log): Promise<Grains> {
-  const loader = openLoader('grains', { config, log })
+export async function collectGrains(
+  config: Readonly<Record<string, unknown>>,
+  log: Log,
+  { loadMs }: { readonly loadMs?: number } = {},
+): Promise<Grains> {
+  const loader = await openGuardedLoader('grains', { config, log, ...(loadMs && { timeoutMs: loadMs }) })
   const names = await loader.pluginNames()
   const ordered = [
     ...names.filter((name) => name === 'core'),

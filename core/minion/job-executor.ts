@@ -3,8 +3,10 @@ import type { Log, MinionServices } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { makeReturn, type ReturnLoad } from '../wire/return.ts'
+import type { JobWords } from '../wire/typed-words.ts'
 import { answeredInProcess } from './control-functions.ts'
 import { type JobPool, unbegun } from './job-pool.ts'
+import type { RunnerSettings } from './job-runner.ts'
 import { type ProcEntry, type ProcTable, signalGroup } from './proc-table.ts'
 import { Turns } from './turns.ts'
 
@@ -16,9 +18,8 @@ export interface ExecutorSettings {
   /** Run a job in the minion's own process. */
   runHere(
     job: JobLoad,
-    services: MinionServices,
+    around: Pick<JobSurroundings, 'services' | 'words'> & Pick<RunnerSettings, 'onShown'>,
     signal: AbortSignal,
-    onShown?: (job: JobLoad) => Promise<void>,
   ): Promise<ReturnLoad>
   /** Jobs run in processes of their own (`multiprocessing`); else in that of the minion, where none can be killed. */
   readonly multiprocessing: boolean
@@ -32,6 +33,8 @@ export interface JobSurroundings {
   readonly services: MinionServices
   /** Address of the master that published it. */
   readonly master: string
+  /** Its arguments as they were typed: for its function only, nothing else is to see them. */
+  readonly words?: JobWords | undefined
   /** Take the return. When this resolves it is on disk, and the job is no longer known to run. */
   keep(ret: ReturnLoad): Promise<void>
 }
@@ -52,7 +55,7 @@ export class JobExecutor {
   async run(job: JobLoad, around: JobSurroundings): Promise<void> {
     const { runHere, multiprocessing, id } = this.#settings
     if (answeredInProcess(job.fun)) {
-      return around.keep(await runHere(job, around.services, AbortSignal.timeout(CONTROL_MS)))
+      return around.keep(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
     }
     const turn = await this.#turn(job)
     if (SaltError.is(turn)) return around.keep(failedReturn(unbegun(job), id, turn.message))
@@ -74,7 +77,7 @@ export class JobExecutor {
     return this.#turns.take(leaving.signal).catch((reason: SaltError) => reason)
   }
 
-  #inPool(job: JobLoad, { services, master, keep }: JobSurroundings): Promise<void> {
+  #inPool(job: JobLoad, { services, master, words, keep }: JobSurroundings): Promise<void> {
     const { pool, log } = this.#settings
     let pid = 0
     const note = (shown: JobLoad) => {
@@ -85,15 +88,15 @@ export class JobExecutor {
       log.info(`Starting a new job ${job.jid} with PID ${pid}`)
       return note(unbegun(job))
     }
-    return pool.run(job, { services, master, started, shown: note, finished: keep })
+    return pool.run(job, { services, master, words, started, shown: note, finished: keep })
   }
 
-  async #inThisProcess(job: JobLoad, { services, master, keep }: JobSurroundings): Promise<void> {
+  async #inThisProcess(job: JobLoad, { services, master, words, keep }: JobSurroundings): Promise<void> {
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
     const note = (shown: JobLoad) => this.#note({ job: shown, pid: process.pid, master, stop })
     await note(unbegun(job))
-    await keep(await this.#settings.runHere(job, services, abort.signal, note))
+    await keep(await this.#settings.runHere(job, { services, words, onShown: note }, abort.signal))
   }
 
   /** A job is known even if there is no room on the disk for its file. */

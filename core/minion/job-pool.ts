@@ -1,11 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import type { Log, MinionServices } from '../author/context.ts'
+import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
 import { processEntry } from '../base/process-entry.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
+import { type Catalogue, LOAD_MS, LoadWatch, type PublishedCall } from '../loader/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { makeReturn, type Outcome, type ReturnLoad } from '../wire/return.ts'
+import type { JobWords } from '../wire/typed-words.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
+import { signalGroup } from './proc-table.ts'
 
 export interface JobPoolSettings {
   readonly id: string
@@ -15,6 +20,8 @@ export interface JobPoolSettings {
   readonly log: Log
   /** Idle processes that are kept ready. */
   readonly warm: number
+  /** How long a file of extensions may take to load, milliseconds. */
+  readonly loadMs?: number
 }
 
 /** What becomes of a job in a process. */
@@ -23,6 +30,8 @@ export interface PooledJob {
   readonly services: MinionServices
   /** Address of the master that published it. */
   readonly master: string
+  /** Its arguments as they were typed. */
+  readonly words?: JobWords | undefined
   /** Is told the process's id before the job begins. */
   started(pid: number): Promise<void>
   /** Is given a job that has arguments as it may be shown, with secrets masked. */
@@ -44,10 +53,19 @@ interface Worker {
   /** What the job that runs may ask of the minion. */
   services?: MinionServices
   jobs: number
+  readonly loads: LoadWatch
+  /** Why it was ended. */
+  stuck?: string
 }
 
 /** A process is replaced after so many jobs, so that what jobs leak does not add up. */
 const JOBS_PER_PROCESS = 500
+
+/** How long a process may take to say what would become of a call, and what there is to call. Milliseconds. */
+const CHECK_MS = 2_000
+const DESCRIBE_MS = 120_000
+/** So many files that block their process are left out of that. */
+const MOST_DESCRIBED = 10
 
 const entry = processEntry(import.meta.url, 'job-process')
 
@@ -58,6 +76,8 @@ export const unbegun = (job: JobLoad): JobLoad => ({ ...job, arg: [] })
 export class JobPool {
   readonly #settings: JobPoolSettings
   readonly #idle: Worker[] = []
+  /** Files that blocked a process while they were loaded, as they were then. */
+  readonly #blocked = new Map<string, string>()
   #generation = 0
   #closed = false
 
@@ -67,13 +87,13 @@ export class JobPool {
   }
 
   /** Run a job. However it ends, there is a return. */
-  async run(job: JobLoad, { services, master, started, shown, finished }: PooledJob): Promise<void> {
+  async run(job: JobLoad, { services, started, finished, ...around }: PooledJob): Promise<void> {
     const worker = this.#idle.shift() ?? this.#spawn()
     worker.services = services
     this.#warmUp()
     const generation = this.#generation
     await started(worker.pid)
-    const { ret, last } = await this.#runIn(worker, job, master, shown)
+    const { ret, last } = await this.#runIn(worker, job, around)
     await finished(ret)
     post(worker.process, { type: 'kept' })
     worker.jobs++
@@ -81,8 +101,58 @@ export class JobPool {
     this.#release(worker, reusable && worker.process.connected)
   }
 
+  /** Why each of the calls would be refused, or null; undefined if that does not become clear in time. */
+  async check(calls: readonly PublishedCall[]): Promise<readonly (string | null)[] | undefined> {
+    const worker = this.#idle.shift() ?? this.#spawn()
+    this.#warmUp()
+    const generation = this.#generation
+    const answer = await this.#ask(worker, { type: 'check', calls: encodeLocal(calls) }, CHECK_MS)
+    this.#release(worker, answer !== undefined && generation === this.#generation && worker.process.connected)
+    return answer as readonly (string | null)[] | undefined
+  }
+
+  /**
+   * What the modules offer; undefined if it cannot be found out. Done behind everything else unless somebody waits for
+   * it, and once more without a file that was found to block its process.
+   */
+  async describe(awaited = false): Promise<Catalogue | undefined> {
+    for (let attempt = 0; attempt < MOST_DESCRIBED && !this.#closed; attempt++) {
+      const blocked = new Set(this.#blocked.keys())
+      const worker = this.#spawn()
+      if (!awaited) lowerPriority(worker.pid)
+      const answer = await this.#ask(worker, { type: 'describe' }, DESCRIBE_MS)
+      this.#release(worker, false)
+      if (answer) return answer as Catalogue
+      if (![...this.#blocked.keys()].some((key) => !blocked.has(key))) return undefined
+    }
+    return undefined
+  }
+
+  /** Who does not answer in time is killed. */
+  #ask({ process: child, ready }: Worker, question: ToJobProcess, ms: number): Promise<unknown> {
+    const answer = deferred<unknown>()
+    const onMessage = (message: FromJobProcess) => {
+      if (message.type === 'answered') answer.resolve(decode(message.answer))
+    }
+    const giveUp = () => answer.resolve(undefined)
+    const timer = setTimeout(() => child.kill('SIGKILL'), ms)
+    child.on('message', onMessage)
+    child.once('exit', giveUp)
+    ready.then(() => post(child, question), giveUp)
+    return answer.promise.finally(() => {
+      clearTimeout(timer)
+      child.off('message', onMessage)
+      child.off('exit', giveUp)
+    })
+  }
+
   /** Facts or modules changed: idle processes are replaced, busy ones end after their job. */
   refresh(): void {
+    this.#blocked.clear()
+    this.#renew()
+  }
+
+  #renew(): void {
     this.#generation++
     for (const worker of this.#idle.splice(0)) worker.process.kill('SIGTERM')
     this.#warmUp()
@@ -104,7 +174,7 @@ export class JobPool {
   }
 
   #spawn(): Worker {
-    const { id, config, facts, log } = this.#settings
+    const { id, config, facts, log, loadMs = LOAD_MS } = this.#settings
     const child = fork(entry, [], {
       detached: true, // a process group of its own
       serialization: 'advanced',
@@ -116,6 +186,7 @@ export class JobPool {
         if (message.type === 'ready') resolve()
         else if (message.type === 'log') log[message.level](message.message, message.facts)
         else if (message.type === 'call') void serve(worker, message)
+        else if (message.type === 'loading') worker.loads.heard(message)
       })
       child.once('exit', (code, signal) => reject(new Error(`the job process ended with ${signal ?? code}`)))
       child.on('error', (error) => {
@@ -125,6 +196,7 @@ export class JobPool {
     })
     ready.catch(() => {})
     child.once('exit', () => {
+      worker.loads.close()
       const index = this.#idle.findIndex((worker) => worker.process === child)
       if (index >= 0) this.#idle.splice(index, 1)
     })
@@ -134,13 +206,29 @@ export class JobPool {
       config: { ...config },
       grains: encodeLocal(grains),
       pillar: encodeLocal(pillar),
+      loadMs,
+      blocked: this.#blocked,
     }
     post(child, start)
-    const worker: Worker = { process: child, pid: child.pid ?? 0, ready, jobs: 0 }
+    const loads = new LoadWatch(loadMs, (key, reason) => this.#giveUp(worker, key, reason))
+    const worker: Worker = { process: child, pid: child.pid ?? 0, ready, jobs: 0, loads }
     return worker
   }
 
-  #runIn(worker: Worker, job: JobLoad, master: string, onShown: PooledJob['shown']): Promise<Finished> {
+  /** A file that blocks its process while it is loaded is known from then on, until it changes or all is read anew. */
+  #giveUp(worker: Worker, key: string, reason: string): void {
+    worker.stuck = reason
+    this.#settings.log.error(reason)
+    this.#blocked.set(key, reason)
+    this.#renew() // idle processes do not know of it
+    signalGroup(worker.pid, constants.signals.SIGKILL)
+  }
+
+  #runIn(
+    worker: Worker,
+    job: JobLoad,
+    { master, words, shown: onShown }: Pick<PooledJob, 'master' | 'words' | 'shown'>,
+  ): Promise<Finished> {
     const child = worker.process
     let shown = unbegun(job)
     let noted = Promise.resolve()
@@ -153,7 +241,14 @@ export class JobPool {
           finish({ ret: decode(message.ret) as unknown as ReturnLoad, last: message.last })
       }
       const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
-        finish({ ret: makeReturn(shown, this.#settings.id, diedOutcome(job, code, signal)), last: true })
+        finish({
+          ret: makeReturn(
+            shown,
+            this.#settings.id,
+            diedOutcome(worker.stuck ?? howItDied(job, code, signal)),
+          ),
+          last: true,
+        })
       const finish = (finished: Finished) => {
         child.off('message', onMessage)
         child.off('exit', onExit)
@@ -162,7 +257,7 @@ export class JobPool {
       child.on('message', onMessage)
       child.once('exit', onExit)
       worker.ready.then(
-        () => post(child, { type: 'job', job: encodeLocal(job), master }),
+        () => post(child, { type: 'job', job: encodeLocal(job), master, words }),
         () => onExit(child.exitCode, child.signalCode),
       )
     })
@@ -188,8 +283,19 @@ function post(child: ChildProcess, message: ToJobProcess): void {
   if (child.connected) child.send(message, () => {}) // a process that is gone is reported by its exit
 }
 
-function diedOutcome(job: JobLoad, code: number | null, signal: NodeJS.Signals | null): Outcome {
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // it has ended already, or may not: it is only slower company then
+  }
+}
+
+function howItDied({ jid }: JobLoad, code: number | null, signal: NodeJS.Signals | null): string {
   const how = signal ? `was ended by ${signal}` : `ended unexpectedly with exit code ${code ?? 'unknown'}`
-  const text = `ERROR: The process of job ${job.jid} ${how}.`
-  return { return: text, retcode: 1, success: false, out: 'nested', failure: 'error' }
+  return `The process of job ${jid} ${how}.`
+}
+
+function diedOutcome(reason: string): Outcome {
+  return { return: `ERROR: ${reason}`, retcode: 1, success: false, out: 'nested', failure: 'error' }
 }

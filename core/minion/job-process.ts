@@ -7,11 +7,13 @@ import type { Log, MinionServices } from '../author/context.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
+import type { MinionConfig } from '../config/index.ts'
 import { ReturnSpool, type SpooledReturn } from '../jobs/return-spool.ts'
-import { openLoader } from '../loader/index.ts'
+import { type Loader, openLoader, type PublishedCall, refusalsHere, watchedBy } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
+import { createFileServices } from './files.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { type FromJobProcess, type JobProcessStart, logLevels, type ToJobProcess } from './messages.ts'
 import { spoolDirectory } from './paths.ts'
@@ -34,9 +36,15 @@ const waiting = new Map<number, ReturnType<typeof deferred<unknown>>>()
 let calls = 0
 
 /** Every method of the services is a message to the main process and its answer. */
-const services = new Proxy({} as MinionServices, {
+const asked = new Proxy({} as MinionServices, {
   get: (_, method) => (typeof method === 'string' ? (...args: unknown[]) => call(method, args) : undefined),
 })
+
+/** Files are fetched and written by the process of the job: only what is asked of the master goes by the main process. */
+const servicesWith = (own: Pick<MinionServices, 'files' | 'sync'>): MinionServices =>
+  new Proxy(asked, {
+    get: (_, name) => Reflect.get(Object.hasOwn(own, name) ? own : asked, name),
+  })
 
 function call(method: string, args: readonly unknown[]): Promise<unknown> {
   const answer = deferred<unknown>()
@@ -61,21 +69,37 @@ let ending: NodeJS.Timeout | undefined
 /** Told whether the minion has the return on disk, or has died before. */
 let kept: ((kept: boolean) => void) | undefined
 
-async function start({ id, config, grains, pillar }: JobProcessStart): Promise<void> {
+async function start(given: JobProcessStart): Promise<void> {
+  const { id, config, grains, pillar, loadMs, blocked } = given
   const known = { grains: record(grains), pillar: record(pillar) }
-  const loader = openLoader('modules', { config, grains: known.grains, log })
+  const loader = openLoader('modules', {
+    config,
+    grains: known.grains,
+    log,
+    timeoutMs: loadMs,
+    ...watchedBy(send, blocked),
+  })
   const match = await openMatch({ config, id, ...known, log })
-  settings = { id, config, ...known, loader, services, match, log }
+  const own = createFileServices({
+    config: config as MinionConfig,
+    grains: known.grains,
+    log,
+    request: (load) => asked.request(load),
+    refreshModules: () => asked.refreshModules(),
+    refreshGrains: () => asked.refreshGrains(),
+  })
+  settings = { id, config, ...known, loader, services: servicesWith(own), match, log }
   send({ type: 'ready' })
+  await loader.warmUp()
 }
 
-async function work({ job: bytes, master }: Extract<ToJobProcess, { type: 'job' }>): Promise<void> {
+async function work({ job: bytes, master, words }: Extract<ToJobProcess, { type: 'job' }>): Promise<void> {
   const job = readJobLoad(record(bytes))
   if (!settings || !job) return
   const abort = new AbortController()
   running = { jid: job.jid, abort }
   const onShown = async (shown: JobLoad) => send({ type: 'shown', job: encodeLocal(shown) })
-  const ret = await runJob(job, { ...settings, onShown }, abort.signal)
+  const ret = await runJob(job, { ...settings, onShown }, abort.signal, words)
   running = undefined
   clearTimeout(ending)
   const last = abort.signal.aborted
@@ -83,6 +107,19 @@ async function work({ job: bytes, master }: Extract<ToJobProcess, { type: 'job' 
     await leaveInSpool({ jid: job.jid, ret, job: { ...job, arg: ret.fun_args }, master }, settings)
   if (last || !process.connected) process.exit(0)
 }
+
+/** A question is asked while no job runs. Whoever asked gives up by themselves. */
+async function answer(question: (loader: Loader) => Promise<unknown>): Promise<void> {
+  if (!settings) return
+  try {
+    send({ type: 'answered', answer: encodeLocal(await question(settings.loader)) })
+  } catch (error) {
+    log.debug(`A question about modules was not answered: ${messageOf(error)}`)
+  }
+}
+
+const check = (calls: Uint8Array, loader: Loader) =>
+  refusalsHere(decode(calls) as unknown as PublishedCall[], loader)
 
 /** Resolves with true when the minion has the return on disk, with false when it died before. */
 async function handOver(ret: ReturnLoad, last: boolean): Promise<boolean> {
@@ -113,11 +150,13 @@ process.on('message', (message: ToJobProcess) => {
   if (message.type === 'start') void start(message)
   else if (message.type === 'job') void work(message)
   else if (message.type === 'kept') kept?.(true)
+  else if (message.type === 'check') void answer((loader) => check(message.calls, loader))
+  else if (message.type === 'describe') void answer((loader) => loader.describe())
   else {
-    const answer = waiting.get(message.call)
+    const call = waiting.get(message.call)
     waiting.delete(message.call)
-    if (message.type === 'answer') answer?.resolve(decode(message.value))
-    else answer?.reject(new Error(message.message))
+    if (message.type === 'answer') call?.resolve(decode(message.value))
+    else call?.reject(new Error(message.message))
   }
 })
 

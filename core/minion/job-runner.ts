@@ -2,11 +2,15 @@ import type { Context, Job, Log, MasterServices, MinionServices } from '../autho
 import { messageOf, SaltError } from '../base/errors.ts'
 import { tags } from '../events/index.ts'
 import {
+  callsOf,
   createContext,
   type LoadedFunction,
   type Loader,
   maskArguments,
+  type OnRow,
+  type PublishedCall,
   splitArguments,
+  withWords,
 } from '../loader/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import {
@@ -17,6 +21,8 @@ import {
   retcodeOf,
   shownArguments,
 } from '../wire/return.ts'
+import type { JobWords } from '../wire/typed-words.ts'
+import { tellRows } from './row-teller.ts'
 
 /** What running jobs needs; the same in the minion, in a job process and in `salt-call`. */
 export interface RunnerSettings {
@@ -37,18 +43,15 @@ export async function runJob(
   job: JobLoad,
   settings: RunnerSettings,
   signal: AbortSignal,
+  words?: JobWords,
 ): Promise<ReturnLoad> {
   const { fun } = job
   const shown = { ...job, arg: await maskedArguments(job, settings.loader) }
   if (job.arg.length > 0) await settings.onShown?.(shown)
-  if (typeof fun === 'string') {
-    return makeReturn(shown, settings.id, await runFunction(fun, job.arg, job, settings, signal))
-  }
   const outcomes: [string, Outcome][] = []
-  for (const [index, name] of fun.entries()) {
-    const arg = job.arg[index]
-    outcomes.push([name, await runFunction(name, Array.isArray(arg) ? arg : [], job, settings, signal)])
-  }
+  for (const call of callsOf({ ...job, words }))
+    outcomes.push([call.fun, await runFunction(call, job, settings, signal)])
+  if (typeof fun === 'string') return makeReturn(shown, settings.id, outcomes[0]?.[1] as Outcome)
   return makeMultiReturn(shown, settings.id, outcomes, settings.config.multifunc_ordered === true)
 }
 
@@ -60,13 +63,16 @@ export function maskedArguments(
   job: Pick<JobLoad, 'fun' | 'arg'>,
   loader: Pick<Loader, 'get' | 'params'>,
 ): Promise<readonly unknown[]> {
-  return maskArguments(job, async (fun) => (await loader.get(fun))?.params ?? loader.params(fun))
+  return maskArguments(job, async (fun) => {
+    const params = (await loader.get(fun))?.params ?? (await loader.params(fun))
+    if (!params) throw new SaltError('FUNCTION_NOT_FOUND', `${fun} is not here.`)
+    return params
+  })
 }
 
-/** Run one function with arguments as they were published. Never rejects. */
+/** Run one function. Never rejects. */
 export async function runFunction(
-  name: string,
-  arg: readonly unknown[],
+  { fun: name, arg, words }: PublishedCall,
   job: JobLoad,
   settings: RunnerSettings,
   signal: AbortSignal,
@@ -76,9 +82,9 @@ export async function runFunction(
     const found = await settings.loader.get(name)
     if (!found) return failure('missing', await settings.loader.why(name))
     const context = contextOf(job, settings, signal)
-    const { args, kwargs } = splitArguments(arg)
+    const { args, kwargs } = withWords(splitArguments(arg), words)
     const bound = found.bind(args, kwargs, publishedKeywords(job))
-    const result = await collect(await found.run(bound, context), job, settings)
+    const result = await found.run(bound, context, rowsOf(job, settings))
     signal.throwIfAborted() // what a job gives that was told to end is not what was asked for
     const retcode = retcodeOf(result, context.retcode)
     return { return: result ?? null, retcode, success: retcode === 0, ...outputterOf(found) }
@@ -128,25 +134,9 @@ function contextOf(job: JobLoad, settings: RunnerSettings, signal: AbortSignal):
   return createContext(base, loader)
 }
 
-/** A function that yields sends each value as a progress event; its return is all of them together. */
-async function collect(result: unknown, job: JobLoad, settings: RunnerSettings): Promise<unknown> {
-  if (!isGenerator(result)) return result
-  const values: unknown[] = []
-  for await (const value of result) {
-    const tag = tags.jobProgress(job.jid, settings.id, values.length)
-    await settings.services.fireMaster(tag, { return: value })
-    values.push(value)
-  }
-  return values.length > 0 && values.every(isPlainMap) ? Object.assign({}, ...values) : values
-}
-
-function isGenerator(value: unknown): value is AsyncIterable<unknown> {
-  if (typeof value !== 'object' || value === null || !('next' in value)) return false
-  return Symbol.asyncIterator in value || Symbol.iterator in value
-}
-
-const isPlainMap = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+/** Each row a function yields is an event for who watches. */
+const rowsOf = (job: JobLoad, { id, services }: RunnerSettings): OnRow =>
+  tellRows((row, number) => services.fireMaster(tags.jobProgress(job.jid, id, number), { return: row }))
 
 /** Salt's sentences for what went wrong (wire protocol §10.3). */
 async function explain(name: string, error: unknown, settings: RunnerSettings): Promise<string> {
@@ -156,7 +146,7 @@ async function explain(name: string, error: unknown, settings: RunnerSettings): 
   if (code === 'INVOCATION') return `ERROR executing '${name}': ${message}`
   if (code === 'COMMAND_EXECUTION') return `ERROR: ${message}`
   if (code === 'COMMAND_NOT_FOUND') return `Command required for '${name}' not found: ${message}`
-  if (code === 'CANCELLED') return `ERROR: ${message}`
+  if (code === 'CANCELLED' || code === 'RESULT_INVALID') return `ERROR: ${message}`
   await settings.services
     .fireMaster(tags.saltError, { message: `The minion function caused an exception`, args: [name, message] })
     .catch(() => false)

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Log, MinionServices } from '../author/context.ts'
 import { makeDirectory } from '../base/directory.ts'
@@ -11,8 +12,7 @@ import { CachedReturns } from '../jobs/cached-returns.ts'
 import { ReturnSpool, type SpoolEntry } from '../jobs/return-spool.ts'
 import { SeenJobs } from '../jobs/seen-jobs.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
-import type { Loader } from '../loader/index.ts'
-import { openLoader } from '../loader/index.ts'
+import { type Catalogue, type Loader, openLoader, type PublishedCall, refusalsHere } from '../loader/index.ts'
 import { strftime } from '../log/strftime.ts'
 import { checkAfterCrash } from '../store/index.ts'
 import type { TargetMatcher } from '../targets/index.ts'
@@ -20,13 +20,17 @@ import { openMatch, openMatchers } from '../targets/open-match.ts'
 import type { Transport } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
+import { CHECK } from '../wire/catalogue.ts'
 import { signMessage } from '../wire/message-signature.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
+import { answerCheck } from './call-check.ts'
+import { CatalogueReporter } from './catalogue-reporter.ts'
 import { Deliverer } from './deliverer.ts'
+import { createFileServices } from './files.ts'
 import { collectGrains } from './grains.ts'
-import { JobExecutor } from './job-executor.ts'
+import { type ExecutorSettings, JobExecutor } from './job-executor.ts'
 import { JobPool } from './job-pool.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
@@ -36,6 +40,9 @@ import { cachedReturnsDirectory, seenDirectory, spoolDirectory } from './paths.t
 import { fetchPillar } from './pillar.ts'
 import { type ProcFile, ProcTable } from './proc-table.ts'
 import { createServices } from './services.ts'
+
+/** How long a minion that starts waits for its extensions. */
+const AUTOLOAD_MS = 10_000
 
 /** A minion: its links to its masters, the jobs it runs, the returns it owes. */
 export class Minion {
@@ -52,9 +59,11 @@ export class Minion {
   #matchers!: TargetMatcher
   #pool!: JobPool
   #executor!: JobExecutor
+  #reporter!: CatalogueReporter
   #leave!: () => Promise<void>
   #key!: PrivateKey
   #cached!: CachedReturns
+  #autoloaded = false
   readonly #deliverers = new Map<MasterLink, Deliverer>()
   readonly #working = new Set<Promise<void>>()
   readonly #closing = new AbortController()
@@ -98,6 +107,7 @@ export class Minion {
   /** Stops taking jobs, waits up to `ms` for running ones; later returns wait in the spool. */
   async close(ms = 3000): Promise<void> {
     this.#closing.abort()
+    this.#reporter.close()
     await Promise.all(this.#links.map((link) => link.stopTaking()))
     const finished = Promise.allSettled(this.#working)
     await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, ms))])
@@ -144,9 +154,15 @@ export class Minion {
       log: this.#log,
       procs: this.#procs,
       pool: this.#pool,
-      runHere: (...job) => this.#runHere(...job),
+      runHere: (...given) => this.#runHere(...given),
       multiprocessing: this.#config.multiprocessing,
       limit: this.#config.process_count_max,
+    })
+    this.#reporter = new CatalogueReporter({
+      id,
+      describe: (awaited) => this.#describe(awaited),
+      stamp: () => this.#loader.stamp(),
+      log: this.#log,
     })
     await this.#openLinks(transport)
     const owed = new Set(this.#spool.pending().map(({ jid }) => jid))
@@ -169,6 +185,7 @@ export class Minion {
   /** What jobs of a master may ask of the minion. */
   #servicesFor(link: MasterLink): MinionServices {
     return createServices({
+      ...this.#fileServicesFor(link),
       id: this.#config.id,
       procs: this.#procs,
       spool: this.#spool,
@@ -178,6 +195,18 @@ export class Minion {
       tellMasters: (load) => this.#tellMasters(load),
       refreshModules: () => this.#refreshModules(),
       refreshGrains: () => this.#refreshGrains(link),
+    })
+  }
+
+  #fileServicesFor(link: MasterLink, options: { readonly unseen?: boolean } = {}) {
+    return createFileServices({
+      config: this.#config,
+      grains: this.#grains,
+      log: this.#log,
+      request: (load) => link.request(load),
+      refreshModules: () => this.#refreshModules(),
+      refreshGrains: () => this.#refreshGrains(link),
+      ...options,
     })
   }
 
@@ -198,14 +227,20 @@ export class Minion {
           log: this.#log,
           onJob: (received, link) => this.#track('A job', this.#onJob(received, link)),
           onReady: (link) => this.#onReady(link),
-          onConnection: (state, { host }) =>
-            this.#bus.publish(state === 'up' ? tags.masterConnected : tags.masterDisconnected, {
-              master: host,
-            }),
+          onConnection: (state, address) => this.#onConnection(state, address),
           now: Date.now,
         }),
       )
     }
+  }
+
+  #onConnection(
+    state: 'up' | 'down',
+    { host, port }: { readonly host: string; readonly port: number },
+  ): void {
+    this.#bus.publish(state === 'up' ? tags.masterConnected : tags.masterDisconnected, { master: host })
+    const link = this.#links.find(({ address }) => address === `${host}:${port}`)
+    if (link) this.#reporter[state === 'up' ? 'connected' : 'disconnected'](link)
   }
 
   /** One for each master, so that one that is away does not hold up the returns of the others. */
@@ -232,6 +267,7 @@ export class Minion {
 
   async #onReady(link: MasterLink): Promise<void> {
     await this.#loadPillar(link)
+    await this.#autoload(link)
     const { id } = this.#config
     const data = `Minion ${id} started at ${strftime('%a %b %e %H:%M:%S %Y', new Date())}`
     const names = this.#config.start_event_grains.filter((name) => Object.hasOwn(this.#grains, name))
@@ -243,6 +279,16 @@ export class Minion {
     this.#log.info(`Minion ${id} is ready to receive jobs from ${link.address}`)
   }
 
+  /** Extensions, of the master that is first, are there before the minion says that it has started, unless that takes long. */
+  async #autoload(link: MasterLink): Promise<void> {
+    if (!this.#config.autoload_dynamic_modules || this.#autoloaded) return
+    this.#autoloaded = true
+    const synced = this.#fileServicesFor(link, { unseen: true })
+      .sync({})
+      .catch((error: unknown) => this.#log.warn(`Extensions were not synced: ${messageOf(error)}`))
+    await Promise.race([synced, delay(AUTOLOAD_MS, undefined, { ref: false })])
+  }
+
   async #loadPillar(link: MasterLink): Promise<void> {
     const pillar = await fetchPillar(link, this.#config, this.#grains)
     if (isDeepStrictEqual(pillar, this.#pillar)) return
@@ -250,14 +296,25 @@ export class Minion {
     this.#pool.refresh() // its processes were given the one before
   }
 
-  async #onJob({ job, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {
+  async #onJob({ job, words, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {
     if (!this.#isFor(job)) return
     const fresh = await this.#seen.accept({ keyDigest, serial, jid: job.jid, now: Date.now() })
     if (!fresh) return this.#log.warn(`Ignored job ${job.jid}: it has been seen before.`)
+    if (job.fun === CHECK)
+      return answerCheck(job, words, { id: this.#config.id, link, check: (calls) => this.#check(calls) })
     this.#log.info(`User ${job.user ?? 'unknown'} Executing command ${String(job.fun)} with jid ${job.jid}`)
     const master = link.address
     const keep = (ret: ReturnLoad) => this.#keep(job, ret, master)
-    await this.#executor.run(job, { services: this.#servicesFor(link), master, keep })
+    await this.#executor.run(job, { services: this.#servicesFor(link), master, words, keep })
+  }
+
+  /** As jobs are run: in a process of their own, or here. */
+  #check(calls: readonly PublishedCall[]) {
+    return this.#config.multiprocessing ? this.#pool.check(calls) : refusalsHere(calls, this.#loader)
+  }
+
+  #describe(awaited: boolean): Promise<Catalogue | undefined> {
+    return this.#config.multiprocessing ? this.#pool.describe(awaited) : this.#loader.describe()
   }
 
   /** The return is on disk before the job is over, and is sent from there. */
@@ -278,9 +335,8 @@ export class Minion {
 
   async #runHere(
     job: JobLoad,
-    services: MinionServices,
+    { services, words, onShown }: Parameters<ExecutorSettings['runHere']>[1],
     signal: AbortSignal,
-    onShown?: RunnerSettings['onShown'],
   ): Promise<ReturnLoad> {
     const { id } = this.#config
     const settings: RunnerSettings = {
@@ -300,7 +356,7 @@ export class Minion {
       log: this.#log,
       onShown,
     }
-    return runJob(job, settings, signal)
+    return runJob(job, settings, signal, words)
   }
 
   #track(what: string, work: Promise<void>): void {
@@ -314,8 +370,15 @@ export class Minion {
     return firstOf(this.#links.map((link) => link.request(load)))
   }
 
-  #refreshModules(): void {
-    void this.#loader.reload()
+  /** Done when the next job has the new code, and the masters know what it offers, so that they judge jobs by that. */
+  async #refreshModules(): Promise<void> {
+    await this.#reload()
+    await this.#reporter.refreshNow()
+  }
+
+  async #reload(): Promise<void> {
+    await this.#loader.reload()
+    this.#matchers = await openMatchers(this.#config, this.#log)
     this.#pool.refresh()
     this.#bus.publish(tags.moduleRefreshDone, { complete: true })
   }
@@ -323,7 +386,8 @@ export class Minion {
   /** Done when the master that asked for it knows the grains, or else the first one; the others are told meanwhile. */
   async #refreshGrains(asking?: MasterLink): Promise<void> {
     this.#grains = await collectGrains(this.#config, this.#log)
-    this.#refreshModules()
+    await this.#reload()
+    const told = this.#reporter.refreshNow()
     const links = this.#links.filter((link) => link.isSignedIn) // the others get them when they sign in
     const loads = new Map(links.map((link) => [link, this.#loadPillar(link)]))
     for (const [{ address }, load] of loads) {
@@ -332,6 +396,7 @@ export class Minion {
       )
     }
     if (loads.size) await ((asking && loads.get(asking)) ?? firstOf([...loads.values()]))
+    await told
     this.#bus.publish(tags.pillarRefreshDone, { complete: true })
   }
 
@@ -339,7 +404,7 @@ export class Minion {
   #onLocalEvent(tag: string, data: Record<string, unknown>): void {
     const work =
       tag === tags.moduleRefresh
-        ? async () => this.#refreshModules()
+        ? () => this.#refreshModules()
         : tag === tags.grainsRefresh || tag === tags.pillarRefresh
           ? () => this.#refreshGrains()
           : tag === tags.fireMaster

@@ -4,7 +4,7 @@ import type { ReturnSpool } from '../jobs/return-spool.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
 import type { ProcTable } from './proc-table.ts'
 
-export interface ServicesSettings {
+export interface ServicesSettings extends Pick<MinionServices, 'files' | 'sync'> {
   readonly id: string
   readonly procs: ProcTable
   readonly spool: ReturnSpool
@@ -15,7 +15,7 @@ export interface ServicesSettings {
   request(load: Readonly<Record<string, unknown>>): Promise<unknown>
   /** Send something to all masters; gives the first answer. */
   tellMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
-  refreshModules(): void
+  refreshModules(): Promise<void>
   refreshGrains(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ export function createServices(settings: ServicesSettings): MinionServices {
       }
     },
     async refreshModules() {
-      settings.refreshModules()
+      await settings.refreshModules()
       return true
     },
     async refreshGrains() {
@@ -70,5 +70,7 @@ export function createServices(settings: ServicesSettings): MinionServices {
     async findCachedJob(jid) {
       return spool.find(jid) ?? (await cached.find(jid)) ?? null
     },
+    files: settings.files,
+    sync: settings.sync,
   }
 }

@@ -1,6 +1,6 @@
 import type { Context, Log } from '../author/context.ts'
 import type { Matcher, MatchSubject } from '../author/kinds.ts'
-import { openLoader } from '../loader/index.ts'
+import { openGuardedLoader } from '../loader/index.ts'
 import { createMatcher, type TargetMatcher } from './matcher.ts'
 
 /** All matcher plugins, ready to decide. They are few and small, and a target must be decided at once. */
@@ -8,9 +8,12 @@ export async function openMatchers(
   config: Readonly<Record<string, unknown>>,
   log: Log,
 ): Promise<TargetMatcher> {
-  const loader = openLoader('matchers', { config, log })
+  const loader = await openGuardedLoader('matchers', { config, log })
   const matchers = new Map<string, Matcher>()
-  for (const name of await loader.pluginNames()) matchers.set(name, await loader.plugin<Matcher>(name))
+  for (const name of await loader.pluginNames()) {
+    const matcher = await loader.plugin<Matcher>(name).catch(() => undefined) // the loader has said why
+    if (matcher) matchers.set(name, matcher)
+  }
   const nodegroups = config.nodegroups
   return createMatcher({
     matchers: (type) => matchers.get(type),

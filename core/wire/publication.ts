@@ -61,15 +61,29 @@ export function readJobLoad(load: Readonly<Record<string, unknown>>): JobLoad | 
   } as unknown as JobLoad
 }
 
-/** The outer map of a publication: the encrypted load, and its signature. */
-export interface Publication {
+export interface Sealed {
+  /** Encrypted. */
   readonly load: Buffer
   readonly signature?: { readonly algorithm: SigningAlgorithm; readonly value: Buffer }
 }
 
-export function packPublication({ load, signature }: Publication): Buffer {
-  return encodeNetwork({ enc: 'aes', load, sig_algo: signature?.algorithm, sig: signature?.value })
+/**
+ * The outer map of a publication: the encrypted load, and its signature. The words as typed are a message of their own
+ * beside it, which Python minions do not look at: every key inside the load reaches their functions as `__pub_<key>`.
+ */
+export interface Publication extends Sealed {
+  readonly words?: Sealed
 }
+
+export function packPublication({ words, ...job }: Publication): Buffer {
+  return encodeNetwork({ enc: 'aes', ...packSealed(job), ...(words && { words: packSealed(words) }) })
+}
+
+const packSealed = ({ load, signature }: Sealed) => ({
+  load,
+  sig_algo: signature?.algorithm,
+  sig: signature?.value,
+})
 
 /** Read a publication. Undefined if it is not one: anything that is not encrypted is ignored. */
 export function readPublication(frame: Uint8Array): Publication | undefined {
@@ -80,10 +94,16 @@ export function readPublication(frame: Uint8Array): Publication | undefined {
     return undefined
   }
   if (!isRecord(outer) || outer.enc !== 'aes') return undefined
-  const load = asBytes(outer.load)
+  const sealed = readSealed(outer)
+  const words = isRecord(outer.words) ? readSealed(outer.words) : undefined
+  return sealed && { ...sealed, ...(words && { words }) }
+}
+
+function readSealed(map: Readonly<Record<string, unknown>>): Sealed | undefined {
+  const load = asBytes(map.load)
   if (!load) return undefined
-  const value = asBytes(outer.sig)
+  const value = asBytes(map.sig)
   if (!value) return { load }
-  const algorithm = outer.sig_algo ?? 'PKCS1v15-SHA1'
+  const algorithm = map.sig_algo ?? 'PKCS1v15-SHA1'
   return isSigningAlgorithm(algorithm) ? { load, signature: { algorithm, value } } : { load }
 }

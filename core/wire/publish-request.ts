@@ -1,4 +1,5 @@
 import { asNumber, isRecord } from './bytes.ts'
+import { type JobWords, readJobWords } from './typed-words.ts'
 
 /** A local client's request to publish a job (wire protocol §8.1), read and checked. */
 export interface PublishLoad {
@@ -6,13 +7,20 @@ export interface PublishLoad {
   readonly tgtType: string
   readonly fun: string | readonly string[]
   readonly arg: readonly unknown[]
+  /** The arguments as they were typed, where that says more. Masters of Python Salt do not look at it. */
+  readonly words?: JobWords | undefined
   readonly user: string
   readonly key: string
   readonly ret: string
   readonly jid: string
   readonly timeout: number | undefined
   readonly kwargs: Readonly<Record<string, unknown>>
+  /** Refuse what no minion would run. A field of our own. */
+  readonly check?: boolean
 }
+
+/** Name of the error where a check refuses a job. */
+export const CALL_REFUSED = 'CallRefused'
 
 /** Extras of a publish request that are handed on to the minions. */
 const PASSED_ON = [
@@ -25,9 +33,16 @@ const PASSED_ON = [
 ] as const
 
 export function makePublish(request: PublishLoad): Record<string, unknown> {
-  const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs } = request
-  return { cmd: 'publish', tgt, fun, arg, key, tgt_type: tgtType, ret, jid, kwargs, user, timeout }
+  const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs, words, check } = request
+  const load = { cmd: 'publish', tgt, fun, arg, key, tgt_type: tgtType, ret, jid, kwargs, user, timeout }
+  return { ...load, ...(words && { words }), ...(check && { check }) }
 }
+
+/** Asks what would become of that. */
+export const makePlanRequest = (request: PublishLoad): Record<string, unknown> => ({
+  ...makePublish(request),
+  cmd: '_plan',
+})
 
 /** Undefined if what every request must have is missing or of the wrong kind. */
 export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoad | undefined {
@@ -41,12 +56,14 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
     tgtType: text('tgt_type') || 'glob',
     fun: fun as string | string[],
     arg,
+    words: readJobWords(load.words),
     user,
     key: text('key'),
     ret: Array.isArray(load.ret) ? load.ret.join(',') : text('ret'),
     jid: text('jid'),
     timeout: asNumber(load.timeout),
     kwargs: isRecord(load.kwargs) ? load.kwargs : {},
+    check: load.check === true,
   }
 }
 
@@ -59,9 +76,14 @@ export function passedOn(kwargs: Readonly<Record<string, unknown>>): Record<stri
 
 /** Answers of the master (wire protocol §8.1). */
 export const publishReplies = {
-  published: (jid: string, minions: readonly string[], missing: readonly string[]) => ({
+  published: (
+    jid: string,
+    minions: readonly string[],
+    missing: readonly string[],
+    refusals: readonly object[] = [],
+  ) => ({
     enc: 'clear',
-    load: { jid, minions, missing },
+    load: { jid, minions, missing, ...(refusals.length > 0 && { refusals }) },
   }),
   noMatch: (tgt: unknown) => ({
     enc: 'clear',

@@ -3,7 +3,7 @@ import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CommandExecutionError, type Context } from 'salt-ts'
+import type { Context } from 'salt-ts'
 import type { Options, Outcome } from './params.ts'
 import { runCommand } from './run.ts'
 import { splitWords } from './split.ts'
@@ -19,12 +19,10 @@ export async function runScript(
   options: Options,
   context: Context,
 ): Promise<ScriptOutcome> {
-  const path = localPath(source)
+  const path = await localPath(source, options.saltenv, context)
+  if (path === undefined) return unreadable(`${source} is not on the file server`, context)
   const text = await readFile(path).catch((cause: NodeJS.ErrnoException) => cause)
-  if (text instanceof Error) {
-    context.retcode = 1
-    return { pid: 0, retcode: 1, stdout: '', stderr: `Cannot read ${path}: ${text.code}`, cache_error: true }
-  }
+  if (text instanceof Error) return unreadable(`Cannot read ${path}: ${text.code}`, context)
   return withPrivateFile(text, { extension: extname(path), mode: 0o500, owner: options.runas }, (copy) =>
     runCommand([copy, ...words(args)], options, context, { merged: false }),
   )
@@ -50,14 +48,22 @@ export function runCode(
   )
 }
 
-function localPath(source: string): string {
+function unreadable(stderr: string, context: Context): ScriptOutcome {
+  context.retcode = 1
+  return { pid: 0, retcode: 1, stdout: '', stderr, cache_error: true }
+}
+
+/** Scripts of the file server and of other servers are fetched into the cache. Undefined if there is no such file. */
+async function localPath(
+  source: string,
+  saltenv: string | undefined,
+  context: Context,
+): Promise<string | undefined> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase()
   if (scheme === undefined) return source
   if (scheme === 'file') return fileURLToPath(source)
-  const reason = scheme === 'salt' ? 'there is no file server yet' : 'downloads come with the file server'
-  throw new CommandExecutionError(
-    `Cannot fetch a script from ${scheme}://: ${reason}; put it on the minion and give its path`,
-  )
+  const cached = await context.call('cp.cache_file', [source], saltenv ? { saltenv } : {})
+  return typeof cached === 'string' && cached !== '' ? cached : undefined
 }
 
 const words = (args: unknown): unknown[] => {

@@ -16,5 +16,11 @@ async function foldersIn(folder: string): Promise<string[]> {
 
 async function namesIn(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch(() => [])
-  return [...new Set(files.filter((name) => !/^[._]/.test(name)).map((name) => parse(name).name))].sort()
+  return [
+    ...new Set(
+      files
+        .filter((name) => !/^[._]|^(node_modules|package\.json)$/.test(name))
+        .map((name) => parse(name).name),
+    ),
+  ].sort()
 }

@@ -1,35 +1,56 @@
-import { fn, p } from 'salt-ts'
+import { type Context, fn, p, type SyncReport } from 'salt-ts'
 
 const names = p.optional(p.union(p.string(), p.array(p.string())))
+/** For one type a list or text with commas; for several a map by type. */
+export const modules = p.optional(
+  p.union(p.string(), p.array(p.string()), p.record(p.union(p.string(), p.array(p.string())))),
+)
+
+export const details = p.default(
+  p.boolean({ description: 'Answer with maps of added, changed, removed and failed' }),
+  false,
+)
 
 /** What every `sync_*` function takes. */
-export const syncParams = {
+const params = {
   saltenv: names,
-  refresh: p.default(p.boolean(), true),
-  extmod_whitelist: p.optional(p.any()),
-  extmod_blacklist: p.optional(p.any()),
+  refresh: p.default(p.boolean({ description: 'Have what changed loaded before this answers' }), true),
+  extmod_whitelist: modules,
+  extmod_blacklist: modules,
+  details,
 }
 
-/** The types `sync_all` tells of. */
-export const syncTypes = [
-  'beacons',
-  'clouds',
-  'engines',
-  'executors',
-  'grains',
-  'log_handlers',
-  'matchers',
-  'modules',
-  'output',
-  'proxymodules',
-  'renderers',
-  'returners',
-  'sdb',
-  'serializers',
-  'states',
-  'thorium',
-  'utils',
-] as const
+/** A `sync_*` function of one type. */
+export const syncOf = (type: string) =>
+  fn(params, async ({ details, ...how }, context) => {
+    const report = await context.minion.sync({ types: [type], ...requestOf(how) })
+    return Object.values(answer(report, details, context))[0]
+  })
 
-/** A `sync_*` function while no master has files to sync: nothing has changed. */
-export const nothingToSync = fn(syncParams, (): string[] => [])
+/** `sync_all`. */
+export const syncEvery = fn(
+  { ...params, clean_pillar_cache: p.default(p.boolean(), false) },
+  async ({ details, clean_pillar_cache: _, ...how }, context) =>
+    answer(await context.minion.sync(requestOf(how)), details, context),
+)
+
+type Modules = Parameters<Context['minion']['sync']>[0]['whitelist']
+
+const requestOf = ({
+  saltenv,
+  refresh,
+  extmod_whitelist: whitelist,
+  extmod_blacklist: blacklist,
+}: {
+  saltenv: string | string[] | undefined
+  refresh: boolean
+  extmod_whitelist: Modules
+  extmod_blacklist: Modules
+}) => ({ saltenv, refresh, whitelist, blacklist })
+
+/** Salt's lists, or all of it. The call fails if something that is there cannot be loaded. */
+export function answer(report: SyncReport, details: boolean, context: Context): Record<string, unknown> {
+  const types = Object.entries(report)
+  if (types.some(([, { failed }]) => Object.keys(failed).length > 0)) context.retcode = 1
+  return Object.fromEntries(types.map(([type, { lines, ...changes }]) => [type, details ? changes : lines]))
+}

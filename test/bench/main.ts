@@ -70,6 +70,7 @@ function measureCommands(measured: readonly Measured[]): void {
     for (const one of measured) {
       const { salt, minion } = one.master
       add(one, 'salt test.ping', timeProgram([...salt, minion, 'test.ping']))
+      add(one, 'salt test.pign', timeProgram([...salt, minion, 'test.pign'], { fails: true }))
       add(one, 'salt --version', timeProgram([...salt, '--version']))
       add(one, 'node', timeProgram([process.execPath, '-e', '0']))
     }

@@ -6,6 +6,7 @@ import type {
   SubscribeSettings,
   Transport,
 } from '../../core/transport/contract.ts'
+import { freePort } from '../harness/ports.ts'
 
 const HOST = '127.0.0.1'
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString()
@@ -43,12 +44,6 @@ export function transportContract(transport: Transport): void {
         ...settings,
       }),
     )
-  /** A port nobody listens on. */
-  const freePort = async () => {
-    const server = await transport.serveRequests({ host: HOST, port: 0 })
-    await server.close()
-    return server.port
-  }
 
   describe('requests', () => {
     it('gives each request its answer', async () => {

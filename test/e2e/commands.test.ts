@@ -102,7 +102,7 @@ describe('salt', () => {
     expect(await codes('*', 'test.ping,test.echo', ',', 'x')).toBe(0)
     expect(await codes('*', 'test.ping,test.retcode', ',', '3')).toBe(1)
     expect(await codes('web1', 'cmd.run,test.ping', 'kill -9 $$', ',')).toBe(1)
-    expect(await codes('*', 'no.such')).toBe(1)
+    expect(await codes('*', 'no.such', '--no-check')).toBe(1)
     expect(await codes('nobody', 'test.ping')).toBe(2)
     expect(await codes('--static', '*', 'test.retcode', '1')).toBe(1)
   })

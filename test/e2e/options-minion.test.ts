@@ -133,7 +133,7 @@ test('grains.setval is for good and reaches the master, from a job and from salt
 
 test('module_dirs adds functions, disable_modules takes some away', async () => {
   expect(await job('hello.greet', [], { kwarg: { name: 'you' } })).toEqual({ one: 'hello you' })
-  expect(await job('match.glob', ['*'])).toEqual({
+  expect(await job('match.glob', ['*'], { check: false })).toEqual({
     one: expect.stringContaining('match is disabled: it is listed in disable_modules'),
   })
   const { stdout } = await call('--local', 'hello.greet', '--out', 'json')

@@ -12,7 +12,7 @@ import { readmeBlock } from '../harness/readme.ts'
 import { until } from '../harness/until.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
-const programs = ['salt', 'salt-call', 'salt-key', 'salt-master', 'salt-minion', 'salt-run']
+const programs = ['salt', 'salt-call', 'salt-key', 'salt-master', 'salt-minion', 'salt-run', 'salt-ts']
 const MEGABYTE = 1024 * 1024
 
 interface Packed {

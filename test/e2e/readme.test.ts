@@ -94,7 +94,7 @@ describe('with npm start running', () => {
     expect(code.split('\n').length).toBeLessThanOrEqual(5)
     const file = join(folder, '.salt', 'modules', 'hello.ts')
     await writeFile(file, source)
-    const [one, two, doc, refused] = commandsOf(readmeBlock('A module', 'sh'))
+    const [one, two, doc, refused, why, doctor] = commandsOf(readmeBlock('A module', 'sh'))
     expect(await type(one!)).toEqual({ code: 0, output: 'minion:\n    - Hello, Ada!\n' })
     expect(await type(two!)).toEqual({ code: 0, output: 'minion:\n    - Hello, Ada!\n    - Hello, Ada!\n' })
     expect((await type(doc!)).output).toContain('Say hello.')
@@ -102,9 +102,40 @@ describe('with npm start running', () => {
     expect(exit).not.toBe(0)
     expect(output).toContain(`'times' must be integer, not "x"`)
 
+    expect((await type(why!)).output).toMatch(/hello\.ts:\n +provides it/)
+    expect((await type(doctor!)).output).toMatch(/provided_by:\n +-+\n +\S+hello\.ts:\n +- minion/)
+
     await writeFile(file, source.replace('Hello, ', 'Goodbye, '))
     await type("bin/salt -c .salt '*' saltutil.refresh_modules")
     expect((await type(one!)).output).toBe('minion:\n    - Goodbye, Ada!\n')
+  })
+
+  test('files and modules are served and synced as it is said', async () => {
+    const outputs: string[] = []
+    for (const line of commandsOf(readmeBlock('Files and modules', 'sh'))) {
+      const { code, output } = await type(line)
+      expect({ line, code, output }).toMatchObject({ code: 0 })
+      outputs.push(output)
+    }
+    const [, , synced, greeted, listed, cached, envs] = outputs
+    expect(synced).toBe('minion:\n    - modules.welcome\n')
+    expect(greeted).toBe('minion:\n    - Goodbye, Ada!\n')
+    expect(listed).toBe('minion:\n    - _modules/welcome.ts\n')
+    expect(cached).toMatch(/^minion:\n {4}\/.*\/files\/base\/_modules\/welcome\.ts\n$/)
+    expect(envs).toBe('- base\n')
+  })
+
+  test('a call that cannot work is refused, sent all the same, or only planned', async () => {
+    const [refused, sent, planned] = commandsOf(readmeBlock('Words', 'sh'))
+    expect(await type(refused!)).toEqual({
+      code: 64,
+      output: expect.stringContaining("'test.pign' is not available. Did you mean 'test.ping'?"),
+    })
+    expect((await type(sent!)).output).toContain("minion:\n    'test.pign' is not available.")
+    await until('the plan to be known', async () => {
+      const { code, output } = await type(planned!)
+      return code === 0 && /name:\s+1\.10\s/.test(output)
+    })
   })
 })
 

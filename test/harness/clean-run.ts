@@ -5,17 +5,23 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { signalAll, withEnvironment } from './processes.ts'
 
 /** Caches of tools; they are removed with the folder. */
 const caches = /^(tsx-\d+|node-compile-cache|v8-compile-cache.*)$/
 
-export default function setup(): () => void {
+/** What ends with the process that started it may take a moment. */
+const GRACE_MS = 3_000
+
+export default function setup(): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'st-'))
   chmodSync(folder, 0o711) // some tests run programs as another user
   process.env.TMPDIR = folder
-  return () => {
-    const processes = withEnvironment('TMPDIR', folder).filter(({ parent }) => parent !== process.pid)
+  const running = () => withEnvironment('TMPDIR', folder).filter(({ parent }) => parent !== process.pid)
+  return async () => {
+    for (const until = Date.now() + GRACE_MS; running().length > 0 && Date.now() < until; ) await delay(50)
+    const processes = running()
     const files = readdirSync(folder).filter((name) => !caches.test(name))
     signalAll(
       processes.map(({ pid }) => pid),

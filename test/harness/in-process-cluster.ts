@@ -1,17 +1,13 @@
 /** A master and its minions in the test's own process, joined by either transport; jobs run in that process as well. */
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Log } from '../../core/author/context.ts'
 import { decode } from '../../core/codec/index.ts'
-import { loadMinionConfig } from '../../core/config/index.ts'
-import { minionEventSockets, tags } from '../../core/events/index.ts'
+import { tags } from '../../core/events/index.ts'
 import { openPublisher, type Publisher } from '../../core/master/publisher.ts'
-import { Minion } from '../../core/minion/minion.ts'
+import type { Minion } from '../../core/minion/minion.ts'
+import { Minions } from '../../core/testing/minions.ts'
 import type { RequestServer } from '../../core/transport/contract.ts'
 import { getTransport } from '../../core/transport/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from './in-process-master.ts'
-import { recordingLog } from './recording-log.ts'
 import { until } from './until.ts'
 
 export interface InProcessClusterSetup {
@@ -23,9 +19,7 @@ export interface InProcessClusterSetup {
 
 export class InProcessCluster {
   readonly master: InProcessMaster
-  readonly minions = new Map<string, Minion>()
-  readonly #setup: InProcessClusterSetup
-  readonly #logged = new Map<string, string[]>()
+  readonly #minions: Minions
   readonly #requests: RequestServer
   readonly #publisher: Publisher
 
@@ -34,7 +28,7 @@ export class InProcessCluster {
     const local = { interface: '127.0.0.1', publish_port: 0, auto_accept: true }
     const master = await InProcessMaster.open({
       options: { ...local, ...setup.master },
-      publish: (job, minions) => publisher.channel.publish(job, minions),
+      publish: (...job) => publisher.channel.publish(...job),
     })
     const { config, aesKeys, room } = master
     const publisher = await openPublisher({ config, transport, aesKeys, masterKey: room.masterKey })
@@ -51,10 +45,19 @@ export class InProcessCluster {
     requests: RequestServer,
     publisher: Publisher,
   ) {
-    this.#setup = setup
     this.master = master
     this.#requests = requests
     this.#publisher = publisher
+    this.#minions = new Minions({
+      root: master.root,
+      transport: setup.transport,
+      ports: { master: requests.port, publish: publisher.server.port },
+      options: () => setup.minion ?? {},
+    })
+  }
+
+  get minions(): ReadonlyMap<string, Minion> {
+    return this.#minions.running
   }
 
   /** Run a job, and give what each of the minions it reaches returns. */
@@ -76,18 +79,16 @@ export class InProcessCluster {
 
   /** What a minion has logged: level and sentence. */
   logged(id: string): readonly string[] {
-    return this.#logged.get(id) ?? []
+    return this.#minions.logged(id)
   }
 
-  async stopMinion(id: string): Promise<void> {
-    await this.minions.get(id)?.close()
-    this.minions.delete(id)
+  stopMinion(id: string): Promise<void> {
+    return this.#minions.stop(id)
   }
 
   /** Addresses of the event bus of a minion. */
   minionSockets(id: string) {
-    const { config } = this.#minionConfig(id)
-    return minionEventSockets(config, config.id)
+    return this.#minions.sockets(id)
   }
 
   /** The master is not reached any more. */
@@ -97,45 +98,18 @@ export class InProcessCluster {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.minions.keys()].map((id) => this.stopMinion(id)))
+    await this.#minions.close()
     await this.vanish()
     await this.master.close()
   }
 
   async startMinion(id: string): Promise<void> {
-    const { config } = this.#minionConfig(id)
-    await mkdir(config.root_dir, { recursive: true, mode: 0o700 })
     const starts = this.#starts(id)
-    const minion = await Minion.open(config, this.#logOf(id), getTransport(this.#setup.transport))
-    this.minions.set(id, minion)
-    minion.run().catch(() => {})
+    await this.#minions.start(id)
     await until(`the start of ${id}`, () => this.#starts(id) > starts)
-  }
-
-  #minionConfig(id: string) {
-    const root = join(this.master.root, id)
-    const overrides = {
-      root_dir: root,
-      pki_dir: '/pki',
-      cachedir: '/cache',
-      sock_dir: '/run',
-      id,
-      master: '127.0.0.1',
-      master_port: this.#requests.port,
-      publish_port: this.#publisher.server.port,
-      multiprocessing: false,
-      ...this.#setup.minion,
-    }
-    return loadMinionConfig({ configDir: root, overrides })
   }
 
   #starts(id: string): number {
     return this.master.events.filter(({ tag }) => tag === tags.minionStart(id)).length
-  }
-
-  #logOf(id: string): Log {
-    const lines: string[] = []
-    this.#logged.set(id, lines)
-    return recordingLog((level, message) => lines.push(`${level} ${message}`))
   }
 }

@@ -11,10 +11,11 @@ import type { Event } from '../../core/events/index.ts'
 import { connectedFile } from '../../core/jobs/paths.ts'
 import { readRootKey, writeRootKeys } from '../../core/keys/index.ts'
 import { type OpenWorker, openMasterWorker } from '../../core/master/open-worker.ts'
+import type { WorkerRoom } from '../../core/master/room.ts'
 import { openStore } from '../../core/store/index.ts'
+import { recordingLog } from '../../core/testing/recording-log.ts'
 import type { JobLoad } from '../../core/wire/publication.ts'
 import { keyPair } from './key-pairs.ts'
-import { recordingLog } from './recording-log.ts'
 
 export interface MasterSetup {
   /** Options of the master's configuration. */
@@ -25,7 +26,7 @@ export interface MasterSetup {
   readonly rootKey?: string
   readonly maxPending?: number
   /** Is given every job besides its being noted down. */
-  readonly publish?: (job: JobLoad, minions?: readonly string[]) => Promise<void>
+  readonly publish?: WorkerRoom['publish']
 }
 
 const FOLDERS = { accepted: 'minions', pending: 'minions_pre', rejected: 'minions_rejected' } as const
@@ -139,9 +140,9 @@ export class InProcessMaster {
         log: this.#log(),
         clock: { now: () => this.now },
         fire: async (tag, data) => this.events.push({ tag, data: structuredClone(data) }) > 0,
-        publish: async (job, minions) => {
+        publish: async (job, minions, words) => {
           this.published.push({ job, minions })
-          await this.#setup.publish?.(job, minions)
+          await this.#setup.publish?.(job, minions, words)
         },
         requestRotation: async () => this.#rotate(),
         ...(maxPending !== undefined && { maxPending }),

@@ -101,7 +101,9 @@ describe.skipIf(!recorded.length)('the event', () => {
     const [data] = firedBy(own, tags.jobError())
     expect(keysOf(data!)).toEqual(recordedKeys(tags.jobError(), (each) => !('key' in each)))
     expect(data).toMatchObject({ ...load, error: { name: 'AuthenticationError' } })
-    expect(JSON.stringify(own.events)).not.toMatch(new RegExp(`${key.slice(0, 20)}|abc`))
+    const fired = JSON.stringify(own.events)
+    expect(fired).not.toContain(key)
+    expect(fired).not.toContain('abc')
   })
 
   test('of a minion that starts comes in both forms, of a job in all three, of an exception as _salt_error', async () => {

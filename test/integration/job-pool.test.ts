@@ -1,11 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Log, MinionServices } from '../../core/author/context.ts'
 import { loadMinionConfig } from '../../core/config/index.ts'
-import { JobPool } from '../../core/minion/job-pool.ts'
+import { JobPool, type JobPoolSettings } from '../../core/minion/job-pool.ts'
+import type { JobLoad } from '../../core/wire/publication.ts'
 import type { ReturnLoad } from '../../core/wire/return.ts'
+
+process.execArgv.length = 0 // job processes run what was built, without the test runner's conditions
 
 let folder: string
 beforeEach(async () => {
@@ -13,35 +16,133 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('a job that is killed gives a return, and the log has no word of an error', async () => {
-  const overrides = { id: 'web1', root_dir: folder }
-  const { config } = loadMinionConfig({ configDir: folder, overrides })
-  const log = Object.fromEntries(['trace', 'debug', 'info', 'warn', 'error'].map((level) => [level, vi.fn()]))
-  const facts = () => ({ grains: {}, pillar: {} })
-  const pool = new JobPool({ id: 'web1', config, facts, log: log as unknown as Log, warm: 1 })
-  const job = {
-    fun: 'test.sleep',
-    arg: [30],
-    tgt: 'web1',
-    jid: '20261121034212345678',
-    ret: '',
-    tgt_type: 'glob',
-  }
+const quiet = () =>
+  Object.fromEntries(['trace', 'debug', 'info', 'warn', 'error'].map((level) => [level, vi.fn()]))
+
+function openPool(config: object = {}, settings: Partial<JobPoolSettings> = {}): JobPool {
+  const overrides = { id: 'web1', root_dir: folder, ...config }
+  return new JobPool({
+    id: 'web1',
+    config: loadMinionConfig({ configDir: folder, overrides }).config,
+    facts: () => ({ grains: {}, pillar: {} }),
+    log: quiet() as unknown as Log,
+    warm: 1,
+    ...settings,
+  })
+}
+
+const jobOf = (fun: string, ...arg: unknown[]): JobLoad => ({
+  fun,
+  arg,
+  tgt: 'web1',
+  jid: '20261121034212345678',
+  ret: '',
+  tgt_type: 'glob',
+})
+
+/** Run a job and give its return. */
+async function run(
+  pool: JobPool,
+  job: JobLoad,
+  onStarted: (pid: number) => void = () => {},
+): Promise<ReturnLoad> {
   const returns: ReturnLoad[] = []
   await pool.run(job, {
     services: {} as MinionServices,
     master: '127.0.0.1:4506',
-    started: async (pid) => {
-      process.kill(pid, 'SIGKILL')
-    },
+    started: async (pid) => onStarted(pid),
     shown: async () => {},
     finished: async (ret) => {
       returns.push(ret)
     },
   })
+  expect(returns).toHaveLength(1)
+  return returns[0]!
+}
+
+test('a job that is killed gives a return, and the log has no word of an error', async () => {
+  const log = quiet()
+  const pool = openPool({}, { log: log as unknown as Log })
+  const job = jobOf('test.sleep', 30)
+  const ret = await run(pool, job, (pid) => process.kill(pid, 'SIGKILL'))
   pool.close()
-  expect(returns).toMatchObject([
-    { jid: job.jid, success: false, return: expect.stringContaining('SIGKILL') },
-  ])
+  expect(ret).toMatchObject({ jid: job.jid, success: false, return: expect.stringContaining('SIGKILL') })
   expect(log.error).not.toHaveBeenCalled()
+})
+
+test('a file that loops for ever while it is loaded is named, ends no other job, and is not tried again until it changes', async () => {
+  const file = join(folder, 'modules', 'endless.js')
+  await mkdir(join(folder, 'modules'))
+  await writeFile(file, 'for (;;);\nexport const f = () => 1\n')
+  const pool = openPool({ module_dirs: [folder] }, { loadMs: 300 })
+  const other = run(pool, jobOf('test.arg', 1))
+  const first = await run(pool, jobOf('endless.f'))
+  expect(first).toMatchObject({ success: false, retcode: 1 })
+  const reason = `${file}: blocked its process for 0.3 s while it was loaded; is there an endless loop at its top level?`
+  expect(first.return).toBe(`ERROR: ${reason}`)
+  expect((await other).return).toMatchObject({ args: [1] })
+
+  const pids: number[] = []
+  const again = await run(pool, jobOf('endless.f'), (pid) => pids.push(pid))
+  expect(again.return).toBe(`'endless.f' is not available. Possible reasons: '${reason}'`)
+  expect((await run(pool, jobOf('test.echo', 'still here'), (pid) => pids.push(pid))).return).toBe(
+    'still here',
+  )
+  expect(new Set(pids).size).toBe(1) // the process has outlived the refusal
+
+  await writeFile(file, 'export const f = () => "repaired"\n')
+  expect((await run(pool, jobOf('endless.f'))).return).toBe('repaired')
+  pool.close()
+})
+
+test('what there is to call is described without the files that block their process, however many', async () => {
+  await mkdir(join(folder, 'modules'), { recursive: true })
+  for (const name of ['one', 'two', 'three'])
+    await writeFile(join(folder, 'modules', `${name}.js`), 'for (;;) {}\n')
+  const pool = openPool({ module_dirs: [folder] }, { warm: 0, loadMs: 100 })
+  try {
+    const catalogue = await pool.describe()
+    expect(catalogue?.functions).toHaveProperty('test.ping')
+    expect(Object.keys(catalogue?.missing ?? {})).toEqual(expect.arrayContaining(['one', 'two', 'three']))
+  } finally {
+    pool.close()
+  }
+})
+
+describe('questions about modules', () => {
+  let pool: JobPool
+  beforeEach(async () => {
+    await mkdir(join(folder, 'modules'))
+    pool = openPool({ module_dirs: [folder] })
+  })
+  afterEach(() => pool.close())
+  const module = (name: string, text: string) => writeFile(join(folder, 'modules', `${name}.js`), text)
+
+  test('what there is to call is described in a process of its own', async () => {
+    await module('own', 'export const pid = () => process.pid\n')
+    const catalogue = await pool.describe()
+    expect(catalogue?.functions).toMatchObject({ 'own.pid': null, 'test.ping': {} })
+  })
+
+  test('calls are checked as jobs would be, one after the other in the same process', async () => {
+    await module('own', 'export const pid = () => process.pid\n')
+    const calls = [
+      { fun: 'test.ping', arg: [] },
+      { fun: 'own.pid', arg: ['anything'] },
+      { fun: 'test.sleep', arg: [1.5], words: { args: ['1.50'], kwargs: {} } },
+      { fun: 'test.pign', arg: [] },
+    ]
+    for (let round = 0; round < 2; round++)
+      expect(await pool.check(calls)).toEqual([null, null, null, "'test.pign' is not available."])
+  })
+
+  test('a module that ends or stops the process harms nothing: there is no answer, and then there is one again', async () => {
+    await module('own', 'export const pid = () => process.pid\n')
+    await module('ends', 'process.exit(3)\n')
+    expect(await pool.describe()).toBeUndefined()
+    expect(await pool.check([{ fun: 'ends.it', arg: [] }])).toBeUndefined()
+    await module('ends', 'for (;;) {}\n')
+    expect(await pool.check([{ fun: 'ends.it', arg: [] }])).toBeUndefined()
+    expect(await pool.check([{ fun: 'own.pid', arg: [] }])).toEqual([null])
+  })
 })

@@ -39,7 +39,6 @@ const eauthError = {
 const ALWAYS_ANSWERED = 'repair: every request is answered (§5)'
 const NO_PILLAR = 'not yet: the pillar is empty'
 const NO_MINE = 'not yet: the mine'
-const NO_FILES = 'not yet: the file server, so no path exists'
 const NO_PEER = 'not yet: peer publishing and peer_run'
 const NO_EAUTH = 'not yet: external authentication and tokens'
 const NO_RUNNER = 'not yet: runners and wheel over the request channel'
@@ -62,9 +61,10 @@ export const deviations: Forms = {
     'get_token-ok': { answer: {}, why: NO_EAUTH },
     'wheel-key-delete-eauth': { answer: eauthError, why: NO_EAUTH },
     ...table(['runner-rootkey', 'runner-unknown'], userError, NO_RUNNER),
-    'aes-file_hash': { answer: sealed(''), why: NO_FILES },
-    ...table(['aes-serve_file', 'aes-serve_file-eof'], sealed({ data: '', dest: '' }), NO_FILES),
-    ...table(['aes-file_recv', 'aes-file_recv-traversal'], sealed(false), NO_FILES),
+    'aes-file_recv-traversal': {
+      answer: sealed(false),
+      why: 'repair: a minion writes to its own folder only (§19)',
+    },
     ...table(['aes-mine', 'aes-mine-clear', 'aes-mine_flush', 'aes-mine-no-tok'], sealed(false), NO_MINE),
     'aes-mine-other-id': refusedByChannel('repair: the token is checked before any command is looked at'),
     ...table(
@@ -154,7 +154,6 @@ export const deviations: Forms = {
   sets: {
     ...table(['v3-mine', 'v3-mine-clear', 'v2-mine-no-tok'], sealed(false), NO_MINE),
     ...table(['v3-mine_get', 'v2-mine_get-no-tok'], sealed({}), NO_MINE),
-    'v3-file_recv': { answer: sealed(false), why: NO_FILES },
     'v3-minion_publish': { answer: sealed({}), why: NO_PEER },
     ...table(
       ['v3-pillar', 'v3-pillar-no-algo-names', 'v3-pillar-no-ver', 'v2-pillar-no-tok'],

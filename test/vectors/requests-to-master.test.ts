@@ -3,6 +3,7 @@
  * the one in the table of deviations with its reason: nothing is skipped. Real masters ran with few restrictions, so
  * ours runs with `minimum_auth_version: 0` here; what it does by default is at the end.
  */
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { type SigningAlgorithm, SymmetricKey } from '../../core/crypto/index.ts'
@@ -46,7 +47,14 @@ const generation3 = vectors<{
 /** Salt looks at the first frame only. */
 const frameOf = (item: { request_b64: string | string[] }) => bytes([item.request_b64].flat()[0] ?? '')
 
-const OLD_MASTER = { minimum_auth_version: 0, nodegroups: { web: 'L@wire1,wire2' } }
+/** Those of the recorded master that were asked for. */
+const files = fileURLToPath(new URL('../fixtures/srv', import.meta.url))
+const OLD_MASTER = {
+  minimum_auth_version: 0,
+  nodegroups: { web: 'L@wire1,wire2' },
+  file_roots: { base: [files] },
+  file_recv: true,
+}
 
 /** A master in the state of the recorded one: two minions accepted, one waiting, one rejected. */
 async function openMaster({ options, ...setup }: MasterSetup = {}): Promise<InProcessMaster> {

@@ -1,7 +1,9 @@
+import { resolve } from 'node:path'
 import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
 import { loadMinionConfig, type MinionConfig, type MinionOptions } from '../../config/index.ts'
 import { openLoader } from '../../loader/index.ts'
+import { typedWords } from '../../loader/typed.ts'
 import { parseWords } from '../../loader/words.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
@@ -29,11 +31,15 @@ export default class SaltCall extends Command {
       multipleNonGreedy: true,
       description: 'Folder with more modules.',
     }),
+    'file-root': string({
+      description: 'Folder of the base environment, with file_client: local or --local.',
+    }),
     grains: boolean({ char: 'g', description: 'Show the grains.' }),
     doc: boolean({ char: 'd', description: 'Show the documentation of the function, or of all.' }),
     'retcode-passthrough': boolean({ description: 'Exit with the code of the function.' }),
     metadata: boolean({ description: 'Print the whole return, with jid and retcode.' }),
     timeout: number({ char: 't', description: 'Seconds to wait for the master (config: auth_timeout).' }),
+    watch: boolean({ description: 'Run it again whenever a file of the module folders is saved.' }),
     ...functionFlags,
   }
 
@@ -50,8 +56,10 @@ export default class SaltCall extends Command {
     if (flags.doc)
       return showDocs(await matchingDocs(openLoader('modules', { config, log }).view, fun), printer)
     if (fun === undefined) throw new UsageError('Say which function is to run.')
+    if (flags.watch) return this.#watch(config)
     const { callFunction } = await import('../../minion/call.ts')
-    const { args, kwargs } = parseWords(words, flags['no-parse']?.split(','))
+    const noParse = flags['no-parse']?.split(',')
+    const { args, kwargs } = parseWords(words, noParse)
     const result = await callFunction({
       config,
       local: isLocal(flags, config),
@@ -59,6 +67,7 @@ export default class SaltCall extends Command {
       fun,
       args,
       kwargs,
+      words: typedWords(words, noParse),
       log,
     })
     const { failure, ...returned } = result
@@ -72,6 +81,16 @@ export default class SaltCall extends Command {
     if (flags['retcode-passthrough'] && retcode !== 0) return retcode
     return success && retcode === 0 ? exitCodes.ok : exitCodes.failed
   }
+
+  /** The same command without --watch, again and again. */
+  async #watch({ module_dirs }: MinionConfig): Promise<number> {
+    if (module_dirs.length === 0) throw new UsageError('Say with -m in which folder to watch for changes.')
+    const { packageOf, runOnChange } = await import('../run-on-change.ts')
+    const end = this.argv.indexOf('--')
+    const words = this.argv.filter((word, at) => word !== '--watch' || (end >= 0 && at > end))
+    const folders = module_dirs.map((folder) => packageOf(resolve(folder)))
+    return runOnChange([process.execPath, process.argv[1] as string, ...words], folders)
+  }
 }
 
 interface Overrides {
@@ -79,6 +98,7 @@ interface Overrides {
   readonly id?: string | undefined
   readonly cachedir?: string | undefined
   readonly 'module-dirs'?: string[] | undefined
+  readonly 'file-root'?: string | undefined
   readonly timeout?: number | undefined
   readonly local?: boolean
 }
@@ -89,6 +109,7 @@ function overridesOf(flags: Overrides): Partial<MinionOptions> {
     ...(flags.id !== undefined && { id: flags.id }),
     ...(flags.cachedir !== undefined && { cachedir: flags.cachedir }),
     ...(flags['module-dirs'] && { module_dirs: flags['module-dirs'] }),
+    ...(flags['file-root'] !== undefined && { file_roots: { base: [resolve(flags['file-root'])] } }),
     ...(flags.timeout !== undefined && { auth_timeout: flags.timeout }),
   }
 }

@@ -4,7 +4,9 @@ import { currentUser } from '../../base/current-user.ts'
 import { RunnerClient } from '../../client/runner-client.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { openLoader } from '../../loader/index.ts'
+import { typedWords } from '../../loader/typed.ts'
 import { parseWords } from '../../loader/words.ts'
+import type { TypedWords } from '../../wire/typed-words.ts'
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
@@ -40,14 +42,16 @@ export default class SaltRun extends Command {
       return showDocs(await matchingDocs(openLoader('runners', tools).view, fun), tools.printer)
     }
     runAs(tools.config.user)
-    return run(tools, { fun, ...parseWords(words, flags['no-parse']?.split(',')) })
+    const noParse = flags['no-parse']?.split(',')
+    return run(tools, { fun, ...parseWords(words, noParse), words: typedWords(words, noParse) })
   }
 }
 
 interface Call {
   readonly fun: string
-  readonly args: unknown[]
-  readonly kwargs: Record<string, unknown>
+  readonly args: readonly unknown[]
+  readonly kwargs: Readonly<Record<string, unknown>>
+  readonly words: TypedWords | undefined
 }
 
 /** A runner that does not end by itself on Ctrl-C is left behind after so long. */
@@ -56,12 +60,12 @@ const TIDY_MS = 1000
 /** Ctrl-C reaches the runner as its signal. */
 async function run(
   { config, log, printer }: Tools<MasterConfig>,
-  { fun, args, kwargs }: Call,
+  { fun, args, kwargs, words }: Call,
 ): Promise<number> {
   const client = new RunnerClient({ config, log, user: currentUser() })
   const { signal } = interruption()
   try {
-    const { return: value, success, retcode, outputter } = await client.run(fun, args, kwargs, signal)
+    const { return: value, success, retcode, outputter } = await client.run(fun, args, kwargs, signal, words)
     if (signal.aborted && !success) return exitCodes.interrupted
     if (!success && typeof value === 'string') tell(value)
     else if (value !== null) await printer.print(value, { outputter, retcode })

@@ -1,10 +1,11 @@
 import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
 import type { InferredFlags } from '@oclif/core/interfaces'
-import { LocalClient, type MinionResult, type PublishRequest } from '../../client/index.ts'
+import { SaltError } from '../../base/errors.ts'
+import { LocalClient, type PublishRequest, type Refusal } from '../../client/index.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { tell } from '../console.ts'
-import { exitCodes, UsageError } from '../exit-codes.ts'
+import { exitCodeOf, exitCodes, UsageError } from '../exit-codes.ts'
 import { functionFlags, number } from '../flags.ts'
 import { jobRequest, targetOf } from '../job-request.ts'
 import { showResults } from '../job-results.ts'
@@ -45,9 +46,15 @@ export default class Salt extends Command {
       helpGroup: 'TARGET',
     }),
     'config-dump': boolean({ description: 'Show the configuration as it is in effect; run nothing.' }),
+    plan: boolean({
+      description:
+        'Show what would happen: on whom, with which arguments, who would refuse it. Send nothing.',
+    }),
+    'no-check': boolean({ description: 'Send it even if no minion would run it.' }),
     timeout: number({ char: 't', description: 'Seconds before silent minions are asked (config: timeout).' }),
     'gather-job-timeout': number({ description: 'Seconds they have to answer that.' }),
     async: boolean({ description: 'Print the job id, do not wait.' }),
+    stream: boolean({ description: 'Show rows as functions yield them.' }),
     static: boolean({ char: 's', description: 'Print everything at the end, as one document.' }),
     verbose: boolean({ char: 'v', description: 'Say what is being done.' }),
     'show-jid': boolean({ description: 'Say the job id.' }),
@@ -71,7 +78,15 @@ export default class Salt extends Command {
 
   override async run(): Promise<number> {
     const { flags, raw } = await this.parse(Salt)
+    if (flags.stream && flags.static)
+      throw new UsageError(
+        '--stream shows rows as they come, --static all at the end: leave out one of them.',
+      )
     if (flags.batch !== undefined) throw new UsageError('Batches are not there yet; leave out --batch.')
+    if (flags.plan && flags.subset !== undefined)
+      throw new UsageError(
+        '--plan sends nothing, and --subset has to ask minions first; leave one of them out.',
+      )
     const words = await wordsFrom(raw, flags['args-stdin'])
     const { config, log, printer } = await openMasterTools('salt', flags)
     if (flags['config-dump']) {
@@ -83,7 +98,8 @@ export default class Salt extends Command {
       await printer.print(await previewTarget(targetOf(words[0] ?? '*', flags), config, log))
       return exitCodes.ok
     }
-    return publish(config, jobRequest(words, flags), flags, printer)
+    const request = { ...jobRequest(words, flags), check: flags['no-check'] !== true }
+    return publish(config, request, flags, printer)
   }
 }
 
@@ -99,25 +115,44 @@ async function publish(
   try {
     const { subset } = flags
     const wanted = subset === undefined ? request : await client.chooseSubset(request, subset)
+    if (flags.plan) return await (await import('../plan.ts')).showPlan(await client.plan(wanted), printer)
     if (flags.async) {
-      process.stdout.write(`Executed command with job ID: ${await client.cmdAsync(wanted)}\n`)
+      const { jid, refusals } = await client.runJob(wanted)
+      tellRefusals(refusals)
+      process.stdout.write(`Executed command with job ID: ${jid}\n`)
       return exitCodes.ok
     }
-    const run = await client.cmdIter(wanted)
+    const run = await (flags.stream ? client.cmdStream(wanted) : client.cmdIter(wanted))
+    tellRefusals(run.refusals)
     sayJid(run.jid, flags, config)
     process.once('SIGINT', () => leave(run.jid))
     if (flags.doc) return await (await import('../docs.ts')).showMinionDocs(run, printer)
-    return await showResults(run as AsyncIterable<MinionResult>, {
+    return await showResults(run, {
       printer,
       together: flags.static === true,
       showMissing: flags['show-timeout'] === true || (config.show_timeout && flags['hide-timeout'] !== true),
       summary: flags.summary === true || config.cli_summary,
       verbose: flags.verbose === true,
     })
+  } catch (error) {
+    if (!SaltError.is(error) || error.code !== 'CALL_REFUSED') throw error
+    tell(`ERROR: ${error.message}\n(--no-check sends it all the same.)`)
+    return exitCodeOf(error)
   } finally {
     await client.close()
   }
 }
+
+/** Known before the first return: who would refuse it, and why. Unless nobody would run it they are not asked for that. */
+function tellRefusals(refusals: readonly Refusal[] = []): void {
+  for (const { minions, reason } of refusals) {
+    const more = minions.length > NAMED ? ` and ${minions.length - NAMED} more` : ''
+    const who = `${minions.slice(0, NAMED).join(', ')}${more}`
+    tell(`WARNING: ${who} would refuse this, by what was last told: ${reason}`)
+  }
+}
+
+const NAMED = 10
 
 /** Who asks for it gets it as Salt gives it: before the results. */
 function sayJid(jid: string, flags: Flags, config: MasterConfig): void {

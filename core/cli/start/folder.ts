@@ -97,6 +97,7 @@ async function writeConfiguration(path: string, sockets: string): Promise<void> 
   await writeOnce(join(path, 'master'), '# The master of npm start. This file is yours: it is kept.', {
     interface: '127.0.0.1',
     module_dirs: [path],
+    file_roots: { base: [join(path, 'files')] },
     log_level_logfile: 'info',
   })
   await writeOnce(join(path, 'minion'), '# The minion of npm start. This file is yours: it is kept.', {

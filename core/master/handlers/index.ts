@@ -1,8 +1,11 @@
 import type { ClearHandler, EncryptedHandler } from '../../channel/request-server.ts'
 import type { WorkerRoom } from '../room.ts'
+import { catalogueHandler, verdictHandler } from './catalogue.ts'
+import { fileHandlers } from './files.ts'
 import { masterOpts } from './master-opts.ts'
 import { minionEventHandler } from './minion-event.ts'
 import { pillarHandler } from './pillar.ts'
+import { planHandler } from './plan.ts'
 import { publishHandler } from './publish.ts'
 import { returnHandler } from './return.ts'
 import { revokeAuthHandler } from './revoke-auth.ts'
@@ -22,11 +25,12 @@ const authenticationErrors = {
   user: { name: 'UserAuthenticationError', message: 'Authentication failure of type "user" occurred' },
 } as const
 
-/** Every clear command of the protocol (§8), except `_auth`, which has a room of its own. */
+/** Every clear command of the protocol (§8), and `_plan` of our own, except `_auth`, which has a room of its own. */
 export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandler> {
   return new Map<string, ClearHandler>([
     ['ping', async (load) => load],
     ['publish', publishHandler(room)],
+    ['_plan', planHandler(room)],
     ['get_token', async (load) => (typeof load.token === 'string' ? {} : false)],
     ['mk_token', async () => ''],
     ['wheel', refusesCredentials],
@@ -34,29 +38,17 @@ export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandle
   ])
 }
 
-/** No file server yet: every path is answered like a missing file (wire protocol §7.2). */
-const files: [string, EncryptedHandler][] = [
-  ['_serve_file', async () => ({ data: '', dest: '' })],
-  ['_file_find', async () => ({ path: '', rel: '' })],
-  ['_file_hash', async () => ''],
-  ['_file_hash_and_stat', async () => ['', null]],
-  ['_file_list', async () => []],
-  ['_file_list_emptydirs', async () => []],
-  ['_dir_list', async () => []],
-  ['_symlink_list', async () => ({})],
-  ['_file_envs', async () => ['base']],
-  ['_file_recv', async () => false],
-]
-
-/** Every encrypted command of the protocol (§7). Commands of features that are not there yet are refused by name. */
+/** Every encrypted command of the protocol (§7), and two of our own. Commands of features that are not there yet are refused by name. */
 export function encryptedHandlers(room: WorkerRoom): ReadonlyMap<string, EncryptedHandler> {
   return new Map<string, EncryptedHandler>([
     ['_return', returnHandler(room)],
     ['_minion_event', minionEventHandler(room)],
     ['_pillar', pillarHandler(room)],
-    ['_master_opts', masterOpts(room.config)],
+    ['_catalogue', catalogueHandler(room)],
+    ['_verdict', verdictHandler(room)],
+    ['_master_opts', masterOpts(room)],
     ['revoke_auth', revokeAuthHandler(room)],
-    ...files,
+    ...fileHandlers(room),
     ['_master_tops', notOffered],
     ['_mine', async () => false],
     ['_mine_get', notOffered],

@@ -1,5 +1,6 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
-import type { MasterConfig } from '../../config/index.ts'
+import { asksForReports, takesReports } from '../../wire/catalogue.ts'
+import type { WorkerRoom } from '../room.ts'
 
 /** Options a minion asks for (wire protocol §7.2), with Salt's values where salt-ts has no option of that name. */
 const STATE_OPTIONS = {
@@ -16,14 +17,17 @@ const STATE_OPTIONS = {
   jinja_trim_blocks: false,
 }
 
-/** `_master_opts`: what minions take over from the master. There are no files yet: every environment is empty. */
-export function masterOpts(config: MasterConfig): EncryptedHandler {
-  const environment = {
-    file_roots: Object.fromEntries(Object.keys(config.file_roots).map((saltenv) => [saltenv, []])),
-    top_file_merging_strategy: 'merge',
-    env_order: [],
-    default_top: 'base',
+/** `_master_opts`: what minions take over from the master. Of the file server they get to know the environments only. */
+export function masterOpts({ config, files }: Pick<WorkerRoom, 'config' | 'files'>): EncryptedHandler {
+  return async (load) => {
+    const envs = new Set(Object.values(await files.envs()).flat())
+    const environment = {
+      file_roots: Object.fromEntries([...envs].map((saltenv) => [saltenv, []])),
+      top_file_merging_strategy: 'merge',
+      env_order: [],
+      default_top: 'base',
+    }
+    if (asksForReports(load)) return { ...environment, ...takesReports }
+    return load.env_only ? environment : { ...environment, ...STATE_OPTIONS, nodegroups: config.nodegroups }
   }
-  return async (load) =>
-    load.env_only ? environment : { ...environment, ...STATE_OPTIONS, nodegroups: config.nodegroups }
 }

@@ -39,6 +39,7 @@ function fireOne(room: WorkerRoom, id: string, tag: unknown, data: Record<string
     return
   }
   if (tag === tags.saltError) room.log.error(`${id} reported an error: ${JSON.stringify(data.data)}`)
+  if (tag === tags.minionStart(id)) void room.catalogues.askAgain(id)
   room.fire(tag, isOwnTag(tag, id) ? ownData(tag, id, data) : data)
 }
 

@@ -1,13 +1,22 @@
-import { SaltError } from '../../base/errors.ts'
+import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { expectedMinions } from '../../targets/index.ts'
 import { refusals } from '../../wire/envelope.ts'
 import { makeJobLoad } from '../../wire/publication.ts'
-import { type PublishLoad, passedOn, publishReplies, readPublish } from '../../wire/publish-request.ts'
+import {
+  CALL_REFUSED,
+  type PublishLoad,
+  passedOn,
+  publishReplies,
+  readPublish,
+} from '../../wire/publish-request.ts'
 import type { Caller } from '../access.ts'
+import { checkJob, type Refusal, refusedSentence } from '../check.ts'
+import { offersOf, shownTo } from '../foresight.ts'
 import { type NewJob, storeJob } from '../jids.ts'
+import { askPythonMinions } from '../python-minions.ts'
 import { showJob } from '../python-view.ts'
 import type { WorkerRoom } from '../room.ts'
 import { subjects } from '../subjects.ts'
@@ -29,23 +38,30 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
       return refuse(room, bare, 'AuthenticationError', 'Authentication error occurred.')
     }
     const expected = await resolve(room, request)
-    const shown = { ...request, arg: await room.shownArguments(request) }
+    const offers = offersOf(room, expected.minions)
+    const shown = { ...request, arg: await shownTo(room, request, offers) }
     if (!room.access.authorized(caller, { fun: request.fun, minions: expected.minions })) {
       return refuse(room, shown, 'AuthorizationError', 'Authorization error occurred.')
     }
     if (!expected.minions.length) return publishReplies.noMatch(request.tgt)
-    return publish(room, request, shown, expected)
+    const checked = request.check ? await checkJob(room, request, offers) : undefined
+    if (checked?.everywhere) return refuseCall(room, shown, checked.refusals)
+    if (checked) void askPythonMinions(room, expected.minions).catch(reportTo(room))
+    return publish(room, request, shown, expected, checked?.refusals)
   }
 }
 
 /** Tokens and external authentication come before the key (wire protocol §8.1), and nothing here can check them yet. */
-async function authenticate(
+export async function authenticate(
   room: WorkerRoom,
   { user, key, kwargs }: PublishLoad,
 ): Promise<Caller | undefined> {
   if ('token' in kwargs || 'eauth' in kwargs) return undefined
   return room.access.authenticate(user, key)
 }
+
+const reportTo = (room: WorkerRoom) => (error: unknown) =>
+  room.log.debug(`Python minions were not asked what they offer: ${messageOf(error)}`)
 
 interface Expected {
   readonly minions: readonly string[]
@@ -58,6 +74,7 @@ async function publish(
   request: PublishLoad,
   shown: PublishLoad,
   { minions, missing }: Expected,
+  refusals?: readonly Refusal[],
 ): Promise<unknown> {
   const { fun, arg, tgt, tgtType, user, ret } = shown
   const about = { fun, arg, tgt, ret, tgt_type: tgtType, user, ...passedOn(request.kwargs) }
@@ -70,8 +87,9 @@ async function publish(
   await room.publish(
     makeJobLoad({ ...about, arg: request.arg, jid }),
     BY_ID.has(tgtType) ? [...minions, ...missing] : undefined,
+    request.words,
   )
-  return publishReplies.published(jid, minions, missing)
+  return publishReplies.published(jid, minions, missing, refusals)
 }
 
 type Stored = { readonly jid: string } | { readonly refused: string; readonly message: string }
@@ -93,7 +111,7 @@ async function store(room: WorkerRoom, job: NewJob): Promise<Stored> {
   }
 }
 
-async function resolve(room: WorkerRoom, request: PublishLoad): Promise<Expected> {
+export async function resolve(room: WorkerRoom, request: PublishLoad): Promise<Expected> {
   const delimiter = request.kwargs.delimiter
   const target = {
     tgt: request.tgt,
@@ -101,6 +119,12 @@ async function resolve(room: WorkerRoom, request: PublishLoad): Promise<Expected
     ...(typeof delimiter === 'string' && { delimiter }),
   }
   return expectedMinions(target, await subjects(room), room.matcher)
+}
+
+/** Only who wanted it is told why: the reasons quote arguments. These may be secret to the function that was meant. */
+function refuseCall(room: WorkerRoom, shown: PublishLoad, refusals: readonly Refusal[]): unknown {
+  refuse(room, { ...shown, arg: [] }, CALL_REFUSED, 'No minion would run it.')
+  return publishReplies.failed(CALL_REFUSED, refusedSentence(refusals))
 }
 
 /** Tell the client and the event bus; never with the credentials that came along. */

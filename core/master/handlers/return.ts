@@ -7,6 +7,7 @@ import { isJid } from '../../jobs/jid.ts'
 import { isSignedBy } from '../../wire/message-signature.ts'
 import { fireReturn } from '../announcements.ts'
 import { storeJob } from '../jids.ts'
+import { takeAnswer } from '../python-minions.ts'
 import { showJob, showReturn } from '../python-view.ts'
 import type { WorkerRoom } from '../room.ts'
 
@@ -27,6 +28,7 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
     const { id } = ret
     if (!isMinionId(id) || !('return' in ret) || typeof ret.jid !== 'string') return null
     if (!(await signatureAllows(room, load, id))) return false
+    if (await takeAnswer(room, id, ret)) return null
     const isKept = room.config.job_cache && ret.jid !== 'nocache'
     if (!isKept && !(await room.replays.firstTime(fingerprint))) return null
     const jid = ret.jid === 'req' ? await standalone(room, ret, fingerprint) : ret.jid

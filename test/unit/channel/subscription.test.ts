@@ -9,7 +9,7 @@ import {
 } from '../../../core/channel/subscription.ts'
 import { encodeNetwork } from '../../../core/codec/index.ts'
 import { SymmetricKey } from '../../../core/crypto/index.ts'
-import { packPublication } from '../../../core/wire/publication.ts'
+import { packPublication, readPublication } from '../../../core/wire/publication.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
 
 const job = { jid: '20261121000000000001', fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', ret: '' }
@@ -74,6 +74,34 @@ async function received(
   for await (const each of stream) jobs.push(each)
   return { jobs, warnings }
 }
+
+test('words as typed arrive beside the job, which has no trace of them', async () => {
+  const { channel, frames, held } = await open()
+  const words = { args: ['1.10'], kwargs: {} }
+  await channel.publish({ ...job, arg: [1.1] }, undefined, words)
+  const { jobs } = await received([frames[0]!.payload], held)
+  expect(jobs).toMatchObject([{ job: { ...job, arg: [1.1] }, words }])
+  expect(Object.keys(jobs[0]!.job)).not.toContain('words')
+})
+
+test('words that are not signed, or are of another job, are left out', async () => {
+  const { channel, frames, aesKeys, held } = await open()
+  const words = { args: ['1.10'], kwargs: {} }
+  await channel.publish(job, undefined, words)
+  await channel.publish({ ...job, jid: '20261121000000000002' }, undefined, words)
+  const [first, second] = frames.map(({ payload }) => readPublication(payload)!)
+  const forged = { load: aesKeys.current.encrypt(encodeNetwork({ jid: job.jid, words })) }
+  const { jobs, warnings } = await received(
+    [
+      packPublication({ ...first!, words: forged }),
+      packPublication({ ...first!, words: second!.words! }),
+      packPublication({ ...first!, words: { load: Buffer.from('short') } }),
+    ],
+    held,
+  )
+  expect(jobs.map((received) => 'words' in received)).toEqual([false, false, false])
+  expect(warnings).toEqual([])
+})
 
 test('a job arrives with its number, which counts anew for each AES key', async () => {
   const { channel, frames, aesKeys, held } = await open()

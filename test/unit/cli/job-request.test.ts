@@ -8,7 +8,15 @@ describe('what was typed after salt', () => {
       tgtType: 'glob',
       fun: 'test.arg',
       arg: [1, { __kwarg__: true, a: ['x'] }],
+      words: { args: ['1'], kwargs: { a: '[x]' } },
     })
+  })
+
+  test('words that say no more than their values do not go along', () => {
+    expect(jobRequest(['*', 'test.arg', 'a', 'b=c'], {})).not.toHaveProperty('words')
+    expect(jobRequest(['*', 'test.ping,test.arg', ',', 'a'], {})).not.toHaveProperty('words')
+    const { words } = jobRequest(['*', 'test.ping,test.arg', ',', 'a', 'v=1.10'], {})
+    expect(words).toEqual([null, { args: [null], kwargs: { v: '1.10' } }])
   })
 
   test('several functions, their arguments parted by a lone comma', () => {

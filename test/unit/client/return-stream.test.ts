@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { resultOf } from '../../../core/client/return-stream.ts'
+import { resultOf, Waiting } from '../../../core/client/return-stream.ts'
+import type { Event } from '../../../core/events/index.ts'
 
 const several = { jid: '1', fun: ['test.ping', 'test.exception'], return: { 'test.ping': true } }
 
@@ -23,5 +24,28 @@ describe('a job with several functions', () => {
     expect(resultOf('web1', codes)).toMatchObject({ retcode: 3, success: false })
     const good = { ...several, retcode: [0, 0], success: [true, true] }
     expect(resultOf('web1', good)).toMatchObject({ retcode: 0, success: true })
+  })
+})
+
+describe('rows of a job', () => {
+  const job = { jid: '20261121034212345678', minions: ['web1'], missing: [] }
+  const rowOf = (number: string | number, data: object, id = 'web1') =>
+    ({ tag: `salt/job/${job.jid}/prog/${id}/${number}`, data: { id, ...data } }) as Event
+
+  test('are told with their number, as a minion event carries them', () => {
+    const waiting = new Waiting(job, 0)
+    const told = { id: 'web1', state: 'progress', number: 2, row: { a: 1 } }
+    expect(waiting.row(rowOf(2, { cmd: '_minion_event', data: { return: { a: 1 } } }))).toEqual(told)
+    expect(waiting.row(rowOf(2, { return: { a: 1 } }))).toEqual(told)
+  })
+  test('of others, without a number, or after the return are none', () => {
+    const waiting = new Waiting(job, 0)
+    expect(waiting.row(rowOf('x', {}))).toBeUndefined()
+    expect(
+      waiting.row({ tag: `salt/job/${job.jid}/ret/web1`, data: { id: 'web1' } } as Event),
+    ).toBeUndefined()
+    expect(waiting.row({ ...rowOf(0, {}), data: { id: 'web2' } } as Event)).toBeUndefined()
+    waiting.returned('web1')
+    expect(waiting.row(rowOf(0, {}))).toBeUndefined()
   })
 })

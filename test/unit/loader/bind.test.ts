@@ -5,6 +5,7 @@ import { SaltError } from '../../../core/base/errors.ts'
 import { Float } from '../../../core/codec/index.ts'
 import { splitArguments } from '../../../core/loader/arguments.ts'
 import { bind } from '../../../core/loader/bind.ts'
+import { Typed } from '../../../core/loader/typed.ts'
 import { makeCheck } from '../../../core/loader/validate.ts'
 
 function bound(params: Params, args: unknown[], kwargs: Record<string, unknown> = {}, pub = {}) {
@@ -172,6 +173,21 @@ describe('validation', () => {
       `'o' must be number or boolean, not "maybe"`,
     )
   })
+  test.each([
+    [p.number({ exclusiveMinimum: 0 }), 0, 'must be > 0'],
+    [p.integer({ multipleOf: 8 }), 12, 'must be multiple of 8'],
+    [p.array(p.integer(), { minItems: 2 }), [1], 'must NOT have fewer than 2 items'],
+    [p.array(p.integer(), { uniqueItems: true }), [1, 1], 'must NOT have duplicate items'],
+    [p.record(p.any(), { maxProperties: 1 }), { a: 1, b: 2 }, 'must NOT have more than 1 properties'],
+    [p.described(p.string({ format: 'date' }), 'A day.'), 'soon', 'must match format "date"'],
+  ])('of constraints: %#', (param, value, sentence) => {
+    expect(reason({ it: param }, value)).toContain(`'it' ${sentence}`)
+  })
+  test('members of a map get their defaults, and may be left out', () => {
+    const point = p.object({ x: p.number(), y: p.default(p.number(), 7), z: p.optional(p.number()) })
+    expect(bound({ point }, [{ x: '1' }])).toEqual({ point: { x: 1, y: 7 } })
+    expect(reason({ point }, {})).toContain("'point' must have required property 'x'")
+  })
   test('names the place inside a list or map', () => {
     expect(reason({ l: p.array(p.number()) }, [1, 'x'])).toBe(`'1' in 'l' must be number, not "x"`)
     expect(reason({ o: p.object({ x: p.number() }) }, { x: 1, y: 2 })).toContain(
@@ -191,7 +207,7 @@ describe('splitting the arguments of a job', () => {
   test('maps marked __kwarg__ and words name=value are keywords', () => {
     expect(splitArguments([1, { __kwarg__: true, a: 1 }, 'b=2', { a: 3 }, 'x==y', '=z', 'a b=c'])).toEqual({
       args: [1, { a: 3 }, 'x==y', '=z', 'a b=c'],
-      kwargs: { a: 1, b: 2 },
+      kwargs: { a: 1, b: new Typed(2, '2') },
     })
   })
   test('a map with keys of other types works too', () => {

@@ -1,28 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Context, Log } from '../../../core/author/index.ts'
-import { createContext, type Loader, type LoaderSettings, openLoader } from '../../../core/loader/index.ts'
+import { describe, expect, test } from 'vitest'
+import type { Context } from '../../../core/author/index.ts'
+import { createContext, type LoaderSettings, openLoader } from '../../../core/loader/index.ts'
+import { call, extensionFolder, quiet } from './folder.ts'
 
 const fixtures = path.resolve(import.meta.dirname, '../../fixtures')
-const quiet: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
-
-let directory: string
-beforeEach(async () => {
-  directory = await mkdtemp(path.join(os.tmpdir(), 'salt-ts-loader-'))
-})
-afterEach(() => rm(directory, { recursive: true, force: true }))
-
-/** Write a file, in the temporary directory, whose name says where. */
-async function put(name: string, text: string): Promise<void> {
-  const file = path.join(directory, name)
-  await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(file, text)
-}
-
-const open = (config: object = {}, settings: Partial<LoaderSettings> = {}) =>
-  openLoader('modules', { config: { module_dirs: [directory], ...config }, log: quiet, ...settings })
+const folder = extensionFolder()
+const { put, open } = folder
 const openFixtures = (config: object = {}, settings: Partial<LoaderSettings> = {}) =>
   openLoader('modules', {
     config: { module_dirs: [fixtures, path.join(fixtures, 'broken')], ...config },
@@ -30,13 +14,6 @@ const openFixtures = (config: object = {}, settings: Partial<LoaderSettings> = {
     timeoutMs: 5000,
     ...settings,
   })
-
-/** Call as a job would be; a missing function gives the sentence why. */
-async function call(loader: Loader, name: string, args: unknown[] = [], kwargs = {}): Promise<unknown> {
-  const found = await loader.get(name)
-  if (!found) return loader.why(name)
-  return found.run(found.bind(args, kwargs), {} as Context)
-}
 
 describe('finding functions', () => {
   test("a user's TypeScript file imports salt-ts and helpers from anywhere, without a package.json", async () => {
@@ -56,6 +33,10 @@ describe('finding functions', () => {
       `import { fn } from 'salt-ts'\nimport dep from 'dep'\nexport const get = fn(() => dep.value)\n`,
     )
     expect(await call(open(), 'plain.get')).toBe(7)
+  })
+  test('a folder of module_dirs may hold the modules itself', async () => {
+    await put('hello.ts', 'export const hi = () => 1\n')
+    expect(await call(open(), 'hello.hi')).toBe(1)
   })
   test('CommonJS, folders with an index and aliases work', async () => {
     await put('modules/old.cjs', 'exports.add = (a, b) => a + b\n')
@@ -100,18 +81,20 @@ describe('precedence', () => {
     await put('b/modules/mod.js', provider('b'))
     await put('ext/modules/mod.js', provider('ext'))
     await put('ext/modules/test.js', provider('my test'))
-    const extension_modules = path.join(directory, 'ext')
-    const module_dirs = [path.join(directory, 'a'), path.join(directory, 'b')]
+    const extension_modules = path.join(folder.path, 'ext')
+    const module_dirs = [path.join(folder.path, 'a'), path.join(folder.path, 'b')]
     expect(await call(open({ module_dirs, extension_modules }), 'mod.who')).toBe('b')
     expect(await call(open({ module_dirs: [], extension_modules }), 'mod.who')).toBe('ext')
     const loader = open({ module_dirs, extension_modules })
     expect(await call(loader, 'test.who')).toBe('my test')
-    expect(await call(loader, 'test.ping')).toBe("'test.ping' is not available.")
+    expect(await call(loader, 'test.ping')).toMatch(
+      /^'test\.ping' is not available\. Possible reasons: '\S+modules\/test\.ts is hidden by \S+ext\/modules\/test\.js'$/,
+    )
   })
   test('_modules and the folder itself serve as well', async () => {
     await put('_modules/one.js', provider('one'))
     await put('direct/two.js', provider('two'))
-    const loader = open({ module_dirs: [directory, path.join(directory, 'direct')] })
+    const loader = open({ module_dirs: [folder.path, path.join(folder.path, 'direct')] })
     expect([await call(loader, 'one.who'), await call(loader, 'two.who')]).toEqual(['one', 'two'])
   })
   test('several files serve one name: the first with a function wins, others add theirs', async () => {
@@ -126,7 +109,7 @@ describe('precedence', () => {
       "'apt.who' is not available. Possible reasons: 'apt is offered as pkg'",
     ])
     expect(await loader.view.functions('pkg.*')).toEqual(['pkg.hold', 'pkg.lock', 'pkg.who'])
-    expect((await loader.view.providers()).pkg).toBe(path.join(directory, 'modules/apt.js'))
+    expect((await loader.view.providers()).pkg).toBe(path.join(folder.path, 'modules/apt.js'))
   })
   test('disabled modules and those not on the whitelist are absent, and say so', async () => {
     await put('modules/mod.js', provider('x'))
@@ -174,7 +157,7 @@ describe('virtual', () => {
     await put('modules/pkg2.js', `export const virtual = () => 'needs more'\n`)
     await loader.reload()
     expect(await call(loader, 'pkg2.install')).toBe(
-      "'pkg2' __virtual__ returned False: needs apt (aptpkg); needs more",
+      "'pkg2' __virtual__ returned False: needs more; needs apt (aptpkg)",
     )
   })
   test('false without a reason, true, and facts', async () => {
@@ -261,7 +244,7 @@ describe('broken files', () => {
   test('all that failed can be listed', async () => {
     await put('modules/bad.js', 'throw 5\n')
     expect(await open().view.failures()).toEqual({
-      [path.join(directory, 'modules/bad.js')]: `${path.join(directory, 'modules/bad.js')}: threw 5`,
+      [path.join(folder.path, 'modules/bad.js')]: `${path.join(folder.path, 'modules/bad.js')}: threw 5`,
     })
   })
 })
@@ -272,6 +255,13 @@ describe('listing and documentation', () => {
     const loader = open()
     expect(await loader.view.functions('bomb.*')).toEqual(['bomb.tick'])
     expect(await loader.view.doc('bomb.tick')).toBe('Boom.')
+  })
+  test('nor to say that a function is not there', async () => {
+    await put('modules/bomb.js', `export const tick = () => 1\nthrow new Error('imported')\n`)
+    const errors: string[] = []
+    const loader = open({}, { log: { ...quiet, error: (line) => errors.push(line) } })
+    expect(await call(loader, 'nosuch.fun')).toBe("'nosuch.fun' is not available.")
+    expect(errors).toEqual([])
   })
   test('documentation has the examples in the form of Salt', async () => {
     const { view } = openFixtures()
@@ -348,7 +338,7 @@ describe('reload', () => {
 
 describe('plugins', () => {
   const openOutputters = () =>
-    openLoader('outputters', { config: { outputter_dirs: [path.join(directory, 'out')] }, log: quiet })
+    openLoader('outputters', { config: { outputter_dirs: [path.join(folder.path, 'out')] }, log: quiet })
 
   test('are the default exports of files', async () => {
     await put(
@@ -389,6 +379,19 @@ describe('the context', () => {
     const context = createContext(base(), open())
     expect(await context.call('test.retcode', [3])).toBe(true)
     expect([context.nested, context.retcode]).toEqual([false, 3])
+  })
+  test('call takes values by position, by name, or both', async () => {
+    await put(
+      'modules/area.ts',
+      `import { fn, p } from 'salt-ts'
+export const of = fn({ width: p.number(), height: p.number() }, ({ width, height }) => [width, height])
+`,
+    )
+    const { call } = createContext(base(), open())
+    expect(await call('area.of', [1, 2])).toEqual([1, 2])
+    expect(await call('area.of', { height: 2, width: 1 })).toEqual([1, 2])
+    expect(await call('area.of', [1], { height: 2 })).toEqual([1, 2])
+    await expect(call('area.of', { width: 1, heigth: 2 })).rejects.toThrow(/not valid: heigth=2/)
   })
   test('nested functions share scratch values and see that they are nested', async () => {
     await put(

@@ -32,9 +32,15 @@ export default {}
     ['export * from "./other.ts"'],
     ['export const { a, b } = make()'],
     ['module.exports = { a }'],
-    ['exports.a = () => 1'],
+    ['if (x) {\n  exports.a = () => 1\n}'],
+    ['Object.assign(exports, { a })'],
   ])('leaves open what the text does not tell: %s', (source) => {
     expect(sourceFacts(source, 'mod')).toMatchObject({ functions: undefined })
+  })
+  test('what CommonJS assigns to its exports is told', () => {
+    const source = `exports.a = fn(() => 1)\nmodule.exports.b = (x) => x\nexports.NAME = 'x'\n`
+    expect(sourceFacts(source, 'mod').functions).toEqual(['a', 'b'])
+    expect([...docsOf(`/** Does it. */\n${source}`).functions]).toEqual([['a', 'Does it.']])
   })
   test('a computed name is left open', () => {
     const computed = `export const virtualName = process.platform\n`

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deferred } from '../../../core/base/deferred.ts'
 import { ReturnSpool, type SpoolEntry } from '../../../core/jobs/return-spool.ts'
 import { Deliverer, type DelivererSettings } from '../../../core/minion/deliverer.ts'
-import { recordingLog } from '../../harness/recording-log.ts'
+import { recordingLog } from '../../../core/testing/recording-log.ts'
 import { until } from '../../harness/until.ts'
 
 let folder: string

@@ -5,6 +5,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Log } from '../../../core/author/context.ts'
 import { collectGrains } from '../../../core/minion/grains.ts'
 
+process.execArgv.length = 0 // what loads files runs what was built, without the test runner's conditions
+
 const log = Object.fromEntries(
   ['trace', 'debug', 'info', 'warn', 'error'].map((level) => [level, vi.fn()]),
 ) as unknown as Log
@@ -44,3 +46,17 @@ test('grains_blacklist takes some away by shell pattern', async () => {
   expect(names).not.toContain('os_family')
   expect(names).toContain('os')
 })
+
+test.each(['for (;;);', 'process.exit(3)'])(
+  'a file that would never let the minion start (%s) is named and skipped',
+  async (line) => {
+    const file = join(directory, 'bad.js')
+    await writeFile(file, `${line}\n`)
+    const options = { id: 'web1', grains_dirs: [directory], config_dir: directory }
+    expect(await collectGrains(options, log, { loadMs: 2000 })).toMatchObject({
+      kernel: 'Linux',
+      secret: 'x',
+    })
+    expect(log.error).toHaveBeenCalledWith(expect.stringMatching(`${file}: .* while it was loaded`))
+  },
+)

@@ -105,7 +105,7 @@ test.each([true, false])(
           await pooled.finished(returned(load, 'there'))
         },
       },
-      async runHere(load, _services, _signal, onShown) {
+      async runHere(load, { onShown }) {
         look()
         await onShown?.(shown)
         return returned(load, 'here')

@@ -200,8 +200,8 @@ describe('a secret argument', () => {
     expect(ret).toMatchObject({ success: false, fun_args: shown })
   })
 
-  test('of a function that is nowhere cannot be known: its arguments are shown as they are', async () => {
-    expect(await run('nosuch.function', ['ada'])).toMatchObject({ fun_args: ['ada'] })
+  test('of a function that is nowhere cannot be known: all its arguments are masked', async () => {
+    expect(await run('nosuch.function', ['ada'])).toMatchObject({ fun_args: ['**********'] })
   })
 })
 

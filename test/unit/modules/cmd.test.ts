@@ -4,13 +4,17 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
+import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import * as cmd from '../../../modules/cmd.ts'
 import { call, fakeContext } from './context.ts'
 
 const isRoot = process.getuid?.() === 0
 let folder: string
+
+/** Stands for every function that is called by name. */
+const fakeCall = (answer: (...call: unknown[]) => unknown) =>
+  (async (...call: unknown[]) => answer(...call)) as unknown as Context['call']
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-cmd-'))
@@ -404,13 +408,27 @@ describe('The relatives of cmd.run', () => {
   })
 
   test.each(['salt://a.sh', 'http://h/a.sh', 'https://h/a.sh'])(
-    'script refuses %s with a reason',
+    'script fetches %s into the cache and runs it from there',
     async (source) => {
-      await expect(call(cmd.script, { source })).rejects.toThrow(
-        /Cannot fetch a script from \w+:\/\/: .*give its path/,
-      )
+      const cached = join(folder, 'cached.sh')
+      await writeFile(cached, '#!/bin/sh\necho "$1"')
+      const asked: unknown[] = []
+      const context = fakeContext({ call: fakeCall((...call) => asked.push(call) && cached) })
+      const outcome = await call(cmd.script, { source, args: ['x'], saltenv: 'dev' }, context)
+      expect(outcome).toMatchObject({ retcode: 0, stdout: 'x' })
+      expect(asked).toEqual([['cp.cache_file', [source], { saltenv: 'dev' }]])
     },
   )
+
+  test('script says that a file is not on the file server', async () => {
+    const context = fakeContext({ call: fakeCall(() => false) })
+    expect(await call(cmd.script, { source: 'salt://no.sh' }, context)).toMatchObject({
+      retcode: 1,
+      stderr: 'salt://no.sh is not on the file server',
+      cache_error: true,
+    })
+    expect(context.retcode).toBe(1)
+  })
 
   test('script says why it could not read', async () => {
     expect(await call(cmd.script, { source: '/nonexistent' })).toEqual({

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Context, isFn, type Job } from 'salt-ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { syncTypesOf } from '../../../core/fileserver/sync/types.ts'
 import * as saltutil from '../../../modules/saltutil.ts'
+import * as saltutilRunner from '../../../runners/saltutil.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 const job = (jid: string, fun: string): Job => ({
@@ -25,6 +27,7 @@ const minion = {
   clearJobCache: vi.fn(),
   request: vi.fn(),
   fire: vi.fn(),
+  sync: vi.fn(),
 }
 let folder: string
 
@@ -41,7 +44,7 @@ const ask = (fn: AnyFn, given: object = {}) =>
     fn,
     given as Record<string, unknown>,
     fakeContext({
-      opts: { pki_dir: folder, extension_modules: folder },
+      opts: { pki_dir: folder, extension_modules: folder, cachedir: folder },
       job: jobs[2]!,
       minion: minion as unknown as Context['minion'],
     }),
@@ -100,6 +103,13 @@ test('refreshes go to the minion', async () => {
   expect(minion.refreshGrains).toHaveBeenCalledTimes(3)
 })
 
+test('clear_cache removes files that were fetched, and nothing else of the minion', async () => {
+  for (const name of ['files/base', 'localfiles', 'extrn_files', 'spool'])
+    await mkdir(join(folder, name), { recursive: true })
+  await ask(saltutil.clear_cache)
+  expect(await readdir(folder)).toEqual(['spool'])
+})
+
 test('caches are cleared by age', async () => {
   await ask(saltutil.clear_job_cache, { hours: 12 })
   await ask(saltutil.clear_cache)
@@ -126,9 +136,56 @@ test('list_extmods lists what was synced', async () => {
   expect(await ask(saltutil.list_extmods)).toEqual({ modules: ['a', 'b'] })
 })
 
-test('every sync function answers that nothing changed', async () => {
+const changes = {
+  added: ['modules.hello'],
+  changed: [],
+  removed: ['modules.old'],
+  failed: {},
+  lines: ['modules.hello', 'modules.old (removed)'],
+}
+
+test('every sync function asks for its type, and gives the list', async () => {
   const sync = Object.entries(saltutil).filter(([name, value]) => name.startsWith('sync_') && isFn(value))
-  expect(sync).toHaveLength(20)
-  for (const [name, fn] of sync) if (name !== 'sync_all') expect(await ask(fn as AnyFn)).toEqual([])
-  expect(await ask(saltutil.sync_all)).toMatchObject({ modules: [], grains: [] })
+  minion.sync.mockImplementation(async ({ types = ['modules'] }) => ({ [types[0]]: changes }))
+  for (const [name, fn] of sync)
+    if (name !== 'sync_all') expect(await ask(fn as AnyFn)).toEqual(changes.lines)
+  const types = sync.map(([name]) => name.slice('sync_'.length)).filter((name) => name !== 'all')
+  const renamed = new Map([
+    ['outputters', 'output'],
+    ['pillars', 'pillar'],
+  ])
+  expect(minion.sync.mock.calls.map(([{ types }]) => types)).toEqual(
+    types.map((type) => [renamed.get(type) ?? type]),
+  )
+})
+
+test('every type that concerns a minion has a sync function of its name, and so has every type of a master', () => {
+  const named = (functions: object) => (name: string) => Object.hasOwn(functions, `sync_${name}`)
+  expect(syncTypesOf('minion').filter(({ name }) => !named(saltutil)(name))).toEqual([])
+  expect(syncTypesOf('master').filter(({ name }) => !named(saltutilRunner)(name))).toEqual([])
+})
+
+test('sync_all gives a list for each type, or with details all that is known', async () => {
+  minion.sync.mockResolvedValue({ modules: changes })
+  const { lines, ...details } = changes
+  expect(
+    await ask(saltutil.sync_all, { saltenv: 'base,dev', extmod_whitelist: { modules: ['hello'] } }),
+  ).toEqual({
+    modules: lines,
+  })
+  expect(minion.sync).toHaveBeenCalledWith({
+    saltenv: 'base,dev',
+    refresh: true,
+    whitelist: { modules: ['hello'] },
+    blacklist: undefined,
+  })
+  expect(await ask(saltutil.sync_all, { details: true })).toEqual({ modules: details })
+})
+
+test('a sync fails if something that is there cannot be loaded', async () => {
+  const failed = { 'modules.bad': '/x/bad.ts:3: SyntaxError: Unexpected "="' }
+  minion.sync.mockResolvedValue({ modules: { ...changes, failed } })
+  const context = fakeContext({ minion: minion as unknown as Context['minion'] })
+  await call(saltutil.sync_modules, {}, context)
+  expect(context.retcode).toBe(1)
 })

@@ -1,9 +1,12 @@
+import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, openLoader } from '../../../core/loader/index.ts'
 import { fakeContext } from './context.ts'
 
 const loader = openLoader('modules', { config: {}, log: fakeContext().log })
+
+const fileOf = (module: string) => path.resolve(import.meta.dirname, `../../../modules/${module}.ts`)
 
 async function run(name: string, args: unknown[] = [], overrides: Partial<Context> = {}) {
   return createContext(fakeContext(overrides), loader).call(name, args)
@@ -73,4 +76,25 @@ test('reload_modules reaches this process and the minion', async () => {
   expect(await run('sys.reload_modules', [], { minion })).toBe(true)
   expect(refreshed).toBe(1)
   expect(await run('test.ping')).toBe(true)
+})
+
+test('why says where a function or plugin comes from, and schema what it takes', async () => {
+  expect(await run('sys.why', ['test.ping'])).toEqual({
+    name: 'test.ping',
+    provided_by: expect.stringMatching(/modules\/test\.ts$/),
+    files: { [fileOf('test')]: 'provides it' },
+  })
+  expect(await run('sys.why', ['nested', 'outputters'])).toHaveProperty('provided_by')
+  await expect(run('sys.why', ['x', 'nosuch'])).rejects.toThrow("no kind of extensions called 'nosuch'")
+  expect(await run('sys.schema', ['test.echo'])).toMatchObject({
+    'test.echo': { type: 'object', required: ['text'], properties: { text: {} } },
+  })
+})
+
+test('lists of kinds that nobody has installed are empty', async () => {
+  expect(await run('sys.list_renderers')).toEqual([])
+  for (const name of ['list_state_modules', 'list_state_functions'])
+    expect(await run(`sys.${name}`)).toEqual([])
+  for (const name of ['state_doc', 'state_argspec', 'state_schema'])
+    expect(await run(`sys.${name}`)).toEqual({})
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Context, MasterServices, StoredJob, StoredReturn } from '../../../core/author/index.ts'
+import * as doctor from '../../../runners/doctor.ts'
 import * as event from '../../../runners/event.ts'
 import * as jobs from '../../../runners/jobs.ts'
 import * as manage from '../../../runners/manage.ts'
@@ -47,6 +48,12 @@ function master(answers: Answer[] = []): MasterServices {
     acceptedIds: async () => ['web02', 'web01', 'db01'],
     cachedGrains: async () => undefined,
     connectedIds: async () => ['web01', 'web02', 'stranger'],
+    fileServer: {
+      envs: async () => ({ roots: ['base', 'dev'] }),
+      list: async () => ({ files: ['a/b'], dirs: ['a', 'c'], emptyDirs: ['c'], links: { l: 'a' } }),
+      clearListCache: async (saltenv = ['base', 'dev']) => ({ roots: saltenv }),
+    },
+    sync: async () => ({}),
   }
 }
 
@@ -246,6 +253,39 @@ describe('test', () => {
     expect(await runnerTest.get_opts.run({}, { opts } as unknown as Context)).toEqual({
       ...opts,
       mysql_password: '**********',
+    })
+  })
+})
+
+describe('doctor', () => {
+  const answer = (id: string, value: unknown): Answer => ({ id, return: value })
+
+  test('module puts minions together that have a function from the same file, or lack it for the same reason', async () => {
+    const has = { name: 'pkg.install', provided_by: '/m/apt.ts', files: { '/m/apt.ts': 'provides it' } }
+    const lacks = {
+      name: 'pkg.install',
+      provided_by: null,
+      files: { '/m/apt.ts': 'is not offered: needs apt' },
+    }
+    const nowhere = { name: 'pkg.install', provided_by: null, files: {}, advice: 'No file is called so' }
+    const answers = [
+      answer('b', has),
+      answer('a', has),
+      answer('c', lacks),
+      answer('d', nowhere),
+      answer('p', "'sys.why' is not available."),
+      { id: 'e', return: undefined, missing: 'not connected' },
+    ]
+    const args = { name: 'pkg.install', kind: 'modules', tgt: '*', tgt_type: 'glob', timeout: undefined }
+    expect(await call(doctor.module, args, answers)).toEqual({
+      name: 'pkg.install',
+      provided_by: { '/m/apt.ts': ['a', 'b'] },
+      not_available: {
+        '/m/apt.ts is not offered: needs apt': ['c'],
+        'No file is called so': ['d'],
+        "cannot say: 'sys.why' is not available.": ['p'],
+      },
+      no_answer: { e: 'not connected' },
     })
   })
 })

@@ -1,0 +1,88 @@
+/** The types of `call('cmd.run', { cmd: 'id' })`: names, arguments and results of functions that are called by name. */
+import type { Args, Param, Params } from './params.ts'
+
+/**
+ * Functions whose types `call` knows: `'cmd.run': typeof import('./cmd.js').run`. Those of salt-ts are in it; the command
+ * `salt-ts types` writes the file that adds those of a folder of modules.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open for declaration merging
+export interface Functions {}
+
+/** A name in {@link Functions}, or any other. */
+export type FunctionName = Extract<keyof Functions, string> | (string & Record<never, never>)
+
+// In these types no condition narrows or distributes over `N` or `F`: TypeScript would look at every function there is to
+// know about one, and a function that gives what `call` gives would be a reason of its own type.
+
+/** What `call` takes besides the name. A function it has no types of takes anything. */
+export type CallArguments<N> = [N] extends [keyof Functions]
+  ? ArgumentsOf<Functions[N]>
+  : [args?: readonly unknown[] | Keywords, kwargs?: Keywords]
+
+/** What `call` gives. */
+export type CallResult<N> = [N] extends [keyof Functions] ? ResultOf<Functions[N]> : unknown
+
+type Keywords = Readonly<Record<string, unknown>>
+
+/** What a function may be called with: a map of values by name, or a list by position and more by name. */
+export type ArgumentsOf<F> = [F] extends [{ readonly params: infer P extends Params }]
+  ? [Required<P>] extends [never]
+    ? [args?: Named<P> | Positional<P>, kwargs?: Partial<Named<P>>]
+    : [args: Named<P> | Positional<P>, kwargs?: Partial<Named<P>>]
+  : [F] extends [(...given: infer A) => unknown]
+    ? [args?: Readonly<A>]
+    : [args?: readonly unknown[] | Keywords, kwargs?: Keywords]
+
+/** What a call of the function gives. */
+export type ResultOf<F> = [F] extends [{ readonly run: (...given: never) => infer R }]
+  ? Result<R>
+  : [F] extends [(...given: never) => infer R]
+    ? Result<R>
+    : unknown
+
+/**
+ * What a call gives whose function returns R: what a promise comes to; of a generator what it returns in the end, else
+ * all that it yielded.
+ */
+export type Result<R> =
+  R extends AsyncGenerator<infer Row, infer End, infer _Next>
+    ? Collected<Row, End>
+    : R extends Generator<infer Row, infer End, infer _Next>
+      ? Collected<Row, End>
+      : Awaited<R>
+type Collected<Row, End> = undefined extends End ? Exclude<End, void> | Row[] : End
+
+/** What a function may return of which a call is to give T. */
+export type Returned<T> =
+  | T
+  | Promise<T>
+  | AsyncGenerator<unknown, T>
+  | (T extends readonly (infer Row)[] ? AsyncGenerator<Row, void> : never)
+
+/** R, where a call is declared to give T. */
+export type Declared<R, T> =
+  R extends AsyncGenerator<infer Row> ? AsyncGenerator<Row, T> : R extends Promise<unknown> ? Promise<T> : T
+
+/** Parameters that are given by name. */
+type Names<P extends Params> = { [K in keyof P]: P[K] extends Param<unknown, 'value'> ? K : never }[keyof P]
+type Optional<P extends Params> = {
+  [K in keyof P]: P[K] extends Param<unknown, 'value', true> ? K : never
+}[keyof P]
+type Required<P extends Params> = Exclude<Names<P>, Optional<P>>
+
+type Named<P extends Params> = [Names<P> | Collector<P>] extends [never]
+  ? Readonly<Record<string, never>>
+  : Readonly<Pick<Args<P>, Required<P>>> &
+      Readonly<Partial<Pick<Args<P>, Exclude<Names<P>, Required<P>>>>> &
+      ([Collector<P>] extends [never] ? unknown : Keywords)
+
+/** The parameter that takes all other keywords. */
+type Collector<P extends Params> = {
+  [K in keyof P]: P[K] extends Param<unknown, 'keywords'> ? K : never
+}[keyof P]
+
+/** The order of parameters is not known to types: each value has to fit one of them. */
+type Positional<P extends Params> = readonly (Args<P>[Names<P>] | Rest<P>)[]
+type Rest<P extends Params> = {
+  [K in keyof P]: P[K] extends Param<readonly (infer T)[], 'rest'> ? T : never
+}[keyof P]

@@ -1,0 +1,38 @@
+import { lstat, mkdir, readFile, rm, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { packageRoot } from '../../loader/own-package.ts'
+
+/**
+ * Let `salt-ts` be found from a directory where it is not installed, by editors, tsc and npm's scripts: `node_modules` gets a
+ * link to this running copy. (Programs of salt-ts find it without.) Gives what was done.
+ */
+export async function linkSaltTs(directory: string): Promise<string | undefined> {
+  if (isFoundFrom(directory)) return undefined
+  const modules = path.join(directory, 'node_modules')
+  await mkdir(path.join(modules, '.bin'), { recursive: true })
+  const link = path.join(modules, 'salt-ts')
+  const isLink = await lstat(link).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  )
+  if (isLink) await rm(link) // to a copy that is there no more
+  await symlink(packageRoot, link)
+  const { bin } = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8')) as {
+    bin: object
+  }
+  for (const [name, file] of Object.entries(bin)) {
+    const target = path.join('..', 'salt-ts', String(file))
+    await symlink(target, path.join(modules, '.bin', name)).catch(() => undefined) // another package's
+  }
+  return `linked node_modules/salt-ts to ${packageRoot}, since salt-ts is not installed here`
+}
+
+function isFoundFrom(directory: string): boolean {
+  try {
+    createRequire(path.join(directory, 'package.json')).resolve('salt-ts/package.json')
+    return true
+  } catch {
+    return false
+  }
+}

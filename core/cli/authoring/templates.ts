@@ -1,0 +1,176 @@
+/** What `salt-ts create` writes, by kind. Each is complete: it type-checks, and its test passes. */
+import type { KindName } from '../../loader/kinds.ts'
+
+export interface Template {
+  readonly kind: KindName
+  /** The file, by the name users will type. */
+  source(name: string): string
+  test(name: string): string
+  /** The command that tries it out, where there is one. */
+  tryOut?(name: string): string
+}
+
+const TEST_HEAD = "import assert from 'node:assert/strict'\nimport { test } from 'node:test'\n"
+const RUN_HEAD = `${TEST_HEAD}import { run } from 'salt-ts/testing'\n`
+
+const module: Template = {
+  kind: 'modules',
+  source: (name) => `/** What ${name} is for, in a sentence. */
+import { fn, p } from 'salt-ts'
+
+/**
+ * Say hello.
+ *
+ * @example salt '*' ${name}.greet Ada times=2
+ */
+export const greet = fn(
+  { name: p.string(), times: p.default(p.integer({ minimum: 1 }), 1) },
+  ({ name, times }, { id }) => Array.from({ length: times }, () => \`Hello, \${name}, from \${id}!\`),
+)
+
+/**
+ * Who the minion runs as.
+ *
+ * @example salt '*' ${name}.whoami
+ */
+export const whoami = fn(async (_, { call }) => {
+  const answer = await call('cmd.run', { cmd: 'id -un' })
+  return answer.trim()
+})
+`,
+  test: (name) => `${RUN_HEAD}import { greet, whoami } from './${name}.ts'
+
+test('greets as often as it is asked to', async () => {
+  const { result } = await run(greet, { name: 'Ada', times: 2 }, { id: 'web1' })
+  assert.deepEqual(result, ['Hello, Ada, from web1!', 'Hello, Ada, from web1!'])
+})
+
+test('refuses what makes no sense', async () => {
+  await assert.rejects(run(greet, { name: 'Ada', times: 0 }), /'times' must be >= 1/)
+})
+
+test('asks the system who it is', async () => {
+  const { result } = await run(whoami, [], { calls: { 'cmd.run': 'ada\\n' } })
+  assert.equal(result, 'ada')
+})
+`,
+  tryOut: (name) => `npx salt-call --local -m . ${name}.greet Ada`,
+}
+
+const runner: Template = {
+  kind: 'runners',
+  source: (name) => `/** What ${name} is for, in a sentence. */
+import { fn, p } from 'salt-ts'
+
+/**
+ * Minions that answer, and those that do not.
+ *
+ * @example salt-run ${name}.answering 'web*'
+ */
+export const answering = fn({ tgt: p.default(p.string(), '*') }, async ({ tgt }, { master }) => {
+  const yes: string[] = []
+  const no: string[] = []
+  for await (const { id, missing } of master.run({ tgt, fun: 'test.ping' })) (missing ? no : yes).push(id)
+  return { yes: yes.sort(), no: no.sort() }
+})
+`,
+  test: (name) => `${RUN_HEAD}import { answering } from './${name}.ts'
+
+test('tells who answers from who does not', async () => {
+  const { result } = await run(answering, { tgt: 'web*' }, {
+    master: {
+      async *run({ tgt }) {
+        assert.equal(tgt, 'web*')
+        yield { id: 'web2', return: undefined, missing: 'it is not connected' }
+        yield { id: 'web1', return: true }
+      },
+    },
+  })
+  assert.deepEqual(result, { yes: ['web1'], no: ['web2'] })
+})
+`,
+  tryOut: (name) =>
+    `npx salt-run ${name}.answering  # on the master's host, where module_dirs names this folder`,
+}
+
+const grains: Template = {
+  kind: 'grains',
+  source: (name) => `/** What the grains of ${name} say of a host, in a sentence. */
+import { readFile } from 'node:fs/promises'
+import { grains } from 'salt-ts'
+
+export default grains({
+  async collect({ log }) {
+    const text = await readFile('/etc/${name}', 'utf8').catch(() => undefined)
+    if (text === undefined) log.debug('There is no /etc/${name}')
+    return { ${name}: text?.trim() ?? 'unknown' }
+  },
+})
+`,
+  test: (name) => `${TEST_HEAD}import { fakeLog } from 'salt-ts/testing'
+import source from './${name}.ts'
+
+test('a host that does not say is unknown', async () => {
+  const { log } = fakeLog()
+  assert.deepEqual(await source.collect({ opts: {}, grains: {}, log }), { ${name}: 'unknown' })
+})
+`,
+  tryOut: (name) => `npx salt-call --local -m . grains.item ${name}`,
+}
+
+const outputter: Template = {
+  kind: 'outputters',
+  source: (name) => `/** What ${name} makes of a value, in a sentence. */
+import { outputter } from 'salt-ts'
+
+export default outputter({
+  render(value, { color }) {
+    const text = JSON.stringify(value) ?? 'nothing'
+    return color ? \`\\u001b[32m\${text}\\u001b[0m\` : text
+  },
+})
+`,
+  test: (name) => `${TEST_HEAD}import plugin from './${name}.ts'
+
+test('renders a value on one line', () => {
+  assert.equal(plugin.render({ web1: true }, { color: false }), '{"web1":true}')
+})
+`,
+  tryOut: (name) => `npx salt-call --local -m . --out ${name} test.ping`,
+}
+
+const matcher: Template = {
+  kind: 'matchers',
+  source: (name) => `/** Which minions ${name} means, in a sentence. */
+import { matcher } from 'salt-ts'
+
+export default matcher({
+  match: (expression, { grains }) => (grains ? grains.host === expression : 'unknown'),
+})
+`,
+  test: (name) => `${TEST_HEAD}import plugin from './${name}.ts'
+
+const options = { delimiter: ':', nodegroups: {}, match: () => 'unknown' as const }
+
+test('means the minion of that host', () => {
+  assert.equal(plugin.match('web1', { id: 'm1', grains: { host: 'web1' } }, options), true)
+  assert.equal(plugin.match('web2', { id: 'm1', grains: { host: 'web1' } }, options), false)
+})
+
+test('does not guess where no grains are known', () => {
+  assert.equal(plugin.match('web1', { id: 'm1' }, options), 'unknown')
+})
+`,
+}
+
+/** By what people call the kind: one of it. */
+const templates: ReadonlyMap<string, Template> = new Map(
+  Object.entries({ module, runner, grains, outputter, matcher }),
+)
+
+export const templateWords: readonly string[] = [...templates.keys()]
+
+/** `module` or `modules`, `grain` or `grains`. */
+export function findTemplate(word: string): Template | undefined {
+  return templates.get(word) ?? templates.get(`${word}s`) ?? templates.get(word.replace(/s$/, ''))
+}

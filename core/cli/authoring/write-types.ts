@@ -1,0 +1,34 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { SaltError } from '../../base/errors.ts'
+import { catalogueOf, HEAD } from './catalogue.ts'
+
+/** Write the catalogue of a folder of modules, or of the folder `modules` in it. Gives what to tell. */
+export async function writeTypes(given: string): Promise<string> {
+  const folder = await modulesIn(given)
+  const file = path.join(folder, '_catalogue.d.ts')
+  const { text, names, unread } = await catalogueOf(folder)
+  if (names.length === 0) throw new SaltError('FUNCTION_NOT_FOUND', emptySentence(folder, unread), { folder })
+  const old = await readFile(file, 'utf8').catch(() => undefined)
+  if (old !== undefined && !old.startsWith(HEAD))
+    throw new SaltError('INVOCATION', `${file} was not written by salt-ts types; rename it first.`, { file })
+  if (old !== text) await writeFile(file, text)
+  const functions = `${names.length} function${names.length === 1 ? '' : 's'}`
+  return [
+    `${file} ${old === text ? 'is current' : 'written'}: ${functions}`,
+    ...unread.map((reason) => `Note: left out, since it cannot be imported: ${reason}`),
+  ].join('\n')
+}
+
+async function modulesIn(folder: string): Promise<string> {
+  for (const name of ['modules', '_modules']) {
+    const inner = path.join(folder, name)
+    if ((await stat(inner).catch(() => undefined))?.isDirectory()) return inner
+  }
+  return folder
+}
+
+function emptySentence(folder: string, unread: readonly string[]): string {
+  const reasons = unread.map((reason) => ` ${reason}`).join('')
+  return `There is no function in ${folder} that TypeScript could know: no .ts file exports one.${reasons}`
+}

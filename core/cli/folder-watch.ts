@@ -1,0 +1,97 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { deferred } from '../base/deferred.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+
+/** Editors write a file in several steps: a change counts when there was quiet for so long. Milliseconds. */
+const QUIET_MS = 100
+
+/** Tells of files that are saved below some folders, in folders that come later, too. */
+export class FolderWatch {
+  readonly #folders: readonly string[]
+  readonly #watchers = new Map<string, FSWatcher>()
+  #saved: string | undefined
+  #told = deferred<string>()
+  #quiet: NodeJS.Timeout | undefined
+
+  static async open(folders: readonly string[]): Promise<FolderWatch> {
+    const opened = new FolderWatch(folders)
+    await opened.#addAll()
+    return opened
+  }
+
+  private constructor(folders: readonly string[]) {
+    this.#folders = folders
+  }
+
+  /** Resolves with the first file that was saved since it was last asked. Rejects if the system watches no more folders. */
+  async next(): Promise<string> {
+    const file = await this.#told.promise
+    this.#told = deferred()
+    return file
+  }
+
+  close(): void {
+    clearTimeout(this.#quiet)
+    for (const folder of [...this.#watchers.keys()]) this.#forget(folder)
+  }
+
+  async #addAll(): Promise<void> {
+    await Promise.all(this.#folders.map((folder) => this.#add(folder)))
+  }
+
+  async #add(folder: string): Promise<void> {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined)
+    if (!entries) return
+    if (!this.#watchers.has(folder)) this.#watch(folder)
+    const inside = entries.filter((entry) => entry.isDirectory() && isOwn(entry.name))
+    await Promise.all(inside.map((entry) => this.#add(path.join(folder, entry.name))))
+  }
+
+  #watch(folder: string): void {
+    try {
+      const watcher = watch(folder, (event, name) => {
+        if (name === null || !isOwn(name)) return
+        const file = path.join(folder, name)
+        if (event === 'rename') this.#forget(file) // it may be a folder that is gone, or another one by now
+        this.#note(file)
+      })
+      this.#watchers.set(
+        folder,
+        watcher.on('error', () => this.#forget(folder)),
+      )
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw notWatched(folder, error)
+    }
+  }
+
+  #note(file: string): void {
+    this.#saved ??= file
+    clearTimeout(this.#quiet)
+    this.#quiet = setTimeout(() => void this.#tell().catch((error) => this.#told.reject(error)), QUIET_MS)
+  }
+
+  async #tell(): Promise<void> {
+    await this.#addAll()
+    this.#told.resolve(this.#saved ?? '')
+    this.#saved = undefined
+  }
+
+  /** A folder and those in it. */
+  #forget(folder: string): void {
+    for (const [known, watcher] of this.#watchers) {
+      if (known !== folder && !known.startsWith(folder + path.sep)) continue
+      watcher.close()
+      this.#watchers.delete(known)
+    }
+  }
+}
+
+function notWatched(folder: string, cause: unknown): SaltError {
+  const message = `${folder} cannot be watched: ${messageOf(cause)}. If the system's limit is reached, raise fs.inotify.max_user_watches, or name a smaller folder with -m.`
+  return new SaltError('PERMISSIONS', message, { folder }, { cause })
+}
+
+/** What npm, version control and editors keep in a folder is not what people save there. */
+const isOwn = (name: string) => !/^\.|^node_modules$|~$|\.sw.$|^4913$/.test(name)

@@ -1,0 +1,36 @@
+/** Shows what would become of a job that was not sent. */
+import type { Plan, PlannedCall } from '../client/index.ts'
+import { tell } from './console.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { Printer } from './printer.ts'
+
+/** The exit code: 0 only if it would work everywhere. */
+export async function showPlan(plan: Plan, printer: Printer): Promise<number> {
+  if (!plan.allowed) {
+    await printer.print({ allowed: false, user: plan.user })
+    tell(`ERROR: User ${plan.user} may not publish this (publisher_acl).`)
+    return exitCodes.nothing
+  }
+  const { user, minions, connected, missing, groups } = plan
+  const away = minions.filter((id) => !connected.includes(id))
+  const calls = groups.map((group) => ({ minions: group.minions, calls: group.calls.map(shown) }))
+  await printer.print({
+    allowed: true,
+    user,
+    connected,
+    ...(away.length > 0 && { 'not known to be connected': away }),
+    ...(missing.length > 0 && { 'no accepted key': missing }),
+    groups: calls,
+  })
+  if (minions.length === 0) {
+    tell('ERROR: No minions match the target.')
+    return exitCodes.nothing
+  }
+  const works = groups.every((group) => group.calls.every(({ refusal }) => refusal === undefined))
+  return works && away.length + missing.length === 0 ? exitCodes.ok : exitCodes.failed
+}
+
+function shown({ fun, known, arguments: given, refusal }: PlannedCall): Record<string, unknown> {
+  if (refusal !== undefined) return { fun, 'would refuse': refusal }
+  return { fun, [known ? 'arguments' : 'arguments (what it takes is not known)']: given }
+}

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { tell } from './console.ts'
+import { exitCodes } from './exit-codes.ts'
+import { FolderWatch } from './folder-watch.ts'
+
+/** A run that does not end when it is told to is killed after so long. */
+const GRACE_MS = 1000
+
+/**
+ * Run a command, and again whenever a file below one of the folders is saved, until Ctrl-C. Each run is a process of its
+ * own, which reads everything anew; it may fail or crash, and if it still runs at the next change it is ended.
+ */
+export async function runOnChange(command: readonly string[], folders: readonly string[]): Promise<number> {
+  const interrupted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
+  const aborted = once(interrupted.signal, 'abort')
+  const watch = await FolderWatch.open(folders)
+  tell(separator('runs again when a file is saved, until Ctrl-C'))
+  while (!interrupted.signal.aborted) {
+    const changed = new AbortController()
+    const run = runOnce(command, AbortSignal.any([changed.signal, interrupted.signal]))
+    const saved = await Promise.race([watch.next(), aborted])
+    changed.abort()
+    await run
+    if (typeof saved === 'string') tell(separator(`${path.relative('.', saved)} was saved`))
+  }
+  watch.close()
+  return exitCodes.interrupted
+}
+
+function separator(text: string): string {
+  const [time] = new Date().toTimeString().split(' ')
+  return `── ${time} ${text} `.padEnd(80, '─')
+}
+
+/** What it prints is shown; how it ended is told only if a signal did it. */
+async function runOnce([program = '', ...args]: readonly string[], end: AbortSignal): Promise<void> {
+  const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const exited = once(child, 'exit') as Promise<[number | null, string | null]>
+  let killing: NodeJS.Timeout | undefined
+  const stop = () => {
+    child.kill()
+    killing = setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
+  }
+  end.addEventListener('abort', stop)
+  const [, signal] = await exited
+  end.removeEventListener('abort', stop)
+  clearTimeout(killing)
+  if (signal !== null && !end.aborted) tell(`The run was ended by ${signal}.`)
+}
+
+/** The npm package a folder is a part of, whose files it may import; the folder itself if there is none. */
+export function packageOf(folder: string): string {
+  for (let at = folder; ; at = path.dirname(at)) {
+    if (existsSync(path.join(at, 'package.json'))) return at
+    if (at === path.dirname(at)) return folder
+  }
+}

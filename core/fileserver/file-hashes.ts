@@ -1,0 +1,69 @@
+import { createHash, type Hash } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import type { ServedFile } from '../author/files.ts'
+
+const PIECE = 1024 * 1024
+const KEPT = 50_000
+/** What was changed so lately may be changed again without its times telling. */
+const TICK_MS = 2_000
+
+/** Hashes of files, remembered as long as a file's times, size and inode stay as they were. */
+export class FileHashes {
+  readonly #type: string
+  readonly #known = new Map<string, { readonly stamp: string; readonly hash: Promise<string> }>()
+
+  /** `type`: of the option `hash_type`. */
+  constructor(type: string) {
+    this.#type = type
+  }
+
+  /** Of an open file, in hexadecimal. Those who ask for the same file at once share the work. */
+  async of({ handle, path, stat }: ServedFile): Promise<string> {
+    const stamp = stampOf(stat)
+    const known = this.#known.get(path)
+    if (known?.stamp === stamp) return known.hash
+    const hash = hashOf(handle, this.#type)
+    this.#keep(path, { stamp, hash })
+    try {
+      return await hash
+    } catch (error) {
+      this.#forget(path, hash)
+      throw error
+    } finally {
+      await this.#forgetUnsettled(path, hash, handle, stamp)
+    }
+  }
+
+  #forget(path: string, hash: Promise<string>): void {
+    if (this.#known.get(path)?.hash === hash) this.#known.delete(path)
+  }
+
+  #keep(path: string, entry: { readonly stamp: string; readonly hash: Promise<string> }): void {
+    const [oldest] = this.#known.keys()
+    if (this.#known.size >= KEPT && oldest !== undefined) this.#known.delete(oldest)
+    this.#known.set(path, entry)
+  }
+
+  /** Only the hash of a file that was left alone meanwhile, and for a while before, is that of its stamp. */
+  async #forgetUnsettled(path: string, hash: Promise<string>, handle: FileHandle, stamp: string) {
+    const now = await handle.stat({ bigint: true }).catch(() => undefined)
+    const isSettled = now && stampOf(now) === stamp && Date.now() - Number(now.mtimeMs) > TICK_MS
+    if (!isSettled) this.#forget(path, hash)
+  }
+}
+
+/** The digest of an open file from its beginning, without holding up anything else. */
+export async function hashOf(handle: FileHandle, type: string): Promise<string> {
+  const hash: Hash = createHash(type)
+  const piece = Buffer.allocUnsafe(PIECE)
+  for (let at = 0; ; ) {
+    const { bytesRead } = await handle.read(piece, 0, PIECE, at)
+    if (bytesRead === 0) return hash.digest('hex')
+    hash.update(piece.subarray(0, bytesRead))
+    at += bytesRead
+  }
+}
+
+const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  [dev, ino, size, mtimeNs, ctimeNs].join(':')

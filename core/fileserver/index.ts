@@ -1,0 +1,6 @@
+export { openFileClient } from './file-client.ts'
+export { FileServer, type FileServerConfig } from './file-server.ts'
+export { localFileServer } from './local.ts'
+export { receiveFile } from './receive.ts'
+export { fileRequests } from './requests.ts'
+export { hasChanged, syncExtensions } from './sync/sync.ts'

@@ -1,0 +1,21 @@
+import type { Log } from '../author/context.ts'
+import type { Ask } from './download.ts'
+import { FileServer, type FileServerConfig } from './file-server.ts'
+import { fileRequests } from './requests.ts'
+
+/** A file server of this process, opened when it is first needed, and how to ask it as a minion asks its master. */
+export function localFileServer(
+  config: FileServerConfig,
+  log: Log,
+): { readonly ask: Ask; server(): Promise<FileServer> } {
+  let server: Promise<FileServer> | undefined
+  let requests: Promise<ReturnType<typeof fileRequests>> | undefined
+  const open = () => (server ??= FileServer.open(config, log))
+  return {
+    server: open,
+    async ask(load) {
+      requests ??= open().then((opened) => fileRequests(opened, config))
+      return (await requests).get(String(load.cmd))?.(load)
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import { access, constants, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import type { Dependency } from '../author/kinds.ts'
+
+export interface DependencyFacts {
+  /** The file that needs something: packages are looked for from its place. */
+  readonly path: string
+  /** Is there a function of that name? */
+  hasFunction(name: string): Promise<boolean>
+}
+
+/** What is missing: a reason for the whole file, and for functions of it. */
+export interface Missing {
+  readonly file: string | undefined
+  readonly functions: ReadonlyMap<string, string>
+}
+
+/**
+ * Check what a file declares to need (`export const dependsOn = [{ binary: 'git' }]`, Salt's `@depends`).
+ * Throws a sentence if the declaration is not understood.
+ */
+export async function missingDependencies(declared: unknown, facts: DependencyFacts): Promise<Missing> {
+  const functions = new Map<string, string>()
+  let file: string | undefined
+  for (const dependency of readDeclaration(declared)) {
+    const reason = await reasonFor(dependency, facts)
+    if (reason === undefined) continue
+    if (!dependency.functions) file ??= reason
+    else for (const name of dependency.functions) functions.set(name, reason)
+  }
+  return { file, functions }
+}
+
+function readDeclaration(declared: unknown): readonly Dependency[] {
+  if (declared === undefined) return []
+  const list = Array.isArray(declared) ? declared : [declared]
+  const wrong = list.find((one) => !isDependency(one))
+  if (wrong === undefined) return list
+  throw new Error(
+    `dependsOn has ${JSON.stringify(wrong)}, which is none of { binary }, { package }, { function }, each a text or a list of texts`,
+  )
+}
+
+function isDependency(one: unknown): one is Dependency {
+  if (typeof one !== 'object' || one === null) return false
+  const { binary, package: npm, function: called, functions = [], ...others } = one as Record<string, unknown>
+  const given = [binary, npm, called].filter((value) => value !== undefined)
+  return (
+    given.length === 1 && isTexts(given[0]) && Array.isArray(functions) && Object.keys(others).length === 0
+  )
+}
+
+const isTexts = (value: unknown) =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+
+/** Of several names all must be there. */
+async function reasonFor(dependency: Dependency, facts: DependencyFacts): Promise<string | undefined> {
+  if (dependency.binary !== undefined) {
+    const missing = await firstMissing(dependency.binary, hasProgram)
+    return missing && `needs the program '${missing}', which is not in PATH`
+  }
+  if (dependency.package !== undefined) {
+    const missing = await firstMissing(dependency.package, async (name) => hasPackage(name, facts.path))
+    const folder = path.dirname(facts.path)
+    return missing && `needs the npm package '${missing}': run 'npm install ${missing}' in ${folder} or above`
+  }
+  const missing = await firstMissing(dependency.function, facts.hasFunction)
+  return missing && `needs the function '${missing}', which is not available`
+}
+
+async function firstMissing(
+  names: string | readonly string[],
+  isThere: (name: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (const name of [names].flat()) if (!(await isThere(name))) return name
+  return undefined
+}
+
+async function hasProgram(name: string): Promise<boolean> {
+  const folders = name.includes('/')
+    ? ['/']
+    : (process.env.PATH ?? '').split(path.delimiter).filter(path.isAbsolute)
+  for (const folder of folders) if (await isProgram(path.resolve(folder, name))) return true
+  return false
+}
+
+async function isProgram(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK)
+    return (await stat(file)).isFile()
+  } catch {
+    return false
+  }
+}
+
+function hasPackage(name: string, from: string): boolean {
+  const require = createRequire(from)
+  try {
+    require.resolve(name)
+    return true
+  } catch (error) {
+    // A package without an entry for `require` is there all the same.
+    return (error as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED'
+  }
+}

@@ -1,0 +1,5 @@
+/** `mod.fun` at the first point. */
+export function splitName(name: string): [module: string, own: string | undefined] {
+  const at = name.indexOf('.')
+  return at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)]
+}

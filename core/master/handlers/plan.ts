@@ -1,0 +1,58 @@
+import type { Params } from '../../author/params.ts'
+import { MASK } from '../../base/secret.ts'
+import type { ClearHandler } from '../../channel/request-server.ts'
+import { connectedIds } from '../../jobs/connected.ts'
+import { refusals } from '../../wire/envelope.ts'
+import { publishReplies, readPublish } from '../../wire/publish-request.ts'
+import { foreseeJob, type Group, offersOf, shownTo, withDidYouMean } from '../foresight.ts'
+import type { WorkerRoom } from '../room.ts'
+import { authenticate, resolve } from './publish.ts'
+
+/**
+ * `_plan`: what would become of a job, for which nothing is stored, announced or published. Who may not publish it learns
+ * that and no more. A command of its own, since masters of Python Salt, which do not know it, would publish the job.
+ */
+export function planHandler(room: WorkerRoom): ClearHandler {
+  return async (load) => {
+    const request = readPublish(load)
+    if (!request) return refusals.exception
+    const caller = await authenticate(room, request)
+    if (!caller) return publishReplies.failed('AuthenticationError', 'Authentication error occurred.')
+    const { minions, missing } = await resolve(room, request)
+    const allowed = room.access.authorized(caller, { fun: request.fun, minions })
+    if (!allowed) return { enc: 'clear', load: { plan: { allowed, user: caller.user } } }
+    const present = (await connectedIds(room.config)) ?? []
+    const offers = offersOf(room, minions)
+    const sent = await shownTo(room, request, offers)
+    const groups = foreseeJob(request, offers).map((group) => shownGroup(group, request.fun, sent))
+    const there = minions.filter((id) => present.includes(id))
+    const plan = { allowed, user: caller.user, minions, missing, connected: there, groups }
+    return { enc: 'clear', load: { plan } }
+  }
+}
+
+/** Where it is not known what the minions take, the arguments are shown as they are sent. */
+function shownGroup({ minions, calls }: Group, fun: string | readonly string[], sent: readonly unknown[]) {
+  const funs = [fun].flat()
+  const unknown = (index: number) => ({ arguments: typeof fun === 'string' ? sent : (sent[index] ?? []) })
+  const shown = funs.map((name, index) => {
+    const call = calls?.[index]
+    if (!call) return { fun: name, known: false, ...unknown(index) }
+    if ('refusal' in call) return { fun: name, known: true, refusal: withDidYouMean(call.refusal, call.hint) }
+    const { values, params } = call
+    return {
+      fun: name,
+      known: true,
+      ...(values && params ? { arguments: masked(values, params) } : unknown(index)),
+    }
+  })
+  return { minions, calls: shown }
+}
+
+function masked(values: Readonly<Record<string, unknown>>, params: Params): Record<string, unknown> {
+  const shown = Object.entries(values).map(([name, value]) => {
+    const secret = Object.hasOwn(params, name) && params[name]?.secret
+    return [name, secret && value !== undefined ? MASK : value]
+  })
+  return Object.fromEntries(shown)
+}

@@ -1,0 +1,45 @@
+import type { Log, MinionServices } from '../author/context.ts'
+import type { SyncReport, SyncRequest } from '../author/files.ts'
+import type { MinionConfig } from '../config/index.ts'
+import { hasChanged, localFileServer, openFileClient, syncExtensions } from '../fileserver/index.ts'
+
+export interface FileServicesSettings {
+  readonly config: Pick<
+    MinionConfig,
+    'cachedir' | 'file_client' | 'fileserver_backend' | 'file_buffer_size' | 'hash_type'
+  >
+  readonly grains: Readonly<Record<string, unknown>>
+  readonly log: Log
+  readonly request: MinionServices['request']
+  refreshModules(): Promise<unknown>
+  refreshGrains(): Promise<unknown>
+  /** Do not import what came, to see whether that works. */
+  readonly unseen?: boolean
+}
+
+/** The files of the master, or of this host with `file_client: local`, and the extensions among them. */
+export function createFileServices(settings: FileServicesSettings): Pick<MinionServices, 'files' | 'sync'> {
+  const { config, log, request } = settings
+  const ask = config.file_client === 'local' ? localFileServer({ ...config }, log).ask : request
+  const files = openFileClient({ ask, cachedir: config.cachedir })
+  return { files, sync: (wanted) => syncAndRefresh(wanted, files, settings) }
+}
+
+async function syncAndRefresh(
+  request: SyncRequest,
+  files: MinionServices['files'],
+  { config, grains, log, unseen = false, ...minion }: FileServicesSettings,
+): Promise<SyncReport> {
+  const report = await syncExtensions(request, {
+    files,
+    config: { ...config },
+    grains,
+    log,
+    role: 'minion',
+    unseen,
+  })
+  const changed = Object.keys(report).filter((type) => hasChanged(report[type]!))
+  if (request.refresh === false || changed.length === 0) return report
+  await (changed.includes('grains') ? minion.refreshGrains() : minion.refreshModules())
+  return report
+}

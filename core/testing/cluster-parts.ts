@@ -1,0 +1,162 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Log } from '../author/context.ts'
+import { systemClock } from '../base/clock.ts'
+import { currentUser } from '../base/current-user.ts'
+import { deferred } from '../base/deferred.ts'
+import type { Disposer } from '../base/disposer.ts'
+import { SaltError } from '../base/errors.ts'
+import { AesKeys } from '../channel/aes-keys.ts'
+import { LocalClient, RunnerClient } from '../client/index.ts'
+import type { MasterStores } from '../client/master-services.ts'
+import { loadMasterConfig, type MasterConfig } from '../config/index.ts'
+import { PrivateKey, SymmetricKey } from '../crypto/index.ts'
+import { type Event, EventPublisher, masterEventSockets, tags } from '../events/index.ts'
+import { writeRootKeys } from '../keys/index.ts'
+import { openMasterWorker } from '../master/open-worker.ts'
+import { openPublisher } from '../master/publisher.ts'
+import { getTransport } from '../transport/index.ts'
+import { Minions } from './minions.ts'
+import { recordingLog } from './recording-log.ts'
+
+export type Options = Readonly<Record<string, unknown>>
+
+export interface ClusterSetup {
+  /** Ids, or ids with options of the configuration: `{ web1: { grains: { role: 'web' } } }`. */
+  readonly minions: readonly string[] | Readonly<Record<string, Options>>
+  /** Folders with the modules, runners, … to be tested (`module_dirs` of all). */
+  readonly moduleDirs?: readonly string[]
+  /** Options of the master's configuration. */
+  readonly master?: Options
+}
+
+/** A minion that has not signed in by then is given up. Milliseconds. */
+const START_MS = 20_000
+
+export interface ClusterParts {
+  readonly config: MasterConfig
+  readonly client: LocalClient
+  readonly runners: RunnerClient
+  readonly minions: Minions
+  readonly stores: MasterStores
+  readonly events: readonly Event[]
+}
+
+/** Open all that a cluster is made of; what was opened is closed by `disposer`. */
+export async function openParts(setup: ClusterSetup, disposer: Disposer): Promise<ClusterParts> {
+  const root = await mkdtemp(join(tmpdir(), 'salt-cluster-'))
+  disposer.defer(() => rm(root, { recursive: true, force: true }))
+  const transport = getTransport('memory')
+  const requests = disposer.own(await transport.serveRequests({ host: '127.0.0.1', port: 0 }))
+  const config = masterConfig(root, requests.port, setup)
+  const masterKey = await makeKeys(config)
+  const aesKeys = new AesKeys(SymmetricKey.generate(), 0, systemClock)
+  const bus = await openBus(config, disposer)
+  const publisher = disposer.own(await openPublisher({ config, transport, aesKeys, masterKey }))
+  const worker = await openMasterWorker(
+    {
+      config,
+      aesKeys,
+      log,
+      clock: systemClock,
+      fire: bus.fire,
+      publish: (job, minions) => publisher.channel.publish(job, minions),
+      requestRotation: async () => void aesKeys.rotate(undefined, { revoke: true }),
+    },
+    disposer,
+  )
+  requests.serve((frame) => worker.answer(frame))
+  const stores = { jobs: worker.room.jobs, minions: worker.room.minions }
+  const client = disposer.own(await LocalClient.connect(config))
+  const runners = disposer.own(new RunnerClient({ config, log, user: currentUser(), stores }))
+  const ports = { master: requests.port, publish: publisher.server.port }
+  const options = (id: string): Options => ({ module_dirs: config.module_dirs, ...optionsOf(setup, id) })
+  const minions = disposer.own(new Minions({ root, transport: 'memory', ports, options }))
+  await Promise.all(idsOf(setup).map((id) => startMinion(id, minions, bus)))
+  return { config, client, minions, runners, stores, events: bus.events }
+}
+
+/** What the master and the client have to say is in what they do. */
+const log: Log = recordingLog(() => {})
+
+const idsOf = ({ minions }: ClusterSetup) => (isList(minions) ? minions : Object.keys(minions))
+const optionsOf = ({ minions }: ClusterSetup, id: string) => (isList(minions) ? {} : minions[id])
+const isList = (value: ClusterSetup['minions']): value is readonly string[] => Array.isArray(value)
+
+function masterConfig(
+  root: string,
+  ret_port: number,
+  { moduleDirs = [], master = {} }: ClusterSetup,
+): MasterConfig {
+  const overrides = {
+    root_dir: root,
+    pki_dir: '/pki',
+    cachedir: '/cache',
+    sock_dir: '/run',
+    user: currentUser(),
+    interface: '127.0.0.1',
+    transport: 'memory',
+    ret_port,
+    publish_port: 0,
+    auto_accept: true,
+    module_dirs: [...moduleDirs],
+    ...master,
+  }
+  return loadMasterConfig({ configDir: root, overrides }).config
+}
+
+async function makeKeys(config: MasterConfig): Promise<PrivateKey> {
+  await mkdir(config.pki_dir, { recursive: true, mode: 0o700 })
+  await mkdir(config.sock_dir, { recursive: true, mode: 0o700 })
+  await writeRootKeys(config)
+  const key = await PrivateKey.generate(2048)
+  await writeFile(join(config.pki_dir, 'master.pem'), key.pem, { mode: 0o400 })
+  return key
+}
+
+interface Bus {
+  readonly events: Event[]
+  fire(tag: string, data: object): Promise<boolean>
+  /** Resolves when an event with this tag has been fired. */
+  fired(tag: string): Promise<void>
+}
+
+/** The master's bus, where programs can listen, and all that was fired on it. */
+async function openBus(config: MasterConfig, disposer: Disposer): Promise<Bus> {
+  const events: Event[] = []
+  const waiting = new Map<string, ReturnType<typeof deferred<void>>>()
+  const publisher = disposer.own(
+    await EventPublisher.open({
+      ...masterEventSockets(config),
+      maxEventSize: config.max_event_size,
+      onEvent: (event) => {
+        events.push(event)
+        waiting.get(event.tag)?.resolve()
+      },
+    }),
+  )
+  return {
+    events,
+    fire: async (tag, data) => {
+      publisher.publish(tag, data)
+      return true
+    },
+    fired: (tag) => {
+      const told = deferred<void>()
+      waiting.set(tag, told)
+      return told.promise
+    },
+  }
+}
+
+async function startMinion(id: string, minions: Minions, bus: Bus): Promise<void> {
+  const started = bus.fired(tags.minionStart(id))
+  await minions.start(id)
+  const late = deferred<never>()
+  const timer = setTimeout(() => late.reject(lateSentence(id, minions)), START_MS)
+  await Promise.race([started, late.promise]).finally(() => clearTimeout(timer))
+}
+
+const lateSentence = (id: string, minions: Minions) =>
+  new SaltError('TIMEOUT', `The minion ${id} did not sign in. It logged:\n${minions.logged(id).join('\n')}`)

@@ -1,0 +1,88 @@
+import { Disposer } from '../base/disposer.ts'
+import { SaltError } from '../base/errors.ts'
+import type { LocalClient, MinionResult, PublishRequest } from '../client/index.ts'
+import type { MasterConfig } from '../config/index.ts'
+import type { Event } from '../events/index.ts'
+import { type ClusterParts, type ClusterSetup, type Options, openParts } from './cluster-parts.ts'
+import type { Minions } from './minions.ts'
+
+/**
+ * A master, its minions and a client in one process, joined in memory: keys, encryption, signatures, job cache and events are
+ * the real ones, in a temporary folder. Jobs run in this process as well.
+ *
+ * @example const fleet = await Cluster.open({ minions: ['web1', 'web2'], moduleDirs: ['.'] })
+ * @example assert.deepEqual(await fleet.run('web*', 'hello.greet', ['Ada']), { web1: …, web2: … })
+ */
+export class Cluster {
+  readonly config: MasterConfig
+  /** Publishes jobs, as a program on the master's host would. */
+  readonly client: LocalClient
+  readonly minions: Minions
+  /** Every event of the master's bus, so far. */
+  readonly events: readonly Event[]
+  /** What the master keeps on disk. */
+  readonly stores: ClusterParts['stores']
+  readonly #runners: ClusterParts['runners']
+  readonly #disposer: Disposer
+
+  static async open(setup: ClusterSetup): Promise<Cluster> {
+    const disposer = new Disposer()
+    try {
+      return new Cluster(await openParts(setup, disposer), disposer)
+    } catch (error) {
+      await disposer.close()
+      throw error
+    }
+  }
+
+  private constructor(parts: ClusterParts, disposer: Disposer) {
+    this.config = parts.config
+    this.client = parts.client
+    this.minions = parts.minions
+    this.events = parts.events
+    this.stores = parts.stores
+    this.#runners = parts.runners
+    this.#disposer = disposer
+  }
+
+  /** Run a function on minions: id → return. One that does not return, or fails, is an error that says so. */
+  async run(
+    tgt: string,
+    fun: string,
+    args: readonly unknown[] | Options = [],
+  ): Promise<Record<string, unknown>> {
+    const given = Array.isArray(args) ? { arg: args } : { kwarg: args as Options }
+    const results = await this.results({ tgt, fun, ...given })
+    const failed = results.flatMap((result) => failureOf(result, fun))
+    if (failed.length > 0) throw new SaltError('COMMAND_EXECUTION', failed.join('\n'))
+    return Object.fromEntries(results.flatMap((r) => (r.state === 'returned' ? [[r.id, r.return]] : [])))
+  }
+
+  /** How a job ended on each minion. */
+  async results(request: PublishRequest): Promise<MinionResult[]> {
+    const results: MinionResult[] = []
+    for await (const result of await this.client.cmdIter(request)) results.push(result)
+    return results
+  }
+
+  /** Run a runner; one that fails is an error that says so. */
+  async runner(fun: string, args: readonly unknown[] = [], kwargs: Options = {}): Promise<unknown> {
+    const { return: value, success } = await this.#runners.run(fun, args, kwargs)
+    if (!success) throw new SaltError('COMMAND_EXECUTION', String(value), { fun })
+    return value
+  }
+
+  async close(): Promise<void> {
+    await this.#disposer.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
+
+const failureOf = (result: MinionResult, fun: string): string[] => {
+  if (result.state === 'missing') return [`${result.id} did not return: ${result.reason}`]
+  return result.success ? [] : [`${fun} failed on ${result.id}: ${show(result.return)}`]
+}
+const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,0 +1,124 @@
+/** A job that really ran, kept as a file: what it was given, where, and what it gave. */
+import { deepStrictEqual } from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { MASK } from '../base/secret.ts'
+import type { LocalClient, PublishRequest } from '../client/index.ts'
+import { createMasterServices, type MasterStores } from '../client/master-services.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { splitArguments } from '../loader/index.ts'
+import { fromNotation, toNotation } from './notation.ts'
+import { recordingLog } from './recording-log.ts'
+import { runWith, type Surroundings } from './run.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** What one function did on one minion. */
+export interface JobFixture {
+  readonly fun: string
+  readonly args: readonly unknown[]
+  readonly kwargs: Values
+  readonly id: string
+  readonly jid: string
+  readonly return: unknown
+  readonly retcode: number
+  readonly success: boolean
+}
+
+/** Run a job and record it, one fixture for each minion that returned. */
+export async function recordRun(
+  client: Pick<LocalClient, 'cmdIter'>,
+  request: PublishRequest & { readonly fun: string },
+): Promise<JobFixture[]> {
+  const { fun, arg = [], kwarg = {} } = request
+  const { args, kwargs } = splitArguments(arg)
+  const fixtures: JobFixture[] = []
+  for await (const result of await client.cmdIter(request)) {
+    if (result.state !== 'returned') continue
+    const { id, jid, retcode, success } = result
+    fixtures.push({
+      fun,
+      args,
+      kwargs: { ...kwargs, ...kwarg },
+      id,
+      jid,
+      return: result.return,
+      retcode,
+      success,
+    })
+  }
+  return fixtures
+}
+
+/** Where jobs are stored: the host of a master, by its configuration, or a cluster in this process. */
+export interface JobSource {
+  readonly config: MasterConfig
+  readonly stores?: MasterStores
+}
+
+/** Record a job that a master has in its job cache. */
+export async function recordStored({ config, stores }: JobSource, jid: string): Promise<JobFixture[]> {
+  const client = () =>
+    Promise.reject(new SaltError('MASTER_UNREACHABLE', 'To read the job cache needs no master.'))
+  const { services, close } = createMasterServices({ config, log: recordingLog(() => {}), client, stores })
+  try {
+    const stored = await services.jobs.get(jid)
+    if (!stored)
+      throw new SaltError('INVOCATION', `The job cache in ${config.cachedir} has no job ${jid}.`, { jid })
+    const { fun, arg } = stored.load
+    if (typeof fun !== 'string')
+      throw new SaltError('INVOCATION', `Job ${jid} runs several functions; a fixture is of one.`, { jid })
+    const given = splitArguments(Array.isArray(arg) ? arg : [])
+    const returns = await services.jobs.returns(jid)
+    return returns.map(({ id, return: value, retcode = 0, success = true }) => {
+      return { fun, ...given, id, jid, return: value, retcode, success }
+    })
+  } finally {
+    await close()
+  }
+}
+
+/**
+ * Run the function with what it was given then, and compare: rejects with an AssertionError that shows what is different in
+ * result, exit code, or the reason of a failure. `surroundings` is what was not recorded: grains, calls, ….
+ */
+export async function replay(
+  fixture: JobFixture,
+  tested: unknown,
+  surroundings: Surroundings = {},
+): Promise<void> {
+  const { fun, id, jid } = fixture
+  refuseMasked(fixture)
+  const around = { id, job: { jid, fun }, name: fun, ...surroundings }
+  const now = await runWith(tested, fixture, around).then(
+    ({ result, retcode }) => ({ return: toNotation(result), retcode }),
+    (error: unknown) => ({ return: reasonIn(fixture, messageOf(error)), retcode: 1 }),
+  )
+  deepStrictEqual(now, { return: toNotation(fixture.return), retcode: fixture.retcode })
+}
+
+/** The recorded sentence if the error is the one it tells of: there is more in it than the message. */
+function reasonIn({ return: recorded, success }: JobFixture, message: string): unknown {
+  const same = !success && typeof recorded === 'string' && recorded.includes(message)
+  return same ? recorded : `It failed: ${message}`
+}
+
+function refuseMasked({ fun, args, kwargs }: JobFixture): void {
+  if (![...args, ...Object.values(kwargs)].includes(MASK)) return
+  throw new SaltError(
+    'INVOCATION',
+    `Secret arguments of ${fun} were not recorded; give them: replay({ ...fixture, kwargs: { … } }, …).`,
+  )
+}
+
+export async function saveFixture(file: string, fixture: JobFixture): Promise<void> {
+  await writeFile(file, `${JSON.stringify(toNotation(fixture), undefined, 2)}\n`)
+}
+
+export async function loadFixture(file: string): Promise<JobFixture> {
+  try {
+    return fromNotation(JSON.parse(await readFile(file, 'utf8'))) as JobFixture
+  } catch (error) {
+    throw new SaltError('INVOCATION', `${file} is no fixture that can be read: ${messageOf(error)}`, { file })
+  }
+}

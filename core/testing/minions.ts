@@ -1,0 +1,86 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Log } from '../author/context.ts'
+import { loadMinionConfig, type MinionConfig } from '../config/index.ts'
+import { minionEventSockets } from '../events/index.ts'
+import { Minion } from '../minion/minion.ts'
+import { getTransport } from '../transport/index.ts'
+import { recordingLog } from './recording-log.ts'
+
+export interface MinionsSettings {
+  /** Each minion has a folder in it. */
+  readonly root: string
+  readonly transport: string
+  /** Where the master is reached on loopback. */
+  readonly ports: { readonly master: number; readonly publish: number }
+  /** Options of the configuration of one of them. */
+  options(id: string): Readonly<Record<string, unknown>>
+}
+
+/** Minions in this process, jobs of theirs, too. */
+export class Minions {
+  readonly #settings: MinionsSettings
+  readonly #running = new Map<string, Minion>()
+  readonly #logged = new Map<string, string[]>()
+
+  constructor(settings: MinionsSettings) {
+    this.#settings = settings
+  }
+
+  get running(): ReadonlyMap<string, Minion> {
+    return this.#running
+  }
+
+  /** It signs in by and by. */
+  async start(id: string): Promise<void> {
+    const config = this.#config(id)
+    await mkdir(config.root_dir, { recursive: true, mode: 0o700 })
+    const minion = await Minion.open(config, this.#logOf(id), getTransport(this.#settings.transport))
+    this.#running.set(id, minion)
+    minion.run().catch(() => {})
+  }
+
+  async stop(id: string): Promise<void> {
+    await this.#running.get(id)?.close()
+    this.#running.delete(id)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((id) => this.stop(id)))
+  }
+
+  /** What a minion has logged: level and sentence. */
+  logged(id: string): readonly string[] {
+    return this.#logged.get(id) ?? []
+  }
+
+  /** Addresses of the event bus of a minion. */
+  sockets(id: string) {
+    const config = this.#config(id)
+    return minionEventSockets(config, config.id)
+  }
+
+  #config(id: string): MinionConfig {
+    const { root, ports, options } = this.#settings
+    const folder = join(root, id)
+    const overrides = {
+      root_dir: folder,
+      pki_dir: '/pki',
+      cachedir: '/cache',
+      sock_dir: '/run',
+      id,
+      master: '127.0.0.1',
+      master_port: ports.master,
+      publish_port: ports.publish,
+      multiprocessing: false,
+      ...options(id),
+    }
+    return loadMinionConfig({ configDir: folder, overrides }).config
+  }
+
+  #logOf(id: string): Log {
+    const lines: string[] = []
+    this.#logged.set(id, lines)
+    return recordingLog((level, message) => lines.push(`${level} ${message}`))
+  }
+}

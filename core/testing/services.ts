@@ -1,0 +1,66 @@
+/** What stands for the minion and the master of a function that is tested: nothing happens, but it is noted down. */
+import type { MasterServices, MinionServices } from '../author/context.ts'
+import type { FileClient } from '../author/files.ts'
+import { SaltError } from '../base/errors.ts'
+
+/** An event that was fired, and on whose bus. */
+export interface FiredEvent {
+  readonly bus: 'minion' | 'master'
+  readonly tag: string
+  readonly data: unknown
+}
+
+type Fire = (event: FiredEvent) => boolean
+
+export function fakeMinion(fire: Fire, given: Partial<MinionServices>): MinionServices {
+  return {
+    fire: async (tag, data) => fire({ bus: 'minion', tag, data }),
+    fireMaster: async (tag, data, { pretag } = {}) =>
+      fire({ bus: 'master', tag: pretag ? `${pretag}/${tag}` : tag, data }),
+    request: async (load) => {
+      throw missing(
+        `minion.request({ cmd: '${String(load.cmd)}' })`,
+        'minion: { request: async (load) => … }',
+      )
+    },
+    running: async () => [],
+    signalJob: async () => '',
+    refreshModules: async () => true,
+    refreshGrains: async () => true,
+    clearJobCache: async () => true,
+    findCachedJob: async () => null,
+    files: noFiles,
+    sync: async () => ({}),
+    ...given,
+  }
+}
+
+export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterServices {
+  return {
+    run: ({ fun }) => {
+      throw missing(`master.run({ fun: '${fun}' })`, 'master: { async *run(request) { yield … } }')
+    },
+    fire: async (tag, data) => fire({ bus: 'master', tag, data }),
+    async *events() {},
+    jobs: { get: async () => undefined, returns: async () => [], async *list() {} },
+    acceptedIds: async () => [],
+    cachedGrains: async () => undefined,
+    connectedIds: async () => [],
+    fileServer: {
+      envs: async () => ({}),
+      list: async () => ({ files: [], dirs: [], emptyDirs: [], links: {} }),
+      clearListCache: async () => ({}),
+    },
+    sync: async () => ({}),
+    ...given,
+  }
+}
+
+const noFiles = new Proxy({} as FileClient, {
+  get: (_, name) => async () => {
+    throw missing(`minion.files.${String(name)}()`, 'minion: { files: { … } }')
+  },
+})
+
+const missing = (what: string, how: string) =>
+  new SaltError('INVOCATION', `The test has nothing for context.${what}: give the test { ${how} }.`)

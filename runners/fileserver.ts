@@ -1,0 +1,68 @@
+/** Look at the master's file server. */
+import { type Context, type FileLists, fn, p } from 'salt-ts'
+
+const backend = p.optional(
+  p.union(p.string({ description: 'Names with commas; -name leaves one out' }), p.array(p.string())),
+)
+const params = { saltenv: p.default(p.string(), 'base'), backend }
+
+const listed = (of: (lists: FileLists) => unknown) =>
+  fn(params, async ({ saltenv, backend }, { master }) =>
+    of(await master.fileServer.list(saltenv, namesIn(backend))),
+  )
+
+/**
+ * The environments of the file server; with `sources=True` by backend.
+ *
+ * @example salt-run fileserver.envs
+ * @example salt-run fileserver.envs backend=roots sources=True
+ */
+export const envs = fn(
+  { backend, sources: p.default(p.boolean(), false) },
+  async ({ backend, sources }, { master }) => {
+    const found = await master.fileServer.envs(namesIn(backend))
+    return sources ? found : [...new Set(Object.values(found).flat())].sort()
+  },
+)
+
+/** Paths of the files in an environment.
+ *  @example salt-run fileserver.file_list saltenv=prod */
+export const file_list = listed(({ files }) => files)
+
+/** Paths of the folders in an environment.
+ *  @example salt-run fileserver.dir_list */
+export const dir_list = listed(({ dirs }) => dirs)
+
+/** Paths of the folders in an environment that are empty.
+ *  @example salt-run fileserver.empty_dir_list */
+export const empty_dir_list = listed(({ emptyDirs }) => emptyDirs)
+
+/** The links in an environment, and where they lead.
+ *  @example salt-run fileserver.symlink_list */
+export const symlink_list = listed(({ links }) => links)
+
+/**
+ * Have the master read the folders of its file server anew. It notices changes itself; this is for file systems that
+ * do not tell when a folder has changed. Gives the environments concerned, by backend.
+ *
+ * @example salt-run fileserver.clear_file_list_cache saltenv=base,dev
+ */
+export const clear_file_list_cache = fn(
+  { saltenv: p.optional(p.union(p.string(), p.array(p.string()))), backend },
+  ({ saltenv, backend }, { master }) => master.fileServer.clearListCache(namesIn(saltenv), namesIn(backend)),
+)
+
+/**
+ * Have backends fetch what is new. Folders of this host are always up to date, so for `roots` there is nothing to do but
+ * to read them anew.
+ *
+ * @example salt-run fileserver.update
+ */
+export const update = fn({ backend }, async ({ backend }, { master }: Context) => {
+  await master.fileServer.clearListCache(undefined, namesIn(backend))
+  return true
+})
+
+function namesIn(names: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof names === 'string' ? names.split(',').map((name) => name.trim()) : names
+}

@@ -1,0 +1,211 @@
+/** What `salt` makes of words that were typed, and of calls that cannot work, before anything is sent. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Event } from '../../core/events/index.ts'
+import { Catalogues } from '../../core/jobs/catalogues.ts'
+import { jobCacheDirectory, minionDataDirectory } from '../../core/jobs/paths.ts'
+import { Cluster, run } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+
+const MODULE = `import { fn, p } from 'salt-ts'
+export const install = fn(
+  { name: p.string(), version: p.optional(p.string()), force: p.default(p.boolean(), false) },
+  (args) => args,
+)
+export const tags = fn({ list: p.array(p.string()), map: p.default(p.record(p.string()), {}) }, (args) => args)
+export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ password }) => password.length)
+export const plain = (...values) => values
+`
+
+let cluster: Cluster
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-modules-'))
+  for (const kind of ['modules', 'runners']) {
+    await mkdir(join(folder, kind))
+    await writeFile(join(folder, kind, 'words.js'), MODULE)
+  }
+  cluster = await Cluster.open({ master: { runner_dirs: [join(folder, 'runners')] } })
+  await Promise.all([cluster.addMinion('web1', { module_dirs: [folder] }), cluster.addMinion('db1')])
+  await Promise.all(['web1', 'db1'].map(reported))
+}, 120_000)
+afterAll(async () => {
+  await cluster?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const withCatalogues = async <T>(look: (catalogues: Catalogues) => T): Promise<T> => {
+  const catalogues = Catalogues.open(minionDataDirectory(cluster.config))
+  return Promise.resolve(look(catalogues)).finally(() => catalogues.close())
+}
+const reported = (id: string) =>
+  until(`the catalogue of ${id}`, () => withCatalogues((catalogues) => catalogues.hash(id)), 30_000)
+
+const value = async (...args: string[]) => {
+  const { stdout, stderr, code } = await cluster.salt('web1', ...args, '--out', 'json')
+  return code === 0 ? (JSON.parse(stdout) as { web1: unknown }).web1 : stderr
+}
+
+describe('declared types decide what a word means', () => {
+  test('on a minion', async () => {
+    expect(await value('words.install', 'yes', 'version=1.10', 'force=yes')).toEqual({
+      name: 'yes',
+      version: '1.10',
+      force: true,
+    })
+    expect(await value('words.install', '0755', '12345678901234567890')).toMatchObject({
+      name: '0755',
+      version: '12345678901234567890',
+    })
+    expect(await value('words.tags', '[1.10, yes, "2"]', 'map={a: 1.10, b: off}')).toEqual({
+      list: ['1.10', 'yes', '2'],
+      map: { a: '1.10', b: 'off' },
+    })
+    expect(await value('words.install,words.plain', '1.10', ',', '1.10', 'yes')).toEqual({
+      'words.install': { name: '1.10', force: false },
+      'words.plain': [1.1, true],
+    })
+  })
+  test('where none is declared it is what Salt makes of it, and functions that see the job see nothing else', async () => {
+    expect(await value('words.plain', '1.10', '0755', 'yes', '[a, 1.10]', 'null')).toEqual([
+      1.1,
+      755,
+      true,
+      ['a', 1.1],
+      null,
+    ])
+    const { kwargs } = (await value('test.arg', '1.10', 'a=yes')) as { kwargs: Record<string, unknown> }
+    expect(kwargs.a).toBe(true)
+    expect(Object.keys(kwargs).filter((key) => /word/.test(key))).toEqual([])
+  })
+  test('with salt-call and salt-run, too', async () => {
+    const config = ['-c', cluster.minions.get('web1')!.directory, '--local']
+    const called = await run('salt-call', [
+      ...config,
+      'words.install',
+      '0755',
+      'version=1.10',
+      '--out',
+      'json',
+    ])
+    expect(JSON.parse(called.stdout)).toEqual({ local: { name: '0755', version: '1.10', force: false } })
+    const ran = await cluster.command('salt-run', 'words.install', 'no', 'version=1.10', '--out', 'json')
+    expect(JSON.parse(ran.stdout)).toEqual({ name: 'no', version: '1.10', force: false })
+  })
+  test('a secret word is nowhere to be found afterwards', async () => {
+    const bus = await cluster.events()
+    const seen: Event[] = []
+    const subscription = bus.subscribe('')
+    const reading = (async () => {
+      for await (const event of subscription) seen.push(event)
+    })()
+    expect(await value('words.login', 'bob', '0071077345')).toBe(10)
+    await until('the return to be seen', () => seen.some(({ tag }) => tag.endsWith('/ret/web1')))
+    subscription.close()
+    await reading
+    await bus.close()
+    expect(JSON.stringify(seen)).not.toMatch(/71077345/)
+    const jobs = await readFile(join(jobCacheDirectory(cluster.config), 'jobs.mdb'), 'latin1')
+    expect(jobs).not.toContain('71077345')
+    expect(cluster.master.output + cluster.minions.get('web1')!.output).not.toContain('71077345')
+  })
+})
+
+describe('a call that cannot work', () => {
+  test.each([
+    [['test.pign'], "'test.pign' is not available. Did you mean 'test.ping'?"],
+    [['test.sleep', 'soon'], `'length' must be number, not "soon"`],
+    [['test.sleep'], "missing 1 required positional argument: 'length'"],
+  ])('%j is refused with exit code 64 and a sentence, on standard error', async (words, sentence) => {
+    const { stdout, stderr, code } = await cluster.salt('*', ...words)
+    expect({ stdout, code }).toEqual({ stdout: '', code: 64 })
+    expect(stderr).toContain('ERROR: Nothing was sent, because no minion would run it: ')
+    expect(stderr).toContain(sentence)
+    expect(stderr).toContain('--no-check')
+  })
+  test('is sent with --no-check, and by programs that say so', async () => {
+    const { stdout, code } = await cluster.salt('*', 'test.pign', '--no-check')
+    expect(stdout.match(/'test.pign' is not available\./g)).toHaveLength(2)
+    expect(code).not.toBe(0)
+    const client = await cluster.client()
+    try {
+      await expect(client.runJob({ tgt: '*', fun: 'test.pign' })).rejects.toMatchObject({
+        code: 'CALL_REFUSED',
+      })
+      const { minions } = await client.runJob({ tgt: '*', fun: 'test.pign', check: false })
+      expect(minions).toHaveLength(2)
+    } finally {
+      await client.close()
+    }
+  })
+  test('is refused when several are checked at once, too, whichever worker of the master the answers come to', async () => {
+    const client = await cluster.client()
+    try {
+      const calls = Array.from({ length: 6 }, (_, n) => client.runJob({ tgt: '*', fun: `test.pign${n}` }))
+      const ends = await Promise.allSettled(calls)
+      expect(ends.map((end) => end.status === 'rejected' && end.reason.code)).toEqual(
+        calls.map(() => 'CALL_REFUSED'),
+      )
+    } finally {
+      await client.close()
+    }
+  })
+  test('on some minions only is sent, after they are named on standard error', async () => {
+    const { stdout, stderr } = await cluster.salt('*', 'words.plain', '7', '--out', 'json', '--static')
+    expect(stderr).toContain(
+      "WARNING: db1 would refuse this, by what was last told: 'words.plain' is not available.",
+    )
+    expect(JSON.parse(stdout)).toEqual({ web1: [7], db1: "'words.plain' is not available." })
+  })
+  test('works as soon as a minion has the file for it', async () => {
+    await writeFile(join(folder, 'modules', 'later.js'), 'export const now = () => 7\n')
+    expect(await value('later.now')).toBe(7)
+  })
+  test('is refused by the hand of a module that hangs or is broken just as well', async () => {
+    await writeFile(join(folder, 'modules', 'broken.js'), 'throw new Error("on purpose")\n')
+    const { stderr, code } = await cluster.salt('web1', 'broken.now')
+    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('on purpose') })
+    await rm(join(folder, 'modules', 'broken.js'))
+  })
+})
+
+describe('salt --plan', () => {
+  test('shows what would happen, and nothing happens', async () => {
+    const before = (await cluster.command('salt-run', 'jobs.list_jobs', '--out', 'json')).stdout
+    await until('both minions to be known as connected', async () => {
+      const { code } = await cluster.salt('*', 'test.ping', '--plan')
+      return code === 0
+    })
+    const { stdout, code } = await cluster.salt('*', 'words.login', 'bob', '0755', '--plan', '--out', 'json')
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toEqual({
+      allowed: true,
+      user: expect.any(String),
+      connected: ['db1', 'web1'],
+      groups: [
+        {
+          minions: ['db1'],
+          calls: [{ fun: 'words.login', 'would refuse': "'words.login' is not available." }],
+        },
+        {
+          minions: ['web1'],
+          calls: [{ fun: 'words.login', arguments: { user: 'bob', password: '**********' } }],
+        },
+      ],
+    })
+    const fine = await cluster.salt('web1', 'words.install', '1.10', '--plan', '--out', 'json')
+    expect(fine.code).toBe(0)
+    expect(JSON.parse(fine.stdout).groups[0].calls[0].arguments).toEqual({ name: '1.10', force: false })
+    expect((await cluster.command('salt-run', 'jobs.list_jobs', '--out', 'json')).stdout).toBe(before)
+  })
+  test('refuses what would have to ask minions first', async () => {
+    const { stderr, code } = await cluster.salt('*', 'test.ping', '--plan', '--subset', '1')
+    expect({ stderr, code }).toEqual({ stderr: expect.stringContaining('--subset'), code: 64 })
+  })
+  test('of a target without minions says so', async () => {
+    const { stderr, code } = await cluster.salt('nobody', 'test.ping', '--plan')
+    expect({ stderr, code }).toEqual({ stderr: expect.stringContaining('No minions match'), code: 2 })
+  })
+})

@@ -1,0 +1,203 @@
+/** Files and extensions on their way from a master to its minions, by real processes. */
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Cluster, run } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+let cluster: Cluster
+let srv: string
+
+beforeAll(async () => {
+  cluster = await Cluster.open({ master: { file_recv: true } })
+  srv = join(cluster.root, 'srv')
+  await mkdir(srv)
+  await cluster.master.stop()
+  await cluster.master.writeConfig({ file_roots: { base: [srv] } })
+  await write('_modules/early.ts', module("'here from the start'"))
+  await cluster.startMaster()
+  await cluster.addMinion('web1', { extension_modules: '/extmods' })
+})
+afterAll(() => cluster?.close())
+
+async function write(path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(join(srv, path)), { recursive: true })
+  await writeFile(join(srv, path), content)
+}
+
+const module = (value: string) =>
+  `import { fn } from 'salt-ts'\n/** Give a value. */\nexport const value = fn(() => ${value})\n`
+
+/** What the minion answers, and whether the command line says that it worked. */
+async function ask(...words: string[]): Promise<{ answer: unknown; code: number | null }> {
+  const { stdout, code, stderr } = await cluster.salt('web1', ...words, '-t', '30', '--out', 'json')
+  if (!stdout) throw new Error(stderr)
+  return { answer: JSON.parse(stdout).web1, code }
+}
+const answer = async (...words: string[]) => (await ask(...words)).answer
+
+describe('extensions of users', () => {
+  test('that are there when a minion starts are there with it', async () => {
+    expect(await answer('early.value')).toBe('here from the start')
+    expect(await answer('saltutil.list_extmods')).toEqual({ modules: ['early'] })
+  })
+
+  test('a job that runs finishes on the old code, the next has the new one, helpers too', async () => {
+    const hello = (text: string) => `import { fn, p } from 'salt-ts'
+      import { end } from './_end.ts'
+      export const greet = fn(() => '${text}' + end)
+      export const slowly = fn({ seconds: p.number() }, async ({ seconds }) => {
+        await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+        return '${text}' + end
+      })\n`
+    await write('_modules/hello.ts', hello('old'))
+    await write('_modules/_end.ts', "export const end = '!'\n")
+    expect(await ask('saltutil.sync_modules')).toEqual({ answer: ['modules._end', 'modules.hello'], code: 0 })
+    const client = await cluster.client()
+    const running = client.cmd({ tgt: 'web1', fun: 'hello.slowly', arg: [4], timeout: 30 })
+    await until('the job runs', async () => {
+      const jobs = (await answer('saltutil.is_running', 'hello.slowly')) as unknown[]
+      return jobs.length > 0
+    })
+    await write('_modules/hello.ts', hello('new'))
+    await write('_modules/_end.ts', "export const end = '?'\n")
+    expect(await answer('saltutil.sync_all')).toMatchObject({ modules: ['modules._end', 'modules.hello'] })
+    expect(await answer('hello.greet')).toBe('new?')
+    expect((await running).web1).toBe('old!')
+    await client.close()
+  })
+
+  test('one that is broken harms no other, and details=True gives all as maps', async () => {
+    await write('_modules/hello.ts', 'export const = 1\n')
+    const { answer: report, code } = await ask('saltutil.sync_modules', 'details=True')
+    expect(code).not.toBe(0)
+    const reason = expect.stringMatching(/\/extmods\/modules\/hello\.ts:1: SyntaxError/)
+    expect(report).toEqual({
+      added: [],
+      changed: ['modules.hello'],
+      removed: [],
+      failed: { 'modules.hello': reason },
+    })
+    expect(await answer('early.value')).toBe('here from the start')
+  })
+
+  test('grains are known to the master when the answer comes', async () => {
+    const source =
+      "import { grains } from 'salt-ts'\nexport default grains({ collect: async () => ({ site: 'berlin' }) })\n"
+    await write('_grains/site.ts', source)
+    expect(await answer('saltutil.sync_grains')).toEqual(['grains.site'])
+    const { stdout } = await cluster.salt('-G', 'site:berlin', 'test.ping', '--out', 'json')
+    expect(JSON.parse(stdout)).toEqual({ web1: true })
+  })
+})
+
+describe('on the host of the master', () => {
+  test('runners and outputters are synced, and are there at once', async () => {
+    await write('_runners/mine.ts', module("'from a runner'"))
+    await write(
+      '_output/shout.js',
+      'export default { render: (value) => JSON.stringify(value).toUpperCase() }\n',
+    )
+    const synced = await cluster.command('salt-run', 'saltutil.sync_all', '--out', 'json')
+    expect(JSON.parse(synced.stdout)).toMatchObject({ runners: ['runners.mine'], output: ['output.shout'] })
+    const called = await cluster.command('salt-run', 'mine.value', '--out', 'shout')
+    expect(called.stdout.trim()).toBe('"FROM A RUNNER"')
+    await write('_runners/mine.ts', 'import "not-installed"\n')
+    const broken = await cluster.command('salt-run', 'saltutil.sync_runners', '--out', 'json')
+    expect(broken.code).not.toBe(0)
+    expect(JSON.parse(broken.stdout)[1]).toMatch(/^runners\.mine \(failed to load: .*not-installed/)
+  })
+
+  test('the file server can be looked at', async () => {
+    const look = async (...words: string[]) =>
+      JSON.parse((await cluster.command('salt-run', ...words, '--out', 'json')).stdout)
+    expect(await look('fileserver.envs')).toEqual(['base'])
+    expect(await look('fileserver.file_list')).toContain('_modules/early.ts')
+    expect(await look('fileserver.dir_list')).toContain('_modules')
+    expect(await look('fileserver.clear_file_list_cache')).toEqual({ roots: ['base'] })
+    expect(await look('fileserver.update')).toBe(true)
+  })
+})
+
+test('a tree of 40 MB with names of all kinds comes byte by byte', async () => {
+  const names = [
+    'a b',
+    'ünï',
+    '日本語',
+    '😀',
+    "q'",
+    '"',
+    'back\\slash',
+    'new\nline',
+    '?saltenv=x',
+    '|pipe',
+    '%2e',
+    '*',
+    '...',
+  ]
+  const content = new Map<string, Buffer>([['empty', Buffer.alloc(0)]])
+  for (const name of names) content.set(`odd/dir ${name}/${name}`, randomBytes(500))
+  for (let file = 0; file < 500; file++) content.set(`many/${file % 23}/f${file}`, randomBytes(file * 7))
+  for (const size of [2 ** 20 - 1, 2 ** 20, 2 ** 20 + 1, 35 * 2 ** 20])
+    content.set(`big/${size}`, randomBytes(size))
+  content.set('text', Buffer.from('zeile äöü\n'.repeat(200_000)))
+  for (const [path, bytes] of content) await write(`tree/${path}`, bytes)
+  await mkdir(join(srv, 'tree', 'nothing', 'in here'), { recursive: true })
+  await symlink('text', join(srv, 'tree', 'link'))
+  await symlink('/etc/passwd', join(srv, 'tree', 'out'))
+  const dest = join(cluster.root, 'got')
+  const { code, answer: places } = await ask('cp.get_dir', 'salt://tree', dest)
+  expect(code).toBe(0)
+  expect(places).toHaveLength(content.size + 2)
+  const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+  for (const [path, bytes] of content)
+    expect(digest(await readFile(join(dest, 'tree', path))), path).toBe(digest(bytes))
+  expect(digest(await readFile(join(dest, 'tree', 'link')))).toBe(digest(content.get('text')!))
+  expect(await readdir(join(dest, 'tree', 'nothing', 'in here'))).toEqual([])
+  expect(await readdir(join(dest, 'tree'))).not.toContain('out')
+})
+
+test('a file that is pushed lies in the folder of its minion', async () => {
+  const path = join(cluster.root, 'pushed')
+  const bytes = randomBytes(3_000_000)
+  await writeFile(path, bytes)
+  expect(await answer('cp.push', path)).toBe(true)
+  const kept = join(cluster.config.cachedir, 'minions', 'web1', 'files', path)
+  expect((await readFile(kept)).equals(bytes)).toBe(true)
+  expect((await stat(kept)).mode & 0o777).toBe(0o600)
+})
+
+test('a script of the file server is run', async () => {
+  await write('report.sh', '#!/bin/sh\necho "$1 on $(cat)"\nexit 3\n')
+  expect(await answer('cmd.script', 'salt://report.sh', 'args=word', 'stdin=it')).toMatchObject({
+    retcode: 3,
+    stdout: 'word on it',
+  })
+  expect(await answer('cmd.script_retcode', 'salt://nothing.sh')).toBe(1)
+})
+
+test('salt-call works with the files of its own host', async () => {
+  const folder = join(cluster.root, 'alone')
+  await mkdir(folder, { mode: 0o700 })
+  const options = {
+    id: 'alone',
+    root_dir: folder,
+    cachedir: '/cache',
+    pki_dir: '/pki',
+    sock_dir: '/run',
+    log_file: '/log',
+  }
+  await writeFile(join(folder, 'minion'), JSON.stringify({ ...options, file_client: 'local' }), {
+    mode: 0o600,
+  })
+  await chmod(folder, 0o700)
+  const call = async (...words: string[]) =>
+    JSON.parse((await run('salt-call', ['-c', folder, '--file-root', srv, ...words, '--out', 'json'])).stdout)
+      .local
+  expect(await call('cp.list_master', 'prefix=_modules/e')).toEqual(['_modules/early.ts'])
+  expect(await call('--local', 'saltutil.sync_modules')).toContain('modules.early')
+  expect(await call('early.value')).toBe('here from the start')
+})

@@ -1,0 +1,133 @@
+/** Files of users, run by real minions. */
+import { spawn } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bin, Cluster, run } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+
+let cluster: Cluster
+let folder: string
+
+beforeAll(async () => {
+  cluster = await Cluster.open()
+  folder = join(cluster.root, 'mine')
+  await put('modules/.keep', '')
+  await cluster.addMinion('web1', { module_dirs: [folder] })
+})
+afterAll(() => cluster?.close())
+
+async function put(name: string, text: string): Promise<string> {
+  const file = join(folder, name)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+  return file
+}
+
+test('salt --stream shows each row when it comes, and what is returned beside them', async () => {
+  const go = join(folder, 'go')
+  await put(
+    'modules/rows.ts',
+    `import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { fn } from 'salt-ts'
+
+/** Two rows; the second when a file is there. */
+export const two = fn(async function* () {
+  yield 'first row'
+  while (!existsSync('${go}')) await setTimeout(20)
+  yield 'second row'
+})
+
+/** A row, and something else in the end. */
+export const summed = fn(async function* () {
+  yield { done: 1 }
+  return 'in short'
+})
+`,
+  )
+  const child = spawn(join(bin, 'salt'), [
+    '-c',
+    cluster.configDir,
+    '--stream',
+    'web1',
+    'rows.two',
+    '--out',
+    'txt',
+  ])
+  let shown = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => (shown += text))
+  const ended = new Promise((done) => child.once('close', done))
+  await until('the first row', () => shown.includes('first row'))
+  expect(shown).toBe('web1: first row\n')
+  await writeFile(go, '')
+  expect(await ended).toBe(0)
+  expect(shown).toBe('web1: first row\nweb1: second row\n')
+  const summed = await cluster.salt('--stream', 'web1', 'rows.summed', '--out', 'json', '--out-indent=-1')
+  expect(summed.stdout).toBe('{"web1": {"done": 1}}\n{"web1": "in short"}\n')
+  expect((await cluster.salt('web1', 'rows.two', '--out', 'json', '--out-indent=-1')).stdout).toBe(
+    '{"web1": ["first row", "second row"]}\n',
+  )
+  const both = await cluster.salt('--stream', '--static', 'web1', 'rows.two')
+  expect(both).toMatchObject({ stdout: '', stderr: expect.stringContaining('leave out one of them') })
+  expect(both.code).not.toBe(0)
+})
+
+test('sys.why and doctor.module say where a function comes from, and why others do not provide it', async () => {
+  const apt = await put(
+    'modules/apt.js',
+    `export const virtualName = 'pkg'\nexport const install = () => 'apt'\n`,
+  )
+  const yum = await put(
+    'modules/yum.js',
+    `export const virtualName = 'pkg'\nexport const virtual = 'needs yum'\n`,
+  )
+  const why = await cluster.salt('web1', 'sys.why', 'pkg.install', '--out', 'json')
+  expect(JSON.parse(why.stdout).web1).toEqual({
+    name: 'pkg.install',
+    provided_by: apt,
+    files: { [apt]: 'provides it', [yum]: 'is not offered: needs yum' },
+  })
+  const doctor = await cluster.command('salt-run', 'doctor.module', 'pkg.install', '--out', 'json')
+  expect(JSON.parse(doctor.stdout)).toEqual({ name: 'pkg.install', provided_by: { [apt]: ['web1'] } })
+  const here = await cluster.command(
+    'salt-run',
+    'doctor.module',
+    'jobs.actve',
+    'kind=runners',
+    '--out',
+    'json',
+  )
+  expect(JSON.parse(here.stdout)).toMatchObject({
+    provided_by: null,
+    advice: 'There is no jobs.actve; did you mean jobs.active?',
+  })
+})
+
+test('CommonJS requires salt-ts, its helpers and packages, wherever it lies', async () => {
+  await put('local/node_modules/dep/index.js', `exports.mark = (text) => text + '!'\n`)
+  await put('local/modules/_shout.cjs', `exports.shout = (text) => text.toUpperCase()\n`)
+  await put(
+    'local/modules/old.cjs',
+    `const { fn, p } = require('salt-ts')
+const { mark } = require('dep')
+const { shout } = require('./_shout.cjs')
+
+/** Greet loudly. */
+exports.hi = fn({ who: p.string() }, ({ who }) => mark(shout(who)))
+`,
+  )
+  const call = (...words: string[]) =>
+    run('salt-call', [
+      '-c',
+      cluster.configDir,
+      '--local',
+      '-m',
+      join(folder, 'local'),
+      '--out',
+      'txt',
+      ...words,
+    ])
+  expect(await call('old.hi', 'ada')).toMatchObject({ stdout: 'local: ADA!\n', code: 0 })
+  expect((await call('sys.doc', 'old')).stdout).toContain('Greet loudly.')
+})

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadMinionConfig } from '../../core/config/index.ts'
+import { stepsOf, writeStep } from '../harness/guide.ts'
+
+const project = fileURLToPath(new URL('../../', import.meta.url))
+const docs = new URL('../../core/author/docs/', import.meta.url)
+const guides = readdirSync(docs).filter((name) => name.endsWith('.md'))
+
+describe.each(guides)('the guide %s', (name) => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'salt-guide-'))
+    await mkdir(join(folder, 'etc'), { mode: 0o700 })
+    await writeFile(join(folder, 'etc/minion'), `id: web1\nroot_dir: ${folder}/root\n`, { mode: 0o600 })
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  /** Type commands in the reader's folder; what is shown there has no path of it. */
+  async function type(commands: string): Promise<{ code: number | undefined; shown: string }> {
+    const path = [join(project, 'bin'), process.env.PATH].join(delimiter)
+    const env = {
+      PATH: path,
+      SALT_CONFIG_DIR: join(folder, 'etc'),
+      NODE_OPTIONS: '',
+      NODE_TEST_CONTEXT: undefined,
+    }
+    const run = await execa('sh', ['-c', commands], { cwd: folder, env, reject: false, all: true })
+    return { code: run.exitCode, shown: run.all.replaceAll(`${folder}/`, '').trimEnd() }
+  }
+
+  test('does what it says, step by step', async () => {
+    for (const step of stepsOf(new URL(name, docs))) {
+      if ('file' in step) await writeStep(folder, step)
+      else {
+        const { code, shown } = await type(step.commands)
+        const expected = step.shown?.trimEnd() ?? shown
+        expect({ commands: step.commands, code, shown }).toEqual({ ...step, shown: expected })
+      }
+    }
+  }, 120_000)
+
+  test('has files that type-check', async () => {
+    const modules = join(folder, 'node_modules')
+    await mkdir(join(modules, '@types'), { recursive: true })
+    await symlink(project, join(modules, 'salt-ts'))
+    await symlink(join(project, 'node_modules/@types/node'), join(modules, '@types/node'))
+    await execa(join(project, 'bin/salt-ts'), ['create', 'module', 'another'], { cwd: folder }) // with it comes tsconfig.json
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    const tsc = await execa(join(project, 'node_modules/.bin/tsc'), [], {
+      cwd: folder,
+      reject: false,
+      all: true,
+    })
+    expect(tsc.all).toBe('')
+  }, 60_000)
+
+  test('has an example of configuration that loads without a warning, if any', () => {
+    const written = stepsOf(new URL(name, docs)).some((step) => 'file' in step && step.file === 'minion')
+    if (written) expect(loadMinionConfig({ configDir: folder }).warnings).toEqual([])
+  })
+
+  test('is linked from the README', () => {
+    expect(readFileSync(join(project, 'README.md'), 'utf8')).toContain(`(core/author/docs/${name})`)
+  })
+})

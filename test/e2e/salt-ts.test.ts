@@ -1,0 +1,176 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+const project = fileURLToPath(new URL('../../', import.meta.url))
+const program = (name: string) => join(project, 'bin', name)
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-author-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+/** A user's shell: nothing of the test's own run is known in it. */
+async function type(name: string, ...words: string[]): Promise<{ code: number | undefined; text: string }> {
+  const env = { NODE_OPTIONS: '', NODE_TEST_CONTEXT: undefined }
+  const { exitCode, all } = await execa(program(name), words, { cwd: folder, reject: false, all: true, env })
+  return { code: exitCode, text: all }
+}
+
+/** As after `npm install`, but for the network. */
+async function installCompiler(): Promise<void> {
+  await mkdir(join(folder, 'node_modules', '@types'), { recursive: true })
+  for (const name of ['typescript', '@types/node'])
+    await symlink(join(project, 'node_modules', name), join(folder, 'node_modules', name))
+}
+
+const compile = () =>
+  execa(join(project, 'node_modules/.bin/tsc'), [], { cwd: folder, reject: false, all: true })
+
+describe('salt-ts create', () => {
+  test('what it writes, for every kind, passes its tests and type-checks', async () => {
+    for (const kind of ['module', 'runner', 'grain', 'outputter', 'matcher']) {
+      const { code, text } = await type('salt-ts', 'create', kind, 'disk_usage')
+      expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('disk_usage.ts') })
+    }
+    const tests = await type('salt-ts', 'test')
+    expect(tests).toEqual({ code: 0, text: expect.stringMatching(/pass 8\n.*fail 0/s) })
+    await installCompiler()
+    expect((await compile()).all).toBe('')
+  }, 120_000)
+
+  test('the command it names runs it at once', async () => {
+    const { text } = await type('salt-ts', 'create', 'module', 'hello')
+    const [, words = ''] = /npx salt-call (.*)/.exec(text) as RegExpExecArray
+    await writeFile(join(folder, 'minion'), `id: m1\nroot_dir: ${folder}\n`)
+    const { code, text: shown } = await type('salt-call', '-c', '.', ...words.split(' '))
+    expect({ code, shown }).toEqual({ code: 0, shown: 'local:\n    - Hello, Ada, from m1!' })
+  })
+
+  test('salt-ts is found by what is not salt-ts: node_modules has a link to it, and its programs', async () => {
+    const { text } = await type('salt-ts', 'create', 'module', 'hello')
+    expect(text).toContain('linked node_modules/salt-ts to')
+    expect(join(await readlink(join(folder, 'node_modules/salt-ts')), '/')).toBe(project)
+    const { stdout } = await execa('npm', ['test'], { cwd: folder })
+    expect(stdout).toContain('pass 3')
+    expect((await type('salt-ts', 'create', 'module', 'other')).text).not.toContain('linked')
+  }, 60_000)
+
+  test('nothing is overwritten', async () => {
+    await mkdir(join(folder, 'modules'))
+    await writeFile(join(folder, 'modules/hello.test.ts'), 'mine')
+    await writeFile(join(folder, 'package.json'), '{ "name": "mine" }')
+    await writeFile(join(folder, 'tsconfig.json'), '{}')
+    const refused = await type('salt-ts', 'create', 'module', 'hello')
+    expect(refused).toEqual({ code: 1, text: expect.stringContaining('hello.test.ts is there already') })
+    expect(existsSync(join(folder, 'modules/hello.ts'))).toBe(false)
+    const { code, text } = await type('salt-ts', 'create', 'module', 'other')
+    expect(code).toBe(0)
+    expect(text).toContain('should say "type": "module"')
+    expect(text).toContain('npm install --save-dev salt-ts typescript @types/node')
+    expect(await readFile(join(folder, 'package.json'), 'utf8')).toBe('{ "name": "mine" }')
+    expect(await readFile(join(folder, 'tsconfig.json'), 'utf8')).toBe('{}')
+  })
+
+  test('inside a folder called modules the file goes there; elsewhere with --dir', async () => {
+    await mkdir(join(folder, '_modules'))
+    await type('salt-ts', 'create', 'module', 'hello', '--dir', '_modules')
+    expect(existsSync(join(folder, '_modules/hello.ts'))).toBe(true)
+    const { text } = await type('salt-ts', 'create', 'runner', 'status', '--dir', 'deep/own')
+    expect(existsSync(join(folder, 'deep/own/runners/status.ts'))).toBe(true)
+    expect(text).toContain('cd deep/own')
+  })
+
+  test.each([
+    [['module', 'Hello'], "'Hello' is no name"],
+    [['module', '../up'], "'../up' is no name"],
+    [['modul', 'hello'], "Did you mean 'module'?"],
+    [['returner', 'mine'], 'There is no template for returner yet'],
+    [['module'], 'Say what to create, and its name'],
+    [['module', 'a', 'b'], "'b' is too much"],
+  ])('%j is refused', async (words, sentence) => {
+    expect(await type('salt-ts', 'create', ...words)).toEqual({
+      code: 64,
+      text: expect.stringContaining(sentence),
+    })
+    expect(existsSync(join(folder, 'package.json'))).toBe(false)
+  })
+
+  test('a name that salt-ts has itself is remarked', async () => {
+    expect((await type('salt-ts', 'create', 'module', 'cmd')).text).toContain(
+      "salt-ts has 'cmd' among its own modules",
+    )
+  })
+})
+
+describe('salt-ts test', () => {
+  test('a test that fails is shown, and the exit code says so', async () => {
+    await type('salt-ts', 'create', 'module', 'hello')
+    const file = join(folder, 'modules/hello.ts')
+    await writeFile(file, (await readFile(file, 'utf8')).replace('Hello, ', 'Goodbye, '))
+    const { code, text } = await type('salt-ts', 'test')
+    expect(code).toBe(1)
+    expect(text).toContain('greets as often as it is asked to')
+    expect(text).toContain('Goodbye, Ada')
+  })
+  test('needs nothing around a file: no package.json, no node_modules', async () => {
+    await type('salt-ts', 'create', 'module', 'hello')
+    for (const name of ['package.json', 'tsconfig.json', 'node_modules'])
+      await rm(join(folder, name), { recursive: true })
+    expect(await type('salt-ts', 'test')).toEqual({ code: 0, text: expect.stringContaining('pass 3') })
+  })
+  test('a folder without tests, and one that is not there, are errors', async () => {
+    expect(await type('salt-ts', 'test')).toEqual({
+      code: 1,
+      text: expect.stringContaining('no tests below'),
+    })
+    expect(await type('salt-ts', 'test', 'nowhere')).toEqual({
+      code: 1,
+      text: expect.stringContaining('is no folder'),
+    })
+  })
+})
+
+describe('salt-ts types', () => {
+  test('calls of functions of the folder are checked by the types it writes', async () => {
+    await type('salt-ts', 'create', 'module', 'hello')
+    expect(await type('salt-ts', 'types')).toEqual({
+      code: 0,
+      text: expect.stringContaining('written: 2 functions'),
+    })
+    expect((await type('salt-ts', 'types', 'modules')).text).toContain('is current')
+    await installCompiler()
+    const uses = (given: string) => `import { fn } from 'salt-ts'
+export const twice = fn(async (_, { call }) => (await call('hello.greet', ${given})).length * 2)\n`
+    await writeFile(join(folder, 'modules/uses.ts'), uses("{ name: 'Ada' }"))
+    expect((await compile()).all).toBe('')
+    await writeFile(join(folder, 'modules/uses.ts'), uses("{ nom: 'Ada' }"))
+    expect((await compile()).all).toContain("'nom' does not exist")
+  }, 60_000)
+  test('another file of that name is left alone; a folder without functions is an error', async () => {
+    expect(await type('salt-ts', 'types')).toEqual({
+      code: 1,
+      text: expect.stringContaining('There is no function'),
+    })
+    await type('salt-ts', 'create', 'module', 'hello')
+    await writeFile(join(folder, 'modules/_catalogue.d.ts'), 'export {}')
+    expect(await type('salt-ts', 'types')).toEqual({
+      code: 1,
+      text: expect.stringContaining('rename it first'),
+    })
+  })
+})
+
+test('what it cannot do is refused with what it can', async () => {
+  expect(await type('salt-ts', 'mak')).toEqual({
+    code: 64,
+    text: expect.stringContaining("There is no command 'mak'. Commands are: create, test, types."),
+  })
+  expect((await type('salt-ts')).text).toContain('Say what to do')
+  expect((await type('salt-ts', '--help')).text).toContain('salt-ts create KIND NAME')
+})

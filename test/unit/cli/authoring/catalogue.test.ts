@@ -1,0 +1,47 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { catalogueOf } from '../../../../core/cli/authoring/catalogue.ts'
+import { openLoader } from '../../../../core/loader/index.ts'
+import { recordingLog } from '../../../../core/testing/recording-log.ts'
+
+const modules = path.resolve(import.meta.dirname, '../../../../modules')
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'salt-ts-catalogue-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test('the catalogue of what comes with salt-ts is current; `npx vitest run` of this file, then `-u`, writes it anew', async () => {
+  const { text, unread } = await catalogueOf(modules)
+  expect(unread).toEqual([])
+  await expect(text).toMatchFileSnapshot(path.join(modules, '_catalogue.ts'))
+})
+
+test('it has every function the loader offers', async () => {
+  const { names } = await catalogueOf(modules)
+  const loader = openLoader('modules', {
+    config: {},
+    grains: { kernel: 'Linux' },
+    log: recordingLog(() => {}),
+  })
+  expect(names).toEqual(expect.arrayContaining(await loader.view.functions()))
+})
+
+test('a folder of a user: other names, aliases, folders; no JavaScript, no tests, nothing that is broken', async () => {
+  const put = (name: string, text: string) => writeFile(path.join(folder, name), text)
+  await put('hello.ts', "export const greet = () => 'hi'\nconst d = () => 1\nexport { d as delete }\n")
+  await put('hello.test.ts', 'export const no = () => 1\n')
+  await put('_helper.ts', 'export const no = () => 1\n')
+  await put('plain.js', 'export const no = () => 1\n')
+  await put('linux_pkg.mts', "export const virtualName = 'pkg'\nexport const install = () => 1\n")
+  await put('star.ts', "export * from './_star.ts'\n")
+  await put('_star.ts', 'export const twinkle = () => 1\n')
+  await put('broken.ts', "export * from './_missing.ts'\n")
+  const { text, names, unread } = await catalogueOf(folder)
+  expect(names).toEqual(['hello.delete', 'hello.greet', 'pkg.install', 'star.twinkle'])
+  expect(text).toContain(`'pkg.install': typeof import('./linux_pkg.mjs')['install']`)
+  expect(unread).toEqual([expect.stringContaining('broken.ts')])
+})

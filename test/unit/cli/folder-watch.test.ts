@@ -1,0 +1,57 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { FolderWatch } from '../../../core/cli/folder-watch.ts'
+
+let folder: string
+let watched: FolderWatch
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'salt-ts-watch-'))
+  await mkdir(path.join(folder, 'lib'))
+  await mkdir(path.join(folder, 'node_modules'))
+  watched = await FolderWatch.open([folder])
+})
+afterEach(async () => {
+  watched.close()
+  await rm(folder, { recursive: true })
+})
+
+const at = (...names: string[]) => path.join(folder, ...names)
+
+test('tells of a file that is written, and of one in a folder below', async () => {
+  await writeFile(at('a.ts'), '1')
+  expect(await watched.next()).toBe(at('a.ts'))
+  await writeFile(at('lib', 'b.ts'), '1')
+  expect(await watched.next()).toBe(at('lib', 'b.ts'))
+})
+
+test('several steps of one save are one change', async () => {
+  await writeFile(at('a.ts.tmp'), '1')
+  await rename(at('a.ts.tmp'), at('a.ts'))
+  await writeFile(at('a.ts'), '2')
+  await watched.next()
+  const next = watched.next()
+  await writeFile(at('end.ts'), '')
+  expect(await next).toBe(at('end.ts'))
+})
+
+test('a folder that is new, or takes the place of another, is watched as well', async () => {
+  await mkdir(at('new'))
+  expect(await watched.next()).toBe(at('new'))
+  await writeFile(at('new', 'c.ts'), '1')
+  expect(await watched.next()).toBe(at('new', 'c.ts'))
+  await rm(at('new'), { recursive: true })
+  await mkdir(at('new'))
+  await watched.next()
+  await writeFile(at('new', 'd.ts'), '1')
+  expect(await watched.next()).toBe(at('new', 'd.ts'))
+})
+
+test('what npm, version control and editors keep does not count', async () => {
+  await writeFile(at('node_modules', 'x.js'), '1')
+  await writeFile(at('.a.ts.swp'), '1')
+  await writeFile(at('a.ts~'), '1')
+  await writeFile(at('b.ts'), '1')
+  expect(await watched.next()).toBe(at('b.ts'))
+})

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { loadMasterConfig } from '../../../core/config/index.ts'
+import { kinds } from '../../../core/loader/kinds.ts'
+import { extensionFolder } from './folder.ts'
+
+const folder = extensionFolder()
+
+test('every kind of the design has its row', () => {
+  expect([...kinds.keys()].sort()).toEqual(
+    `auth beacons engines executors fileserver grains job-caches matchers modules outputters pillars renderers
+     returners runners states tops utils wheel`.split(/\s+/),
+  )
+})
+
+describe.each([...kinds.values()])('$name', (kind) => {
+  const plugin = `export default { ${(kind.members ?? []).map((m) => `${m}() {}`).join(', ')} }\n`
+  const content = kind.shape === 'functions' ? 'export const f = () => 1\n' : plugin
+
+  test('have config keys that are known', () => {
+    const { config } = loadMasterConfig({ overrides: { root_dir: folder.path }, configDir: folder.path })
+    expect(config).toHaveProperty(kind.dirsKey, [])
+    expect(config).toHaveProperty(kind.disableKey, [])
+  })
+  test('are found in each of their folders, and in a package', async () => {
+    for (const name of [...kind.folders, `_${kind.folders[0]}`]) {
+      await folder.put(`${name}/in_${name.replaceAll('-', '_')}.js`, content)
+    }
+    await folder.put('extmods/package.json', '{}')
+    await folder.put(`extmods/${kind.folders[0]}/synced.js`, content)
+    await folder.put(
+      'node_modules/salt-ts-one/package.json',
+      JSON.stringify({ 'salt-ts': { [kind.folders[0]]: 'dist' }, type: 'module' }),
+    )
+    await folder.put('node_modules/salt-ts-one/dist/packaged.js', content)
+    const loader = folder.open({ extension_modules: `${folder.path}/extmods` }, {}, kind.name)
+    const wanted = [...kind.folders, `_${kind.folders[0]}`].map((name) => `in_${name.replaceAll('-', '_')}`)
+    const names = await loader.view.modules()
+    expect(names).toEqual(expect.arrayContaining([...wanted, 'packaged', 'synced']))
+    expect(Object.keys(await loader.view.failures())).toEqual([])
+  })
+  test('can be disabled', async () => {
+    await folder.put(`${kind.folders[0]}/unwanted.js`, content)
+    const loader = folder.open({ [kind.disableKey]: ['unwanted'] }, {}, kind.name)
+    expect(await loader.view.modules('unwanted')).toEqual([])
+  })
+})
+
+describe.each([...kinds.values()].filter(({ members }) => members?.length))('$name', (kind) => {
+  test('without an obligatory member are refused by name', async () => {
+    await folder.put(`${kind.folders[0]}/empty.js`, 'export default {}\n')
+    await expect(folder.open({}, {}, kind.name).plugin('empty')).rejects.toThrow(
+      `its default export has no ${kind.members?.[0]}()`,
+    )
+  })
+})

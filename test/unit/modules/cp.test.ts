@@ -1,0 +1,317 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Context } from 'salt-ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { localFileServer, openFileClient } from '../../../core/fileserver/index.ts'
+import * as cp from '../../../modules/cp.ts'
+import { FileRoots } from '../../harness/file-roots.ts'
+import { filesBelow } from '../../harness/files.ts'
+import { type AnyFn, call, fakeContext } from './context.ts'
+
+let roots: FileRoots
+let folder: string
+let server: Server
+let url: string
+const requests: IncomingMessage[] = []
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    requests.push(request)
+    const { pathname } = new URL(request.url ?? '/', 'http://x')
+    if (pathname === '/moved') return response.writeHead(302, { location: '/text' }).end()
+    if (pathname === '/to-file') return response.writeHead(302, { location: 'file:///etc/passwd' }).end()
+    if (pathname === '/round') return response.writeHead(302, { location: '/round' }).end()
+    if (pathname === '/elsewhere')
+      return response.writeHead(302, { location: `http://localhost:${port()}/text` }).end()
+    if (request.headers['if-none-match'] === '"1"') return response.writeHead(304).end()
+    if (pathname === '/text') return response.writeHead(200, { etag: '"1"' }).end('from the web')
+    if (pathname === '/broken') {
+      response.writeHead(200, { 'content-length': 1000 })
+      return response.write('half', () => response.destroy())
+    }
+    return response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${port()}`
+})
+afterAll(() => new Promise((resolve) => server.close(resolve)))
+
+const port = () => (server.address() as AddressInfo).port
+
+beforeEach(async () => {
+  requests.length = 0
+  folder = await mkdtemp(join(tmpdir(), 'salt-cp-'))
+  roots = await FileRoots.make()
+  await roots.write('salt/dir/a', 'a')
+  await roots.write('salt/dir/sub/b', 'b')
+  await roots.write('salt/directory/c', 'c')
+  await roots.write('dev/file', 'in dev')
+  await mkdir(join(roots.base, 'dir', 'empty'))
+})
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await roots.remove()
+})
+
+function context(minion: object = {}): Context {
+  const config = roots.config({
+    file_roots: { base: [roots.base], dev: [join(roots.folder, 'dev')] },
+    cachedir: join(folder, 'cache'),
+  })
+  const log = fakeContext().log
+  const files = openFileClient({ ask: localFileServer(config, log).ask, cachedir: config.cachedir })
+  return fakeContext({ opts: config, minion: { files, ...minion } as unknown as Context['minion'] })
+}
+const run = (fn: AnyFn, given: Record<string, unknown> = {}, within = context()) => call(fn, given, within)
+const cached = (...path: string[]) => join(folder, 'cache', ...path)
+
+describe('from the file server', () => {
+  test('get_file writes a file, into a folder under its own name', async () => {
+    const dest = join(folder, 'x')
+    expect(await run(cp.get_file, { path: 'salt://file', dest })).toBe(dest)
+    expect(await readFile(dest, 'utf8')).toBe('in base')
+    expect(await run(cp.get_file, { path: 'salt://dir/a', dest: folder })).toBe(join(folder, 'a'))
+    expect(await run(cp.get_file, { path: 'salt://file?saltenv=dev', dest })).toBe(dest)
+    expect(await readFile(dest, 'utf8')).toBe('in dev')
+  })
+
+  test('get_file makes folders only if told to, and says as Salt does what is not there', async () => {
+    const dest = join(folder, 'new', 'x')
+    expect(await run(cp.get_file, { path: 'salt://file', dest })).toBe(false)
+    expect(await run(cp.get_file, { path: 'salt://file', dest, makedirs: true })).toBe(dest)
+    expect(await run(cp.get_file, { path: 'salt://nothing', dest })).toBe('')
+    await expect(run(cp.get_file, { path: '/etc/passwd', dest })).rejects.toThrow(
+      'Unsupported path: /etc/passwd',
+    )
+    await expect(run(cp.get_file, { path: 'salt://file', dest: 'relative' })).rejects.toThrow('absolute')
+    await expect(run(cp.get_file, { path: 'salt://file', dest, template: 'jinja' })).rejects.toThrow(
+      'salt-ts has no renderers',
+    )
+  })
+
+  test('get_dir copies a folder with what is empty in it, and no folder of a longer name', async () => {
+    const dest = join(folder, 'all')
+    const places = ['dir/a', 'dir/empty', 'dir/sub/b'].map((path) => join(dest, path))
+    expect(await run(cp.get_dir, { path: 'salt://dir/', dest })).toEqual(places)
+    expect((await readdir(dest, { recursive: true })).sort()).toEqual([
+      ...['dir', 'dir/a', 'dir/empty', 'dir/sub', 'dir/sub/b'],
+    ])
+  })
+
+  test('get_dir writes nothing outside its folder, whatever a master lists', async () => {
+    const evil = ['dir/../../evil', 'dir//../x', 'dir/\0', 'dir/ok']
+    const ask = async ({ cmd, path }: Record<string, unknown>) =>
+      cmd === '_file_list'
+        ? evil
+        : cmd === '_file_hash'
+          ? { hash_type: 'md5', hsum: 'x' }
+          : { data: '', dest: path }
+    const files = openFileClient({ ask, cachedir: cached() })
+    const before = filesBelow(folder)
+    await run(cp.get_dir, { path: 'salt://dir', dest: join(folder, 'd') }, context({ files })).catch(() => {})
+    expect(filesBelow(folder).filter((line) => !line.startsWith(join(folder, 'd')))).toEqual(before)
+  })
+
+  test('the cache is filled, asked and listed', async () => {
+    const file = cached('files', 'base', 'file')
+    expect(await run(cp.is_cached, { path: 'salt://file' })).toBe('')
+    expect(await run(cp.cache_file, { path: 'salt://file' })).toBe(file)
+    expect(await run(cp.is_cached, { path: 'salt://file' })).toBe(file)
+    expect(await run(cp.cache_dest, { url: 'salt://file' })).toBe(file)
+    expect(await run(cp.cache_files, { paths: 'salt://dir/a,salt://no' })).toEqual([
+      cached('files', 'base', 'dir', 'a'),
+      false,
+    ])
+    const dir = await run(cp.cache_dir, { path: 'salt://dir', include_empty: true, exclude_pat: 'E@/b$' })
+    expect(dir).toEqual([cached('files', 'base', 'dir', 'a'), cached('files', 'base', 'dir', 'empty')])
+    expect(await run(cp.cache_local_file, { path: join(roots.folder, 'secret') })).toBe(
+      cached('localfiles', roots.folder, 'secret'),
+    )
+    expect(await run(cp.cache_master, { saltenv: 'dev' })).toEqual([cached('files', 'dev', 'file')])
+    expect(await run(cp.list_minion)).toEqual(
+      [cached('files', 'base', 'dir', 'a'), file, cached('localfiles', roots.folder, 'secret')].sort(),
+    )
+    expect(await run(cp.get_file_str, { path: 'salt://file' })).toBe('in base')
+    expect(await run(cp.get_file_str, { path: 'salt://nothing' })).toBe(false)
+  })
+
+  test('files are listed, hashed and looked at', async () => {
+    await roots.write('salt/web/init.sls', '')
+    await roots.write('salt/top.sls', '')
+    expect(await run(cp.envs)).toEqual(['base', 'dev'])
+    expect(await run(cp.list_master, { prefix: 'dir/' })).toEqual(['dir/a', 'dir/sub/b', 'directory/c'])
+    expect(await run(cp.list_master_dirs)).toContain('dir/sub')
+    expect(await run(cp.list_master_symlinks)).toEqual({})
+    expect(await run(cp.list_states)).toEqual(['top', 'web'])
+    const hash = await run(cp.hash_file, { path: 'salt://file' })
+    expect(await run(cp.hash_file, { path: join(roots.base, 'file') })).toEqual(hash)
+    expect(await run(cp.hash_file, { path: 'salt://nothing' })).toBe('')
+    expect(await run(cp.hash_file, { path: '/nothing' })).toEqual({})
+    expect(await run(cp.stat_file, { path: 'salt://file' })).toMatch(/^0[0-7]{3}$/)
+    expect(await run(cp.stat_file, { path: 'salt://nothing' })).toBeNull()
+    expect(await run(cp.stat_file, { path: '/etc/passwd', octal: false })).toBe(0o100644)
+  })
+})
+
+describe('from the web', () => {
+  const place = () => cached('extrn_files', 'base', `127.0.0.1${port()}`)
+
+  test('get_url fetches into the cache, to a place, or as content', async () => {
+    expect(await run(cp.get_url, { path: `${url}/text` })).toBe(join(place(), 'text'))
+    expect(await readFile(join(place(), 'text'), 'utf8')).toBe('from the web')
+    expect(await run(cp.get_url, { path: `${url}/moved?a=b` })).toBe(join(place(), 'moved-a=b'))
+    expect(await run(cp.get_url, { path: `${url}/text`, dest: `${folder}/` })).toBe(join(folder, 'text'))
+    expect(await run(cp.get_url, { path: `${url}/text`, dest: join(folder, 'no', 'x') })).toBe('')
+    expect(
+      await cp.get_url.run({ path: `${url}/text`, dest: null, makedirs: false } as never, context()),
+    ).toBe('from the web')
+  })
+
+  test.each([
+    ['/no', 'HTTP error 404 reading'],
+    ['/to-file', 'redirects to file:, which is not followed'],
+    ['/round', 'redirects more than 10 times'],
+    ['/broken', 'aborted'],
+  ])('%s leaves nothing in the cache', async (path, reason) => {
+    await expect(run(cp.cache_file, { path: url + path })).rejects.toThrow(reason)
+    expect(filesBelow(folder).filter((line) => line.includes('/no ') || line.includes('.tmp'))).toEqual([])
+  })
+
+  test('a password goes to the server it is for, and is in no path and no sentence', async () => {
+    const secret = url.replace('://', '://me:c4n4ry@')
+    const found = await run(cp.cache_file, { path: `${secret}/elsewhere` })
+    expect(requests.map(({ headers }) => headers.authorization)).toEqual([
+      `Basic ${Buffer.from('me:c4n4ry').toString('base64')}`,
+      undefined,
+    ])
+    const failure = await run(cp.cache_file, { path: `${secret}/no` }).catch(String)
+    expect(`${found} ${failure} ${filesBelow(folder)}`).not.toContain('c4n4ry')
+  })
+
+  test('with use_etag a file is fetched again only if the server has another', async () => {
+    for (let count = 0; count < 2; count++)
+      expect(await run(cp.cache_file, { path: `${url}/text`, use_etag: true })).toBe(join(place(), 'text'))
+    expect(requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"'])
+    expect(await readFile(join(place(), 'text'), 'utf8')).toBe('from the web')
+  })
+})
+
+describe('source_hash', () => {
+  const sum = '4b1fbc54eb5d27e16bbbdfd5ea0b7d0b0c0c8c5b'
+
+  test('keeps a cached file that has the digest, and refuses one that comes and has not', async () => {
+    const path = `${url}/text`
+    await run(cp.cache_file, { path })
+    const { hsum } = (await run(cp.hash_file, {
+      path: cached('extrn_files', 'base', `127.0.0.1${port()}`, 'text'),
+    })) as {
+      hsum: string
+    }
+    expect(await run(cp.cache_file, { path, source_hash: `sha256=${hsum.toUpperCase()}` })).toContain('text')
+    expect(requests).toHaveLength(1)
+    await expect(run(cp.get_url, { path, source_hash: sum })).rejects.toThrow(
+      'does not have the sha1 of source_hash',
+    )
+    expect(await readFile(join(cached('extrn_files', 'base', `127.0.0.1${port()}`), 'text'), 'utf8')).toBe(
+      'from the web',
+    )
+  })
+
+  test.each([
+    '../../../etc/cron.d/x',
+    'file:///etc/passwd',
+    'salt://hash',
+    '/etc/passwd',
+    'sha256=',
+    'md5=..',
+    '',
+  ])('CVE-2021-21996: is a digest and nothing else, not %j', async (source_hash) => {
+    const before = filesBelow(folder)
+    for (const fn of [cp.get_url, cp.cache_file])
+      await expect(run(fn, { path: `${url}/text`, source_hash })).rejects.toThrow('must be a digest')
+    expect(filesBelow(folder)).toEqual(before)
+  })
+})
+
+test.each(['/../../../../x', '/a/../../../../x', '/%2e%2e/../../x'])(
+  'CVE-2021-21996: a URL with the path %s has no place in the cache',
+  async (path) => {
+    await expect(run(cp.cache_file, { path: url + path })).rejects.toThrow('no place in the cache')
+    await expect(run(cp.cache_dest, { url: url + path })).rejects.toThrow('no place in the cache')
+    expect(await run(cp.is_cached, { path: url + path })).toBe('')
+    expect(await readdir(folder)).toEqual([])
+  },
+)
+
+test('other schemes are refused by name, and paths must be absolute', async () => {
+  await expect(run(cp.get_url, { path: 'ftp://h/x' })).rejects.toThrow('cannot be fetched by ftp://')
+  await expect(run(cp.get_url, { path: 'etc/passwd' })).rejects.toThrow("Path 'etc/passwd' is not absolute")
+  expect(await run(cp.get_url, { path: 'file:///etc/passwd' })).toBe('/etc/passwd')
+})
+
+describe('to the master', () => {
+  test('push sends a file piece by piece, under its path or another', async () => {
+    const sent: Record<string, unknown>[] = []
+    const within = () => context({ request: async (load: object) => sent.push({ ...load }) > 0 })
+    const path = join(folder, 'x')
+    await writeFile(path, 'x'.repeat(300_000))
+    expect(await run(cp.push, { path }, within())).toBe(true)
+    expect(sent.map(({ loc, data }) => [loc, (data as Buffer).length])).toEqual([
+      ...Array.from({ length: 292 }, (_, index) => [index * 1024, 1024]),
+      [292 * 1024, 300_000 - 292 * 1024],
+    ])
+    expect(sent[0]).toMatchObject({
+      cmd: '_file_recv',
+      id: 'm1',
+      path: path.split('/').filter(Boolean),
+      size: 300_000,
+    })
+    await writeFile(path, '')
+    sent.length = 0
+    expect(await run(cp.push, { path, upload_path: '/new/name', remove_source: true }, within())).toBe(true)
+    expect(sent).toEqual([expect.objectContaining({ path: ['new', 'name'], loc: 0, data: Buffer.alloc(0) })])
+    expect(await readdir(folder)).not.toContain('x')
+  })
+
+  test('push is false where the master takes nothing, and for what is no absolute path of a file', async () => {
+    const refusing = context({ request: async () => false })
+    expect(await run(cp.push, { path: '/etc/hosts' }, refusing)).toBe(false)
+    for (const path of ['etc/hosts', '/etc', '/etc/../etc/hosts', '/nothing'])
+      expect(await run(cp.push, { path })).toBe(false)
+    expect(await run(cp.push, { path: '/etc/hosts', upload_path: '../../x' })).toBe(false)
+  })
+
+  test('push_dir sends the files of a folder whose names match', async () => {
+    const sent: unknown[] = []
+    const within = context({ request: async ({ path }: { path: string[] }) => sent.push(path.join('/')) > 0 })
+    const given = { path: join(roots.base, 'dir'), glob: 'b*', upload_path: 'there' }
+    expect(await run(cp.push_dir, given, within)).toBe(true)
+    expect(sent).toEqual(['there/sub/b'])
+    expect(await run(cp.push_dir, { ...given, glob: 'nothing' }, within)).toBe(false)
+  })
+})
+
+test('recv and recv_chunked write what salt-cp sends', async () => {
+  expect(await run(cp.recv, { files: { '/from/a': 'A', '/from/b': 'B' }, dest: folder })).toEqual({
+    [join(folder, 'a')]: true,
+    [join(folder, 'b')]: true,
+  })
+  expect(await run(cp.recv, { files: { '/from/a': 'A' }, dest: join(folder, 'no', 'x') })).toBe(
+    'Destination unavailable',
+  )
+  const dest = join(folder, 'deep', 'file')
+  const chunk = (text: string) => Buffer.from(text).toString('base64')
+  expect(await run(cp.recv_chunked, { dest, chunk: chunk('one '), compressed: false, mode: 0o640 })).toBe(
+    true,
+  )
+  expect(await run(cp.recv_chunked, { dest, chunk: chunk('two'), compressed: false, append: true })).toBe(
+    true,
+  )
+  expect(await readFile(dest, 'utf8')).toBe('one two')
+  const within = context()
+  expect(await run(cp.recv_chunked, { dest, chunk: chunk('not zipped') }, within)).toMatch(/incorrect header/)
+  expect(within.retcode).toBe(1)
+})
