@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { backoff } from '../base/backoff.ts'
 import { connectLocal } from './connection.ts'
 import { decodeEvent, encodeEvent, tagOf } from './event.ts'
-import { FrameReader, packFrame } from './frames.ts'
+import { FrameReader } from './frames.ts'
 import { Pusher } from './pusher.ts'
 import { type SubscribeOptions, Subscription } from './subscription.ts'
 
@@ -11,6 +11,8 @@ export interface BusSettings {
   readonly pubPath: string
   readonly pullPath: string
   readonly maxEventSize?: number
+  /** A fired event counts as fired when the publisher, which must be one of ours, has given it to its readers. */
+  readonly confirmed?: boolean
 }
 
 /** Listens to an event bus and fires events on it. Connects again when the publisher restarts. */
@@ -24,7 +26,7 @@ export class EventBus {
 
   private constructor(settings: BusSettings) {
     this.#settings = settings
-    this.#pusher = new Pusher(settings.pullPath)
+    this.#pusher = new Pusher(settings.pullPath, settings.confirmed)
   }
 
   /**
@@ -37,9 +39,12 @@ export class EventBus {
     return bus
   }
 
-  /** Resolves when the event is on its way. @throws SaltError MASTER_UNREACHABLE, PERMISSIONS or ENCODE_FAILED */
+  /**
+   * Resolves when the event is on its way, or went out if `confirmed`.
+   * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS or ENCODE_FAILED
+   */
   async fire(tag: string, data: object): Promise<void> {
-    await this.#pusher.push(packFrame(encodeEvent(tag, data, new Date(), this.#settings.maxEventSize)))
+    await this.#pusher.push(encodeEvent(tag, data, new Date(), this.#settings.maxEventSize))
   }
 
   /** Events whose tag begins with the text, or that the function picks, from the moment this returns. */
@@ -76,7 +81,7 @@ export class EventBus {
     const frames = new FrameReader()
     socket.on('data', (chunk) => {
       try {
-        for (const body of frames.push(chunk)) this.#deliver(body)
+        for (const { body } of frames.push(chunk)) this.#deliver(body)
       } catch {
         socket.destroy() // and start anew: the stream cannot be cut into events any more
       }

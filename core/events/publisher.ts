@@ -35,6 +35,8 @@ export class EventPublisher {
   readonly #log: EventLog
   readonly #readers = new Set<Reader>()
   readonly #pushers = new Set<Socket>()
+  /** Events since the last flush that their pushers want to hear of. */
+  readonly #unconfirmed = new Map<Socket, number>()
   readonly #pub: Server
   readonly #pull: Server
   #flushing: NodeJS.Immediate | undefined
@@ -108,6 +110,8 @@ export class EventPublisher {
     clearImmediate(this.#flushing)
     this.#flushing = undefined
     for (const reader of this.#readers) reader.pump()
+    for (const [pusher, count] of this.#unconfirmed) if (pusher.writable) pusher.write(Buffer.alloc(count))
+    this.#unconfirmed.clear()
     this.#forgetDelivered()
   }
 
@@ -132,7 +136,10 @@ export class EventPublisher {
     socket.on('error', () => socket.destroy())
     socket.on('data', (chunk) => {
       try {
-        for (const body of frames.push(chunk)) this.#accept(body)
+        for (const { body, confirm } of frames.push(chunk)) {
+          this.#accept(body)
+          if (confirm) this.#unconfirmed.set(socket, (this.#unconfirmed.get(socket) ?? 0) + 1)
+        }
       } catch (error) {
         this.#settings.log?.warn(`Closed a connection that pushes events: ${messageOf(error)}`)
         socket.destroy()

@@ -1,28 +1,43 @@
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { backoff } from '../base/backoff.ts'
+import { type Deferred, deferred } from '../base/deferred.ts'
 import { SaltError } from '../base/errors.ts'
 import { connectLocal } from './connection.ts'
+import { packFrame } from './frames.ts'
 
 /** How long a push waits for a publisher that restarts. Milliseconds. */
 const PATIENCE_MS = 5_000
 
-/** Pushes frames to the publisher over one connection, which is made when it is needed. */
+interface Connection {
+  readonly socket: Socket
+  /** Of what was pushed and is not confirmed yet, oldest first. */
+  readonly unconfirmed: Deferred<void>[]
+}
+
+/** Pushes events to the publisher over one connection, which is made when it is needed. */
 export class Pusher {
   readonly #address: string
-  #connection: Promise<Socket> | undefined
+  readonly #confirmed: boolean
+  #connection: Promise<Connection> | undefined
   #closed = false
 
-  constructor(address: string) {
+  constructor(address: string, confirmed = false) {
     this.#address = address
+    this.#confirmed = confirmed
   }
 
-  /** Resolves when the frame is on its way. @throws SaltError MASTER_UNREACHABLE, PERMISSIONS or CANCELLED */
-  async push(frame: Buffer): Promise<void> {
+  /**
+   * Resolves when the event is on its way. If `confirmed`: when the publisher says that it went out; one that dies before
+   * it says so is sent it again, so that an event may come twice, but not never.
+   * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS or CANCELLED
+   */
+  async push(event: Uint8Array): Promise<void> {
+    const frame = packFrame(event, this.#confirmed)
     const delays = backoff({ minMs: 20, maxMs: 500 })
     for (const deadline = performance.now() + PATIENCE_MS; ; ) {
       try {
-        return await write(await this.#connect(), frame)
+        return await this.#send(await this.#connect(), frame)
       } catch (error) {
         const hopeless = SaltError.is(error) && error.code !== 'MASTER_UNREACHABLE'
         if (hopeless || performance.now() >= deadline) throw error
@@ -33,10 +48,19 @@ export class Pusher {
 
   close(): void {
     this.#closed = true
-    this.#connection?.then((socket) => socket.end(() => socket.destroy())).catch(() => undefined)
+    this.#connection?.then(({ socket }) => socket.end(() => socket.destroy())).catch(() => undefined)
   }
 
-  #connect(): Promise<Socket> {
+  #send({ socket, unconfirmed }: Connection, frame: Buffer): Promise<void> {
+    if (!this.#confirmed) return write(socket, frame)
+    if (!socket.writable) return Promise.reject(lost(this.#address))
+    const confirmation = deferred()
+    unconfirmed.push(confirmation)
+    socket.write(frame)
+    return confirmation.promise
+  }
+
+  #connect(): Promise<Connection> {
     if (this.#closed) {
       return Promise.reject(
         new SaltError('CANCELLED', 'The event was not sent: the event bus is being closed.'),
@@ -46,15 +70,21 @@ export class Pusher {
     return this.#connection
   }
 
-  #open(): Promise<Socket> {
+  #open(): Promise<Connection> {
     const forget = () => {
       if (this.#connection === opening) this.#connection = undefined
     }
     const opening = connectLocal(this.#address).then((socket) => {
+      const unconfirmed: Deferred<void>[] = []
+      socket.on('data', (confirmations: Buffer) => {
+        for (const { resolve } of unconfirmed.splice(0, confirmations.length)) resolve()
+      })
       socket.on('error', () => socket.destroy())
-      socket.on('close', forget)
-      socket.resume()
-      return socket
+      socket.on('close', () => {
+        forget()
+        for (const { reject } of unconfirmed) reject(lost(this.#address))
+      })
+      return { socket, unconfirmed }
     })
     opening.catch(forget)
     return opening
@@ -65,3 +95,6 @@ const write = (socket: Socket, frame: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {
     socket.write(frame, (error) => (error ? reject(error) : resolve()))
   })
+
+const lost = (address: string): SaltError =>
+  new SaltError('MASTER_UNREACHABLE', `The publisher of the event bus at ${address} went away.`, { address })

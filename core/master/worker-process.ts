@@ -14,7 +14,7 @@ import { packJob } from './publisher.ts'
 
 async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPart> {
   const disposer = new Disposer()
-  const bus = disposer.own(await EventBus.connect(masterEventSockets(config)))
+  const bus = disposer.own(await EventBus.connect({ ...masterEventSockets(config), confirmed: true }))
   const queue = openQueueSender(publishQueue(config))
   disposer.defer(() => queue.close())
   async function fire(tag: string, data: Record<string, unknown>): Promise<boolean> {

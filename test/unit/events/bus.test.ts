@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeLocal } from '../../../core/codec/index.ts'
+import { FrameReader } from '../../../core/events/frames.ts'
 import { type Event, EventBus, EventPublisher, type PublisherSettings } from '../../../core/events/index.ts'
 
 let directory: string
@@ -144,6 +145,38 @@ describe('the event bus', () => {
     })
     expect(await seen).toBe('b')
     await fired
+  })
+
+  it('confirms what went out, and sends again what a publisher that died has not confirmed', async () => {
+    const frames = new FrameReader()
+    const dying = createServer((socket) => {
+      let taken = 0
+      socket.on('data', (chunk) => {
+        for (const { confirm } of frames.push(chunk)) {
+          expect(confirm).toBe(true)
+          if (++taken === 1) socket.write(Buffer.alloc(1))
+          else socket.destroy()
+        }
+      })
+      socket.on('error', () => undefined)
+    })
+    const listening = await openPublisher()
+    const pullPath = join(directory, 'dying.ipc')
+    await once(dying.listen(pullPath), 'listening')
+    const bus = own(await EventBus.connect({ ...sockets, pullPath, confirmed: true }))
+    await bus.fire('confirmed', {})
+    const fired = bus.fire('taken by one that dies', {})
+    await new Promise((resolve) => dying.once('close', resolve).close())
+    const seen = new Promise<string>((resolve) => {
+      void openPublisher({
+        pubPath: join(directory, 'other.ipc'),
+        pullPath,
+        onEvent: ({ tag }) => resolve(tag),
+      })
+    })
+    expect(await seen).toBe('taken by one that dies')
+    await fired
+    expect(listening.readers).toBe(1)
   })
 
   it('trims events that are too large', async () => {

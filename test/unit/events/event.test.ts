@@ -63,7 +63,7 @@ describe('an event', () => {
   describe.skipIf(!recorded)('as Salt writes it', () => {
     it.each(frames)('is read and written again without a change: $tag', ({ frame_b64, tag, data }) => {
       const frame = bytes(frame_b64)
-      const [body = Buffer.alloc(0)] = new FrameReader().push(frame)
+      const [{ body } = { body: Buffer.alloc(0) }] = new FrameReader().push(frame)
       expect(tagOf(body)).toBe(tag)
       const event = decodeEvent(body)
       expect(event).toEqual({ tag, data: parseNote(data) })
