@@ -10,10 +10,14 @@ const DEEPEST = 64
 
 /** Throws (anything) if the word is not one scalar or bracketed value. */
 export function parseWord(word: string): unknown {
-  if (/^(?:---|\.\.\.)\s*$/.test(word.trim())) throw refused('a document mark')
+  if (/^(?:---|\.\.\.)\s*$/.test(word.trim()) || /^\.\.\. /.test(word)) throw refused('a document mark')
+  if (UNREADABLE.test(word)) throw refused('a control character or a line end')
   const reader = new Reader(word.replace(/^--- +/, ''))
   return reader.document()
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const UNREADABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/
 
 /** A member of a bracketed word: its value, and the text it was read from if that was neither quoted nor marked. */
 export interface Part {
@@ -64,7 +68,7 @@ class Reader {
     const found: { tag?: string; anchor?: string } = {}
     for (;;) {
       const [all, isAnchor, anchor, , tag] =
-        this.#match(/(?:(&)([\w-]+)|(!)([^\s,[\]{}]*))(?=$|[ ,\]}])/y) ?? []
+        this.#match(/(&)([\w-]+)(?=$|[ ?:,\]}%@`])|(!)(<[^\s>]*>|[^\s,[\]{}]*)(?=$|[ ,])/y) ?? []
       if (all === undefined) return found
       if (isAnchor) found.anchor = anchor as string
       else found.tag = tag as string
@@ -75,21 +79,23 @@ class Reader {
   #content(depth: number, tag: string | undefined): unknown {
     const character = this.#text[this.#at]
     if (character === '[' || character === '{') {
-      if (tag !== undefined) throw refused('a tag')
+      if (tag !== undefined && tag !== (character === '[' ? '!seq' : '!map')) throw refused('a tag')
       return character === '[' ? this.#list(depth) : this.#map(depth)
     }
     if (character === "'" || character === '"') return withTag(tag ?? '!str', this.#quoted(character))
     if (character === '*') return this.#alias()
+    if (character === '|' || character === '>') return this.#block(depth, tag)
     const text = this.#plain(depth)
-    return tag === undefined ? plainValue(text) : withTag(tag, text)
+    return tag === undefined || (tag === '' && text !== '') ? plainValue(text) : withTag(tag, text)
   }
 
   #list(depth: number): unknown[] {
     const list: unknown[] = []
     this.#at++
     while (!this.#closes(']')) {
+      const marked = this.#keyMark()
       const value = this.#member(depth)
-      list.push(this.#colon() ? this.#pair(value, depth) : value)
+      list.push(this.#colon() || marked ? this.#pair(value, depth) : value)
       this.#comma(']')
     }
     return list
@@ -107,11 +113,23 @@ class Reader {
     const entries: [unknown, unknown][] = []
     this.#at++
     while (!this.#closes('}')) {
+      this.#keyMark()
       const key = this.#member(depth)
       entries.push([key, this.#colon() ? this.#value(depth) : this.#nothing(depth)])
       this.#comma('}')
     }
     return mapOf(entries)
+  }
+
+  /** `? key`, which inside brackets may come without a space. */
+  #keyMark(): boolean {
+    return this.#match(/\? */y) !== undefined
+  }
+
+  /** A block of text begins on the next line, and there is none. */
+  #block(depth: number, tag: string | undefined): unknown {
+    if (depth > 0 || !this.#match(/[|>](?:[+-]?[1-9]?|[1-9][+-])(?= *$)/y)) throw refused('a block')
+    return withTag(tag ?? '!str', '')
   }
 
   /** Something must stand between commas. */
@@ -166,14 +184,14 @@ class Reader {
     const inside = depth > 0
     const rest = this.#text.slice(this.#at)
     if (rest === '' || rest.startsWith('#') || (inside && /^[,\]}]/.test(rest))) return ''
-    if (/^[-?:,[\]{}#&*!|>'"%@`]/.test(rest) && !(inside ? /^-[^ ,[\]{}]/ : /^[-?:][^ ]/).test(rest))
+    if (/^[-?:,[\]{}#&*!|>'"%@`]/.test(rest) && !(inside ? /^-[^ ]/ : /^[-?:][^ ]/).test(rest))
       throw refused('a sign')
     const end = rest.search(inside ? /[,[\]{}]|:(?=$|[ ,[\]{}])| #/ : /:(?=$| )| #/)
     const colon = end >= 0 && rest[end] === ':'
     if (colon && (!inside || /[,[\]{}]/.test(rest[end + 1] ?? ''))) throw refused('a colon')
     const text = end < 0 ? rest : rest.slice(0, end)
     this.#at += text.length
-    return text.trimEnd()
+    return text.replace(/ +$/, '')
   }
 
   #isComment(): boolean {
@@ -199,16 +217,23 @@ function plainValue(text: string): unknown {
   return kind?.tag.endsWith(':float') && Number.isInteger(value) ? new Float(value as number) : value
 }
 
+const YAML_TAG = /^(?:!|<tag:yaml\.org,2002:(?=.*>))(\w+)>?$/
+
 function withTag(tag: string, text: string): unknown {
-  if (tag === '!str' || tag === '') return text
-  const kind = scalarKinds.find((candidate) => candidate.tag === `tag:yaml.org,2002:${tag.slice(1)}`)
-  if (!tag.startsWith('!') || !kind?.test.test(text)) throw refused('an unknown tag')
-  return kind.resolve(text)
+  const name = tag === '' ? 'str' : YAML_TAG.exec(tag)?.[1]
+  if (name === 'str' || name === 'timestamp') return text
+  if (name === 'binary') return Buffer.from(text, 'base64')
+  const kind = scalarKinds.find((candidate) => candidate.tag === `tag:yaml.org,2002:${name}`)
+  const isNumber =
+    name === 'float' && scalarKinds.some(({ tag: other, test }) => other.endsWith(':int') && test.test(text))
+  if (!kind || !(isNumber || kind.test.test(text))) throw refused('an unknown tag')
+  const value = kind.resolve(text)
+  return name === 'float' && Number.isInteger(value) ? new Float(value as number) : value
 }
 
 /** A plain object if every key is text, else a Map. Equal keys are refused. */
 function mapOf(entries: [unknown, unknown][]): unknown {
-  if (entries.some(([key]) => typeof key === 'object' && key !== null))
+  if (entries.some(([key]) => typeof key === 'object' && key !== null && !(key instanceof Float)))
     throw refused('a key that is no scalar')
   const map = new Map(entries)
   if (map.size < entries.length) throw refused('a key twice')

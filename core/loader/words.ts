@@ -2,6 +2,7 @@
  * Words of a command line → values and job arguments, exactly as Salt's commands read them: `1` is a number, `[1, 2]`
  * a list, `name=value` a keyword argument. (Golden data: args.json.)
  */
+import { Float } from '../codec/index.ts'
 import { parseWord } from './word-yaml.ts'
 
 export interface Arguments {
@@ -10,7 +11,7 @@ export interface Arguments {
 }
 
 /** A name, one `=`, and a value without line ends. */
-export const KEYWORD = /^([\p{L}_][\p{L}\p{N}_.-]*)=(?!=)(.*)$/u
+export const KEYWORD = /^([\p{L}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)$/u
 
 /** The value of a word; a word that makes no sense as YAML is itself. */
 export function yamlify(word: unknown): unknown {
@@ -26,8 +27,12 @@ export function yamlify(word: unknown): unknown {
 /** Job arguments (wire protocol §10.1): positional values, and the keyword arguments as one marked map at the end. */
 export function parseInput(words: readonly unknown[], noParse: readonly string[] = []): unknown[] {
   const { args, kwargs } = parseWords(words, noParse)
-  return Object.keys(kwargs).length > 0 ? [...args, { __kwarg__: true, ...kwargs }] : [...args]
+  const sent = args.map((value) => (isLikeJid(value) ? String(value) : value))
+  return Object.keys(kwargs).length > 0 ? [...sent, { __kwarg__: true, ...kwargs }] : sent
 }
+
+/** Salt sends what could be a job id as text. */
+const isLikeJid = (value: unknown): boolean => typeof value === 'bigint' && String(value).length === 20
 
 /** Positional and keyword arguments. Keywords named in `noParse` keep their text. */
 export function parseWords(words: readonly unknown[], noParse: readonly string[] = []): Arguments {
@@ -61,8 +66,11 @@ function mustStay(word: string): boolean {
 
 /** Maps and lists count only in brackets, so that `a: b` and `- x` stay text; so does what a `#` would cut off. */
 function accepted(word: string, value: unknown): unknown {
+  if (value instanceof Uint8Array) return word
+  const isBracketed = typeof value === 'object' && value !== null && !(value instanceof Float)
+  if (isBracketed && !word.includes('#') && !/^[[{]/.test(word)) return word
   if (word.includes('#') && (value === null || typeof value === 'string')) return word
-  if (value === '') return /^(?:''|"")$/.test(word.trim()) ? value : word
+  if (value === '') return word === '|' || word === '!' ? word : value
   return value
 }
 

@@ -1,4 +1,5 @@
-/** Salt's colour theme, and text made safe for a terminal. */
+/** Salt's colours, and text made safe for a terminal. */
+import type { OutputOptions } from 'salt-ts'
 
 const CODES = {
   blue: '0;34',
@@ -19,13 +20,35 @@ const CODES = {
 export type Color = keyof typeof CODES
 export type Paint = (color: Color, text: string) => string
 
-/** Gives the function that puts text in colour, or leaves it as it is. */
-export function painter(color: boolean): Paint {
-  return color ? (name, text) => `\x1b[${CODES[name]}m${text}\x1b[0;0m` : (_, text) => text
+/** What switches a colour on, or off (`end`). Empty where there is no colour. */
+export type Codes = Readonly<Record<Color | 'end', string>>
+
+/** `theme` of the options gives colours other codes; it is Salt's `color_theme`, read. */
+export function codesOf({ color, theme }: OutputOptions): Codes {
+  const all = { ...CODES, end: '0;0', ...(theme as Partial<Record<Color, string>>) }
+  return Object.fromEntries(
+    Object.entries(all).map(([name, code]) => [name, color ? `\x1b[${code}m` : '']),
+  ) as Codes
 }
 
-/** Control characters, which could steer the terminal, shown as `?`. Tab stays. */
-export function withoutControls(text: string): string {
+/** Gives the function that puts text in colour, or leaves it as it is. */
+export function painter(options: OutputOptions): Paint {
+  const codes = codesOf(options)
+  return options.color ? (name, text) => codes[name] + text + codes.end : (_, text) => text
+}
+
+export type Screen = (text: string, what?: 'key') => string
+
+/**
+ * Gives the function that makes text harmless: ESC is shown as `?`, as Salt does, and before a terminal every control
+ * character but the tab. `strip_colors: false` lets all of it through.
+ */
+export function screen({ terminal, strip_colors }: OutputOptions): Screen {
+  if (strip_colors === false) return (text) => text
+  return terminal === true ? withoutControls : (text) => text.replaceAll('\x1b', '?')
+}
+
+function withoutControls(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '?')
 }

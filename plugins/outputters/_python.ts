@@ -1,12 +1,28 @@
 /** Values as Python writes them: `str` and `repr`. */
-import { entriesOf, kindOf, listOf, sortedEntriesOf } from './_values.ts'
+import { compare, entriesOf, kindOf, listOf, orderOf } from './_values.ts'
 
-/** Text as it is, anything else as `repr`. */
+/** Text as it is, a date as people write it, anything else as `repr`. */
 export function strOf(value: unknown): string {
-  return typeof value === 'string' ? value : reprOf(value)
+  if (typeof value === 'string') return value
+  return kindOf(value) === 'date' ? dateText(value) : reprOf(value)
 }
 
-/** `sorted` puts maps in the order of their keys, as `pprint` does. */
+/** White space as Python sees it, for character classes: file, group, record and unit separators belong to it. */
+export const SPACE = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
+const LEADING = new RegExp(`^[${SPACE}]+`)
+const TRAILING = new RegExp(`(?<![${SPACE}])[${SPACE}]+$`)
+
+/** Salt shows nothing of the white space that a text ends with. */
+export const rstrip = (text: string): string => text.replace(TRAILING, '')
+
+export const strip = (text: string): string => rstrip(text).replace(LEADING, '')
+
+/** The members of a map in the order of `pprint`, which can compare every two keys. */
+export function safelySorted(map: unknown): [unknown, unknown][] {
+  return entriesOf(map).sort(([a], [b]) => orderOf(a) - orderOf(b) || compare(a, b))
+}
+
+/** `sorted` puts maps in the order of `pprint`. */
 export function reprOf(value: unknown, sorted = false): string {
   const kind = kindOf(value)
   if (kind === 'null') return 'None'
@@ -14,12 +30,13 @@ export function reprOf(value: unknown, sorted = false): string {
   if (kind === 'float') return floatText(Number(value))
   if (kind === 'text') return quoted(value as string)
   if (kind === 'bytes') return `b${quotedBytes(value as Uint8Array)}`
+  if (kind === 'date') return dateRepr(value)
   if (kind === 'list')
     return `[${listOf(value)
       .map((member) => reprOf(member, sorted))
       .join(', ')}]`
   if (kind === 'map')
-    return `{${(sorted ? sortedEntriesOf : entriesOf)(value)
+    return `{${(sorted ? safelySorted : entriesOf)(value)
       .map((e) => pair(e, sorted))
       .join(', ')}}`
   return String(value)
@@ -27,6 +44,32 @@ export function reprOf(value: unknown, sorted = false): string {
 
 function pair([key, value]: [unknown, unknown], sorted: boolean): string {
   return `${reprOf(key, sorted)}: ${reprOf(value, sorted)}`
+}
+
+/** `2020-01-02 03:04:05.000006`, without the fraction where it is nothing. */
+export function dateText(value: unknown): string {
+  return String(value)
+    .replace('T', ' ')
+    .replace(/\.000000$/, '')
+}
+
+/** Seconds and microseconds are left out from behind as long as they are 0. */
+function dateRepr(value: unknown): string {
+  const fields = String(value).split(/\D/).map(Number)
+  const shown = fields[6] === 0 ? fields.slice(0, fields[5] === 0 ? 5 : 6) : fields
+  return `datetime.datetime(${shown.join(', ')})`
+}
+
+/** So many decimals; what lies exactly between two of them goes to the even one. */
+export function fixed(value: number, decimals: number): string {
+  const near = value.toFixed(decimals)
+  const finer = value.toFixed(decimals + 1)
+  const isTie =
+    finer.endsWith('5') &&
+    value.toFixed(60).slice(0, finer.length) === finer &&
+    /^0*$/.test(value.toFixed(60).slice(finer.length))
+  if (!isTie || '02468'.includes(near.at(-1) as string)) return near
+  return finer.slice(0, -1)
 }
 
 /** The shortest text that gives the same float, `1.0` and `1e+22` style. */

@@ -1,6 +1,6 @@
 /** What outputters need to know of a decoded value. */
 
-export type Kind = 'null' | 'bool' | 'int' | 'float' | 'text' | 'bytes' | 'list' | 'map' | 'other'
+export type Kind = 'null' | 'bool' | 'int' | 'float' | 'text' | 'bytes' | 'date' | 'list' | 'map' | 'other'
 
 /** The kind a value has for a reader of another language. A boxed number is a float, whatever its value. */
 export function kindOf(value: unknown): Kind {
@@ -18,6 +18,8 @@ function kindOfObject(value: object): Kind {
   if (value instanceof Map) return 'map'
   if (value instanceof Number) return 'float'
   if (value instanceof Uint8Array) return 'bytes'
+  if (typeof (value as { text?: unknown }).text === 'string' && value.constructor.name === 'DateTime')
+    return 'date'
   const prototype = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null ? 'map' : 'other'
 }
@@ -31,11 +33,51 @@ export function entriesOf(map: unknown): [unknown, unknown][] {
   return map instanceof Map ? [...map] : Object.entries(map as object)
 }
 
-/** The members of a map by key; keys that cannot be compared with each other stay as they are. */
+/** The members of a map by key; keys that Python cannot compare with each other stay as they are. */
 export function sortedEntriesOf(map: unknown): [unknown, unknown][] {
   const entries = entriesOf(map)
-  const kinds = new Set(entries.map(([key]) => (typeof key === 'bigint' ? 'number' : typeof key)))
-  return kinds.size === 1 ? entries.sort(([a], [b]) => ((a as string) < (b as string) ? -1 : 1)) : entries
+  return isSortable(entries) ? entries.sort(([a], [b]) => compare(a, b)) : entries
+}
+
+/** Whether Python can put these members in order: their keys are all text, all numbers, … */
+export function isSortable(entries: readonly [unknown, unknown][]): boolean {
+  return entries.length < 2 || (new Set(entries.map(([key]) => orderOf(key))).size === 1 && !isNull(entries))
+}
+
+const isNull = ([first]: readonly [unknown, unknown][]): boolean => first?.[0] === null
+
+/** Kinds that can be compared with each other, in the order `pprint` gives those that cannot. */
+const ORDERS: Readonly<Partial<Record<Kind, number>>> = {
+  null: 0,
+  bool: 1,
+  int: 1,
+  float: 1,
+  bytes: 2,
+  date: 3,
+}
+
+export const orderOf = (key: unknown): number => ORDERS[kindOf(key)] ?? 4
+
+/** Less than 0 if the first comes first: numbers by value, texts by code points (not by UTF-16 units). */
+export function compare(a: unknown, b: unknown): number {
+  if (typeof a !== 'string' || typeof b !== 'string') return (a as number) < (b as number) ? -1 : 1
+  for (let at = 0; at < a.length && at < b.length; at++) {
+    if (a.charCodeAt(at) !== b.charCodeAt(at)) return codePointAround(a, at) - codePointAround(b, at)
+  }
+  return a.length - b.length
+}
+
+/** A surrogate stands for something beyond all other code units. */
+function codePointAround(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}
+
+/** Characters, as Python counts them. */
+export function lengthOf(text: string): number {
+  let length = text.length
+  for (let at = 0; at < text.length - 1; at++) if ((text.codePointAt(at) as number) > 0xffff) length--
+  return length
 }
 
 /** Lines as Python's `splitlines` sees them: no empty one at the end. */

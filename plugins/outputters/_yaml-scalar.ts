@@ -37,20 +37,17 @@ export function stylesOf(text: string): Styles {
 function charactersOf(text: string) {
   return {
     special: [...text].some((character) => !isPrintable(character)),
-    multiline: /[\n\x85\u2028\u2029]/.test(text),
+    multiline: /[\r\n\x85\u2028\u2029]/.test(text),
     spaceBeforeBreak: / [\n\x85\u2028\u2029]/.test(text),
     breakBeforeSpace: /[\n\x85\u2028\u2029] /.test(text),
   }
 }
 
+/** As LibYAML sees it, which writes what is beyond the first plane as an escape. */
 export function isPrintable(character: string): boolean {
   const code = character.codePointAt(0) as number
-  if (code === 0x0a || (code >= 0x20 && code <= 0x7e) || code === 0x85) return true
-  return (
-    (code >= 0xa0 && code <= 0xd7ff) ||
-    (code >= 0xe000 && code <= 0xfffd && code !== 0xfeff) ||
-    code >= 0x10000
-  )
+  if (code === 0x0a || (code >= 0x20 && code <= 0x7e)) return true
+  return (code >= 0xa0 && code <= 0xd7ff) || (code >= 0xe000 && code <= 0xfffd && code !== 0xfeff)
 }
 
 /** Whether the text holds what means something else at that place, in block and in flow style. */

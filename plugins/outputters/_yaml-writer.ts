@@ -1,5 +1,5 @@
-/** Writes YAML as PyYAML's emitter lays it out: 80 columns, sorted keys, lists not indented under their key. */
-import { floatText } from './_python.ts'
+/** Writes YAML as PyYAML with LibYAML's emitter lays it out: 80 columns, sorted keys, lists not indented under their key. */
+import { dateText, floatText, rstrip } from './_python.ts'
 import { entriesOf, kindOf, listOf, sortedEntriesOf } from './_values.ts'
 import { isPrintable, stylesOf } from './_yaml-scalar.ts'
 
@@ -51,7 +51,7 @@ export class YamlWriter {
 
   document(value: unknown): string {
     this.#node(value, { indent: -1 })
-    return this.#output
+    return rstrip(this.#output)
   }
 
   #node(value: unknown, place: Place): void {
@@ -60,6 +60,7 @@ export class YamlWriter {
     else if (kind === 'map') this.#map(value, place)
     else if (kind === 'bytes') this.#binary(value as Uint8Array, place)
     else if (kind === 'text') this.#text(value as string, place)
+    else if (kind === 'date' && this.#flowLevel > 0) this.#flowDate(dateText(value), place)
     else this.#plain(scalarText(value), place, false)
   }
 
@@ -187,20 +188,27 @@ export class YamlWriter {
     this.#indicator('"', { space: false })
   }
 
+  /** Its colons forbid the plain style there; the mark says that the quotes do not make it a text. */
+  #flowDate(text: string, place: Place): void {
+    this.#indicator('!', { space: true })
+    this.#singleQuoted(text, place)
+  }
+
   #binary(bytes: Uint8Array, place: Place): void {
-    const lines =
+    const lines = (
       Buffer.from(bytes)
         .toString('base64')
         .match(/.{1,76}/g) ?? []
+    ).map((line) => `${line}\n`)
     this.#indicator('!!binary', { space: true })
     if (this.#flowLevel > 0 || place.key === true || lines.length === 0) {
-      this.#singleQuoted(lines.join(''), place)
+      this.#doubleQuoted(lines.join(''), place)
       return
     }
     this.#indicator('|', { space: true })
     for (const line of lines) {
       this.#newLine(this.#deeper(place.indent, this.#step))
-      this.#write(line)
+      this.#write(line.trimEnd())
     }
     this.#blank = false
     this.#indention = false
@@ -232,6 +240,7 @@ export class YamlWriter {
 function scalarText(value: unknown): string {
   const kind = kindOf(value)
   if (kind === 'null') return 'null'
+  if (kind === 'date') return dateText(value)
   return kind === 'float' ? floatScalar(Number(value)) : String(value)
 }
 
@@ -247,7 +256,7 @@ function isSimpleKey(key: unknown): boolean {
   if (kind === 'bytes') return false
   return (
     kind !== 'text' ||
-    ((key as string).length <= LONGEST_SIMPLE_KEY && !/[\n\x85\u2028\u2029]/.test(key as string))
+    (Buffer.byteLength(key as string) <= LONGEST_SIMPLE_KEY && !/[\r\n\x85\u2028\u2029]/.test(key as string))
   )
 }
 
@@ -256,5 +265,6 @@ function escaped(character: string): string {
   if (short !== undefined) return `\\${short}`
   if (isPrintable(character)) return character
   const code = (character.codePointAt(0) as number).toString(16).toUpperCase()
+  if (code.length > 4) return `\\U${code.padStart(8, '0')}`
   return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`
 }

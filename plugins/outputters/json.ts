@@ -1,6 +1,6 @@
 /** JSON. `--out-indent`: spaces per level, negative for one line, `pretty` for sorted keys. */
 import { outputter } from 'salt-ts'
-import { floatText, strOf } from './_python.ts'
+import { floatText, reprOf, strOf } from './_python.ts'
 import { entriesOf, kindOf, listOf, sortedEntriesOf } from './_values.ts'
 
 interface Layout {
@@ -32,7 +32,9 @@ function write(value: unknown, layout: Layout, margin: string): string {
       margin,
     )
   }
-  if (kind !== 'map') return JSON.stringify(strOf(value))
+  if (kind === 'text') return JSON.stringify(value)
+  if (kind === 'date') return JSON.stringify(String(value))
+  if (kind !== 'map') return JSON.stringify(reprOf(value))
   const entries = (layout.sorted ? sortedEntriesOf : entriesOf)(value)
   const members = entries.map(
     ([key, member]) => `${JSON.stringify(keyText(key))}: ${write(member, layout, deeper(margin, layout))}`,

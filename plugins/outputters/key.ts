@@ -1,8 +1,9 @@
 /** Lists of minion keys by state, as `salt-key` shows them. */
 import { outputter } from 'salt-ts'
-import { type Color, type Paint, painter, withoutControls } from './_colors.ts'
-import { strOf } from './_python.ts'
-import { kindOf, listOf, sortedEntriesOf } from './_values.ts'
+import { type Color, painter, type Screen, screen } from './_colors.ts'
+import { nested } from './_nested.ts'
+import { rstrip, strOf } from './_python.ts'
+import { compare, entriesOf, isSortable, kindOf, listOf, sortedEntriesOf } from './_values.ts'
 
 interface Section {
   readonly title: string
@@ -19,30 +20,32 @@ const SECTIONS = new Map<unknown, Section>([
 ])
 
 export default outputter({
-  render(value, { color }) {
-    if (kindOf(value) !== 'map') return strOf(value)
-    const paint = painter(color)
-    return sortedEntriesOf(value)
-      .flatMap(([state, keys]) => section(strOf(state), keys, paint))
-      .join('\n')
+  render(value, options) {
+    if (!isKeyList(value)) return nested(value, options)
+    const paint = painter(options)
+    const lines = sortedEntriesOf(value).flatMap(([state, keys]) => {
+      const { title, titleColor, color } = SECTIONS.get(state) as Section
+      return [paint(titleColor, title), ...rows(keys, screen(options)).map((row) => paint(color, row))]
+    })
+    return rstrip(lines.join('\n'))
   },
 })
 
-function section(state: string, keys: unknown, paint: Paint): string[] {
-  const { title, titleColor, color } = SECTIONS.get(state) ?? {
-    title: `${state}:`,
-    titleColor: 'cyan',
-    color: 'cyan',
-  }
-  return [paint(titleColor, title), ...rows(keys).map((row) => paint(color, row))]
+/** A map by state of lists and maps whose ids can be sorted. */
+function isKeyList(value: unknown): boolean {
+  if (kindOf(value) !== 'map') return false
+  return entriesOf(value).every(([state, keys]) => SECTIONS.has(state) && isSortable(idsOf(keys)))
+}
+
+function idsOf(keys: unknown): [unknown, unknown][] {
+  if (kindOf(keys) === 'list') return listOf(keys).map((id) => [id, undefined])
+  return kindOf(keys) === 'map' ? entriesOf(keys) : []
 }
 
 /** Ids from a list, or `id:  text` from a map (fingerprints, keys). Line ends of keys stay. */
-function rows(keys: unknown): string[] {
-  if (kindOf(keys) === 'list')
-    return listOf(keys)
-      .map((id) => withoutControls(strOf(id)))
-      .sort()
-  if (kindOf(keys) !== 'map') return [strOf(keys)]
-  return sortedEntriesOf(keys).map(([id, text]) => `${withoutControls(strOf(id))}:  ${strOf(text)}`)
+function rows(keys: unknown, safe: Screen): string[] {
+  const text = kindOf(keys) === 'map' ? (value: unknown) => `:  ${strOf(value)}` : () => ''
+  return idsOf(keys)
+    .sort(([a], [b]) => compare(a, b))
+    .map(([id, value]) => safe(strOf(id)) + text(value))
 }

@@ -1,5 +1,5 @@
 /** The value as Python would print it. */
 import { outputter } from 'salt-ts'
-import { strOf } from './_python.ts'
+import { rstrip, strOf } from './_python.ts'
 
-export default outputter({ render: (value) => strOf(value) })
+export default outputter({ render: (value) => rstrip(strOf(value)) })

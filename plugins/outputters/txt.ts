@@ -1,13 +1,22 @@
 /** `id: line` for every line a minion returned; easy to grep. */
 import { outputter } from 'salt-ts'
-import { strOf } from './_python.ts'
+import { pformat } from './_pprint.ts'
+import { rstrip, strOf } from './_python.ts'
 import { entriesOf, kindOf, linesOf } from './_values.ts'
 
 export default outputter({
   render(value) {
-    if (kindOf(value) !== 'map') return strOf(value)
-    return entriesOf(value)
-      .flatMap(([id, returned]) => linesOf(strOf(returned)).map((line) => `${strOf(id)}: ${line}`))
-      .join('\n')
+    if (kindOf(value) === 'text') return rstrip(value as string)
+    if (kindOf(value) !== 'map') return rstrip(pformat(value))
+    return rstrip(
+      entriesOf(value)
+        .flatMap(([id, returned]) => shown(returned).map((line) => `${strOf(id)}: ${line}`))
+        .join('\n'),
+    )
   },
 })
+
+/** Texts by lines; all else is one text, whatever it holds. */
+function shown(value: unknown): string[] {
+  return kindOf(value) === 'text' ? linesOf(value as string) : [strOf(value)]
+}

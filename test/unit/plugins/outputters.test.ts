@@ -13,11 +13,32 @@ describe('outputters', () => {
     )
   })
 
-  test('nested shows a failed return in red, and lets no control character through', async () => {
-    expect(await render('nested', { a: 'x' }, { color: true, retcode: 1 })).toContain('\x1b[0;31mx\x1b[0;0m')
-    expect(await render('nested', { a: 'x\x1b[2J\x07\x9bz', 'b\x1b]0;t\x07': 1 })).toBe(
-      'a:\n    x?[2J??z\nb?]0;t?:\n    1',
+  test('nested shows where a failed return begins in red', async () => {
+    expect(await render('nested', { a: 'x' }, { color: true, retcode: 1 })).toBe(
+      '\x1b[0;31ma\x1b[0;0m:\n    \x1b[0;32mx\x1b[0;0m',
     )
+  })
+
+  test.each(['nested', 'table', 'highstate', 'no_return'])(
+    '%s lets no control character through to a terminal, and ESC to nobody',
+    async (name) => {
+      const value = { 'b\x1b]0;t\x07': name === 'table' ? ['x\x1b[2J\x07\x9bz'] : 'x\x1b[2J\x07\x9bz' }
+      const text = await render(name, value, { terminal: true })
+      expect(text).toContain('b?]0;t?:')
+      expect(text).toContain('x?[2J??z')
+      expect(await render(name, value)).toContain('x?[2J\x07\x9bz')
+      expect(await render(name, value, { strip_colors: false })).toContain('x\x1b[2J')
+    },
+  )
+
+  test('highstate leaves to nested what holds no states', async () => {
+    for (const value of [
+      1,
+      [],
+      { a: { 'x_|-y': { result: true, changes: {} } } },
+      { a: { s: { result: true } } },
+    ])
+      expect(await render('highstate', value)).toBe(await render('nested', value))
   })
 
   test('json keeps large integers, and never writes what is not JSON', async () => {
@@ -135,6 +156,8 @@ describe('outputters', () => {
       'key',
       'no_return',
       'quiet',
+      'highstate',
+      'profile',
     ]) {
       for (const value of values) expect(typeof (await render(name, value))).toBe('string')
     }
