@@ -1,0 +1,63 @@
+/** What is shown of a job while it runs: a status line, the bar of `--progress`, or neither. */
+import type { JobCounts } from '../client/index.ts'
+import { tell } from './console.ts'
+import { LiveLine, statusText } from './live-line.ts'
+
+const BAR = 30
+/** Where there is no terminal a line tells of every so many percent. */
+const STEP = 10
+const LOOK_MS = 200
+
+export interface LiveChoice {
+  /** `--progress`. */
+  readonly bar: boolean
+  /** Results go to the terminal, too. */
+  readonly onTerminal: boolean
+}
+
+/** What `end` is called of when the job is over, and `erase` before something is printed. */
+export type Live = Pick<LiveLine, 'erase' | 'end'>
+
+export function openLive(counts: () => JobCounts, { bar, onTerminal }: LiveChoice): Live | undefined {
+  const stream = process.stderr
+  const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb'
+  if (bar && isTerminal)
+    return new LiveLine({
+      stream,
+      line: (ms) => `${barOf(counts())} ${statusText(counts(), ms)}`,
+      stays: true,
+    })
+  if (bar) return tellSteps(counts)
+  if (!isTerminal || !onTerminal) return undefined
+  return new LiveLine({ stream, line: (ms) => statusText(counts(), ms) })
+}
+
+/** Who was given up is through with it, too. */
+const partOf = ({ expected, returned, missing }: JobCounts): number =>
+  expected === 0 ? 1 : (returned + missing) / expected
+
+function barOf(counts: JobCounts): string {
+  const part = partOf(counts)
+  const filled = Math.floor(part * BAR)
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR - filled)}] ${String(Math.floor(part * 100)).padStart(3)} %`
+}
+
+/** In a log there is a line for every tenth, at most. */
+function tellSteps(counts: () => JobCounts): Live {
+  const begun = Date.now()
+  let told = 0
+  const look = () => {
+    const step = Math.floor((partOf(counts()) * 100) / STEP) * STEP
+    if (step <= told) return
+    told = step
+    tell(`${step} %: ${statusText(counts(), Date.now() - begun)}`)
+  }
+  const timer = setInterval(look, LOOK_MS)
+  return {
+    erase: () => undefined,
+    end() {
+      clearInterval(timer)
+      look()
+    },
+  }
+}
