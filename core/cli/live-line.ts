@@ -12,8 +12,8 @@ const ERASE = '\r\x1b[K'
 export interface LiveSettings {
   /** A terminal. */
   readonly stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>
-  /** The line, of any length; it is cut to the width of the terminal. */
-  line(elapsedMs: number): string
+  /** The line; what is longer than `width` is cut off. */
+  line(elapsedMs: number, width: number): string
   /** The last line stays. */
   readonly stays?: boolean
   now?(): number
@@ -54,7 +54,8 @@ export class LiveLine {
 
   #paint(): void {
     const { stream, line } = this.#settings
-    const text = line(this.#now() - this.#begun).slice(0, Math.max(0, (stream.columns || 80) - 1))
+    const width = Math.max(0, (stream.columns || 80) - 1)
+    const text = line(this.#now() - this.#begun, width).slice(0, width)
     if (text === this.#painted) return
     stream.write(ERASE + text)
     this.#painted = text

@@ -23,9 +23,12 @@ export async function runProgram(program: Program, argv = process.argv.slice(2))
   process.exit(code)
 }
 
-/** Who reads the output may leave (`| head`): then there is nobody to tell, and every program ends as Unix tools do. */
+/**
+ * Who reads the output may leave (`| head`): then there is nobody to tell, and every program ends as Unix tools do. This
+ * comes before the listener of oclif, which throws.
+ */
 function watchStandardStreams(): void {
-  process.stdout.on('error', endOver)
+  process.stdout.prependListener('error', endOver)
   process.stderr.on('error', () => undefined)
 }
 

@@ -24,7 +24,7 @@ export function openLive(counts: () => JobCounts, { bar, onTerminal }: LiveChoic
   if (bar && isTerminal)
     return new LiveLine({
       stream,
-      line: (ms) => `${barOf(counts())} ${statusText(counts(), ms)}`,
+      line: (ms, width) => barLine(counts(), ms, width),
       stays: true,
     })
   if (bar) return tellSteps(counts)
@@ -36,10 +36,14 @@ export function openLive(counts: () => JobCounts, { bar, onTerminal }: LiveChoic
 const partOf = ({ expected, returned, missing }: JobCounts): number =>
   expected === 0 ? 1 : (returned + missing) / expected
 
-function barOf(counts: JobCounts): string {
+/** The bar is as long as there is room beside the numbers. */
+function barLine(counts: JobCounts, elapsedMs: number, width: number): string {
   const part = partOf(counts)
-  const filled = Math.floor(part * BAR)
-  return `[${'#'.repeat(filled)}${'-'.repeat(BAR - filled)}] ${String(Math.floor(part * 100)).padStart(3)} %`
+  const numbers = `${String(Math.floor(part * 100)).padStart(3)} % ${statusText(counts, elapsedMs)}`
+  const length = Math.min(BAR, width - numbers.length - '[] '.length)
+  if (length < 1) return numbers
+  const filled = Math.floor(part * length)
+  return `[${'#'.repeat(filled)}${'-'.repeat(length - filled)}] ${numbers}`
 }
 
 /** In a log there is a line for every tenth, at most. */
