@@ -44,9 +44,10 @@ function jobsIn(answer: unknown): (Record<string, unknown> & { jid: string })[] 
 }
 
 /**
- * What the minions returned for a job. With `missing` those that did not are named.
+ * What the minions returned for a job. With `missing` also what is known of those that did not: whether the job runs
+ * there, waits for its turn, …; they are asked, if a master runs.
  *
- * @example salt-run jobs.lookup_jid 20261121034212345678
+ * @example salt-run jobs.lookup_jid 20261121034212345678 missing=True
  */
 export const lookup_jid = fn(
   {
@@ -59,10 +60,10 @@ export const lookup_jid = fn(
   async ({ jid, returned, missing }, { master }) => {
     const job = await find(master, jid)
     const returns = await master.jobs.returns(job.jid)
-    const silent = silentOf(job, returns).map((id) => [id, 'Minion did not return'])
+    const silent = missing ? await master.jobs.unreturned(job.jid) : []
     const found = Object.fromEntries([
       ...(returned ? returns.map((one) => [one.id, one.return]) : []),
-      ...(missing ? silent : []),
+      ...silent.map(({ id, reason }) => [id, reason]),
     ])
     const outs = new Set(returns.map(({ out }) => out))
     return outs.size === 1 ? shownBy([...outs][0], found) : found

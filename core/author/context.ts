@@ -86,6 +86,13 @@ export interface MasterServices {
   readonly jobs: {
     get(jid: string): Promise<StoredJob | undefined>
     returns(jid: string): Promise<StoredReturn[]>
+    /**
+     * What is known of the minions of a job that have not returned. Those that are connected are asked, which takes
+     * some seconds if one is silent. `reason` are sentences for people.
+     */
+    unreturned(
+      jid: string,
+    ): Promise<{ readonly id: string; readonly state: string; readonly reason: string }[]>
     /** Newest first. */
     list(options?: { readonly limit?: number }): AsyncIterable<StoredJob>
   }

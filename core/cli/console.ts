@@ -24,8 +24,17 @@ export async function openConsoleLog(
   })
 }
 
+const aside = new Set<() => void>()
+
+/** `step` is called before a line for people is written, until what this gives is called. */
+export function standsAside(step: () => void): () => void {
+  aside.add(step)
+  return () => aside.delete(step)
+}
+
 /** A line for people, beside the data. */
 export function tell(message: string): void {
+  for (const step of aside) step()
   process.stderr.write(`${message}\n`)
 }
 

@@ -11,6 +11,8 @@ export const exitCodes = {
   usage: 64,
   /** Ctrl-C. */
   interrupted: 130,
+  /** Nobody reads the output any more (SIGPIPE). */
+  brokenPipe: 141,
   /** `salt-call`: there is no such function. */
   noFunction: 255,
 } as const

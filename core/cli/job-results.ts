@@ -1,8 +1,11 @@
-/** Shows the results of a job as they come, or all at once, and says how it ended. */
+/** Shows the results of a job, one way or another, and says how it ended. */
 import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
 import { exitCodes } from './exit-codes.ts'
-import type { Printer } from './printer.ts'
+import type { Printed, Printer } from './printer.ts'
+import type { Live } from './progress.ts'
+import { printSummary, tellStates } from './summary.ts'
+import { Tally } from './tally.ts'
 
 export interface ShowSettings {
   readonly printer: Printer
@@ -11,8 +14,24 @@ export interface ShowSettings {
   /** Name the minions that did not return. */
   readonly showMissing: boolean
   readonly summary: boolean
-  /** List ids in the summary. */
+  /** List ids in the summary; say why minions did not return or failed. */
   readonly verbose: boolean
+  /** Print equal answers once, at the end, with the ids of the minions. */
+  readonly group?: boolean
+  /** Print nothing of them (`--progress`). */
+  readonly silently?: boolean
+  /** Of each minion the whole return, with its state. */
+  readonly fullReturn?: boolean
+  /** What shows how far the job is, while it runs. */
+  readonly live?: Live | undefined
+}
+
+/** Where results go: printed at once, gathered, … */
+export interface Presentation {
+  row(row: ProgressRow): Promise<void>
+  take(result: MinionResult): Promise<void>
+  /** Nothing more comes. */
+  end(): Promise<void>
 }
 
 /** Rows as they come, then results. The exit code: 0 only if every expected minion returned and succeeded. */
@@ -20,90 +39,114 @@ export async function showResults(
   results: AsyncIterable<MinionResult | ProgressRow>,
   settings: ShowSettings,
 ): Promise<number> {
-  const seen: MinionResult[] = []
-  const rows = new Map<string, number>()
-  for await (const result of results) {
-    if (result.state === 'progress') {
-      await settings.printer.print({ [result.id]: result.row })
-      rows.set(result.id, (rows.get(result.id) ?? 0) + 1)
-      continue
+  const { live, printer } = settings
+  const presentation = await presentationOf({ ...settings, printer: live ? behind(live, printer) : printer })
+  const tally = new Tally()
+  try {
+    for await (const result of results) {
+      if (result.state === 'progress') {
+        await presentation.row(result)
+        continue
+      }
+      tally.add(result)
+      await presentation.take(result)
     }
-    seen.push(result)
-    if (!settings.together && !isShown(result, rows.get(result.id))) await show(result, settings)
+  } finally {
+    live?.end()
   }
-  if (settings.together) await showTogether(seen, settings)
-  if (settings.summary && settings.printer.chosen === undefined) printSummary(seen, settings.verbose)
-  return verdict(seen)
+  await presentation.end()
+  if (settings.summary && printer.chosen === undefined) printSummary(tally, settings.verbose)
+  else if (settings.verbose) tellStates(tally)
+  return verdict(tally)
+}
+
+async function presentationOf(settings: ShowSettings): Promise<Presentation> {
+  if (settings.silently) return nothing
+  if (settings.group) return (await import('./grouped.ts')).grouped(settings)
+  return settings.together ? together(settings) : asTheyCome(settings)
+}
+
+const nothing: Presentation = {
+  row: async () => undefined,
+  take: async () => undefined,
+  end: async () => undefined,
+}
+
+function asTheyCome(settings: ShowSettings): Presentation {
+  const { printer } = settings
+  const rows = new Map<string, number>()
+  return {
+    ...nothing,
+    async row({ id, row }) {
+      await printer.print({ [id]: row })
+      rows.set(id, (rows.get(id) ?? 0) + 1)
+    },
+    async take(result) {
+      if (!settings.showMissing && result.state === 'missing') return
+      if (settings.fullReturn || !isShown(result, rows.get(result.id)))
+        await printer.print({ [result.id]: shownOf(result, settings) }, printedAs(result, settings))
+    },
+  }
 }
 
 /** A return that is nothing but the rows, all of which were shown, is not shown again. */
 const isShown = (result: MinionResult, rows: number | undefined): boolean =>
   result.state === 'returned' && Array.isArray(result.return) && result.return.length === rows
 
-async function show(result: MinionResult, { printer, showMissing }: ShowSettings): Promise<void> {
-  if (result.state === 'missing') {
-    if (showMissing) await printer.print({ [result.id]: result.reason }, { outputter: 'no_return' })
-    return
+function together(settings: ShowSettings): Presentation {
+  const results: MinionResult[] = []
+  return {
+    ...nothing,
+    async take(result) {
+      if (settings.showMissing || result.state === 'returned') results.push(result)
+    },
+    async end() {
+      const sorted = results.sort((a, b) => (a.id < b.id ? -1 : 1))
+      const outs = new Set(sorted.map((result) => (result.state === 'returned' ? result.out : undefined)))
+      const outputter = outs.size === 1 && !settings.fullReturn ? [...outs][0] : undefined
+      const pairs = sorted.map((result) => [result.id, shownOf(result, settings)])
+      await settings.printer.print(Object.fromEntries(pairs), { outputter })
+    },
   }
-  const retcode = failed(result) ? result.retcode || 1 : 0
-  await printer.print({ [result.id]: result.return }, { outputter: result.out, retcode })
 }
 
-async function showTogether(
-  results: readonly MinionResult[],
-  { printer, showMissing }: ShowSettings,
-): Promise<void> {
-  const shown = results.filter((result) => showMissing || result.state === 'returned')
-  const sorted = [...shown].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const outs = new Set(sorted.map((result) => (result.state === 'returned' ? result.out : undefined)))
-  const pairs = sorted.map((result) => [
-    result.id,
-    result.state === 'returned' ? result.return : result.reason,
-  ])
-  await printer.print(Object.fromEntries(pairs), { outputter: outs.size === 1 ? [...outs][0] : undefined })
+/** What stands for the result of a minion. */
+export function shownOf(result: MinionResult, { fullReturn }: Pick<ShowSettings, 'fullReturn'>): unknown {
+  if (fullReturn) return fullReturnOf(result)
+  return result.state === 'missing' ? result.reason : result.return
 }
 
-const failed = (result: MinionResult): boolean =>
-  result.state === 'returned' && (result.retcode !== 0 || !result.success)
+/** How that is printed. */
+export function printedAs(result: MinionResult, { fullReturn }: Pick<ShowSettings, 'fullReturn'>): Printed {
+  if (fullReturn) return {}
+  if (result.state === 'missing') return { outputter: 'no_return' }
+  return { outputter: result.out, retcode: result.jobState === 'failed' ? result.retcode || 1 : 0 }
+}
 
-function verdict(results: readonly MinionResult[]): number {
-  const silent = results.filter(({ state }) => state === 'missing').length
-  if (silent === results.length) {
+/** The return of a minion with all that came with it; of one that did not return what is known. */
+function fullReturnOf(result: MinionResult): Record<string, unknown> {
+  const { id, jid, jobState: state, why: reason } = result
+  if (result.state === 'missing') return { id, jid, state, reason }
+  const { jobState, why, ...all } = result
+  return { ...all, state, reason }
+}
+
+function verdict({ total, failures, missing }: Tally): number {
+  if (missing.length === total) {
     tell('ERROR: No return received')
     return exitCodes.nothing
   }
-  const failures = results.filter(failed).length
-  if (failures > 0) tell(`ERROR: Minions returned with non-zero exit code (${failures} of ${results.length})`)
-  if (silent > 0) tell(`ERROR: Minions did not return (${silent} of ${results.length})`)
-  return failures + silent > 0 ? exitCodes.failed : exitCodes.ok
+  if (failures.length > 0)
+    tell(`ERROR: Minions returned with non-zero exit code (${failures.length} of ${total})`)
+  if (missing.length > 0) tell(`ERROR: Minions did not return (${missing.length} of ${total})`)
+  return failures.length + missing.length > 0 ? exitCodes.failed : exitCodes.ok
 }
 
-const RULE = '-'.repeat(43)
-
-function printSummary(results: readonly MinionResult[], verbose: boolean): void {
-  const returned = results.filter(({ state }) => state === 'returned')
-  const silent = results.filter(({ state }) => state === 'missing')
-  const errors = returned.filter(failed)
-  const ids = (list: readonly MinionResult[]) =>
-    verbose && list.length > 0
-      ? [
-          list
-            .map(({ id }) => id)
-            .sort()
-            .join('\n'),
-        ]
-      : []
-  const lines = [
-    RULE,
-    'Summary',
-    RULE,
-    `# of minions targeted: ${results.length}`,
-    `# of minions returned: ${returned.length}`,
-    `# of minions that did not return: ${silent.length}`,
-    ...ids(silent),
-    `# of minions with errors: ${errors.length}`,
-    ...ids(errors),
-    RULE,
-  ]
-  process.stdout.write(`${lines.join('\n')}\n`)
-}
+/** A printer that has the live line out of the way first. */
+const behind = (live: Live, printer: Printer): Printer => ({
+  chosen: printer.chosen,
+  print(value, options) {
+    live.erase()
+    return printer.print(value, options)
+  },
+})

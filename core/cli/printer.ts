@@ -1,4 +1,5 @@
 /** Values → text through the outputter plugins, to standard output or a file. */
+import { once } from 'node:events'
 import { openSync, writeSync } from 'node:fs'
 import type { Log } from '../author/context.ts'
 import type { OutputOptions, Outputter } from '../author/kinds.ts'
@@ -48,7 +49,7 @@ export async function openPrinter(flags: OutputFlags, config: Config, log: Log):
       const plugin =
         chosenOutputter ?? (await preferred(loader, [outputter, textOf(config.output), 'nested']))
       const text = await rendered(plugin, loader, value, { ...options, retcode })
-      if (text !== '') write(`${text}\n`)
+      if (text !== '') await write(`${text}\n`)
     },
   }
 }
@@ -84,11 +85,15 @@ async function rendered(
   }
 }
 
-function openSink(flags: OutputFlags): (text: string) => void {
+/** What writes, and resolves when there is room for more: a reader that is slow is waited for. */
+function openSink(flags: OutputFlags): (text: string) => Promise<unknown> {
   const path = flags['out-file']
-  if (path === undefined) return (text) => process.stdout.write(text)
+  if (path === undefined) {
+    const { stdout } = process
+    return async (text) => stdout.write(text) || once(stdout, 'drain')
+  }
   const file = openSync(path, flags['out-file-append'] ? 'a' : 'w', 0o600)
-  return (text) => writeSync(file, text)
+  return async (text) => writeSync(file, text)
 }
 
 function wantsColor(flags: OutputFlags, config: Config): boolean {

@@ -16,9 +16,26 @@ export type Program = (new (
 
 /** Run a program to its end and leave the process with its exit code. */
 export async function runProgram(program: Program, argv = process.argv.slice(2)): Promise<never> {
+  watchStandardStreams()
   const code = await outcomeOf(program, argv)
-  await new Promise((written) => process.stdout.write('', written))
+  const error = await new Promise<Error | null | undefined>((done) => process.stdout.write('', done))
+  if (error) endOver(error)
   process.exit(code)
+}
+
+/**
+ * Who reads the output may leave (`| head`): then there is nobody to tell, and every program ends as Unix tools do. This
+ * comes before the listener of oclif, which throws.
+ */
+function watchStandardStreams(): void {
+  process.stdout.prependListener('error', endOver)
+  process.stderr.on('error', () => undefined)
+}
+
+function endOver(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EPIPE') process.exit(exitCodes.brokenPipe)
+  tell(`ERROR: Standard output cannot be written: ${messageOf(error)}`)
+  process.exit(exitCodes.failed)
 }
 
 /** The exit code of a program run in this process. */

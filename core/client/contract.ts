@@ -1,3 +1,4 @@
+import type { JobState } from '../jobs/job-states.ts'
 import type { JobWords } from '../wire/typed-words.ts'
 
 /** A job to publish. */
@@ -79,15 +80,31 @@ export type MinionResult =
   | {
       readonly id: string
       readonly state: 'returned'
+      /** `failed` if the exit code is not 0, or success was denied. */
+      readonly jobState: JobState
+      /** A sentence: how that is known. */
+      readonly why: string
       readonly return: unknown
       readonly retcode: number
       readonly success: boolean
       readonly out?: string
       readonly jid: string
       readonly fun: string | readonly string[]
+      /** As they may be shown. */
+      readonly fun_args?: readonly unknown[]
       readonly metadata?: unknown
     }
-  | { readonly id: string; readonly state: 'missing'; readonly reason: string }
+  | {
+      readonly id: string
+      readonly state: 'missing'
+      /** In which state it was given up (`core/jobs/job-states`). */
+      readonly jobState: JobState
+      /** A sentence or two: how that is known. */
+      readonly why: string
+      /** As people are told: that it did not return, in which state it is and why, and what to do. */
+      readonly reason: string
+      readonly jid: string
+    }
 
 /** A row that a function has yielded while it runs on one minion (wire protocol §12, tag `prog`). */
 export interface ProgressRow {
@@ -98,8 +115,25 @@ export interface ProgressRow {
   readonly row: unknown
 }
 
+/** How far a job is. A minion is counted once; together they are the expected ones. */
+export interface JobCounts {
+  readonly expected: number
+  readonly returned: number
+  /** Have said that they work on it, or that it waits for its turn there. */
+  readonly running: number
+  /** Have not been heard of yet. */
+  readonly silent: number
+  /** Were given up. */
+  readonly missing: number
+}
+
 /** A published job and its results as they come, who is missing last; ends when every minion has returned or was given up. */
-export interface Run extends AsyncIterable<MinionResult>, PublishedJob {}
+export interface Run extends AsyncIterable<MinionResult>, PublishedJob {
+  /** How far it is, by the results and receipts that have been read so far. */
+  counts(): JobCounts
+}
 
 /** The same with the rows that functions yield meanwhile. */
-export interface Stream extends AsyncIterable<MinionResult | ProgressRow>, PublishedJob {}
+export interface Stream extends AsyncIterable<MinionResult | ProgressRow>, PublishedJob {
+  counts(): JobCounts
+}

@@ -1,6 +1,8 @@
 /** `salt-ts/client`: publish jobs and run runners from a program on the master's host. */
 export { loadMasterConfig, type MasterConfig } from '../config/index.ts'
+export type { JobState } from '../jobs/job-states.ts'
 export type {
+  JobCounts,
   MinionResult,
   Plan,
   PlannedCall,

@@ -10,6 +10,7 @@ import { CALL_REFUSED, makePlanRequest, makePublish, type PublishLoad } from '..
 import type { Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
 import { localCredentials } from './credentials.ts'
 import { JobEvents } from './job-events.ts'
+import { Waiting } from './return-stream.ts'
 import { type CollectSettings, collect, follow } from './wait.ts'
 
 /** Seconds to wait for the master to take a job. */
@@ -88,19 +89,21 @@ export class LocalClient {
   async #publishAnd<T>(
     watch: (settings: CollectSettings) => AsyncGenerator<T>,
     request: PublishRequest,
-  ): Promise<PublishedJob & AsyncIterable<T>> {
+  ): Promise<PublishedJob & AsyncIterable<T> & Pick<Run, 'counts'>> {
     const events = new JobEvents(this.#bus)
     try {
       const published = await this.runJob(request)
+      const timeout = request.timeout ?? this.#config.timeout
+      const waiting = new Waiting(published, Date.now() + timeout * 1000)
       const results = watch({
-        published,
+        waiting,
         events,
-        timeout: request.timeout ?? this.#config.timeout,
+        timeout,
         gatherJobTimeout: request.gatherJobTimeout ?? this.#config.gather_job_timeout,
         findJob: (jid, minions) => this.#findJob(jid, minions, request.user),
         config: this.#config,
       })
-      return { ...published, [Symbol.asyncIterator]: () => results }
+      return { ...published, counts: () => waiting.counts(), [Symbol.asyncIterator]: () => results }
     } catch (error) {
       events.close()
       throw error

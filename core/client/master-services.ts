@@ -4,10 +4,12 @@ import type { EventBus } from '../events/index.ts'
 import { localFileServer, openFileClient, syncExtensions } from '../fileserver/index.ts'
 import { connectedIds } from '../jobs/connected.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
+import { sentenceOf } from '../jobs/job-states.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import type { LocalClient } from './local-client.ts'
+import { unreturned } from './unreturned.ts'
 
 export interface ServicesSettings {
   readonly config: MasterConfig
@@ -81,6 +83,11 @@ export function createMasterServices({ config, log, client, stores }: ServicesSe
       },
       returns: async (jid) =>
         [...(await jobs()).returns(jid)].map(([id, ret]) => ({ ...ret, id }) as StoredReturn),
+      unreturned: async (jid) => {
+        const look = { config, jobs: await jobs(), accepted: await keys.list('accepted'), client }
+        const statuses = await unreturned(jid, look)
+        return [...statuses].map(([id, status]) => ({ id, state: status.state, reason: sentenceOf(status) }))
+      },
       async *list(options = {}) {
         for (const job of (await jobs()).list(options)) yield job as StoredJob
       },

@@ -1,19 +1,28 @@
 import { type Event, tags } from '../events/index.ts'
+import {
+  advance,
+  type GivenUp,
+  type JobSignal,
+  type JobState,
+  type JobStatus,
+  published,
+} from '../jobs/job-states.ts'
 import { isRecord } from '../wire/bytes.ts'
-import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
-import type { Missing } from './missing.ts'
+import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 
 /** What is known of the minions of one job while its returns come in (wire protocol §13.3). */
 export class Waiting {
   readonly job: PublishedJob
-  /** When each minion that has not returned is asked about, in milliseconds. */
-  readonly #silent = new Map<string, number>()
-  readonly #givenUp = new Map<string, Missing>()
-  readonly #returned = new Set<string>()
+  readonly #statuses = new Map<string, JobStatus>()
+  /** Who is waited for, and when each is asked about, in milliseconds. */
+  readonly #deadlines = new Map<string, number>()
+  /** No deadline is earlier. */
+  #earliest = Number.POSITIVE_INFINITY
 
   constructor(job: PublishedJob, deadline: number) {
     this.job = job
-    for (const id of job.minions) this.#silent.set(id, deadline)
+    this.#expect(job.minions, deadline)
+    for (const id of job.missing) this.#statuses.set(id, givenUp(job, 'no-key'))
   }
 
   /** Take an event of this job; gives the result if it is one that is new. A minion that was given up may still return. */
@@ -22,85 +31,143 @@ export class Waiting {
     const { jid } = this.job
     if (tag === tags.jobNew(jid) && Array.isArray(data.minions)) this.#expect(data.minions, deadline)
     const { id } = data
-    if (typeof id !== 'string' || tag !== tags.jobReturn(jid, id)) return undefined
-    return this.returned(id) ? resultOf(id, data) : undefined
+    if (typeof id !== 'string') return undefined
+    if (tag === tags.jobStart(jid, id)) this.heard(id, 'started')
+    if (tag !== tags.jobReturn(jid, id)) return undefined
+    const result = resultOf(id, data)
+    return this.returned(result) ? result : undefined
   }
 
   /** The row that an event of this job tells of, if it does and its minion has not returned yet. */
   row({ tag, data }: Event): ProgressRow | undefined {
     const { id } = data
-    if (typeof id !== 'string' || this.#returned.has(id)) return undefined
+    if (typeof id !== 'string' || this.#hasReturned(id)) return undefined
     const number = Number(tag.slice(tags.jobProgress(this.job.jid, id, '').length))
     if (tag !== tags.jobProgress(this.job.jid, id, number)) return undefined
+    this.heard(id, 'started')
     const told = isRecord(data.data) ? data.data : data
     return { id, state: 'progress', number, row: told.return }
   }
 
+  /** A minion says that the job runs there, or waits for its turn. */
+  heard(id: string, type: 'started' | 'received'): void {
+    this.#advance(id, { type })
+  }
+
   /** Note that a minion has returned; false if that is known. */
-  returned(id: string): boolean {
-    if (this.#returned.has(id)) return false
-    this.#returned.add(id)
-    this.#silent.delete(id)
-    this.#givenUp.delete(id)
+  returned(result: MinionResult): boolean {
+    const { id } = result
+    if (result.state !== 'returned' || this.#hasReturned(id)) return false
+    this.#statuses.set(id, statusOf(result))
+    this.#deadlines.delete(id)
     return true
   }
 
-  /** A syndic or a late answer names more minions. */
-  #expect(minions: unknown[], deadline: number): void {
+  /** A syndic or a late answer names more minions, or the job itself does. */
+  #expect(minions: readonly unknown[], deadline: number): void {
+    this.#earliest = Math.min(this.#earliest, deadline)
     for (const id of minions) {
-      if (typeof id !== 'string' || this.#returned.has(id) || this.#givenUp.has(id)) continue
-      if (!this.#silent.has(id)) this.#silent.set(id, deadline)
+      if (typeof id !== 'string' || this.#statuses.has(id)) continue
+      this.#statuses.set(id, published)
+      this.#deadlines.set(id, deadline)
     }
+  }
+
+  #hasReturned(id: string): boolean {
+    const state = this.#statuses.get(id)?.state
+    return state === 'returned' || state === 'failed'
+  }
+
+  #advance(id: string, signal: JobSignal): void {
+    const status = this.#statuses.get(id)
+    if (status) this.#statuses.set(id, advance(status, signal))
   }
 
   /** Nobody is waited for any more. */
   get complete(): boolean {
-    return this.#silent.size === 0
+    return this.#deadlines.size === 0
   }
 
   silent(): string[] {
-    return [...this.#silent.keys()]
+    return [...this.#deadlines.keys()]
   }
 
-  /** All that have not returned, whether they are waited for or not; with the reason, if they were given up. */
-  missing(): Map<string, Missing | undefined> {
-    return new Map([...this.#givenUp, ...this.silent().map((id) => [id, undefined] as const)])
+  /** All that have not returned, whether they are waited for or not. */
+  missing(): string[] {
+    return [...this.#statuses.keys()].filter((id) => !this.#hasReturned(id))
+  }
+
+  /** Of one of the job's minions. */
+  status(id: string): JobStatus {
+    return this.#statuses.get(id) ?? published
+  }
+
+  counts(): JobCounts {
+    const counts = { expected: this.#statuses.size, returned: 0, running: 0, silent: 0, missing: 0 }
+    for (const { state } of this.#statuses.values()) counts[COUNTED_AS[state]]++
+    return counts
   }
 
   /** They are waited for until then, if they are still silent. */
   extend(ids: Iterable<string>, deadline: number): void {
-    for (const id of ids) if (this.#silent.has(id)) this.#silent.set(id, deadline)
+    for (const id of ids) if (this.#deadlines.has(id)) this.#deadlines.set(id, deadline)
   }
 
   /** Minions whose time is over. */
   overdue(now: number): string[] {
-    return this.silent().filter((id) => (this.#silent.get(id) ?? 0) <= now)
+    return this.silent().filter((id) => (this.#deadlines.get(id) ?? 0) <= now)
   }
 
-  /** The next moment at which somebody is overdue. */
-  nextDeadline(): number {
-    let next = Number.POSITIVE_INFINITY
-    for (const deadline of this.#silent.values()) next = Math.min(next, deadline)
-    return next
+  /** The next moment at which somebody may be overdue. They are gone through only when it has come. */
+  nextDeadline(now: number = Date.now()): number {
+    if (this.#earliest > now) return this.#earliest
+    this.#earliest = Number.POSITIVE_INFINITY
+    for (const deadline of this.#deadlines.values()) this.#earliest = Math.min(this.#earliest, deadline)
+    return this.#earliest
   }
 
-  giveUp(ids: Iterable<string>, why: Missing): void {
-    for (const id of ids) if (this.#silent.delete(id)) this.#givenUp.set(id, why)
+  giveUp(ids: Iterable<string>, why: GivenUp): void {
+    for (const id of ids) {
+      if (!this.#deadlines.delete(id)) continue
+      this.#advance(id, { type: 'given-up', why, jid: this.job.jid })
+    }
   }
 }
+
+const COUNTED_AS: Record<JobState, Exclude<keyof JobCounts, 'expected'>> = {
+  published: 'silent',
+  received: 'running',
+  started: 'running',
+  returned: 'returned',
+  failed: 'returned',
+  timed_out: 'missing',
+  not_connected: 'missing',
+  key_not_accepted: 'missing',
+  unknown: 'missing',
+}
+
+const givenUp = ({ jid }: PublishedJob, why: GivenUp) => advance(published, { type: 'given-up', why, jid })
+
+const statusOf = ({ success, retcode }: { readonly success: boolean; readonly retcode: number }) =>
+  advance(published, { type: 'returned', success, retcode })
 
 export function resultOf(id: string, data: Readonly<Record<string, unknown>>): MinionResult {
   const { jid, fun, out, metadata } = data
   const retcode = codeOf(data.retcode)
+  const success = succeeded(data.success) ?? retcode === 0
+  const { state: jobState, why } = statusOf({ success, retcode })
   return {
     id,
     state: 'returned',
+    jobState,
+    why,
     return: data.return,
     retcode,
-    success: succeeded(data.success) ?? retcode === 0,
+    success,
     ...(typeof out === 'string' && { out }),
     jid: String(jid),
     fun: fun as string | string[],
+    ...(Array.isArray(data.fun_args) && { fun_args: data.fun_args }),
     ...(isRecord(metadata) && { metadata }),
   }
 }

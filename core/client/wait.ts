@@ -2,14 +2,16 @@ import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { type Event, tags } from '../events/index.ts'
 import { connections } from '../jobs/connected.ts'
+import { type GivenUp, sentenceOf } from '../jobs/job-states.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import type { JobEvents } from './job-events.ts'
-import { type Missing, missingSentence, storedResults } from './missing.ts'
-import { Waiting } from './return-stream.ts'
+import { storedResults } from './missing.ts'
+import type { Waiting } from './return-stream.ts'
 
 export interface CollectSettings {
-  readonly published: PublishedJob
+  /** The job, just published. */
+  readonly waiting: Waiting
   /** From before the job was published. */
   readonly events: JobEvents
   /** Seconds. */
@@ -47,19 +49,18 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
  * was restarted or this program was too slow, the job cache tells what they told.
  */
 export async function* follow(settings: CollectSettings): AsyncGenerator<MinionResult | ProgressRow> {
-  const { published, events, config } = settings
-  const { jid } = published
+  const { waiting, events, config } = settings
+  const { jid } = waiting.job
   const [timeout, gather] = [seconds(settings.timeout), seconds(settings.gatherJobTimeout)]
-  const waiting = new Waiting(published, Date.now() + timeout)
   let question: Question | undefined
   let failingSince: number | undefined
   try {
-    for (const id of published.missing) yield missing(id, 'no-key')
+    for (const id of waiting.job.missing) yield missing(id)
     while (!waiting.complete) {
       const news = await events.next(question?.until ?? waiting.nextDeadline())
       if (news === 'end') break
       if (news === 'missed') {
-        yield* stored(waiting.missing().keys())
+        yield* stored(waiting.missing())
         waiting.extend(waiting.silent(), Date.now() + Math.max(timeout, RETURN_TO_MASTER_MS))
         question = undefined
       } else if (news !== 'late') {
@@ -81,9 +82,10 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
     }
     const { id } = data
     if (!question || typeof id !== 'string' || tag !== tags.jobReturn(question.jid, id)) return undefined
-    const runs = isRecord(data.return) && Object.keys(data.return).length > 0
-    if (runs) waiting.extend([id], Date.now() + timeout)
-    else question.idle.add(id)
+    if (isRecord(data.return) && Object.keys(data.return).length > 0) {
+      waiting.heard(id, data.return.state === 'queued' ? 'received' : 'started')
+      waiting.extend([id], Date.now() + timeout)
+    } else question.idle.add(id)
     question.unanswered.delete(id)
     return undefined
   }
@@ -106,7 +108,7 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   }
 
   /** Nobody can be asked without a master, or with the key of the master before it: what is wrong may pass. */
-  function stayPatient(overdue: readonly string[], why: Missing): void {
+  function stayPatient(overdue: readonly string[], why: GivenUp): void {
     failingSince ??= Date.now()
     if (Date.now() - failingSince < PATIENCE_MS) waiting.extend(overdue, Date.now() + gather)
     else waiting.giveUp(overdue, why)
@@ -116,21 +118,26 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   async function* conclude({ unanswered, idle }: Question): AsyncGenerator<MinionResult, undefined> {
     yield* stored([...unanswered, ...idle])
     waiting.giveUp(idle, 'not-running')
+    const lost = unanswered.size ? (await connections(config))?.lost : undefined
+    waiting.giveUp(lost?.filter((id) => unanswered.has(id)) ?? [], 'not-connected')
     waiting.giveUp(unanswered, 'no-response')
+    return undefined
   }
 
   async function* stored(ids: Iterable<string>): AsyncGenerator<MinionResult> {
-    for (const result of await storedResults(config, jid, [...ids]))
-      if (waiting.returned(result.id)) yield result
+    for await (const result of storedResults(config, jid, [...ids]))
+      if (waiting.returned(result)) yield result
   }
 
-  async function* theMissing(): AsyncGenerator<MinionResult> {
-    const lost = waiting.missing().size ? ((await connections(config))?.lost ?? []) : []
-    for (const [id, why = 'master-gone'] of waiting.missing())
-      yield missing(id, why === 'no-response' && lost.includes(id) ? 'not-connected' : why)
+  function* theMissing(): Generator<MinionResult> {
+    waiting.giveUp(waiting.silent(), 'master-gone')
+    const told = new Set(waiting.job.missing)
+    for (const id of waiting.missing()) if (!told.has(id)) yield missing(id)
   }
 
-  function missing(id: string, why: Missing): MinionResult {
-    return { id, state: 'missing', reason: missingSentence(why, id, jid) }
+  function missing(id: string): MinionResult {
+    const status = waiting.status(id)
+    const { state: jobState, why } = status
+    return { id, state: 'missing', jobState, why, reason: sentenceOf(status), jid }
   }
 }

@@ -95,6 +95,7 @@ export const minionOptions = {
 
   multiprocessing: flag(true, 'Run jobs in processes of their own.'),
   process_count_max: integer(-1, 'Jobs at once; -1: any number.', { minimum: -1 }),
+  job_start_events: flag(true, 'Tell the master which jobs run here for longer than a moment.'),
   minion_jid_queue_hwm: later(count(100, 'Job ids remembered; here all of a day, on disk.')),
   multifunc_ordered: flag(false, 'Several functions of a job give a list.'),
   cache_jobs: flag(false, 'Keep what jobs returned.'),

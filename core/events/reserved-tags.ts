@@ -18,12 +18,15 @@ const OWN_PLACES = [
   'syndic/<id>',
 ].map((place) => place.split('/'))
 
+/** Tags that are a minion's own as they are; nothing follows. */
+const OWN_TAGS = ['salt/job/*/start/<id>'].map((tag) => tag.split('/'))
+
 /**
  * Whether a minion may *not* fire this tag on the master's bus (CVE-2025-22236 and -22239: Salt let it fire any, so a
  * minion could report returns, keys and jobs of others). Denied unless known to be harmless:
  *
- * - its own tags: `minion_start`, `minion_ping`, `_salt_error`, and whatever follows `salt/beacon/<id>/`,
- *   `salt/minion/<id>/`, `salt/job/<jid>/prog/<id>/`, `minion/<id>/`, … with its own id (but not
+ * - its own tags: `minion_start`, `minion_ping`, `_salt_error`, `salt/job/<jid>/start/<id>`, and whatever follows
+ *   `salt/beacon/<id>/`, `salt/minion/<id>/`, `salt/job/<jid>/prog/<id>/`, `minion/<id>/`, … with its own id (but not
  *   `minion/refresh/<id>`, which the master fires);
  * - free tags, as users invent them: of any family that Salt itself does not use. Not free are those that begin with
  *   `salt`, `syndic`, `minion`, `key`, `new_job`, `cluster`, with a job id, with `_` or with a slash, and those with
@@ -41,12 +44,11 @@ export function isOwnTag(tag: string, senderId: string): boolean {
   if (OWN_SINGLE_TAGS.has(tag)) return true
   const parts = tag.split('/')
   if (parts[0] === 'minion' && parts[1] === 'refresh') return false
-  return OWN_PLACES.some((place) => isBelow(parts, place, senderId))
+  if (OWN_TAGS.some((own) => parts.length === own.length && beginsWith(parts, own, senderId))) return true
+  return OWN_PLACES.some((place) => parts.length > place.length && beginsWith(parts, place, senderId))
 }
 
-/** Whether the parts begin with those of the place and go on. */
-function isBelow(parts: readonly string[], place: readonly string[], senderId: string): boolean {
-  if (parts.length <= place.length) return false
+function beginsWith(parts: readonly string[], place: readonly string[], senderId: string): boolean {
   return place.every((wanted, index) => {
     if (wanted === '*') return parts[index] !== ''
     return parts[index] === (wanted === '<id>' ? senderId : wanted)

@@ -9,6 +9,8 @@ export const tags = {
   job: (jid: string) => `salt/job/${jid}/`,
   jobNew: (jid: string) => `salt/job/${jid}/new`,
   jobReturn: (jid: string, id: string) => `salt/job/${jid}/ret/${id}`,
+  /** The job has begun on a minion of ours and is not over at once. */
+  jobStart: (jid: string, id: string) => `salt/job/${jid}/start/${id}`,
   jobProgress: (jid: string, id: string, n: string | number) => `salt/job/${jid}/prog/${id}/${n}`,
   jobError: (jid?: string) => (jid ? `salt/job/${jid}/error` : 'salt/job/error'),
 

@@ -1,6 +1,15 @@
 export { createJidSource, isJid, jidTime } from './jid.ts'
 export { JobCache } from './job-cache.ts'
-export { advance, isFinal, type JobSignal, type JobStatus, published } from './job-states.ts'
+export {
+  advance,
+  type GivenUp,
+  isUnderWay,
+  type JobSignal,
+  type JobState,
+  type JobStatus,
+  published,
+  sentenceOf,
+} from './job-states.ts'
 export { MinionData } from './minion-data.ts'
 export { ReturnSpool } from './return-spool.ts'
 export { SeenJobs } from './seen-jobs.ts'

@@ -31,7 +31,8 @@ const JOBS_AT_ONCE = 50
 /**
  * The master's job cache (`master_job_cache: local_cache`). Keys:
  * `['job', jid]` → `{load, minions}` (no `load` while the jid is only reserved or only has returns),
- * `['ret', jid, id]` → return, `['unannounced', jid, id]` → since when its event is due, `['age', ms, jid]` → when the job was first heard of, which its expiry goes by
+ * `['ret', jid, id]` → return, `['start', jid, id]` → when it began there, `['unannounced', jid, id]` → since when its
+ * event is due, `['age', ms, jid]` → when the job was first heard of, which its expiry goes by
  * (a jid may be proposed by a client and say anything).
  *
  * Every promise resolves when its change is on disk, and rejects with SaltError STORE_FAILED if it cannot be;
@@ -107,6 +108,20 @@ export class JobCache {
       records.put(['unannounced', jid, id], this.#clock.now())
       return 'stored'
     })
+  }
+
+  /** A minion says that the job has begun there. Nothing is kept where there is no such job. */
+  async noteStart(jid: string, id: string): Promise<void> {
+    checkJid(jid)
+    await this.#store.change((records) => {
+      if (!records.has(['job', jid]) || records.has(['start', jid, id])) return
+      records.put(['start', jid, id], this.#clock.now())
+    })
+  }
+
+  /** Ids of the minions that have said so. */
+  starts(jid: string): Set<string> {
+    return new Set([...this.#store.keys(under('start', jid))].map((key) => String(key[2])))
   }
 
   /** The event of a return that was stored has been fired. */
@@ -234,6 +249,7 @@ function removeJobs(records: StoreChange, old: KeyRange): number {
     if (count === JOBS_AT_ONCE) break
     const jid = String(key[2])
     for (const ret of [...records.keys(under('ret', jid))]) records.remove(ret)
+    for (const start of [...records.keys(under('start', jid))]) records.remove(start)
     for (const due of [...records.keys(under('unannounced', jid))]) records.remove(due)
     records.remove(['job', jid])
     records.remove(key)

@@ -1,124 +1,156 @@
 /**
- * What is known of one job on one minion. Pure: signals go in, the next state comes out, with the sentence people read.
+ * What is known of one job on one minion. Pure: signals go in, the next state comes out, with the sentences people read.
+ * Who waits for a job and who looks it up later go by the same machine.
  *
- * published → seen → running → returned | failed, or given up: unreachable | expired, or ended: killed.
+ * published → received → started → returned | failed, or given up: timed_out | not_connected | key_not_accepted | unknown.
  */
 
-type JobState =
+export type JobState =
+  /** Sent out; nothing has been heard of the minion. */
   | 'published'
-  | 'seen'
-  | 'running'
+  /** The minion has it; it waits for its turn there (`process_count_max`). */
+  | 'received'
+  /** It runs there. */
+  | 'started'
   | 'returned'
+  /** Returned, with an exit code other than 0 or without success. */
   | 'failed'
-  | 'killed'
-  | 'unreachable'
-  | 'expired'
+  /** The minion was working on it, and then answered no more. */
+  | 'timed_out'
+  | 'not_connected'
+  | 'key_not_accepted'
+  /** Nobody can tell: the minion is silent, or knows nothing of it, or there is no master to ask. */
+  | 'unknown'
 
 export interface JobStatus {
   readonly state: JobState
-  /** Milliseconds since 1970. */
-  readonly since: number
-  /** A sentence. */
-  readonly reason: string
-  /** As far as the master knows; undefined if it cannot tell. */
-  readonly connected?: boolean
+  /** A sentence or two: how it is known. */
+  readonly why: string
+  /** Of a minion that was given up: the same as people are told, after Salt's words, and what to do. */
+  readonly advice?: string
 }
+
+/** Why a minion is given up. */
+export type GivenUp =
+  /** It has no accepted key. */
+  | 'no-key'
+  /** It did not answer `saltutil.find_job`. */
+  | 'no-response'
+  /** It did not answer, and its connection to the publish port is lost. */
+  | 'not-connected'
+  /** It answered that it does not run the job, and has not returned. */
+  | 'not-running'
+  /** There was no master that could have asked it. */
+  | 'master-gone'
 
 export type JobSignal =
-  /** The connection of the minion to the publish port is there or not. */
-  | { readonly type: 'connection'; readonly connected: boolean }
-  /** The minion answered `saltutil.find_job`: the job runs there, or it does not. */
-  | { readonly type: 'found'; readonly running: boolean }
-  | { readonly type: 'returned'; readonly success: boolean; readonly retcode?: number }
-  /** A signal was sent to the job on request. */
-  | { readonly type: 'killed'; readonly signal?: string }
-  /** Nobody waits any longer. */
-  | { readonly type: 'deadline' }
+  /** The minion says that the job runs: by a receipt, a row, or when asked. */
+  | { readonly type: 'started' }
+  /** The minion says that the job waits for its turn. */
+  | { readonly type: 'received' }
+  | { readonly type: 'returned'; readonly success: boolean; readonly retcode: number }
+  | { readonly type: 'given-up'; readonly why: GivenUp; readonly jid: string }
 
-const returned: readonly JobState[] = ['returned', 'failed']
-const givenUp: readonly JobState[] = ['unreachable', 'expired', 'killed']
+const RETURNED: readonly JobState[] = ['returned', 'failed']
+const UNDER_WAY: readonly JobState[] = ['published', 'received', 'started']
 
-/** The state of a job that was just published to a minion. */
-export function published(now: number): JobStatus {
-  return {
-    state: 'published',
-    since: now,
-    reason: 'The job was published; the minion has not been heard of yet.',
-  }
+/** The status of a job that was just published to a minion. */
+export const published: JobStatus = {
+  state: 'published',
+  why: 'It was published; nothing has been heard of the minion yet.',
 }
 
-/** Nothing more is waited for. A return that comes after all still replaces unreachable, expired and killed. */
-export function isFinal({ state }: JobStatus): boolean {
-  return returned.includes(state) || givenUp.includes(state)
+/** More may be heard of it, and somebody waits for that. */
+export const isUnderWay = ({ state }: JobStatus): boolean => UNDER_WAY.includes(state)
+
+/** For people, whether the minion may still return or not. */
+export function sentenceOf(status: JobStatus): string {
+  const { state, why, advice } = status
+  if (advice) return advice
+  return isUnderWay(status) ? `Minion did not return so far.\nState: ${state}. ${why}` : why
 }
 
-/** The state after a signal. A return is final for ever; what was given up is changed by a return only. */
-export function advance(status: JobStatus, signal: JobSignal, now: number): JobStatus {
-  if (returned.includes(status.state)) return status
-  if (signal.type === 'returned') return afterReturn(status, signal, now)
-  if (givenUp.includes(status.state)) return status
-  switch (signal.type) {
-    case 'connection':
-      return { ...status, connected: signal.connected }
-    case 'found':
-      return signal.running ? running(status, now) : notFound(status, now)
-    case 'killed':
-      return move(status, 'killed', killedBy(signal.signal), now)
-    case 'deadline':
-      return giveUp(status, now)
-  }
+/** The status after a signal. A return is final for ever; what was given up is changed by a return only. */
+export function advance(status: JobStatus, signal: JobSignal): JobStatus {
+  if (RETURNED.includes(status.state)) return status
+  if (signal.type === 'returned') return afterReturn(signal)
+  if (!isUnderWay(status)) return status
+  if (signal.type === 'given-up') return givenUp(status, signal)
+  if (signal.type === 'started') return started
+  return status.state === 'started' ? status : received
 }
 
-function afterReturn(
-  status: JobStatus,
-  { success, retcode }: Extract<JobSignal, { type: 'returned' }>,
-  now: number,
+const received: JobStatus = {
+  state: 'received',
+  why: 'The minion has it; it waits for its turn there (process_count_max).',
+}
+const started: JobStatus = { state: 'started', why: 'It runs there.' }
+
+function afterReturn({ success, retcode }: Extract<JobSignal, { type: 'returned' }>): JobStatus {
+  if (success && retcode === 0) return { state: 'returned', why: 'The minion returned.' }
+  return { state: 'failed', why: `The minion returned with exit code ${retcode || 1}.` }
+}
+
+function givenUp(
+  { state: before }: JobStatus,
+  { why, jid }: Extract<JobSignal, { type: 'given-up' }>,
 ): JobStatus {
-  if (success && !retcode) return move(status, 'returned', 'The minion returned.', now)
-  return move(status, 'failed', `The minion returned with exit code ${retcode ?? 1}.`, now)
+  const state = stateWithout(before, why)
+  const reason = `${WHY[why]}${LAST_HEARD[before] ?? ''}`
+  const lines = [
+    `Minion did not return. [${BRACKETS[why]}]`,
+    `State: ${state}. ${reason}`,
+    ...HINTS[why](jid),
+  ]
+  return { state, why: reason, advice: lines.join('\n') }
 }
 
-function running(status: JobStatus, now: number): JobStatus {
-  if (status.state === 'running') return status
-  return move(status, 'running', 'The job is running on the minion.', now)
+function stateWithout(before: JobState, why: GivenUp): JobState {
+  if (why === 'no-key') return 'key_not_accepted'
+  if (why === 'not-connected') return 'not_connected'
+  return why === 'no-response' && before !== 'published' ? 'timed_out' : 'unknown'
 }
 
-/** Not running there: either the return is on its way, or the job never arrived. */
-function notFound(status: JobStatus, now: number): JobStatus {
-  const reason =
-    status.state === 'running'
-      ? 'The minion answers, and the job no longer runs there; its return has not arrived.'
-      : 'The minion answers, but the job does not run there: it never arrived, or its return is on its way.'
-  return move(status, 'seen', reason, now)
+/** The first two are Salt's, which scripts look for. */
+const BRACKETS: Record<GivenUp, string> = {
+  'no-response': 'No response',
+  'not-connected': 'Not connected',
+  'not-running': 'Not running',
+  'no-key': 'No accepted key',
+  'master-gone': 'No master',
 }
 
-function giveUp(status: JobStatus, now: number): JobStatus {
-  switch (status.state) {
-    case 'running':
-      return move(
-        status,
-        'expired',
-        'Minion did not return. [Still running] It was running when the time was over.',
-        now,
-      )
-    case 'seen':
-      return move(status, 'expired', `Minion did not return. [No return] ${status.reason}`, now)
-    default:
-      return move(status, 'unreachable', unreachable(status.connected), now)
-  }
+const WHY: Record<GivenUp, string> = {
+  'no-response': 'It did not answer when it was asked about the job.',
+  'not-connected': 'It was connected to this master, and is no longer.',
+  'not-running': 'It answers that it does not run the job, and no return of it is known.',
+  'no-key': 'The master has no accepted key of that name.',
+  'master-gone': 'The master went away while the job ran.',
 }
 
-function unreachable(connected: boolean | undefined): string {
-  if (connected === false) return 'Minion did not return. [Not connected]'
-  const hint = connected
-    ? 'It is connected, but did not answer when it was asked about the job.'
-    : 'It may be down.'
-  return `Minion did not return. [No response] ${hint}`
+const LAST_HEARD: Partial<Record<JobState, string>> = {
+  received: ' When it was last heard of, the job waited for its turn there.',
+  started: ' When it was last heard of, the job was running there.',
 }
 
-const killedBy = (signal: string | undefined) =>
-  `The job was killed on request${signal ? ` with ${signal}` : ''} and has not returned.`
+const lookUp = (jid: string) => [
+  'The job may still finish there. Look it up later:',
+  '',
+  `salt-run jobs.lookup_jid ${jid} missing=True`,
+]
 
-function move({ connected }: JobStatus, state: JobState, reason: string, now: number): JobStatus {
-  return { state, since: now, reason, ...(connected !== undefined && { connected }) }
+const HINTS: Record<GivenUp, (jid: string) => readonly string[]> = {
+  'no-response': (jid) => [
+    'It may be down, cut off or overloaded: see whether salt-minion runs there, and its log.',
+    ...lookUp(jid),
+  ],
+  'not-connected': (jid) => [
+    'See whether the host is up, salt-minion runs there, and both ports of the master are reached from it.',
+    ...lookUp(jid),
+  ],
+  'not-running': () => [
+    'It never got the job, or was restarted meanwhile: see its log, then run the job again if that does no harm.',
+  ],
+  'no-key': () => ['See salt-key -L: a key that waits there is accepted with salt-key -a.'],
+  'master-gone': (jid) => ['See whether salt-master runs, and its log.', ...lookUp(jid)],
 }

@@ -35,6 +35,8 @@ export interface JobSurroundings {
   readonly master: string
   /** Its arguments as they were typed: for its function only, nothing else is to see them. */
   readonly words?: JobWords | undefined
+  /** The job begins now. Not told of what the minion answers itself. */
+  began?(): void
   /** Take the return. When this resolves it is on disk, and the job is no longer known to run. */
   keep(ret: ReturnLoad): Promise<void>
 }
@@ -59,6 +61,7 @@ export class JobExecutor {
     }
     const turn = await this.#turn(job)
     if (SaltError.is(turn)) return around.keep(failedReturn(unbegun(job), id, turn.message))
+    around.began?.()
     try {
       await (multiprocessing ? this.#inPool(job, around) : this.#inThisProcess(job, around))
     } finally {

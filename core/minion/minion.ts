@@ -40,6 +40,7 @@ import { cachedReturnsDirectory, seenDirectory, spoolDirectory } from './paths.t
 import { fetchPillar } from './pillar.ts'
 import { type ProcFile, ProcTable } from './proc-table.ts'
 import { createServices } from './services.ts'
+import { StartReceipts } from './start-receipts.ts'
 
 /** How long a minion that starts waits for its extensions. */
 const AUTOLOAD_MS = 10_000
@@ -60,6 +61,7 @@ export class Minion {
   #pool!: JobPool
   #executor!: JobExecutor
   #reporter!: CatalogueReporter
+  readonly #receipts: StartReceipts
   #leave!: () => Promise<void>
   #key!: PrivateKey
   #cached!: CachedReturns
@@ -71,6 +73,7 @@ export class Minion {
   private constructor(config: MinionConfig, log: Log) {
     this.#config = config
     this.#log = log
+    this.#receipts = new StartReceipts({ id: config.id, log })
   }
 
   static async open(
@@ -112,6 +115,7 @@ export class Minion {
     const finished = Promise.allSettled(this.#working)
     await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, ms))])
     this.#pool.close()
+    this.#receipts.close()
     await Promise.all(Array.from(this.#deliverers.values(), (deliverer) => deliverer.close(500)))
     await Promise.all(this.#links.map((link) => link.close()))
     await this.#bus.close()
@@ -305,7 +309,12 @@ export class Minion {
     this.#log.info(`User ${job.user ?? 'unknown'} Executing command ${String(job.fun)} with jid ${job.jid}`)
     const master = link.address
     const keep = (ret: ReturnLoad) => this.#keep(job, ret, master)
-    await this.#executor.run(job, { services: this.#servicesFor(link), master, words, keep })
+    let over = () => {}
+    const began = () => {
+      if (this.#config.job_start_events) over = this.#receipts.began(job, link)
+    }
+    const around = { services: this.#servicesFor(link), master, words, keep, began }
+    await this.#executor.run(job, around).finally(() => over())
   }
 
   /** As jobs are run: in a process of their own, or here. */

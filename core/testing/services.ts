@@ -42,7 +42,12 @@ export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterSe
     },
     fire: async (tag, data) => fire({ bus: 'master', tag, data }),
     async *events() {},
-    jobs: { get: async () => undefined, returns: async () => [], async *list() {} },
+    jobs: {
+      get: async () => undefined,
+      returns: async () => [],
+      unreturned: async () => [],
+      async *list() {},
+    },
     acceptedIds: async () => [],
     cachedGrains: async () => undefined,
     connectedIds: async () => [],

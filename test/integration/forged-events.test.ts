@@ -15,6 +15,8 @@ const reserved = [
   tags.jobError(),
   tags.jobProgress(JID, 'wire2', 1),
   `salt/job/${JID}/prog/wire1`,
+  tags.jobStart(JID, 'wire2'),
+  `${tags.jobStart(JID, 'wire1')}/x`,
   `salt/job/${JID}/sub/wire1/error/x`,
   `salt/job/${JID}/return/wire2`,
   `salt/job/${JID}/ret/wire1/prog/wire1/x`,
@@ -84,6 +86,7 @@ const own = [
   tags.saltError,
   `${tags.beacon('wire1', 'load')}x`,
   tags.jobProgress(JID, 'wire1', 1),
+  tags.jobStart(JID, 'wire1'),
   'minion/wire1/x',
 ]
 const free = ['my/tag', 'deploy', 'saltless/x', 'keys/x', 'minions/x', 'Salt/x']

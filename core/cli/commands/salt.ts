@@ -10,6 +10,7 @@ import { functionFlags, number } from '../flags.ts'
 import { jobRequest, targetOf } from '../job-request.ts'
 import { showResults } from '../job-results.ts'
 import type { Printer } from '../printer.ts'
+import { openLive } from '../progress.ts'
 import { openMasterTools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
@@ -61,6 +62,11 @@ export default class Salt extends Command {
     'show-timeout': boolean({ description: 'Name minions that did not return (default).' }),
     'hide-timeout': boolean({ description: 'Do not name them; the exit code tells still.' }),
     summary: boolean({ description: 'End with a summary.' }),
+    progress: boolean({ char: 'p', description: 'Show a bar instead of results.' }),
+    group: boolean({ description: 'Print equal answers once, at the end, with the ids of the minions.' }),
+    'full-return': boolean({
+      description: 'Of each minion the whole return, with the state of the job there.',
+    }),
     doc: boolean({ char: 'd', description: 'Show the documentation of the function.' }),
     batch: string({ char: 'b', aliases: ['batch-size'], description: 'Not yet.' }),
     metadata: string({ description: 'Map that goes with the job and its returns.' }),
@@ -87,6 +93,10 @@ export default class Salt extends Command {
       throw new UsageError(
         '--plan sends nothing, and --subset has to ask minions first; leave one of them out.',
       )
+    if (flags.group && flags['full-return'])
+      throw new UsageError(
+        '--group puts equal answers together, and no full return is like another: leave one out.',
+      )
     const words = await wordsFrom(raw, flags['args-stdin'])
     const { config, log, printer } = await openMasterTools('salt', flags)
     if (flags['config-dump']) {
@@ -111,6 +121,8 @@ async function publish(
   flags: Flags,
   printer: Printer,
 ): Promise<number> {
+  const job: { jid?: string } = {}
+  process.once('SIGINT', () => leave(job.jid))
   const client = await LocalClient.connect(config)
   try {
     const { subset } = flags
@@ -124,8 +136,8 @@ async function publish(
     }
     const run = await (flags.stream ? client.cmdStream(wanted) : client.cmdIter(wanted))
     tellRefusals(run.refusals)
+    job.jid = run.jid
     sayJid(run.jid, flags, config)
-    process.once('SIGINT', () => leave(run.jid))
     if (flags.doc) return await (await import('../docs.ts')).showMinionDocs(run, printer)
     return await showResults(run, {
       printer,
@@ -133,6 +145,10 @@ async function publish(
       showMissing: flags['show-timeout'] === true || (config.show_timeout && flags['hide-timeout'] !== true),
       summary: flags.summary === true || config.cli_summary,
       verbose: flags.verbose === true,
+      group: flags.group === true,
+      silently: flags.progress === true,
+      fullReturn: flags['full-return'] === true,
+      live: openLive(run.counts, { bar: flags.progress === true, onTerminal: isForTerminal(flags) }),
     })
   } catch (error) {
     if (!SaltError.is(error) || error.code !== 'CALL_REFUSED') throw error
@@ -161,10 +177,18 @@ function sayJid(jid: string, flags: Flags, config: MasterConfig): void {
   else if (flags['show-jid'] || config.show_jid) process.stdout.write(`jid: ${jid}\n`)
 }
 
+/** Nobody else writes to this terminal. */
+const isForTerminal = (flags: Flags): boolean =>
+  process.stdout.isTTY === true &&
+  flags['out-file'] === undefined &&
+  flags['log-level'] === undefined &&
+  flags.out !== 'quiet'
+
 /** The job goes on without us. */
-function leave(jid: string): never {
-  tell(
-    `\nExiting on Ctrl-C. The job with jid ${jid} goes on; look it up later:\n\nsalt-run jobs.lookup_jid ${jid}`,
-  )
+function leave(jid: string | undefined): never {
+  const about = jid
+    ? `The job with jid ${jid} goes on; look it up later:\n\nsalt-run jobs.lookup_jid ${jid} missing=True`
+    : 'Whether a job was published is not known yet; see:\n\nsalt-run jobs.list_jobs_filter 5'
+  tell(`\nExiting on Ctrl-C. ${about}`)
   process.exit(exitCodes.interrupted)
 }

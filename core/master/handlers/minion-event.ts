@@ -1,5 +1,7 @@
+import { messageOf } from '../../base/errors.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { isOwnTag, isReservedTag, tags } from '../../events/index.ts'
+import { isJid } from '../../jobs/jid.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import type { WorkerRoom } from '../room.ts'
 
@@ -39,8 +41,18 @@ function fireOne(room: WorkerRoom, id: string, tag: unknown, data: Record<string
     return
   }
   if (tag === tags.saltError) room.log.error(`${id} reported an error: ${JSON.stringify(data.data)}`)
+  if (tag.startsWith(tags.jobs)) noteStart(room, id, tag)
   if (tag === tags.minionStart(id)) void room.catalogues.askAgain(id)
   room.fire(tag, isOwnTag(tag, id) ? ownData(tag, id, data) : data)
+}
+
+/** Who looks the job up later is told. That the receipt was stored is not waited for: the minion can be asked as well. */
+function noteStart({ config, jobs, log }: WorkerRoom, id: string, tag: string): void {
+  const jid = tag.slice(tags.jobs.length).split('/')[0]
+  if (!config.job_cache || !isJid(jid) || tag !== tags.jobStart(jid, id)) return
+  void jobs
+    .noteStart(jid, id)
+    .catch((error: unknown) => log.debug(`That ${id} began job ${jid} was not stored: ${messageOf(error)}`))
 }
 
 /** Under a minion's own tag the data names it; under a job's tag it cannot pass for a return or a list of minions. */

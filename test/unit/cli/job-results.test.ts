@@ -1,20 +1,50 @@
-import { describe, expect, test } from 'vitest'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, test, vi } from 'vitest'
 import { type ShowSettings, showResults } from '../../../core/cli/job-results.ts'
 import type { Printed } from '../../../core/cli/printer.ts'
 import type { MinionResult } from '../../../core/client/contract.ts'
 import { captured } from '../../harness/terminal.ts'
 
-const ok: MinionResult = {
+type Returned = Extract<MinionResult, { state: 'returned' }>
+
+const ok: Returned = {
   id: 'b',
   state: 'returned',
+  jobState: 'returned',
+  why: 'The minion returned.',
   return: true,
   retcode: 0,
   success: true,
   jid: '1',
   fun: 'test.ping',
 }
-const bad: MinionResult = { ...ok, id: 'a', return: 'no', retcode: 3, success: false, out: 'txt' }
-const silent: MinionResult = { id: 'c', state: 'missing', reason: 'Minion did not return. [No response]' }
+const bad: Returned = {
+  ...ok,
+  id: 'a',
+  jobState: 'failed',
+  why: 'The minion returned with exit code 3.',
+  return: 'no',
+  retcode: 3,
+  success: false,
+  out: 'txt',
+}
+const silent: MinionResult = {
+  id: 'c',
+  state: 'missing',
+  jobState: 'unknown',
+  why: 'It did not answer.',
+  reason: 'Minion did not return. [No response]',
+  jid: '1',
+}
+
+const plain: ShowSettings = {
+  printer: { chosen: undefined, print: async () => {} },
+  together: false,
+  showMissing: true,
+  summary: false,
+  verbose: false,
+}
 
 async function show(results: MinionResult[], settings: Partial<ShowSettings> = {}) {
   const printed: [unknown, Printed | undefined][] = []
@@ -24,16 +54,7 @@ async function show(results: MinionResult[], settings: Partial<ShowSettings> = {
       printed.push([value, options])
     },
   }
-  const outcome = await captured(() =>
-    showResults(streamed(results), {
-      printer,
-      together: false,
-      showMissing: true,
-      summary: false,
-      verbose: false,
-      ...settings,
-    }),
-  )
+  const outcome = await captured(() => showResults(streamed(results), { ...plain, printer, ...settings }))
   return { printed, ...outcome }
 }
 
@@ -46,7 +67,7 @@ describe('the results of a job', () => {
     expect((await show([ok])).result).toBe(0)
     expect((await show([ok, bad])).result).toBe(1)
     expect((await show([ok, silent])).result).toBe(1)
-    expect((await show([{ ...ok, success: false }])).result).toBe(1)
+    expect((await show([{ ...bad, retcode: 0 }])).result).toBe(1)
     expect((await show([silent])).result).toBe(2)
     expect((await show([])).result).toBe(2)
   })
@@ -79,7 +100,7 @@ describe('the results of a job', () => {
     expect(result).toBe(1)
   })
 
-  test('the summary counts and, asked to be verbose, names', async () => {
+  test('the summary counts as that of Salt does and, asked to be verbose, names; then come the states', async () => {
     const { stdout } = await show([ok, bad, silent], { summary: true, verbose: true })
     expect(stdout.split('\n')).toEqual([
       '-'.repeat(43),
@@ -92,7 +113,117 @@ describe('the results of a job', () => {
       '# of minions with errors: 1',
       'a',
       '-'.repeat(43),
+      'States',
+      '-'.repeat(43),
+      'returned: 1',
+      'failed: a. The minion returned with exit code 3.',
+      'unknown: c. It did not answer.',
+      '-'.repeat(43),
       '',
     ])
+    const fine = await show([ok], { summary: true, verbose: true })
+    expect(fine.stdout).toMatch(/errors: 0\n-+\n$/)
+  })
+
+  test('-v says beside the data in which state minions are that failed or did not return', async () => {
+    const { stdout, stderr } = await show([ok, silent, { ...silent, id: 'c2' }], { verbose: true })
+    expect(stdout).toBe('')
+    expect(stderr).toContain('returned: 1\nunknown: c,c2 (2). It did not answer.\n')
+    expect((await show([ok], { verbose: true })).stderr).toBe('')
+  })
+
+  test('full returns have everything that came, and a state for each minion', async () => {
+    const { printed } = await show([{ ...bad, fun_args: [1] }, silent], { fullReturn: true, together: true })
+    const about = { jid: '1', fun: 'test.ping', fun_args: [1], retcode: 3, success: false, out: 'txt' }
+    expect(printed).toEqual([
+      [
+        {
+          a: {
+            id: 'a',
+            ...about,
+            return: 'no',
+            state: 'failed',
+            reason: 'The minion returned with exit code 3.',
+          },
+          c: { id: 'c', jid: '1', state: 'unknown', reason: 'It did not answer.' },
+        },
+        { outputter: undefined },
+      ],
+    ])
+  })
+
+  test('with --progress nothing is printed of them, and the exit code is the same', async () => {
+    const { printed, result, stdout } = await show([ok, bad], { silently: true })
+    expect([printed, result, stdout]).toEqual([[], 1, ''])
+  })
+})
+
+describe('equal answers, grouped', () => {
+  const many = (count: number, value: unknown) =>
+    Array.from({ length: count }, (_, n) => ({ ...ok, id: `web${n + 1}`, return: value }))
+
+  test('are printed once, most minions first, failures apart, who did not return last', async () => {
+    const results = [silent, { ...ok, id: 'odd', return: { a: 1 } }, ...many(12, true), bad]
+    const { printed, result } = await show(results, { group: true })
+    expect(printed).toEqual([
+      [{ 'web[1-12] (12)': true }, { outputter: undefined, retcode: 0 }],
+      [{ a: 'no' }, { outputter: 'txt', retcode: 3 }],
+      [{ odd: { a: 1 } }, { outputter: undefined, retcode: 0 }],
+      [{ c: 'Minion did not return. [No response]' }, { outputter: 'no_return' }],
+    ])
+    expect(result).toBe(1)
+  })
+
+  test('are equal whatever the order of their keys, and not if one failed or a number is text', async () => {
+    const results = [
+      { a: 1, b: [2] },
+      { b: [2], a: 1 },
+      { a: '1', b: [2] },
+    ].map((value, n) => ({
+      ...ok,
+      id: `web${n}`,
+      return: value,
+    }))
+    const failed = { ...bad, id: 'web9', return: { a: 1, b: [2] } }
+    const { printed } = await show([...results, failed], { group: true })
+    expect(printed.map(([value]) => Object.keys(value as object)[0])).toEqual([
+      'web[0,1] (2)',
+      'web2',
+      'web9',
+    ])
+  })
+
+  test('are one map of a documented shape for outputters that programs read', async () => {
+    const printer = { chosen: 'json', print: vi.fn(async () => {}) }
+    await show([...many(2, true), silent], { group: true, printer })
+    const [web, gone] = [
+      {
+        ids: 'web[1,2]',
+        minions: ['web1', 'web2'],
+        count: 2,
+        state: 'returned',
+        reason: 'The minion returned.',
+      },
+      { ids: 'c', minions: ['c'], count: 1, state: 'unknown', reason: 'It did not answer.' },
+    ]
+    expect(printer.print.mock.calls).toEqual([
+      [{ groups: [{ ...web, retcode: 0, success: true, return: true }, gone] }],
+    ])
+  })
+
+  test('are kept once, however many minions give them', async () => {
+    const kept: WeakRef<object>[] = []
+    async function* stream() {
+      for (let n = 0; n < 300; n++) {
+        const value = { text: 'x'.repeat(100_000) }
+        kept.push(new WeakRef(value))
+        yield { ...ok, id: `web${n}`, return: value }
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      setFlagsFromString('--expose-gc')
+      ;(runInNewContext('gc') as () => void)()
+    }
+    await captured(() => showResults(stream(), { ...plain, group: true }))
+    expect(kept.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(5)
   })
 })

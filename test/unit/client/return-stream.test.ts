@@ -45,7 +45,7 @@ describe('rows of a job', () => {
       waiting.row({ tag: `salt/job/${job.jid}/ret/web1`, data: { id: 'web1' } } as Event),
     ).toBeUndefined()
     expect(waiting.row({ ...rowOf(0, {}), data: { id: 'web2' } } as Event)).toBeUndefined()
-    waiting.returned('web1')
+    waiting.returned(resultOf('web1', several))
     expect(waiting.row(rowOf(0, {}))).toBeUndefined()
   })
 })

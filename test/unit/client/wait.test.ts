@@ -1,15 +1,16 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
 import type { MinionResult, PublishedJob } from '../../../core/client/contract.ts'
 import { JobEvents } from '../../../core/client/job-events.ts'
+import { Waiting } from '../../../core/client/return-stream.ts'
 import { collect } from '../../../core/client/wait.ts'
 import { loadMasterConfig, type MasterConfig } from '../../../core/config/index.ts'
 import { EventBus, EventPublisher, masterEventSockets, tags } from '../../../core/events/index.ts'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
-import { jobCacheDirectory } from '../../../core/jobs/paths.ts'
+import { connectedFile, jobCacheDirectory } from '../../../core/jobs/paths.ts'
 import { until } from '../../harness/until.ts'
 
 const JID = '20261121000000000001'
@@ -55,7 +56,7 @@ interface Wait {
 function wait({ minions = ['a', 'b'], missing = [], timeout = 60, gather = 60, findJob }: Wait) {
   const results: MinionResult[] = []
   const stream = collect({
-    published: { jid: JID, minions, missing },
+    waiting: new Waiting({ jid: JID, minions, missing }, Date.now() + timeout * 1000),
     events: new JobEvents(bus),
     timeout,
     gatherJobTimeout: gather,
@@ -113,7 +114,7 @@ test('silent minions are asked: who works on it is waited for, who does not is m
   const { over } = wait({ timeout: 0.05, findJob })
   expect(gist(await over)).toEqual([
     ['a', 'late'],
-    ['b', expect.stringMatching(/^Minion did not return\. \[Not running: /)],
+    ['b', expect.stringMatching(/^Minion did not return\. \[Not running\]\nState: unknown\. /)],
   ])
   expect(asked).toEqual([['a', 'b'], ['a'], ['a']])
 })
@@ -121,7 +122,7 @@ test('silent minions are asked: who works on it is waited for, who does not is m
 test('who does not even answer that is missing, with the job to look up', async () => {
   const { over } = wait({ minions: ['a'], timeout: 0.05, gather: 0.05 })
   expect(gist(await over)).toEqual([
-    ['a', expect.stringMatching(/\[No response: (?:.|\n)*salt-run jobs\.lookup_jid 20261121000000000001$/)],
+    ['a', expect.stringMatching(/\[No response\]\n(?:.|\n)*salt-run jobs\.lookup_jid 20261121000000000001/)],
   ])
 })
 
@@ -201,4 +202,35 @@ test('a master that stays away is given as the reason', async () => {
   const { over } = wait({ minions: ['a'], timeout: 0.02, gather: 0.02, findJob })
   expect(gist(await over)).toEqual([['a', expect.stringContaining('The master went away')]])
   clock.mockRestore()
+})
+
+test('every minion that is given up is in a state that says how far the job had come there', async () => {
+  const lost = JSON.stringify({ present: ['silent'], lost: ['gone'] })
+  await mkdir(config.cachedir, { recursive: true })
+  await writeFile(connectedFile(config), lost)
+  let asked = 0
+  const findJob = async (minions: readonly string[]) => {
+    queueMicrotask(() => {
+      answers('queued', asked++ ? {} : { jid: JID, state: 'queued' })
+      answers('idle', {})
+    })
+    return { jid: QUESTION, minions, missing: [] }
+  }
+  const minions = ['silent', 'gone', 'began', 'queued', 'idle']
+  const { over } = wait({ minions, missing: ['ghost'], timeout: 0.3, gather: 0.3, findJob })
+  publisher.publish(tags.jobStart(JID, 'began'), { jid: JID, id: 'began' })
+  const states = (await over).map((result) => [result.id, result.jobState, result.why])
+  expect(Object.fromEntries(states.map(([id, state]) => [id, state]))).toEqual({
+    ghost: 'key_not_accepted',
+    silent: 'unknown',
+    gone: 'not_connected',
+    began: 'timed_out',
+    queued: 'unknown',
+    idle: 'unknown',
+  })
+  expect(Object.fromEntries(states.map(([id, , why]) => [id, why]))).toMatchObject({
+    began: expect.stringContaining('the job was running there'),
+    queued: expect.stringContaining('waited for its turn'),
+    idle: expect.stringContaining('does not run the job'),
+  })
 })

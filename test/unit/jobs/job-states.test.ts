@@ -1,62 +1,81 @@
 import { describe, expect, test } from 'vitest'
-import { advance, isFinal, type JobSignal, type JobStatus, published } from '../../../core/jobs/index.ts'
+import {
+  advance,
+  type GivenUp,
+  isUnderWay,
+  type JobSignal,
+  type JobStatus,
+  published,
+  sentenceOf,
+} from '../../../core/jobs/index.ts'
 
-const deadline: JobSignal = { type: 'deadline' }
-const found: JobSignal = { type: 'found', running: true }
-const notFound: JobSignal = { type: 'found', running: false }
+const JID = '20261121000000000001'
+const received: JobSignal = { type: 'received' }
+const started: JobSignal = { type: 'started' }
 const success: JobSignal = { type: 'returned', success: true, retcode: 0 }
 const failure: JobSignal = { type: 'returned', success: false, retcode: 3 }
-const killed: JobSignal = { type: 'killed', signal: 'SIGTERM' }
-const connection = (connected: boolean): JobSignal => ({ type: 'connection', connected })
+const without = (why: GivenUp): JobSignal => ({ type: 'given-up', why, jid: JID })
 
-function statusAfter(...signals: JobSignal[]): JobStatus {
-  return signals.reduce((status, signal, n) => advance(status, signal, n + 1), published(0))
-}
+const statusAfter = (...signals: JobSignal[]): JobStatus => signals.reduce(advance, published)
 
 test.each<[string, JobSignal[], JobStatus['state'], string]>([
-  ['a job nobody has heard of', [], 'published', 'was published'],
-  ['a job that runs', [found], 'running', 'is running'],
-  ['a job that returned', [found, success], 'returned', 'returned'],
+  ['a job nobody has heard of', [], 'published', 'did not return so far.\nState: published. '],
+  ['a job that waits for its turn', [received], 'received', 'State: received. The minion has it'],
+  ['a job that runs', [received, started], 'started', 'State: started. It runs there.'],
+  ['a job that returned', [started, success], 'returned', 'The minion returned.'],
   ['a job that failed', [failure], 'failed', 'exit code 3'],
-  ['success with an exit code', [{ type: 'returned', success: true, retcode: 2 }], 'failed', 'exit code 2'],
-  ['a job whose return is on its way', [found, notFound], 'seen', 'its return has not arrived'],
-  ['a minion that does not know the job', [notFound, deadline], 'expired', 'it never arrived'],
-  ['a silent minion', [deadline], 'unreachable', '[No response] It may be down'],
-  ['a silent minion with a connection', [connection(true), deadline], 'unreachable', 'It is connected'],
-  ['a minion without a connection', [connection(false), deadline], 'unreachable', '[Not connected]'],
-  ['a job that runs too long', [found, deadline], 'expired', '[Still running]'],
-  ['a killed job', [found, killed, deadline], 'killed', 'killed on request with SIGTERM'],
-])('%s is in a named state with a reason', (_, signals, state, reason) => {
+  ['success with an exit code', [{ ...success, retcode: 2 } as JobSignal], 'failed', 'exit code 2'],
+  ['no success without a code', [{ ...failure, retcode: 0 } as JobSignal], 'failed', 'exit code 1'],
+  ['a silent minion', [without('no-response')], 'unknown', '[No response]\nState: unknown. '],
+  ['a minion without a connection', [without('not-connected')], 'not_connected', '[Not connected]'],
+  [
+    'one that lost it while the job ran',
+    [started, without('not-connected')],
+    'not_connected',
+    'running there',
+  ],
+  ['one that fell silent while it ran', [started, without('no-response')], 'timed_out', 'running there'],
+  ['one that fell silent before', [received, without('no-response')], 'timed_out', 'waited for its turn'],
+  ['a minion that does not know the job', [without('not-running')], 'unknown', 'does not run the job'],
+  ['a minion without a key', [without('no-key')], 'key_not_accepted', 'salt-key -a'],
+  ['a master that is gone', [started, without('master-gone')], 'unknown', 'The master went away'],
+])('%s is in a named state, with sentences that say why', (_, signals, state, text) => {
   const status = statusAfter(...signals)
   expect(status.state).toBe(state)
-  expect(status.reason).toContain(reason)
+  expect(sentenceOf(status)).toContain(text)
 })
+
+test.each<GivenUp>(['no-response', 'not-connected', 'not-running', 'no-key', 'master-gone'])(
+  'who does not return (%s) is told of in the words of Salt first, then with the state and what to do',
+  (why) => {
+    const lines = sentenceOf(statusAfter(without(why))).split('\n')
+    expect(lines[0]).toMatch(/^Minion did not return\. \[[\w ]+\]$/)
+    expect(lines[1]).toMatch(/^State: [a-z_]+\. [A-Z].*\.$/)
+    expect(lines.length).toBeGreaterThan(2)
+  },
+)
 
 describe('the end', () => {
   test('a return is final for ever', () => {
     const status = statusAfter(success)
-    for (const signal of [failure, deadline, killed, found]) expect(advance(status, signal, 99)).toBe(status)
+    for (const signal of [failure, without('no-response'), started])
+      expect(advance(status, signal)).toBe(status)
   })
 
-  test('a late return replaces whatever was assumed', () => {
-    for (const given of [[deadline], [found, deadline], [killed]]) {
+  test('a late return replaces whatever was assumed, and nothing else does', () => {
+    for (const given of [[without('no-response')], [started, without('not-connected')]]) {
       expect(statusAfter(...given, success).state).toBe('returned')
-      expect(statusAfter(...given, notFound)).toEqual(statusAfter(...given))
+      expect(statusAfter(...given, started)).toEqual(statusAfter(...given))
     }
   })
 
   test('is told apart from being under way', () => {
-    expect([[], [found], [notFound]].map((signals) => isFinal(statusAfter(...signals)))).toEqual([
-      false,
-      false,
-      false,
-    ])
-    expect(
-      [[success], [failure], [killed], [deadline]].map((signals) => isFinal(statusAfter(...signals))),
-    ).toEqual([true, true, true, true])
+    const underWay = (signals: JobSignal[]) => isUnderWay(statusAfter(...signals))
+    expect([[], [received], [started]].map(underWay)).toEqual([true, true, true])
+    expect([[success], [failure], [without('no-key')]].map(underWay)).toEqual([false, false, false])
   })
 })
 
-test('a state knows since when, and a signal that changes nothing does not renew it', () => {
-  expect(statusAfter(found, found, found).since).toBe(1)
+test('a job that runs does not go back to waiting for its turn', () => {
+  expect(statusAfter(started, received).state).toBe('started')
 })

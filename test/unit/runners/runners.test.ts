@@ -41,6 +41,7 @@ function master(answers: Answer[] = []): MasterServices {
     jobs: {
       get: async (jid) => stored.find((job) => job.jid === jid),
       returns: async (jid) => (jid === old.jid ? [returned] : []),
+      unreturned: async () => [{ id: 'web02', state: 'started', reason: 'Minion did not return so far.' }],
       list: async function* () {
         yield* stored
       },
@@ -96,12 +97,12 @@ describe('jobs', () => {
     expect(Object.keys(rows)).toEqual([ping.jid])
   })
 
-  test('lookup_jid gives the returns and, asked for, names the silent', async () => {
+  test('lookup_jid gives the returns and, asked for, what is known of the silent', async () => {
     expect(await call(jobs.lookup_jid, { jid: old.jid, returned: true, missing: false })).toEqual({
       web01: 'a\nb',
     })
     expect(await call(jobs.lookup_jid, { jid: old.jid, returned: false, missing: true })).toEqual({
-      web02: 'Minion did not return',
+      web02: 'Minion did not return so far.',
     })
     await expect(call(jobs.lookup_jid, { jid: '1' })).rejects.toThrow('There is no job 1 in the job cache')
   })

@@ -1,0 +1,75 @@
+/** Equal answers once (`--group`): with the ids of all minions that gave them, the answer of most minions first. */
+import { createHash } from 'node:crypto'
+import type { MinionResult } from '../client/index.ts'
+import { encodeLocal } from '../codec/index.ts'
+import { foldedIds } from './folded-ids.ts'
+import { type Presentation, printedAs, type ShowSettings, shownOf } from './job-results.ts'
+
+/** One answer, kept once. */
+interface Group {
+  /** Of whoever gave it first. */
+  readonly result: MinionResult
+  readonly ids: string[]
+}
+
+/** Outputters that programs read; they get a map instead of a heading. */
+const STRUCTURED = new Set(['json', 'yaml'])
+
+export function grouped(settings: ShowSettings): Presentation {
+  const { printer, showMissing } = settings
+  const groups = new Map<string, Group>()
+  return {
+    async row({ id, row }) {
+      await printer.print({ [id]: row })
+    },
+    async take(result) {
+      if (result.state === 'missing' && !showMissing) return
+      const key = keyOf(result)
+      const group = groups.get(key)
+      if (group) group.ids.push(result.id)
+      else groups.set(key, { result, ids: [result.id] })
+    },
+    async end() {
+      const sorted = [...groups.values()].sort(byRank)
+      if (STRUCTURED.has(printer.chosen ?? '')) await printer.print({ groups: sorted.map(described) })
+      else for (const { result, ids } of sorted) await print(result, ids)
+    },
+  }
+
+  async function print(result: MinionResult, ids: readonly string[]): Promise<void> {
+    const heading = ids.length > 1 ? `${foldedIds(ids)} (${ids.length})` : ids[0]
+    await printer.print({ [String(heading)]: shownOf(result, {}) }, printedAs(result, {}))
+  }
+}
+
+/** Who did not return comes last, and before them what few returned. */
+function byRank(a: Group, b: Group): number {
+  const missing = (group: Group) => Number(group.result.state === 'missing')
+  return missing(a) - missing(b) || b.ids.length - a.ids.length || (a.result.id < b.result.id ? -1 : 1)
+}
+
+/** `{ids, minions, count, state, reason}`, and of what was returned `retcode`, `success` and `return`. */
+function described({ result, ids }: Group): Record<string, unknown> {
+  const { jobState: state, why: reason } = result
+  const about = { ids: foldedIds(ids), minions: [...ids].sort(), count: ids.length, state, reason }
+  if (result.state === 'missing') return about
+  const { retcode, success, return: value } = result
+  return { ...about, retcode, success, return: value }
+}
+
+/** Equal for equal answers, whatever the order of the keys in their maps. */
+function keyOf(result: MinionResult): string {
+  const parts =
+    result.state === 'missing'
+      ? [result.jobState, result.reason]
+      : [result.jobState, result.retcode, result.out, ordered(result.return)]
+  return createHash('sha256').update(encodeLocal(parts)).digest('base64')
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered)
+  const prototype = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined
+  if (prototype !== Object.prototype) return value
+  const entries = Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, item]) => [key, ordered(item)]))
+}

@@ -1,0 +1,32 @@
+/** How a job ended on the minions, without what they returned: as small for 5,000 minions as for five. */
+import type { JobState, MinionResult } from '../client/index.ts'
+
+/** A minion that did not return, or failed. */
+export interface Exception {
+  readonly id: string
+  readonly state: JobState
+  /** A sentence or two. */
+  readonly why: string
+}
+
+export class Tally {
+  readonly failures: Exception[] = []
+  readonly missing: Exception[] = []
+  /** Minions that returned and succeeded. */
+  succeeded = 0
+
+  add({ id, state, jobState, why }: MinionResult): void {
+    const exception = { id, state: jobState, why }
+    if (state === 'missing') this.missing.push(exception)
+    else if (jobState === 'failed') this.failures.push(exception)
+    else this.succeeded++
+  }
+
+  get total(): number {
+    return this.succeeded + this.failures.length + this.missing.length
+  }
+
+  get returned(): number {
+    return this.succeeded + this.failures.length
+  }
+}
