@@ -40,27 +40,32 @@ export async function showResults(
 const isShown = (result: MinionResult, rows: number | undefined): boolean =>
   result.state === 'returned' && Array.isArray(result.return) && result.return.length === rows
 
-async function show(result: MinionResult, { printer, showMissing }: ShowSettings): Promise<void> {
-  if (result.state === 'missing') {
-    if (showMissing) await printer.print({ [result.id]: result.reason }, { outputter: 'no_return' })
+/** Who is perhaps not meant at all is named only where everything is told. */
+const isNamed = ({ state }: MinionResult, { showMissing, summary, verbose }: ShowSettings): boolean =>
+  state === 'returned' || (state === 'missing' ? showMissing : showMissing && (summary || verbose))
+
+async function show(result: MinionResult, settings: ShowSettings): Promise<void> {
+  const { printer } = settings
+  if (result.state !== 'returned') {
+    if (isNamed(result, settings))
+      await printer.print({ [result.id]: result.reason }, { outputter: 'no_return' })
     return
   }
   const retcode = failed(result) ? result.retcode || 1 : 0
   await printer.print({ [result.id]: result.return }, { outputter: result.out, retcode })
 }
 
-async function showTogether(
-  results: readonly MinionResult[],
-  { printer, showMissing }: ShowSettings,
-): Promise<void> {
-  const shown = results.filter((result) => showMissing || result.state === 'returned')
+async function showTogether(results: readonly MinionResult[], settings: ShowSettings): Promise<void> {
+  const shown = results.filter((result) => isNamed(result, settings))
   const sorted = [...shown].sort((a, b) => (a.id < b.id ? -1 : 1))
   const outs = new Set(sorted.map((result) => (result.state === 'returned' ? result.out : undefined)))
   const pairs = sorted.map((result) => [
     result.id,
     result.state === 'returned' ? result.return : result.reason,
   ])
-  await printer.print(Object.fromEntries(pairs), { outputter: outs.size === 1 ? [...outs][0] : undefined })
+  await settings.printer.print(Object.fromEntries(pairs), {
+    outputter: outs.size === 1 ? [...outs][0] : undefined,
+  })
 }
 
 const failed = (result: MinionResult): boolean =>
@@ -68,7 +73,7 @@ const failed = (result: MinionResult): boolean =>
 
 function verdict(results: readonly MinionResult[]): number {
   const silent = results.filter(({ state }) => state === 'missing').length
-  if (silent === results.length) {
+  if (!results.some(({ state }) => state === 'returned')) {
     tell('ERROR: No return received')
     return exitCodes.nothing
   }
@@ -83,6 +88,7 @@ const RULE = '-'.repeat(43)
 function printSummary(results: readonly MinionResult[], verbose: boolean): void {
   const returned = results.filter(({ state }) => state === 'returned')
   const silent = results.filter(({ state }) => state === 'missing')
+  const unknown = results.filter(({ state }) => state === 'unknown')
   const errors = returned.filter(failed)
   const ids = (list: readonly MinionResult[]) =>
     verbose && list.length > 0
@@ -97,10 +103,13 @@ function printSummary(results: readonly MinionResult[], verbose: boolean): void 
     RULE,
     'Summary',
     RULE,
-    `# of minions targeted: ${results.length}`,
+    `# of minions targeted: ${results.length - unknown.length}`,
     `# of minions returned: ${returned.length}`,
     `# of minions that did not return: ${silent.length}`,
     ...ids(silent),
+    ...(unknown.length > 0
+      ? [`# of minions that are perhaps not meant: ${unknown.length}`, ...ids(unknown)]
+      : []),
     `# of minions with errors: ${errors.length}`,
     ...ids(errors),
     RULE,

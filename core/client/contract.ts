@@ -36,6 +36,8 @@ export interface PublishedJob {
   readonly minions: readonly string[]
   /** Ids of a list target without accepted key. */
   readonly missing: readonly string[]
+  /** Who of `minions` is perhaps not meant: the master knows too little of them. */
+  readonly unknown?: readonly string[]
   /** Who of them would refuse it, or a function of it, and why, as far as it is known beforehand. */
   readonly refusals?: readonly Refusal[]
 }
@@ -56,6 +58,10 @@ export type Plan =
       readonly connected: readonly string[]
       /** Ids of a list target without accepted key. */
       readonly missing: readonly string[]
+      /** Who of `minions` is perhaps not meant: the master knows too little of them. */
+      readonly unknown?: readonly string[]
+      /** Why it is for nobody. */
+      readonly nobody?: string
       readonly groups: readonly PlannedGroup[]
     }
 
@@ -88,6 +94,8 @@ export type MinionResult =
       readonly metadata?: unknown
     }
   | { readonly id: string; readonly state: 'missing'; readonly reason: string }
+  /** It did not return, and it is not known whether the target means it. */
+  | { readonly id: string; readonly state: 'unknown'; readonly reason: string }
 
 /** A row that a function has yielded while it runs on one minion (wire protocol §12, tag `prog`). */
 export interface ProgressRow {

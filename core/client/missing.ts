@@ -21,6 +21,10 @@ const reasons: Record<Missing, (id: string, jid?: string) => string> = {
   'master-gone': (_, jid) => `Minion did not return. [The master went away while the job ran]${look(jid)}`,
 }
 
+/** Of a minion that did not return and is perhaps not meant. */
+export const UNKNOWN =
+  'It is not known whether the target means this minion: the master has none of its grains or pillar, and it did not return'
+
 export const missingSentence = (why: Missing, id: string, jid?: string): string => reasons[why](id, jid)
 
 /** Returns that are in the job cache though their event was not seen; none for users who may not read it. */

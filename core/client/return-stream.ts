@@ -10,9 +10,12 @@ export class Waiting {
   readonly #silent = new Map<string, number>()
   readonly #givenUp = new Map<string, Missing>()
   readonly #returned = new Set<string>()
+  /** Who is perhaps not meant, and has not shown yet that it is. */
+  readonly #perhaps: Set<string>
 
   constructor(job: PublishedJob, deadline: number) {
     this.job = job
+    this.#perhaps = new Set(job.unknown)
     for (const id of job.minions) this.#silent.set(id, deadline)
   }
 
@@ -70,6 +73,17 @@ export class Waiting {
   /** They are waited for until then, if they are still silent. */
   extend(ids: Iterable<string>, deadline: number): void {
     for (const id of ids) if (this.#silent.has(id)) this.#silent.set(id, deadline)
+  }
+
+  /** Whether it is not known if the target means a minion. */
+  isUnknown(id: string): boolean {
+    return this.#perhaps.has(id)
+  }
+
+  /** A minion that works on the job is meant. */
+  works(id: string, deadline: number): void {
+    this.#perhaps.delete(id)
+    this.extend([id], deadline)
   }
 
   /** Minions whose time is over. */

@@ -5,7 +5,7 @@ import { connections } from '../jobs/connected.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import type { JobEvents } from './job-events.ts'
-import { type Missing, missingSentence, storedResults } from './missing.ts'
+import { type Missing, missingSentence, storedResults, UNKNOWN } from './missing.ts'
 import { Waiting } from './return-stream.ts'
 
 export interface CollectSettings {
@@ -76,13 +76,13 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   function take({ tag, data }: Event): MinionResult | ProgressRow | undefined {
     if (tag.startsWith(tags.job(jid))) {
       const row = waiting.row({ tag, data })
-      if (row) waiting.extend([row.id], Date.now() + timeout) // it says itself that it still works
+      if (row) waiting.works(row.id, Date.now() + timeout) // it says itself that it still works
       return row ?? waiting.accept({ tag, data }, Date.now() + timeout)
     }
     const { id } = data
     if (!question || typeof id !== 'string' || tag !== tags.jobReturn(question.jid, id)) return undefined
     const runs = isRecord(data.return) && Object.keys(data.return).length > 0
-    if (runs) waiting.extend([id], Date.now() + timeout)
+    if (runs) waiting.works(id, Date.now() + timeout)
     else question.idle.add(id)
     question.unanswered.delete(id)
     return undefined
@@ -131,6 +131,7 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   }
 
   function missing(id: string, why: Missing): MinionResult {
+    if (waiting.isUnknown(id)) return { id, state: 'unknown', reason: UNKNOWN }
     return { id, state: 'missing', reason: missingSentence(why, id, jid) }
   }
 }
