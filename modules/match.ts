@@ -78,6 +78,13 @@ export const pillar_pcre = matchPath('pillar_pcre')
 export const ipcidr = fn({ tgt: p.string() }, ({ tgt }, context) => matches(context, tgt, 'ipcidr'))
 
 /**
+ * True if what is kept with `data.update` matches a shell glob.
+ *
+ * @example salt '*' match.data 'role:web*'
+ */
+export const data = fn({ tgt: p.string() }, ({ tgt }, context) => matches(context, tgt, 'data'))
+
+/**
  * The value of the first target in a map that means this minion, else that of `default`, else null.
  *
  * @example salt '*' match.filter_by '{"foo*": Foo!, "bar*": Bar!}' minion_id=bar03

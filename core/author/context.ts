@@ -25,6 +25,14 @@ export interface Job {
   readonly [extra: string]: unknown
 }
 
+/** A change of what a minion keeps: first `replace`, then `remove`, then `put`, but only if `expect` is there. */
+export interface DataChange {
+  readonly replace?: Readonly<Record<string, unknown>>
+  readonly remove?: readonly string[]
+  readonly put?: Readonly<Record<string, unknown>>
+  readonly expect?: { readonly key: string; readonly value: unknown }
+}
+
 /** What the minion's main process does for a function that runs in a job process. */
 export interface MinionServices {
   /** Fire an event on the minion's own bus. */
@@ -45,6 +53,10 @@ export interface MinionServices {
   clearJobCache(hours: number): Promise<boolean>
   /** A return this minion still has, by jid. */
   findCachedJob(jid: string): Promise<unknown>
+  /** What the functions `data.*` keep on this minion. */
+  readData(): Promise<Readonly<Record<string, unknown>>>
+  /** Change that, at once or not at all. False if what was expected is not there. */
+  changeData(change: DataChange): Promise<boolean>
   /** The files of the master whose job it is. */
   readonly files: FileClient
   /** Bring extensions from the file server (`saltutil.sync_*`). Resolves when the next job has them. */

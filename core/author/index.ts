@@ -1,15 +1,27 @@
 // The functions that come with salt-ts, for the types of `call`; nothing of it is there when the program runs.
 /// <reference path="../../modules/_catalogue.ts" preserve="true" />
 /** `salt-ts`: what authors of modules, runners, returners and plugins import. */
+export {
+  type CompoundLeaf,
+  type CompoundTree,
+  compoundWords,
+  isCompoundOperator,
+  parseCompound,
+  type TargetLetter,
+  type TargetLetters,
+} from '../base/compound-target.ts'
 export { eachOf } from '../base/each-of.ts'
 export { fnmatch } from '../base/fnmatch.ts'
+export { type Address, isInNetwork, type Network, parseAddress, parseNetwork } from '../base/ip-network.ts'
 export { isBelow, type OpenedFile, openInside } from '../base/open-inside.ts'
+export { checkPathPcre } from '../base/path-expression.ts'
 export { type PythonRegExp, pythonRegExp } from '../base/python-regexp.ts'
 export { type SafePath, safeName, safePath } from '../base/safe-path.ts'
 export * from './calls.ts'
 export type {
   Argspec,
   Context,
+  DataChange,
   Explanation,
   Job,
   LoaderView,
@@ -40,11 +52,13 @@ export {
   type GrainsSource,
   grains,
   type Matcher,
+  type MatchOptions,
   type MatchSubject,
   matcher,
   type OutputOptions,
   type Outputter,
   outputter,
+  type PrepareOptions,
   type Verdict,
   type Virtual,
 } from './kinds.ts'

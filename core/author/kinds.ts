@@ -1,4 +1,5 @@
 /** The contract of each plugin kind. A plugin is one file whose default export is made by the function named here. */
+import { saltLetters, type TargetLetters } from '../base/compound-target.ts'
 import type { Context, Log } from './context.ts'
 
 type Grains = Readonly<Record<string, unknown>>
@@ -41,30 +42,62 @@ export interface GrainsSource {
   collect(facts: { opts: Context['opts']; grains: Grains; log: Log }): Promise<Record<string, unknown>>
 }
 
-/** What a matcher may look at: one minion. `undefined` grains or pillar means they are not known here. */
+/** What a matcher may look at: one minion. `undefined` grains, pillar or data means they are not known here. */
 export interface MatchSubject {
   readonly id: string
   readonly grains?: Grains
   readonly pillar?: Grains
+  /** What its functions `data.*` keep, which it alone knows. */
+  readonly data?: Grains
 }
 
 /** `unknown` where the facts to decide are missing. */
 export type Verdict = boolean | 'unknown'
 
 export interface Matcher {
-  /** Decides for one subject. `match` evaluates another kind of target (used by compound). */
-  match(
-    expression: unknown,
-    subject: MatchSubject,
-    options: {
-      readonly delimiter: string
-      readonly nodegroups: Readonly<Record<string, unknown>>
-      match(type: string, expression: unknown, delimiter?: string): Verdict
-    },
-  ): Verdict
+  /** Decides for one subject. */
+  match(expression: unknown, subject: MatchSubject, options: MatchOptions): Verdict
+  /** The same for many subjects: reads the expression once. Throws, with a sentence, if it makes no sense. */
+  prepare?(expression: unknown, options: PrepareOptions): (subject: MatchSubject) => Verdict
+  /** A letter of its own in compound targets: `Z@rack7`. Those of Salt are taken. */
+  readonly letter?: string
+  /** The letter may be followed by a delimiter, as that of grains may: `Z|@a|b`. */
+  readonly delimited?: boolean
+  /** Turns the expression into ids before a job is published, on the host of the client; then nobody matches by it. */
+  expand?(expression: unknown, facts: { readonly opts: Context['opts'] }): Promise<readonly string[]>
 }
+
+interface TargetOptions {
+  readonly delimiter: string
+  readonly nodegroups: Readonly<Record<string, unknown>>
+}
+export interface MatchOptions extends TargetOptions {
+  /** Evaluates another kind of target. */
+  match(type: string, expression: unknown, delimiter?: string): Verdict
+}
+export interface PrepareOptions extends TargetOptions {
+  /** Which letters compound targets may have, and what they stand for. */
+  readonly letters: TargetLetters
+  /** Reads another kind of target. */
+  prepare(type: string, expression: unknown, delimiter?: string): (subject: MatchSubject) => Verdict
+}
+
+/** A matcher as it is written: with `match`, `prepare` or both. */
+type MatcherPlugin = Omit<Matcher, 'match' | 'prepare'> &
+  (Pick<Matcher, 'match' | 'prepare'> | Required<Pick<Matcher, 'prepare'>>)
 
 /** Give the contract's type to a plugin's default export. */
 export const outputter = (plugin: Outputter): Outputter => plugin
 export const grains = (plugin: GrainsSource): GrainsSource => plugin
-export const matcher = (plugin: Matcher): Matcher => plugin
+export const matcher = (plugin: MatcherPlugin): Matcher =>
+  'match' in plugin ? plugin : { ...plugin, match: preparedMatch(plugin) }
+
+function preparedMatch({ prepare }: Required<Pick<Matcher, 'prepare'>>): Matcher['match'] {
+  return (expression, subject, { match, ...options }) => {
+    const other: PrepareOptions['prepare'] =
+      (...target) =>
+      () =>
+        match(...target)
+    return prepare(expression, { ...options, letters: saltLetters, prepare: other })(subject)
+  }
+}

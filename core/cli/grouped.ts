@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { MinionResult } from '../client/index.ts'
 import { encodeLocal } from '../codec/index.ts'
 import { foldedIds } from './folded-ids.ts'
-import { type Presentation, printedAs, type ShowSettings, shownOf } from './job-results.ts'
+import { isNamed, type Presentation, printedAs, type ShowSettings, shownOf } from './job-results.ts'
 
 /** One answer, kept once. */
 interface Group {
@@ -16,14 +16,14 @@ interface Group {
 const STRUCTURED = new Set(['json', 'yaml'])
 
 export function grouped(settings: ShowSettings): Presentation {
-  const { printer, showMissing } = settings
+  const { printer } = settings
   const groups = new Map<string, Group>()
   return {
     async row({ id, row }) {
       await printer.print({ [id]: row })
     },
     async take(result) {
-      if (result.state === 'missing' && !showMissing) return
+      if (!isNamed(result, settings)) return
       const key = keyOf(result)
       const group = groups.get(key)
       if (group) group.ids.push(result.id)
@@ -44,7 +44,7 @@ export function grouped(settings: ShowSettings): Presentation {
 
 /** Who did not return comes last, and before them what few returned. */
 function byRank(a: Group, b: Group): number {
-  const missing = (group: Group) => Number(group.result.state === 'missing')
+  const missing = (group: Group) => Number(group.result.state !== 'returned')
   return missing(a) - missing(b) || b.ids.length - a.ids.length || (a.result.id < b.result.id ? -1 : 1)
 }
 
@@ -52,7 +52,7 @@ function byRank(a: Group, b: Group): number {
 function described({ result, ids }: Group): Record<string, unknown> {
   const { jobState: state, why: reason } = result
   const about = { ids: foldedIds(ids), minions: [...ids].sort(), count: ids.length, state, reason }
-  if (result.state === 'missing') return about
+  if (result.state !== 'returned') return about
   const { retcode, success, return: value } = result
   return { ...about, retcode, success, return: value }
 }
@@ -60,9 +60,9 @@ function described({ result, ids }: Group): Record<string, unknown> {
 /** Equal for equal answers, whatever the order of the keys in their maps. */
 function keyOf(result: MinionResult): string {
   const parts =
-    result.state === 'missing'
-      ? [result.jobState, result.reason]
-      : [result.jobState, result.retcode, result.out, ordered(result.return)]
+    result.state === 'returned'
+      ? [result.jobState, result.retcode, result.out, ordered(result.return)]
+      : [result.state, result.jobState, result.reason]
   return createHash('sha256').update(encodeLocal(parts)).digest('base64')
 }
 

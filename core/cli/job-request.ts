@@ -1,8 +1,8 @@
 /** What was typed after `salt` → the job to publish. */
-import { pythonRegExp } from '../base/python-regexp.ts'
 import type { PublishRequest } from '../client/index.ts'
 import { typedWords } from '../loader/typed.ts'
 import { parseInput, splitWords, yamlify } from '../loader/words.ts'
+import { checkTarget } from '../targets/index.ts'
 import { UsageError } from './exit-codes.ts'
 
 /** Flags that say what the target is; at most one is given. */
@@ -16,11 +16,13 @@ const TARGET_TYPES = {
   pillar: 'pillar',
   'pillar-pcre': 'pillar_pcre',
   ipcidr: 'ipcidr',
+  range: 'range',
 } as const
 
 type TargetFlags = { readonly [name in keyof typeof TARGET_TYPES]?: boolean }
 
 export interface JobFlags extends TargetFlags {
+  readonly 'tgt-type'?: string | undefined
   readonly delimiter?: string | undefined
   readonly timeout?: number | undefined
   readonly 'gather-job-timeout'?: number | undefined
@@ -55,10 +57,14 @@ export function targetOf(
 ): { tgt: unknown; tgtType: string; delimiter?: string } {
   const given = (Object.keys(TARGET_TYPES) as (keyof typeof TARGET_TYPES)[]).filter((name) => flags[name])
   if (given.length > 1) throw new UsageError(`--${given[0]} and --${given[1]} cannot be given together.`)
-  const tgtType = given[0] === undefined ? 'glob' : TARGET_TYPES[given[0]]
-  if (tgtType === 'pcre') pythonRegExp(target) // says what is wrong with it, which minions would not
+  const own = flags['tgt-type']
+  if (given[0] !== undefined && own !== undefined)
+    throw new UsageError(`--${given[0]} and --tgt-type cannot be given together.`)
+  const tgtType = given[0] === undefined ? (own ?? 'glob') : TARGET_TYPES[given[0]]
   const tgt = tgtType === 'list' ? target.split(/[\s,]+/).filter((id) => id !== '') : target
-  return { tgt, tgtType, ...(flags.delimiter !== undefined && { delimiter: flags.delimiter }) }
+  const { delimiter } = flags
+  checkTarget({ tgt, tgt_type: tgtType, ...(delimiter !== undefined && { delimiter }) })
+  return { tgt, tgtType, ...(delimiter !== undefined && { delimiter }) }
 }
 
 type Call = Pick<PublishRequest, 'fun' | 'arg' | 'words'>

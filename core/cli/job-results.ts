@@ -82,7 +82,7 @@ function asTheyCome(settings: ShowSettings): Presentation {
       rows.set(id, (rows.get(id) ?? 0) + 1)
     },
     async take(result) {
-      if (!settings.showMissing && result.state === 'missing') return
+      if (!isNamed(result, settings)) return
       if (settings.fullReturn || !isShown(result, rows.get(result.id)))
         await printer.print({ [result.id]: shownOf(result, settings) }, printedAs(result, settings))
     },
@@ -93,12 +93,17 @@ function asTheyCome(settings: ShowSettings): Presentation {
 const isShown = (result: MinionResult, rows: number | undefined): boolean =>
   result.state === 'returned' && Array.isArray(result.return) && result.return.length === rows
 
+/** Who is perhaps not meant at all is named only where everything is told. */
+export function isNamed({ state }: MinionResult, { showMissing, summary, verbose }: ShowSettings): boolean {
+  return state === 'returned' || (showMissing && (state === 'missing' || summary || verbose))
+}
+
 function together(settings: ShowSettings): Presentation {
   const results: MinionResult[] = []
   return {
     ...nothing,
     async take(result) {
-      if (settings.showMissing || result.state === 'returned') results.push(result)
+      if (isNamed(result, settings)) results.push(result)
     },
     async end() {
       const sorted = results.sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -113,26 +118,26 @@ function together(settings: ShowSettings): Presentation {
 /** What stands for the result of a minion. */
 export function shownOf(result: MinionResult, { fullReturn }: Pick<ShowSettings, 'fullReturn'>): unknown {
   if (fullReturn) return fullReturnOf(result)
-  return result.state === 'missing' ? result.reason : result.return
+  return result.state === 'returned' ? result.return : result.reason
 }
 
 /** How that is printed. */
 export function printedAs(result: MinionResult, { fullReturn }: Pick<ShowSettings, 'fullReturn'>): Printed {
   if (fullReturn) return {}
-  if (result.state === 'missing') return { outputter: 'no_return' }
+  if (result.state !== 'returned') return { outputter: 'no_return' }
   return { outputter: result.out, retcode: result.jobState === 'failed' ? result.retcode || 1 : 0 }
 }
 
 /** The return of a minion with all that came with it; of one that did not return what is known. */
 function fullReturnOf(result: MinionResult): Record<string, unknown> {
   const { id, jid, jobState: state, why: reason } = result
-  if (result.state === 'missing') return { id, jid, state, reason }
+  if (result.state !== 'returned') return { id, jid, state, reason }
   const { jobState, why, ...all } = result
   return { ...all, state, reason }
 }
 
-function verdict({ total, failures, missing }: Tally): number {
-  if (missing.length === total) {
+function verdict({ total, returned, failures, missing }: Tally): number {
+  if (returned === 0) {
     tell('ERROR: No return received')
     return exitCodes.nothing
   }

@@ -11,7 +11,7 @@ export async function showPlan(plan: Plan, printer: Printer): Promise<number> {
     tell(`ERROR: User ${plan.user} may not publish this (publisher_acl).`)
     return exitCodes.nothing
   }
-  const { user, minions, connected, missing, groups } = plan
+  const { user, minions, connected, missing, groups, unknown = [], nobody } = plan
   const away = minions.filter((id) => !connected.includes(id))
   const calls = groups.map((group) => ({ minions: group.minions, calls: group.calls.map(shown) }))
   await printer.print({
@@ -20,10 +20,11 @@ export async function showPlan(plan: Plan, printer: Printer): Promise<number> {
     connected,
     ...(away.length > 0 && { 'not known to be connected': away }),
     ...(missing.length > 0 && { 'no accepted key': missing }),
+    ...(unknown.length > 0 && { 'perhaps not meant': unknown }),
     groups: calls,
   })
   if (minions.length === 0) {
-    tell('ERROR: No minions match the target.')
+    tell(`ERROR: No minions match the target.${nobody === undefined ? '' : `\n${nobody}`}`)
     return exitCodes.nothing
   }
   const works = groups.every((group) => group.calls.every(({ refusal }) => refusal === undefined))

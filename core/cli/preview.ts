@@ -5,28 +5,32 @@ import type { MasterConfig } from '../config/index.ts'
 import { MinionData } from '../jobs/minion-data.ts'
 import { minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
-import { expandCompound, expandNodegroup, expectedMinions, type Target } from '../targets/index.ts'
+import { expandTarget, expectedMinions } from '../targets/index.ts'
 import { openMatchers } from '../targets/open-match.ts'
 
+export interface Preview {
+  readonly minions: string[]
+  /** Who of them is perhaps not meant: nothing is known of them here that would tell. */
+  readonly unknown: readonly string[]
+}
+
+/** Rejects with TARGET_INVALID for what nobody can make sense of. */
 export async function previewTarget(
   { tgt, tgtType, delimiter }: { tgt: unknown; tgtType: string; delimiter?: string },
   config: MasterConfig,
   log: Log,
-): Promise<string[]> {
+): Promise<Preview> {
+  const target = { tgt, tgt_type: tgtType, ...(delimiter !== undefined && { delimiter }) }
+  const expanded = await expandTarget(target, { config, log })
   const data = MinionData.open(minionDataDirectory(config))
   try {
     const ids = await new KeyStore(config.pki_dir).list('accepted')
-    const target = { ...expanded(tgt, tgtType, config), ...(delimiter !== undefined && { delimiter }) }
-    return expectedMinions(target, subjectsOf(ids, data), await openMatchers(config, log)).minions.sort()
+    const matcher = await openMatchers(config, log)
+    const { minions, unknown } = expectedMinions(expanded, subjectsOf(ids, data), matcher)
+    return { minions: minions.sort(), unknown: unknown.sort() }
   } finally {
     await data.close()
   }
-}
-
-function expanded(tgt: unknown, type: string, { nodegroups }: MasterConfig): Target {
-  if (type === 'nodegroup') return { tgt: expandNodegroup(String(tgt), nodegroups), tgt_type: 'compound' }
-  if (type === 'compound') return { tgt: expandCompound(String(tgt), nodegroups), tgt_type: type }
-  return { tgt, tgt_type: type }
 }
 
 function* subjectsOf(ids: readonly string[], data: MinionData): Iterable<MatchSubject> {

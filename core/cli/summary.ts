@@ -7,7 +7,7 @@ const RULE = '-'.repeat(43)
 
 /** Salt's block; where not everything went well another one with the states follows. */
 export function printSummary(tally: Tally, verbose: boolean): void {
-  const { total, returned, missing, failures } = tally
+  const { total, returned, missing, failures, unknown } = tally
   const ids = (list: readonly Exception[]) => (verbose ? list.map(({ id }) => id).sort() : [])
   const states = statesOf(tally)
   const lines = [
@@ -18,6 +18,9 @@ export function printSummary(tally: Tally, verbose: boolean): void {
     `# of minions returned: ${returned}`,
     `# of minions that did not return: ${missing.length}`,
     ...ids(missing),
+    ...(unknown.length > 0
+      ? [`# of minions that are perhaps not meant: ${unknown.length}`, ...ids(unknown)]
+      : []),
     `# of minions with errors: ${failures.length}`,
     ...ids(failures),
     RULE,
@@ -32,9 +35,9 @@ export function tellStates(tally: Tally): void {
 }
 
 /** A line for all minions of which the same is known: `not_connected: web[01-40] (40). It was …` */
-function statesOf({ succeeded, failures, missing }: Tally): string[] {
+function statesOf({ succeeded, failures, missing, unknown }: Tally): string[] {
   const groups = new Map<string, { readonly told: Exception; readonly ids: string[] }>()
-  for (const told of [...failures, ...missing]) {
+  for (const told of [...failures, ...missing, ...unknown]) {
     const key = `${told.state}\n${told.why}`
     const group = groups.get(key) ?? { told, ids: [] }
     groups.set(key, group)

@@ -1,7 +1,7 @@
 /** How a job ended on the minions, without what they returned: as small for 5,000 minions as for five. */
 import type { JobState, MinionResult } from '../client/index.ts'
 
-/** A minion that did not return, or failed. */
+/** A minion that failed, or did not return. */
 export interface Exception {
   readonly id: string
   readonly state: JobState
@@ -12,16 +12,20 @@ export interface Exception {
 export class Tally {
   readonly failures: Exception[] = []
   readonly missing: Exception[] = []
+  /** Did not return, and are perhaps not meant. */
+  readonly unknown: Exception[] = []
   /** Minions that returned and succeeded. */
   succeeded = 0
 
   add({ id, state, jobState, why }: MinionResult): void {
     const exception = { id, state: jobState, why }
     if (state === 'missing') this.missing.push(exception)
+    else if (state === 'unknown') this.unknown.push(exception)
     else if (jobState === 'failed') this.failures.push(exception)
     else this.succeeded++
   }
 
+  /** Minions that are meant. */
   get total(): number {
     return this.succeeded + this.failures.length + this.missing.length
   }

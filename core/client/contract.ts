@@ -37,6 +37,8 @@ export interface PublishedJob {
   readonly minions: readonly string[]
   /** Ids of a list target without accepted key. */
   readonly missing: readonly string[]
+  /** Who of `minions` is perhaps not meant: the master knows too little of them. */
+  readonly unknown?: readonly string[]
   /** Who of them would refuse it, or a function of it, and why, as far as it is known beforehand. */
   readonly refusals?: readonly Refusal[]
 }
@@ -57,6 +59,10 @@ export type Plan =
       readonly connected: readonly string[]
       /** Ids of a list target without accepted key. */
       readonly missing: readonly string[]
+      /** Who of `minions` is perhaps not meant: the master knows too little of them. */
+      readonly unknown?: readonly string[]
+      /** Why it is for nobody. */
+      readonly nobody?: string
       readonly groups: readonly PlannedGroup[]
     }
 
@@ -96,7 +102,8 @@ export type MinionResult =
     }
   | {
       readonly id: string
-      readonly state: 'missing'
+      /** It did not return; `unknown`: nor is it known whether the target means it. */
+      readonly state: 'missing' | 'unknown'
       /** In which state it was given up (`core/jobs/job-states`). */
       readonly jobState: JobState
       /** A sentence or two: how that is known. */

@@ -2,11 +2,17 @@ import { SaltError } from '../base/errors.ts'
 import { clearRequest } from '../channel/clear-channel.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
-import { expandCompound, expandNodegroup, type Nodegroups } from '../targets/index.ts'
+import { expandTarget } from '../targets/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
-import { CALL_REFUSED, makePlanRequest, makePublish, type PublishLoad } from '../wire/publish-request.ts'
+import {
+  CALL_REFUSED,
+  makePlanRequest,
+  makePublish,
+  type PublishLoad,
+  TARGET_INVALID,
+} from '../wire/publish-request.ts'
 import type { Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
 import { localCredentials } from './credentials.ts'
 import { JobEvents } from './job-events.ts'
@@ -57,7 +63,7 @@ export class LocalClient {
   async #loadOf(request: PublishRequest): Promise<PublishLoad> {
     const { user, key } = await localCredentials(this.#config)
     return {
-      ...targetOf(request, this.#config.nodegroups),
+      ...(await targetOf(request, this.#config)),
       fun: request.fun,
       arg: argumentsOf(request),
       words: request.words,
@@ -200,12 +206,11 @@ function forbidden({ user, sock_dir }: MasterConfig): SaltError {
   )
 }
 
-/** Nodegroups are known to the master's host only: they travel as the compound target they stand for. */
-function targetOf({ tgt, tgtType = 'glob' }: PublishRequest, nodegroups: Nodegroups) {
-  if (tgtType === 'nodegroup') return { tgt: expandNodegroup(String(tgt), nodegroups), tgtType: 'compound' }
-  if (tgtType === 'compound' && typeof tgt === 'string')
-    return { tgt: expandCompound(tgt, nodegroups), tgtType }
-  return { tgt, tgtType }
+/** As it is published. What makes no sense, or is known to the master's host only, is found out before anything is sent. */
+async function targetOf({ tgt, tgtType = 'glob', delimiter }: PublishRequest, config: MasterConfig) {
+  const target = { tgt, tgt_type: tgtType, ...(delimiter !== undefined && { delimiter }) }
+  const expanded = await expandTarget(target, { config })
+  return { tgt: expanded.tgt, tgtType: expanded.tgt_type }
 }
 
 /** Keyword arguments travel as one marked map at the end (wire protocol §10.1). */
@@ -235,13 +240,27 @@ function readPublished(reply: unknown, request: PublishRequest): PublishedJob {
       'DECODE_FAILED',
       `The master did not take the job; it answered ${JSON.stringify(reply)}.`,
     )
-  const { jid, minions, missing, refusals } = load
-  if (typeof jid === 'string')
-    return { jid, minions: texts(minions), missing: texts(missing), ...readRefusals(refusals) }
-  throw new SaltError(
+  const { jid, minions, missing, unknown, refusals } = load
+  if (typeof jid !== 'string') throw nobody(load, request)
+  return {
+    ...{ jid, minions: texts(minions), missing: texts(missing) },
+    ...(Array.isArray(unknown) && { unknown: texts(unknown) }),
+    ...readRefusals(refusals),
+  }
+}
+
+/** Masters of Python Salt do not say why. */
+function nobody(
+  { reason, invalid }: Record<string, unknown>,
+  { tgt, tgtType = 'glob' }: PublishRequest,
+): SaltError {
+  if (typeof invalid === 'string') return new SaltError('TARGET_INVALID', invalid)
+  const group = tgtType === 'nodegroup' ? `Nodegroup '${tgt}' means nobody. ` : ''
+  const why = typeof reason === 'string' ? `\n${group}${reason}` : ''
+  return new SaltError(
     'NO_MINIONS_MATCHED',
-    'No minions matched the target. No command was sent, no jid was assigned.',
-    { tgt: request.tgt, tgtType: request.tgtType ?? 'glob' },
+    `No minions matched the target. No command was sent, no jid was assigned.${why}`,
+    { tgt, tgtType },
   )
 }
 
@@ -266,6 +285,7 @@ function readPlan(reply: unknown): Plan {
 function failed(error: Record<string, unknown>): SaltError {
   const name = String(error.name)
   if (name === CALL_REFUSED) return new SaltError('CALL_REFUSED', String(error.message))
+  if (name === TARGET_INVALID) return new SaltError('TARGET_INVALID', String(error.message))
   const code = name.startsWith('Authentication')
     ? 'AUTHENTICATION_FAILED'
     : name.startsWith('Authorization')

@@ -5,6 +5,10 @@ import { jobCacheDirectory } from '../jobs/paths.ts'
 import type { MinionResult } from './contract.ts'
 import { resultOf } from './return-stream.ts'
 
+/** Of a minion that did not return and is perhaps not meant. */
+export const UNKNOWN =
+  'It is not known whether the target means this minion: the master has none of its grains or pillar, and it did not return'
+
 /** Returns that are in the job cache though their event was not seen; none for users who may not read it. */
 export async function* storedResults(
   config: MasterConfig,

@@ -18,9 +18,12 @@ export class Waiting {
   readonly #deadlines = new Map<string, number>()
   /** No deadline is earlier. */
   #earliest = Number.POSITIVE_INFINITY
+  /** Who is perhaps not meant, and has not shown yet that it is. */
+  readonly #perhaps: Set<string>
 
   constructor(job: PublishedJob, deadline: number) {
     this.job = job
+    this.#perhaps = new Set(job.unknown)
     this.#expect(job.minions, deadline)
     for (const id of job.missing) this.#statuses.set(id, givenUp(job, 'no-key'))
   }
@@ -49,8 +52,9 @@ export class Waiting {
     return { id, state: 'progress', number, row: told.return }
   }
 
-  /** A minion says that the job runs there, or waits for its turn. */
+  /** A minion says that the job runs there, or waits for its turn: it is meant. */
   heard(id: string, type: 'started' | 'received'): void {
+    this.#perhaps.delete(id)
     this.#advance(id, { type })
   }
 
@@ -111,6 +115,11 @@ export class Waiting {
   /** They are waited for until then, if they are still silent. */
   extend(ids: Iterable<string>, deadline: number): void {
     for (const id of ids) if (this.#deadlines.has(id)) this.#deadlines.set(id, deadline)
+  }
+
+  /** Whether it is not known if the target means a minion. */
+  isUnknown(id: string): boolean {
+    return this.#perhaps.has(id)
   }
 
   /** Minions whose time is over. */

@@ -67,7 +67,7 @@ async function* answers(jid: string, minions: readonly string[], { config, clien
 }
 
 function whatItSays(answer: MinionResult): GivenUp | 'started' | 'received' {
-  if (answer.state === 'missing') return SILENT[answer.jobState] ?? 'no-response'
+  if (answer.state !== 'returned') return SILENT[answer.jobState] ?? 'no-response'
   const { return: job } = answer
   if (!isRecord(job) || Object.keys(job).length === 0) return 'not-running'
   return job.state === 'queued' ? 'received' : 'started'

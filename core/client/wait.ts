@@ -6,7 +6,7 @@ import { type GivenUp, sentenceOf } from '../jobs/job-states.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import type { JobEvents } from './job-events.ts'
-import { storedResults } from './missing.ts'
+import { storedResults, UNKNOWN } from './missing.ts'
 import type { Waiting } from './return-stream.ts'
 
 export interface CollectSettings {
@@ -138,6 +138,7 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   function missing(id: string): MinionResult {
     const status = waiting.status(id)
     const { state: jobState, why } = status
+    if (waiting.isUnknown(id)) return { id, state: 'unknown', jobState, why: UNKNOWN, reason: UNKNOWN, jid }
     return { id, state: 'missing', jobState, why, reason: sentenceOf(status), jid }
   }
 }

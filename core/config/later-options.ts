@@ -36,7 +36,7 @@ const single = new Set(
   log_rotate_backup_count log_rotate_max_bytes maintenance_niceness master_roots master_tops memcache_debug
   memcache_expire_seconds memcache_full_cleanup memcache_max_items metadata_server_grains minion_pillar_cache
   mworker_niceness mworker_queue_niceness on_demand_ext_pillar optimization_order pass_strict_fetch
-  pillarenv_from_saltenv proxy pub_server_niceness python_pillar range_server req_server_niceness renderer
+  pillarenv_from_saltenv proxy pub_server_niceness python_pillar req_server_niceness renderer
   renderer_blacklist renderer_whitelist return_config return_kwargs runner_timeout salt_event_pub_hwm saltversion
   signals ssl state_aggregate state_auto_order state_output_diff state_output_pct state_output_profile
   state_tabular state_top state_top_saltenv sub_timeout tcp_authentication_retries tcp_reconnect_backoff test

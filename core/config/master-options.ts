@@ -48,6 +48,9 @@ export const masterOptions = {
   tcp_master_publish_pull: port(4514, 'Publications in, with ipc_mode tcp.'),
   tcp_master_workers: port(4515, 'Workers, with ipc_mode tcp.'),
 
+  range_server: text('', 'Host, or host:port, of the range server that knows what -R means.'),
+  roster_file: path(undefined, 'Names of hosts for salt -H; <config_dir>/roster if not said.'),
+
   keep_jobs_seconds: count(86_400, 'Seconds a job stays in the job cache; 0: for ever.'),
   keep_jobs: integer(undefined, 'The same in hours; used where keep_jobs_seconds is not given.', {
     minimum: 0,

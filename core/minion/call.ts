@@ -5,6 +5,7 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { EventBus, minionEventSockets, tags } from '../events/index.ts'
 import { CachedReturns } from '../jobs/cached-returns.ts'
+import { Datastore } from '../jobs/datastore.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
@@ -115,6 +116,7 @@ async function runnerOf(
     refreshModules: async () => void (await tell(tags.moduleRefresh)),
     refreshGrains: () => tell(tags.grainsRefresh),
   }
+  const datastore = new Datastore(config.cachedir)
   const services = createServices({
     ...createFileServices({ config, grains, log, request: ask, ...refresh }),
     ...refresh,
@@ -122,12 +124,13 @@ async function runnerOf(
     procs: await ProcTable.read(config.cachedir),
     spool: ReturnSpool.empty(),
     cached: new CachedReturns(cachedReturnsDirectory(config)),
+    datastore,
     fire: bus.fire,
     request: ask,
     tellMasters: ask,
   })
   const pillar = link ? await fetchPillar(link, config, grains) : {}
-  const match = await openMatch({ config, id, grains, pillar, log })
+  const match = await openMatch({ config, id, grains, pillar, datastore, log })
   const loader = openLoader('modules', { config, grains, log })
   return { id, config, grains, pillar, loader, services, match, log }
 }

@@ -8,6 +8,7 @@ import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import type { MinionConfig } from '../config/index.ts'
+import { Datastore } from '../jobs/datastore.ts'
 import { ReturnSpool, type SpooledReturn } from '../jobs/return-spool.ts'
 import { type Loader, openLoader, type PublishedCall, refusalsHere, watchedBy } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
@@ -79,7 +80,10 @@ async function start(given: JobProcessStart): Promise<void> {
     timeoutMs: loadMs,
     ...watchedBy(send, blocked),
   })
-  const match = await openMatch({ config, id, ...known, log })
+  const match = await openMatch({
+    ...{ config, id, ...known, log },
+    datastore: new Datastore((config as MinionConfig).cachedir),
+  })
   const own = createFileServices({
     config: config as MinionConfig,
     grains: known.grains,

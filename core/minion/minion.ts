@@ -9,6 +9,7 @@ import type { MinionConfig } from '../config/index.ts'
 import type { PrivateKey } from '../crypto/index.ts'
 import { EventPublisher, minionEventSockets, tags } from '../events/index.ts'
 import { CachedReturns } from '../jobs/cached-returns.ts'
+import { Datastore } from '../jobs/datastore.ts'
 import { ReturnSpool, type SpoolEntry } from '../jobs/return-spool.ts'
 import { SeenJobs } from '../jobs/seen-jobs.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
@@ -58,6 +59,7 @@ export class Minion {
   #seen!: SeenJobs
   #loader!: Loader
   #matchers!: TargetMatcher
+  #datastore!: Datastore
   #pool!: JobPool
   #executor!: JobExecutor
   #reporter!: CatalogueReporter
@@ -145,6 +147,7 @@ export class Minion {
     this.#seen = SeenJobs.open(seenDirectory(this.#config), { onDamage })
     this.#cached = new CachedReturns(cachedReturnsDirectory(this.#config))
     this.#loader = openLoader('modules', { config: this.#config, grains: this.#grains, log: this.#log })
+    this.#datastore = new Datastore(cachedir)
     this.#matchers = await openMatchers(this.#config, this.#log)
     this.#pool = new JobPool({
       id,
@@ -194,6 +197,7 @@ export class Minion {
       procs: this.#procs,
       spool: this.#spool,
       cached: this.#cached,
+      datastore: this.#datastore,
       fire: async (tag, data) => this.#bus.publish(tag, data),
       request: (load) => link.request(load),
       tellMasters: (load) => this.#tellMasters(load),
@@ -338,7 +342,13 @@ export class Minion {
   }
 
   #isFor({ tgt, tgt_type, delimiter }: JobLoad): boolean {
-    const subject = { id: this.#config.id, grains: this.#grains, pillar: this.#pillar }
+    const datastore = this.#datastore
+    const subject = {
+      ...{ id: this.#config.id, grains: this.#grains, pillar: this.#pillar },
+      get data() {
+        return datastore.read()
+      },
+    }
     return this.#matchers.match({ tgt, tgt_type, ...(delimiter && { delimiter }) }, subject) === true
   }
 
@@ -360,6 +370,7 @@ export class Minion {
         id,
         grains: this.#grains,
         pillar: this.#pillar,
+        datastore: this.#datastore,
         log: this.#log,
       }),
       log: this.#log,

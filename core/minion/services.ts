@@ -1,5 +1,6 @@
 import type { Job, MinionServices } from '../author/context.ts'
 import type { CachedReturns } from '../jobs/cached-returns.ts'
+import type { Datastore } from '../jobs/datastore.ts'
 import type { ReturnSpool } from '../jobs/return-spool.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
 import type { ProcTable } from './proc-table.ts'
@@ -9,6 +10,7 @@ export interface ServicesSettings extends Pick<MinionServices, 'files' | 'sync'>
   readonly procs: ProcTable
   readonly spool: ReturnSpool
   readonly cached: CachedReturns
+  readonly datastore: Datastore
   /** Fire an event on the minion's own bus. */
   fire(tag: string, data: object): Promise<void>
   /** Ask the master whose job it is. */
@@ -70,6 +72,8 @@ export function createServices(settings: ServicesSettings): MinionServices {
     async findCachedJob(jid) {
       return spool.find(jid) ?? (await cached.find(jid)) ?? null
     },
+    readData: async () => settings.datastore.read(),
+    changeData: (change) => settings.datastore.change(change),
     files: settings.files,
     sync: settings.sync,
   }

@@ -1,22 +1,35 @@
 import type { MatchSubject } from '../author/kinds.ts'
 import type { Target, TargetMatcher } from './matcher.ts'
 
+export interface Expected {
+  /** Whom to wait for. */
+  readonly minions: string[]
+  /** Which of them are perhaps not meant: too little is known of them here. */
+  readonly unknown: string[]
+  /** Ids of a list target that are no candidates. */
+  readonly missing: string[]
+}
+
 /**
  * Whom to wait for (wire protocol §8.1, §15). `candidates` are the minions with an accepted key, with the facts the
- * master has cached; where these do not suffice to decide, a minion is expected. `missing`: ids of a list target that
- * are no candidates.
+ * master has cached; where these do not suffice to decide, a minion is expected. Throws TARGET_INVALID.
  */
 export function expectedMinions(
   target: Target,
   candidates: Iterable<MatchSubject>,
   matcher: TargetMatcher,
-): { minions: string[]; missing: string[] } {
-  if (target.tgt_type === 'list') return listed(target.tgt, candidates)
+): Expected {
+  if (target.tgt_type === 'list') return { ...listed(target.tgt, candidates), unknown: [] }
+  const decide = matcher.prepare(target)
   const minions: string[] = []
+  const unknown: string[] = []
   for (const subject of candidates) {
-    if (matcher.match(target, subject) !== false) minions.push(subject.id)
+    const verdict = decide(subject)
+    if (verdict === false) continue
+    minions.push(subject.id)
+    if (verdict === 'unknown') unknown.push(subject.id)
   }
-  return { minions, missing: [] }
+  return { minions, unknown, missing: [] }
 }
 
 function listed(tgt: unknown, candidates: Iterable<MatchSubject>): { minions: string[]; missing: string[] } {

@@ -1,4 +1,7 @@
 /** Targets: who is meant. See README.md. */
-export { expectedMinions } from './expected.ts'
+export { checkTarget } from './check-target.ts'
+export { expandTarget } from './expand-target.ts'
+export { type Expected, expectedMinions } from './expected.ts'
 export { createMatcher, type Target, type TargetMatcher } from './matcher.ts'
 export { expandCompound, expandNodegroup, type Nodegroups } from './nodegroups.ts'
+export { whyNobody } from './why-nobody.ts'

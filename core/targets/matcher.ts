@@ -1,4 +1,5 @@
 import type { Matcher, MatchSubject, Verdict } from '../author/kinds.ts'
+import { saltLetters, type TargetLetters } from '../base/compound-target.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 
 /** Who is meant, in the words of a job load (wire protocol §9, §15). */
@@ -8,7 +9,12 @@ export interface Target {
   readonly delimiter?: string
 }
 
+/** Decides for one minion. Throws TARGET_INVALID where only now it shows that it cannot be decided. */
+export type Decide = (subject: MatchSubject) => Verdict
+
 export interface TargetMatcher {
+  /** Reads a target once, for any number of minions. Throws TARGET_INVALID with a sentence if nobody can make sense of it. */
+  prepare(target: Target): Decide
   /** Never throws: a target that cannot be evaluated matches nobody. */
   match(target: Target, subject: MatchSubject): Verdict
 }
@@ -16,21 +22,37 @@ export interface TargetMatcher {
 export interface MatcherSettings {
   /** The plugin for a target type. */
   readonly matchers: (type: string) => Matcher | undefined
+  /** Letters of compound targets; Salt's own if not said. */
+  readonly letters?: TargetLetters
   readonly nodegroups?: Readonly<Record<string, unknown>>
   /** Told why a target matches nobody: a sentence. */
   readonly onInvalid?: (reason: string) => void
 }
 
 const DEFAULT_DELIMITER = ':'
-/** Compound → nodegroup → compound …: deeper than this, a nodegroup contains itself. */
+/** Targets made of targets: deeper than this, one is made of itself. */
 const DEEPEST = 20
+/** So many targets stay read: those of access rules are met for every minion of every job. */
+const KEPT = 200
 
 /** Evaluates targets of every type for which there is a matcher plugin. */
 export function createMatcher(settings: MatcherSettings): TargetMatcher {
+  const kept = new Map<string, Decide>()
+  const decider = (target: Target): Decide => {
+    const { tgt, tgt_type, delimiter = '' } = target
+    const key = typeof tgt === 'string' ? JSON.stringify([tgt_type, delimiter, tgt]) : undefined
+    const known = key === undefined ? undefined : kept.get(key)
+    if (known) return known
+    const made = prepare(settings, target, [])
+    if (kept.size >= KEPT) kept.clear()
+    if (key !== undefined) kept.set(key, made)
+    return made
+  }
   return {
+    prepare: decider,
     match(target, subject) {
       try {
-        return evaluate(settings, target, subject, 0)
+        return decider(target)(subject)
       } catch (error) {
         settings.onInvalid?.(messageOf(error))
         return false
@@ -39,29 +61,33 @@ export function createMatcher(settings: MatcherSettings): TargetMatcher {
   }
 }
 
-function evaluate(settings: MatcherSettings, target: Target, subject: MatchSubject, depth: number): Verdict {
-  const delimiter = target.delimiter || DEFAULT_DELIMITER
-  return pluginFor(settings, target.tgt_type, depth).match(target.tgt, subject, {
-    delimiter,
-    nodegroups: settings.nodegroups ?? {},
-    match: (type, expression, ownDelimiter) =>
-      evaluate(
-        settings,
-        { tgt: expression, tgt_type: type, delimiter: ownDelimiter ?? delimiter },
-        subject,
-        depth + 1,
-      ),
-  })
+/** `within`: of which targets this one is a part. */
+function prepare(settings: MatcherSettings, target: Target, within: readonly Target[]): Decide {
+  const plugin = pluginFor(settings, target, within)
+  const path = [...within, target]
+  const { nodegroups = {}, letters = saltLetters } = settings
+  const options = { delimiter: target.delimiter || DEFAULT_DELIMITER, nodegroups }
+  const part = (type: string, tgt: unknown, delimiter?: string): Decide =>
+    prepare(settings, { tgt, tgt_type: type, ...(delimiter !== undefined && { delimiter }) }, path)
+  try {
+    if (plugin.prepare) return plugin.prepare(target.tgt, { ...options, letters, prepare: part })
+  } catch (error) {
+    throw SaltError.is(error) && error.code === 'TARGET_INVALID' ? error : invalid(messageOf(error), error)
+  }
+  return (subject) =>
+    plugin.match(target.tgt, subject, { ...options, match: (...other) => part(...other)(subject) })
 }
 
-function pluginFor(settings: MatcherSettings, type: string, depth: number): Matcher {
-  if (depth > DEEPEST) {
-    throw new SaltError(
-      'TARGET_INVALID',
-      `The target is nested more than ${DEEPEST} deep: a nodegroup contains itself.`,
-    )
-  }
-  const plugin = settings.matchers(type)
+function pluginFor(settings: MatcherSettings, { tgt, tgt_type }: Target, within: readonly Target[]): Matcher {
+  const groups = within.filter((outer) => outer.tgt_type === 'nodegroup').map((outer) => String(outer.tgt))
+  if (tgt_type === 'nodegroup' && groups.includes(String(tgt)))
+    throw invalid(`Nodegroup '${tgt}' contains itself (${[...groups, tgt].join(' → ')}).`)
+  if (within.length > DEEPEST)
+    throw invalid(`The target is made of targets more than ${DEEPEST} deep: one of them contains itself.`)
+  const plugin = settings.matchers(tgt_type)
   if (plugin) return plugin
-  throw new SaltError('TARGET_INVALID', `There is no target type '${type}'.`, { type })
+  throw invalid(`There is no target type '${tgt_type}'.`)
 }
+
+const invalid = (message: string, cause?: unknown): SaltError =>
+  new SaltError('TARGET_INVALID', message, {}, { cause })

@@ -1,10 +1,9 @@
 import { closest } from '../base/closest.ts'
-import { SaltError } from '../base/errors.ts'
+import { compoundWords, isCompoundOperator, parseCompound } from '../base/compound-target.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 
 /** Salt's `nodegroups`: name → compound expression, as text or as words; words without operators are ids. */
 export type Nodegroups = Readonly<Record<string, unknown>>
-
-const OPERATORS = new Set(['and', 'or', 'not', '(', ')'])
 
 /** The words of the compound expression a nodegroup stands for, with nested nodegroups resolved. TARGET_INVALID. */
 export function expandNodegroup(name: string, nodegroups: Nodegroups): string[] {
@@ -12,8 +11,8 @@ export function expandNodegroup(name: string, nodegroups: Nodegroups): string[] 
 }
 
 /** A compound expression with every `N@name` resolved; unchanged if there is none. TARGET_INVALID. */
-export function expandCompound(expression: string, nodegroups: Nodegroups): string | string[] {
-  const words = wordsOf(expression)
+export function expandCompound(expression: unknown, nodegroups: Nodegroups): unknown {
+  const words = compoundWords(expression) ?? []
   return words.some(isNodegroup) ? expandWords(words, nodegroups, []) : expression
 }
 
@@ -32,7 +31,7 @@ function expandWords(words: readonly string[], nodegroups: Nodegroups, within: r
 
 function definitionOf(name: string, nodegroups: Nodegroups): string[] {
   const definition = Object.hasOwn(nodegroups, name) ? nodegroups[name] : undefined
-  if (typeof definition === 'string') return wordsOf(definition)
+  if (typeof definition === 'string') return checked(name, definition)
   if (!Array.isArray(definition)) {
     const meant = closest(name, Object.keys(nodegroups))
     throw invalid(
@@ -41,11 +40,23 @@ function definitionOf(name: string, nodegroups: Nodegroups): string[] {
     )
   }
   const words = definition.map(String)
-  const compound = words.some((word) => OPERATORS.has(word) || word.includes('@'))
-  return compound || words.length === 0 ? words : [`L@${words.join(',')}`]
+  const compound = words.some((word) => isCompoundOperator(word) || word.includes('@'))
+  if (compound) return checked(name, words)
+  return words.length === 0 ? words : [`L@${words.join(',')}`]
 }
 
-const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '')
+/** The words of a definition that stands by itself: within others, what is wrong with it would be hard to see. */
+function checked(name: string, definition: string | readonly string[]): string[] {
+  const words = compoundWords(definition) ?? []
+  if (words.length === 0) return words
+  try {
+    parseCompound(definition)
+    return words
+  } catch (error) {
+    throw invalid(`Nodegroup '${name}': ${messageOf(error)}`, name)
+  }
+}
+
 const isNodegroup = (word: string): boolean => word.startsWith('N@') && word.length > 2
 
 function invalid(message: string, nodegroup: string): SaltError {

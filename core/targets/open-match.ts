@@ -1,6 +1,7 @@
 import type { Context, Log } from '../author/context.ts'
 import type { Matcher, MatchSubject } from '../author/kinds.ts'
 import { openGuardedLoader } from '../loader/index.ts'
+import { lettersOf } from './letters.ts'
 import { createMatcher, type TargetMatcher } from './matcher.ts'
 
 /** All matcher plugins, ready to decide. They are few and small, and a target must be decided at once. */
@@ -17,8 +18,9 @@ export async function openMatchers(
   const nodegroups = config.nodegroups
   return createMatcher({
     matchers: (type) => matchers.get(type),
+    letters: lettersOf(matchers, (sentence) => log.warn(sentence)),
     nodegroups: (typeof nodegroups === 'object' && nodegroups ? nodegroups : {}) as Record<string, unknown>,
-    onInvalid: onceATarget((reason) => log.warn(`A target matches nobody: ${reason}`)),
+    onInvalid: onceATarget((reason) => log.warn(`A target matches nobody: ${reason.split('\n', 1)[0]}`)),
   })
 }
 
@@ -35,16 +37,26 @@ function onceATarget(say: (reason: string) => void): (reason: string) => void {
 
 /** The `match` of a context: decides for this minion. */
 export async function openMatch(
-  settings: MatchSubject & { config: Readonly<Record<string, unknown>>; log: Log },
+  settings: Omit<MatchSubject, 'data'> & {
+    readonly config: Readonly<Record<string, unknown>>
+    readonly log: Log
+    /** What a minion keeps; read when a matcher looks at it. */
+    readonly datastore?: { read(): Readonly<Record<string, unknown>> }
+  },
 ): Promise<Context['match']> {
   let matchers: Promise<TargetMatcher> | undefined
   return async (tgt, type, options = {}) => {
     matchers ??= openMatchers(settings.config, settings.log)
-    const { grains, pillar } = settings
+    const { grains, pillar, datastore } = settings
     const subject: MatchSubject = {
       id: options.minionId ?? settings.id,
       ...(grains && { grains }),
       ...(pillar && { pillar }),
+      ...(datastore && {
+        get data() {
+          return datastore.read()
+        },
+      }),
     }
     const { delimiter } = options
     return (await matchers).match({ tgt, tgt_type: type, ...(delimiter && { delimiter }) }, subject) === true

@@ -82,7 +82,7 @@ export class Cluster {
 }
 
 const failureOf = (result: MinionResult, fun: string): string[] => {
-  if (result.state === 'missing') return [`${result.id} did not return: ${result.reason}`]
+  if (result.state !== 'returned') return [`${result.id} did not return: ${result.reason}`]
   return result.success ? [] : [`${fun} failed on ${result.id}: ${show(result.return)}`]
 }
 const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -29,6 +29,8 @@ export function fakeMinion(fire: Fire, given: Partial<MinionServices>): MinionSe
     refreshGrains: async () => true,
     clearJobCache: async () => true,
     findCachedJob: async () => null,
+    readData: async () => ({}),
+    changeData: async () => true,
     files: noFiles,
     sync: async () => ({}),
     ...given,

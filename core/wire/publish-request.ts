@@ -21,6 +21,8 @@ export interface PublishLoad {
 
 /** Name of the error where a check refuses a job. */
 export const CALL_REFUSED = 'CallRefused'
+/** Name of the error where nobody can make sense of the target of a plan. */
+export const TARGET_INVALID = 'TargetInvalid'
 
 /** Extras of a publish request that are handed on to the minions. */
 const PASSED_ON = [
@@ -76,21 +78,40 @@ export function passedOn(kwargs: Readonly<Record<string, unknown>>): Record<stri
 
 /** Answers of the master (wire protocol §8.1). */
 export const publishReplies = {
+  /** `unknown`, who is perhaps not meant, and `refusals` are fields of our own. */
   published: (
     jid: string,
-    minions: readonly string[],
-    missing: readonly string[],
-    refusals: readonly object[] = [],
+    {
+      minions,
+      missing,
+      unknown = [],
+      refusals = [],
+    }: Readonly<Record<'minions' | 'missing', readonly string[]>> & {
+      readonly unknown?: readonly string[] | undefined
+      readonly refusals?: readonly object[] | undefined
+    },
   ) => ({
     enc: 'clear',
-    load: { jid, minions, missing, ...(refusals.length > 0 && { refusals }) },
+    load: {
+      jid,
+      minions,
+      missing,
+      ...(unknown.length > 0 && { unknown }),
+      ...(refusals.length > 0 && { refusals }),
+    },
   }),
-  noMatch: (tgt: unknown) => ({
+  /** Of our own: `reason`, why it is nobody; `invalid`, why nobody can make sense of the target. */
+  noMatch: (
+    tgt: unknown,
+    { reason, invalid }: { readonly reason?: string | undefined; readonly invalid?: string } = {},
+  ) => ({
     enc: 'clear',
     load: {
       jid: null,
       minions: [],
       error: `Master could not resolve minions for target ${typeof tgt === 'string' ? tgt : JSON.stringify(tgt)}`,
+      ...(reason !== undefined && { reason }),
+      ...(invalid !== undefined && { invalid }),
     },
   }),
   failed: (name: string, message: string) => ({ error: { name, message } }),

@@ -1,106 +1,135 @@
 /**
  * `key:sub:…:pattern` against nested data (wire protocol §15). Where the key ends and the pattern begins is not
- * marked, so every delimiter is tried as that point, the longest key first.
+ * marked, so every delimiter is tried as that point, the longest key first. What remains of the pattern inside a map may
+ * be one of its keys, or again such an expression, always with `:`; `*:` stands for any key.
  */
-import type { Verdict } from 'salt-ts'
+import { type MatchSubject, SaltInvocationError, type Verdict } from 'salt-ts'
+import { strOf } from '../outputters/_python.ts'
 
 type LeafTest = (text: string) => boolean
 
+/** Some expressions can be read in very many ways: after so many steps on one minion they are refused. */
+const MOST_STEPS = 200_000
+
 /** Not decidable without data; false for an expression without delimiter. `compile` makes the test of a pattern. */
-export function matchPath(
-  data: Readonly<Record<string, unknown>> | undefined,
+export function preparePath(
   expression: unknown,
   delimiter: string,
+  of: 'grains' | 'pillar',
   compile: (pattern: string) => LeafTest,
-): Verdict {
-  if (data === undefined) return 'unknown'
-  return typeof expression === 'string' && matchIn(data, expression.split(delimiter), delimiter, compile)
-}
-
-function matchIn(
-  data: unknown,
-  parts: string[],
-  delimiter: string,
-  compile: (pattern: string) => LeafTest,
-): boolean {
-  if (parts.length > 1 && parts[0] === '*' && isMap(data)) return matchMap(data, parts, delimiter, compile)
-  for (let split = parts.length - 1; split > 0; split--) {
-    const found = descend(data, parts.slice(0, split))
-    const rest = parts.slice(split)
-    if (found !== undefined && matchFound(found, rest, delimiter, compile)) return true
+): (subject: MatchSubject) => Verdict {
+  const parts = typeof expression === 'string' ? expression.split(delimiter) : []
+  const tests = new Map<string, LeafTest>()
+  const testOf = (pattern: string): LeafTest => {
+    const known = tests.get(pattern) ?? compile(pattern)
+    tests.set(pattern, known)
+    return known
   }
-  return false
-}
-
-function matchFound(
-  found: unknown,
-  rest: string[],
-  delimiter: string,
-  compile: (pattern: string) => LeafTest,
-): boolean {
-  if (isMap(found)) return matchMap(found, rest, delimiter, compile)
-  const matches = compile(rest.join(delimiter))
-  if (!Array.isArray(found)) return matches(textOf(found))
-  return found.some((member) =>
-    isMap(member) ? matchMap(member, rest, delimiter, compile) : matches(textOf(member)),
-  )
-}
-
-/** A map matches by one of its keys (`*`: by having any), or by what lies further down. `*:x` looks at every value. */
-function matchMap(
-  map: Readable,
-  rest: string[],
-  delimiter: string,
-  compile: (pattern: string) => LeafTest,
-): boolean {
-  if (sizeOf(map) === 0) return false
-  const pattern = rest.join(delimiter)
-  if (pattern === '*' || member(map, pattern) !== undefined) return true
-  if (rest.length > 1 && rest[0] === '*') {
-    return valuesOf(map).some((value) => matchFound(value, rest.slice(1), delimiter, compile))
+  return (subject) => {
+    const data = subject[of]
+    if (data === undefined) return 'unknown'
+    return parts.length > 1 && new Search(testOf).anySplit(data, parts, delimiter)
   }
-  return matchIn(map, rest, delimiter, compile)
 }
 
-/** The value at a path; in a list, a number is an index and a name looks into the maps of the list. */
-function descend(data: unknown, path: readonly string[]): unknown {
-  let here = data
-  for (const key of path) {
-    if (isMap(here)) here = member(here, key)
-    else if (Array.isArray(here))
-      here =
-        here
-          .filter(isMap)
-          .map((map) => member(map, key))
-          .find(isDefined) ?? at(here, key)
-    else return undefined
+/** One expression on the data of one minion. */
+class Search {
+  readonly #testOf: (pattern: string) => LeafTest
+  #steps = 0
+
+  constructor(testOf: (pattern: string) => LeafTest) {
+    this.#testOf = testOf
   }
-  return here
+
+  anySplit(data: Readable, parts: readonly string[], delimiter: string): boolean {
+    for (let split = parts.length - 1; split > 0; split--) {
+      const anyKey = split === 1 && parts[0] === '*'
+      const found = anyKey ? data : this.#descend(data, parts, split)
+      const rest = anyKey ? parts : parts.slice(split)
+      if (found !== undefined && this.#found(found, rest.join(delimiter))) return true
+    }
+    return false
+  }
+
+  #found(found: unknown, pattern: string): boolean {
+    if (isMap(found)) return sizeOf(found) > 0 && this.#inMap(found, pattern)
+    if (!Array.isArray(found)) return this.#matches(found, pattern)
+    return found.some(
+      (member) => (isMap(member) && this.#inMap(member, pattern)) || this.#matches(member, pattern),
+    )
+  }
+
+  /** A map matches by one of its keys (`*`: by being there), or by what lies further down. `*:x` looks at every value. */
+  #inMap(map: Readable, expression: string): boolean {
+    this.#step()
+    const wildcard = expression.startsWith('*:')
+    const pattern = wildcard ? expression.slice(2) : expression
+    if (pattern === '*' || hasText(map, pattern)) return true
+    if (pattern.includes(':') && this.anySplit(map, pattern.split(':'), ':')) return true
+    return wildcard && valuesOf(map).some((value) => this.#inValue(value, pattern))
+  }
+
+  #inValue(value: unknown, pattern: string): boolean {
+    if (isMap(value)) return this.#inMap(value, pattern)
+    return [value].flat().some((member) => this.#matches(member, pattern))
+  }
+
+  #matches(value: unknown, pattern: string): boolean {
+    this.#step()
+    return this.#testOf(pattern)(strOf(value))
+  }
+
+  /** The value at the first `length` keys of a path. */
+  #descend(data: Readable, path: readonly string[], length: number): unknown {
+    let here: unknown = data
+    for (let at = 0; at < length && here !== undefined; at++) {
+      this.#step()
+      const key = path[at] as string
+      here = Array.isArray(here) ? inList(here, key) : isMap(here) ? member(here, key) : undefined
+    }
+    return here
+  }
+
+  #step(): void {
+    if (++this.#steps > MOST_STEPS)
+      throw new SaltInvocationError(
+        'The target can be read in too many ways to be decided: leave out some of its delimiters.',
+      )
+  }
 }
 
 type Readable = ReadonlyMap<unknown, unknown> | Readonly<Record<string, unknown>>
 
-const isDefined = (value: unknown): boolean => value !== undefined
-const at = (list: readonly unknown[], key: string): unknown =>
-  /^-?\d+$/.test(key) ? list.at(Number(key)) : undefined
+const INTEGER = /^\s*[+-]?\d+(?:_\d+)*\s*$/
 const sizeOf = (map: Readable): number => (map instanceof Map ? map.size : Object.keys(map).length)
 const valuesOf = (map: Readable): unknown[] => (map instanceof Map ? [...map.values()] : Object.values(map))
 
-function member(map: Readable, key: string): unknown {
-  if (map instanceof Map) return map.get(key)
-  return Object.hasOwn(map, key) ? (map as Readonly<Record<string, unknown>>)[key] : undefined
+/** In a list a number is an index, or such a key of one of its maps; a name is a key of one of its maps. */
+function inList(list: readonly unknown[], key: string): unknown {
+  const number = INTEGER.test(key) ? Number(key.replaceAll('_', '')) : undefined
+  const wanted = number ?? key
+  for (const map of list) {
+    const found =
+      map instanceof Map ? map.get(wanted) : isMap(map) && number === undefined ? member(map, key) : undefined
+    if (found !== undefined) return found
+  }
+  return number === undefined ? undefined : list.at(number)
 }
+
+/** Keys that are no text are found by what YAML makes of a word. */
+function member(map: Readable, key: string): unknown {
+  if (!(map instanceof Map))
+    return Object.hasOwn(map, key) ? (map as Readonly<Record<string, unknown>>)[key] : undefined
+  const found = map.get(key)
+  if (found !== undefined) return found
+  if (/^[+-]?\d+(?:\.\d+)?$/.test(key)) return map.get(Number(key))
+  return /^(?:true|false)$/i.test(key) ? map.get(key.toLowerCase() === 'true') : undefined
+}
+
+const hasText = (map: Readable, key: string): boolean =>
+  map instanceof Map ? map.has(key) : Object.hasOwn(map, key)
 
 function isMap(value: unknown): value is Readable {
   if (value instanceof Map) return true
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-}
-
-/** How Python writes a value that is not a container: patterns are written for that. */
-function textOf(value: unknown): string {
-  if (value === null) return 'None'
-  if (value === true) return 'True'
-  if (value === false) return 'False'
-  if (value instanceof Number && Number.isInteger(value.valueOf())) return value.valueOf().toFixed(1)
-  return String(value)
 }

@@ -2,96 +2,60 @@
  * Several targets joined by `and`, `or`, `not`, `(` and `)`, each a word of its own: `web* and not G@env:prod`.
  * `not` binds tighter than `and`, `and` tighter than `or`; `a not b` means `a and not b`.
  */
-import { matcher, SaltInvocationError, type Verdict } from 'salt-ts'
+import {
+  type CompoundLeaf,
+  type CompoundTree,
+  type MatchSubject,
+  matcher,
+  parseCompound,
+  type Verdict,
+} from 'salt-ts'
 
-const TYPES: Readonly<Record<string, string>> = {
-  G: 'grain',
-  P: 'grain_pcre',
-  I: 'pillar',
-  J: 'pillar_pcre',
-  L: 'list',
-  N: 'nodegroup',
-  S: 'ipcidr',
-  E: 'pcre',
-  R: 'range',
-}
-const OPERATORS = new Set(['and', 'or', 'not', '(', ')'])
-const DEEPEST = 100
+type Decide = (subject: MatchSubject) => Verdict
 
 export default matcher({
-  match(expression, _subject, { match }) {
-    const leaf = (word: string): Verdict => {
-      const [, plain, nested, delimiter, pattern] = /^(?:([LNSER])|([GPIJ])(.)?)@(.+)$/su.exec(word) ?? []
-      const letter = plain ?? nested
-      return letter ? match(TYPES[letter] as string, pattern, delimiter) : match('glob', word)
-    }
-    const words = { list: wordsOf(expression), at: 0, leaf, depth: 0 }
-    const verdict = alternatives(words)
-    if (words.at < words.list.length) throw malformed(words)
-    return verdict
-  },
+  prepare: (expression, { letters, prepare }) =>
+    decided(parseCompound(expression, letters), (leaf) =>
+      prepare(leaf.type, leaf.expression, leaf.delimiter),
+    ),
 })
 
-/** The words, how far they have been read, and what decides a word that is no operator. */
-interface Words {
-  readonly list: readonly string[]
-  at: number
-  readonly leaf: (word: string) => Verdict
-  depth: number
+function decided(tree: CompoundTree, leaf: (leaf: CompoundLeaf) => Decide): Decide {
+  if ('any' in tree) return anyOf(tree.any.map((part) => decided(part, leaf)))
+  if ('all' in tree) return allOf(tree.all.map((part) => decided(part, leaf)))
+  if ('not' in tree) return noneOf(decided(tree.not, leaf))
+  return leaf(tree)
 }
 
-/** `a or b or …` */
-function alternatives(words: Words): Verdict {
-  let verdict = conjunction(words)
-  while (take(words, 'or')) verdict = or(verdict, conjunction(words))
-  return verdict
+/** Yes if one says yes; unknown if one of the others might. */
+function anyOf(parts: readonly Decide[]): Decide {
+  return (subject) => {
+    let verdict: Verdict = false
+    for (const part of parts) {
+      const one = part(subject)
+      if (one === true) return true
+      if (one === 'unknown') verdict = one
+    }
+    return verdict
+  }
 }
 
-/** `a and b and …`; `and` may be left out before `not`. */
-function conjunction(words: Words): Verdict {
-  let verdict = negation(words)
-  while (take(words, 'and') || words.list[words.at] === 'not') verdict = and(verdict, negation(words))
-  return verdict
+/** No if one says no; unknown if one of the others might. */
+function allOf(parts: readonly Decide[]): Decide {
+  return (subject) => {
+    let verdict: Verdict = true
+    for (const part of parts) {
+      const one = part(subject)
+      if (one === false) return false
+      if (one === 'unknown') verdict = one
+    }
+    return verdict
+  }
 }
 
-function negation(words: Words): Verdict {
-  return take(words, 'not') ? not(operand(words)) : operand(words)
-}
-
-function operand(words: Words): Verdict {
-  if (take(words, '(')) return group(words)
-  const word = words.list[words.at]
-  if (word === undefined || OPERATORS.has(word)) throw malformed(words)
-  words.at++
-  return words.leaf(word)
-}
-
-function group(words: Words): Verdict {
-  if (++words.depth > DEEPEST)
-    throw new SaltInvocationError(`More than ${DEEPEST} parentheses are open at once.`)
-  const verdict = alternatives(words)
-  if (!take(words, ')')) throw malformed(words)
-  words.depth--
-  return verdict
-}
-
-function take(words: Words, word: string): boolean {
-  if (words.list[words.at] !== word) return false
-  words.at++
-  return true
-}
-
-const not = (a: Verdict): Verdict => (a === 'unknown' ? a : !a)
-const or = (a: Verdict, b: Verdict): Verdict => (a === true || b === true ? true : a === false ? b : a)
-const and = (a: Verdict, b: Verdict): Verdict => not(or(not(a), not(b)))
-
-function malformed({ list, at }: Words): SaltInvocationError {
-  const where = at < list.length ? `before '${list.slice(at, at + 3).join(' ')}'` : 'at its end'
-  return new SaltInvocationError(`The compound target is malformed ${where}.`)
-}
-
-function wordsOf(expression: unknown): string[] {
-  if (typeof expression === 'string') return expression.split(/\s+/).filter((word) => word !== '')
-  if (Array.isArray(expression) && expression.every((word) => typeof word === 'string')) return expression
-  throw new SaltInvocationError('A compound target is text or a list of words.')
+function noneOf(part: Decide): Decide {
+  return (subject) => {
+    const verdict = part(subject)
+    return verdict === 'unknown' ? verdict : !verdict
+  }
 }

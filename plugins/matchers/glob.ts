@@ -2,5 +2,8 @@
 import { fnmatch, matcher } from 'salt-ts'
 
 export default matcher({
-  match: (expression, { id }) => typeof expression === 'string' && fnmatch(id, expression),
+  prepare(expression) {
+    if (typeof expression !== 'string') return () => false
+    return ({ id }) => fnmatch(id, expression)
+  },
 })

@@ -2,8 +2,9 @@
 import { matcher } from 'salt-ts'
 
 export default matcher({
-  match(expression, { id }) {
-    if (typeof expression === 'string') return expression.split(',').includes(id)
-    return Array.isArray(expression) && expression.includes(id)
+  prepare(expression) {
+    const ids: unknown = typeof expression === 'string' ? expression.split(',') : expression
+    const listed = new Set(Array.isArray(ids) ? ids : [])
+    return ({ id }) => listed.has(id)
   },
 })

@@ -2,5 +2,9 @@
 import { matcher, pythonRegExp } from 'salt-ts'
 
 export default matcher({
-  match: (expression, { id }) => typeof expression === 'string' && pythonRegExp(expression).matches(id),
+  prepare(expression) {
+    if (typeof expression !== 'string') return () => false
+    const pattern = pythonRegExp(expression)
+    return ({ id }) => pattern.matches(id)
+  },
 })

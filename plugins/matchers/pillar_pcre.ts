@@ -1,11 +1,11 @@
 /** A pillar value begins with what a regular expression describes: `role:front.*`. Case does not matter. */
-import { matcher, pythonRegExp } from 'salt-ts'
-import { matchPath } from './_match-path.ts'
+import { checkPathPcre, matcher } from 'salt-ts'
+import { pcreTest } from './_leaf-tests.ts'
+import { preparePath } from './_match-path.ts'
 
 export default matcher({
-  match: (expression, { pillar }, { delimiter }) =>
-    matchPath(pillar, expression, delimiter, (pattern) => {
-      const expression = pythonRegExp(pattern, { ignoreCase: true })
-      return (text) => expression.matches(text)
-    }),
+  prepare(expression, { delimiter }) {
+    if (typeof expression === 'string') checkPathPcre(expression, delimiter)
+    return preparePath(expression, delimiter, 'pillar', pcreTest)
+  },
 })

@@ -14,7 +14,7 @@ import { openLive } from '../progress.ts'
 import { openMasterTools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
-const target = (char: 'E' | 'L' | 'G' | 'P' | 'N' | 'C' | 'I' | 'J' | 'S', description: string) =>
+const target = (char: 'E' | 'L' | 'G' | 'P' | 'N' | 'C' | 'I' | 'J' | 'S' | 'R', description: string) =>
   boolean({ char, description, helpGroup: 'TARGET' })
 
 export default class Salt extends Command {
@@ -37,6 +37,16 @@ export default class Salt extends Command {
     pillar: target('I', 'The target is a pillar value: key:glob.'),
     'pillar-pcre': target('J', 'The target is a pillar value: key:regular expression.'),
     ipcidr: target('S', 'The target is an address or a network.'),
+    range: target('R', 'The target is a range, which a range server knows (range_server).'),
+    'tgt-type': string({
+      description: 'The target is of this type: data, or one of your own matchers.',
+      helpGroup: 'TARGET',
+    }),
+    hosts: boolean({
+      char: 'H',
+      description: 'List the hosts of the roster that the target means; run nothing.',
+      helpGroup: 'TARGET',
+    }),
     delimiter: string({ description: 'Parts the keys of -G, -P, -I, -J (default :).', helpGroup: 'TARGET' }),
     subset: number({
       description: 'Only this many of them, at random, that have the function.',
@@ -105,7 +115,14 @@ export default class Salt extends Command {
     }
     if (flags['preview-target']) {
       const { previewTarget } = await import('../preview.ts')
-      await printer.print(await previewTarget(targetOf(words[0] ?? '*', flags), config, log))
+      const { minions, unknown } = await previewTarget(targetOf(words[0] ?? '*', flags), config, log)
+      await printer.print(minions)
+      if (unknown.length > 0) tell(`It is not known whether the target means ${namesOf(unknown)}.`)
+      return exitCodes.ok
+    }
+    if (flags.hosts) {
+      const { rosterHosts } = await import('../roster.ts')
+      await printer.print(await rosterHosts(targetOf(words[0] ?? '*', flags), config, log))
       return exitCodes.ok
     }
     const request = { ...jobRequest(words, flags), check: flags['no-check'] !== true }
@@ -162,13 +179,16 @@ async function publish(
 /** Known before the first return: who would refuse it, and why. Unless nobody would run it they are not asked for that. */
 function tellRefusals(refusals: readonly Refusal[] = []): void {
   for (const { minions, reason } of refusals) {
-    const more = minions.length > NAMED ? ` and ${minions.length - NAMED} more` : ''
-    const who = `${minions.slice(0, NAMED).join(', ')}${more}`
-    tell(`WARNING: ${who} would refuse this, by what was last told: ${reason}`)
+    tell(`WARNING: ${namesOf(minions)} would refuse this, by what was last told: ${reason}`)
   }
 }
 
 const NAMED = 10
+
+function namesOf(minions: readonly string[]): string {
+  const more = minions.length > NAMED ? ` and ${minions.length - NAMED} more` : ''
+  return `${minions.slice(0, NAMED).join(', ')}${more}`
+}
 
 /** Who asks for it gets it as Salt gives it: before the results. */
 function sayJid(jid: string, flags: Flags, config: MasterConfig): void {

@@ -3,10 +3,11 @@ import { MASK } from '../../base/secret.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { connectedIds } from '../../jobs/connected.ts'
 import { refusals } from '../../wire/envelope.ts'
-import { publishReplies, readPublish } from '../../wire/publish-request.ts'
+import { publishReplies, readPublish, TARGET_INVALID } from '../../wire/publish-request.ts'
 import { foreseeJob, type Group, offersOf, shownTo, withDidYouMean } from '../foresight.ts'
+import { reasonForNobody, resolve } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
-import { authenticate, resolve } from './publish.ts'
+import { authenticate } from './publish.ts'
 
 /**
  * `_plan`: what would become of a job, for which nothing is stored, announced or published. Who may not publish it learns
@@ -18,7 +19,8 @@ export function planHandler(room: WorkerRoom): ClearHandler {
     if (!request) return refusals.exception
     const caller = await authenticate(room, request)
     if (!caller) return publishReplies.failed('AuthenticationError', 'Authentication error occurred.')
-    const { minions, missing } = await resolve(room, request)
+    const { minions, missing, unknown, invalid } = await resolve(room, request)
+    if (invalid !== undefined) return publishReplies.failed(TARGET_INVALID, invalid)
     const allowed = room.access.authorized(caller, { fun: request.fun, minions })
     if (!allowed) return { enc: 'clear', load: { plan: { allowed, user: caller.user } } }
     const present = (await connectedIds(room.config)) ?? []
@@ -26,7 +28,11 @@ export function planHandler(room: WorkerRoom): ClearHandler {
     const sent = await shownTo(room, request, offers)
     const groups = foreseeJob(request, offers).map((group) => shownGroup(group, request.fun, sent))
     const there = minions.filter((id) => present.includes(id))
-    const plan = { allowed, user: caller.user, minions, missing, connected: there, groups }
+    const nobody = minions.length > 0 ? undefined : await reasonForNobody(room, request, caller)
+    const plan = {
+      ...{ allowed, user: caller.user, minions, missing, unknown, connected: there, groups },
+      ...(nobody !== undefined && { nobody }),
+    }
     return { enc: 'clear', load: { plan } }
   }
 }

@@ -2,7 +2,6 @@ import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
-import { expectedMinions } from '../../targets/index.ts'
 import { refusals } from '../../wire/envelope.ts'
 import { makeJobLoad } from '../../wire/publication.ts'
 import {
@@ -18,8 +17,8 @@ import { offersOf, shownTo } from '../foresight.ts'
 import { type NewJob, storeJob } from '../jids.ts'
 import { askPythonMinions } from '../python-minions.ts'
 import { showJob } from '../python-view.ts'
+import { type Resolved, reasonForNobody, resolve } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
-import { subjects } from '../subjects.ts'
 
 /** Target types whose minions are known by id, so that a publication can be addressed to each (wire protocol §9). */
 const BY_ID = new Set(['glob', 'pcre', 'list'])
@@ -43,7 +42,7 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
     if (!room.access.authorized(caller, { fun: request.fun, minions: expected.minions })) {
       return refuse(room, shown, 'AuthorizationError', 'Authorization error occurred.')
     }
-    if (!expected.minions.length) return publishReplies.noMatch(request.tgt)
+    if (!expected.minions.length) return nobody(room, request, caller, expected)
     const checked = request.check ? await checkJob(room, request, offers) : undefined
     if (checked?.everywhere) return refuseCall(room, shown, checked.refusals)
     if (checked) void askPythonMinions(room, expected.minions).catch(reportTo(room))
@@ -63,9 +62,10 @@ export async function authenticate(
 const reportTo = (room: WorkerRoom) => (error: unknown) =>
   room.log.debug(`Python minions were not asked what they offer: ${messageOf(error)}`)
 
-interface Expected {
-  readonly minions: readonly string[]
-  readonly missing: readonly string[]
+/** Salt's answer, and why. */
+async function nobody(room: WorkerRoom, request: PublishLoad, caller: Caller, { invalid }: Resolved) {
+  const why = invalid === undefined ? { reason: await reasonForNobody(room, request, caller) } : { invalid }
+  return publishReplies.noMatch(request.tgt, why)
 }
 
 /** What is stored and announced is the job as it may be shown; only its minions get its secrets. */
@@ -73,7 +73,7 @@ async function publish(
   room: WorkerRoom,
   request: PublishLoad,
   shown: PublishLoad,
-  { minions, missing }: Expected,
+  { minions, missing, unknown }: Resolved,
   refusals?: readonly Refusal[],
 ): Promise<unknown> {
   const { fun, arg, tgt, tgtType, user, ret } = shown
@@ -82,14 +82,17 @@ async function publish(
   if ('refused' in stored) return refuse(room, shown, stored.refused, stored.message)
   const { jid } = stored
   room.fire(tags.jobPublished(jid), { minions })
-  room.fire(tags.jobNew(jid), { jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing })
+  room.fire(tags.jobNew(jid), {
+    ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
+    ...(unknown.length > 0 && { unknown }),
+  })
   room.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
   await room.publish(
     makeJobLoad({ ...about, arg: request.arg, jid }),
     BY_ID.has(tgtType) ? [...minions, ...missing] : undefined,
     request.words,
   )
-  return publishReplies.published(jid, minions, missing, refusals)
+  return publishReplies.published(jid, { minions, missing, unknown, refusals })
 }
 
 type Stored = { readonly jid: string } | { readonly refused: string; readonly message: string }
@@ -109,16 +112,6 @@ async function store(room: WorkerRoom, job: NewJob): Promise<Stored> {
     const message = `The job was not published, because it could not be stored: ${error.message}`
     return { refused: 'SaltMasterError', message }
   }
-}
-
-export async function resolve(room: WorkerRoom, request: PublishLoad): Promise<Expected> {
-  const delimiter = request.kwargs.delimiter
-  const target = {
-    tgt: request.tgt,
-    tgt_type: request.tgtType,
-    ...(typeof delimiter === 'string' && { delimiter }),
-  }
-  return expectedMinions(target, await subjects(room), room.matcher)
 }
 
 /** Only who wanted it is told why: the reasons quote arguments. These may be secret to the function that was meant. */

@@ -26,13 +26,17 @@ describe('matching', () => {
   })
 
   test.each([
-    [{ tgt: 'loop', tgt_type: 'nodegroup' }, 'contains itself'],
-    [{ tgt: 'x', tgt_type: 'range' }, "no target type 'range'"],
+    [{ tgt: 'loop', tgt_type: 'nodegroup' }, "'loop' contains itself (loop → pool → loop)"],
+    [{ tgt: 'x', tgt_type: 'range' }, 'asked of the range server before'],
+    [{ tgt: '10.0.0.300', tgt_type: 'ipcidr' }, 'neither an IP address nor a network'],
+    [compound('web* or S@10.0.0.1/24'), 'an address inside a network'],
+    [compound('db* and E@('), 'cannot be used'],
+    [compound('db* and P@os:('), 'cannot be used'],
     [{ tgt: '(', tgt_type: 'pcre' }, 'cannot be used'],
     [compound('web* or N@nosuch'), "no nodegroup 'nosuch'"],
     [compound('not N@nosuch'), "no nodegroup 'nosuch'"],
-    [compound('web* and'), 'malformed at its end'],
-    [compound('web* db*'), "malformed before 'db*'"],
+    [compound('web* and'), "missing after 'and'"],
+    [compound('web* db*'), "missing before 'db*'"],
     [compound('( '.repeat(50_000)), 'parentheses'],
     [compound(['web*', 7]), 'list of words'],
     [{ tgt: 'toString', tgt_type: 'constructor' }, 'no target type'],
@@ -57,8 +61,9 @@ describe('matching', () => {
   test.each([
     ['S@10.0.0.0/255.255.255.0', true],
     ['S@10.0.0.1/32', true],
-    ['S@10.0.0.1/33', false],
-    ['S@10.0.0.1/24', false],
+    ['S@10.0.0.0/0.0.0.255', true],
+    ['P@env:(?:prod|stage)', true],
+    ['P@env:(?:prod', false],
     ['S@::/0', false],
     ['G@constructor:*', false],
     ['G@__proto__:*', false],
@@ -81,16 +86,22 @@ describe('expected minions', () => {
     expect(expectedMinions(list, [web, bare], targets)).toEqual({
       minions: ['web01', 'web02'],
       missing: ['ghost'],
+      unknown: [],
     })
     expect(expectedMinions({ tgt: 'web01,ghost', tgt_type: 'list' }, [web, bare], targets)).toEqual({
       minions: ['web01'],
       missing: ['ghost'],
+      unknown: [],
     })
   })
 
-  test('minions about whom too little is known are expected', () => {
+  test('minions about whom too little is known are expected, and named as unknown', () => {
     const target = { tgt: 'env:stage', tgt_type: 'grain' }
-    expect(expectedMinions(target, [web, bare], targets)).toEqual({ minions: ['web02'], missing: [] })
+    expect(expectedMinions(target, [web, bare], targets)).toEqual({
+      minions: ['web02'],
+      missing: [],
+      unknown: ['web02'],
+    })
   })
 
   test('a list of ten thousand is resolved at once', () => {

@@ -1,5 +1,6 @@
-/** IP addresses as numbers. */
+/** IP addresses as numbers, and networks, in the forms that Python's `ipaddress` reads. */
 import { isIPv4, isIPv6 } from 'node:net'
+import { SaltError } from './errors.ts'
 
 export interface Address {
   readonly version: 4 | 6
@@ -18,24 +19,48 @@ export function parseAddress(text: string): Address | undefined {
   return undefined
 }
 
-/** An address, or `address/length` or `address/netmask` whose host bits are all zero. */
-export function parseNetwork(text: string): Network | undefined {
+/**
+ * An address, or `address/length`, `address/netmask` or `address/hostmask` whose host bits are all zero. Throws
+ * `SaltError` TARGET_INVALID with what is wrong.
+ */
+export function parseNetwork(text: string): Network {
   const [start = '', length, ...more] = text.split('/')
-  const address = parseAddress(start)
-  if (!address || more.length > 0) return undefined
-  const size = address.version === 4 ? 32 : 128
+  const address = more.length === 0 ? parseAddress(start) : undefined
+  const size = address?.version === 6 ? 128 : 32
   const ones = length === undefined ? size : prefixLength(length, size)
-  if (ones === undefined) return undefined
+  if (!address || ones === undefined) throw invalid(text)
   const hostBits = BigInt(size - ones)
   const prefix = address.bits >> hostBits
-  return prefix << hostBits === address.bits ? { version: address.version, hostBits, prefix } : undefined
+  if (prefix << hostBits !== address.bits) throw insideNetwork(text, ones, size)
+  return { version: address.version, hostBits, prefix }
+}
+
+export function isInNetwork(address: Address, network: Network): boolean {
+  return address.version === network.version && address.bits >> network.hostBits === network.prefix
 }
 
 function prefixLength(text: string, size: number): number | undefined {
-  if (/^\d{1,3}$/.test(text)) return Number(text) <= size ? Number(text) : undefined
+  if (/^\d+$/.test(text)) return Number(text) <= size ? Number(text) : undefined
   const mask = size === 32 ? parseAddress(text) : undefined
-  const ones = mask && /^(1*)0*$/.exec(mask.bits.toString(2).padStart(32, '0'))?.[1]
-  return ones?.length
+  const bits = mask?.bits.toString(2).padStart(32, '0') ?? ''
+  const [, ones, zeros] = /^(?:(1*)0*|(0*)1*)$/.exec(bits) ?? []
+  return (ones ?? zeros)?.length
+}
+
+const shortened = (text: string): string => (text.length > 80 ? `${text.slice(0, 77)}...` : text)
+
+function invalid(text: string): SaltError {
+  return new SaltError(
+    'TARGET_INVALID',
+    `'${shortened(text)}' is neither an IP address nor a network such as 10.0.0.0/8.`,
+  )
+}
+
+function insideNetwork(text: string, ones: number, size: number): SaltError {
+  return new SaltError(
+    'TARGET_INVALID',
+    `'${shortened(text)}' is an address inside a network: write it without the /${ones}, or with zeros in its last ${size - ones} bits for the whole network.`,
+  )
 }
 
 /** The eight 16-bit groups of an IPv6 address. */

@@ -1,0 +1,71 @@
+import type { Log } from '../author/context.ts'
+import type { Matcher } from '../author/kinds.ts'
+import { compoundWords } from '../base/compound-target.ts'
+import { SaltError } from '../base/errors.ts'
+import { checkTarget } from './check-target.ts'
+import type { Target } from './matcher.ts'
+import { expandCompound, expandNodegroup, type Nodegroups } from './nodegroups.ts'
+
+/** Types that are published as they are. */
+const AS_THEY_ARE = new Set(
+  'glob pcre list grain grain_pcre pillar pillar_pcre pillar_exact ipcidr data'.split(' '),
+)
+
+export interface ExpandSettings {
+  readonly config: Readonly<Record<string, unknown>> & { readonly nodegroups: Nodegroups }
+  readonly log?: Log
+}
+
+/**
+ * A target as it is published. What only this host knows is put in: nodegroups become the compound target they stand
+ * for, ranges, and what other plugins expand, a list of ids. Rejects with TARGET_INVALID for what no minion could make
+ * sense of.
+ */
+export async function expandTarget(target: Target, settings: ExpandSettings): Promise<Target> {
+  const { tgt, tgt_type } = target
+  const { nodegroups } = settings.config
+  checkTarget(target)
+  if (AS_THEY_ARE.has(tgt_type)) return target
+  if (tgt_type === 'compound') return expandedCompound(target, expandCompound(tgt, nodegroups), settings)
+  if (tgt_type === 'nodegroup')
+    return expandedCompound(target, expandNodegroup(String(tgt), nodegroups), settings)
+  const ids = await expandedByPlugin(tgt_type, tgt, settings)
+  return ids ? { tgt: ids, tgt_type: 'list' } : target
+}
+
+async function expandedCompound(
+  target: Target,
+  expression: unknown,
+  settings: ExpandSettings,
+): Promise<Target> {
+  const words = compoundWords(expression) ?? []
+  if (!words.some(isRange)) {
+    if (expression !== target.tgt) checkTarget({ tgt: expression, tgt_type: 'compound' })
+    return { ...target, tgt: expression, tgt_type: 'compound' }
+  }
+  const listed = words.map(async (word) => {
+    if (!isRange(word)) return word
+    const ids = await expandedByPlugin('range', word.slice(2), settings)
+    return `L@${ids?.join(',') || ','}` // of nobody: a list of ids that none has
+  })
+  return { ...target, tgt: await Promise.all(listed), tgt_type: 'compound' }
+}
+
+const isRange = (word: string): boolean => word.startsWith('R@') && word.length > 2
+
+/** The ids, if the plugin for this type expands its targets itself. */
+async function expandedByPlugin(
+  type: string,
+  expression: unknown,
+  { config, log = silent }: ExpandSettings,
+): Promise<readonly string[] | undefined> {
+  const { openLoader } = await import('../loader/index.ts') // off the way of most jobs
+  const loader = openLoader('matchers', { config, log })
+  if (!(await loader.pluginNames()).includes(type))
+    throw new SaltError('TARGET_INVALID', `There is no target type '${type}'.`)
+  const plugin = await loader.plugin<Matcher>(type)
+  return plugin.expand?.(expression, { opts: config })
+}
+
+const ignore = (): void => {}
+const silent: Log = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore }

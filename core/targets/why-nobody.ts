@@ -1,0 +1,127 @@
+import type { MatchSubject } from '../author/kinds.ts'
+import { closest } from '../base/closest.ts'
+import { type CompoundTree, parseCompound } from '../base/compound-target.ts'
+import type { Target, TargetMatcher } from './matcher.ts'
+import { whyNoPath } from './why-no-path.ts'
+
+/** What is known of a target that means nobody. */
+export interface WhyFacts {
+  /** Accepted minions, with what is known of them; asked for several times. */
+  readonly subjects: () => Iterable<MatchSubject>
+  /** Ids of keys that are not accepted → in which state they are. */
+  readonly otherKeys: ReadonlyMap<string, 'pending' | 'rejected' | 'denied'>
+  readonly matcher: TargetMatcher
+}
+
+/** So many names are given at most. */
+const NAMED = 5
+/** So many parts of a compound target are explained. */
+const EXPLAINED = 3
+
+/** Why a target means nobody: one or more sentences, for the person who typed it. */
+export function whyNobody(target: Target, facts: WhyFacts): string {
+  const waiting = byId(target) ? notAccepted(target, facts) : undefined
+  if (waiting) return waiting
+  if (isEmpty(facts.subjects())) return noKeys(facts)
+  return reasonOf(target, facts)
+}
+
+const byId = ({ tgt_type }: Target): boolean => ['glob', 'pcre', 'list'].includes(tgt_type)
+
+function reasonOf(target: Target, facts: WhyFacts): string {
+  const { tgt, tgt_type, delimiter = ':' } = target
+  if (tgt_type === 'compound') return noneOfCompound(target, facts)
+  if (tgt_type === 'list') return noneOfList(tgt, facts)
+  const text = String(tgt)
+  if (byId(target)) return noSuchId(target, facts)
+  if (tgt_type === 'ipcidr')
+    return `No minion has ${text.includes('/') ? `an address in ${text}` : `the address ${text}`}.`
+  const [, kind] = /^(grain|pillar)(?:_pcre|_exact)?$/.exec(tgt_type) ?? []
+  if (kind) return whyNoPath(text.split(delimiter), kind as 'grain' | 'pillar', facts.subjects())
+  return `The target type '${tgt_type}' says of no minion that '${text}' means it.`
+}
+
+/** Keys that it would mean, were they accepted. */
+function notAccepted(target: Target, { otherKeys, matcher }: WhyFacts): string | undefined {
+  const meant = Array.from(otherKeys.keys()).filter((id) => matcher.match(target, { id }) === true)
+  const states = ['pending', 'rejected', 'denied'] as const
+  const sentences = states.map((state) => {
+    const ids = meant.filter((id) => otherKeys.get(id) === state)
+    if (ids.length === 0) return ''
+    const include = state === 'pending' ? '' : ` --include-${state}`
+    const [whose, is, it] = ids.length > 1 ? ['The keys of', 'are', 'them'] : ['The key of', 'is', 'it']
+    return `${whose} ${listed(ids)} ${is} ${state}: accept ${it} with salt-key -a ${ids.length > 1 ? 'ID' : ids[0]}${include}`
+  })
+  return sentences.filter((sentence) => sentence !== '').join('\n') || undefined
+}
+
+function noKeys({ otherKeys }: WhyFacts): string {
+  const pending = Array.from(otherKeys.values()).filter((state) => state === 'pending').length
+  const more = pending > 0 ? `; ${pending} ${pending > 1 ? 'are' : 'is'} pending (salt-key -L)` : ''
+  return `This master has accepted no minion's key yet${more}.`
+}
+
+function noSuchId({ tgt, tgt_type }: Target, { subjects }: WhyFacts): string {
+  const text = String(tgt)
+  if (tgt_type === 'pcre') return `No minion has an id that begins with what '${text}' describes.`
+  if (/^[GPIJLNSER].?@./u.test(text))
+    return `No minion has an id that matches '${text}'. Is it a compound target? Then it needs -C.`
+  if (/^\(|\)$/.test(text))
+    return `No minion has an id that matches '${text}': in a compound target, parentheses are words of their own.`
+  if (/[*?[]/.test(text)) return `No minion has an id that matches '${text}'.`
+  return `There is no minion '${text}'.${didYouMean(text, ids(subjects()))}`
+}
+
+function noneOfList(tgt: unknown, facts: WhyFacts): string {
+  const wanted = (typeof tgt === 'string' ? tgt.split(',') : [tgt].flat())
+    .map(String)
+    .filter((id) => id !== '')
+  if (wanted.length === 0) return 'The list is empty.'
+  const known = Array.from(ids(facts.subjects()))
+  const sentences = wanted.slice(0, NAMED).map((id) => `There is no minion '${id}'.${didYouMean(id, known)}`)
+  const more = wanted.length > NAMED ? [`(${wanted.length - NAMED} more are not there either.)`] : []
+  return [...sentences, ...more].join('\n')
+}
+
+/** The parts that mean nobody by themselves are to blame; where each means somebody, it is that none has all of it. */
+function noneOfCompound({ tgt }: Target, facts: WhyFacts): string {
+  const leaves = leavesOf(parseCompound(tgt)).slice(0, 20)
+  const targets = leaves.map(({ type, expression, delimiter }) => ({
+    tgt: expression,
+    tgt_type: type,
+    ...(delimiter !== undefined && { delimiter }),
+  }))
+  const open = new Set(targets)
+  for (const subject of facts.subjects())
+    for (const target of open) if (facts.matcher.match(target, subject) !== false) open.delete(target)
+  if (open.size === 0) return 'Its parts mean minions, but no minion fits all that is asked together.'
+  const blamed = leaves.flatMap(({ word }, index) => {
+    const target = targets[index]
+    return target && open.has(target) ? [`${word}: ${whyNobody(target, facts)}`] : []
+  })
+  return [...new Set(blamed)].slice(0, EXPLAINED).join('\n')
+}
+
+/** The targets that have to be true of somebody. */
+function leavesOf(tree: CompoundTree): Extract<CompoundTree, { word: string }>[] {
+  if ('any' in tree) return tree.any.flatMap(leavesOf)
+  if ('all' in tree) return tree.all.flatMap(leavesOf)
+  return 'not' in tree ? [] : [tree]
+}
+
+function didYouMean(word: string, candidates: Iterable<string>): string {
+  const meant = closest(word, candidates)
+  return meant === undefined ? '' : ` Did you mean '${meant}'?`
+}
+
+function* ids(subjects: Iterable<MatchSubject>): Iterable<string> {
+  for (const { id } of subjects) yield id
+}
+
+function isEmpty(iterable: Iterable<unknown>): boolean {
+  for (const _ of iterable) return false
+  return true
+}
+
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`

@@ -1,0 +1,107 @@
+/** Keep values on the minion, for targets of the type `data` and for other functions. */
+import { CommandExecutionError, fn, p, SaltInvocationError } from 'salt-ts'
+import { entriesOf, isMapping } from './_values/traverse.ts'
+
+const key = p.string()
+/** So often another job may be faster. */
+const ATTEMPTS = 10
+
+/**
+ * All that is kept.
+ *
+ * @example salt '*' data.load
+ */
+export const load = fn({}, (_, { minion }) => minion.readData())
+
+/**
+ * All that is kept; the same as `data.load`.
+ *
+ * @example salt '*' data.items
+ */
+export const items = fn({}, (_, { minion }) => minion.readData())
+
+/**
+ * The names of all that is kept.
+ *
+ * @example salt '*' data.keys
+ */
+export const keys = fn({}, async (_, { minion }) => Object.keys(await minion.readData()))
+
+/**
+ * The values without their names.
+ *
+ * @example salt '*' data.values
+ */
+export const values = fn({}, async (_, { minion }) => Object.values(await minion.readData()))
+
+/**
+ * Whether there is something of that name.
+ *
+ * @example salt '*' data.has_key role
+ */
+export const has_key = fn({ key }, async ({ key }, { minion }) => Object.hasOwn(await minion.readData(), key))
+
+/**
+ * The value of that name. For a list of names a list of the values that are there; with a default, of all of them.
+ *
+ * @example salt '*' data.get role
+ * @example salt '*' data.get '[role, rack]'
+ */
+export const get = fn({ key: p.any(), default: p.default(p.any(), null) }, async (args, { minion }) => {
+  const kept = await minion.readData()
+  const isThere = (name: unknown) => Object.hasOwn(kept, String(name))
+  const valueOf = (name: unknown) => (isThere(name) ? kept[String(name)] : args.default)
+  if (!Array.isArray(args.key)) return valueOf(args.key)
+  return args.key.filter((name) => args.default !== null || isThere(name)).map(valueOf)
+})
+
+/**
+ * Keep a value.
+ *
+ * @example salt '*' data.update role web
+ */
+export const update = fn({ key, value: p.any() }, ({ key, value }, { minion }) =>
+  minion.changeData({ put: { [key]: value } }),
+)
+
+/**
+ * Keep a value if the one that is there is the old value; false if it is not.
+ *
+ * @example salt '*' data.cas role web2 web
+ */
+export const cas = fn({ key, value: p.any(), old_value: p.any() }, ({ key, value, old_value }, { minion }) =>
+  minion.changeData({ put: { [key]: value }, expect: { key, value: old_value } }),
+)
+
+/**
+ * Forget a value and give it, or the default if there is none.
+ *
+ * @example salt '*' data.pop role
+ */
+export const pop = fn({ key, default: p.default(p.any(), null) }, async (args, { minion }) => {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const kept = await minion.readData()
+    if (!Object.hasOwn(kept, args.key)) return args.default
+    const value = kept[args.key]
+    if (await minion.changeData({ remove: [args.key], expect: { key: args.key, value } })) return value
+  }
+  throw new CommandExecutionError(`Other jobs keep changing '${args.key}'.`)
+})
+
+/**
+ * Keep these values instead of all that is kept.
+ *
+ * @example salt '*' data.dump '{role: web, rack: 7}'
+ */
+export const dump = fn({ new_data: p.any() }, ({ new_data }, { minion }) => {
+  if (!isMapping(new_data))
+    throw new SaltInvocationError("What data.dump is to keep must be a map such as '{role: web}'.")
+  return minion.changeData({ replace: Object.fromEntries(entriesOf(new_data)) })
+})
+
+/**
+ * Forget everything.
+ *
+ * @example salt '*' data.clear
+ */
+export const clear = fn({}, (_, { minion }) => minion.changeData({ replace: {} }))
