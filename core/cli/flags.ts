@@ -81,6 +81,21 @@ export const outputFlags = {
     description: 'Colours although it is no terminal.',
     helpGroup: 'OUTPUT',
   }),
+  'state-output': string({
+    aliases: ['state_output'],
+    description: 'How much of states: full, terse, mixed, changes, filter.',
+    helpGroup: 'OUTPUT',
+  }),
+  'state-verbose': string({
+    aliases: ['state_verbose'],
+    description: 'false: leave out states that changed nothing.',
+    helpGroup: 'OUTPUT',
+  }),
+  'output-diff': boolean({
+    aliases: ['state-output-diff'],
+    description: 'Only states that changed something or failed.',
+    helpGroup: 'OUTPUT',
+  }),
 }
 
 const argumentFlags = {

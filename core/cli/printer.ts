@@ -1,12 +1,13 @@
 /** Values → text through the outputter plugins, to standard output or a file. */
 import { once } from 'node:events'
-import { openSync, writeSync } from 'node:fs'
 import type { Log } from '../author/context.ts'
 import type { OutputOptions, Outputter } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
 import { type Loader, openLoader } from '../loader/index.ts'
 import { tell } from './console.ts'
 import { UsageError } from './exit-codes.ts'
+import { openOutputFile } from './output-file.ts'
+import { outputOptions } from './output-options.ts'
 
 export interface OutputFlags {
   readonly out?: string | undefined
@@ -15,6 +16,9 @@ export interface OutputFlags {
   readonly 'out-file-append'?: boolean
   readonly 'no-color'?: boolean
   readonly 'force-color'?: boolean
+  readonly 'state-output'?: string | undefined
+  readonly 'state-verbose'?: string | undefined
+  readonly 'output-diff'?: boolean
 }
 
 export interface Printed {
@@ -35,13 +39,9 @@ type Config = Readonly<Record<string, unknown>>
 /** Throws UsageError for an outputter that does not exist, before anything is done. */
 export async function openPrinter(flags: OutputFlags, config: Config, log: Log): Promise<Printer> {
   const loader = openLoader('outputters', { config, log })
-  const chosen = flags.out
+  const chosen = flags.out === 'text' ? 'txt' : flags.out
   const chosenOutputter = chosen === undefined ? undefined : await chosenPlugin(loader, chosen)
-  const options: OutputOptions = {
-    ...tableOptions(config),
-    color: wantsColor(flags, config),
-    ...indentOf(flags),
-  }
+  const options = await outputOptions(flags, config)
   const write = openSink(flags)
   return {
     chosen,
@@ -92,29 +92,8 @@ function openSink(flags: OutputFlags): (text: string) => Promise<unknown> {
     const { stdout } = process
     return async (text) => stdout.write(text) || once(stdout, 'drain')
   }
-  const file = openSync(path, flags['out-file-append'] ? 'a' : 'w', 0o600)
-  return async (text) => writeSync(file, text)
-}
-
-function wantsColor(flags: OutputFlags, config: Config): boolean {
-  if (flags['force-color']) return true
-  if (flags['no-color'] || flags['out-file'] !== undefined || process.env.NO_COLOR || config.color === false)
-    return false
-  return process.stdout.isTTY === true
-}
-
-/** A number, or what only one outputter understands (`pretty`). */
-function indentOf(flags: OutputFlags): { indent?: number } {
-  const text = flags['out-indent']
-  if (text === undefined) return {}
-  const number = Number(text)
-  return { indent: (Number.isInteger(number) ? number : text) as number }
-}
-
-/** Salt's `out.table.width` and the like, without their prefix. */
-function tableOptions(config: Config): Record<string, unknown> {
-  const own = Object.entries(config).filter(([key]) => key.startsWith('out.table.'))
-  return Object.fromEntries(own.map(([key, value]) => [key.slice('out.table.'.length), value]))
+  const write = openOutputFile(path, flags['out-file-append'] === true)
+  return async (text) => write(text)
 }
 
 const textOf = (value: unknown): string | undefined =>

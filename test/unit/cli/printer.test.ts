@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -58,5 +58,38 @@ test('a file gets the text, is private, and is added to if asked', async () => {
   await print('two', { 'out-file': path, 'out-file-append': true })
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\n')
   expect((await stat(path)).mode & 0o077).toBe(0)
+  await rm(folder, { recursive: true })
+})
+
+test('a file that cannot be written is a sentence: at once if it cannot be opened, else when the disk is full', async () => {
+  const nowhere = join(tmpdir(), 'salt-ts-no-such-folder', 'out')
+  await expect(print('x', { 'out-file': nowhere })).rejects.toThrow(
+    `Cannot write to ${nowhere} (--out-file): its folder does not exist; make it first.`,
+  )
+  await expect(print('x', { 'out-file': tmpdir() })).rejects.toThrow('this is a folder; name a file in it')
+  await expect(print('x', { 'out-file': '/dev/full' })).rejects.toThrow('the disk is full')
+})
+
+test('outputters get the options of Salt from the configuration, flags win', async () => {
+  const value = {
+    web01: { 'test_|-a_|-a_|-nop': { result: true, changes: {}, comment: '', __run_num__: 0 } },
+  }
+  const summary = 'Total states run:     1\n'
+  const config = { state_output: 'terse', state_output_profile: false }
+  const shown = await print(value, { out: 'highstate' }, config)
+  expect(shown).toContain('  Name: a - Function: test.nop - Result: Clean\n')
+  expect(shown).toContain(summary)
+  expect(await print(value, { out: 'highstate', 'state-verbose': 'False' }, config)).not.toContain('Name: a')
+  expect(await print({ a: [] }, { out: 'json' }, { output_indent: null })).toBe('{"a": []}\n')
+  expect(await print('a\x1bb', {}, { strip_colors: false })).toBe('a\x1bb\n')
+})
+
+test('a colour theme gives colours other codes; one that cannot be read is a warning', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'salt-ts-theme-'))
+  const path = join(folder, 'theme')
+  await writeFile(path, 'GREEN: "1;2"\n')
+  const flags = { 'force-color': true }
+  expect(await print('x', flags, { color_theme: path })).toBe('\x1b[1;2mx\x1b[0;0m\n')
+  expect(await print('x', flags, { color_theme: `${path}-gone` })).toBe('\x1b[0;32mx\x1b[0;0m\n')
   await rm(folder, { recursive: true })
 })
