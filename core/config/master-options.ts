@@ -61,7 +61,7 @@ export const masterOptions = {
   job_cache_store_endtime: later(flag(false, 'Store when the last return came.')),
   ext_job_cache: later(text('', 'Returner the minions send to instead.')),
   unique_jid: flag(false, 'Append the process id to job ids.'),
-  runner_returns: later(flag(true, 'Store what runners return.')),
+  runner_returns: flag(true, 'Store what runners in the background return.'),
   event_return: later(textOrList('', 'Returners that get every event.')),
   event_return_queue: later(count(0, 'Events gathered before they go to the returner.')),
   event_return_queue_max_seconds: later(number(undefined, 'Longest time they are gathered.', { minimum: 0 })),

@@ -5,6 +5,7 @@ import type { AesKeys } from '../channel/aes-keys.ts'
 import type { Decision } from '../channel/sign-in-server.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { FileServer } from '../fileserver/index.ts'
+import { startRun } from '../jobs/background.ts'
 import { Catalogues } from '../jobs/catalogues.ts'
 import { connectedIds } from '../jobs/connected.ts'
 import { createJidSource } from '../jobs/jid.ts'
@@ -76,6 +77,7 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,
+    startRun,
     nextJid: jidSource(config, clock),
   }
   const decide = keyDecisions(around, keys)

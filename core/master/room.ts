@@ -3,6 +3,7 @@ import type { Params } from '../author/params.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { PrivateKey, PublicKey } from '../crypto/index.ts'
 import type { FileServer } from '../fileserver/index.ts'
+import type { FunctionRun, StartedRun } from '../jobs/background.ts'
 import type { Catalogues } from '../jobs/catalogues.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
@@ -36,6 +37,8 @@ export interface WorkerRoom {
   paramsOf(fun: string): Promise<Params | undefined>
   /** Hand a job to the publisher; `minions` are those it is for, where that is known by id, `words` what was typed. */
   publish(job: JobLoad, minions?: readonly string[], words?: JobWords): Promise<void>
+  /** Start a runner or wheel function in a process of its own. */
+  startRun(run: FunctionRun): Promise<StartedRun>
   /** The next job id of this process. */
   nextJid(): string
   /** A key was deleted: ask for a new AES key. */

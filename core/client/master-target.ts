@@ -1,0 +1,39 @@
+import type { Log } from '../author/context.ts'
+import type { MatchSubject } from '../author/kinds.ts'
+import type { Matched } from '../author/master.ts'
+import type { MasterConfig } from '../config/index.ts'
+import type { MinionData } from '../jobs/minion-data.ts'
+import { expectedMinions } from '../targets/index.ts'
+import { openMatchers } from '../targets/open-match.ts'
+
+interface Facts {
+  readonly config: MasterConfig
+  readonly log: Log
+  readonly acceptedIds: readonly string[]
+  readonly data: MinionData
+}
+
+/** Whom a target means among the accepted minions, by what is cached of them. */
+export async function matchTarget(
+  target: { readonly tgt: unknown; readonly tgt_type: string; readonly delimiter?: string },
+  { config, log, acceptedIds, data }: Facts,
+): Promise<Matched> {
+  const matcher = await openMatchers(config, log)
+  const subjects = acceptedIds.map(
+    (id) =>
+      ({
+        id,
+        get grains() {
+          return data.grains(id)
+        },
+        get pillar() {
+          return data.pillar(id)
+        },
+      }) as MatchSubject,
+  )
+  const { minions, missing } = expectedMinions(target, subjects, matcher)
+  const meant = new Set(minions)
+  const unsure = subjects.filter((one) => meant.has(one.id) && matcher.match(target, one) === 'unknown')
+  const unknown = target.tgt_type === 'list' ? [] : unsure.map(({ id }) => id)
+  return { minions: minions.filter((id) => !unknown.includes(id)), unknown, missing }
+}
