@@ -33,7 +33,8 @@ export const masterOptions = {
   sock_dir: path('/var/run/salt/master', 'Unix sockets of the event bus and the workers.'),
   pidfile: path('/var/run/salt-master.pid', 'Where the daemon writes its process id.'),
   log_file: path('/var/log/salt/master', 'The log file.'),
-  key_logfile: later(path('/var/log/salt/key', 'The log file of salt-key.')),
+  key_audit_log: path('', 'Every change of a key, as JSON lines; key-audit.log beside log_file if empty.'),
+  key_logfile: path('/var/log/salt/key', 'The log file of salt-key.'),
   extension_modules: path('/var/cache/salt/master/extmods', commonOptions.extension_modules.doc),
   default_include: text('master.d/*.conf', 'Files read after this one.'),
 

@@ -7,6 +7,7 @@ import type { FunctionRun, StartedRun } from '../jobs/background.ts'
 import type { Catalogues } from '../jobs/catalogues.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
+import type { KeyAudit } from '../keys/key-audit.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
@@ -21,6 +22,8 @@ export interface WorkerRoom {
   readonly log: Log
   readonly masterKey: PrivateKey
   readonly keys: KeyStore
+  /** Is told every change of a key. */
+  readonly keyAudit: KeyAudit
   readonly jobs: JobCache
   readonly minions: MinionData
   readonly catalogues: Catalogues
