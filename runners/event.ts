@@ -1,5 +1,6 @@
 /** The master's event bus: send an event, watch events go by. */
-import { type Context, fn, fnmatch, p } from 'salt-ts'
+import { fn, p } from 'salt-ts'
+import { listenParams, listen as listenTo } from './_event/listen.ts'
 
 /**
  * Fire an event on the master's bus. Answers true when it was handed over.
@@ -16,31 +17,4 @@ export const send = fn(
  *
  * @example salt-run event.listen 'salt/job/*' count=5 pretty=True
  */
-export const listen = fn(
-  {
-    tagmatch: p.default(p.string(), '*'),
-    count: p.default(p.integer({ minimum: -1 }), -1),
-    quiet: p.default(p.boolean(), false),
-    pretty: p.default(p.boolean(), false),
-  },
-  async ({ tagmatch, count, quiet, pretty }, { master, signal }: Context) => {
-    if (count === 0) return null
-    let seen = 0
-    for await (const { tag, data } of master.events(literalStart(tagmatch), signal)) {
-      if (!fnmatch(tag, tagmatch)) continue
-      if (!quiet)
-        process.stdout.write(`${tag}\t${JSON.stringify(data, withoutBigInts, pretty ? 4 : undefined)}\n`)
-      if (++seen === count) break
-    }
-    return null
-  },
-)
-
-/** What every matching tag begins with. */
-function literalStart(pattern: string): string {
-  return (/^[^*?[]*/.exec(pattern) as RegExpExecArray)[0]
-}
-
-function withoutBigInts(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
-}
+export const listen = fn(listenParams, listenTo)

@@ -21,9 +21,10 @@ const search = {
  *
  * @example salt-run jobs.active
  */
-export const active = fn({ display_progress }, async (_args, { master }) => {
+export const active = fn({ display_progress }, async (args, { master }) => {
   const jobs = new Map<string, { job: Record<string, unknown>; running: Record<string, unknown>[] }>()
   for await (const result of master.run({ tgt: '*', fun: 'saltutil.running' })) {
+    if (args.display_progress) await master.progress({ message: `Received reply from minion ${result.id}` })
     for (const job of jobsIn(result.return)) {
       const entry = jobs.get(job.jid) ?? { job, running: [] }
       entry.running.push({ [result.id]: job.pid ?? null })
@@ -42,6 +43,13 @@ function jobsIn(answer: unknown): (Record<string, unknown> & { jid: string })[] 
   if (!Array.isArray(answer)) return []
   return answer.filter((job) => typeof job?.jid === 'string' && job.fun !== 'saltutil.running')
 }
+
+/**
+ * Runners and wheel functions that run in the background now.
+ *
+ * @example salt-run jobs.master
+ */
+export const master = fn((_, context) => context.master.running())
 
 /**
  * What the minions returned for a job. With `missing` also what is known of those that did not: whether the job runs

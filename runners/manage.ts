@@ -1,6 +1,10 @@
 /** Which minions are there. */
+
+import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { join } from 'node:path'
+import { type Context, fn, p } from 'salt-ts'
+import { connected } from './_manage/connected.ts'
 
 const target = {
   tgt: p.default(p.any(), '*'),
@@ -32,25 +36,30 @@ export const status = fn({ output: p.default(p.boolean(), true), ...target }, (a
 export const up = fn(target, async (args, { master }) => (await ping(master, args)).up)
 
 /**
- * Minions that do not answer a ping.
+ * Minions that do not answer a ping. With `removekeys=True` their keys are deleted.
  *
  * @example salt-run manage.down
+ * @example salt-run manage.down tgt='web*' removekeys=True
  */
 export const down = fn(
   { removekeys: p.default(p.boolean(), false), ...target },
   async ({ removekeys, ...args }, { master }) => {
-    if (removekeys)
-      throw new SaltInvocationError('removekeys is not there yet; delete the keys with salt-key -d')
-    return (await ping(master, args)).down
+    const ids = (await ping(master, args)).down
+    if (removekeys && ids.length > 0) await master.keys.deleteDict({ minions: ids })
+    return ids
   },
 )
 
-const subset = { subset: p.optional(p.array(p.string())), show_ip: p.default(p.boolean(), false) }
+const subset = {
+  subset: p.optional(p.union(p.string({ description: 'Ids, with commas' }), p.array(p.string()))),
+  show_ip: p.default(p.boolean({ description: 'With an address each, by its grains.' }), false),
+}
 
 /**
  * Minions with a connection to the master, by what the master last saw; nothing is sent to them.
  *
  * @example salt-run manage.present
+ * @example salt-run manage.present subset=web1,web2 show_ip=True
  */
 export const present = fn(subset, (args, { master }) => connected(master, true, args))
 
@@ -89,6 +98,27 @@ export const versions = fn(async (_args, { master }) => {
   return Object.fromEntries(groups)
 })
 
+const REGENERATED = `The keys of the minions and of the master are deleted. Restart salt-master within 60 seconds; the minions
+then come back with new keys, which are to be accepted anew: salt-key -A. Minions that are not connected now
+need 'salt-call saltutil.regen_keys'.`
+
+/**
+ * New keys for everybody: has all minions delete their own and what they know of the master, then deletes those of the
+ * master and what it knows of the minions. The master must be restarted within 60 seconds, and every key accepted
+ * anew.
+ *
+ * @example salt-run manage.key_regen
+ */
+export const key_regen = fn(async (_, { master, opts }) => {
+  for await (const _answer of master.run({ tgt: '*', fun: 'saltutil.regen_keys' })) {
+    // They answer before they delete them; who is silent is told what to do.
+  }
+  const folder = String(opts.pki_dir)
+  const gone = ['minions', 'minions_pre', 'minions_rejected', 'minions_denied', 'master.pem', 'master.pub']
+  await Promise.all(gone.map((name) => rm(join(folder, name), { recursive: true, force: true })))
+  return REGENERATED
+})
+
 async function ping(master: Context['master'], { tgt, tgt_type, timeout, gather_job_timeout }: Target) {
   const answers = { up: [] as string[], down: [] as string[] }
   const request = {
@@ -101,17 +131,6 @@ async function ping(master: Context['master'], { tgt, tgt_type, timeout, gather_
   for await (const { id, missing } of master.run(request))
     answers[missing === undefined ? 'up' : 'down'].push(id)
   return { up: answers.up.sort(), down: answers.down.sort() }
-}
-
-async function connected(
-  master: Context['master'],
-  wanted: boolean,
-  { subset, show_ip }: { subset: readonly string[] | undefined; show_ip: boolean },
-) {
-  if (show_ip) throw new SaltInvocationError('show_ip is not there yet; ask the minions for grains.get ipv4')
-  const online = new Set(await master.connectedIds())
-  const accepted = await master.acceptedIds()
-  return accepted.filter((id) => online.has(id) === wanted && (subset?.includes(id) ?? true)).sort()
 }
 
 function into(groups: Map<string, unknown>, name: string): Record<string, unknown> {

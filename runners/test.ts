@@ -60,9 +60,9 @@ export const stdout_print = fn(() => {
  *
  * @example salt-run test.stream
  */
-export const stream = fn(async (_, { job, master, signal }) => {
+export const stream = fn(async (_, { master, signal }) => {
   for (let percent = 1; percent < 100; percent++) {
-    await master.fire(`salt/run/${job?.jid ?? 'req'}/progress`, { message: `Runner is ${percent}% done` })
+    await master.progress({ message: `Runner is ${percent}% done` })
     await setTimeout(1000, undefined, { signal })
   }
   return true

@@ -2,6 +2,7 @@
 
 import type { CallArguments, CallResult, FunctionName } from './calls.ts'
 import type { FileClient, FileLists, SyncReport, SyncRequest } from './files.ts'
+import type { KeyAdmin, MasterCache, Matched, RunningRun } from './master.ts'
 import type { JsonSchema } from './params.ts'
 
 export interface Log {
@@ -85,9 +86,13 @@ export interface MasterServices {
     readonly tgt: unknown
     readonly fun: string
     readonly arg?: readonly unknown[]
+    readonly kwarg?: Readonly<Record<string, unknown>> | undefined
     readonly tgtType?: string
-    readonly timeout?: number
-    readonly gatherJobTimeout?: number
+    readonly timeout?: number | undefined
+    readonly gatherJobTimeout?: number | undefined
+    /** Returners, comma separated. */
+    readonly ret?: string
+    readonly jid?: string
   }): AsyncIterable<StoredReturn & { readonly missing?: string }>
   fire(tag: string, data: object): Promise<boolean>
   /** Events whose tag starts with `prefix`, from now on. */
@@ -108,6 +113,25 @@ export interface MasterServices {
     /** Newest first. */
     list(options?: { readonly limit?: number }): AsyncIterable<StoredJob>
   }
+  /** Tell who waits for this runner, and the event bus (`salt/run/<jid>/progress`), how far it is. */
+  progress(data: Readonly<Record<string, unknown>>): Promise<void>
+  /** Whom a target means by the facts the master has; nobody is asked. `type` is a target type by Salt's name. */
+  match(tgt: unknown, type?: string, options?: { readonly delimiter?: string | undefined }): Promise<Matched>
+  /** Run an execution function on this host. */
+  call(fun: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<unknown>
+  /** Runners and wheel functions that run in the background now. */
+  running(): Promise<RunningRun[]>
+  readonly cache: MasterCache
+  readonly keys: KeyAdmin
+  /**
+   * Set options in `<name>.conf` beside the other configuration of the master (`master.d`); others in that file stay with
+   * `keep`. Gives its path. What the master could not start with is refused, and nothing is changed then.
+   */
+  writeConfig(
+    name: string,
+    options: Readonly<Record<string, unknown>>,
+    how?: { readonly keep?: boolean },
+  ): Promise<string>
   /** Ids of minions whose key is accepted. */
   acceptedIds(): Promise<string[]>
   /** Grains the master has cached for a minion. */

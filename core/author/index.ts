@@ -62,4 +62,13 @@ export {
   type Verdict,
   type Virtual,
 } from './kinds.ts'
+export type {
+  KeyAdmin,
+  KeyLists,
+  KeyPair,
+  KeyTexts,
+  MasterCache,
+  Matched,
+  RunningRun,
+} from './master.ts'
 export { type Args, type JsonSchema, type Param, type Params, p } from './params.ts'

@@ -26,12 +26,25 @@ export interface Credentials {
 
 export type SignInOutcome =
   | { readonly state: 'accepted'; readonly credentials: Credentials }
-  | { readonly state: 'pending' | 'rejected' | 'full' }
+  | {
+      readonly state: 'pending' | 'rejected' | 'full'
+      /** Why the join token is good for nothing; a word of the master's. */
+      readonly join?: string
+    }
 
 /** The master's public key as this minion knows it. */
 export interface KnownMaster {
   read(): Promise<PublicKey | undefined>
   write(key: PublicKey): Promise<void>
+}
+
+export interface SignInJoin {
+  prove(claim: { id: string; pub: string; nonce: string }): {
+    readonly invite: string
+    readonly proof: string
+  }
+  /** Why this is not the master of the token; undefined if it is. */
+  refusal(master: PublicKey): string | undefined
 }
 
 export interface SignInSettings {
@@ -48,6 +61,8 @@ export interface SignInSettings {
   /** A key that signs the master's key (`verify_master_pubkey_sign`). */
   readonly signingKey?: PublicKey
   readonly autosignGrains?: Readonly<Record<string, unknown>>
+  /** What proves that this minion holds a join token, and the key its master must have at first contact. */
+  readonly join?: SignInJoin
   /** Random text made once per process; the master shows that it can decrypt it. */
   readonly token: string
 }
@@ -62,10 +77,13 @@ const changed = (reason: string) =>
 export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   const known = await settings.known.read()
   const nonce = newNonce()
+  const { id, join } = settings
+  const pub = settings.key.publicKey.pem
   const load = makeSignIn({
-    id: settings.id,
+    id,
     nonce,
-    pub: settings.key.publicKey.pem,
+    pub,
+    ...(join && { joinProof: join.prove({ id, pub, nonce }) }),
     algorithms: settings.algorithms,
     ...(known && { token: known.encrypt(Buffer.from(settings.token), settings.algorithms.encryption) }),
     ...(settings.autosignGrains && { autosignGrains: settings.autosignGrains }),
@@ -77,7 +95,9 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
     throw changed('the signature of its sign-in reply does not fit the key this minion knows')
   }
   if (inner.nonce !== nonce) throw changed('its reply answers another request')
-  if (inner.ret !== undefined) return { state: stateOf(inner.ret) }
+  if (inner.ret !== undefined) {
+    return { state: stateOf(inner.ret), ...(typeof inner.join === 'string' && { join: inner.join }) }
+  }
   if (!masterKey) throw changed('it accepted the sign-in without showing its key')
   const isKnown = known?.equals(masterKey) ?? false
   const credentials = readCredentials(settings, inner, masterKey, isKnown)
@@ -125,6 +145,8 @@ async function verifyMaster(
   if (known && !known.equals(offered) && !vouched) {
     throw changed('its public key is not the one this minion knows')
   }
+  const refusal = known ? undefined : settings.join?.refusal(offered)
+  if (refusal) throw new SaltError('FINGERPRINT_WRONG', refusal)
   return offered
 }
 

@@ -19,6 +19,8 @@ export type Decision =
       readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'invalid'
       /** Where the key was filed just now, if it was. */
       readonly filed?: string
+      /** Why the join token it showed is good for nothing. */
+      readonly join?: string
     }
 
 export interface SignInServerSettings {
@@ -33,7 +35,7 @@ export interface SignInServerSettings {
   decide(request: SignInRequest): Promise<Decision>
   /** True if the id must not come back with this lower version. */
   refusesVersion(request: SignInRequest, version: number): Promise<boolean>
-  announce(event: { result: boolean | string; act?: string; id: string; pub: string }): void
+  announce(event: { result: boolean | string; act?: string; id: string; pub: string; join?: string }): void
   readonly log: Log
 }
 
@@ -70,7 +72,7 @@ export function createSignInServer(
     const inner =
       decision.verdict === 'accepted'
         ? await accept(request, decision.key, version)
-        : { ret: verdicts[decision.verdict], nonce: request.nonce }
+        : { ret: verdicts[decision.verdict], nonce: request.nonce, join: decision.join }
     return packSignedReply(inner, masterKey, request.algorithms)
   }
 
@@ -102,6 +104,7 @@ export function createSignInServer(
   /** As real masters do, it says what was done, and nothing of a key that had been rejected before (§12). */
   function announce({ id, pub }: SignInRequest, decision: Decision): void {
     const { verdict } = decision
+    const join = verdict === 'accepted' ? undefined : decision.join
     if (verdict === 'invalid') return
     const act = verdict === 'rejected' && !decision.filed ? undefined : acts[verdict]
     settings.announce({
@@ -109,6 +112,7 @@ export function createSignInServer(
       ...(act && { act }),
       id,
       pub,
+      ...(join && { join }),
     })
   }
 }

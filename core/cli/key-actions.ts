@@ -1,13 +1,16 @@
-/** What `salt-key` does to keys: ask, change, tell. */
-import { writeFile } from 'node:fs/promises'
-import { messageOf } from '../base/errors.ts'
-import { fnmatch } from '../base/fnmatch.ts'
+/** What `salt-key` does to keys: show whom it means, ask, change, tell. */
 import type { MasterConfig } from '../config/index.ts'
-import { EventBus, masterEventSockets, tags } from '../events/index.ts'
-import { MinionData } from '../jobs/minion-data.ts'
-import { minionDataDirectory } from '../jobs/paths.ts'
-import type { KeyChange, KeyState, KeyStore } from '../keys/index.ts'
-import { rotationFlag } from '../master/paths.ts'
+import { fingerprint } from '../crypto/index.ts'
+import {
+  type KeyChange,
+  type KeyLists,
+  type KeyManager,
+  type KeyState,
+  type KeyStore,
+  keyFolders,
+  matchKeys,
+  selectionOf,
+} from '../keys/index.ts'
 import { tell } from './console.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Printer } from './printer.ts'
@@ -18,129 +21,120 @@ export type KeyAct = 'accept' | 'reject' | 'delete'
 export interface KeySettings {
   readonly config: MasterConfig
   readonly store: KeyStore
+  readonly manager: KeyManager
   readonly printer: Printer
+  /** Somebody wants data on standard output, and nothing else. */
+  readonly asData: boolean
   readonly yes: boolean
   readonly quiet: boolean
   readonly include: { readonly accepted: boolean; readonly rejected: boolean; readonly denied: boolean }
-  readonly rotateAesKey: boolean
-  readonly preserveMinions: boolean
 }
-
-/** Salt's names of the states, in the order it lists them. */
-export const SECTIONS: readonly (readonly [section: string, state: KeyState])[] = [
-  ['minions', 'accepted'],
-  ['minions_denied', 'denied'],
-  ['minions_pre', 'pending'],
-  ['minions_rejected', 'rejected'],
-]
 
 const DONE = { accept: 'accepted', reject: 'rejected', delete: 'deleted' } as const
 
+/** Salt's words for the states, in the order it names them. */
+const WORDS: readonly (readonly [state: KeyState, word: string])[] = [
+  ['pending', 'unaccepted'],
+  ['accepted', 'accepted'],
+  ['rejected', 'rejected'],
+  ['denied', 'denied'],
+]
+
 /** Accept, reject or delete every key that a pattern means. Exit code 0 only if it meant one and all went well. */
 export async function changeKeys(act: KeyAct, match: string, settings: KeySettings): Promise<number> {
-  const meant = await meantKeys(match, statesOf(act, settings), settings.store)
+  const states = statesOf(act, settings)
+  const meant = onlyIn(states, await matchKeys(settings.store, match))
   if (Object.keys(meant).length === 0) {
-    tell(
-      `The key glob '${match}' does not match any ${act === 'delete' ? 'accepted, unaccepted or rejected' : 'unaccepted'} keys.`,
-    )
-    return match === '*' ? exitCodes.ok : exitCodes.failed
+    tell(`The key glob '${match}' does not match any ${anyOf(states)} keys.`)
+    return exitCodes.nothing
   }
-  if (!settings.yes && !(await agreed(act, meant))) return exitCodes.failed
-  const changes = await carryOut(act, [...new Set(Object.values(meant).flat())], settings)
-  await tellOthers(act, changes, settings)
-  await report(act, changes, settings)
+  if (!(await agreed(act, meant, settings))) return exitCodes.failed
+  const changes = await carryOut(act, meant, settings)
+  await report(act, meant, changes, settings)
   return changes.some(({ refused }) => refused !== undefined) ? exitCodes.failed : exitCodes.ok
 }
 
 function statesOf(act: KeyAct, { include }: KeySettings): KeyState[] {
-  if (act === 'delete') return ['accepted', 'denied', 'pending', 'rejected']
+  if (act === 'delete') return WORDS.map(([state]) => state)
   const states: KeyState[] = ['pending']
-  if (act === 'accept' && include.rejected) states.push('rejected')
   if (act === 'reject' && include.accepted) states.push('accepted')
+  if (act === 'accept' && include.rejected) states.push('rejected')
   if (include.denied) states.push('denied')
   return states
 }
 
-/** Section → ids; sections without any are left out. */
-export async function meantKeys(
-  match: string,
-  states: readonly KeyState[],
-  store: KeyStore,
-): Promise<Record<string, string[]>> {
-  const meant: Record<string, string[]> = {}
-  for (const [section, state] of SECTIONS) {
-    if (!states.includes(state)) continue
-    const ids = (await store.list(state)).filter((id) => fnmatch(id, match))
-    if (ids.length > 0) meant[section] = ids
+function onlyIn(states: readonly KeyState[], lists: KeyLists): KeyLists {
+  const sections = new Set<string>(states.map((state) => keyFolders[state]))
+  return Object.fromEntries(Object.entries(lists).filter(([section]) => sections.has(section)))
+}
+
+/** `unaccepted, accepted or denied`. */
+function anyOf(states: readonly KeyState[]): string {
+  const words = WORDS.filter(([state]) => states.includes(state)).map(([, word]) => word)
+  const last = words.pop()
+  return words.length > 0 ? `${words.join(', ')} or ${last}` : String(last)
+}
+
+/** The keys are shown in any case, and what a denied key would replace; with `-y` nothing is asked. */
+async function agreed(act: KeyAct, meant: KeyLists, settings: KeySettings): Promise<boolean> {
+  const { printer, asData, quiet, yes } = settings
+  const title = `The following keys are going to be ${DONE[act]}:`
+  if (asData || quiet) {
+    if (!yes) tell([title, ...asLines(meant)].join('\n'))
+  } else {
+    process.stdout.write(`${title}\n`)
+    await printer.print(meant, { outputter: 'key' })
   }
-  return meant
+  const replacing = act === 'accept' ? (meant[keyFolders.denied] ?? []) : []
+  for (const id of replacing) tell(await comparison(id, settings))
+  return yes || confirm('Proceed?', act !== 'delete' && replacing.length === 0)
 }
 
-function agreed(act: KeyAct, meant: Record<string, string[]>): Promise<boolean> {
-  tell(`The following keys are going to be ${DONE[act]}:`)
-  for (const [section, ids] of Object.entries(meant))
-    tell(`${section}:\n${ids.map((id) => `    ${id}`).join('\n')}`)
-  return confirm('Proceed?', act !== 'delete')
+const asLines = (lists: KeyLists): string[] =>
+  Object.entries(lists).flatMap(([section, ids]) => [`${section}:`, ...ids.map((id) => `    ${id}`)])
+
+/** A denied key is either that of a minion that was set up anew, or of somebody else: whoever accepts it must know. */
+async function comparison(id: string, { store, config }: KeySettings): Promise<string> {
+  const states = ['accepted', 'pending', 'rejected', 'denied'] as const
+  const keys = await Promise.all(states.map((state) => store.read(id, state)))
+  const rows = keys.map(
+    (key) => key && `    ${key.state.padEnd(9)} ${fingerprint(key.pem, config.hash_type)}`,
+  )
+  const others = keys.filter((key) => key && key.state !== 'denied').length
+  const what = others > 0 ? 'takes the place of another' : 'will be accepted'
+  return [
+    `The denied key of ${id} ${what}. Compare with that of minion.pub on the minion:`,
+    ...rows.filter((row) => row !== undefined),
+  ].join('\n')
 }
 
-function carryOut(act: KeyAct, ids: readonly string[], settings: KeySettings): Promise<KeyChange[]> {
-  const { store, include } = settings
+function carryOut(act: KeyAct, meant: KeyLists, { manager, include }: KeySettings): Promise<KeyChange[]> {
+  const keys = selectionOf(meant)
   if (act === 'accept') {
-    return store.accept(ids, { includeRejected: include.rejected, includeDenied: include.denied })
+    return manager.acceptKeys(keys, { includeRejected: include.rejected, includeDenied: include.denied })
   }
   if (act === 'reject') {
-    return store.reject(ids, { includeAccepted: include.accepted, includeDenied: include.denied })
+    return manager.rejectKeys(keys, { includeAccepted: include.accepted, includeDenied: include.denied })
   }
-  return store.remove(ids)
+  return manager.deleteKeys(keys)
 }
 
-/** The event bus if a master runs, a new AES key for the others, and nothing cached of who is gone. */
-async function tellOthers(act: KeyAct, changes: readonly KeyChange[], settings: KeySettings): Promise<void> {
-  const { config } = settings
-  const done = changes.filter(({ refused }) => refused === undefined)
-  const lost = done.filter(({ from, to }) => from === 'accepted' && to !== 'accepted')
-  if (lost.length > 0 && config.rotate_aes_key && settings.rotateAesKey) await askForRotation(config)
-  if (act === 'delete' && !settings.preserveMinions)
-    await forget(
-      done.map(({ id }) => id),
-      config,
-    )
-  const bus = await EventBus.connect(masterEventSockets(config)).catch(() => undefined)
-  if (!bus) return
-  for (const id of new Set(done.map(({ id }) => id))) await bus.fire(tags.key, { result: true, act, id })
-  await bus.close()
-}
-
-/** Wire protocol §9: the master looks for this file. */
-async function askForRotation(config: MasterConfig): Promise<void> {
-  await writeFile(rotationFlag(config), '', { mode: 0o400, flag: 'wx' }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') tell(`No new AES key was asked for: ${messageOf(error)}`)
-    },
-  )
-}
-
-async function forget(ids: readonly string[], config: MasterConfig): Promise<void> {
-  if (config.preserve_minion_cache || config.preserve_minions) return
-  try {
-    const data = MinionData.open(minionDataDirectory(config))
-    for (const id of new Set(ids)) await data.remove(id)
-    await data.close()
-  } catch (error) {
-    tell(`What is cached of the minions was not removed: ${messageOf(error)}`)
-  }
-}
-
+/** As text a line for each key; as data what Salt's wheel functions give, and for deleted keys where they were. */
 async function report(
   act: KeyAct,
+  meant: KeyLists,
   changes: readonly KeyChange[],
-  { printer, quiet }: KeySettings,
+  { printer, quiet, asData }: KeySettings,
 ): Promise<void> {
   for (const { refused } of changes) if (refused !== undefined) tell(refused)
-  const ids = [...new Set(changes.filter(({ refused }) => refused === undefined).map(({ id }) => id))]
+  const done = new Set<string>(changes.filter(({ refused }) => refused === undefined).map(({ id }) => id))
+  const lists = Object.entries(meant).map(([section, ids]) => [section, ids.filter((id) => done.has(id))])
+  const ids = [...new Set(lists.flatMap(([, names]) => names as string[]))]
   if (quiet || ids.length === 0) return
-  if (printer.chosen !== undefined) return printer.print({ [SECTION_OF[act]]: ids })
-  for (const id of ids) process.stdout.write(`Key for minion ${id} ${DONE[act]}.\n`)
+  if (asData) return printer.print(act === 'delete' ? Object.fromEntries(lists) : { [SECTION_OF[act]]: ids })
+  for (const [, names] of lists) {
+    for (const id of names as string[]) process.stdout.write(`Key for minion ${id} ${DONE[act]}.\n`)
+  }
 }
 
-const SECTION_OF = { accept: 'minions', reject: 'minions_rejected', delete: 'deleted' } as const
+const SECTION_OF = { accept: keyFolders.accepted, reject: keyFolders.rejected } as const

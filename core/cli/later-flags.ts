@@ -3,7 +3,7 @@ const LATER = new Set(
   [
     '-a --auth --eauth --external-auth -T --make-token --username --password', // external authentication
     '--batch-wait --batch-safe-limit --batch-safe-size --failhard',
-    '--saltfile --hard-crash --jid --profiling-path --enable-profiling --priv --pub --user',
+    '--saltfile --hard-crash --jid --profiling-path --enable-profiling --user',
     '--return --pillar-root --states-dir --set-metadata --skip-grains --refresh-grains-cache --proxyid',
   ].flatMap((line) => line.split(' ')),
 )

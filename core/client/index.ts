@@ -14,5 +14,13 @@ export type {
   Run,
   Stream,
 } from './contract.ts'
+export {
+  FunctionClient,
+  type Progress,
+  type RunnerClientSettings,
+  type RunOptions,
+} from './function-client.ts'
 export { LocalClient } from './local-client.ts'
-export { RunnerClient, type RunnerClientSettings, type RunnerResult } from './runner-client.ts'
+export type { RunnerResult } from './run-result.ts'
+export { RunnerClient } from './runner-client.ts'
+export { WheelClient } from './wheel-client.ts'

@@ -7,8 +7,13 @@ import type { JobCache } from '../jobs/job-cache.ts'
 import { sentenceOf } from '../jobs/job-states.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
+import { runningRuns } from '../jobs/running-runs.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import type { LocalClient } from './local-client.ts'
+import { createMasterCache } from './master-cache.ts'
+import { openCalls } from './master-call.ts'
+import { writeConfig } from './master-config-file.ts'
+import { matchTarget } from './master-target.ts'
 import { unreturned } from './unreturned.ts'
 
 export interface ServicesSettings {
@@ -16,6 +21,8 @@ export interface ServicesSettings {
   readonly log: Log
   /** Connects on first use; a runner that only reads the job cache needs no running master. */
   client(): Promise<LocalClient>
+  /** Of the runner the services are for. */
+  progress?(data: Readonly<Record<string, unknown>>): Promise<void>
   /** The stores, where this process has them open already: it must not open them twice. */
   readonly stores?: MasterStores | undefined
 }
@@ -31,32 +38,24 @@ export interface OpenServices {
 }
 
 /** What runners may ask of the master's host (`context.master`). Stores are opened on first use. */
-export function createMasterServices({ config, log, client, stores }: ServicesSettings): OpenServices {
-  let cache: Promise<JobCache> | undefined
-  let data: Promise<MinionData> | undefined
-  const jobs = async () => {
-    if (stores) return stores.jobs
-    cache ??= import('../jobs/job-cache.ts').then(({ JobCache }) => JobCache.open(jobCacheDirectory(config)))
-    return cache
-  }
-  const minions = async () => {
-    if (stores) return stores.minions
-    data ??= import('../jobs/minion-data.ts').then(({ MinionData }) =>
-      MinionData.open(minionDataDirectory(config)),
-    )
-    return data
-  }
+export function createMasterServices(settings: ServicesSettings): OpenServices {
+  const { config, log, client, progress = async () => {} } = settings
+  const { jobs, minions, banks, close } = lateStores(settings)
   const keys = new KeyStore(config.pki_dir)
   const local = localFileServer(config, log)
+  const acceptedIds = () => keys.list('accepted')
 
   const services: MasterServices = {
     async *run(request) {
-      const { arg, tgtType, timeout, gatherJobTimeout } = request
+      const { arg, kwarg, tgtType, timeout, gatherJobTimeout, ret, jid } = request
       const run = await (await client()).cmdIter({
         tgt: request.tgt,
         fun: request.fun,
         check: false, // a runner reads the refusal of each minion in its return
         ...(arg && { arg }),
+        ...(kwarg && { kwarg }),
+        ...(ret && { ret }),
+        ...(jid && { jid }),
         ...(tgtType && { tgtType }),
         ...(timeout !== undefined && { timeout }),
         ...(gatherJobTimeout !== undefined && { gatherJobTimeout }),
@@ -92,7 +91,17 @@ export function createMasterServices({ config, log, client, stores }: ServicesSe
         for (const job of (await jobs()).list(options)) yield job as StoredJob
       },
     },
-    acceptedIds: () => keys.list('accepted'),
+    progress,
+    match: async (tgt, tgt_type = 'glob', { delimiter } = {}) => {
+      const target = { tgt, tgt_type, ...(delimiter && { delimiter }) }
+      return matchTarget(target, { config, log, acceptedIds: await acceptedIds(), data: await minions() })
+    },
+    call: openCalls(config, log),
+    running: () => runningRuns(config),
+    cache: createMasterCache({ minions, banks }),
+    keys: {} as import('../author/master.ts').KeyAdmin,
+    writeConfig: (...given) => writeConfig(config, ...given),
+    acceptedIds,
     cachedGrains: async (id) => (await minions()).grains(id),
     connectedIds: async () => [...((await connectedIds(config)) ?? [])],
     fileServer: {
@@ -106,12 +115,39 @@ export function createMasterServices({ config, log, client, stores }: ServicesSe
     },
   }
 
+  return { services, close }
+}
+
+/** Each is opened when it is asked for first. Those of a master in this process are not ours to close. */
+function lateStores({ config, stores }: ServicesSettings) {
+  const opened: { close(): Promise<void> }[] = []
+  const late = <T extends { close(): Promise<void> }>(open: () => Promise<T>) => {
+    let store: Promise<T> | undefined
+    return () => {
+      store ??= open().then((one) => {
+        opened.push(one)
+        return one
+      })
+      return store
+    }
+  }
+  const directory = minionDataDirectory(config)
+  const jobs = late(async () => {
+    const { JobCache } = await import('../jobs/job-cache.ts')
+    return JobCache.open(jobCacheDirectory(config))
+  })
+  const minions = late(async () => {
+    const { MinionData } = await import('../jobs/minion-data.ts')
+    return MinionData.open(directory)
+  })
   return {
-    services,
-    async close() {
-      await (await cache)?.close()
-      await (await data)?.close()
-    },
+    jobs: stores ? async () => stores.jobs : jobs,
+    minions: stores ? async () => stores.minions : minions,
+    banks: late(async () => {
+      const { BankCache } = await import('../jobs/bank-cache.ts')
+      return BankCache.open(directory)
+    }),
+    close: async () => void (await Promise.all(opened.map((store) => store.close()))),
   }
 }
 

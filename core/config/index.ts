@@ -1,4 +1,5 @@
 export { keepAliveOf } from './keep-alive.ts'
+export { configDirectory } from './location.ts'
 export { loadMasterConfig, type MasterConfig } from './master-config.ts'
 export type { MasterOptions } from './master-options.ts'
 export { loadMinionConfig, type MinionConfig } from './minion-config.ts'

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { deepFreeze, loadOptions } from './load.ts'
 import { type ConfigLocation, configDirectory, type LoadSettings } from './location.ts'
 import { type MasterOptions, masterOptions } from './master-options.ts'
@@ -28,6 +28,7 @@ export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
   const config = {
     ...compiled,
     id: compiled.id || `${hostname()}_master`,
+    key_audit_log: compiled.key_audit_log || auditLog(compiled),
     keep_jobs_seconds: keepJobs(options, written),
     config_dir,
     conf_file,
@@ -47,6 +48,12 @@ function dangers({ ipc_mode, open_mode }: MasterOptions): string[] {
       ? ['open_mode is on: whoever reaches this master is accepted as any minion. Turn it off soon.']
       : []),
   ]
+}
+
+/** Beside the log, if that is a file. */
+function auditLog({ log_file, root_dir }: MasterOptions): string {
+  const folder = isAbsolute(log_file) ? dirname(log_file) : join(root_dir, '/var/log/salt')
+  return join(folder, 'key-audit.log')
 }
 
 /** Older configurations give hours. */

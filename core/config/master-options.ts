@@ -33,7 +33,8 @@ export const masterOptions = {
   sock_dir: path('/var/run/salt/master', 'Unix sockets of the event bus and the workers.'),
   pidfile: path('/var/run/salt-master.pid', 'Where the daemon writes its process id.'),
   log_file: path('/var/log/salt/master', 'The log file.'),
-  key_logfile: later(path('/var/log/salt/key', 'The log file of salt-key.')),
+  key_audit_log: path('', 'Every change of a key, as JSON lines; key-audit.log beside log_file if empty.'),
+  key_logfile: path('/var/log/salt/key', 'The log file of salt-key.'),
   extension_modules: path('/var/cache/salt/master/extmods', commonOptions.extension_modules.doc),
   default_include: text('master.d/*.conf', 'Files read after this one.'),
 
@@ -64,7 +65,7 @@ export const masterOptions = {
   job_cache_store_endtime: later(flag(false, 'Store when the last return came.')),
   ext_job_cache: later(text('', 'Returner the minions send to instead.')),
   unique_jid: flag(false, 'Append the process id to job ids.'),
-  runner_returns: later(flag(true, 'Store what runners return.')),
+  runner_returns: flag(true, 'Store what runners in the background return.'),
   event_return: later(textOrList('', 'Returners that get every event.')),
   event_return_queue: later(count(0, 'Events gathered before they go to the returner.')),
   event_return_queue_max_seconds: later(number(undefined, 'Longest time they are gathered.', { minimum: 0 })),

@@ -111,6 +111,8 @@ export const minionOptions = {
   sudo_user: later(text('', 'Run functions as this user.')),
   minion_sign_messages: flag(false, 'Sign returns.'),
   enable_legacy_startup_events: flag(true, 'Also send minion_start.'),
+  join_token: text('', 'What "salt-key --invite" printed: the master accepts this minion without a person.'),
+  join_token_file: path('', 'The file it stands in; SALT_JOIN_TOKEN may hold it, too.'),
   autosign_grains: list([], 'Grains sent with the sign-in, for autosign_grains_dir.'),
   start_event_grains: list([], 'Grains in the start event.'),
   startup_states: text('', 'States at the start; ignored, there are none yet.'),

@@ -53,7 +53,7 @@ function splitBody(body: Uint8Array): [tag: string, data: Buffer] {
 }
 
 /** UTC, ISO 8601 without zone, six fraction digits, none if exactly zero (as Python writes it). */
-function stamp(now: Date): string {
+export function stamp(now: Date): string {
   const [seconds = '', fraction] = now.toISOString().slice(0, -1).split('.')
   return fraction === '000' ? seconds : `${seconds}.${fraction}000`
 }

@@ -1,5 +1,5 @@
 export { EventBus } from './bus.ts'
-export type { Event } from './event.ts'
+export { type Event, stamp } from './event.ts'
 export { EventPublisher, type PublisherSettings } from './publisher.ts'
 export { isOwnTag, isReservedTag } from './reserved-tags.ts'
 export { type EventSockets, masterEventSockets, minionEventSockets } from './sockets.ts'

@@ -34,12 +34,15 @@ export const tags = {
   syndicForwarded: (id: string, tag: string) => `syndic/${id}/${tag}`,
 
   // Runners and wheel
+  run: (jid: string) => `salt/run/${jid}`,
+  wheel: (jid: string) => `salt/wheel/${jid}`,
   runNew: (jid: string) => `salt/run/${jid}/new`,
   runReturn: (jid: string) => `salt/run/${jid}/ret`,
   runProgress: (jid: string) => `salt/run/${jid}/progress`,
   runArgs: (jid: string) => `salt/run/${jid}/args`,
   wheelNew: (jid: string) => `salt/wheel/${jid}/new`,
   wheelReturn: (jid: string) => `salt/wheel/${jid}/ret`,
+  wheelProgress: (jid: string) => `salt/wheel/${jid}/progress`,
 
   // The master about itself
   stats: (worker: string) => `salt/stats/${worker}`,

@@ -1,4 +1,7 @@
+import type { JoinAnswer } from './invites.ts'
+import { joinReasons } from './join-token.ts'
 import type { KeyState } from './key-files.ts'
+import type { SignedBy } from './policy.ts'
 
 /** All that the decision about an offered key depends on (wire protocol §6.2). */
 export interface Facts {
@@ -9,7 +12,9 @@ export interface Facts {
   readonly openMode: boolean
   /** Asked only where it matters, so that what is used up by asking is not wasted. */
   autoReject(): Promise<boolean>
-  autoSign(): Promise<boolean>
+  autoSign(): Promise<SignedBy | false>
+  /** What its join token is good for; undefined if it shows none. A good one is used up. */
+  join(): Promise<JoinAnswer | undefined>
   /** So many keys are pending that no more are taken. */
   pendingFull(): Promise<boolean>
 }
@@ -24,6 +29,9 @@ export interface Decision {
   readonly file?: KeyState
   /** From where the key that was filed is to be removed. */
   readonly leave?: KeyState
+  /** What accepts it in place of a person. */
+  readonly by?: SignedBy
+  readonly join?: JoinAnswer
 }
 
 /** Decide about an offered, readable key. Nothing is done here. */
@@ -44,7 +52,12 @@ export async function decide(facts: Facts): Promise<Decision> {
 }
 
 function acceptAnyKey(filed: KeyState | undefined): Decision {
-  const common = { verdict: 'accepted', reason: 'open_mode accepts every key', file: 'accepted' } as const
+  const common = {
+    verdict: 'accepted',
+    reason: 'open_mode accepts every key',
+    file: 'accepted',
+    by: 'open_mode',
+  } as const
   return filed && filed !== 'accepted' ? { ...common, leave: filed } : common
 }
 
@@ -53,19 +66,38 @@ function denied(state: KeyState): Decision {
   return { verdict: 'denied', reason, file: 'denied' }
 }
 
-async function decideNew({ autoReject, autoSign, pendingFull }: Facts): Promise<Decision> {
-  if (await autoReject()) return { verdict: 'rejected', reason: 'autoreject_file names it', file: 'rejected' }
-  if (await autoSign())
-    return { verdict: 'accepted', reason: 'it is accepted automatically', file: 'accepted' }
-  if (await pendingFull()) return { verdict: 'full', reason: 'too many keys wait to be accepted' }
-  return { verdict: 'pending', reason: 'its key is new and waits to be accepted', file: 'pending' }
+async function decideNew(facts: Facts): Promise<Decision> {
+  if (await facts.autoReject())
+    return { verdict: 'rejected', reason: 'autoreject_file names it', file: 'rejected' }
+  const { accepted, join } = await withoutPerson(facts)
+  if (accepted) return accepted
+  if (await facts.pendingFull()) return { verdict: 'full', reason: 'too many keys wait to be accepted' }
+  const reason = `its key is new and waits to be accepted${because(join)}`
+  return { verdict: 'pending', reason, file: 'pending', ...(join && { join }) }
 }
 
-async function decidePending({ autoReject, autoSign }: Facts, same: boolean): Promise<Decision> {
-  if (await autoReject()) {
+async function decidePending(facts: Facts, same: boolean): Promise<Decision> {
+  if (await facts.autoReject()) {
     return { verdict: 'rejected', reason: 'autoreject_file names it', file: 'rejected', leave: 'pending' }
   }
   if (!same) return denied('pending')
-  if (!(await autoSign())) return { verdict: 'pending', reason: 'its key waits to be accepted' }
-  return { verdict: 'accepted', reason: 'it is accepted automatically', file: 'accepted', leave: 'pending' }
+  const { accepted, join } = await withoutPerson(facts)
+  if (accepted) return { ...accepted, leave: 'pending' }
+  const reason = `its key waits to be accepted${because(join)}`
+  return { verdict: 'pending', reason, ...(join && { join }) }
 }
+
+/** A join token is looked at last, since that uses it up. */
+async function withoutPerson({ autoSign, join }: Facts): Promise<{ accepted?: Decision; join?: JoinAnswer }> {
+  const accepted = { verdict: 'accepted', file: 'accepted' } as const
+  const by = await autoSign()
+  if (by) return { accepted: { ...accepted, reason: `it is accepted automatically (${by})`, by } }
+  const answer = await join()
+  if (!answer) return {}
+  if (answer.state !== 'good') return { join: answer }
+  const reason = `it shows the join token ${answer.invite}`
+  return { accepted: { ...accepted, reason, by: 'invite', join: answer } }
+}
+
+const because = (join: JoinAnswer | undefined): string =>
+  join && join.state !== 'good' ? `: its join token ${joinReasons[join.state]}` : ''

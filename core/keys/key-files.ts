@@ -7,7 +7,7 @@ import { isMinionId, type MinionId } from '../base/minion-id.ts'
 export type KeyState = 'accepted' | 'pending' | 'rejected' | 'denied'
 
 /** Salt's folders (wire protocol §14.2), the one that decides first. */
-const keyFolders = {
+export const keyFolders = {
   rejected: 'minions_rejected',
   accepted: 'minions',
   pending: 'minions_pre',

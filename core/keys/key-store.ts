@@ -3,8 +3,9 @@ import { fnmatch } from '../base/fnmatch.ts'
 import { isMinionId, type MinionId, parseMinionId } from '../base/minion-id.ts'
 import { PublicKey } from '../crypto/index.ts'
 import { type Decision, decide, type Verdict } from './decision.ts'
+import type { JoinAnswer } from './invites.ts'
 import { KeyFiles, type KeyState, keyStates } from './key-files.ts'
-import type { KeyPolicy, Offer } from './policy.ts'
+import type { KeyPolicy, Offer, SignedBy } from './policy.ts'
 
 /** What came of an offered key. */
 export type Outcome = {
@@ -12,23 +13,34 @@ export type Outcome = {
   readonly reason: string
   /** Where the offered key was filed just now; undefined if nothing changed on disk. */
   readonly filed?: KeyState
+  /** What is different on disk now; nothing when a minion only comes back. */
+  readonly changes: readonly KeyChange[]
+  /** What accepted it without a person. */
+  readonly by?: SignedBy | undefined
+  /** What its join token was good for, if it showed one that was looked at. */
+  readonly join?: JoinAnswer | undefined
 } & (
   | { readonly verdict: 'accepted'; readonly key: PublicKey }
   | { readonly verdict: Exclude<Verdict, 'accepted'> | 'invalid' }
 )
 
-/** What a command did to one key. */
+/** What was done to one key. */
 export interface KeyChange {
   readonly id: MinionId
-  readonly from: KeyState
+  /** Undefined: it is new. */
+  readonly from?: KeyState
   /** Undefined: deleted. */
   readonly to?: KeyState
+  readonly pem: string
   /** Why nothing was done. */
   readonly refused?: string
 }
 
-/** Minions by shell pattern, or by exact ids. */
-export type KeyMatch = string | readonly string[]
+/** Exactly these ids, by the state their key is in. */
+export type KeySelection = Readonly<Partial<Record<KeyState, readonly string[]>>>
+
+/** Minions by shell pattern, by exact ids, or by exact ids and states. */
+export type KeyMatch = string | readonly string[] | KeySelection
 
 /** Two processes that file a key for one id at once get in each other's way once; more is not expected. */
 const ATTEMPTS = 20
@@ -91,14 +103,15 @@ export class KeyStore {
 
   /** A minion signs in with a key: decide (wire protocol §6.2), and file it. */
   async offer(id: string, pem: string, policy: KeyPolicy, details: Omit<Offer, 'id'> = {}): Promise<Outcome> {
-    if (!isMinionId(id)) return { verdict: 'invalid', reason: 'its id is not valid' }
+    if (!isMinionId(id)) return { verdict: 'invalid', changes: [], reason: 'its id is not valid' }
     const accepted = this.accepted(id)
     const key = accepted?.pem === pem ? accepted : parse(pem)
-    if (!key) return { verdict: 'invalid', reason: 'it offered a key that cannot be read' }
+    if (!key) return { verdict: 'invalid', changes: [], reason: 'it offered a key that cannot be read' }
     const facts = await this.#facts({ id, ...details }, policy)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const decision = await decide({ ...facts, filed: await this.#filed(id, key) })
-      if (await this.#carryOut(id, pem, decision, policy.openMode)) return outcomeOf(decision, key)
+      const changes = await this.#carryOut(id, pem, decision, policy.openMode)
+      if (changes) return outcomeOf(decision, key, changes)
     }
     throw new SaltError(
       'KEY_REJECTED',
@@ -107,15 +120,33 @@ export class KeyStore {
     )
   }
 
-  /** Accept pending keys, and those of the other states if asked. A denied key replaces the accepted one. */
+  /** Accept pending keys, and those of the other states if asked. A denied key replaces every other of its id. */
   async accept(
     match: KeyMatch,
     { includeRejected = false, includeDenied = false } = {},
   ): Promise<KeyChange[]> {
-    const from: KeyState[] = ['pending']
+    // Denied keys first: what they replace is not accepted for a moment.
+    const from: KeyState[] = includeDenied ? ['denied', 'pending'] : ['pending']
     if (includeRejected) from.push('rejected')
-    if (includeDenied) from.push('denied')
-    return this.#each(match, from, (id, state) => this.#acceptOne(id, state))
+    return this.#each(match, from, (id, state) =>
+      state === 'denied' ? this.#acceptDenied(id) : this.#acceptOne(id, state),
+    )
+  }
+
+  /** File a key as accepted for an id that has none; with `force` in place of every other. Undefined if it has one. */
+  async add(id: MinionId, pem: string, force = false): Promise<KeyChange[] | undefined> {
+    if (!force) {
+      if ((await this.state(id)) || !(await this.#files.create('accepted', id, pem))) return undefined
+      return [{ id, to: 'accepted', pem }]
+    }
+    const before = await this.#files.read('accepted', id)
+    await this.#files.replace('accepted', id, pem)
+    const replaced = await this.#removeOthers(id, ['pending', 'rejected', 'denied'])
+    return [
+      ...(before === undefined ? [] : [{ id, from: 'accepted', pem: before } as const]),
+      ...replaced,
+      { id, to: 'accepted', pem },
+    ]
   }
 
   async reject(
@@ -130,51 +161,72 @@ export class KeyStore {
 
   /** Delete keys, whatever their state, or of the given states only. */
   async remove(match: KeyMatch, states: readonly KeyState[] = keyStates): Promise<KeyChange[]> {
-    return this.#each(match, states, async (id, from) =>
-      (await this.#files.remove(from, id)) ? { id, from } : undefined,
-    )
+    return this.#each(match, states, (id, from) => this.#removeOne(id, from))
   }
 
   async #each(
     match: KeyMatch,
     states: readonly KeyState[],
-    change: (id: MinionId, from: KeyState) => Promise<KeyChange | undefined>,
+    change: (id: MinionId, from: KeyState) => Promise<readonly KeyChange[]>,
   ): Promise<KeyChange[]> {
     const changes: KeyChange[] = []
     for (const state of states) {
-      for (const id of await this.#matching(match, state)) {
-        const done = await change(id, state)
-        if (done) changes.push(done)
-      }
+      for (const id of await this.#matching(match, state)) changes.push(...(await change(id, state)))
     }
     return changes
   }
 
   async #matching(match: KeyMatch, state: KeyState): Promise<MinionId[]> {
-    if (typeof match !== 'string') return match.map(parseMinionId)
-    const ids = await this.#files.list(state)
-    return ids.filter((id) => fnmatch(id, match))
+    if (typeof match === 'string') {
+      const ids = await this.#files.list(state)
+      return ids.filter((id) => fnmatch(id, match))
+    }
+    const ids = isList(match) ? match : (match[state] ?? [])
+    return ids.map(parseMinionId)
   }
 
-  async #acceptOne(id: MinionId, from: KeyState): Promise<KeyChange | undefined> {
+  async #acceptOne(id: MinionId, from: KeyState): Promise<KeyChange[]> {
     const pem = await this.#files.read(from, id)
-    if (pem === undefined) return undefined
+    if (pem === undefined) return []
     const key = parse(pem)
-    if (!key) return { id, from, refused: `The key of ${id} cannot be read as an RSA public key; delete it.` }
-    if (from === 'denied') await this.#files.replace('accepted', id, pem)
-    else if (!(await this.#files.create('accepted', id, pem)) && !this.#isAccepted(id, key)) {
-      return { id, from, refused: `Another key is accepted for ${id}; delete that one first.` }
+    if (!key) return [{ id, from, pem, refused: unreadable(id) }]
+    if (!(await this.#files.create('accepted', id, pem)) && !this.#isAccepted(id, key)) {
+      return [{ id, from, pem, refused: `Another key is accepted for ${id}; delete that one first.` }]
     }
     await this.#files.remove(from, id)
-    return { id, from, to: 'accepted' }
+    return [{ id, from, to: 'accepted', pem }]
   }
 
-  async #rejectOne(id: MinionId, from: KeyState): Promise<KeyChange | undefined> {
+  async #acceptDenied(id: MinionId): Promise<KeyChange[]> {
+    const pem = await this.#files.read('denied', id)
+    if (pem === undefined) return []
+    if (!parse(pem)) return [{ id, from: 'denied', pem, refused: unreadable(id) }]
+    const before = await this.#files.read('accepted', id)
+    await this.#files.replace('accepted', id, pem)
+    const replaced = await this.#removeOthers(id, ['pending', 'rejected'])
+    await this.#files.remove('denied', id)
+    return [
+      ...(before === undefined ? [] : [{ id, from: 'accepted', pem: before } as const]),
+      ...replaced,
+      { id, from: 'denied', to: 'accepted', pem },
+    ]
+  }
+
+  async #removeOthers(id: MinionId, states: readonly KeyState[]): Promise<KeyChange[]> {
+    return (await Promise.all(states.map((state) => this.#removeOne(id, state)))).flat()
+  }
+
+  async #removeOne(id: MinionId, from: KeyState): Promise<KeyChange[]> {
     const pem = await this.#files.read(from, id)
-    if (pem === undefined) return undefined
+    return pem !== undefined && (await this.#files.remove(from, id)) ? [{ id, from, pem }] : []
+  }
+
+  async #rejectOne(id: MinionId, from: KeyState): Promise<KeyChange[]> {
+    const pem = await this.#files.read(from, id)
+    if (pem === undefined) return []
     await this.#files.replace('rejected', id, pem)
     await this.#files.remove(from, id)
-    return { id, from, to: 'rejected' }
+    return [{ id, from, to: 'rejected', pem }]
   }
 
   #isAccepted(id: MinionId, key: PublicKey): boolean {
@@ -188,6 +240,7 @@ export class KeyStore {
       openMode: policy.openMode,
       autoReject: once(() => policy.autoReject(offer)),
       autoSign: once(() => policy.autoSign(offer)),
+      join: once(() => policy.join(offer)),
       pendingFull: once(() => this.#pendingFull(policy.maxPending)),
     }
   }
@@ -200,17 +253,30 @@ export class KeyStore {
     return undefined
   }
 
-  /** False if another process was faster, and the decision no longer holds. */
-  async #carryOut(id: MinionId, pem: string, { file, leave }: Decision, openMode: boolean): Promise<boolean> {
-    if (file === 'denied' || (file === 'accepted' && openMode)) await this.#replaceIfOther(file, id, pem)
-    else if (file && !(await this.#files.create(file, id, pem))) return false
+  /** What has changed. Undefined if another process was faster, and the decision no longer holds. */
+  async #carryOut(
+    id: MinionId,
+    pem: string,
+    { file, leave }: Decision,
+    openMode: boolean,
+  ): Promise<KeyChange[] | undefined> {
+    if (!file) return []
+    const change: KeyChange = { id, ...(leave && { from: leave }), to: file, pem }
+    if (file === 'denied' || (file === 'accepted' && openMode)) {
+      const replaced = await this.#replaceIfOther(file, id, pem)
+      if (leave) await this.#files.remove(leave, id)
+      return replaced || leave ? [change] : []
+    }
+    if (!(await this.#files.create(file, id, pem))) return undefined
     if (leave) await this.#files.remove(leave, id)
-    return true
+    return [change]
   }
 
   /** A minion that keeps trying costs no writing. */
-  async #replaceIfOther(state: KeyState, id: MinionId, pem: string): Promise<void> {
-    if ((await this.#files.read(state, id)) !== pem) await this.#files.replace(state, id, pem)
+  async #replaceIfOther(state: KeyState, id: MinionId, pem: string): Promise<boolean> {
+    if ((await this.#files.read(state, id)) === pem) return false
+    await this.#files.replace(state, id, pem)
+    return true
   }
 
   /** Takes a place among the pending keys, if there is one: many may ask at once. */
@@ -236,8 +302,14 @@ function parse(pem: string): PublicKey | undefined {
   }
 }
 
-function outcomeOf({ verdict, reason, file }: Decision, key: PublicKey): Outcome {
-  const common = { reason, ...(file && { filed: file }) }
+const unreadable = (id: MinionId): string =>
+  `The key of ${id} cannot be read as an RSA public key; delete it.`
+
+const isList = (match: readonly string[] | KeySelection): match is readonly string[] => Array.isArray(match)
+
+function outcomeOf(decision: Decision, key: PublicKey, changes: readonly KeyChange[]): Outcome {
+  const { verdict, reason, file, by, join } = decision
+  const common = { reason, changes, by, join, ...(file && { filed: file }) }
   return verdict === 'accepted' ? { ...common, verdict, key } : { ...common, verdict }
 }
 

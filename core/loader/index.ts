@@ -1,5 +1,6 @@
 export { splitArguments } from './arguments.ts'
 export { callsOf, type PublishedCall, refusalsHere } from './check-call.ts'
+export { collectGrains } from './collect-grains.ts'
 export { createContext } from './context.ts'
 export type { Catalogue } from './describe.ts'
 export type { LoadedFunction } from './functions.ts'

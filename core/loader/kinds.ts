@@ -29,7 +29,7 @@ const table = [
     whitelistKey: 'whitelist_modules',
   },
   functions('runners', 'runner'),
-  functions('wheel', 'wheel'),
+  functions('wheel', 'wheel', 'plugins/wheel'),
   functions('states', 'states'),
   functions('utils', 'utils'),
   plugins('returners', 'returner'),
@@ -69,8 +69,8 @@ function keys(tag: string): { dirsKey: string; disableKey: string } {
   return { dirsKey: `${tag}_dirs`, disableKey: `disable_${tag}${tag.endsWith('s') ? '' : 's'}` }
 }
 
-function functions<const N extends string>(name: N, tag: string) {
-  return { name, shape: 'functions', builtIn: name, folders: [name], ...keys(tag) } as const
+function functions<const N extends string>(name: N, tag: string, builtIn: string = name) {
+  return { name, shape: 'functions', builtIn, folders: [name], ...keys(tag) } as const
 }
 
 function plugins<const N extends string>(

@@ -1,23 +1,23 @@
 import type { Log } from '../author/context.ts'
 import type { Clock } from '../base/clock.ts'
+import { currentUser } from '../base/current-user.ts'
 import type { Disposer } from '../base/disposer.ts'
 import type { AesKeys } from '../channel/aes-keys.ts'
-import type { Decision } from '../channel/sign-in-server.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { FileServer } from '../fileserver/index.ts'
+import { startRun } from '../jobs/background.ts'
 import { Catalogues } from '../jobs/catalogues.ts'
-import { connectedIds } from '../jobs/connected.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { JobCache } from '../jobs/job-cache.ts'
 import { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
-import { createKeyPolicy, KeyStore, loadMasterKeys, RootKeys, SessionKeys } from '../keys/index.ts'
+import { Invites, KeyAudit, KeyStore, loadMasterKeys, RootKeys, SessionKeys } from '../keys/index.ts'
 import { openLoader } from '../loader/index.ts'
 import { openMatchers } from '../targets/open-match.ts'
 import type { Verdict } from '../wire/catalogue.ts'
-import type { SignInRequest } from '../wire/sign-in.ts'
 import { Access } from './access.ts'
 import { damageTo } from './directories.ts'
+import { keyDecisions } from './key-decisions.ts'
 import { ReplayGuard } from './replay-guard.ts'
 import type { WorkerRoom } from './room.ts'
 import { Verdicts } from './verdicts.ts'
@@ -63,6 +63,7 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     log,
     masterKey: masterKeys.key,
     keys,
+    keyAudit: new KeyAudit(config.key_audit_log, { user: currentUser() }, (problem) => log.error(problem)),
     matcher,
     jobs: disposer.own(JobCache.open(jobCacheDirectory(config), { clock, onDamage })),
     minions: disposer.own(MinionData.open(minionDataDirectory(config), { onDamage })),
@@ -76,9 +77,11 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,
+    startRun,
     nextJid: jidSource(config, clock),
   }
-  const decide = keyDecisions(around, keys)
+  const invites = disposer.own(new Invites(config.pki_dir, { clock, onDamage }))
+  const decide = keyDecisions(around, { keys, invites, keyAudit: room.keyAudit })
   return { room, sessions, answer: createWorker({ room, masterKeys, sessions, aesKeys, decide, log, clock }) }
 }
 
@@ -86,22 +89,4 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
 function jidSource({ unique_jid }: MasterConfig, clock: Clock): () => string {
   const next = createJidSource(clock)
   return unique_jid ? () => `${next()}_${process.pid}` : next
-}
-
-/** Decides about offered keys, and says so in the log. */
-function keyDecisions({ config, log, clock, maxPending }: WorkerSurroundings, keys: KeyStore) {
-  const policy = createKeyPolicy({
-    config,
-    clock,
-    connectedIds: () => connectedIds(config),
-    warn: (message) => log.warn(message),
-    ...(maxPending !== undefined && { maxPending }),
-  })
-  return async ({ id, pub, autosignGrains }: SignInRequest): Promise<Decision> => {
-    const outcome = await keys.offer(id, pub, policy, autosignGrains ? { autosignGrains } : {})
-    const { verdict, reason, filed } = outcome
-    const say = filed || verdict === 'denied' ? log.info : log.debug
-    say(`Authentication request from ${JSON.stringify(id)}: ${verdict}, because ${reason}`)
-    return outcome
-  }
 }

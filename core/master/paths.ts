@@ -10,6 +10,3 @@ export const publishQueue = (config: MasterConfig): string =>
   ipc(config, 'publish_pull.ipc', config.tcp_master_publish_pull)
 export const workersBackend = (config: MasterConfig): string =>
   ipc(config, 'workers.ipc', config.tcp_master_workers)
-
-/** Its existence asks for a new AES key (wire protocol §9, "Key rotation"). */
-export const rotationFlag = (config: MasterConfig): string => join(config.cachedir, '.dfn')

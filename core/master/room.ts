@@ -3,9 +3,11 @@ import type { Params } from '../author/params.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { PrivateKey, PublicKey } from '../crypto/index.ts'
 import type { FileServer } from '../fileserver/index.ts'
+import type { FunctionRun, StartedRun } from '../jobs/background.ts'
 import type { Catalogues } from '../jobs/catalogues.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
+import type { KeyAudit } from '../keys/key-audit.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
@@ -20,6 +22,8 @@ export interface WorkerRoom {
   readonly log: Log
   readonly masterKey: PrivateKey
   readonly keys: KeyStore
+  /** Is told every change of a key. */
+  readonly keyAudit: KeyAudit
   readonly jobs: JobCache
   readonly minions: MinionData
   readonly catalogues: Catalogues
@@ -36,6 +40,8 @@ export interface WorkerRoom {
   paramsOf(fun: string): Promise<Params | undefined>
   /** Hand a job to the publisher; `minions` are those it is for, where that is known by id, `words` what was typed. */
   publish(job: JobLoad, minions?: readonly string[], words?: JobWords): Promise<void>
+  /** Start a runner or wheel function in a process of its own. */
+  startRun(run: FunctionRun): Promise<StartedRun>
   /** The next job id of this process. */
   nextJid(): string
   /** A key was deleted: ask for a new AES key. */

@@ -1,15 +1,15 @@
 /** Entry of an MWorker: answers requests that the supervisor's device hands over. */
-import { writeFile } from 'node:fs/promises'
 import { systemClock } from '../base/clock.ts'
 import { Disposer } from '../base/disposer.ts'
 import { messageOf } from '../base/errors.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
+import { askForRotation } from '../keys/rotation.ts'
 import { openWorker } from '../transport/device.ts'
 import { openQueueSender } from '../transport/zeromq/queue.ts'
 import { announceForgotten } from './announcements.ts'
 import { type ChildPart, type ChildStart, runChild, tellSupervisor } from './child.ts'
 import { openMasterWorker } from './open-worker.ts'
-import { publishQueue, rotationFlag, workersBackend } from './paths.ts'
+import { publishQueue, workersBackend } from './paths.ts'
 import { packJob } from './publisher.ts'
 
 async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPart> {
@@ -35,7 +35,7 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
       fire,
       passOn: (id, verdict) => tellSupervisor({ type: 'verdict', id, verdict }),
       publish: (...job) => queue.send(packJob(...job)),
-      requestRotation: () => writeFile(rotationFlag(config), '', { mode: 0o400 }).catch(() => {}),
+      requestRotation: () => askForRotation(config).catch(() => {}),
     },
     disposer,
   )

@@ -13,7 +13,14 @@ import { Datastore } from '../jobs/datastore.ts'
 import { ReturnSpool, type SpoolEntry } from '../jobs/return-spool.ts'
 import { SeenJobs } from '../jobs/seen-jobs.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
-import { type Catalogue, type Loader, openLoader, type PublishedCall, refusalsHere } from '../loader/index.ts'
+import {
+  type Catalogue,
+  collectGrains,
+  type Loader,
+  openLoader,
+  type PublishedCall,
+  refusalsHere,
+} from '../loader/index.ts'
 import { strftime } from '../log/strftime.ts'
 import { checkAfterCrash } from '../store/index.ts'
 import type { TargetMatcher } from '../targets/index.ts'
@@ -30,7 +37,6 @@ import { answerCheck } from './call-check.ts'
 import { CatalogueReporter } from './catalogue-reporter.ts'
 import { Deliverer } from './deliverer.ts'
 import { createFileServices } from './files.ts'
-import { collectGrains } from './grains.ts'
 import { type ExecutorSettings, JobExecutor } from './job-executor.ts'
 import { JobPool } from './job-pool.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { type Credentials, type KnownMaster, signIn } from '../channel/sign-in-client.ts'
+import { type Credentials, type KnownMaster, type SignInOutcome, signIn } from '../channel/sign-in-client.ts'
 import type { MinionConfig } from '../config/index.ts'
 import type { PrivateKey, PublicKey } from '../crypto/index.ts'
+import { isJoinRefusal, joinReasons } from '../keys/join-token.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import type { Algorithms } from '../wire/envelope.ts'
+import { joinOf } from './join.ts'
 
 export interface PersistentSignInSettings {
   readonly config: MinionConfig
@@ -55,7 +57,7 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
       return outcome.credentials
     }
     if (outcome) {
-      report(settings, outcome.state, wait)
+      report(settings, outcome, wait)
       await pause(wait)
       wait = Math.min(wait * 2, config.acceptance_wait_time_max || config.acceptance_wait_time)
       continue
@@ -88,6 +90,7 @@ async function attempts(settings: PersistentSignInSettings) {
 async function attempt(settings: PersistentSignInSettings) {
   const { config, id, key, known, signingKey, client, algorithms, token } = settings
   const masterWasKnown = (await known.read()) !== undefined
+  const join = await joinOf(config, settings.log)
   const outcome = await signIn({
     client,
     timeoutMs: config.auth_timeout * 1000,
@@ -101,6 +104,7 @@ async function attempt(settings: PersistentSignInSettings) {
       fingerprint: { expected: config.master_finger, hash: config.hash_type },
     }),
     ...autosignGrains(settings),
+    ...(join && { join }),
     token,
   })
   // Only a refusal signed by a master this minion knows is believed; anybody can send another.
@@ -109,20 +113,27 @@ async function attempt(settings: PersistentSignInSettings) {
   return outcome
 }
 
+type Refused = Exclude<SignInOutcome, { state: 'accepted' }>
+
 /** Why there is nothing to do but wait; with `once` that is an error. */
 function report(
   { log, address, id, once }: PersistentSignInSettings,
-  state: 'pending' | 'rejected' | 'full',
+  { state, join }: Refused,
   wait: number,
 ): void {
   const sentences = {
-    pending: `The master ${address} has this minion's key, and nobody has accepted it yet (salt-key -a ${id}).`,
+    pending: `The master ${address} has this minion's key, and nobody has accepted it yet (salt-key -a ${id}).${joinSentence(join)}`,
     full: `The master ${address} takes no more minions (max_minions).`,
     rejected: new Rejected(address).message,
   }
   if (once) throw new SaltError('AUTHENTICATION_FAILED', sentences[state])
   const say = state === 'pending' ? log.warn : log.error
   say(`${sentences[state]} Asking again in ${wait} seconds.`)
+}
+
+/** What became of the join token, as far as the master says. */
+function joinSentence(join: string | undefined): string {
+  return isJoinRefusal(join) ? ` The join token did not help: it ${joinReasons[join]}.` : ''
 }
 
 function unreachable({ address, config }: PersistentSignInSettings): SaltError {

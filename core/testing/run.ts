@@ -96,6 +96,7 @@ async function contextOf(surroundings: Surroundings, log: Log, seen: Seen): Prom
   const opts = optsOf(surroundings)
   const id = String(opts.id)
   const fire = (event: FiredEvent) => seen.events.push(event) > 0
+  const host = master && fakeMaster(fire, master)
   const base = {
     opts,
     id,
@@ -114,7 +115,7 @@ async function contextOf(surroundings: Surroundings, log: Log, seen: Seen): Prom
       return services
     },
     get master(): MasterServices {
-      if (master) return fakeMaster(fire, master)
+      if (host) return host
       throw only('master', 'runners; a test makes one of a function with { master: {} }')
     },
   }

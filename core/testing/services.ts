@@ -1,6 +1,7 @@
 /** What stands for the minion and the master of a function that is tested: nothing happens, but it is noted down. */
 import type { MasterServices, MinionServices } from '../author/context.ts'
 import type { FileClient } from '../author/files.ts'
+import type { KeyAdmin, MasterCache } from '../author/master.ts'
 import { SaltError } from '../base/errors.ts'
 
 /** An event that was fired, and on whose bus. */
@@ -50,6 +51,15 @@ export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterSe
       unreturned: async () => [],
       async *list() {},
     },
+    progress: async (data) => void fire({ bus: 'master', tag: 'salt/run/progress', data }),
+    match: async () => ({ minions: [], unknown: [], missing: [] }),
+    call: async (fun) => {
+      throw missing(`master.call('${fun}')`, 'master: { call: async (fun, args) => … }')
+    },
+    running: async () => [],
+    cache: fakeCache(),
+    keys: noKeys,
+    writeConfig: async (name) => `${name}.conf`,
     acceptedIds: async () => [],
     cachedGrains: async () => undefined,
     connectedIds: async () => [],
@@ -68,6 +78,29 @@ const noFiles = new Proxy({} as FileClient, {
     throw missing(`minion.files.${String(name)}()`, 'minion: { files: { … } }')
   },
 })
+
+const noKeys = new Proxy({} as KeyAdmin, {
+  get: (_, name) => async () => {
+    throw missing(`master.keys.${String(name)}()`, 'master: { keys: { … } }')
+  },
+})
+
+/** In memory. */
+function fakeCache(): MasterCache {
+  const values = new Map<string, unknown>()
+  const below = (bank: string) => [...values.keys()].filter((path) => path.startsWith(`${bank}/`))
+  return {
+    list: async (bank) => [
+      ...new Set(below(bank).map((path) => path.slice(bank.length + 1).split('/')[0] as string)),
+    ],
+    fetch: async (bank, key) => values.get(`${bank}/${key}`),
+    store: async (bank, key, data) => void values.set(`${bank}/${key}`, data),
+    flush: async (bank, key) => {
+      const paths = key === undefined ? below(bank) : [`${bank}/${key}`]
+      return paths.filter((path) => values.delete(path)).length > 0
+    },
+  }
+}
 
 const missing = (what: string, how: string) =>
   new SaltError('INVOCATION', `The test has nothing for context.${what}: give the test { ${how} }.`)

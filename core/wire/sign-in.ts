@@ -12,7 +12,12 @@ export interface SignInRequest {
   /** OAEP under the master's public key of the minion's random token. */
   readonly token?: Buffer
   readonly autosignGrains?: Readonly<Record<string, unknown>>
+  /** That the minion holds a join token: ours, Python masters do not look at it. */
+  readonly joinProof?: { readonly invite: string; readonly proof: string }
 }
+
+/** `<id of the invitation>.<HMAC>`, both hex. */
+const JOIN_PROOF = /^([0-9a-f]{12})\.([0-9a-f]{64})$/
 
 export function makeSignIn(request: SignInRequest): Record<string, unknown> {
   return {
@@ -24,6 +29,7 @@ export function makeSignIn(request: SignInRequest): Record<string, unknown> {
     autosign_grains: request.autosignGrains,
     token: request.token,
     pub: request.pub,
+    join_proof: request.joinProof && `${request.joinProof.invite}.${request.joinProof.proof}`,
   }
 }
 
@@ -45,6 +51,7 @@ export function readSignIn(load: Readonly<Record<string, unknown>>): SignInReque
   if (!algorithms) return badAlgorithm(load)
   const token = load.token === undefined ? undefined : asBytes(load.token)
   const grains = load.autosign_grains
+  const [, invite, proof] = JOIN_PROOF.exec(asText(load.join_proof, 128) ?? '') ?? []
   return {
     id,
     nonce,
@@ -53,6 +60,7 @@ export function readSignIn(load: Readonly<Record<string, unknown>>): SignInReque
     ...(token && { token }),
     ...(typeof grains === 'object' &&
       grains !== null && { autosignGrains: grains as Record<string, unknown> }),
+    ...(invite && proof && { joinProof: { invite, proof } }),
   }
 }
 

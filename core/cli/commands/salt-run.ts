@@ -1,8 +1,9 @@
 import { Command } from '@oclif/core/command'
-import { boolean } from '@oclif/core/flags'
+import { boolean, string } from '@oclif/core/flags'
 import { currentUser } from '../../base/current-user.ts'
-import { RunnerClient } from '../../client/runner-client.ts'
+import { type FunctionClient, RunnerClient, WheelClient } from '../../client/index.ts'
 import type { MasterConfig } from '../../config/index.ts'
+import { isJid } from '../../jobs/jid.ts'
 import { openLoader } from '../../loader/index.ts'
 import { typedWords } from '../../loader/typed.ts'
 import { parseWords } from '../../loader/words.ts'
@@ -20,12 +21,18 @@ export default class SaltRun extends Command {
   static override id = 'salt-run'
   static override strict = false
   static override description = "Run a function on the master's host."
-  static override usage = 'salt-run [options] [<function> [arguments]]'
-  static override examples = ['salt-run manage.status', "salt-run jobs.list_jobs search_function='cmd.*'"]
+  static override usage = 'salt-run [options] [[wheel] <function> [arguments]]'
+  static override examples = [
+    'salt-run manage.status',
+    "salt-run jobs.list_jobs search_function='cmd.*'",
+    'salt-run --async survey.hash tgt=web* fun=pkg.version vim',
+    "salt-run wheel key.accept 'web*'",
+  ]
   static override flags = {
     doc: boolean({ char: 'd', description: 'Show the documentation of the function, or of all.' }),
     timeout: number({ char: 't', description: 'Seconds to wait for minions (config: timeout).' }),
-    async: boolean({ description: 'Not yet.' }),
+    jid: string({ description: 'The job id to run under, and to look it up by.' }),
+    async: boolean({ description: 'Run it in the background and print the job id.' }),
     'skip-grains': boolean({ description: 'Does nothing: no grains are collected.' }),
     quiet: boolean({ char: 'q', description: 'Print nothing.' }),
     ...functionFlags,
@@ -33,17 +40,25 @@ export default class SaltRun extends Command {
 
   override async run(): Promise<number> {
     const { flags, raw } = await this.parse(SaltRun)
-    if (flags.async) throw new UsageError('Runners in the background are not there yet; leave out --async.')
-    const [fun, ...words] = await wordsFrom(raw, flags['args-stdin'])
+    const { jid } = flags
+    if (jid !== undefined && !isJid(jid))
+      throw new UsageError(`--jid needs a job id, 20 digits (YYYYMMDDhhmmssffffff), not '${jid}'.`)
+    const [first, ...rest] = await wordsFrom(raw, flags['args-stdin'])
+    const wheel = first === 'wheel'
+    const [fun, ...words] = wheel ? rest : first === undefined ? [] : [first, ...rest]
     const chosen = flags.quiet ? { ...flags, out: 'quiet' } : flags
     const timeout = flags.timeout === undefined ? {} : { timeout: flags.timeout }
     const tools = await openMasterTools('salt-run', chosen, timeout)
-    if (flags.doc || fun === undefined) {
-      return showDocs(await matchingDocs(openLoader('runners', tools).view, fun), tools.printer)
-    }
+    if (flags.doc || fun === undefined) return showDocs(await docs(tools, wheel, fun), tools.printer)
     runAs(tools.config.user)
     const noParse = flags['no-parse']?.split(',')
-    return run(tools, { fun, ...parseWords(words, noParse), words: typedWords(words, noParse) })
+    const call = { fun, ...parseWords(words, noParse), words: typedWords(words, noParse), jid }
+    const client = await clientFor(tools, wheel, fun)
+    try {
+      return await (flags.async ? start(client, call) : run(client, call, tools, flags.quiet))
+    } finally {
+      await client.close()
+    }
   }
 }
 
@@ -52,6 +67,38 @@ interface Call {
   readonly args: readonly unknown[]
   readonly kwargs: Readonly<Record<string, unknown>>
   readonly words: TypedWords | undefined
+  readonly jid: string | undefined
+}
+
+/** Wheel functions are reached by their names as well, where no runner has the same. */
+async function clientFor(tools: Tools<MasterConfig>, wheel: boolean, fun: string): Promise<FunctionClient> {
+  const settings = { config: tools.config, log: tools.log, user: currentUser() }
+  const runners = new RunnerClient(settings)
+  if (!wheel && (await runners.has(fun))) return runners
+  const wheels = new WheelClient(settings)
+  return wheel || (await wheels.has(fun)) ? wheels : runners
+}
+
+/** Of the runners; of the wheel functions only where they are asked for. */
+async function docs(tools: Tools<MasterConfig>, wheel: boolean, word: string | undefined) {
+  const wheels = openLoader('wheel', tools).view
+  if (wheel) return matchingDocs(wheels, word)
+  const runners = openLoader('runners', tools).view
+  if (word === undefined) return matchingDocs(runners, word)
+  const known = [...(await runners.functions(word)), ...(await runners.functions(`${word}.*`))]
+  const isWheel = known.length === 0 && (await wheels.modules(word.split('.')[0])).length > 0
+  return matchingDocs(isWheel ? wheels : runners, word)
+}
+
+/** The job id is the data; how to get at the result is for people. */
+async function start(
+  client: FunctionClient,
+  { fun, args, kwargs, words, jid: wanted }: Call,
+): Promise<number> {
+  const { jid, tag } = await client.start(fun, args, kwargs, { words, jid: wanted })
+  process.stdout.write(`${jid}\n`)
+  tell(`It runs in the background under the tag ${tag}. Look up the result: salt-run jobs.lookup_jid ${jid}`)
+  return exitCodes.ok
 }
 
 /** A runner that does not end by itself on Ctrl-C is left behind after so long. */
@@ -59,20 +106,29 @@ const TIDY_MS = 1000
 
 /** Ctrl-C reaches the runner as its signal. */
 async function run(
-  { config, log, printer }: Tools<MasterConfig>,
-  { fun, args, kwargs, words }: Call,
+  client: FunctionClient,
+  { fun, args, kwargs, words, jid }: Call,
+  { printer }: Tools<MasterConfig>,
+  quiet: boolean,
 ): Promise<number> {
-  const client = new RunnerClient({ config, log, user: currentUser() })
   const { signal } = interruption()
-  try {
-    const { return: value, success, retcode, outputter } = await client.run(fun, args, kwargs, signal, words)
-    if (signal.aborted && !success) return exitCodes.interrupted
-    if (!success && typeof value === 'string') tell(value)
-    else if (value !== null) await printer.print(value, { outputter, retcode })
-    return success ? exitCodes.ok : retcode || exitCodes.failed
-  } finally {
-    await client.close()
+  const onProgress = (data: object) => {
+    if (!quiet) tell(progressLine(data))
   }
+  const options = { signal, words, onProgress, ...(jid !== undefined && { jid, store: true }) }
+  const { return: value, success, retcode, outputter } = await client.run(fun, args, kwargs, options)
+  if (signal.aborted && !success) return exitCodes.interrupted
+  if (!success && typeof value === 'string') tell(value)
+  else if (value !== null) await printer.print(value, { outputter, retcode })
+  return success ? exitCodes.ok : retcode || exitCodes.failed
+}
+
+/** `{message}` is what runners mostly tell, and `{return}` what they yield. */
+function progressLine(data: object): string {
+  const told = 'message' in data ? data.message : 'return' in data ? data.return : data
+  return typeof told === 'string'
+    ? told
+    : JSON.stringify(told, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
 function interruption(): AbortController {

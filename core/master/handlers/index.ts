@@ -9,21 +9,10 @@ import { planHandler } from './plan.ts'
 import { publishHandler } from './publish.ts'
 import { returnHandler } from './return.ts'
 import { revokeAuthHandler } from './revoke-auth.ts'
+import { runFunctionHandlers } from './run-function.ts'
 
 /** What is answered to a command that exists in the protocol and is not offered here. */
 const notOffered = async () => ({})
-
-/** `wheel` and `runner`: no credentials are good for them here; `salt-run` and `salt-key` work on this host instead. */
-const refusesCredentials: ClearHandler = async (load) => {
-  const kind = 'token' in load ? 'token' : 'eauth' in load ? 'eauth' : 'user'
-  return { error: authenticationErrors[kind] }
-}
-
-const authenticationErrors = {
-  token: { name: 'TokenAuthenticationError', message: 'Authentication failure of type "token" occurred.' },
-  eauth: { name: 'EauthAuthenticationError', message: 'Authentication failure of type "eauth" occurred.' },
-  user: { name: 'UserAuthenticationError', message: 'Authentication failure of type "user" occurred' },
-} as const
 
 /** Every clear command of the protocol (§8), and `_plan` of our own, except `_auth`, which has a room of its own. */
 export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandler> {
@@ -33,8 +22,7 @@ export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandle
     ['_plan', planHandler(room)],
     ['get_token', async (load) => (typeof load.token === 'string' ? {} : false)],
     ['mk_token', async () => ''],
-    ['wheel', refusesCredentials],
-    ['runner', refusesCredentials],
+    ...runFunctionHandlers(room),
   ])
 }
 

@@ -3,6 +3,7 @@ import { decide, type Facts } from '../../../core/keys/decision.ts'
 
 const yes = async () => true
 const no = async () => false
+const signed = async () => 'autosign_file' as const
 const unasked = async () => {
   throw new Error('this must not be asked')
 }
@@ -12,25 +13,26 @@ const facts = (given: Partial<Facts>): Facts => ({
   full: false,
   openMode: false,
   autoReject: no,
-  autoSign: no,
+  autoSign: async () => false,
+  join: async () => undefined,
   pendingFull: no,
   ...given,
 })
 
 const filed = (state: 'accepted' | 'pending' | 'rejected', same = true) => ({ filed: { state, same } })
-const silent = { autoReject: unasked, autoSign: unasked, pendingFull: unasked }
+const silent = { autoReject: unasked, autoSign: unasked, join: unasked, pendingFull: unasked }
 
 test.each<[string, Partial<Facts>, object]>([
   ['too many minions: full', { full: true, ...filed('accepted'), ...silent }, { verdict: 'full' }],
   [
     'open mode: any key',
     { openMode: true, ...filed('accepted', false), ...silent },
-    { verdict: 'accepted', file: 'accepted' },
+    { verdict: 'accepted', file: 'accepted', by: 'open_mode' },
   ],
   [
     'open mode: rejected ones too',
     { openMode: true, ...filed('rejected'), ...silent },
-    { verdict: 'accepted', file: 'accepted', leave: 'rejected' },
+    { verdict: 'accepted', file: 'accepted', leave: 'rejected', by: 'open_mode' },
   ],
   [
     'a rejected id: rejected, whatever the key',
@@ -44,7 +46,11 @@ test.each<[string, Partial<Facts>, object]>([
     { verdict: 'denied', file: 'denied' },
   ],
   ['a new key: pending', {}, { verdict: 'pending', file: 'pending' }],
-  ['a new key, auto-signed: accepted', { autoSign: yes }, { verdict: 'accepted', file: 'accepted' }],
+  [
+    'a new key, auto-signed: accepted',
+    { autoSign: signed, join: unasked },
+    { verdict: 'accepted', file: 'accepted', by: 'autosign_file' },
+  ],
   [
     'a new key, auto-rejected',
     { autoReject: yes, autoSign: unasked },
@@ -59,8 +65,8 @@ test.each<[string, Partial<Facts>, object]>([
   ],
   [
     'the pending key, auto-signed',
-    { ...filed('pending'), autoSign: yes },
-    { verdict: 'accepted', file: 'accepted', leave: 'pending' },
+    { ...filed('pending'), autoSign: signed },
+    { verdict: 'accepted', file: 'accepted', leave: 'pending', by: 'autosign_file' },
   ],
   [
     'a pending id, auto-rejected',

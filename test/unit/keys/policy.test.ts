@@ -45,7 +45,9 @@ describe('autosign_file', () => {
     ['(unclosed', true],
     ['', false],
   ])('id %j: %s', async (id, expected) => {
-    expect(await policy({ autosign_file: file('autosign', lines) }).autoSign({ id })).toBe(expected)
+    expect(await policy({ autosign_file: file('autosign', lines) }).autoSign({ id })).toBe(
+      expected && 'autosign_file',
+    )
   })
 
   test('that others may write is ignored, with one warning that says what to do', async () => {
@@ -70,14 +72,14 @@ test('autoreject_file is read in the same way', async () => {
 })
 
 test('auto_accept signs everybody', async () => {
-  expect(await policy({ auto_accept: true }).autoSign({ id: 'web1' })).toBe(true)
+  expect(await policy({ auto_accept: true }).autoSign({ id: 'web1' })).toBe('auto_accept')
   expect(await policy({}).autoSign({ id: 'web1' })).toBe(false)
 })
 
 describe('a file in minions_autosign', () => {
   test('accepts one key and is used up', async () => {
     const path = file('minions_autosign/web1', '')
-    expect(await policy({}).autoSign({ id: 'web1' })).toBe(true)
+    expect(await policy({}).autoSign({ id: 'web1' })).toBe('minions_autosign')
     expect(existsSync(path)).toBe(false)
     expect(await policy({}).autoSign({ id: 'web1' })).toBe(false)
   })
@@ -85,7 +87,7 @@ describe('a file in minions_autosign', () => {
   test('is used by one of several workers', async () => {
     file('minions_autosign/web1', '')
     const asked = [policy({}), policy({}), policy({})].map((one) => one.autoSign({ id: 'web1' }))
-    expect((await Promise.all(asked)).filter(Boolean)).toEqual([true])
+    expect((await Promise.all(asked)).filter(Boolean)).toEqual(['minions_autosign'])
   })
 
   test('does not count after autosign_timeout minutes', async () => {
@@ -93,7 +95,7 @@ describe('a file in minions_autosign', () => {
     const old = Date.now() / 1000 - 121 * 60
     utimesSync(path, old, old)
     expect(await policy({}).autoSign({ id: 'web1' })).toBe(false)
-    expect(await policy({ autosign_timeout: 122 }).autoSign({ id: 'web1' })).toBe(true)
+    expect(await policy({ autosign_timeout: 122 }).autoSign({ id: 'web1' })).toBe('minions_autosign')
   })
 
   test('does not count where others may write the folder', async () => {
@@ -125,7 +127,7 @@ describe('autosign_grains_dir', () => {
     [{ uuid: ['1234'] }, false],
     [{}, false],
   ])('%j: %s', async (grains, expected) => {
-    expect(await signs(grains)).toBe(expected)
+    expect(await signs(grains)).toBe(expected && 'autosign_grains_dir')
   })
 })
 

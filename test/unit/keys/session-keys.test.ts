@@ -7,7 +7,7 @@ import { KeyStore, SessionKeys } from '../../../core/keys/index.ts'
 import { randomPem } from './pems.ts'
 import { policy } from './policies.ts'
 
-const accepting = policy({ autoSign: async () => true })
+const accepting = policy({ autoSign: async () => 'auto_accept' })
 
 let directory: string
 let keys: KeyStore

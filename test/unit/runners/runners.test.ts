@@ -46,8 +46,15 @@ function master(answers: Answer[] = []): MasterServices {
         yield* stored
       },
     },
+    progress: async () => {},
+    match: async () => ({ minions: ['web01'], unknown: [], missing: [] }),
+    call: async (fun, args) => ({ fun, args }),
+    running: async () => [],
+    cache: {} as MasterServices['cache'],
+    keys: {} as MasterServices['keys'],
+    writeConfig: async () => '',
     acceptedIds: async () => ['web02', 'web01', 'db01'],
-    cachedGrains: async () => undefined,
+    cachedGrains: async (id) => (id === 'web01' ? { ipv4: ['127.0.0.1', '10.0.0.1'] } : undefined),
     connectedIds: async () => ['web01', 'web02', 'stranger'],
     fileServer: {
       envs: async () => ({ roots: ['base', 'dev'] }),
@@ -157,6 +164,19 @@ describe('jobs', () => {
   })
 })
 
+test('jobs.master gives what runs in the background, active tells who has answered', async () => {
+  const running = [{ jid: old.jid, fun: 'runner.test.sleep', user: 'ann', pid: 7 }]
+  const told: unknown[] = []
+  const services: MasterServices = {
+    ...master([{ id: 'web01', return: [] }]),
+    running: async () => running,
+    progress: async (data) => void told.push(data),
+  }
+  expect(await jobs.master.run({}, { master: services } as Context)).toEqual(running)
+  await jobs.active.run({ display_progress: true }, { master: services } as Context)
+  expect(told).toEqual([{ message: 'Received reply from minion web01' }])
+})
+
 describe('manage', () => {
   const answers = [
     { id: 'web02', return: true },
@@ -176,9 +196,19 @@ describe('manage', () => {
     expect(await call(manage.present, { subset: ['web02', 'db01'] })).toEqual(['web02'])
   })
 
-  test('what cannot be done yet is refused with a way out', async () => {
-    await expect(call(manage.down, { removekeys: true })).rejects.toThrow('salt-key -d')
-    await expect(call(manage.present, { show_ip: true })).rejects.toThrow('grains.get ipv4')
+  test('present takes ids of a list or with commas, and shows an address of each by its grains', async () => {
+    expect(await call(manage.present, { subset: 'web02, db01' })).toEqual(['web02'])
+    expect(await call(manage.present, { show_ip: true })).toEqual({ web01: '10.0.0.1', web02: null })
+  })
+
+  test('down removes the keys of those that do not answer, if asked', async () => {
+    const removed: unknown[] = []
+    const keys = { deleteDict: async (lists: unknown) => removed.push(lists) }
+    const services = { ...master(answers), keys } as unknown as MasterServices
+    const down = (removekeys: boolean) =>
+      manage.down.run({ removekeys } as Loose, { master: services } as Context)
+    expect([await down(false), removed]).toEqual([['db01'], []])
+    expect([await down(true), removed]).toEqual([['db01'], [{ minions: ['db01'] }]])
   })
 
   test('versions are compared with the master', async () => {
@@ -234,19 +264,16 @@ describe('test', () => {
     })
   })
 
-  test('stream fires events of its progress until it is stopped', async () => {
+  test('stream tells of its progress until it is stopped', async () => {
     const stop = new AbortController()
-    const tags: string[] = []
-    const services = {
-      ...master(),
-      fire: async (tag: string) => {
-        stop.abort()
-        return tags.push(tag) > 0
-      },
+    const told: unknown[] = []
+    const progress = async (data: unknown) => {
+      stop.abort()
+      told.push(data)
     }
-    const context = { master: services, signal: stop.signal, job: { jid: '7' } } as unknown as Context
+    const context = { master: { ...master(), progress }, signal: stop.signal } as unknown as Context
     await expect(runnerTest.stream.run({}, context)).rejects.toMatchObject({ name: 'AbortError' })
-    expect(tags).toEqual(['salt/run/7/progress'])
+    expect(told).toEqual([{ message: 'Runner is 1% done' }])
   })
 
   test('get_opts masks what is named like a secret', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Log } from '../../../core/author/context.ts'
-import { collectGrains } from '../../../core/minion/grains.ts'
+import { collectGrains } from '../../../core/loader/collect-grains.ts'
 
 process.execArgv.length = 0 // what loads files runs what was built, without the test runner's conditions
 

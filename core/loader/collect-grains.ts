@@ -2,7 +2,7 @@ import type { Log } from '../author/context.ts'
 import type { GrainsSource } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
 import { fnmatch } from '../base/fnmatch.ts'
-import { openGuardedLoader } from '../loader/index.ts'
+import { openGuardedLoader } from './probe.ts'
 
 type Grains = Record<string, unknown>
 

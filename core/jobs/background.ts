@@ -1,0 +1,75 @@
+/** Runners and wheel functions that run in a process of their own: for the master, and for who does not want to wait. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { deferred } from '../base/deferred.ts'
+import { SaltError } from '../base/errors.ts'
+import { processEntry } from '../base/process-entry.ts'
+import type { MasterConfig } from '../config/index.ts'
+import type { TypedWords } from '../wire/typed-words.ts'
+
+export interface FunctionRun {
+  readonly kind: 'runner' | 'wheel'
+  readonly jid: string
+  readonly fun: string
+  readonly args: readonly unknown[]
+  readonly kwargs: Readonly<Record<string, unknown>>
+  readonly words?: TypedWords | undefined
+  readonly user: string
+  readonly config: MasterConfig
+}
+
+/** From the process to who started it. */
+export type FromRun = { readonly type: 'started' } | ({ readonly type: 'ended' } & RunEnd)
+
+export interface RunEnd {
+  readonly return: unknown
+  readonly success: boolean
+}
+
+export interface StartedRun {
+  /** Rejects if the process ends before its function does. */
+  readonly end: Promise<RunEnd>
+  /** Resolves when the process is gone. */
+  readonly gone: Promise<void>
+  /** It goes on, whether this process does or not. */
+  leave(): void
+}
+
+const entry = processEntry(import.meta.url, '../client/background-process')
+
+/**
+ * Start a function in a process of its own, in a session of its own: a closed terminal, or a master that stops, does
+ * not end it. Resolves when it has been taken. @throws SaltError COMMAND_EXECUTION if it cannot be started
+ */
+export async function startRun(run: FunctionRun): Promise<StartedRun> {
+  const child = fork(entry, [], {
+    detached: true,
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const started = deferred()
+  const end = deferred<RunEnd>()
+  const gone = deferred()
+  end.promise.catch(() => {}) // not everybody waits for it
+  const over = (how: string) => {
+    const sentence = `The process of ${run.kind} ${run.fun} ${how}.`
+    const error = new SaltError('COMMAND_EXECUTION', sentence, { fun: run.fun, jid: run.jid })
+    started.reject(error)
+    end.reject(error)
+    gone.resolve()
+  }
+  child.on('message', (message: FromRun) => {
+    if (message.type === 'started') started.resolve()
+    else end.resolve(message)
+  })
+  child.once('exit', (code, signal) => over(`ended (${signal ?? code}) before its function did`))
+  child.once('error', (error) => over(`cannot be started: ${error.message}`))
+  child.send(run, () => {}) // that it did not come is told by the exit
+  await started.promise
+  return { end: end.promise, gone: gone.promise, leave: () => leave(child) }
+}
+
+function leave(child: ChildProcess): void {
+  if (child.connected) child.disconnect()
+  child.unref()
+}

@@ -1,0 +1,106 @@
+import { constants } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { currentUser } from '../base/current-user.ts'
+import { messageOf } from '../base/errors.ts'
+import { fingerprint } from '../crypto/index.ts'
+import type { KeyState } from './key-files.ts'
+import type { KeyChange } from './key-store.ts'
+import type { SignedBy } from './policy.ts'
+
+/** By what a key was changed: a program, an option that decides in place of a person, or the minion itself. */
+export type ChangedBy = SignedBy | 'salt-key' | 'wheel' | 'revoke_auth' | 'autoreject_file' | 'sign-in'
+
+export interface Operator {
+  readonly user: string
+  /** Who became that user with sudo. */
+  readonly sudo_user?: string
+}
+
+/** A line of the audit log. `from` and `to` are missing where there is no key before or afterwards. */
+export interface AuditEntry extends Partial<Operator> {
+  readonly act: string
+  /** Of a minion, or of an invitation. */
+  readonly id: string
+  readonly from?: KeyState
+  readonly to?: KeyState
+  readonly fingerprint?: string
+  readonly by: ChangedBy
+  readonly [detail: string]: unknown
+}
+
+/** Who runs this program. To be asked before it becomes another user. */
+export function operator(): Operator {
+  const sudo = process.env.SUDO_USER
+  return { user: currentUser(), ...(sudo && { sudo_user: sudo }) }
+}
+
+/** What was done to a key, in Salt's words. */
+export function actOf({ to }: Pick<KeyChange, 'to'>): 'accept' | 'pend' | 'reject' | 'denied' | 'delete' {
+  switch (to) {
+    case 'accepted':
+      return 'accept'
+    case 'pending':
+      return 'pend'
+    case 'rejected':
+      return 'reject'
+    case 'denied':
+      return 'denied'
+    default:
+      return 'delete'
+  }
+}
+
+export const auditEntry = (change: KeyChange, by: ChangedBy, hash: string): AuditEntry => ({
+  act: actOf(change),
+  id: change.id,
+  ...(change.from && { from: change.from }),
+  ...(change.to && { to: change.to }),
+  fingerprint: fingerprint(change.pem, hash),
+  by,
+})
+
+/**
+ * The log of all changes of keys: JSON lines, mode 0600, whole lines appended at once, on disk when the promise
+ * resolves. A change never fails for it: what cannot be written is told to `complain`.
+ */
+export class KeyAudit {
+  readonly #path: string
+  readonly #who: Operator
+  readonly #complain: (problem: string) => void
+
+  constructor(path: string, who: Operator, complain: (problem: string) => void) {
+    this.#path = path
+    this.#who = who
+    this.#complain = complain
+  }
+
+  async record(entries: readonly AuditEntry[]): Promise<void> {
+    if (entries.length === 0) return
+    const time = new Date().toISOString()
+    const lines = entries.map((entry) => `${JSON.stringify({ time, ...this.#who, ...entry })}\n`)
+    try {
+      await append(this.#path, lines.join(''))
+    } catch (error) {
+      const what = entries.map(({ act, id }) => `${act} ${id}`).join(', ')
+      this.#complain(
+        `Done, but not written to the audit log of keys (key_audit_log): ${what}: ${messageOf(error)}`,
+      )
+    }
+  }
+}
+
+async function append(path: string, text: string): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const file = await open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`${path} is not a file`)
+    const { bytesWritten } = await file.write(text)
+    if (bytesWritten < Buffer.byteLength(text))
+      throw new Error(`only a part of it could be written to ${path}`)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,117 @@
+import { chown, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createFileExclusive, writeFileAtomic } from '../base/atomic-file.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { readIfThere } from '../base/read-if-there.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { fingerprint, PrivateKey, PublicKey } from '../crypto/index.ts'
+import { findUser } from './users.ts'
+
+/** Both keys as PEM texts; nothing is stored. */
+export async function generateKeyTexts(bits = 2048): Promise<{ priv: string; pub: string }> {
+  const key = await PrivateKey.generate(bits)
+  return { priv: key.pem, pub: key.publicKey.pem }
+}
+
+export interface KeyPairFiles {
+  readonly keydir: string
+  readonly keyname: string
+  readonly keysize: number
+  /** Whom the files shall belong to; only root can give them away. */
+  readonly user?: string | undefined
+  /** Of the fingerprint. */
+  readonly hash?: string
+}
+
+export interface MadeKeyPair {
+  readonly paths: readonly [secret: string, open: string]
+  readonly fingerprint: string
+  /** False: there was one, and it was left alone. */
+  readonly made: boolean
+}
+
+/** `<name>.pem` (0400) and `<name>.pub` in a folder, which is made. A private key that is there is never replaced. */
+export async function generateKeyFiles(files: KeyPairFiles): Promise<MadeKeyPair> {
+  const { keydir, keyname, keysize, user, hash = 'sha256' } = files
+  const paths = [join(keydir, `${keyname}.pem`), join(keydir, `${keyname}.pub`)] as const
+  if (!/^[^/\0]+$/.test(keyname))
+    throw new SaltError('INVALID_ARGUMENTS', `'${keyname}' cannot be a file name.`)
+  await mkdir(keydir, { recursive: true })
+  const present = await readIfThere(paths[0])
+  const key = present === undefined ? await PrivateKey.generate(keysize) : privateKeyIn(paths[0], present)
+  const made = present === undefined && (await createFileExclusive(paths[0], `${key.pem}\n`, { mode: 0o400 }))
+  if (present === undefined && !made) return generateKeyFiles(files) // another process was faster: its key counts
+  await writeFileAtomic(paths[1], `${key.publicKey.pem}\n`, { mode: 0o644 })
+  const owner = user === undefined ? undefined : await findUser(user)
+  if (made && owner && process.geteuid?.() === 0) {
+    for (const path of paths) await chown(path, owner.uid, owner.gid)
+  }
+  return { paths, fingerprint: fingerprint(key.publicKey.pem, hash), made }
+}
+
+export interface SignatureRequest {
+  /** The signing key; by default that of the configuration (`master_sign_key_name`). */
+  readonly priv?: string | undefined
+  /** The key to sign; by default the master's. */
+  readonly pub?: string | undefined
+  /** The folder of the signature; by default `pki_dir`. */
+  readonly signaturePath?: string | undefined
+  /** Make the signing key if there is none. */
+  readonly autoCreate?: boolean
+  readonly keysize?: number | undefined
+}
+
+type Config = Pick<
+  MasterConfig,
+  'pki_dir' | 'keysize' | 'user' | 'master_sign_key_name' | 'master_pubkey_signature'
+>
+
+/**
+ * The signature of the master's public key by the signing key, for `master_use_pubkey_signature`. Gives its path.
+ *
+ * @throws SaltError KEY_INVALID, PERMISSIONS if there is another signature already
+ */
+export async function generateSignature(config: Config, request: SignatureRequest = {}): Promise<string> {
+  const { pki_dir, keysize, user, master_sign_key_name: keyname, master_pubkey_signature } = config
+  const pub = request.pub || join(pki_dir, 'master.pub')
+  const offered = await readIfThere(pub)
+  if (offered === undefined) throw new SaltError('KEY_INVALID', `There is no public key ${pub} to sign.`)
+  const priv = request.priv || join(pki_dir, `${keyname}.pem`)
+  if (request.autoCreate && !request.priv) {
+    await generateKeyFiles({ keydir: pki_dir, keyname, keysize: request.keysize ?? keysize, user })
+  }
+  const secret = await readIfThere(priv)
+  if (secret === undefined) {
+    throw new SaltError('KEY_INVALID', `There is no signing key ${priv}; --auto-create makes one in pki_dir.`)
+  }
+  const text = signatureOf(publicKeyIn(pub, offered), privateKeyIn(priv, secret))
+  const path = join(request.signaturePath || pki_dir, master_pubkey_signature)
+  const isNew = await createFileExclusive(path, text, { mode: 0o644 })
+  if (isNew || (await readIfThere(path)) === text) return path
+  throw new SaltError(
+    'PERMISSIONS',
+    `${path} holds the signature of another key, or by another one, and is not overwritten; remove it first.`,
+    { path },
+  )
+}
+
+/** As masters send it beside their key, whose text has no final line end. */
+function signatureOf(key: PublicKey, signing: PrivateKey): string {
+  return `${signing.sign(Buffer.from(key.pem), 'PKCS1v15-SHA1').toString('base64')}\n`
+}
+
+function privateKeyIn(path: string, text: string): PrivateKey {
+  return parsed(path, () => PrivateKey.parse(text))
+}
+
+function publicKeyIn(path: string, text: string): PublicKey {
+  return parsed(path, () => PublicKey.parse(text))
+}
+
+function parsed<T>(path: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new SaltError('KEY_INVALID', `${path}: ${messageOf(error)}`, { path }, { cause: error })
+  }
+}

@@ -1,0 +1,155 @@
+import { messageOf } from '../base/errors.ts'
+import { parseMinionId } from '../base/minion-id.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { tags } from '../events/tags.ts'
+import { actOf, auditEntry, type ChangedBy, type KeyAudit } from './key-audit.ts'
+import { generateKeyTexts } from './key-generation.ts'
+import { type KeyLists, matchKeys, selectionOf, whereKeysAre } from './key-lists.ts'
+import type { KeyChange, KeySelection, KeyStore } from './key-store.ts'
+import { askForRotation } from './rotation.ts'
+
+export interface KeyManagerSettings {
+  readonly config: Pick<
+    MasterConfig,
+    'cachedir' | 'hash_type' | 'rotate_aes_key' | 'preserve_minions' | 'preserve_minion_cache'
+  >
+  readonly store: KeyStore
+  readonly audit: KeyAudit
+  readonly by: ChangedBy
+  /** Fire events, each a tag with its data. A master that does not run is no error. */
+  fire(events: readonly (readonly [tag: string, data: Record<string, unknown>])[]): Promise<void>
+  /** Remove what is cached of minions whose keys are gone. */
+  forget(ids: readonly string[]): Promise<void>
+  /** Told what of a change was not done beside the change itself. */
+  warn(message: string): void
+}
+
+export interface AcceptOptions {
+  readonly includeRejected?: boolean
+  readonly includeDenied?: boolean
+}
+
+export interface RejectOptions {
+  readonly includeAccepted?: boolean
+  readonly includeDenied?: boolean
+}
+
+/**
+ * Changes an administrator makes to keys, with all that belongs to them: the event `salt/key`, the line in the audit
+ * log, a new AES key when somebody lost access, nothing cached of who is gone. `match` is a shell pattern, or several
+ * with commas. The methods named as Salt's wheel functions give what those give: where the keys are afterwards.
+ */
+export class KeyManager {
+  readonly #settings: KeyManagerSettings
+
+  constructor(settings: KeyManagerSettings) {
+    this.#settings = settings
+  }
+
+  /** Give each change, or why it was not made. */
+  async acceptKeys(keys: KeySelection, options: AcceptOptions = {}): Promise<KeyChange[]> {
+    return this.#finish(await this.#settings.store.accept(keys, options))
+  }
+
+  async rejectKeys(keys: KeySelection, options: RejectOptions = {}): Promise<KeyChange[]> {
+    return this.#finish(await this.#settings.store.reject(keys, options))
+  }
+
+  async deleteKeys(keys: KeySelection): Promise<KeyChange[]> {
+    const changes = await this.#settings.store.remove(keys)
+    const { preserve_minions, preserve_minion_cache } = this.#settings.config
+    const gone = idsOf(changes)
+    if (gone.length > 0 && !preserve_minions && !preserve_minion_cache) await this.#settings.forget(gone)
+    return this.#finish(changes)
+  }
+
+  async accept(match: string, options?: AcceptOptions): Promise<KeyLists> {
+    await this.acceptKeys(await this.#matching(match), options)
+    return matchKeys(this.#settings.store, match)
+  }
+
+  /** `lists`: section → ids, as `KeyLists`. */
+  async acceptDict(lists: KeyLists, options?: AcceptOptions): Promise<KeyLists> {
+    await this.acceptKeys(selectionOf(lists), options)
+    return this.#whereNow(lists)
+  }
+
+  async reject(match: string, options?: RejectOptions): Promise<KeyLists> {
+    await this.rejectKeys(await this.#matching(match), options)
+    return matchKeys(this.#settings.store, match)
+  }
+
+  async rejectDict(lists: KeyLists, options?: RejectOptions): Promise<KeyLists> {
+    await this.rejectKeys(selectionOf(lists), options)
+    return this.#whereNow(lists)
+  }
+
+  async delete(match: string): Promise<KeyLists> {
+    await this.deleteKeys(await this.#matching(match))
+    return matchKeys(this.#settings.store, match)
+  }
+
+  async deleteDict(lists: KeyLists): Promise<KeyLists> {
+    await this.deleteKeys(selectionOf(lists))
+    return this.#whereNow(lists)
+  }
+
+  /**
+   * Make a key pair for a minion and accept it. Only the public key stays here. Nothing is done, and nothing given, if
+   * the id has a key, unless with `force`.
+   */
+  async genAccept(
+    id: string,
+    { keysize, force = false }: { keysize?: number; force?: boolean } = {},
+  ): Promise<{ priv: string; pub: string } | undefined> {
+    const name = parseMinionId(id)
+    if (!force && (await this.#settings.store.state(name))) return undefined
+    const pair = await generateKeyTexts(keysize)
+    const changes = await this.#settings.store.add(name, pair.pub, force)
+    if (!changes) return undefined
+    await this.#finish(changes)
+    return pair
+  }
+
+  async #matching(match: string): Promise<KeySelection> {
+    return selectionOf(await matchKeys(this.#settings.store, match))
+  }
+
+  #whereNow(lists: KeyLists): Promise<KeyLists> {
+    return whereKeysAre(this.#settings.store, Object.values(selectionOf(lists)).flat())
+  }
+
+  async #finish(changes: readonly KeyChange[]): Promise<KeyChange[]> {
+    const { config, audit, by, fire } = this.#settings
+    const done = changes.filter(({ refused }) => refused === undefined)
+    if (done.length > 0) {
+      await audit.record(done.map((change) => auditEntry(change, by, config.hash_type)))
+      if (config.rotate_aes_key && done.some(takesAccess)) await this.#rotate()
+      await fire(eventsOf(done))
+    }
+    return [...changes]
+  }
+
+  async #rotate(): Promise<void> {
+    const { config, warn } = this.#settings
+    await askForRotation(config).catch((error: unknown) =>
+      warn(`No new AES key was asked for: ${messageOf(error)}`),
+    )
+  }
+}
+
+/** What an accepted key could do until now, it cannot any more. */
+const takesAccess = ({ from, to }: KeyChange): boolean => from === 'accepted' && to !== 'accepted'
+
+/** One for each id and act; that another key made room is no act of its own. */
+export function eventsOf(changes: readonly KeyChange[]): [tag: string, data: Record<string, unknown>][] {
+  const filed = new Set(changes.filter(({ to }) => to).map(({ id }) => id))
+  const told = changes.filter(({ id, to }) => to !== undefined || !filed.has(id))
+  const acts = new Map(told.map((change) => [`${actOf(change)} ${change.id}`, change]))
+  return Array.from(acts.values(), (change) => [
+    tags.key,
+    { result: true, act: actOf(change), id: change.id },
+  ])
+}
+
+const idsOf = (changes: readonly KeyChange[]): string[] => [...new Set(changes.map(({ id }) => id))]

@@ -1,0 +1,41 @@
+/** Run execution functions: here, or on minions. */
+import { fn, p } from 'salt-ts'
+
+/**
+ * Run an execution function on the master's host, with its grains. What needs a minion is refused.
+ *
+ * @example salt-run salt.cmd cmd.run 'uptime'
+ */
+export const cmd = fn(
+  { fun: p.string(), args: p.rest(p.any()), kwargs: p.keywords(p.any()) },
+  ({ fun, args, kwargs }, { master }) => {
+    const own = Object.entries(kwargs).filter(([name]) => !name.startsWith('__'))
+    return master.call(fun, args, Object.fromEntries(own))
+  },
+)
+
+/**
+ * Run a function on minions: id → return, of those that returned.
+ *
+ * @example salt-run salt.execute 'web*' cmd.run arg='[uptime]' timeout=5
+ */
+export const execute = fn(
+  {
+    tgt: p.any(),
+    fun: p.string(),
+    arg: p.default(p.any(), []),
+    timeout: p.optional(p.number({ minimum: 0 })),
+    tgt_type: p.default(p.string(), 'glob'),
+    ret: p.default(p.string(), ''),
+    jid: p.default(p.string(), ''),
+    kwarg: p.optional(p.record(p.any())),
+  },
+  async ({ tgt, fun, arg, timeout, tgt_type: tgtType, ret, jid, kwarg }, { master }) => {
+    const returns: Record<string, unknown> = {}
+    const request = { tgt, fun, arg: Array.isArray(arg) ? arg : [arg], kwarg, timeout, tgtType, ret, jid }
+    for await (const result of master.run(request)) {
+      if (result.missing === undefined) returns[result.id] = result.return
+    }
+    return returns
+  },
+)

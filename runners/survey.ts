@@ -1,0 +1,82 @@
+/** Which minions answer the same, and how the others differ. */
+import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { unifiedDiff } from './_survey/diff.ts'
+
+const params = {
+  tgt: p.any(),
+  fun: p.string(),
+  args: p.rest(p.any()),
+  tgt_type: p.default(p.string(), 'compound'),
+  survey_sort: p.default(p.enum('down', 'up'), 'down'),
+  kwargs: p.keywords(p.any()),
+}
+interface Survey {
+  readonly tgt: unknown
+  readonly fun: string
+  readonly args: readonly unknown[]
+  readonly tgt_type: string
+  readonly survey_sort: 'down' | 'up'
+  readonly kwargs: Readonly<Record<string, unknown>>
+}
+
+interface Pool {
+  readonly pool: string[]
+  readonly result: unknown
+}
+
+/**
+ * Run a function on minions and give `{pool, result}` for each different answer, that of most minions first; last with
+ * `survey_sort=up`.
+ *
+ * @example salt-run survey.hash '*' file.get_hash /etc/salt/minion survey_sort=up
+ */
+export const hash = fn(params, (survey, { master }) => pools(master, survey))
+
+/**
+ * The same, with how the text of each further answer differs from the first (as `diff -u0` shows it).
+ *
+ * @example salt-run survey.diff '*' cmd.run 'cat /etc/hosts'
+ */
+export const diff = fn(params, async (survey, { master }) => {
+  const [first, ...others] = await pools(master, survey)
+  if (!first) return []
+  const [from] = first.pool
+  return [
+    first,
+    ...others.map(({ pool, result }) => ({
+      pool,
+      diff: unifiedDiff(textOf(first.result), textOf(result), `${from}`, `${pool[0]}`),
+    })),
+  ]
+})
+
+async function pools(master: Context['master'], survey: Survey): Promise<Pool[]> {
+  const { tgt, fun, args: arg, tgt_type: tgtType, survey_sort, kwargs } = survey
+  const own = Object.fromEntries(Object.entries(kwargs).filter(([name]) => !name.startsWith('_')))
+  if (!fun.includes('.')) throw new SaltInvocationError(`'${fun}' is not a function; name the target first.`)
+  const found = new Map<string, Pool>()
+  for await (const { id, return: result, missing } of master.run({ tgt, tgtType, fun, arg, kwarg: own })) {
+    if (missing !== undefined) continue
+    const same = found.get(textOf(result)) ?? { pool: [], result }
+    same.pool.push(id)
+    found.set(textOf(result), same)
+  }
+  const sign = survey_sort === 'up' ? 1 : -1
+  for (const { pool } of found.values()) pool.sort()
+  return [...found.values()].sort(
+    (a, b) => sign * (a.pool.length - b.pool.length) || (first(a) < first(b) ? -1 : 1),
+  )
+}
+
+const first = ({ pool }: Pool): string => pool[0] ?? ''
+
+/** A text is itself; anything else a line for each member, whatever their order was. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value, inOrder, 2) ?? 'null')
+}
+
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,104 @@
+/** `runner` and `wheel` over the request port: who may, what is run, and what is answered. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { decode } from '../../core/codec/index.ts'
+import { SymmetricKey } from '../../core/crypto/index.ts'
+import { packClear } from '../../core/wire/envelope.ts'
+import { InProcessMaster } from '../harness/in-process-master.ts'
+import { until } from '../harness/until.ts'
+
+let master: InProcessMaster
+let key: string
+beforeEach(async () => {
+  master = await InProcessMaster.open({ options: { publisher_acl: { ann: ['.*', '@runner', '@wheel'] } } })
+  key = await master.rootKey()
+})
+afterEach(() => master.close())
+
+const clear = async (load: object): Promise<Record<string, unknown>> =>
+  decode(await master.answer(packClear(load as Record<string, unknown>))) as Record<string, unknown>
+
+const stored = (jid: unknown) =>
+  until('the return of the runner', () => master.room.jobs.return(String(jid), master.config.id))
+
+test('a runner is answered when it has begun; what it returns is in the job cache', async () => {
+  // As RunnerClient of Python Salt sends it.
+  const kwarg = { arg: [1, 'two'], kwarg: { three: 3 } }
+  const { tag, jid } = await clear({ cmd: 'runner', fun: 'test.arg', user: 'root', key, kwarg })
+  expect([tag, jid]).toEqual([`salt/run/${jid}`, expect.stringMatching(/^\d{20}$/)])
+  expect((await stored(jid)).return).toEqual({
+    jid,
+    fun: 'runner.test.arg',
+    user: 'root',
+    fun_args: [1, 'two', { three: 3 }],
+    return: { args: [1, 'two'], kwargs: { three: 3 } },
+    success: true,
+  })
+  expect(master.room.jobs.load(String(jid))).toMatchObject({
+    load: { fun: 'runner.test.arg', user: 'root' },
+    minions: [master.config.id],
+  })
+})
+
+test('a map in kwarg is keywords, with an array arg among them; sudo acts for the user of the master', async () => {
+  const load = { cmd: 'runner', fun: 'test.arg', user: 'sudo_ann', key, kwarg: { arg: ['x'], b: 1 } }
+  const { return: told } = await stored((await clear(load)).jid)
+  expect(told).toMatchObject({ user: master.config.user, return: { args: ['x'], kwargs: { b: 1 } } })
+})
+
+test('with runner_returns switched off nothing is stored', async () => {
+  await master.close()
+  master = await InProcessMaster.open({ options: { runner_returns: false } })
+  const load = { cmd: 'wheel', fun: 'minions.connected', user: 'root', key: await master.rootKey() }
+  const { data } = (await clear(load)) as { data: { jid: string; success: boolean } }
+  expect([data.success, [...master.room.jobs.list()]]).toEqual([true, []])
+})
+
+test('a wheel function is answered with what it gives; what is for the master does not reach it', async () => {
+  await master.setConnected(['b', 'a'])
+  const reply = await clear({ cmd: 'wheel', fun: 'minions.connected', user: 'root', key, print_event: false })
+  const { jid } = (reply as { data: { jid: string } }).data
+  expect(reply).toEqual({
+    tag: `salt/wheel/${jid}`,
+    data: {
+      fun: 'wheel.minions.connected',
+      jid,
+      tag: `salt/wheel/${jid}`,
+      user: 'root',
+      return: ['a', 'b'],
+      success: true,
+      _stamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    },
+  })
+  const failing = { cmd: 'wheel', fun: 'error.error', name: 'SaltInvocationError', message: 'No.' }
+  expect(await clear({ ...failing, user: 'root', key })).toMatchObject({
+    data: { fun: 'wheel.error.error', return: 'No.', success: false },
+  })
+  expect(await clear({ cmd: 'wheel', fun: 'no.such', user: 'root', key })).toMatchObject({
+    data: { return: expect.stringContaining("'no.such' is not available."), success: false },
+  })
+})
+
+test.each(['runner', 'wheel'])('%s needs the key of the user of the master', async (cmd) => {
+  const own = SymmetricKey.generate().text
+  await writeFile(join(master.config.cachedir, '.ann_key'), own, { mode: 0o600 })
+  const about = { cmd, fun: 'test.arg' }
+  const refused = async (load: object) =>
+    ((await clear({ ...about, ...load })).error as { name: string }).name
+  expect(await refused({ user: 'root', key: 'wrong' })).toBe('UserAuthenticationError')
+  expect(await refused({ user: 'root' })).toBe('UserAuthenticationError')
+  expect(await refused({ key })).toBe('UserAuthenticationError')
+  expect(await refused({ user: 'ann', key: own })).toBe('UserAuthenticationError') // publisher_acl is for publishing
+  expect(await refused({ user: 'root', key, token: 'x' })).toBe('TokenAuthenticationError')
+  expect(await refused({ user: 'root', key, eauth: 'pam' })).toBe('EauthAuthenticationError')
+  expect([...master.room.jobs.list()]).toEqual([])
+  expect(master.logged.filter((line) => line.includes(`Refused to run ${cmd}`))).toHaveLength(6)
+  expect(JSON.stringify(master.logged)).not.toContain(own)
+})
+
+test('a load that names no function is answered with an error', async () => {
+  expect(await clear({ cmd: 'runner', user: 'root', key, fun: ['test.arg'] })).toEqual({
+    error: { name: 'SaltInvocationError', message: expect.stringContaining('No function was named') },
+  })
+})

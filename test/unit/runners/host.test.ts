@@ -1,0 +1,241 @@
+/** Runners and wheel functions that look at, or change, what the master's host has. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MasterServices } from '../../../core/author/index.ts'
+import { run } from '../../../core/testing/index.ts'
+import * as wheelConfig from '../../../plugins/wheel/config.ts'
+import * as wheelError from '../../../plugins/wheel/error.ts'
+import * as wheelMinions from '../../../plugins/wheel/minions.ts'
+import * as cache from '../../../runners/cache.ts'
+import * as config from '../../../runners/config.ts'
+import * as doc from '../../../runners/doc.ts'
+import * as error from '../../../runners/error.ts'
+import * as http from '../../../runners/http.ts'
+import * as match from '../../../runners/match.ts'
+import * as salt from '../../../runners/salt.ts'
+import * as survey from '../../../runners/survey.ts'
+
+const given = async (tested: unknown, args: object | readonly unknown[] = [], master = {}, opts = {}) =>
+  (await run(tested, args as readonly unknown[], { master, opts })).result
+
+/** Gives these answers to every job, and notes down what was asked. */
+function fleet(answers: Record<string, unknown>, asked: unknown[] = []): Partial<MasterServices> {
+  return {
+    async *run(request) {
+      asked.push(request)
+      for (const [id, value] of Object.entries(answers)) {
+        yield value === undefined ? { id, return: undefined, missing: 'no' } : { id, return: value }
+      }
+    },
+  }
+}
+
+describe('cache', () => {
+  const facts = (id: string) => ({ grains: { id, os: 'Debian' }, pillar: { role: id } })
+
+  function cached(...ids: string[]) {
+    const values = new Map(ids.map((id) => [`minions/${id}`, facts(id) as Record<string, unknown>]))
+    return {
+      values,
+      match: async () => ({ minions: [...ids, 'unheard'], unknown: [], missing: [] }),
+      cache: {
+        list: async () => ids,
+        fetch: async (bank: string) => values.get(bank),
+        store: async (bank: string, _: string, data: unknown) =>
+          void values.set(bank, { ...values.get(bank), ...(data as object) }),
+        flush: async (bank: string) => values.delete(bank),
+      },
+    }
+  }
+
+  test('gives grains and pillar of the minions it has them of', async () => {
+    expect(await given(cache.grains, ['*'], cached('a', 'b'))).toEqual({
+      a: { id: 'a', os: 'Debian' },
+      b: { id: 'b', os: 'Debian' },
+    })
+    expect(await given(cache.pillar, [], cached('a'))).toEqual({ a: { role: 'a' } })
+  })
+
+  test('clears what is named, of the minions that are named', async () => {
+    const store = cached('a')
+    await expect(given(cache.clear_all, [], store)).rejects.toThrow("Name the minions: tgt='*'")
+    expect(await given(cache.clear_pillar, ['a'], store)).toBe(true)
+    expect(store.values.get('minions/a')).toEqual({ grains: facts('a').grains, pillar: {} })
+    expect(await given(cache.clear_all, ['a'], store)).toBe(true)
+    expect(await given(cache.clear_all, ['a'], store)).toBe(false)
+  })
+
+  test('keeps values of anybody in banks', async () => {
+    const { context } = await run(cache.store, ['fleet/web', 'seen', { n: 1 }], { master: {} })
+    const master = { cache: context.master.cache }
+    expect(await given(cache.list, ['fleet'], master)).toEqual(['web'])
+    expect(await given(cache.fetch, ['fleet/web', 'seen'], master)).toEqual({ n: 1 })
+    expect(await given(cache.fetch, ['fleet/web', 'other'], master)).toEqual({})
+    expect(await given(cache.flush, ['fleet'], master)).toBe(true)
+    expect(await given(cache.flush, ['fleet', 'web'], master)).toBe(false)
+  })
+})
+
+describe('survey', () => {
+  const answers = { a: 'one\ntwo', b: 'one\ntwo', c: 'one\n2', d: undefined }
+
+  test('hash puts minions with the same answer together, most first, or last', async () => {
+    const asked: unknown[] = []
+    expect(await given(survey.hash, ['*', 'cmd.run', 'ls'], fleet(answers, asked))).toEqual([
+      { pool: ['a', 'b'], result: 'one\ntwo' },
+      { pool: ['c'], result: 'one\n2' },
+    ])
+    expect(asked).toMatchObject([{ tgt: '*', tgtType: 'compound', fun: 'cmd.run', arg: ['ls'], kwarg: {} }])
+    const up = { tgt: '*', fun: 'cmd.run', survey_sort: 'up' }
+    expect(await given(survey.hash, up, fleet(answers))).toMatchObject([
+      { pool: ['c'] },
+      { pool: ['a', 'b'] },
+    ])
+    const maps = { a: { x: 1, y: 2 }, b: { y: 2, x: 1 } }
+    expect(await given(survey.hash, ['*', 'grains.items'], fleet(maps))).toMatchObject([{ pool: ['a', 'b'] }])
+  })
+
+  test.each([
+    ['a\nb\nc', 'a\nc', '@@ -2 +1,0 @@\n-b'],
+    ['a\nc', 'a\nb\nc', '@@ -1,0 +2 @@\n+b'],
+    ['a\nb\nc\nd', 'a\nX\nY\nd', '@@ -2,2 +2,2 @@\n-b\n-c\n+X\n+Y'],
+    ['a\nb\nc', 'A\nb\nC', '@@ -1 +1 @@\n-a\n+A\n@@ -3 +3 @@\n-c\n+C'],
+    ['', 'a', '@@ -1 +1 @@\n-\n+a'],
+  ])('diff shows how %j becomes %j', async (from, to, hunks) => {
+    const pools = { a: from, a2: from, b: to }
+    expect(await given(survey.diff, ['*', 'cmd.run'], fleet(pools))).toEqual([
+      { pool: ['a', 'a2'], result: from },
+      { pool: ['b'], diff: `--- a\n+++ b\n${hunks}` },
+    ])
+  })
+
+  test('nobody answers: there are no pools', async () => {
+    expect(await given(survey.diff, ['*', 'cmd.run'], fleet({}))).toEqual([])
+  })
+})
+
+describe('http.query', () => {
+  const seen: { method?: string | undefined; url?: string | undefined; body: string; headers: object }[] = []
+  let server: Server
+  let address: string
+  beforeAll(async () => {
+    server = createServer(async (request, response) => {
+      let body = ''
+      for await (const part of request) body += part
+      seen.push({ method: request.method, url: request.url, body, headers: request.headers })
+      if (request.url === '/hangs') return
+      response.writeHead(request.url === '/gone' ? 404 : 200, { 'x-own': 'yes' })
+      response.end('{"a": 1}')
+    })
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  test('gives the body, and what was asked for beside it', async () => {
+    expect(await given(http.query, [address])).toEqual({ body: '{"a": 1}' })
+    const wanted = { url: `${address}/x`, params: { q: 'a b' }, status: true, headers: true, decode: true }
+    expect(await given(http.query, wanted)).toMatchObject({
+      body: '{"a": 1}',
+      dict: { a: 1 },
+      status: 200,
+      headers: { 'x-own': 'yes' },
+    })
+    expect(seen.at(-1)).toMatchObject({ method: 'GET', url: '/x?q=a+b' })
+    expect(await given(http.query, [`${address}/gone`])).toEqual({
+      body: '{"a": 1}',
+      error: 'HTTP 404: Not Found',
+    })
+  })
+
+  test('sends data and who asks', async () => {
+    const wanted = { url: address, method: 'POST', data: { b: 2 }, username: 'ann', password: 'pw' }
+    await given(http.query, wanted)
+    expect(seen.at(-1)).toMatchObject({
+      method: 'POST',
+      body: '{"b":2}',
+      headers: { authorization: `Basic ${Buffer.from('ann:pw').toString('base64')}` },
+    })
+  })
+
+  test('ends at its limits, and refuses what is no address', async () => {
+    await expect(given(http.query, { url: address, max_body: 3 })).rejects.toThrow('more than 3 bytes')
+    await expect(given(http.query, { url: `${address}/hangs`, timeout: 0.1 })).rejects.toThrow(
+      'nothing came of it within 0.1 s',
+    )
+    await expect(given(http.query, ['file:///etc/passwd'])).rejects.toThrow('begins with http:// or https://')
+    await expect(given(http.query, ['http://a:b@c/'])).rejects.toThrow('which logs show')
+    await expect(given(http.query, ['http://127.0.0.1:1/'])).rejects.toThrow('127.0.0.1:1 did not answer')
+  })
+})
+
+test('salt.cmd runs a function here, salt.execute on minions', async () => {
+  const call = async (fun: string, args: unknown, kwargs: unknown) => [fun, args, kwargs]
+  expect(await given(salt.cmd, ['test.arg', 1, 2], { call })).toEqual(['test.arg', [1, 2], {}])
+  const asked: unknown[] = []
+  const wanted = { tgt: 'a*', fun: 'test.arg', arg: 'x', timeout: 5, kwarg: { y: 1 } }
+  expect(await given(salt.execute, wanted, fleet({ a: 1, b: undefined }, asked))).toEqual({ a: 1 })
+  expect(asked).toMatchObject([
+    { tgt: 'a*', tgtType: 'glob', fun: 'test.arg', arg: ['x'], kwarg: { y: 1 }, timeout: 5 },
+  ])
+})
+
+test('match.target gives whom a target means', async () => {
+  const found = { minions: ['a'], unknown: ['b'], missing: [] }
+  const asked: unknown[] = []
+  const services = { match: async (...target: unknown[]) => asked.push(target) && found }
+  expect(await given(match.target, ['G@os:Debian'], services)).toEqual(found)
+  expect(asked).toEqual([['G@os:Debian', 'compound', { delimiter: ':' }]])
+})
+
+test('config.get looks into maps, and shows no secrets', async () => {
+  const opts = { file_roots: { base: ['/srv'] }, mysql: { password: 'hunter2' } }
+  expect(await given(config.get, ['file_roots:base'], {}, opts)).toEqual(['/srv'])
+  expect(await given(config.get, ['no:such', 'else'], {}, opts)).toBe('else')
+  expect(JSON.stringify(await given(config.get, ['mysql'], {}, opts))).not.toContain('hunter2')
+  expect(JSON.stringify(await given(wheelConfig.values, [], {}, opts))).not.toContain('hunter2')
+})
+
+test('doc.runner and doc.wheel have a text for each function; doc.execution asks the minions', async () => {
+  const runners = (await given(doc.runner)) as Record<string, string>
+  expect(runners['jobs.active']).toContain('Jobs that run now')
+  expect(Object.entries(runners).filter(([, text]) => !text)).toEqual([])
+  const wheel = (await given(doc.wheel)) as Record<string, string>
+  expect(wheel['minions.connected']).toContain('connected')
+  expect(Object.entries(wheel).filter(([, text]) => !text)).toEqual([])
+  const answers = { a: { 'b.c': 'Two.', 'a.b': 'One.' }, b: 'broken' }
+  expect(Object.entries((await given(doc.execution, [], fleet(answers))) as object)).toEqual([
+    ['a.b', 'One.'],
+    ['b.c', 'Two.'],
+  ])
+})
+
+test.each([
+  ['runner', error],
+  ['wheel function', wheelError],
+])('the %s error.error fails as it is told', async (_, { error }) => {
+  expect(await given(error)).toEqual({})
+  await expect(given(error, ['CommandExecutionError', 'It broke.'])).rejects.toThrow('It broke.')
+  await expect(given(error, ['ValueError', 'x'])).rejects.toMatchObject({ name: 'ValueError', message: 'x' })
+})
+
+test('wheel functions give who is connected, and write options', async () => {
+  expect(await given(wheelMinions.connected, [], { connectedIds: async () => ['b', 'a'] })).toEqual([
+    'a',
+    'b',
+  ])
+  const written: unknown[] = []
+  const writeConfig = async (...options: unknown[]) => `${written.push(options)}`
+  await given(wheelConfig.apply, ['timeout', 9], { writeConfig })
+  expect(await given(wheelConfig.update_config, ['gui', { timeout: 9 }], { writeConfig })).toBe(
+    'Wrote gui.conf',
+  )
+  expect(written).toEqual([
+    ['zz_wheel', { timeout: 9 }, { keep: true }],
+    ['gui', { timeout: 9 }],
+  ])
+})
