@@ -1,15 +1,11 @@
 /** Shows the results of a job as they come, or all at once, and says how it ended. */
 import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
-import { exitCodes } from './exit-codes.ts'
+import { hasFailed, jobExitCode, type VerdictSettings } from './job-exit-code.ts'
 import type { Printer } from './printer.ts'
 
-export interface ShowSettings {
+export interface ShowSettings extends VerdictSettings {
   readonly printer: Printer
-  /** Gather everything and print one document, sorted by id. */
-  readonly together: boolean
-  /** Name the minions that did not return. */
-  readonly showMissing: boolean
   readonly summary: boolean
   /** List ids in the summary. */
   readonly verbose: boolean
@@ -33,7 +29,8 @@ export async function showResults(
   }
   if (settings.together) await showTogether(seen, settings)
   if (settings.summary && settings.printer.chosen === undefined) printSummary(seen, settings.verbose)
-  return verdict(seen)
+  tellVerdict(seen)
+  return jobExitCode(seen, settings)
 }
 
 /** A return that is nothing but the rows, all of which were shown, is not shown again. */
@@ -45,7 +42,7 @@ async function show(result: MinionResult, { printer, showMissing }: ShowSettings
     if (showMissing) await printer.print({ [result.id]: result.reason }, { outputter: 'no_return' })
     return
   }
-  const retcode = failed(result) ? result.retcode || 1 : 0
+  const retcode = hasFailed(result) ? result.retcode || 1 : 0
   await printer.print({ [result.id]: result.return }, { outputter: result.out, retcode })
 }
 
@@ -63,19 +60,15 @@ async function showTogether(
   await printer.print(Object.fromEntries(pairs), { outputter: outs.size === 1 ? [...outs][0] : undefined })
 }
 
-const failed = (result: MinionResult): boolean =>
-  result.state === 'returned' && (result.retcode !== 0 || !result.success)
-
-function verdict(results: readonly MinionResult[]): number {
+function tellVerdict(results: readonly MinionResult[]): void {
   const silent = results.filter(({ state }) => state === 'missing').length
   if (silent === results.length) {
     tell('ERROR: No return received')
-    return exitCodes.nothing
+    return
   }
-  const failures = results.filter(failed).length
+  const failures = results.filter(hasFailed).length
   if (failures > 0) tell(`ERROR: Minions returned with non-zero exit code (${failures} of ${results.length})`)
   if (silent > 0) tell(`ERROR: Minions did not return (${silent} of ${results.length})`)
-  return failures + silent > 0 ? exitCodes.failed : exitCodes.ok
 }
 
 const RULE = '-'.repeat(43)
@@ -83,7 +76,7 @@ const RULE = '-'.repeat(43)
 function printSummary(results: readonly MinionResult[], verbose: boolean): void {
   const returned = results.filter(({ state }) => state === 'returned')
   const silent = results.filter(({ state }) => state === 'missing')
-  const errors = returned.filter(failed)
+  const errors = returned.filter(hasFailed)
   const ids = (list: readonly MinionResult[]) =>
     verbose && list.length > 0
       ? [

@@ -76,7 +76,7 @@ export async function generateKeys(name: string, folder: string, bits: number): 
   await mkdir(folder, { recursive: true })
   if (!(await createFileExclusive(secret, `${key.pem}\n`, { mode: 0o400 }))) {
     throw new SaltError(
-      'PERMISSIONS',
+      'KEY_INVALID',
       `${secret} exists and is not overwritten; choose another name or folder.`,
     )
   }

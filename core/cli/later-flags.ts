@@ -1,11 +1,8 @@
 /** Flags of Salt's programs that these do not have yet: whoever types one is told so, not that it does not exist. */
 const LATER = new Set(
   [
-    '-a --auth --eauth --external-auth -T --make-token --username --password', // external authentication
     '-R --range -H --hosts --batch-wait --batch-safe-limit --batch-safe-size --failhard -p --progress',
-    '--state-output --state_output --state-verbose --state_verbose --output-diff', // states
-    '--saltfile --hard-crash --jid --profiling-path --enable-profiling --priv --pub --user',
-    '--return --pillar-root --states-dir --set-metadata --skip-grains --refresh-grains-cache --proxyid',
+    '--jid --priv --pub',
   ].flatMap((line) => line.split(' ')),
 )
 

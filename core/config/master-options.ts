@@ -33,7 +33,7 @@ export const masterOptions = {
   sock_dir: path('/var/run/salt/master', 'Unix sockets of the event bus and the workers.'),
   pidfile: path('/var/run/salt-master.pid', 'Where the daemon writes its process id.'),
   log_file: path('/var/log/salt/master', 'The log file.'),
-  key_logfile: later(path('/var/log/salt/key', 'The log file of salt-key.')),
+  key_logfile: path('/var/log/salt/key', 'The log file of salt-key.'),
   extension_modules: path('/var/cache/salt/master/extmods', commonOptions.extension_modules.doc),
   default_include: text('master.d/*.conf', 'Files read after this one.'),
 
@@ -110,7 +110,8 @@ export const masterOptions = {
   sudo_acl: later(flag(false, 'Apply publisher_acl to sudo as well.')),
   external_auth: later(map('What users of PAM, LDAP, … may run.')),
   keep_acl_in_token: later(flag(false, 'Store the rights in the token.')),
-  token_expire: later(count(43_200, 'Seconds a token lives.')),
+  token_expire: count(43_200, 'Seconds a token lives.'),
+  token_file: text('~/.salt_token', 'Where salt -T keeps a token; ~ is the home of who runs it.'),
   token_expire_user_override: later(flag(false, 'Let users choose.')),
   eauth_tokens: later(text('localfs', 'Where tokens are kept.')),
   peer: later(map('What minions may publish.')),

@@ -6,7 +6,7 @@ import { KeyStore } from '../../keys/key-store.ts'
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { configFlags, helpFlags, LOG_LEVELS, number, outputFlags } from '../flags.ts'
+import { configFlags, helpFlags, longAuthFlags, longLogFlags, number, outputFlags } from '../flags.ts'
 import { changeKeys, type KeyAct, type KeySettings } from '../key-actions.ts'
 import { fingerKeys, generateKeys, generateSignature, listKeys, printKeys } from '../key-files.ts'
 import type { Printer } from '../printer.ts'
@@ -22,6 +22,19 @@ export default class SaltKey extends Command {
   static override description = 'Decide which minions may speak with this master.'
   static override usage = 'salt-key [options]'
   static override examples = ['salt-key -L', 'salt-key -a web01', "salt-key -d 'web*' -y", 'salt-key -F']
+  static readonly essential = [
+    'list-all',
+    'accept',
+    'accept-all',
+    'reject',
+    'delete',
+    'print',
+    'finger',
+    'finger-all',
+    'yes',
+    'out',
+    'config-dir',
+  ]
   static override flags = {
     list: one('l', 'List keys: accepted, unaccepted (pre), rejected, denied or all.'),
     'list-all': all('L', 'List all keys; done if nothing else is asked for.'),
@@ -56,7 +69,9 @@ export default class SaltKey extends Command {
     keysize: number({ default: 2048, description: 'Bits of the pair, at least 2048.' }),
     'signature-path': string({ description: 'Where --gen-signature puts it (default: pki_dir).' }),
     'auto-create': boolean({ description: 'Make the signing key if there is none.' }),
-    'log-level': string({ options: LOG_LEVELS, description: 'Log to standard error from this level up.' }),
+    user: string({ char: 'u', description: 'Work as this user (config: user).' }),
+    ...longLogFlags,
+    ...longAuthFlags,
     ...outputFlags,
     ...configFlags,
     ...helpFlags,
@@ -64,9 +79,15 @@ export default class SaltKey extends Command {
 
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltKey)
+    if (flags.eauth !== undefined || flags['make-token'])
+      throw new UsageError('salt-key works on the keys of this host; through --eauth it cannot yet.')
     const name = flags['gen-keys']
     if (name !== undefined) return made(await generateKeys(name, flags['gen-keys-dir'], flags.keysize))
-    const { config, printer } = await openMasterTools('salt-key', flags)
+    const { config, printer } = await openMasterTools(
+      'salt-key',
+      flags,
+      flags.user === undefined ? {} : { user: flags.user },
+    )
     runAs(config.user)
     if (flags['gen-signature']) {
       const folder = flags['signature-path'] ?? config.pki_dir

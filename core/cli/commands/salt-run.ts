@@ -10,8 +10,8 @@ import type { TypedWords } from '../../wire/typed-words.ts'
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
-import { exitCodes, UsageError } from '../exit-codes.ts'
-import { functionFlags, number } from '../flags.ts'
+import { exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
+import { authFlags, docFlag, functionFlags, number, profilingFlags } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
 import { openMasterTools, type Tools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
@@ -22,12 +22,24 @@ export default class SaltRun extends Command {
   static override description = "Run a function on the master's host."
   static override usage = 'salt-run [options] [<function> [arguments]]'
   static override examples = ['salt-run manage.status', "salt-run jobs.list_jobs search_function='cmd.*'"]
+  static readonly essential = [
+    'doc',
+    'timeout',
+    'quiet',
+    'args-stdin',
+    'out',
+    'out-file',
+    'log-level',
+    'config-dir',
+  ]
   static override flags = {
-    doc: boolean({ char: 'd', description: 'Show the documentation of the function, or of all.' }),
+    doc: docFlag('Show the documentation of the function, or of all.'),
     timeout: number({ char: 't', description: 'Seconds to wait for minions (config: timeout).' }),
     async: boolean({ description: 'Not yet.' }),
     'skip-grains': boolean({ description: 'Does nothing: no grains are collected.' }),
     quiet: boolean({ char: 'q', description: 'Print nothing.' }),
+    ...profilingFlags,
+    ...authFlags,
     ...functionFlags,
   }
 
@@ -69,7 +81,8 @@ async function run(
     if (signal.aborted && !success) return exitCodes.interrupted
     if (!success && typeof value === 'string') tell(value)
     else if (value !== null) await printer.print(value, { outputter, retcode })
-    return success ? exitCodes.ok : retcode || exitCodes.failed
+    if (config.salt_exit_codes === 'legacy' && typeof value === 'string') return exitCodes.ok
+    return success ? exitCodes.ok : passedThrough(retcode) || exitCodes.failed
   } finally {
     await client.close()
   }

@@ -6,7 +6,7 @@ import { masterOpts } from './master-opts.ts'
 import { minionEventHandler } from './minion-event.ts'
 import { pillarHandler } from './pillar.ts'
 import { planHandler } from './plan.ts'
-import { publishHandler } from './publish.ts'
+import { NO_BACKEND, publishHandler } from './publish.ts'
 import { returnHandler } from './return.ts'
 import { revokeAuthHandler } from './revoke-auth.ts'
 
@@ -18,6 +18,11 @@ const refusesCredentials: ClearHandler = async (load) => {
   const kind = 'token' in load ? 'token' : 'eauth' in load ? 'eauth' : 'user'
   return { error: authenticationErrors[kind] }
 }
+
+/** Salt answers an empty text; clients of Salt take a map without a token as the same. */
+const makesNoToken: ClearHandler = async () => ({
+  error: { ...authenticationErrors.eauth, message: NO_BACKEND },
+})
 
 const authenticationErrors = {
   token: { name: 'TokenAuthenticationError', message: 'Authentication failure of type "token" occurred.' },
@@ -32,7 +37,7 @@ export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandle
     ['publish', publishHandler(room)],
     ['_plan', planHandler(room)],
     ['get_token', async (load) => (typeof load.token === 'string' ? {} : false)],
-    ['mk_token', async () => ''],
+    ['mk_token', makesNoToken],
     ['wheel', refusesCredentials],
     ['runner', refusesCredentials],
   ])

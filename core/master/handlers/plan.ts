@@ -6,7 +6,7 @@ import { refusals } from '../../wire/envelope.ts'
 import { publishReplies, readPublish } from '../../wire/publish-request.ts'
 import { foreseeJob, type Group, offersOf, shownTo, withDidYouMean } from '../foresight.ts'
 import type { WorkerRoom } from '../room.ts'
-import { authenticate, resolve } from './publish.ts'
+import { authenticate, resolve, whyUnknown } from './publish.ts'
 
 /**
  * `_plan`: what would become of a job, for which nothing is stored, announced or published. Who may not publish it learns
@@ -17,7 +17,7 @@ export function planHandler(room: WorkerRoom): ClearHandler {
     const request = readPublish(load)
     if (!request) return refusals.exception
     const caller = await authenticate(room, request)
-    if (!caller) return publishReplies.failed('AuthenticationError', 'Authentication error occurred.')
+    if (!caller) return publishReplies.failed('AuthenticationError', whyUnknown(request))
     const { minions, missing } = await resolve(room, request)
     const allowed = room.access.authorized(caller, { fun: request.fun, minions })
     if (!allowed) return { enc: 'clear', load: { plan: { allowed, user: caller.user } } }
