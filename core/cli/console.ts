@@ -7,20 +7,23 @@ export interface LogChoice {
   readonly 'log-file-level'?: string | undefined
 }
 
-/** Warnings are shown without asking, everything else with `-l`. */
-export async function openConsoleLog(
-  program: string,
-  flags: LogChoice,
-  formats: LogFormats,
-): Promise<Logger> {
+export interface LogConfig extends LogFormats {
+  readonly log_file: string
+  /** That of salt-key. */
+  readonly key_logfile?: string
+}
+
+/** Warnings are shown without asking, everything else with `-l`. A file is written to if one of its flags is there. */
+export async function openConsoleLog(program: string, flags: LogChoice, config: LogConfig): Promise<Logger> {
   const { createLogger } = await import('../log/index.ts')
   const level = flags['log-level'] ?? 'warning'
-  const file = flags['log-file']
+  const configured = (program === 'salt-key' && config.key_logfile) || config.log_file
+  const file = flags['log-file'] ?? (flags['log-file-level'] === undefined ? undefined : configured)
   return createLogger({
     program,
     console: { level },
     ...(file !== undefined && { file: { path: file, level: flags['log-file-level'] ?? level } }),
-    formats,
+    formats: config,
   })
 }
 

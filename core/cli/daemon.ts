@@ -20,6 +20,8 @@ export const daemonFlags = {
   ...helpFlags,
 }
 
+export const essentialDaemonFlags = ['daemon', 'user', 'pid-file', 'log-level', 'log-file', 'config-dir']
+
 export interface DaemonFlags {
   readonly daemon?: boolean
   readonly user?: string | undefined

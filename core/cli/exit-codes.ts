@@ -1,43 +1,107 @@
-/** Exit codes of the programs (sysexits where Salt uses them). */
+/** Exit codes of the programs; sysexits.h where it has one that says it. The table in README.md is tested against this one. */
 import { SaltError } from '../base/errors.ts'
 
-export const exitCodes = {
-  ok: 0,
-  /** A minion failed or did not return, or the program itself failed. */
-  failed: 1,
-  /** Nothing came of it: no minion matched or returned, no master, not allowed. */
-  nothing: 2,
-  /** The command line makes no sense. */
-  usage: 64,
-  /** Ctrl-C. */
-  interrupted: 130,
-  /** Nobody reads the output any more (SIGPIPE). */
-  brokenPipe: 141,
-  /** `salt-call`: there is no such function. */
-  noFunction: 255,
-} as const
+interface ExitCode {
+  readonly code: number
+  readonly meaning: string
+  /** Why this number. */
+  readonly why: string
+}
 
-const MISTYPED = new Set(['TARGET_INVALID', 'CALL_REFUSED'])
+export const exitTable = {
+  ok: {
+    code: 0,
+    meaning: 'Everything that was asked for was done: every expected minion returned and succeeded.',
+    why: 'as everywhere',
+  },
+  failed: {
+    code: 1,
+    meaning: 'A function failed on a minion, or the program itself failed.',
+    why: "Salt's code of a non-zero return",
+  },
+  nothing: {
+    code: 2,
+    meaning: 'Nothing matched: no minion, no key. Nothing was sent or changed.',
+    why: "Salt's code of a target without minions",
+  },
+  usage: {
+    code: 64,
+    meaning: 'The command line makes no sense, or no minion would run the call.',
+    why: "EX_USAGE, Salt's code as well",
+  },
+  unavailable: {
+    code: 69,
+    meaning: 'The master cannot be reached.',
+    why: 'EX_UNAVAILABLE: a service that is needed is not there',
+  },
+  missing: {
+    code: 75,
+    meaning: 'Minions did not return; those that did succeeded.',
+    why: 'EX_TEMPFAIL: it may still come, and is worth another try',
+  },
+  noPermission: {
+    code: 77,
+    meaning: 'This user, or this minion, may not do that.',
+    why: 'EX_NOPERM',
+  },
+  configuration: {
+    code: 78,
+    meaning: 'The configuration cannot be used.',
+    why: 'EX_CONFIG: a service manager need not start it again',
+  },
+  interrupted: {
+    code: 130,
+    meaning: 'Ctrl-C.',
+    why: '128 + SIGINT, as shells have it',
+  },
+  brokenPipe: {
+    code: 141,
+    meaning: 'Nobody reads the output any more.',
+    why: '128 + SIGPIPE, as shells have it',
+  },
+  noFunction: {
+    code: 255,
+    meaning: 'salt-call: there is no such function.',
+    why: "Salt's code of it",
+  },
+} as const satisfies Record<string, ExitCode>
 
-const NOTHING = new Set([
-  'NO_MINIONS_MATCHED',
-  'MASTER_UNREACHABLE',
-  'AUTHENTICATION_FAILED',
-  'AUTHORIZATION_FAILED',
-  'TIMEOUT',
+type Codes = { readonly [name in keyof typeof exitTable]: (typeof exitTable)[name]['code'] }
+
+export const exitCodes = Object.fromEntries(
+  Object.entries(exitTable).map(([name, { code }]) => [name, code]),
+) as Codes
+
+const BY_ERROR: ReadonlyMap<string, number> = new Map([
+  ['TARGET_INVALID', exitCodes.usage],
+  ['CALL_REFUSED', exitCodes.usage],
+  ['NO_MINIONS_MATCHED', exitCodes.nothing],
+  ['MASTER_UNREACHABLE', exitCodes.unavailable],
+  ['TIMEOUT', exitCodes.unavailable],
+  ['AUTHENTICATION_FAILED', exitCodes.noPermission],
+  ['AUTHORIZATION_FAILED', exitCodes.noPermission],
+  ['KEY_REJECTED', exitCodes.noPermission],
+  ['PERMISSIONS', exitCodes.noPermission],
+  ['CONFIG_INVALID', exitCodes.configuration],
+  ['ID_INVALID', exitCodes.configuration],
 ])
 
 export function exitCodeOf(error: unknown): number {
   if (UsageError.is(error)) return exitCodes.usage
-  if (SaltError.is(error) && MISTYPED.has(error.code)) return exitCodes.usage
-  if (SaltError.is(error) && NOTHING.has(error.code)) return exitCodes.nothing
-  return exitCodes.failed
+  return (SaltError.is(error) && BY_ERROR.get(error.code)) || exitCodes.failed
+}
+
+/** What a return code of a minion becomes as an exit code, of which there are 256: never 0 unless it is. */
+export function passedThrough(retcode: number): number {
+  const code = Math.trunc(retcode) & 0xff
+  return code === 0 && retcode !== 0 ? exitCodes.failed : code
 }
 
 /** What was typed makes no sense; the message says why. */
 export class UsageError extends SaltError {
-  constructor(message: string) {
-    super('INVALID_ARGUMENTS', message)
+  /** `incomplete`: nothing is wrong with what was typed, but there should be more. */
+  constructor(message: string, { incomplete = false } = {}) {
+    super('INVALID_ARGUMENTS', message, { incomplete })
   }
 
   /** True also for the errors of oclif's parser, which have exit code 2. */

@@ -1,44 +1,61 @@
-/** The text of `--help`, from the command class. */
+/** The texts of `--help` and `--help-all`, from the command class. */
 import type { Program } from './program.ts'
-
-interface FlagFacts {
-  readonly type: string
-  readonly char?: string
-  readonly description?: string
-  readonly helpGroup?: string
-  readonly helpValue?: string | string[]
-  readonly options?: readonly string[]
-}
+import { type Flag, flagsOf } from './typed-options.ts'
 
 const FLAG_COLUMN = 34
+const SHORT_COLUMN = 28
 const WIDTH = 100
 
-export function usageText(program: Program): string {
-  const groups = grouped(program)
-  const sections = [...groups].map(([title, lines]) => `${title}\n${lines.join('\n')}`)
-  const examples = (program.examples ?? []).map((example) => `  $ ${String(example)}`)
-  const parts = [`USAGE\n  $ ${String(program.usage ?? program.id)}`, program.description ?? '', ...sections]
-  if (examples.length > 0) parts.push(`EXAMPLES\n${examples.join('\n')}`)
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+/** What is needed most, on one screen. */
+export function shortHelp(program: Program): string {
+  const { essential } = program
+  if (!essential) return fullHelp(program)
+  const flags = essential.flatMap((name) => flagsOf(program).filter(([flag]) => flag === name))
+  return assembled([
+    `${usageOf(program)}\n${program.description ?? ''}`,
+    flags.map((flag) => flagLine(flag, SHORT_COLUMN)).join('\n'),
+    examplesOf(program, 'Examples:'),
+    `All options: ${program.id} --help-all. In full: man ${program.id}.`,
+  ])
 }
 
-function grouped(program: Program): Map<string, string[]> {
-  const groups = new Map<string, string[]>()
-  for (const [name, flag] of Object.entries(program.flags ?? {}) as [string, FlagFacts][]) {
-    const title = flag.helpGroup ?? 'OPTIONS'
-    groups.set(title, [...(groups.get(title) ?? []), flagLine(name, flag)])
+export function fullHelp(program: Program): string {
+  const sections = [...optionGroups(program)].map(
+    ([title, flags]) => `${title}\n${flags.map((flag) => flagLine(flag, FLAG_COLUMN)).join('\n')}`,
+  )
+  return assembled([
+    usageOf(program),
+    program.description ?? '',
+    ...sections,
+    examplesOf(program, 'EXAMPLES'),
+  ])
+}
+
+/** Title → options, in the order they are declared. */
+export function optionGroups(program: Program): Map<string, Flag[]> {
+  const groups = new Map<string, Flag[]>()
+  for (const flag of flagsOf(program)) {
+    const title = flag[1].helpGroup ?? 'OPTIONS'
+    groups.set(title, [...(groups.get(title) ?? []), flag])
   }
   return groups
 }
 
-function flagLine(name: string, flag: FlagFacts): string {
+const assembled = (parts: readonly string[]) => `${parts.filter((part) => part !== '').join('\n\n')}\n`
+
+const usageOf = (program: Program) => `Usage: ${String(program.usage ?? program.id)}`
+
+function examplesOf({ examples = [] }: Program, title: string): string {
+  return examples.length === 0 ? '' : [title, ...examples.map((example) => `  ${String(example)}`)].join('\n')
+}
+
+function flagLine([name, flag]: Flag, column: number): string {
   const value = flag.type === 'boolean' ? '' : ` <${flag.helpValue ?? 'value'}>`
   const spelled = `  ${flag.char ? `-${flag.char},` : '   '} --${name}${value}`
-  const options = flag.options ? ` (${flag.options.join(', ')})` : ''
-  const [first = '', ...rest] = wrapped(`${flag.description ?? ''}${options}`, WIDTH - FLAG_COLUMN)
-  const start =
-    spelled.length < FLAG_COLUMN ? spelled.padEnd(FLAG_COLUMN) : `${spelled}\n${' '.repeat(FLAG_COLUMN)}`
-  return [start + first, ...rest.map((line) => ' '.repeat(FLAG_COLUMN) + line)].join('\n')
+  const options = flag.options && column === FLAG_COLUMN ? ` (${flag.options.join(', ')})` : ''
+  const [first = '', ...rest] = wrapped(`${flag.description ?? ''}${options}`, WIDTH - column)
+  const start = spelled.length < column ? spelled.padEnd(column) : `${spelled}\n${' '.repeat(column)}`
+  return [start + first, ...rest.map((line) => ' '.repeat(column) + line)].join('\n')
 }
 
 function wrapped(text: string, width: number): string[] {

@@ -1,9 +1,10 @@
 /** What was typed after `salt` → the job to publish. */
 import type { PublishRequest } from '../client/index.ts'
 import { typedWords } from '../loader/typed.ts'
-import { parseInput, splitWords, yamlify } from '../loader/words.ts'
+import { parseInput, splitWords } from '../loader/words.ts'
 import { checkTarget } from '../targets/index.ts'
 import { UsageError } from './exit-codes.ts'
+import { yamlList, yamlMap } from './yaml-words.ts'
 
 /** Flags that say what the target is; at most one is given. */
 const TARGET_TYPES = {
@@ -40,8 +41,8 @@ export interface JobFlags extends TargetFlags {
 /** `words`: target, function, arguments. */
 export function jobRequest(words: readonly string[], flags: JobFlags): PublishRequest {
   const [target, functions, ...rest] = words
-  if (target === undefined) throw new UsageError('Say which minions, and which function they are to run.')
-  if (functions === undefined && !flags.doc) throw new UsageError(`Say which function '${target}' is to run.`)
+  if (target === undefined) throw incomplete('Say which minions, and which function they are to run.')
+  if (functions === undefined && !flags.doc) throw incomplete(`Say which function '${target}' is to run.`)
   return {
     ...targetOf(target, flags),
     ...(flags.doc
@@ -50,6 +51,8 @@ export function jobRequest(words: readonly string[], flags: JobFlags): PublishRe
     ...extrasOf(flags),
   }
 }
+
+const incomplete = (message: string) => new UsageError(message, { incomplete: true })
 
 export function targetOf(
   target: string,
@@ -99,28 +102,14 @@ function extrasOf(flags: JobFlags): Partial<PublishRequest> {
     ...(gather !== undefined && { gatherJobTimeout: gather }),
     ...(flags.return !== undefined && { ret: flags.return }),
     ...(flags.return_config !== undefined && { retConfig: flags.return_config }),
-    ...given('return_kwargs', flags.return_kwargs, 'retKwargs', isMap),
-    ...given('metadata', flags.metadata, 'metadata', isMap),
-    ...given('module-executors', flags['module-executors'], 'moduleExecutors', Array.isArray),
-    ...given('executor-opts', flags['executor-opts'], 'executorOpts', isMap),
+    ...present({
+      retKwargs: yamlMap('return_kwargs', flags.return_kwargs),
+      metadata: yamlMap('metadata', flags.metadata),
+      moduleExecutors: yamlList('module-executors', flags['module-executors']),
+      executorOpts: yamlMap('executor-opts', flags['executor-opts']),
+    }),
   }
 }
 
-/** A flag whose value is YAML of a certain shape. */
-function given(
-  flag: string,
-  text: string | undefined,
-  key: string,
-  fits: (value: unknown) => boolean,
-): object {
-  if (text === undefined) return {}
-  const value = yamlify(text)
-  if (fits(value)) return { [key]: value }
-  throw new UsageError(
-    `--${flag} needs ${fits === isMap ? "a map such as '{a: 1}'" : "a list such as '[a, b]'"}, not '${text}'.`,
-  )
-}
-
-function isMap(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+const present = (values: Partial<PublishRequest>): Partial<PublishRequest> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))

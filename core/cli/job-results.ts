@@ -1,18 +1,14 @@
 /** Shows the results of a job, one way or another, and says how it ended. */
 import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
-import { exitCodes } from './exit-codes.ts'
+import { jobExitCode, type VerdictSettings } from './job-exit-code.ts'
 import type { Printed, Printer } from './printer.ts'
 import type { Live } from './progress.ts'
 import { printSummary, tellStates } from './summary.ts'
 import { Tally } from './tally.ts'
 
-export interface ShowSettings {
+export interface ShowSettings extends VerdictSettings {
   readonly printer: Printer
-  /** Gather everything and print one document, sorted by id. */
-  readonly together: boolean
-  /** Name the minions that did not return. */
-  readonly showMissing: boolean
   readonly summary: boolean
   /** List ids in the summary; say why minions did not return or failed. */
   readonly verbose: boolean
@@ -57,7 +53,8 @@ export async function showResults(
   await presentation.end()
   if (settings.summary && printer.chosen === undefined) printSummary(tally, settings.verbose)
   else if (settings.verbose) tellStates(tally)
-  return verdict(tally)
+  tellVerdict(tally)
+  return jobExitCode(tally, settings)
 }
 
 async function presentationOf(settings: ShowSettings): Promise<Presentation> {
@@ -136,15 +133,11 @@ function fullReturnOf(result: MinionResult): Record<string, unknown> {
   return { ...all, state, reason }
 }
 
-function verdict({ total, returned, failures, missing }: Tally): number {
-  if (returned === 0) {
-    tell('ERROR: No return received')
-    return exitCodes.nothing
-  }
+function tellVerdict({ total, returned, failures, missing }: Tally): void {
+  if (returned === 0) return tell('ERROR: No return received')
   if (failures.length > 0)
     tell(`ERROR: Minions returned with non-zero exit code (${failures.length} of ${total})`)
   if (missing.length > 0) tell(`ERROR: Minions did not return (${missing.length} of ${total})`)
-  return failures.length + missing.length > 0 ? exitCodes.failed : exitCodes.ok
 }
 
 /** A printer that has the live line out of the way first. */

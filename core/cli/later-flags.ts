@@ -1,11 +1,6 @@
 /** Flags of Salt's programs that these do not have yet: whoever types one is told so, not that it does not exist. */
 const LATER = new Set(
-  [
-    '-a --auth --eauth --external-auth -T --make-token --username --password', // external authentication
-    '--batch-wait --batch-safe-limit --batch-safe-size --failhard',
-    '--saltfile --hard-crash --jid --profiling-path --enable-profiling --user',
-    '--return --pillar-root --states-dir --set-metadata --skip-grains --refresh-grains-cache --proxyid',
-  ].flatMap((line) => line.split(' ')),
+  ['--batch-wait --batch-safe-limit --batch-safe-size --failhard'].flatMap((line) => line.split(' ')),
 )
 
 export const isLaterFlag = (flag: string): boolean => LATER.has(flag)

@@ -1,4 +1,4 @@
-/** What outputters are told: by the flags, and by the configuration. */
+/** What outputters are told: by the flags, and by the configuration, which flags have overridden. */
 import { readFileSync } from 'node:fs'
 import type { OutputOptions } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
@@ -14,7 +14,6 @@ export async function outputOptions(flags: OutputFlags, config: Config): Promise
   return {
     ...tableOptions(config),
     ...knownOptions(config),
-    ...stateOptions(flags),
     ...indentOf(flags, config),
     color,
     ...(theme && { theme }),
@@ -48,15 +47,6 @@ function knownOptions(config: Config): Record<string, unknown> {
     ([key]) => key.startsWith('state_') || key === 'strip_colors' || key === 'nested_indent',
   )
   return Object.fromEntries(own)
-}
-
-function stateOptions(flags: OutputFlags): Record<string, unknown> {
-  const { 'state-output': output, 'state-verbose': verbose, 'output-diff': diff } = flags
-  return {
-    ...(output !== undefined && { state_output: output }),
-    ...(verbose !== undefined && { state_verbose: !/^(?:false|no|off|0)$/i.test(verbose) }),
-    ...(diff && { state_output_diff: true }),
-  }
 }
 
 /** A map of Salt's names of colours, LIGHT_RED, to codes of the terminal, `0;1;31`. */

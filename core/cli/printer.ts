@@ -16,9 +16,6 @@ export interface OutputFlags {
   readonly 'out-file-append'?: boolean
   readonly 'no-color'?: boolean
   readonly 'force-color'?: boolean
-  readonly 'state-output'?: string | undefined
-  readonly 'state-verbose'?: string | undefined
-  readonly 'output-diff'?: boolean
 }
 
 export interface Printed {

@@ -4,15 +4,18 @@ import type { Config } from '@oclif/core/config'
 import { messageOf } from '../base/errors.ts'
 import { tell } from './console.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
-import { isLaterFlag } from './later-flags.ts'
-import { version, versionLine, versionsReport } from './version.ts'
+import { lastOfEach, optionWords, typedValue } from './typed-options.ts'
+import { version } from './version.ts'
 
 /** A program: an oclif command whose `run` gives the exit code. */
 export type Program = (new (
   argv: string[],
   config: Config,
 ) => Command & { run(): Promise<number> }) &
-  Pick<typeof Command, 'id' | 'flags' | 'description' | 'examples' | 'usage'>
+  Pick<typeof Command, 'id' | 'flags' | 'description' | 'examples' | 'usage'> & {
+    /** The options that `--help` shows; all if it is not there. */
+    readonly essential?: readonly string[]
+  }
 
 /** Run a program to its end and leave the process with its exit code. */
 export async function runProgram(program: Program, argv = process.argv.slice(2)): Promise<never> {
@@ -40,32 +43,41 @@ function endOver(error: NodeJS.ErrnoException): never {
 
 /** The exit code of a program run in this process. */
 export async function outcomeOf(program: Program, argv: string[]): Promise<number> {
-  const name = program.id as string
-  try {
-    const question = asksFor(argv)
-    if (question === 'help') process.stdout.write(await help(program))
-    if (question === 'version') process.stdout.write(`${versionLine(name)}\n`)
-    if (question === 'versions') process.stdout.write(`${versionsReport()}\n`)
-    if (question !== undefined) return exitCodes.ok
-    return await new program(argv, configOf(name)).run()
-  } catch (error) {
-    report(name, error)
-    return exitCodeOf(error)
+  const answer = await answerTo(program, optionWords(argv))
+  if (answer !== undefined) {
+    process.stdout.write(answer)
+    return exitCodes.ok
   }
+  let end: { code: number; error?: unknown }
+  try {
+    end = { code: await run(program, argv) }
+  } catch (error) {
+    await report(program, error, argv)
+    end = { code: exitCodeOf(error), error }
+  }
+  if (end.code === exitCodes.ok || end.code === exitCodes.interrupted) return end.code
+  const { configuredExitCode } = await import('./legacy-exit-codes.ts')
+  return configuredExitCode(program.id, typedValue(argv, 'config-dir', 'c'), end)
+}
+
+async function run(program: Program, typed: readonly string[]): Promise<number> {
+  const { saltfileWords } = await import('./saltfile.ts')
+  const argv = lastOfEach(program, [...(await saltfileWords(program, typed)), ...typed])
+  const command = new program(argv, configOf(program.id))
+  if (!program.flags?.['enable-profiling'] || !optionWords(argv).includes('--enable-profiling'))
+    return command.run()
+  const { profiled } = await import('./profile.ts')
+  return profiled(program.id, typedValue(argv, 'profiling-path') ?? '/tmp/stats', () => command.run())
 }
 
 /** Questions about the program itself win over everything else that was typed. */
-function asksFor(argv: readonly string[]): 'help' | 'version' | 'versions' | undefined {
-  const end = argv.indexOf('--')
-  const words = end < 0 ? argv : argv.slice(0, end)
-  if (words.includes('-h') || words.includes('--help')) return 'help'
-  if (words.includes('--version')) return 'version'
-  return words.includes('-V') || words.includes('--versions-report') ? 'versions' : undefined
-}
-
-async function help(program: Program): Promise<string> {
-  const { usageText } = await import('./help.ts')
-  return usageText(program)
+async function answerTo(program: Program, words: readonly string[]): Promise<string | undefined> {
+  const asked = (...names: string[]) => names.some((name) => words.includes(name))
+  if (asked('--help-all')) return (await import('./help.ts')).fullHelp(program)
+  if (asked('-h', '--help')) return (await import('./help.ts')).shortHelp(program)
+  if (asked('--version')) return `${program.id} ${version()} (salt-ts)\n`
+  if (asked('-V', '--versions-report')) return `${(await import('./versions-report.ts')).versionsReport()}\n`
+  return undefined
 }
 
 /**
@@ -78,12 +90,10 @@ function configOf(name: string): Config {
   return config as unknown as Config
 }
 
-function report(name: string, error: unknown): void {
-  const usage = UsageError.is(error)
-  const [said = ''] = messageOf(error)
-    .replace(/^Parsing --\S+ \n\t/, '')
-    .split('\nSee more help')
-  const unknown = /^Nonexistent flags?: (.*)$/.exec(said)?.[1]?.split(', ').find(isLaterFlag)
-  const message = unknown ? `Salt's ${unknown} is not there yet; leave it out.` : said
-  tell(usage ? `${name}: error: ${message}\nSee '${name} --help'.` : `ERROR: ${message}`)
+async function report(program: Program, error: unknown, argv: readonly string[]): Promise<void> {
+  if (process.env.SALT_HARD_CRASH || optionWords(argv).includes('--hard-crash'))
+    tell((await import('node:util')).inspect(error))
+  if (!UsageError.is(error)) return tell(`ERROR: ${messageOf(error)}`)
+  const { usageSentence } = await import('./usage-sentence.ts')
+  tell(`${program.id}: error: ${usageSentence(program, error)}\nSee '${program.id} --help'.`)
 }

@@ -16,8 +16,14 @@ export class Tally {
   readonly unknown: Exception[] = []
   /** Minions that returned and succeeded. */
   succeeded = 0
+  /** What those that failed returned with, and all of them that ran a single function. */
+  readonly failureCodes = new Set<number>()
+  readonly singleCodes = new Set<number>()
 
-  add({ id, state, jobState, why }: MinionResult): void {
+  add(result: MinionResult): void {
+    const { id, state, jobState, why } = result
+    if (state === 'returned' && !Array.isArray(result.fun)) this.singleCodes.add(result.retcode)
+    if (state === 'returned' && jobState === 'failed') this.failureCodes.add(result.retcode)
     const exception = { id, state: jobState, why }
     if (state === 'missing') this.missing.push(exception)
     else if (state === 'unknown') this.unknown.push(exception)

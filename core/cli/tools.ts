@@ -1,7 +1,7 @@
 /** What a command has at hand before it does anything. */
 import { loadMasterConfig, type MasterConfig, type MasterOptions } from '../config/index.ts'
-import type { LogFormats, Logger } from '../log/index.ts'
-import { type LogChoice, openConsoleLog, tellWarnings } from './console.ts'
+import type { Logger } from '../log/index.ts'
+import { type LogChoice, type LogConfig, openConsoleLog, tellWarnings } from './console.ts'
 import { type OutputFlags, openPrinter, type Printer } from './printer.ts'
 
 export interface Tools<Config> {
@@ -10,10 +10,25 @@ export interface Tools<Config> {
   readonly printer: Printer
 }
 
-type Flags = LogChoice & OutputFlags
+export interface OutputChoice {
+  readonly 'state-output'?: MasterConfig['state_output'] | undefined
+  readonly 'state-verbose'?: boolean | undefined
+  readonly 'output-diff'?: boolean
+}
+
+type Flags = LogChoice & OutputFlags & OutputChoice & { readonly 'config-dir'?: string | undefined }
+
+/** What flags of all programs that print say of the configuration. */
+export function outputOverrides(flags: OutputChoice) {
+  return {
+    ...(flags['state-output'] !== undefined && { state_output: flags['state-output'] }),
+    ...(flags['state-verbose'] !== undefined && { state_verbose: flags['state-verbose'] }),
+    ...(flags['output-diff'] && { state_output_diff: true }),
+  }
+}
 
 /** Throws UsageError for an outputter that does not exist. */
-export async function openTools<Config extends LogFormats & Readonly<Record<string, unknown>>>(
+export async function openTools<Config extends LogConfig & Readonly<Record<string, unknown>>>(
   program: string,
   flags: Flags,
   { config, warnings }: { readonly config: Config; readonly warnings: readonly string[] },
@@ -26,9 +41,10 @@ export async function openTools<Config extends LogFormats & Readonly<Record<stri
 /** Of a command on the master's host; `overrides` are what its flags say of the configuration. */
 export function openMasterTools(
   program: string,
-  flags: Flags & { readonly 'config-dir'?: string | undefined },
+  flags: Flags,
   overrides: Partial<MasterOptions> = {},
 ): Promise<Tools<MasterConfig>> {
   const configDir = flags['config-dir']
-  return openTools(program, flags, loadMasterConfig({ ...(configDir && { configDir }), overrides }))
+  const settings = { ...(configDir && { configDir }), overrides: { ...outputOverrides(flags), ...overrides } }
+  return openTools(program, flags, loadMasterConfig(settings))
 }

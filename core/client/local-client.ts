@@ -1,10 +1,9 @@
+import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
-import { clearRequest } from '../channel/clear-channel.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
 import { expandTarget } from '../targets/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
-import { getTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import {
   CALL_REFUSED,
@@ -15,7 +14,9 @@ import {
 } from '../wire/publish-request.ts'
 import type { Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
 import { localCredentials } from './credentials.ts'
+import type { ExternalAuth } from './external-auth.ts'
 import { JobEvents } from './job-events.ts'
+import { askMaster, connectMaster, unreachable } from './master-requests.ts'
 import { Waiting } from './return-stream.ts'
 import { type CollectSettings, collect, follow } from './wait.ts'
 
@@ -27,27 +28,31 @@ export class LocalClient {
   readonly #config: MasterConfig
   readonly #bus: EventBus
   readonly #requests: RequestClient
+  readonly #auth: ExternalAuth | undefined
 
-  private constructor(config: MasterConfig, bus: EventBus, requests: RequestClient) {
+  private constructor(
+    config: MasterConfig,
+    bus: EventBus,
+    requests: RequestClient,
+    auth: ExternalAuth | undefined,
+  ) {
+    this.#auth = auth
     this.#config = config
     this.#bus = bus
     this.#requests = requests
   }
 
-  /** Rejects with MASTER_UNREACHABLE if no master with this configuration runs here. */
-  static async connect(config: MasterConfig): Promise<LocalClient> {
+  /**
+   * Rejects with MASTER_UNREACHABLE if no master with this configuration runs here. `auth`: who the master is told to
+   * be asking; without it, the local user who runs this.
+   */
+  static async connect(config: MasterConfig, auth?: ExternalAuth): Promise<LocalClient> {
     const bus = await EventBus.connect(masterEventSockets(config)).catch((error: unknown) => {
       throw SaltError.is(error) && error.code === 'PERMISSIONS'
         ? forbidden(config)
         : unreachable(config, error)
     })
-    const host = ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
-    const requests = getTransport(config.transport).connectRequests({
-      host,
-      port: config.ret_port,
-      ipv6: config.ipv6,
-    })
-    return new LocalClient(config, bus, requests)
+    return new LocalClient(config, bus, connectMaster(config), auth)
   }
 
   /** Publish without waiting for results. Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
@@ -61,7 +66,8 @@ export class LocalClient {
   }
 
   async #loadOf(request: PublishRequest): Promise<PublishLoad> {
-    const { user, key } = await localCredentials(this.#config)
+    const auth = this.#auth
+    const { user, key } = auth ? { user: currentUser(), key: '' } : await localCredentials(this.#config)
     return {
       ...(await targetOf(request, this.#config)),
       fun: request.fun,
@@ -72,7 +78,7 @@ export class LocalClient {
       ret: request.ret ?? '',
       jid: request.jid ?? '',
       timeout: request.timeout ?? this.#config.timeout,
-      kwargs: extrasOf(request),
+      kwargs: { ...extrasOf(request), ...auth },
       check: request.check !== false,
     }
   }
@@ -178,24 +184,9 @@ export class LocalClient {
     })
   }
 
-  async #ask(load: Record<string, unknown>): Promise<unknown> {
-    try {
-      return await clearRequest(this.#requests, load, PUBLISH_TIMEOUT * 1000)
-    } catch (error) {
-      if (SaltError.is(error) && error.code === 'TIMEOUT') throw unreachable(this.#config, error)
-      throw error
-    }
+  #ask(load: Record<string, unknown>): Promise<unknown> {
+    return askMaster(this.#requests, this.#config, load, PUBLISH_TIMEOUT * 1000)
   }
-}
-
-function unreachable(config: MasterConfig, cause: unknown): SaltError {
-  return new SaltError(
-    'MASTER_UNREACHABLE',
-    `Salt request timed out. The master is not responding on port ${config.ret_port} of ${config.interface} ` +
-      `(configuration in ${config.config_dir}, sockets in ${config.sock_dir}). Is salt-master running with this configuration?`,
-    {},
-    { cause },
-  )
 }
 
 function forbidden({ user, sock_dir }: MasterConfig): SaltError {

@@ -30,6 +30,19 @@ const logLevels = [
   'quiet',
 ] as const
 
+export const STATE_OUTPUTS = [
+  'full',
+  'terse',
+  'mixed',
+  'changes',
+  'filter',
+  'full_id',
+  'terse_id',
+  'mixed_id',
+  'changes_id',
+  'filter_id',
+] as const
+
 /** Options a master and a minion understand alike. Names, meaning and defaults are Salt's unless the line says otherwise. */
 export const commonOptions = {
   user: text(currentUser(), 'The user the daemon runs as.'),
@@ -158,22 +171,7 @@ export const commonOptions = {
   ext_pillar: later(entries('External pillars.')),
   schedule: later(map('Jobs that run by the clock.')),
   engines: later(entries('Processes that run beside the daemon.')),
-  state_output: choice(
-    [
-      'full',
-      'terse',
-      'mixed',
-      'changes',
-      'filter',
-      'full_id',
-      'terse_id',
-      'mixed_id',
-      'changes_id',
-      'filter_id',
-    ],
-    'full',
-    'How much the highstate outputter shows.',
-  ),
+  state_output: choice(STATE_OUTPUTS, 'full', 'How much the highstate outputter shows.'),
   state_verbose: flag(true, 'Show states that changed nothing.'),
   state_tabular: value<boolean | string>(
     { type: ['boolean', 'string'] },
@@ -198,6 +196,11 @@ export const commonOptions = {
   color: flag(true, 'Colours on a terminal.'),
   color_theme: path(undefined, 'File with codes for colours: a map of LIGHT_RED and the like.'),
   strip_colors: flag(true, 'Show ESC in what minions return as ?, so that it cannot steer the terminal.'),
+  salt_exit_codes: choice(
+    ['distinct', 'legacy'],
+    'distinct',
+    "Exit codes of the command line: one for each end (distinct), or Salt's (legacy).",
+  ),
   ipc_write_buffer: later(
     value<number | string>({ type: ['integer', 'string'] }, 0, 'Bytes an IPC writer may queue.'),
   ),

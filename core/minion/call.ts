@@ -35,6 +35,10 @@ export interface CallSettings {
   readonly kwargs: Readonly<Record<string, unknown>>
   /** The arguments as they were typed. */
   readonly words?: TypedWords | undefined
+  /** Collect none but those of the configuration. */
+  readonly skipGrains?: boolean
+  /** Goes with the return. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly log: Log
 }
 
@@ -44,21 +48,22 @@ export interface CallResult extends Outcome {
 
 /** Run one function on this host, as `salt-call` does; without `local` the master may get the return (wire protocol §10.3). */
 export async function callFunction(settings: CallSettings): Promise<CallResult> {
-  const { local, tellMaster, fun, args, kwargs, words, log } = settings
+  const { local, tellMaster, fun, args, kwargs, words, metadata, log } = settings
   const config: MinionConfig = local ? { ...settings.config, file_client: 'local' } : settings.config
   const { id } = config
-  const grains = await collectGrains(config, log)
+  const grains = settings.skipGrains ? config.grains : await collectGrains(config, log)
   const bus = minionBus(config)
   const link = local ? undefined : await openLink(config, grains, log)
   try {
     const arg = Object.keys(kwargs).length ? [...args, { __kwarg__: true, ...kwargs }] : [...args]
     const jid = createJidSource(systemClock)()
     const user = currentUser()
-    const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user }
+    const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, metadata }
     const runner = await runnerOf(config, grains, link, bus, log)
     const outcome = await runFunction({ fun, arg, words }, job, runner, new AbortController().signal)
     const shown = shownArguments(await maskedArguments({ fun, arg }, runner.loader))
-    if (link && tellMaster) await report(link, { id, fun, fun_args: shown, outcome }, log)
+    if (link && tellMaster)
+      await report(link, { id, fun, fun_args: shown, ...(metadata && { metadata }), outcome }, log)
     return { ...outcome, jid }
   } finally {
     await bus.close()
@@ -66,12 +71,16 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
   }
 }
 
+interface Report {
+  readonly id: string
+  readonly fun: string
+  readonly fun_args: readonly unknown[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly outcome: Outcome
+}
+
 /** A return without a job: the master gives it a jid. */
-async function report(
-  link: MasterLink,
-  { outcome, ...call }: { id: string; fun: string; fun_args: readonly unknown[]; outcome: Outcome },
-  log: Log,
-): Promise<void> {
+async function report(link: MasterLink, { outcome, ...call }: Report, log: Log): Promise<void> {
   const { return: value, retcode } = outcome
   await link
     .request({ cmd: '_return', jid: 'req', return: value, retcode, ...call })

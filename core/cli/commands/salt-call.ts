@@ -7,11 +7,12 @@ import { typedWords } from '../../loader/typed.ts'
 import { parseWords } from '../../loader/words.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
-import { exitCodes, UsageError } from '../exit-codes.ts'
-import { functionFlags, number } from '../flags.ts'
+import { exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
+import { diffFlag, docFlag, executorFlags, functionFlags, number, profilingFlags } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
-import { openTools } from '../tools.ts'
+import { type OutputChoice, openTools, outputOverrides } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
+import { yamlMap } from '../yaml-words.ts'
 
 export default class SaltCall extends Command {
   static override id = 'salt-call'
@@ -19,6 +20,19 @@ export default class SaltCall extends Command {
   static override description = 'Run a function on this host, as its minion would.'
   static override usage = 'salt-call [options] <function> [arguments]'
   static override examples = ['salt-call --local test.ping', "salt-call cmd.run 'uname -a' --out json"]
+  static readonly essential = [
+    'local',
+    'master',
+    'module-dirs',
+    'watch',
+    'grains',
+    'doc',
+    'retcode-passthrough',
+    'metadata',
+    'out',
+    'log-level',
+    'config-dir',
+  ]
   static override flags = {
     local: boolean({ description: 'Do not speak to a master.' }),
     master: string({ description: 'Address of the master.' }),
@@ -34,17 +48,28 @@ export default class SaltCall extends Command {
     'file-root': string({
       description: 'Folder of the base environment, with file_client: local or --local.',
     }),
-    grains: boolean({ char: 'g', description: 'Show the grains.' }),
-    doc: boolean({ char: 'd', description: 'Show the documentation of the function, or of all.' }),
+    grains: boolean({ char: 'g', description: 'Show the grains of this host.' }),
+    doc: docFlag('Show the documentation of the function, or of all.'),
     'retcode-passthrough': boolean({ description: 'Exit with the code of the function.' }),
     metadata: boolean({ description: 'Print the whole return, with jid and retcode.' }),
     timeout: number({ char: 't', description: 'Seconds to wait for the master (config: auth_timeout).' }),
     watch: boolean({ description: 'Run it again whenever a file of the module folders is saved.' }),
+    'set-metadata': string({ description: 'Map that goes with the return.' }),
+    'skip-grains': boolean({ description: 'Collect no grains; those of the configuration are there.' }),
+    'refresh-grains-cache': boolean({ description: 'Does nothing: grains are collected each time.' }),
+    'pillar-root': string({ description: 'Folder of the pillar; has no effect yet.' }),
+    'states-dir': string({ description: 'Folder with more states; has no effect yet.' }),
+    return: string({ description: 'Returner that also gets the return; there is none yet.' }),
+    proxyid: string({ description: 'There are no proxy minions.' }),
+    ...executorFlags,
+    ...profilingFlags,
+    ...diffFlag,
     ...functionFlags,
   }
 
   override async run(): Promise<number> {
     const { flags, raw } = await this.parse(SaltCall)
+    refuseWhatIsNotThere(flags)
     const typed = await wordsFrom(raw, flags['args-stdin'])
     const [fun, ...words] = flags.grains ? ['grains.items'] : typed
     const configDir = flags['config-dir']
@@ -64,6 +89,8 @@ export default class SaltCall extends Command {
       config,
       local: isLocal(flags, config),
       tellMaster: !flags['no-return-event'],
+      skipGrains: flags['skip-grains'],
+      metadata: yamlMap('set-metadata', flags['set-metadata']),
       fun,
       args,
       kwargs,
@@ -76,9 +103,11 @@ export default class SaltCall extends Command {
       tell(String(value))
       return failure === 'missing' ? exitCodes.noFunction : exitCodes.failed
     }
-    const shown = flags.metadata ? { ...returned, id: config.id, fun, fun_args: args } : value
+    const metadata = yamlMap('set-metadata', flags['set-metadata'])
+    const about = { ...returned, id: config.id, fun, fun_args: args, ...(metadata && { metadata }) }
+    const shown = flags.metadata ? about : value
     await printer.print({ local: shown }, { outputter: out, retcode: success ? 0 : retcode || 1 })
-    if (flags['retcode-passthrough'] && retcode !== 0) return retcode
+    if (flags['retcode-passthrough'] && retcode !== 0) return passedThrough(retcode)
     return success && retcode === 0 ? exitCodes.ok : exitCodes.failed
   }
 
@@ -93,7 +122,27 @@ export default class SaltCall extends Command {
   }
 }
 
-interface Overrides {
+interface Missing {
+  readonly proxyid?: string | undefined
+  readonly return?: string | undefined
+  readonly 'module-executors'?: string | undefined
+  readonly 'executor-opts'?: string | undefined
+  readonly 'pillar-root'?: string | undefined
+  readonly 'states-dir'?: string | undefined
+}
+
+/** Options of Salt that mean something which does not exist here. */
+function refuseWhatIsNotThere(flags: Missing): void {
+  if (flags.proxyid !== undefined) throw new UsageError('There are no proxy minions; leave out --proxyid.')
+  if (flags.return !== undefined)
+    throw new UsageError(`There is no returner '${flags.return}' yet; leave out --return.`)
+  if (flags['module-executors'] !== undefined || flags['executor-opts'] !== undefined)
+    throw new UsageError('There are no executors yet; leave out --module-executors and --executor-opts.')
+  for (const name of ['pillar-root', 'states-dir'] as const)
+    if (flags[name] !== undefined) tell(`WARNING: --${name} has no effect yet.`)
+}
+
+interface Overrides extends OutputChoice {
   readonly master?: string | undefined
   readonly id?: string | undefined
   readonly cachedir?: string | undefined
@@ -105,6 +154,7 @@ interface Overrides {
 
 function overridesOf(flags: Overrides): Partial<MinionOptions> {
   return {
+    ...outputOverrides(flags),
     ...(flags.master !== undefined && { master: flags.master }),
     ...(flags.id !== undefined && { id: flags.id }),
     ...(flags.cachedir !== undefined && { cachedir: flags.cachedir }),

@@ -16,11 +16,11 @@ import {
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { configFlags, helpFlags, LOG_LEVELS, logFlags, number, outputFlags } from '../flags.ts'
+import { configFlags, helpFlags, longAuthFlags, longLogFlags, number, outputFlags } from '../flags.ts'
 import { changeKeys, type KeySettings } from '../key-actions.ts'
 import { invite, revokeInvite, showInvites } from '../key-invites.ts'
 import type { Printer } from '../printer.ts'
-import { openTools } from '../tools.ts'
+import { openTools, outputOverrides } from '../tools.ts'
 
 const one = (char: 'a' | 'r' | 'd' | 'p' | 'f' | 'l', description: string) =>
   string({ char, description, helpGroup: 'ACTIONS' })
@@ -41,6 +41,20 @@ export default class SaltKey extends Command {
     "salt-key -d 'web*,db1' -y",
     'salt-key -F',
     "salt-key --invite --match 'web*'",
+  ]
+  static readonly essential = [
+    'list-all',
+    'accept',
+    'accept-all',
+    'reject',
+    'delete',
+    'print',
+    'finger',
+    'finger-all',
+    'invite',
+    'yes',
+    'out',
+    'config-dir',
   ]
   static override flags = {
     list: one('l', 'List keys: accepted, unaccepted (pre), rejected, denied or all.'),
@@ -84,12 +98,8 @@ export default class SaltKey extends Command {
       ...making,
     }),
     'auto-create': boolean({ description: 'Make the signing key if there is none.', ...making }),
-    ...logFlags,
-    'log-level': string({
-      options: LOG_LEVELS,
-      description: 'Log to standard error from this level up.',
-      helpGroup: 'LOGGING',
-    }),
+    ...longLogFlags,
+    ...longAuthFlags,
     ...outputFlags,
     ...configFlags,
     ...helpFlags,
@@ -97,6 +107,8 @@ export default class SaltKey extends Command {
 
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltKey)
+    if (flags.eauth !== undefined || flags['make-token'])
+      throw new UsageError('salt-key works on the keys of this host; through --eauth it cannot yet.')
     const action = actionOf(flags)
     const who = operator()
     const loaded = loadConfig(flags)
@@ -164,6 +176,7 @@ function loadConfig(flags: Flags) {
   const configDir = needless ? flags['gen-keys-dir'] : given
   if (needless) mkdirSync(flags['gen-keys-dir'], { recursive: true })
   const overrides = {
+    ...outputOverrides(flags),
     user: flags.user,
     ...(flags['rotate-aes-key'].toLowerCase() === 'false' && { rotate_aes_key: false }),
     ...(flags['preserve-minions'].toLowerCase() === 'true' && { preserve_minions: true }),

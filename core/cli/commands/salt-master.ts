@@ -1,12 +1,13 @@
 import { Command } from '@oclif/core/command'
 import { loadMasterConfig } from '../../config/index.ts'
-import { daemonFlags, daemonOverrides, runDaemon, withFiles } from '../daemon.ts'
+import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
 
 export default class SaltMaster extends Command {
   static override id = 'salt-master'
   static override description = 'Publish jobs to minions and receive what they return.'
   static override usage = 'salt-master [options]'
   static override examples = ['salt-master -c .salt -l info', 'salt-master -d']
+  static readonly essential = essentialDaemonFlags
   static override flags = daemonFlags
 
   override async run(): Promise<number> {

@@ -1,12 +1,13 @@
 import { Command } from '@oclif/core/command'
 import { loadMinionConfig } from '../../config/index.ts'
-import { daemonFlags, daemonOverrides, runDaemon, withFiles } from '../daemon.ts'
+import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
 
 export default class SaltMinion extends Command {
   static override id = 'salt-minion'
   static override description = 'Run the jobs of a master on this host.'
   static override usage = 'salt-minion [options]'
   static override examples = ['salt-minion -c .salt -l info', 'salt-minion -d']
+  static readonly essential = essentialDaemonFlags
   static override flags = daemonFlags
 
   override async run(): Promise<number> {

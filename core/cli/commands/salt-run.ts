@@ -11,8 +11,8 @@ import type { TypedWords } from '../../wire/typed-words.ts'
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
-import { exitCodes, UsageError } from '../exit-codes.ts'
-import { functionFlags, number } from '../flags.ts'
+import { exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
+import { authFlags, docFlag, functionFlags, number, profilingFlags } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
 import { openMasterTools, type Tools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
@@ -28,13 +28,26 @@ export default class SaltRun extends Command {
     'salt-run --async survey.hash tgt=web* fun=pkg.version vim',
     "salt-run wheel key.accept 'web*'",
   ]
+  static readonly essential = [
+    'doc',
+    'async',
+    'timeout',
+    'quiet',
+    'args-stdin',
+    'out',
+    'out-file',
+    'log-level',
+    'config-dir',
+  ]
   static override flags = {
-    doc: boolean({ char: 'd', description: 'Show the documentation of the function, or of all.' }),
+    doc: docFlag('Show the documentation of the function, or of all.'),
     timeout: number({ char: 't', description: 'Seconds to wait for minions (config: timeout).' }),
     jid: string({ description: 'The job id to run under, and to look it up by.' }),
     async: boolean({ description: 'Run it in the background and print the job id.' }),
     'skip-grains': boolean({ description: 'Does nothing: no grains are collected.' }),
     quiet: boolean({ char: 'q', description: 'Print nothing.' }),
+    ...profilingFlags,
+    ...authFlags,
     ...functionFlags,
   }
 
@@ -108,7 +121,7 @@ const TIDY_MS = 1000
 async function run(
   client: FunctionClient,
   { fun, args, kwargs, words, jid }: Call,
-  { printer }: Tools<MasterConfig>,
+  { config, printer }: Tools<MasterConfig>,
   quiet: boolean,
 ): Promise<number> {
   const { signal } = interruption()
@@ -120,7 +133,8 @@ async function run(
   if (signal.aborted && !success) return exitCodes.interrupted
   if (!success && typeof value === 'string') tell(value)
   else if (value !== null) await printer.print(value, { outputter, retcode })
-  return success ? exitCodes.ok : retcode || exitCodes.failed
+  if (config.salt_exit_codes === 'legacy' && typeof value === 'string') return exitCodes.ok
+  return success ? exitCodes.ok : passedThrough(retcode) || exitCodes.failed
 }
 
 /** `{message}` is what runners mostly tell, and `{return}` what they yield. */

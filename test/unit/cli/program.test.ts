@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -35,19 +35,32 @@ describe.each(programs)('%s', (name, program) => {
 
   test('-V reports versions of what it is made of', async () => {
     const { stdout } = await run(program, '-V')
+    expect(stdout).toMatch(/^Salt Version:\n +Salt: \d/)
+    expect(stdout).toMatch(/\nDependency Versions:\n +@msgpack\/msgpack: \d/)
     expect(stdout).toMatch(/zeromq: \d/)
-    expect(stdout).toMatch(/node: \d/)
+    expect(stdout).toMatch(/\nSystem Versions:\n +dist: \w/)
   })
 
-  test('--help names every flag', async () => {
-    const { result, stdout } = await run(program, 'x', '--help')
+  test('--help-all names every flag', async () => {
+    const { result, stdout } = await run(program, 'x', '--help-all')
     for (const flag of Object.keys(program.flags ?? {})) expect(stdout).toContain(`--${flag}`)
+    expect(result).toBe(0)
+  })
+
+  test('--help fits on a screen, and its options exist', async () => {
+    const { result, stdout } = await run(program, 'x', '--help')
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(24)
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(100)
+    expect(stdout).toContain(`Usage: ${name} `)
+    expect(stdout).toContain('Examples:')
+    expect(Object.keys(program.flags ?? {})).toEqual(expect.arrayContaining([...(program.essential ?? [])]))
     expect(result).toBe(0)
   })
 
   test('an unknown flag is a sentence on standard error and exit code 64', async () => {
     const { result, stdout, stderr } = await run(program, '--bogus')
-    expect(stderr).toBe(`${name}: error: Nonexistent flag: --bogus\nSee '${name} --help'.\n`)
+    expect(stderr).toBe(`${name}: error: There is no option --bogus.\nSee '${name} --help'.\n`)
     expect(stdout).toBe('')
     expect(result).toBe(64)
   })
@@ -59,8 +72,15 @@ describe('usage', () => {
     [Salt, ['*'], 'Say which function'],
     [Salt, ['*', 'test.ping', '-t', 'soon'], "--timeout needs a number, not 'soon'"],
     [Salt, ['*', 'test.ping', '-b', '2'], 'not there yet'],
-    [Salt, ['*', 'test.ping', '--eauth', 'pam'], "Salt's --eauth is not there yet"],
-    [SaltRun, ['-a', 'pam', 'jobs.active'], "Salt's -a is not there yet"],
+    [Salt, ['*', 'test.ping', '--sumary'], 'There is no option --sumary; did you mean --summary?'],
+    [SaltKey, ['--include'], '--include-all or --include-accepted or'],
+    [Salt, ['*', 'test.ping', '-T'], 'Say with --eauth which backend'],
+    [Salt, ['*', 'test.ping', '--state-verbose', 'some'], "--state-verbose is True or False, not 'some'"],
+    [SaltKey, ['-L', '--eauth', 'pam'], 'through --eauth it cannot yet'],
+    [SaltCall, ['test.ping', '--proxyid', 'x'], 'There are no proxy minions'],
+    [SaltCall, ['test.ping', '--return', 'redis'], "There is no returner 'redis' yet"],
+    [SaltCall, ['test.ping', '--module-executors', '[sudo]'], 'There are no executors yet'],
+    [SaltCall, ['test.ping', '--set-metadata', 'x'], '--set-metadata needs a map'],
     [Salt, ['*', 'test.ping', '-l', 'loud'], 'Expected --log-level=loud to be one of'],
     [Salt, ['*', 'test.ping', '--out', 'bogus'], "no outputter 'bogus'. There are: json, key, nested"],
     [SaltRun, ['--async', 'jobs.active'], 'not there yet'],
@@ -79,6 +99,22 @@ describe('usage', () => {
     expect(stdout).toContain(`root_dir: ${folder}`)
     expect(stdout).toContain('worker_threads: ')
     expect(result).toBe(0)
+  })
+
+  test('of an option that is typed several times the last one counts', async () => {
+    const words = [
+      '--local',
+      '-c',
+      folder,
+      '--out',
+      'nosuch',
+      '--output=nosuch',
+      '--out=json',
+      'test.arg',
+      'out',
+    ]
+    const { stdout } = await run(SaltCall, ...words)
+    expect(JSON.parse(stdout).local.args).toEqual(['out'])
   })
 
   test('a word after -- is never a flag', async () => {
@@ -104,10 +140,26 @@ describe('usage', () => {
     expect(JSON.parse(stdout).local.args).toEqual(args)
   })
 
-  test('without a master the exit code is 2', async () => {
+  test('without a master the exit code is 69', async () => {
     const { result, stderr } = await run(Salt, '-c', folder, '*', 'test.ping')
     expect(stderr).toMatch(/^ERROR: .*Is salt-master running/)
-    expect(result).toBe(2)
+    expect(result).toBe(69)
+  })
+
+  test.each<[Program, string[], number]>([
+    [Salt, ['*'], 42],
+    [Salt, ['*', 'test.ping', '--bogus'], 64],
+    [Salt, ['*', 'test.ping'], 0],
+    [Salt, ['-E', '(', 'test.ping'], 2],
+    [SaltRun, ['no.such'], 0],
+    [SaltKey, ['-l', 'bogus'], 64],
+    [SaltCall, ['--local', 'no.such'], 255],
+    [SaltCall, ['--local', 'test.false'], 0],
+  ])("with salt_exit_codes: legacy it is Salt's: %#", async (program, argv, code) => {
+    const legacy = await mkdtemp(join(folder, 'legacy-'))
+    for (const role of ['master', 'minion'])
+      await writeFile(join(legacy, role), `root_dir: ${folder}\nid: cli\nsalt_exit_codes: legacy\n`)
+    expect((await run(program, ...argv, '-c', legacy)).result).toBe(code)
   })
 
   test('salt-key makes a key pair, and never over another one', async () => {
@@ -116,5 +168,50 @@ describe('usage', () => {
     expect(stdout).toBe(`${folder}/web01.pem\n${folder}/web01.pub\n`)
     expect(await readFile(join(folder, 'web01.pub'), 'utf8')).toMatch(/^-----BEGIN PUBLIC KEY-----/)
     expect((await run(SaltKey, '--gen-keys', 'web01', '--gen-keys-dir', folder)).result).toBe(1)
+  })
+})
+
+describe('defaults of a Saltfile', () => {
+  const written = async (text: string) => {
+    const path = join(await mkdtemp(join(folder, 'saltfile-')), 'Saltfile')
+    await writeFile(path, text)
+    return path
+  }
+  const call = (path: string, ...argv: string[]) =>
+    run(SaltCall, '--saltfile', path, '--local', '-c', folder, ...argv, 'test.arg', 'a')
+
+  test('are options by their names, in either spelling, or by those Salt keeps them under', async () => {
+    const path = await written(
+      'salt: {output: yaml}\nsalt-call:\n  output: json\n  output_indent: -1\n  print_metadata: true\n  set_metadata: {a: 1}\n',
+    )
+    const { stdout } = await call(path)
+    expect(JSON.parse(stdout).local).toMatchObject({ fun: 'test.arg', metadata: { a: 1 } })
+    expect(stdout.trim().split('\n')).toHaveLength(1)
+  })
+
+  test('yield to what is typed', async () => {
+    const path = await written('salt-call:\n  out: json\n')
+    expect((await call(path, '--out', 'txt')).stdout).toMatch(/^local: /)
+    expect((await call(path)).stdout).toMatch(/^\{/)
+  })
+
+  test('with a misspelt name are told', async () => {
+    const { result, stderr } = await call(await written('salt-call:\n  ouput: json\n'))
+    expect(stderr).toContain('salt-call has no option ouput; did you mean output?')
+    expect(result).toBe(0)
+  })
+
+  test('that others could have written are not taken', async () => {
+    const path = await written('salt-call:\n  config_dir: /tmp\n')
+    await chmod(path, 0o666)
+    const { result, stderr } = await call(path)
+    expect(stderr).toContain('can be changed by other users')
+    expect(result).toBe(77)
+  })
+
+  test('that are named and not there are a mistake', async () => {
+    const { result, stderr } = await call(join(folder, 'nosuch'))
+    expect(stderr).toContain(`There is no Saltfile ${join(folder, 'nosuch')}.`)
+    expect(result).toBe(64)
   })
 })

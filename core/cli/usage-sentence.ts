@@ -1,0 +1,26 @@
+import { closest } from '../base/closest.ts'
+import { messageOf } from '../base/errors.ts'
+import { isLaterFlag } from './later-flags.ts'
+import type { Program } from './program.ts'
+import { flagsOf } from './typed-options.ts'
+
+/** What is wrong with a command line, and what was perhaps meant. */
+export function usageSentence(program: Program, error: unknown): string {
+  const [said = ''] = messageOf(error)
+    .replace(/^Parsing --\S+ \n\t/, '')
+    .split('\nSee more help')
+  const unknown = /^Nonexistent flags?: (.*)$/.exec(said)?.[1]?.split(', ')
+  if (!unknown) return said
+  const later = unknown.find(isLaterFlag)
+  if (later) return `Salt's ${later} is not there yet; leave it out.`
+  return unknown.map((flag) => `There is no option ${flag}${meant(program, flag) || '.'}`).join(' ')
+}
+
+function meant(program: Program, flag: string): string {
+  const typed = flag.replace(/^-+/, '')
+  const names = flagsOf(program).flatMap(([name, { aliases = [] }]) => [name, ...aliases])
+  if (typed.length < 2) return ''
+  const started = names.filter((name) => name.startsWith(typed))
+  const name = started.length > 0 ? started : [closest(typed, names)]
+  return name[0] === undefined ? '' : `; did you mean ${name.map((each) => `--${each}`).join(' or ')}?`
+}

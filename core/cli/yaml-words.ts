@@ -1,0 +1,18 @@
+/** Options whose value is YAML of a certain shape. */
+import { yamlify } from '../loader/words.ts'
+import { isRecord } from '../wire/bytes.ts'
+import { UsageError } from './exit-codes.ts'
+
+/** @throws UsageError for another shape */
+export function yamlMap(option: string, text: string | undefined): Record<string, unknown> | undefined {
+  const value = text === undefined ? undefined : yamlify(text)
+  if (value === undefined || isRecord(value)) return value
+  throw new UsageError(`--${option} needs a map such as '{a: 1}', not '${text}'.`)
+}
+
+/** @throws UsageError for another shape */
+export function yamlList(option: string, text: string | undefined): readonly unknown[] | undefined {
+  const value = text === undefined ? undefined : yamlify(text)
+  if (value === undefined || Array.isArray(value)) return value
+  throw new UsageError(`--${option} needs a list such as '[a, b]', not '${text}'.`)
+}

@@ -1,0 +1,36 @@
+import { SaltError } from '../base/errors.ts'
+import { clearRequest } from '../channel/clear-channel.ts'
+import type { MasterConfig } from '../config/index.ts'
+import type { RequestClient } from '../transport/contract.ts'
+import { getTransport } from '../transport/index.ts'
+
+/** A connection to the request port of the master of this host. */
+export function connectMaster(config: MasterConfig): RequestClient {
+  const host = ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
+  return getTransport(config.transport).connectRequests({ host, port: config.ret_port, ipv6: config.ipv6 })
+}
+
+/** Send it one clear command. Rejects with MASTER_UNREACHABLE if there is no answer. */
+export async function askMaster(
+  requests: RequestClient,
+  config: MasterConfig,
+  load: Readonly<Record<string, unknown>>,
+  timeoutMs: number,
+): Promise<unknown> {
+  try {
+    return await clearRequest(requests, load, timeoutMs)
+  } catch (error) {
+    if (SaltError.is(error) && error.code === 'TIMEOUT') throw unreachable(config, error)
+    throw error
+  }
+}
+
+export function unreachable(config: MasterConfig, cause: unknown): SaltError {
+  return new SaltError(
+    'MASTER_UNREACHABLE',
+    `Salt request timed out. The master is not responding on port ${config.ret_port} of ${config.interface} ` +
+      `(configuration in ${config.config_dir}, sockets in ${config.sock_dir}). Is salt-master running with this configuration?`,
+    {},
+    { cause },
+  )
+}

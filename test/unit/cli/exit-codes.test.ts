@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { SaltError } from '../../../core/base/errors.ts'
+import { exitCodeOf, exitTable, passedThrough, UsageError } from '../../../core/cli/exit-codes.ts'
+
+test('the table of exit codes in the README is that of the programs', async () => {
+  const readme = await readFile(new URL('../../../core/cli/README.md', import.meta.url), 'utf8')
+  const rows = [...readme.matchAll(/^\| (\d+) +\| (.*?) +\| (.*?) +\|$/gm)].map(([, code, meaning, why]) => ({
+    code: Number(code),
+    meaning,
+    why,
+  }))
+  expect(rows).toEqual(Object.values(exitTable))
+})
+
+test('every end has a code of its own', () => {
+  const codes = Object.values(exitTable).map(({ code }) => code)
+  expect(new Set(codes).size).toBe(codes.length)
+})
+
+test('errors end as their code says', () => {
+  expect(exitCodeOf(new UsageError('x'))).toBe(64)
+  expect(exitCodeOf(new SaltError('MASTER_UNREACHABLE', 'x'))).toBe(69)
+  expect(exitCodeOf(new SaltError('AUTHORIZATION_FAILED', 'x'))).toBe(77)
+  expect(exitCodeOf(new SaltError('CONFIG_INVALID', 'x'))).toBe(78)
+  expect(exitCodeOf(new SaltError('NO_MINIONS_MATCHED', 'x'))).toBe(2)
+  expect(exitCodeOf(new Error('x'))).toBe(1)
+})
+
+test('a code of a function becomes an exit code, which is one byte, and 0 only if it is 0', () => {
+  expect([0, 3, 256, -1, 300].map(passedThrough)).toEqual([0, 3, 1, 255, 44])
+})
