@@ -134,7 +134,10 @@ function fullReturnOf(result: MinionResult): Record<string, unknown> {
 }
 
 function tellVerdict({ total, returned, failures, missing }: Tally): void {
-  if (returned === 0) return tell('ERROR: No return received')
+  if (returned === 0) {
+    tell('ERROR: No return received')
+    return
+  }
   if (failures.length > 0)
     tell(`ERROR: Minions returned with non-zero exit code (${failures.length} of ${total})`)
   if (missing.length > 0) tell(`ERROR: Minions did not return (${missing.length} of ${total})`)
