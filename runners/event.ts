@@ -1,5 +1,5 @@
 /** The master's event bus: send an event, watch events go by. */
-import { type Context, fn, fnmatch, p } from 'salt-ts'
+import { type Context, fn, fnmatch, jsonText, p } from 'salt-ts'
 
 /**
  * Fire an event on the master's bus. Answers true when it was handed over.
@@ -28,8 +28,7 @@ export const listen = fn(
     let seen = 0
     for await (const { tag, data } of master.events(literalStart(tagmatch), signal)) {
       if (!fnmatch(tag, tagmatch)) continue
-      if (!quiet)
-        process.stdout.write(`${tag}\t${JSON.stringify(data, withoutBigInts, pretty ? 4 : undefined)}\n`)
+      if (!quiet) process.stdout.write(`${tag}\t${jsonText(data, { step: pretty ? 4 : undefined })}\n`)
       if (++seen === count) break
     }
     return null
@@ -39,8 +38,4 @@ export const listen = fn(
 /** What every matching tag begins with. */
 function literalStart(pattern: string): string {
   return (/^[^*?[]*/.exec(pattern) as RegExpExecArray)[0]
-}
-
-function withoutBigInts(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
 }

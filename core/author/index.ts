@@ -2,7 +2,9 @@
 /// <reference path="../../modules/_catalogue.ts" preserve="true" />
 /** `salt-ts`: what authors of modules, runners, returners and plugins import. */
 export { eachOf } from '../base/each-of.ts'
+export { floatText } from '../base/float-text.ts'
 export { fnmatch } from '../base/fnmatch.ts'
+export { type JsonLayout, jsonText } from '../base/json.ts'
 export { isBelow, type OpenedFile, openInside } from '../base/open-inside.ts'
 export { type PythonRegExp, pythonRegExp } from '../base/python-regexp.ts'
 export { type SafePath, safeName, safePath } from '../base/safe-path.ts'
