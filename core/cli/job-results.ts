@@ -28,7 +28,7 @@ export async function showResults(
       rows.set(result.id, (rows.get(result.id) ?? 0) + 1)
       continue
     }
-    seen.push(result)
+    seen.push(settings.together || result.state === 'missing' ? result : { ...result, return: undefined })
     if (!settings.together && !isShown(result, rows.get(result.id))) await show(result, settings)
   }
   if (settings.together) await showTogether(seen, settings)
