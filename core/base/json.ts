@@ -2,7 +2,7 @@
 import { floatText } from './float-text.ts'
 
 /** Stands for what is neither JSON nor a map or list: bytes, dates. By default its text. */
-export type Other = (value: unknown) => string
+type Other = (value: unknown) => string
 
 export interface JsonLayout {
   /** Spaces per level; undefined: everything on one line. */
