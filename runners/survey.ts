@@ -1,5 +1,5 @@
 /** Which minions answer the same, and how the others differ. */
-import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { type Context, fn, jsonText, p, SaltInvocationError } from 'salt-ts'
 import { unifiedDiff } from './_survey/diff.ts'
 
 const params = {
@@ -72,11 +72,10 @@ const first = ({ pool }: Pool): string => pool[0] ?? ''
 
 /** A text is itself; anything else a line for each member, whatever their order was. */
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value, inOrder, 2) ?? 'null')
+  return typeof value === 'string' ? value : jsonText(value, { step: 2, order: inOrder })
 }
 
-function inOrder(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return String(value)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+function inOrder(map: unknown): [unknown, unknown][] {
+  const members = map instanceof Map ? [...map] : Object.entries(map as object)
+  return members.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
 }

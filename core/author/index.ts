@@ -11,8 +11,10 @@ export {
   type TargetLetters,
 } from '../base/compound-target.ts'
 export { eachOf } from '../base/each-of.ts'
+export { floatText } from '../base/float-text.ts'
 export { fnmatch } from '../base/fnmatch.ts'
 export { type Address, isInNetwork, type Network, parseAddress, parseNetwork } from '../base/ip-network.ts'
+export { type JsonLayout, jsonText } from '../base/json.ts'
 export { isBelow, type OpenedFile, openInside } from '../base/open-inside.ts'
 export { checkPathPcre } from '../base/path-expression.ts'
 export { type PythonRegExp, pythonRegExp } from '../base/python-regexp.ts'

@@ -1,7 +1,7 @@
 import { Encoder, type EncoderOptions } from '@msgpack/msgpack'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { isContainer } from './header.ts'
-import { DateTime, Float, NamedConstant } from './values.ts'
+import { DateTime, NamedConstant } from './values.ts'
 
 /**
  * Writes the network dialect (§1): text and bytes share the raw family of old MessagePack.
@@ -91,7 +91,7 @@ class LocalEncoder extends Base {
   }
 
   override encodeObject(object: object, depth: number): void {
-    if (object instanceof Float) this.encodeNumberAsFloat(Number(object))
+    if (object instanceof Number) this.encodeNumberAsFloat(object.valueOf())
     else if (object instanceof Map) this.encodeEntries(object, depth)
     else if (object instanceof Set) this.encodeArray([...object], depth)
     else if (object instanceof DateTime) this.encodeExtension({ type: 78, data: Buffer.from(object.text) })

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../author/params.ts'
+import { floatText } from '../base/float-text.ts'
 import { Typed, untyped } from './typed.ts'
 import { type Part, parseParts } from './word-yaml.ts'
 
@@ -108,12 +109,6 @@ function toText(value: unknown): unknown {
     return String(value)
   if (value instanceof Number) return floatText(value.valueOf())
   return value
-}
-
-/** A float keeps its point: 3.0 is not 3. */
-function floatText(value: number): string {
-  const text = Object.is(value, -0) ? '-0' : String(value)
-  return /^-?\d+$/.test(text) ? `${text}.0` : text
 }
 
 const words = { true: ['true', 'yes', 'on', '1'], false: ['false', 'no', 'off', '0'] }

@@ -1,4 +1,4 @@
-import { type Log, SaltInvocationError } from 'salt-ts'
+import { floatText, jsonText, type Log, SaltInvocationError } from 'salt-ts'
 import type { Options } from './params.ts'
 
 export type Env = Record<string, string>
@@ -53,7 +53,8 @@ function assignment(line: string): [string, string] {
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'boolean') return value ? 'True' : 'False'
-  return typeof value === 'object' && !(value instanceof Number) ? JSON.stringify(value) : String(value)
+  if (value instanceof Number) return floatText(value.valueOf())
+  return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
 // systemd's readiness socket belongs to the minion, not to what it starts.

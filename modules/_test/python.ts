@@ -1,3 +1,4 @@
+import { floatText } from 'salt-ts'
 import { isMapping } from '../_values/traverse.ts'
 
 /** A value as Python's `repr` writes it: what Salt's users compare with. */
@@ -5,7 +6,8 @@ export function pythonRepr(value: unknown): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value === 'string') return quoted(value)
-  if (value instanceof Number) return Number.isInteger(value.valueOf()) ? `${value}.0` : String(value)
+  if (value instanceof Number) return floatText(value.valueOf())
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return floatText(value)
   if (value instanceof Uint8Array) return `b${quoted(Buffer.from(value).toString('latin1'))}`
   if (Array.isArray(value)) return `[${value.map(pythonRepr).join(', ')}]`
   if (!isMapping(value)) return String(value)

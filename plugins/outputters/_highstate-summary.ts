@@ -1,7 +1,8 @@
 /** How many states succeeded, failed and changed something, and how long all took. */
+import { floatText } from 'salt-ts'
 import type { Color } from './_colors.ts'
 import type { Look } from './_highstate-values.ts'
-import { fixed, floatText } from './_python.ts'
+import { fixed } from './_python.ts'
 
 export interface Counts {
   readonly byResult: Map<unknown, number>

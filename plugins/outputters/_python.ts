@@ -1,4 +1,5 @@
 /** Values as Python writes them: `str` and `repr`. */
+import { floatText } from 'salt-ts'
 import { compare, entriesOf, kindOf, listOf, orderOf } from './_values.ts'
 
 /** Text as it is, a date as people write it, anything else as `repr`. */
@@ -70,24 +71,6 @@ export function fixed(value: number, decimals: number): string {
     /^0*$/.test(value.toFixed(60).slice(finer.length))
   if (!isTie || '02468'.includes(near.at(-1) as string)) return near
   return finer.slice(0, -1)
-}
-
-/** The shortest text that gives the same float, `1.0` and `1e+22` style. */
-export function floatText(value: number): string {
-  if (Number.isNaN(value)) return 'nan'
-  if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf'
-  const [mantissa = '', power = '0'] = value.toExponential().split('e')
-  const exponent = Number(power)
-  if (exponent < -4 || exponent >= 16)
-    return `${mantissa}e${exponent < 0 ? '-' : '+'}${digits(Math.abs(exponent))}`
-  const sign = Object.is(value, -0) ? '-' : ''
-  return sign + (Number.isInteger(value) ? value.toFixed(1) : plainDecimal(value, exponent))
-}
-
-const digits = (exponent: number): string => String(exponent).padStart(2, '0')
-
-function plainDecimal(value: number, exponent: number): string {
-  return exponent < -6 ? value.toFixed(20) : String(value)
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }

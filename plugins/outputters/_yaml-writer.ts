@@ -1,5 +1,6 @@
 /** Writes YAML as PyYAML with LibYAML's emitter lays it out: 80 columns, sorted keys, lists not indented under their key. */
-import { dateText, floatText, rstrip } from './_python.ts'
+import { floatText } from 'salt-ts'
+import { dateText, rstrip } from './_python.ts'
 import { entriesOf, kindOf, listOf, sortedEntriesOf } from './_values.ts'
 import { isPrintable, stylesOf } from './_yaml-scalar.ts'
 

@@ -1,5 +1,5 @@
 /** Events on the terminal, for `event.listen` and `state.event`. */
-import { type Args, type Context, fnmatch, p } from 'salt-ts'
+import { type Args, type Context, fnmatch, jsonText, p } from 'salt-ts'
 
 export const listenParams = {
   tagmatch: p.default(p.string(), '*'),
@@ -20,7 +20,7 @@ export async function listen(
   for await (const { tag, data } of master.events(literalStart(tagmatch), signal)) {
     if (!fnmatch(tag, tagmatch)) continue
     if (!quiet) {
-      process.stdout.write(`${tag}\t${JSON.stringify(data, withoutBigInts, pretty ? 4 : undefined)}\n`)
+      process.stdout.write(`${tag}\t${jsonText(data, { step: pretty ? 4 : undefined })}\n`)
     }
     if (++seen === count) break
   }
@@ -30,8 +30,4 @@ export async function listen(
 /** What every matching tag begins with. */
 function literalStart(pattern: string): string {
   return (/^[^*?[]*/.exec(pattern) as RegExpExecArray)[0]
-}
-
-function withoutBigInts(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
 }

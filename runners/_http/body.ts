@@ -1,10 +1,10 @@
 /** What is sent to a web server and what comes back. */
-import { CommandExecutionError } from 'salt-ts'
+import { CommandExecutionError, jsonText } from 'salt-ts'
 
 /** A map or list is sent as JSON. */
 export function bodyOf(data: unknown): { body?: string } {
   if (data === undefined || data === null) return {}
-  return { body: typeof data === 'string' ? data : JSON.stringify(data) }
+  return { body: typeof data === 'string' ? data : jsonText(data) }
 }
 
 /** The text of an answer. A longer one is not read to its end. */

@@ -1,5 +1,5 @@
 /** Stored jobs in the words Salt's users know: Function, Arguments, Target, … */
-import { fnmatch, SaltInvocationError, type StoredReturn } from 'salt-ts'
+import { fnmatch, jsonText, SaltInvocationError, type StoredReturn } from 'salt-ts'
 
 type Load = Readonly<Record<string, unknown>>
 
@@ -62,9 +62,7 @@ function matchesAny(value: unknown, patterns: unknown): boolean {
 function hasMetadata(metadata: unknown, wanted: Search['search_metadata']): boolean {
   if (wanted === undefined) return true
   if (typeof metadata !== 'object' || metadata === null) return false
-  return Object.entries(wanted).every(
-    ([key, value]) => JSON.stringify((metadata as Load)[key]) === JSON.stringify(value),
-  )
+  return Object.entries(wanted).every(([key, value]) => jsonText((metadata as Load)[key]) === jsonText(value))
 }
 
 /** The first jid of a moment; dates without zone are UTC, as jids are. */

@@ -166,7 +166,7 @@ describe('salt-run', () => {
       return listening.child.exitCode !== null
     })
     const { stdout, code } = await listening.ended
-    expect(stdout).toMatch(/^my\/tag\t\{"a":1,/)
+    expect(stdout).toMatch(/^my\/tag\t\{"a": 1,/)
     expect(code).toBe(0)
   })
 

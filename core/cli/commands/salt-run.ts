@@ -1,6 +1,7 @@
 import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
 import { currentUser } from '../../base/current-user.ts'
+import { jsonText } from '../../base/json.ts'
 import { type FunctionClient, RunnerClient, WheelClient } from '../../client/index.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { isJid } from '../../jobs/jid.ts'
@@ -140,9 +141,7 @@ async function run(
 /** `{message}` is what runners mostly tell, and `{return}` what they yield. */
 function progressLine(data: object): string {
   const told = 'message' in data ? data.message : 'return' in data ? data.return : data
-  return typeof told === 'string'
-    ? told
-    : JSON.stringify(told, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+  return typeof told === 'string' ? told : jsonText(told)
 }
 
 function interruption(): AbortController {

@@ -1,5 +1,6 @@
 /** What `npm start` shows: how a key arrives and is accepted, and how a job goes out, runs and comes back. */
 import { setTimeout } from 'node:timers/promises'
+import { jsonText } from '../../base/json.ts'
 import { type Event, EventBus, masterEventSockets, type Subscription, tags } from '../../events/index.ts'
 import type { Folder } from './folder.ts'
 import type { Programs } from './programs.ts'
@@ -83,7 +84,7 @@ const unheard = (what: string, log: string) =>
 function asText({ tag, data }: Event): string {
   const lines = ['{']
   for (const [index, [key, value]] of Object.entries(data).entries()) {
-    const member = `${index ? ', ' : ''}${JSON.stringify(key)}: ${JSON.stringify(value)}`
+    const member = `${index ? ', ' : ''}${JSON.stringify(key)}: ${jsonText(value)}`
     const line = lines.at(-1) as string
     if (index === 0 || line.length + member.length < LINE_WIDTH) lines[lines.length - 1] = line + member
     else lines.push(` ${member.replace(/^, /, '')}`)

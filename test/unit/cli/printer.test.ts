@@ -29,7 +29,7 @@ test('a function that asks for an outputter that is not here gets nested', async
 
 test('an outputter that was asked for and is not there is refused before anything is done', async () => {
   await expect(openPrinter({ out: 'nosuch' }, {}, log)).rejects.toThrow(
-    "There is no outputter 'nosuch'. There are: json,",
+    "There is no outputter 'nosuch'. There are: highstate, json,",
   )
 })
 

@@ -230,7 +230,7 @@ describe('event', () => {
     const { stdout } = await captured(() =>
       call(event.listen, { tagmatch: 'salt/job/*', count: 1, quiet: false, pretty: false }),
     )
-    expect(stdout).toBe('salt/job/1/new\t{"big":"18446744073709551616"}\n')
+    expect(stdout).toBe('salt/job/1/new\t{"big": 18446744073709551616}\n')
   })
 
   test('send hands over data and further keywords', async () => {
