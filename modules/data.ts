@@ -50,9 +50,9 @@ export const has_key = fn({ key }, async ({ key }, { minion }) => Object.hasOwn(
 export const get = fn({ key: p.any(), default: p.default(p.any(), null) }, async (args, { minion }) => {
   const kept = await minion.readData()
   const isThere = (name: unknown) => Object.hasOwn(kept, String(name))
-  const valueOf = (name: unknown) => (isThere(name) ? kept[String(name)] : args.default)
-  if (!Array.isArray(args.key)) return valueOf(args.key)
-  return args.key.filter((name) => args.default !== null || isThere(name)).map(valueOf)
+  const valueAt = (name: unknown) => (isThere(name) ? kept[String(name)] : args.default)
+  if (!Array.isArray(args.key)) return valueAt(args.key)
+  return args.key.filter((name) => args.default !== null || isThere(name)).map(valueAt)
 })
 
 /**
