@@ -16,6 +16,8 @@ const ok: MinionResult = {
 const bad: MinionResult = { ...ok, id: 'a', return: 'no', retcode: 3, success: false, out: 'txt' }
 const silent: MinionResult = { id: 'c', state: 'missing', reason: 'Minion did not return. [No response]' }
 
+const perhaps: MinionResult = { id: 'd', state: 'unknown', reason: 'It is not known' }
+
 async function show(results: MinionResult[], settings: Partial<ShowSettings> = {}) {
   const printed: [unknown, Printed | undefined][] = []
   const printer = {
@@ -49,6 +51,16 @@ describe('the results of a job', () => {
     expect((await show([{ ...ok, success: false }])).result).toBe(1)
     expect((await show([silent])).result).toBe(2)
     expect((await show([])).result).toBe(2)
+  })
+
+  test('who is perhaps not meant counts only if nobody returned, and is named only where everything is told', async () => {
+    expect((await show([ok, perhaps])).result).toBe(0)
+    expect((await show([perhaps])).result).toBe(2)
+    expect((await show([ok, perhaps])).printed).toHaveLength(1)
+    expect((await show([ok, perhaps], { verbose: true })).printed[1]?.[0]).toEqual({ d: 'It is not known' })
+    const { stdout } = await show([ok, perhaps], { summary: true })
+    expect(stdout).toContain('# of minions targeted: 1\n')
+    expect(stdout).toContain('# of minions that are perhaps not meant: 1\n')
   })
 
   test('gathered results have the same exit codes', async () => {
