@@ -47,12 +47,13 @@ export const has_key = fn({ key }, async ({ key }, { minion }) => Object.hasOwn(
  * @example salt '*' data.get role
  * @example salt '*' data.get '[role, rack]'
  */
-export const get = fn({ key: p.any(), default: p.default(p.any(), null) }, async (args, { minion }) => {
+export const get = fn({ key: p.any(), default: p.optional(p.any()) }, async (args, { minion }) => {
   const kept = await minion.readData()
+  const otherwise = args.default ?? null
   const isThere = (name: unknown) => Object.hasOwn(kept, String(name))
-  const read = (name: unknown) => (isThere(name) ? kept[String(name)] : args.default)
-  if (!Array.isArray(args.key)) return read(args.key)
-  return args.key.filter((name) => args.default !== null || isThere(name)).map(read)
+  const valueAt = (name: unknown) => (isThere(name) ? kept[String(name)] : otherwise)
+  if (!Array.isArray(args.key)) return valueAt(args.key)
+  return args.key.filter((name) => otherwise !== null || isThere(name)).map(valueAt)
 })
 
 /**
@@ -78,10 +79,10 @@ export const cas = fn({ key, value: p.any(), old_value: p.any() }, ({ key, value
  *
  * @example salt '*' data.pop role
  */
-export const pop = fn({ key, default: p.default(p.any(), null) }, async (args, { minion }) => {
+export const pop = fn({ key, default: p.optional(p.any()) }, async (args, { minion }) => {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const kept = await minion.readData()
-    if (!Object.hasOwn(kept, args.key)) return args.default
+    if (!Object.hasOwn(kept, args.key)) return args.default ?? null
     const value = kept[args.key]
     if (await minion.changeData({ remove: [args.key], expect: { key: args.key, value } })) return value
   }

@@ -1,4 +1,4 @@
-/** Python's regular expression syntax → JavaScript's (flag `v`), and how much backtracking it invites. */
+/** Python's regular expression syntax → JavaScript's (flag `u`), and how much backtracking it invites. */
 import { SaltError } from './errors.ts'
 
 export interface Translated {
@@ -12,15 +12,30 @@ export interface Translated {
   readonly nested: boolean
 }
 
-const WORD = '\\p{L}\\p{N}_'
-const BOUNDARY = `(?:(?<=[${WORD}])(?![${WORD}])|(?<![${WORD}])(?=[${WORD}]))`
-const CLASSES: Readonly<Record<string, string>> = {
-  d: '\\p{Nd}',
-  D: '\\P{Nd}',
-  s: '\\s',
-  S: '\\S',
-  w: `[${WORD}]`,
-  W: `[^${WORD}]`,
+interface Classes {
+  readonly boundary: string
+  /** By the letter of the escape. */
+  readonly [letter: string]: string
+}
+
+const UNICODE = classes(
+  '\\p{L}\\p{N}_',
+  '\\p{Nd}',
+  '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000',
+)
+/** With the flag `a`. */
+const ASCII = classes('A-Za-z0-9_', '0-9', '\\t-\\r\\x20')
+
+function classes(word: string, digit: string, space: string): Classes {
+  return {
+    d: `[${digit}]`,
+    D: `[^${digit}]`,
+    s: `[${space}]`,
+    S: `[^${space}]`,
+    w: `[${word}]`,
+    W: `[^${word}]`,
+    boundary: `(?:(?<=[${word}])(?![${word}])|(?<![${word}])(?=[${word}]))`,
+  }
 }
 const CONTROLS: Readonly<Record<string, string>> = {
   a: '\\x07',
@@ -35,27 +50,52 @@ export function translate(pattern: string, ignoreCase: boolean): Translated {
   return new Translation(pattern, ignoreCase).run()
 }
 
+interface OpenGroup {
+  /** How many choices had been met when it opened. */
+  readonly choices: number
+  /** Where it begins in the output. */
+  readonly start: number
+  /** What closes it. */
+  readonly end: string
+  /** The flags around it. */
+  readonly flags: ReadonlySet<string>
+}
+
+/** Flags that may change within a pattern: `(?i:web)`. */
+const SCOPED = /\?([imsxau]*)(?:-([imsx]+))?:/y
+
+/** Parts that have no width. */
+const ANCHORS = new Set(['^', '(?=\\n?$)', UNICODE.boundary, ASCII.boundary])
+
 /** One pass over the pattern; the members are the state of that pass. */
 class Translation {
   readonly #pattern: string
-  readonly #flags = new Set(['v', 'y'])
+  #flags: ReadonlySet<string>
+  /** Where only a part ignores case, the engine cannot be told: each character is written in both. */
+  readonly #ownCase: boolean
   #at = 0
   #output = ''
   #repetitions = 0
   #branches = 0
   #nested = false
-  /** For each open group, how many choices had been met when it opened; last the one closed just now. */
-  readonly #open: number[] = []
+  readonly #open: OpenGroup[] = []
+  /** Names of Python's groups, in order; helpers that are added must not change their numbers. */
+  readonly #groups: string[] = []
+  #helpers = 0
+  /** Where the last part that may be repeated begins in the output. */
+  #atom = 0
   #closedWithChoice = false
 
   constructor(pattern: string, ignoreCase: boolean) {
     this.#pattern = pattern
-    if (ignoreCase) this.#flags.add('i')
+    this.#flags = new Set(ignoreCase ? ['i'] : [])
+    this.#ownCase = /\(\?[imsxau]*(?:i[imsxau]*(?:-[imsx]+)?|-[msx]*i[imsx]*):/.test(pattern)
   }
 
   run(): Translated {
     this.#globalFlags()
     while (this.#at < this.#pattern.length) this.#token()
+    if (this.#open.length > 0) throw this.#invalid('it has a ( without its )')
     return {
       expression: this.#compile(),
       repetitions: this.#repetitions,
@@ -66,7 +106,7 @@ class Translation {
 
   #compile(): RegExp {
     try {
-      return new RegExp(this.#output, [...this.#flags].join(''))
+      return new RegExp(this.#output, this.#flags.has('i') && !this.#ownCase ? 'iuy' : 'uy')
     } catch {
       throw this.#invalid('it is not a valid expression')
     }
@@ -75,28 +115,54 @@ class Translation {
   /** `(?i)` and friends, which Python allows at the very start only. */
   #globalFlags(): void {
     for (const match of this.#pattern.matchAll(/\(\?([a-zA-Z]+)\)/gy)) {
-      for (const flag of match[1] as string) {
-        if (!'ismauL'.includes(flag)) throw this.#invalid(`the flag (?${flag}) is not supported`)
-        if ('ism'.includes(flag)) this.#flags.add(flag)
-      }
+      const flags = match[1] as string
+      const strange = Array.from(flags).find((flag) => !'ismaux'.includes(flag))
+      if (strange) throw this.#invalid(`the flag (?${strange}) is not supported`)
+      this.#flags = new Set([...this.#flags, ...flags])
       this.#at += match[0].length
     }
   }
 
   #token(): void {
     const character = this.#take()
+    if (this.#flags.has('x') && this.#isSkipped(character)) return
     const closedWithChoice = this.#closedWithChoice
     this.#closedWithChoice = false
-    if (character === '\\') this.#output += this.#escape(false)
-    else if (character === '[') this.#output += this.#set()
-    else if (character === '(') this.#openGroup()
+    if ('*+?{'.includes(character) && this.#quantifier(character, closedWithChoice)) return
+    if (character !== ')') this.#atom = this.#output.length
+    if (character === '(') this.#openGroup()
     else if (character === ')') this.#closeGroup()
     else if (character === '|') this.#choice('|')
-    else if (character === '^') this.#output += '^'
-    else if (character === '$') this.#output += this.#flags.has('m') ? '$' : '(?=\\n?$)'
-    else if (character === '.') this.#output += this.#flags.has('s') ? '.' : '[^\\n]'
-    else if ('*+?{'.includes(character)) this.#quantifier(character, closedWithChoice)
-    else this.#output += literal(character)
+    else this.#output += this.#part(character)
+  }
+
+  /** With the flag `x`: white space, and comments up to the end of the line. */
+  #isSkipped(character: string): boolean {
+    if (character !== '#') return /[ \t-\r]/.test(character)
+    const end = this.#pattern.indexOf('\n', this.#at)
+    this.#at = end < 0 ? this.#pattern.length : end + 1
+    return true
+  }
+
+  #part(character: string): string {
+    if (character === '\\') return this.#escape(false)
+    if (character === '[') return this.#set()
+    if (character === '^') return this.#flags.has('m') ? '(?<![^\\n])' : '^'
+    if (character === '$') return this.#flags.has('m') ? '(?![^\\n])' : '(?=\\n?$)'
+    if (character === '.') return this.#flags.has('s') ? '[\\s\\S]' : '[^\\n]'
+    return this.#character(character)
+  }
+
+  /** A character that stands for itself, in both cases where only a part of the pattern ignores case. */
+  #character(character: string): string {
+    if (!this.#ownCase || !this.#flags.has('i')) return literal(character)
+    const both = new Set([character, character.toLowerCase(), character.toUpperCase()])
+    const single = Array.from(both).filter((each) => Array.from(each).length === 1)
+    return single.length > 1 ? `[${single.map(literal).join('')}]` : literal(character)
+  }
+
+  get #classes(): Classes {
+    return this.#flags.has('a') ? ASCII : UNICODE
   }
 
   #choice(text: string): void {
@@ -105,64 +171,115 @@ class Translation {
   }
 
   #openGroup(): void {
-    this.#open.push(this.#repetitions + this.#branches)
     if (this.#pattern[this.#at] !== '?') {
-      this.#output += '('
+      this.#begin(this.#named(''))
       return
     }
-    const rest = this.#pattern.slice(this.#at)
-    const plain = /^\?(?::|=|!|<=|<!)/.exec(rest)
-    const named = /^\?P<([A-Za-z_]\w*)>/.exec(rest)
-    const back = /^\?P=([A-Za-z_]\w*)\)/.exec(rest)
-    const comment = /^\?#[^)]*\)/.exec(rest)
-    const form = plain ?? named ?? back ?? comment
-    if (!form) throw this.#invalid(`the group '(${rest.slice(0, 3)}' is not supported`)
-    this.#at += form[0].length
-    if (plain) this.#output += `(${plain[0]}`
-    else if (named) this.#output += `(?<${named[1]}>`
-    else this.#open.pop()
-    if (back) this.#backReference(`\\k<${back[1]}>`)
+    if (this.#matched(/\?#[^)]*\)/y)) return
+    const back = this.#matched(/\?P=([A-Za-z_]\w*)\)/y)
+    if (back) {
+      this.#output += this.#backReference(this.#groups.indexOf(back[1] as string) + 1)
+      return
+    }
+    const plain = this.#matched(/\?(?:=|!|<=|<!)/y)
+    const named = plain ? undefined : this.#matched(/\?P<([A-Za-z_]\w*)>/y)
+    const atomic = this.#matched(/\?>/y)
+    const scoped = this.#matched(SCOPED)
+    if (plain)
+      this.#begin(`(?:(${plain[0]}`, '))') // that it may be repeated
+    else if (named) this.#begin(this.#named(named[1] as string))
+    else if (atomic) this.#begin(this.#helper(), this.#helperEnd())
+    else if (scoped) this.#beginScoped(scoped)
+    else throw this.#invalid(`the group '(${this.#pattern.slice(this.#at, this.#at + 3)}' is not supported`)
+  }
+
+  /** What a sticky expression matches here, which is then behind us. */
+  #matched(expression: RegExp): RegExpExecArray | undefined {
+    expression.lastIndex = this.#at
+    const found = expression.exec(this.#pattern) ?? undefined
+    this.#at += found?.[0].length ?? 0
+    return found
+  }
+
+  #begin(text: string, end = ')'): void {
+    const choices = this.#repetitions + this.#branches
+    this.#open.push({ choices, start: this.#output.length, end, flags: this.#flags })
+    this.#output += text
+  }
+
+  #beginScoped([, on = '', off = '']: RegExpExecArray): void {
+    this.#begin('(?:')
+    const flags = new Set([...this.#flags, ...on])
+    for (const flag of off) flags.delete(flag)
+    if (on.includes('u')) flags.delete('a')
+    this.#flags = flags
+  }
+
+  #named(name: string): string {
+    if (name !== '' && this.#groups.includes(name)) throw this.#invalid(`the group '${name}' is there twice`)
+    return `(?<g${this.#groups.push(name)}>`
+  }
+
+  /** Engines of JavaScript have no atomic groups; a look-ahead, whose match is then taken as it is, is one. */
+  #helper(): string {
+    return `(?=(?<a${++this.#helpers}>`
+  }
+
+  #helperEnd(): string {
+    return `))\\k<a${this.#helpers}>`
   }
 
   #closeGroup(): void {
-    const before = this.#open.pop()
-    if (before === undefined) throw this.#invalid('it has a ) without its (')
-    this.#closedWithChoice = this.#repetitions + this.#branches > before
-    this.#output += ')'
+    const group = this.#open.pop()
+    if (group === undefined) throw this.#invalid('it has a ) without its (')
+    this.#closedWithChoice = this.#repetitions + this.#branches > group.choices
+    this.#flags = group.flags
+    this.#atom = group.start
+    this.#output += group.end
+    if (group.end !== ')')
+      this.#output = `${this.#output.slice(0, group.start)}(?:${this.#output.slice(group.start)})`
   }
 
-  #quantifier(character: string, closedWithChoice: boolean): void {
+  /** False if it is none: a brace that stands for itself. */
+  #quantifier(character: string, closedWithChoice: boolean): boolean {
     const counted = character === '{' ? /^(\d*)(,?)(\d*)\}/.exec(this.#pattern.slice(this.#at)) : null
-    if (character === '{' && (!counted || counted[0] === '}')) {
-      this.#output += literal('{')
-      return
-    }
+    if (character === '{' && (!counted || counted[0] === '}')) return false
+    if (ANCHORS.has(this.#output.slice(this.#atom))) throw this.#invalid('there is nothing to repeat')
     if (counted) this.#at += counted[0].length
     this.#output += counted ? `{${counted[1] || '0'}${counted[2]}${counted[3]}}` : character
     if (closedWithChoice) this.#nested = true
     if (character === '?') this.#branches++
     else this.#repetitions++
     if (this.#pattern[this.#at] === '?') this.#output += this.#take()
-    else if (this.#pattern[this.#at] === '+') throw this.#invalid('possessive repetition is not supported')
+    else if (this.#pattern[this.#at] === '+') this.#possessive()
+    return true
   }
 
-  #backReference(text: string): void {
+  #possessive(): void {
+    this.#at++
+    const repeated = this.#output.slice(this.#atom)
+    this.#output = `${this.#output.slice(0, this.#atom)}(?:${this.#helper()}${repeated}${this.#helperEnd()})`
+  }
+
+  #backReference(number: number): string {
+    if (number < 1 || number > this.#groups.length)
+      throw this.#invalid('it refers to a group that is not there yet')
     this.#nested = true
-    this.#output += `(?:${text})`
+    return `(?:\\k<g${number}>)`
   }
 
   /** What follows a backslash, outside or inside a set. */
   #escape(inSet: boolean): string {
     const character = this.#take()
-    if (Object.hasOwn(CLASSES, character)) return CLASSES[character] as string
+    if ('dDsSwW'.includes(character)) return this.#classes[character] as string
     if (Object.hasOwn(CONTROLS, character)) return CONTROLS[character] as string
     const code = this.#codePoint(character, inSet)
     if (code !== undefined) return `\\u{${code.toString(16)}}`
     if (inSet) return character === 'b' ? '\\x08' : this.#identity(character)
     if (character === 'A') return '(?<![\\s\\S])'
     if (character === 'Z') return '(?![\\s\\S])'
-    if (character === 'b') return BOUNDARY
-    if (character === 'B') return `(?!${BOUNDARY})`
+    if (character === 'b') return this.#classes.boundary
+    if (character === 'B') return `(?!${this.#classes.boundary}|(?<![\\s\\S])(?![\\s\\S]))`
     if (/[1-9]/.test(character)) return this.#numbered(character)
     return this.#identity(character)
   }
@@ -186,8 +303,7 @@ class Translation {
 
   #numbered(first: string): string {
     const second = /\d/.test(this.#pattern[this.#at] ?? '') ? this.#take() : ''
-    this.#nested = true
-    return `(?:\\${first}${second})`
+    return this.#backReference(Number(first + second))
   }
 
   /** An escaped character that is not a letter or digit stands for itself; other letters are reserved. */
@@ -200,20 +316,42 @@ class Translation {
     const negated = this.#pattern[this.#at] === '^'
     if (negated) this.#at++
     let members = ''
+    const complements: string[] = []
     for (let first = true; first || this.#pattern[this.#at] !== ']'; first = false) {
-      members += this.#member()
-      const next = this.#pattern[this.#at + 1]
-      if (this.#pattern[this.#at] !== '-' || next === ']' || next === undefined) continue
-      this.#at++
-      members += `-${this.#member()}`
+      const low = this.#member()
+      if (low.startsWith('[^')) complements.push(low)
+      else members += isClass(low) ? low.slice(1, -1) : this.#cased(low, this.#upTo(low))
     }
     this.#at++
-    return `[${negated ? '^' : ''}${members}]`
+    if (complements.length === 0) return `[${negated ? '^' : ''}${members}]`
+    const any = [...complements, ...(members === '' ? [] : [`[${members}]`])].join('|')
+    return negated ? `(?:(?!${any})[\\s\\S])` : `(?:${any})`
   }
 
+  /** The end of the range that a member of a set begins, if it does. */
+  #upTo(low: string): string | undefined {
+    const next = this.#pattern[this.#at + 1]
+    if (this.#pattern[this.#at] !== '-' || next === ']' || next === undefined) return undefined
+    this.#at++
+    const high = this.#member()
+    if (isClass(low) || isClass(high)) throw this.#invalid('a range of a set ends in a class')
+    return high
+  }
+
+  /** A character, or a class in brackets. */
   #member(): string {
     const character = this.#take()
     return character === '\\' ? this.#escape(true) : literal(character)
+  }
+
+  /** A member or a range of a set. In both cases, where only a part of the pattern ignores case. */
+  #cased(low: string, high?: string): string {
+    const member = high === undefined ? low : `${low}-${high}`
+    if (!this.#ownCase || !this.#flags.has('i')) return member
+    const ends = [low, high ?? low]
+    if (!ends.every((end) => /^[a-z]$/i.test(end))) return member
+    const swapped = ends.map((end) => (end === end.toLowerCase() ? end.toUpperCase() : end.toLowerCase()))
+    return `${member}${swapped.join('-')}`
   }
 
   #take(): string {
@@ -229,6 +367,8 @@ class Translation {
   }
 }
 
+const isClass = (member: string): boolean => member.startsWith('[') && member.endsWith(']')
+
 /** The error for a pattern that cannot be used. */
 export function unusable(pattern: string, reason: string): SaltError {
   const shown = pattern.length > 80 ? `${pattern.slice(0, 77)}...` : pattern
@@ -237,7 +377,7 @@ export function unusable(pattern: string, reason: string): SaltError {
   })
 }
 
-/** Every character that means something in an expression or a set of the `v` flag, escaped. */
+/** Every character that means something in an expression or a set, escaped. */
 function literal(character: string): string {
   return /[\^$\\.*+?()[\]{}|/\-&!#%,:;<=>@`~]/.test(character)
     ? `\\u{${(character.codePointAt(0) as number).toString(16)}}`

@@ -10,7 +10,7 @@ export interface Target {
 }
 
 /** Decides for one minion. Throws TARGET_INVALID where only now it shows that it cannot be decided. */
-export type Decide = (subject: MatchSubject) => Verdict
+type Decide = (subject: MatchSubject) => Verdict
 
 export interface TargetMatcher {
   /** Reads a target once, for any number of minions. Throws TARGET_INVALID with a sentence if nobody can make sense of it. */

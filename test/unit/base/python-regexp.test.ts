@@ -27,6 +27,24 @@ const cases: [pattern: string, text: string, matches: boolean][] = [
   ['a(?#a comment)b', 'ab', true],
   ['(a)(b)\\2', 'abb', true],
   ['(?!web)', 'web', false],
+  ['a++b', 'aaab', true],
+  ['a++a', 'aaa', false],
+  ['(?:ab?)*+b', 'abab', false],
+  ['(?>a|ab)c', 'abc', false],
+  ['(?>a|ab)*c', 'aac', true],
+  ['(a)(?>b)(c)\\2', 'abcc', true],
+  ['(?x) web # the name\n \\d+ $', 'web01', true],
+  ['(?i:WEB)01', 'web01', true],
+  ['(?i:web)X', 'WEBx', false],
+  ['(?i)web(?-i:X)[a-c]', 'WEBXB', true],
+  ['(?i)web(?-i:X)', 'webx', false],
+  ['(?m)a$', 'a\nb', true],
+  ['(?m)a$', 'a\rb', false],
+  ['(?a)\\w+$', 'żółw', false],
+  ['(?<=web)01', 'web01', false],
+  ['.*(?<=web)01', 'web01', true],
+  ['\\s', '\ufeff', false],
+  ['\\s', '\x1c', true],
 ]
 
 describe('regular expressions of users', () => {
@@ -38,7 +56,7 @@ describe('regular expressions of users', () => {
     expect(pythonRegExp('\\S+$', { ignoreCase: true }).matches('DEBIAN')).toBe(true)
   })
 
-  test.each(['(', ')', '[a', '*a', 'a**', '(?>a)', 'a++', '\\q', '(?x)a', '\\'])(
+  test.each(['(', ')', '[a', '*a', 'a**', '(?(1)a|b)', '(?L)a', '\\q', '(a', '(?P=n)', '\\'])(
     'refuse %s with a reason',
     (pattern) => {
       expect(() => pythonRegExp(pattern)).toThrow(/^The regular expression '.*' cannot be used: .+\.$/)

@@ -46,6 +46,14 @@ const plain: ShowSettings = {
   verbose: false,
 }
 
+const perhaps: MinionResult = {
+  ...silent,
+  id: 'd',
+  state: 'unknown',
+  why: 'It is not known',
+  reason: 'It is not known',
+}
+
 async function show(results: MinionResult[], settings: Partial<ShowSettings> = {}) {
   const printed: [unknown, Printed | undefined][] = []
   const printer = {
@@ -92,6 +100,16 @@ describe('the results of a job', () => {
     ['of nothing', [], {}, 2],
   ])("with salt_exit_codes: legacy Salt's exit code %s", async (_, results, settings, code) => {
     expect((await show(results, { ...settings, legacy: true })).result).toBe(code)
+  })
+
+  test('who is perhaps not meant counts only if nobody returned, and is named only where everything is told', async () => {
+    expect((await show([ok, perhaps])).result).toBe(0)
+    expect((await show([perhaps])).result).toBe(2)
+    expect((await show([ok, perhaps])).printed).toHaveLength(1)
+    expect((await show([ok, perhaps], { verbose: true })).printed[1]?.[0]).toEqual({ d: 'It is not known' })
+    const { stdout } = await show([ok, perhaps], { summary: true })
+    expect(stdout).toContain('# of minions targeted: 1\n')
+    expect(stdout).toContain('# of minions that are perhaps not meant: 1\n')
   })
 
   test('gathered results have the same exit codes', async () => {

@@ -47,16 +47,24 @@ async function store(jid: string, id: string, value: unknown): Promise<void> {
 interface Wait {
   readonly minions?: readonly string[]
   readonly missing?: readonly string[]
+  readonly unknown?: readonly string[]
   readonly timeout?: number
   readonly gather?: number
   readonly findJob?: (minions: readonly string[]) => Promise<PublishedJob>
 }
 
 /** A job that runs; what comes of it is added to `results`, `over` resolves with all of them. */
-function wait({ minions = ['a', 'b'], missing = [], timeout = 60, gather = 60, findJob }: Wait) {
+function wait({
+  minions = ['a', 'b'],
+  missing = [],
+  unknown = [],
+  timeout = 60,
+  gather = 60,
+  findJob,
+}: Wait) {
   const results: MinionResult[] = []
   const stream = collect({
-    waiting: new Waiting({ jid: JID, minions, missing }, Date.now() + timeout * 1000),
+    waiting: new Waiting({ jid: JID, minions, missing, unknown }, Date.now() + timeout * 1000),
     events: new JobEvents(bus),
     timeout,
     gatherJobTimeout: gather,
@@ -148,6 +156,27 @@ test('minions without accepted key are missing, those that lose it while the job
     ['ghost', expect.stringContaining('No accepted key')],
     ['a', expect.stringContaining('No accepted key')],
   ])
+})
+
+test('who is perhaps not meant and does not return is not missing, unless it said that it works on the job', async () => {
+  let asked = 0
+  const { over } = wait({
+    minions: ['a', 'b', 'c', 'd'],
+    unknown: ['a', 'b', 'd'],
+    timeout: 0.05,
+    gather: 0.5,
+    findJob: async (minions) => {
+      setTimeout(() => {
+        answers('a', {})
+        answers('b', ++asked === 1 ? { jid: JID } : {})
+        answers('c', {})
+        returns('d', 'meant')
+      }, 20)
+      return { jid: QUESTION, minions, missing: [] }
+    },
+  })
+  const ends = new Map((await over).map((result) => [result.id, result.state]))
+  expect(Object.fromEntries(ends)).toEqual({ a: 'unknown', b: 'missing', c: 'missing', d: 'returned' })
 })
 
 test('returns that come while the event bus is away are taken from the job cache as soon as it is back', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { matcher } from '../../../core/author/index.ts'
 import { createMatcher, expectedMinions, type Target } from '../../../core/targets/index.ts'
+import { lettersOf } from '../../../core/targets/letters.ts'
 import { allMatchers } from '../../harness/matchers.ts'
 
 const plugins = await allMatchers()
@@ -71,6 +72,57 @@ describe('matching', () => {
     ['G@*:stage', false],
   ])('%s', (expression, verdict) => {
     expect(targets.match(compound(expression), web)).toBe(verdict)
+  })
+
+  test('a plugin may have a letter of its own in compound targets, but none of Salt', () => {
+    const complaints: string[] = []
+    const rack = (letter: string) =>
+      matcher({ letter, delimited: true, match: (rack, { grains }) => grains?.rack === rack })
+    const own = new Map([...plugins, ['rack', rack('Z')], ['greedy', rack('G')], ['long', rack('ZZ')]])
+    const letters = lettersOf(own, (sentence) => complaints.push(sentence))
+    const matching = createMatcher({ matchers: (type) => own.get(type), letters })
+    const subject = { id: 'web01', grains: { rack: '7' } }
+    expect(matching.match(compound('web* and Z@7'), subject)).toBe(true)
+    expect(matching.match(compound('web* and not Z|@7'), subject)).toBe(false)
+    expect(complaints).toEqual([
+      "The matcher 'greedy' cannot have the letter G: it stands for 'grain'.",
+      "The matcher 'long' cannot have 'ZZ' as its letter.",
+    ])
+  })
+
+  test.each([
+    ['role:web*', true],
+    ['ROLE:web', false],
+    ['role', false],
+    ['list:B', true],
+    ['map:a', true],
+    ['map:b', false],
+    ['none:*', false],
+  ])('what a minion keeps is a target: %s', (tgt, verdict) => {
+    const data = { role: 'web1', list: ['a', 'b'], map: { a: 1 } }
+    expect(targets.match({ tgt, tgt_type: 'data' }, { id: 'm', data })).toBe(verdict)
+    if (tgt.includes(':')) expect(targets.match({ tgt, tgt_type: 'data' }, { id: 'm' })).toBe('unknown')
+  })
+
+  test('a target is read once, whoever it is asked about', () => {
+    let read = 0
+    const counting = matcher({
+      prepare: () => {
+        read++
+        return () => true
+      },
+    })
+    const own = createMatcher({ matchers: () => counting })
+    for (let n = 0; n < 10; n++) own.match({ tgt: 'x', tgt_type: 'own' }, { id: `m${n}` })
+    expect(read).toBe(1)
+  })
+
+  test.each([`${'a:'.repeat(3000)}x`, `${'*:'.repeat(60)}x`])('no expression holds a master up', (tgt) => {
+    let deep: Record<string, unknown> = {}
+    for (let n = 0; n < 60; n++) deep = { a: deep, b: deep }
+    const started = performance.now()
+    targets.match({ tgt, tgt_type: 'grain' }, { id: 'm', grains: deep })
+    expect(performance.now() - started).toBeLessThan(1000)
   })
 
   test('a plugin for a new type needs no change anywhere', () => {

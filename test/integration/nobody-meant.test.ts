@@ -1,0 +1,108 @@
+/** What a master says of targets that mean nobody, that nobody understands, or of which it cannot know whom they mean. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { decode } from '../../core/codec/index.ts'
+import { packClear } from '../../core/wire/envelope.ts'
+import { InProcessMaster } from '../harness/in-process-master.ts'
+import { Peer } from '../harness/peer.ts'
+
+let master: InProcessMaster
+beforeEach(async () => {
+  master = await InProcessMaster.open()
+  const pem = (await Peer.named('wire1')).key.publicKey
+  for (const id of ['web01', 'web02']) await master.file(id, pem)
+  await master.file('web09', pem, 'pending')
+  await master.file('web08', pem, 'rejected')
+})
+afterEach(() => master.close())
+
+interface Reply {
+  readonly load: Readonly<Record<string, unknown>>
+}
+
+async function publish(tgt: unknown, tgt_type = 'glob', more: Record<string, unknown> = {}): Promise<Reply> {
+  const job = { cmd: 'publish', tgt, tgt_type, fun: 'test.ping', arg: [], ret: '', jid: '', user: 'root' }
+  const key = await master.rootKey()
+  return decode(await master.answer(packClear({ ...job, key, ...more }))) as unknown as Reply
+}
+
+async function learnFacts(): Promise<void> {
+  const { minions } = master.room
+  const pillar = { role: 'front', password: 'hunter2' }
+  await minions.save('web01', { grains: { os: 'Debian', roles: ['web', 'lb'], ipv4: ['10.0.0.1'] }, pillar })
+  await minions.save('web02', { grains: { os: 'Ubuntu', meta: { rack: { row: 'B' } } }, pillar })
+}
+
+describe('a target that means nobody', () => {
+  test.each([
+    ['web1', 'glob', "There is no minion 'web1'. Did you mean 'web01'?"],
+    ['db*', 'glob', "No minion has an id that matches 'db*'."],
+    ['G@os:x', 'glob', 'Is it a compound target? Then it needs -C.'],
+    ['db.*', 'pcre', "begins with what 'db.*' describes"],
+    [['web1', 'zzz'], 'list', "There is no minion 'web1'. Did you mean 'web01'?\nThere is no minion 'zzz'."],
+    ['web09', 'glob', 'The key of web09 is pending: accept it with salt-key -a web09'],
+    ['web08', 'glob', 'The key of web08 is rejected: accept it with salt-key -a web08 --include-rejected'],
+    ['roels:web', 'grain', "No minion has the grain 'roels'. Did you mean 'roles'?"],
+    ['os:RedHat', 'grain', 'there is Debian, Ubuntu.'],
+    ['os:Red.*', 'grain_pcre', 'there is Debian, Ubuntu.'],
+    ['meta:rak:row:B', 'grain', "No minion has 'rak' below the grain 'meta'. Did you mean 'rack'?"],
+    ['os', 'grain', "'os' says no value"],
+    ['rol:front', 'pillar', "No minion has the pillar key 'rol'. Did you mean 'role'?"],
+    [
+      'password:x',
+      'pillar',
+      "Minions have the pillar key 'password', but none with a value that matches 'x'.",
+    ],
+    ['10.9.0.0/16', 'ipcidr', 'No minion has an address in 10.9.0.0/16.'],
+    ['10.9.0.1', 'ipcidr', 'No minion has the address 10.9.0.1.'],
+    [
+      'web* and G@roels:web',
+      'compound',
+      "G@roels:web: No minion has the grain 'roels'. Did you mean 'roles'?",
+    ],
+    ['web02 and G@os:Debian', 'compound', 'no minion fits all that is asked together'],
+    ['web09 or web08', 'compound', 'web09: The key of web09 is pending'],
+  ])('says why: %s as %s', async (tgt, type, why) => {
+    await learnFacts()
+    const { load } = await publish(tgt, type)
+    expect(load).toMatchObject({
+      jid: null,
+      minions: [],
+      error: expect.stringContaining('Master could not resolve'),
+    })
+    expect(load.reason).toContain(why)
+    expect(load.reason).not.toContain('hunter2')
+    expect(master.published).toEqual([])
+  })
+
+  test('says that no key is accepted, and how many wait for it', async () => {
+    await master.room.keys.remove('web0[12]')
+    expect((await publish('os:x', 'grain')).load.reason).toBe(
+      "This master has accepted no minion's key yet; 1 is pending (salt-key -L).",
+    )
+  })
+
+  test('that nobody understands is refused with the place, and told in the log once', async () => {
+    const { load } = await publish('web* and or web01', 'compound')
+    expect(load).toMatchObject({ jid: null, minions: [], invalid: expect.stringContaining('\n           ^') })
+    expect(master.logged.filter((line) => line.includes('malformed'))).toHaveLength(1)
+    expect(master.published).toEqual([])
+  })
+})
+
+test('whom the master knows too little of is named as unknown, in the reply and in the event', async () => {
+  await master.room.minions.save('web01', { grains: { os: 'Debian' } })
+  const { load } = await publish('G@os:Debian', 'compound')
+  expect(load).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
+  const news = master.events.find(({ tag }) => tag.endsWith('/new'))
+  expect(news?.data).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
+  expect((await publish('web*')).load).not.toHaveProperty('unknown')
+})
+
+test('a plan names them, too, and says why a target means nobody', async () => {
+  await master.room.minions.save('web01', { grains: { os: 'Debian' } })
+  const { plan } = (await publish('os:Debian', 'grain', { cmd: '_plan' })).load
+  expect(plan).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
+  expect((await publish('web1', 'glob', { cmd: '_plan' })).load.plan).toMatchObject({
+    nobody: expect.stringContaining("Did you mean 'web01'?"),
+  })
+})

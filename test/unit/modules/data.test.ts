@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Datastore } from '../../../core/jobs/datastore.ts'
+import * as data from '../../../modules/data.ts'
+import { type AnyFn, call, fakeContext } from './context.ts'
+
+let folder: string
+let store: Datastore
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-data-'))
+  store = new Datastore(folder)
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const run = (fn: AnyFn, given: Record<string, unknown> = {}) => {
+  const minion = { readData: async () => store.read(), changeData: store.change.bind(store) }
+  return call(fn, given, fakeContext({ minion: minion as never }))
+}
+
+test('values are kept, found, changed and forgotten', async () => {
+  expect(await run(data.load)).toEqual({})
+  expect(await run(data.update, { key: 'role', value: 'web' })).toBe(true)
+  expect(await run(data.update, { key: 'rack', value: { row: 7 } })).toBe(true)
+  expect(await run(data.items)).toEqual({ role: 'web', rack: { row: 7 } })
+  expect([await run(data.keys), await run(data.values)]).toEqual([
+    ['role', 'rack'],
+    ['web', { row: 7 }],
+  ])
+  expect([await run(data.has_key, { key: 'role' }), await run(data.has_key, { key: 'x' })]).toEqual([
+    true,
+    false,
+  ])
+  expect(await run(data.get, { key: 'role' })).toBe('web')
+  expect(await run(data.get, { key: ['role', 'x'] })).toEqual(['web'])
+  expect(await run(data.get, { key: ['role', 'x'], default: 0 })).toEqual(['web', 0])
+  expect(await run(data.cas, { key: 'rack', value: 8, old_value: { row: 6 } })).toBe(false)
+  expect(await run(data.cas, { key: 'rack', value: 8, old_value: { row: 7 } })).toBe(true)
+  expect([
+    await run(data.pop, { key: 'rack' }),
+    await run(data.pop, { key: 'rack', default: 'gone' }),
+  ]).toEqual([8, 'gone'])
+  expect(await run(data.dump, { new_data: { a: 1 } })).toBe(true)
+  expect(new Datastore(folder).read()).toEqual({ a: 1 })
+  await expect(run(data.dump, { new_data: 'x' })).rejects.toThrow('must be a map')
+  expect(await run(data.clear)).toBe(true)
+  expect(store.read()).toEqual({})
+})
+
+test('of several that compare and set at once, one succeeds', async () => {
+  await run(data.update, { key: 'n', value: 0 })
+  const all = [1, 2, 3, 4].map((value) => run(data.cas, { key: 'n', value, old_value: 0 }))
+  expect((await Promise.all(all)).filter(Boolean)).toHaveLength(1)
+})
+
+test('a file that cannot be read is not written over', async () => {
+  await writeFile(join(folder, 'datastore'), 'no map')
+  await expect(run(data.update, { key: 'a', value: 1 })).rejects.toThrow('cannot be read')
+})
