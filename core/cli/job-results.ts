@@ -40,7 +40,7 @@ export async function showResults(
   settings: ShowSettings,
 ): Promise<number> {
   const { live, printer } = settings
-  const presentation = await presentationOf({ ...settings, printer: live ? behind(live, printer) : printer })
+  const presentation = await presentationOf(settings)
   const tally = new Tally()
   try {
     for await (const result of results) {
@@ -141,12 +141,3 @@ function verdict({ total, failures, missing }: Tally): number {
   if (missing.length > 0) tell(`ERROR: Minions did not return (${missing.length} of ${total})`)
   return failures.length + missing.length > 0 ? exitCodes.failed : exitCodes.ok
 }
-
-/** A printer that has the live line out of the way first. */
-const behind = (live: Live, printer: Printer): Printer => ({
-  chosen: printer.chosen,
-  print(value, options) {
-    live.erase()
-    return printer.print(value, options)
-  },
-})

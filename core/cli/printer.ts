@@ -5,7 +5,7 @@ import type { Log } from '../author/context.ts'
 import type { OutputOptions, Outputter } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
 import { type Loader, openLoader } from '../loader/index.ts'
-import { tell } from './console.ts'
+import { makeRoom, tell } from './console.ts'
 import { UsageError } from './exit-codes.ts'
 
 export interface OutputFlags {
@@ -90,7 +90,10 @@ function openSink(flags: OutputFlags): (text: string) => Promise<unknown> {
   const path = flags['out-file']
   if (path === undefined) {
     const { stdout } = process
-    return async (text) => stdout.write(text) || once(stdout, 'drain')
+    return async (text) => {
+      makeRoom()
+      return stdout.write(text) || once(stdout, 'drain')
+    }
   }
   const file = openSync(path, flags['out-file-append'] ? 'a' : 'w', 0o600)
   return async (text) => writeSync(file, text)
