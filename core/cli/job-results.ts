@@ -2,8 +2,9 @@
 import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
 import { exitCodes } from './exit-codes.ts'
-import type { Printed, Printer } from './printer.ts'
+import type { Printer } from './printer.ts'
 import type { Live } from './progress.ts'
+import { printedAs, shownOf } from './shown.ts'
 import { printSummary, tellStates } from './summary.ts'
 import { Tally } from './tally.ts'
 
@@ -108,27 +109,6 @@ function together(settings: ShowSettings): Presentation {
       await settings.printer.print(Object.fromEntries(pairs), { outputter })
     },
   }
-}
-
-/** What stands for the result of a minion. */
-export function shownOf(result: MinionResult, { fullReturn }: Pick<ShowSettings, 'fullReturn'>): unknown {
-  if (fullReturn) return fullReturnOf(result)
-  return result.state === 'missing' ? result.reason : result.return
-}
-
-/** How that is printed. */
-export function printedAs(result: MinionResult, { fullReturn }: Pick<ShowSettings, 'fullReturn'>): Printed {
-  if (fullReturn) return {}
-  if (result.state === 'missing') return { outputter: 'no_return' }
-  return { outputter: result.out, retcode: result.jobState === 'failed' ? result.retcode || 1 : 0 }
-}
-
-/** The return of a minion with all that came with it; of one that did not return what is known. */
-function fullReturnOf(result: MinionResult): Record<string, unknown> {
-  const { id, jid, jobState: state, why: reason } = result
-  if (result.state === 'missing') return { id, jid, state, reason }
-  const { jobState, why, ...all } = result
-  return { ...all, state, reason }
 }
 
 function verdict({ total, failures, missing }: Tally): number {
