@@ -29,15 +29,20 @@ export async function openConsoleLog(program: string, flags: LogChoice, config: 
 
 const aside = new Set<() => void>()
 
-/** `step` is called before a line for people is written, until what this gives is called. */
+/** `step` is called before anything is written, until what this gives is called. */
 export function standsAside(step: () => void): () => void {
   aside.add(step)
   return () => aside.delete(step)
 }
 
+/** Something is written now: what is only there for the moment goes. */
+export function makeRoom(): void {
+  for (const step of aside) step()
+}
+
 /** A line for people, beside the data. */
 export function tell(message: string): void {
-  for (const step of aside) step()
+  makeRoom()
   process.stderr.write(`${message}\n`)
 }
 

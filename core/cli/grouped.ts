@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import type { MinionResult } from '../client/index.ts'
 import { encodeLocal } from '../codec/index.ts'
 import { foldedIds } from './folded-ids.ts'
-import { isNamed, type Presentation, printedAs, type ShowSettings, shownOf } from './job-results.ts'
+import type { Presentation, ShowSettings } from './job-results.ts'
+import { isNamed, printedAs, shownOf } from './shown.ts'
 
 /** One answer, kept once. */
 interface Group {

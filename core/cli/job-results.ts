@@ -2,8 +2,9 @@
 import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
 import { jobExitCode, type VerdictSettings } from './job-exit-code.ts'
-import type { Printed, Printer } from './printer.ts'
+import type { Printer } from './printer.ts'
 import type { Live } from './progress.ts'
+import { isNamed, printedAs, shownOf } from './shown.ts'
 import { printSummary, tellStates } from './summary.ts'
 import { Tally } from './tally.ts'
 
@@ -36,7 +37,7 @@ export async function showResults(
   settings: ShowSettings,
 ): Promise<number> {
   const { live, printer } = settings
-  const presentation = await presentationOf({ ...settings, printer: live ? behind(live, printer) : printer })
+  const presentation = await presentationOf(settings)
   const tally = new Tally()
   try {
     for await (const result of results) {
@@ -90,11 +91,6 @@ function asTheyCome(settings: ShowSettings): Presentation {
 const isShown = (result: MinionResult, rows: number | undefined): boolean =>
   result.state === 'returned' && Array.isArray(result.return) && result.return.length === rows
 
-/** Who is perhaps not meant at all is named only where everything is told. */
-export function isNamed({ state }: MinionResult, { showMissing, summary, verbose }: ShowSettings): boolean {
-  return state === 'returned' || (showMissing && (state === 'missing' || summary || verbose))
-}
-
 function together(settings: ShowSettings): Presentation {
   const results: MinionResult[] = []
   return {
@@ -112,27 +108,6 @@ function together(settings: ShowSettings): Presentation {
   }
 }
 
-/** What stands for the result of a minion. */
-export function shownOf(result: MinionResult, { fullReturn }: Pick<ShowSettings, 'fullReturn'>): unknown {
-  if (fullReturn) return fullReturnOf(result)
-  return result.state === 'returned' ? result.return : result.reason
-}
-
-/** How that is printed. */
-export function printedAs(result: MinionResult, { fullReturn }: Pick<ShowSettings, 'fullReturn'>): Printed {
-  if (fullReturn) return {}
-  if (result.state !== 'returned') return { outputter: 'no_return' }
-  return { outputter: result.out, retcode: result.jobState === 'failed' ? result.retcode || 1 : 0 }
-}
-
-/** The return of a minion with all that came with it; of one that did not return what is known. */
-function fullReturnOf(result: MinionResult): Record<string, unknown> {
-  const { id, jid, jobState: state, why: reason } = result
-  if (result.state !== 'returned') return { id, jid, state, reason }
-  const { jobState, why, ...all } = result
-  return { ...all, state, reason }
-}
-
 function tellVerdict({ total, returned, failures, missing }: Tally): void {
   if (returned === 0) {
     tell('ERROR: No return received')
@@ -142,12 +117,3 @@ function tellVerdict({ total, returned, failures, missing }: Tally): void {
     tell(`ERROR: Minions returned with non-zero exit code (${failures.length} of ${total})`)
   if (missing.length > 0) tell(`ERROR: Minions did not return (${missing.length} of ${total})`)
 }
-
-/** A printer that has the live line out of the way first. */
-const behind = (live: Live, printer: Printer): Printer => ({
-  chosen: printer.chosen,
-  print(value, options) {
-    live.erase()
-    return printer.print(value, options)
-  },
-})

@@ -30,7 +30,7 @@ export class LiveLine {
   constructor(settings: LiveSettings) {
     this.#settings = settings
     this.#begun = this.#now()
-    this.#leave = standsAside(() => this.erase())
+    this.#leave = standsAside(() => this.#erase())
     this.#timer = setTimeout(() => {
       this.#paint()
       this.#timer = setInterval(() => this.#paint(), REPAINT_MS)
@@ -38,7 +38,7 @@ export class LiveLine {
   }
 
   /** Something else is written now; it comes back with the next repaint. */
-  erase(): void {
+  #erase(): void {
     if (this.#painted !== '') this.#settings.stream.write(ERASE)
     this.#painted = ''
   }
@@ -49,7 +49,7 @@ export class LiveLine {
     if (this.#settings.stays) {
       this.#paint()
       this.#settings.stream.write('\n')
-    } else this.erase()
+    } else this.#erase()
   }
 
   #paint(): void {

@@ -4,7 +4,7 @@ import type { Log } from '../author/context.ts'
 import type { OutputOptions, Outputter } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
 import { type Loader, openLoader } from '../loader/index.ts'
-import { tell } from './console.ts'
+import { makeRoom, tell } from './console.ts'
 import { UsageError } from './exit-codes.ts'
 import { openOutputFile } from './output-file.ts'
 import { outputOptions } from './output-options.ts'
@@ -87,7 +87,10 @@ function openSink(flags: OutputFlags): (text: string) => Promise<unknown> {
   const path = flags['out-file']
   if (path === undefined) {
     const { stdout } = process
-    return async (text) => stdout.write(text) || once(stdout, 'drain')
+    return async (text) => {
+      makeRoom()
+      return stdout.write(text) || once(stdout, 'drain')
+    }
   }
   const write = openOutputFile(path, flags['out-file-append'] === true)
   return async (text) => write(text)

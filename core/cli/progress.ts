@@ -15,8 +15,10 @@ export interface LiveChoice {
   readonly onTerminal: boolean
 }
 
-/** What `end` is called of when the job is over, and `erase` before something is printed. */
-export type Live = Pick<LiveLine, 'erase' | 'end'>
+export interface Live {
+  /** Nothing more comes of the job. */
+  end(): void
+}
 
 export function openLive(counts: () => JobCounts, { bar, onTerminal }: LiveChoice): Live | undefined {
   const stream = process.stderr
@@ -58,7 +60,6 @@ function tellSteps(counts: () => JobCounts): Live {
   }
   const timer = setInterval(look, LOOK_MS)
   return {
-    erase: () => undefined,
     end() {
       clearInterval(timer)
       look()

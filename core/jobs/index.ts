@@ -5,7 +5,6 @@ export {
   type GivenUp,
   isUnderWay,
   type JobSignal,
-  type JobState,
   type JobStatus,
   published,
   sentenceOf,

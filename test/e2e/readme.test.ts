@@ -79,6 +79,14 @@ describe('with npm start running', () => {
     expect(output).not.toMatch(/not available|did not return/)
   })
 
+  const ways = commandsOf(readmeBlock('How a job flows', 'sh'))
+  test.each(ways)('%s', async (line) => {
+    expect(await type(line)).toEqual({
+      code: 0,
+      output: expect.stringMatching(/returned: 1|"state"|minion:|100 %/),
+    })
+  })
+
   test('salt-run event.listen shows events as they happen', async () => {
     const line = shown.find((each) => each.includes('event.listen')) as string
     const listening = type(line, (output) => output.includes('salt/job/'))

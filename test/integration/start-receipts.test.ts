@@ -56,15 +56,13 @@ test('a job that takes longer than a moment has a receipt of each minion, and is
   expect(await lookUp(jid)).toEqual(new Map())
 })
 
-test('one that is over at once, or waits for its turn, has none', async () => {
-  const before = await publish('web1', 'test.sleep', [1.5])
+test('one that waits for its turn has none', async () => {
+  const before = await publish('web1', 'test.sleep', [3])
   const queued = await publish('web1', 'test.arg', [1])
-  const quick = await publish('web2', 'test.arg', [1])
   await until('the receipt of the first', () => receiptsOf(before).length === 1)
   expect(receiptsOf(queued)).toEqual([])
   expect([...(await lookUp(queued)).values()].map(({ state }) => state)).toEqual(['published'])
   await cluster.returned(queued, 'web1')
-  expect(receiptsOf(quick)).toEqual([])
 })
 
 test('a receipt for a job that the master does not know is not kept', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { tell } from '../../../core/cli/console.ts'
+import { makeRoom, tell } from '../../../core/cli/console.ts'
 import { LiveLine, statusText } from '../../../core/cli/live-line.ts'
 import { captured } from '../../harness/terminal.ts'
 
@@ -33,7 +33,6 @@ test('nothing is written for a job that is over within 300 ms', () => {
   const stream = terminal()
   const live = new LiveLine({ stream, line: () => 'x' })
   vi.advanceTimersByTime(290)
-  live.erase()
   live.end()
   vi.advanceTimersByTime(1000)
   expect(stream.written).toEqual([])
@@ -62,7 +61,7 @@ test('it is out of the way before something else is written, and back later', as
   expect(stream.line).toBe('')
   vi.advanceTimersByTime(100)
   expect(stream.line).toBe('status')
-  live.erase()
+  makeRoom()
   expect(stream.line).toBe('')
   live.end()
 })

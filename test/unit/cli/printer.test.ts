@@ -23,6 +23,24 @@ test('--out wins over the function, the function over the configuration, and tha
   )
 })
 
+test('what a slow reader has not taken is waited for, before more is printed', async () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(false)
+  try {
+    const printer = await openPrinter({}, {}, log)
+    let printed = false
+    const printing = printer.print('x').then(() => {
+      printed = true
+    })
+    await vi.waitFor(() => expect(write).toHaveBeenCalledOnce())
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(printed).toBe(false)
+    process.stdout.emit('drain')
+    await printing
+  } finally {
+    write.mockRestore()
+  }
+})
+
 test('a function that asks for an outputter that is not here gets nested', async () => {
   expect(await print({ a: 1 }, {}, {}, { outputter: 'nosuch' })).toBe('a:\n    1\n')
 })
