@@ -7,6 +7,7 @@ import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { type FunctionRun, startRun } from '../jobs/background.ts'
 import { createJidSource } from '../jobs/jid.ts'
+import type { Operator } from '../keys/index.ts'
 import {
   createContext,
   type LoadedFunction,
@@ -27,6 +28,8 @@ export interface RunnerClientSettings {
   readonly config: MasterConfig
   readonly log: Log
   readonly user: string
+  /** Who is written down for changes of keys; `user` if not said. */
+  readonly operator?: Operator
   /** Of a master in this process. */
   readonly stores?: MasterStores
 }
@@ -152,13 +155,14 @@ export class FunctionClient {
 
   async #perform(call: Call): Promise<Ended> {
     const { found, about, args, kwargs } = call
-    const { config, log, stores } = this.#settings
+    const { config, log, stores, user, operator = { user } } = this.#settings
     const progress = (data: Progress) => this.#tell(call, data)
     const { services, close } = createMasterServices({
       config,
       log,
       client: () => this.#connected(),
       stores,
+      operator,
       progress,
     })
     try {
