@@ -105,7 +105,8 @@ export class FunctionClient {
       ...withWords({ args, kwargs }, options.words),
       options,
     })
-    const told = { ...about, return: result.return, success: result.success }
+    const { return: value, success, retcode } = result
+    const told = { ...about, return: value, success, ...(retcode !== 0 && { retcode }) }
     if (options.store && this.#settings.config.runner_returns) await this.#store(told)
     await this.#announce(kinds[this.#kind].ended(jid), told)
     return { jid, ...result }
