@@ -95,6 +95,7 @@ test.each(['runner', 'wheel'])('%s needs the key of the user of the master', asy
   expect(await refused({ user: 'root', key, eauth: 'pam' })).toBe('EauthAuthenticationError')
   expect([...master.room.jobs.list()]).toEqual([])
   expect(master.logged.filter((line) => line.includes(`Refused to run ${cmd}`))).toHaveLength(6)
+  expect(master.logged.at(-1)).toContain('external authentication is not there yet')
   expect(JSON.stringify(master.logged)).not.toContain(own)
 })
 
