@@ -2,7 +2,24 @@ import { messageOf } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
 import { minionDataDirectory } from '../jobs/paths.ts'
-import { type ChangedBy, KeyAudit, KeyManager, KeyStore, type Operator } from '../keys/index.ts'
+import {
+  allKeys,
+  type ChangedBy,
+  fingerKeys,
+  fingerMaster,
+  generateKeyFiles,
+  generateKeyTexts,
+  generateSignature,
+  KeyAudit,
+  type KeyLists,
+  KeyManager,
+  KeyStore,
+  listKeys,
+  masterKeyText,
+  matchKeys,
+  type Operator,
+  printKeys,
+} from '../keys/index.ts'
 
 export interface KeyClientSettings {
   readonly config: MasterConfig
@@ -15,8 +32,11 @@ export interface KeyClientSettings {
 
 export interface KeyClient {
   readonly store: KeyStore
+  /** What changes keys. */
   readonly manager: KeyManager
   readonly audit: KeyAudit
+  /** What shows and makes them, named and shaped as Salt's wheel functions. */
+  readonly view: ReturnType<typeof viewOf>
 }
 
 /** The keys of a master, for programs on its host, whether it runs or not. */
@@ -50,5 +70,21 @@ export function openKeyClient({ config, who, by, warn }: KeyClientSettings): Key
       }
     },
   })
-  return { store, manager, audit }
+  return { store, manager, audit, view: viewOf(store, config) }
+}
+
+function viewOf(store: KeyStore, config: MasterConfig) {
+  return {
+    /** By a word as `pre`, `acc`, `all`; undefined for a word that is none. */
+    list: (word: string): Promise<KeyLists | undefined> => listKeys(store, word),
+    listAll: () => allKeys(store, config.pki_dir),
+    nameMatch: (match: string) => matchKeys(store, match),
+    print: (match: string) => printKeys(store, config, match),
+    finger: (match: string, hash?: string) => fingerKeys(store, config, match, hash),
+    fingerMaster: (hash?: string) => fingerMaster(config, hash),
+    masterKeyStr: () => masterKeyText(config),
+    gen: (bits?: number) => generateKeyTexts(bits),
+    genKeys: generateKeyFiles,
+    genSignature: (request?: Parameters<typeof generateSignature>[1]) => generateSignature(config, request),
+  }
 }

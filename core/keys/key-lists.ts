@@ -4,7 +4,7 @@ import { type KeyState, keyFolders } from './key-files.ts'
 import type { KeySelection, KeyStore } from './key-store.ts'
 
 /** Salt's name of a state: that of its folder. */
-export type KeySection = (typeof keyFolders)[KeyState]
+type KeySection = (typeof keyFolders)[KeyState]
 
 /** Section → ids in order, as Salt shows keys. `local` are files of the master's own keys. */
 export type KeyLists = { [S in KeySection | 'local']?: string[] }
@@ -34,7 +34,7 @@ export async function allKeys(store: KeyStore, pkiDir: string): Promise<KeyLists
 }
 
 /** Files of keys that are not a minion's: `master.pem`, `master.pub`, …. */
-export async function localKeys(pkiDir: string): Promise<string[]> {
+async function localKeys(pkiDir: string): Promise<string[]> {
   const entries = await readdir(pkiDir, { withFileTypes: true }).catch(() => [])
   const files = entries.filter((entry) => entry.isFile() && /\.(pem|pub)$/.test(entry.name))
   return inOrder(files.map(({ name }) => name))

@@ -138,8 +138,9 @@ export class KeyManager {
   }
 }
 
-/** What an accepted key could do until now, it cannot any more. */
-const takesAccess = ({ from, to }: KeyChange): boolean => from === 'accepted' && to !== 'accepted'
+/** What an accepted key could do until now, it cannot any more: a rejected one of its id goes before it. */
+const takesAccess = ({ from, to }: KeyChange): boolean =>
+  (from === 'accepted' && to !== 'accepted') || (from === 'denied' && to === 'rejected')
 
 /** One for each id and act; that another key made room is no act of its own. */
 export function eventsOf(changes: readonly KeyChange[]): [tag: string, data: Record<string, unknown>][] {

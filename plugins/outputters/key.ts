@@ -25,6 +25,7 @@ export default outputter({
     return sortedEntriesOf(value)
       .flatMap(([state, keys]) => section(strOf(state), keys, paint))
       .join('\n')
+      .trimEnd() // as Salt's programs print it; keys end with a line end of their own
   },
 })
 

@@ -98,12 +98,12 @@ test('keys are accepted and rejected by the signing files, and wait where none o
 })
 
 test('salt-key accepts, and the event bus tells it', async () => {
-  expect((await key('-y', '-a', 'plain')).stdout).toBe('Key for minion plain accepted.\n')
+  expect((await key('-y', '-a', 'plain')).stdout).toContain('Key for minion plain accepted.\n')
   await event('salt/key', ({ id, act, result }) => id === 'plain' && act === 'accept' && result === true)
   await cluster.minions.get('plain')!.logged('is ready to receive jobs')
   await event('salt/minion/plain/start')
   const again = await key('-y', '-a', 'plain')
-  expect(again.code).toBe(1)
+  expect(again.code).toBe(2)
   expect(again.stderr).toContain("The key glob 'plain' does not match any unaccepted keys.")
 })
 
@@ -139,7 +139,7 @@ test('with rejected_retry the minion asks on, and serves as soon as its key is a
 test('deleting a key locks a minion out at once; with rotate_aes_key off no new AES key is asked for', async () => {
   await restartMaster({ ...policy, rotate_aes_key: false })
   await cluster.minions.get('auto1')!.stop()
-  expect((await key('-y', '-d', 'auto1')).stdout).toBe('Key for minion auto1 deleted.\n')
+  expect((await key('-y', '-d', 'auto1')).stdout).toContain('Key for minion auto1 deleted.\n')
   expect(existsSync(inMaster('cache', '.dfn'))).toBe(false)
   const { stdout } = await cluster.salt('-t', '1', '-L', 'auto1,plain', 'test.ping', '--out', 'txt')
   expect(stdout).toMatch(/auto1: Minion did not return\. \[No accepted key/)

@@ -4,15 +4,7 @@ import { boolean, string } from '@oclif/core/flags'
 import type { InferredFlags } from '@oclif/core/interfaces'
 import { type KeyClient, openKeyClient } from '../../client/key-client.ts'
 import { configDirectory, loadMasterConfig, type MasterConfig } from '../../config/index.ts'
-import {
-  fingerKeys,
-  generateKeyFiles,
-  generateSignature,
-  listKeys,
-  type Operator,
-  operator,
-  printKeys,
-} from '../../keys/index.ts'
+import { generateKeyFiles, generateSignature, type Operator, operator } from '../../keys/index.ts'
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
@@ -224,17 +216,17 @@ function settingsOf(flags: Flags, tools: Tools): KeySettings {
   }
 }
 
-async function show(action: Action, flags: Flags, { store, config, printer }: Tools): Promise<number> {
+async function show(action: Action, flags: Flags, { view, printer }: Tools): Promise<number> {
   switch (action) {
     case 'print':
     case 'print-all':
-      return shown(await printKeys(store, config, flags.print ?? '*'), flags.print, printer)
+      return shown(await view.print(flags.print ?? '*'), flags.print, printer)
     case 'finger':
     case 'finger-all':
-      return shown(await fingerKeys(store, config, flags.finger ?? '*'), flags.finger, printer)
+      return shown(await view.finger(flags.finger ?? '*'), flags.finger, printer)
   }
   const word = flags.list ?? 'all'
-  const lists = await listKeys(store, word)
+  const lists = await view.list(word)
   if (!lists) throw new UsageError(`-l knows accepted, unaccepted, rejected, denied and all, not '${word}'.`)
   await printer.print(lists, { outputter: 'key' })
   return exitCodes.ok

@@ -209,7 +209,7 @@ describe('salt-key', () => {
 
   test('prints keys and fingerprints', async () => {
     await file('minions', 'web01')
-    expect((await key('-p', 'web01')).stdout).toBe(`Accepted Keys:\nweb01:  ${pem}\n`)
+    expect((await key('-p', 'web01')).stdout).toBe(`Accepted Keys:\nweb01:  ${pem.trim()}\n`)
     expect((await key('-f', 'web01')).stdout).toMatch(
       /^Accepted Keys:\nweb01: {2}(?:[0-9a-f]{2}:){31}[0-9a-f]{2}\n$/,
     )
