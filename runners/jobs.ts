@@ -127,7 +127,7 @@ export const list_jobs = fn({ ...search, display_progress }, async (wanted, { ma
 })
 
 /**
- * The newest `count` jobs, without those that only look for others.
+ * The newest `count` jobs as a list, the newest last, without those that only look for others.
  *
  * @example salt-run jobs.list_jobs_filter 10
  */
@@ -140,11 +140,11 @@ export const list_jobs_filter = fn(
     display_progress,
   },
   async ({ count, filter_find_job, outputter }, { master }) => {
-    const rows: Record<string, unknown> = {}
+    const rows: Record<string, unknown>[] = []
     for await (const { jid, load } of master.jobs.list()) {
       if (filter_find_job && load.fun === 'saltutil.find_job') continue
-      rows[jid] = describeJob(jid, load)
-      if (Object.keys(rows).length === count) break
+      rows.unshift({ JID: jid, ...describeJob(jid, load) })
+      if (rows.length === count) break
     }
     return shownBy(outputter, rows)
   },
@@ -180,7 +180,7 @@ export const last_run = fn(
 )
 
 /** The form in which a runner names an outputter. */
-function shownBy(outputter: unknown, data: Record<string, unknown>): Record<string, unknown> {
+function shownBy(outputter: unknown, data: object): object {
   return typeof outputter === 'string' ? { data, outputter } : data
 }
 

@@ -7,6 +7,7 @@ import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { type FunctionRun, startRun } from '../jobs/background.ts'
 import { createJidSource } from '../jobs/jid.ts'
+import type { Operator } from '../keys/index.ts'
 import {
   createContext,
   type LoadedFunction,
@@ -27,6 +28,8 @@ export interface RunnerClientSettings {
   readonly config: MasterConfig
   readonly log: Log
   readonly user: string
+  /** Who is written down for changes of keys; `user` if not said. */
+  readonly operator?: Operator
   /** Of a master in this process. */
   readonly stores?: MasterStores
 }
@@ -102,7 +105,8 @@ export class FunctionClient {
       ...withWords({ args, kwargs }, options.words),
       options,
     })
-    const told = { ...about, return: result.return, success: result.success }
+    const { return: value, success, retcode } = result
+    const told = { ...about, return: value, success, ...(retcode !== 0 && { retcode }) }
     if (options.store && this.#settings.config.runner_returns) await this.#store(told)
     await this.#announce(kinds[this.#kind].ended(jid), told)
     return { jid, ...result }
@@ -152,13 +156,14 @@ export class FunctionClient {
 
   async #perform(call: Call): Promise<Ended> {
     const { found, about, args, kwargs } = call
-    const { config, log, stores } = this.#settings
+    const { config, log, stores, user, operator = { user } } = this.#settings
     const progress = (data: Progress) => this.#tell(call, data)
     const { services, close } = createMasterServices({
       config,
       log,
       client: () => this.#connected(),
       stores,
+      operator,
       progress,
     })
     try {

@@ -1,7 +1,6 @@
 import { messageOf } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
-import { MinionData } from '../jobs/minion-data.ts'
 import { minionDataDirectory } from '../jobs/paths.ts'
 import {
   allKeys,
@@ -62,6 +61,7 @@ export function openKeyClient({ config, who, by, warn }: KeyClientSettings): Key
     },
     async forget(ids) {
       try {
+        const { MinionData } = await import('../jobs/minion-data.ts') // only deletions need the store
         const data = MinionData.open(minionDataDirectory(config))
         for (const id of ids) await data.remove(id)
         await data.close()

@@ -1,4 +1,5 @@
 import type { Log, MasterServices, StoredJob, StoredReturn } from '../author/context.ts'
+import { currentUser } from '../base/current-user.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { EventBus } from '../events/index.ts'
 import { localFileServer, openFileClient, syncExtensions } from '../fileserver/index.ts'
@@ -8,11 +9,12 @@ import { sentenceOf } from '../jobs/job-states.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { runningRuns } from '../jobs/running-runs.ts'
-import { KeyStore } from '../keys/key-store.ts'
+import { KeyStore, type Operator } from '../keys/index.ts'
 import type { LocalClient } from './local-client.ts'
 import { createMasterCache } from './master-cache.ts'
 import { openCalls } from './master-call.ts'
 import { writeConfig } from './master-config-file.ts'
+import { createKeyAdmin } from './master-keys.ts'
 import { matchTarget } from './master-target.ts'
 import { unreturned } from './unreturned.ts'
 
@@ -21,6 +23,8 @@ export interface ServicesSettings {
   readonly log: Log
   /** Connects on first use; a runner that only reads the job cache needs no running master. */
   client(): Promise<LocalClient>
+  /** Who is written down for changes of keys. */
+  readonly operator?: Operator | undefined
   /** Of the runner the services are for. */
   progress?(data: Readonly<Record<string, unknown>>): Promise<void>
   /** The stores, where this process has them open already: it must not open them twice. */
@@ -99,7 +103,7 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
     call: openCalls(config, log),
     running: () => runningRuns(config),
     cache: createMasterCache({ minions, banks }),
-    keys: {} as import('../author/master.ts').KeyAdmin,
+    keys: createKeyAdmin(config, log, settings.operator ?? { user: currentUser() }),
     writeConfig: (...given) => writeConfig(config, ...given),
     acceptedIds,
     cachedGrains: async (id) => (await minions()).grains(id),

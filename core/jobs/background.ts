@@ -20,7 +20,7 @@ export interface FunctionRun {
 /** From the process to who started it. */
 export type FromRun = { readonly type: 'started' } | ({ readonly type: 'ended' } & RunEnd)
 
-export interface RunEnd {
+interface RunEnd {
   readonly return: unknown
   readonly success: boolean
 }

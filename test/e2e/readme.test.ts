@@ -133,6 +133,20 @@ describe('with npm start running', () => {
     expect(envs).toBe('- base\n')
   })
 
+  test("runners and wheel functions run on the master's host", async () => {
+    const outputs: string[] = []
+    for (const line of commandsOf(readmeBlock("On the master's host", 'sh'))) {
+      const { code, output } = await type(line)
+      expect({ line, code, output }).toMatchObject({ code: 0 })
+      outputs.push(output)
+    }
+    const [docs, status, , started, fingers] = outputs
+    expect(docs).toContain('manage.status:')
+    expect(status).toMatch(/up:\n +- minion/)
+    expect(started).toMatch(/^\d{20}$/m)
+    expect(fingers).toMatch(/minions:\n +-+\n +minion:/)
+  })
+
   test('a call that cannot work is refused, sent all the same, or only planned', async () => {
     const [refused, sent, planned] = commandsOf(readmeBlock('Words', 'sh'))
     expect(await type(refused!)).toEqual({

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
+import { runFunctionHandlers } from '../../core/master/handlers/run-function.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { until } from '../harness/until.ts'
@@ -94,6 +95,7 @@ test.each(['runner', 'wheel'])('%s needs the key of the user of the master', asy
   expect(await refused({ user: 'root', key, eauth: 'pam' })).toBe('EauthAuthenticationError')
   expect([...master.room.jobs.list()]).toEqual([])
   expect(master.logged.filter((line) => line.includes(`Refused to run ${cmd}`))).toHaveLength(6)
+  expect(master.logged.at(-1)).toContain('external authentication is not there yet')
   expect(JSON.stringify(master.logged)).not.toContain(own)
 })
 
@@ -101,4 +103,19 @@ test('a load that names no function is answered with an error', async () => {
   expect(await clear({ cmd: 'runner', user: 'root', key, fun: ['test.arg'] })).toEqual({
     error: { name: 'SaltInvocationError', message: expect.stringContaining('No function was named') },
   })
+})
+
+test('more runs at once than the host should bear are refused, until some are over', async () => {
+  const over: (() => void)[] = []
+  const gone = () => new Promise<void>((done) => over.push(done))
+  const room = {
+    ...master.room,
+    startRun: async () => ({ end: new Promise<never>(() => {}), gone: gone(), leave: () => {} }),
+  }
+  const runner = new Map(runFunctionHandlers(room)).get('runner')
+  const ask = () => runner?.({ cmd: 'runner', fun: 'test.sleep', user: 'root', key })
+  for (let n = 0; n < 32; n++) expect(await ask()).toHaveProperty('jid')
+  expect(await ask()).toMatchObject({ error: { message: expect.stringContaining('try again') } })
+  over[0]?.()
+  await until('a place', async () => Object.hasOwn((await ask()) as object, 'jid'))
 })

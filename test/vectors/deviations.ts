@@ -29,9 +29,6 @@ const refusedByChannel = (why: string) => ({ answer: 'bad load', why })
 const authenticationError = {
   error: { name: 'AuthenticationError', message: 'Authentication error occurred.' },
 }
-const userError = {
-  error: { name: 'UserAuthenticationError', message: 'Authentication failure of type "user" occurred' },
-}
 const eauthError = {
   error: { name: 'EauthAuthenticationError', message: 'Authentication failure of type "eauth" occurred.' },
 }
@@ -41,7 +38,6 @@ const NO_PILLAR = 'not yet: the pillar is empty'
 const NO_MINE = 'not yet: the mine'
 const NO_PEER = 'not yet: peer publishing and peer_run'
 const NO_EAUTH = 'not yet: external authentication and tokens'
-const NO_RUNNER = 'not yet: runners and wheel over the request channel'
 const UNKNOWN_ID = 'repair: without an accepted key an id has no requests (§19, deleted minions)'
 
 const emptyPillar = { pillar: { isSigned: true, isBound: true, pillar: {} } }
@@ -60,7 +56,6 @@ export const deviations: Forms = {
     'mk_token-ok': { answer: '', why: NO_EAUTH },
     'get_token-ok': { answer: {}, why: NO_EAUTH },
     'wheel-key-delete-eauth': { answer: eauthError, why: NO_EAUTH },
-    ...table(['runner-rootkey', 'runner-unknown'], userError, NO_RUNNER),
     'aes-file_recv-traversal': {
       answer: sealed(false),
       why: 'repair: a minion writes to its own folder only (§19)',

@@ -124,6 +124,8 @@ function readPillar(outer: Note, minion: string, nonce: unknown): unknown {
 
 /** Job ids that the master chose are different each time. */
 function withoutJid(reply: unknown): unknown {
+  if (isRecord(reply) && isJid(reply.jid) && reply.tag === `salt/run/${reply.jid}`)
+    return { ...reply, jid: '(jid)', tag: 'salt/run/(jid)' }
   const load = isRecord(reply) ? reply.load : undefined
   if (!isRecord(load) || !isJid(load.jid) || load.jid.startsWith('2020')) return reply
   return { ...(reply as Note), load: { ...load, jid: '(jid)' } }

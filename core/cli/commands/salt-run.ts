@@ -5,6 +5,7 @@ import { jsonText } from '../../base/json.ts'
 import { type FunctionClient, RunnerClient, WheelClient } from '../../client/index.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { isJid } from '../../jobs/jid.ts'
+import { type Operator, operator } from '../../keys/index.ts'
 import { openLoader } from '../../loader/index.ts'
 import { typedWords } from '../../loader/typed.ts'
 import { parseWords } from '../../loader/words.ts'
@@ -64,10 +65,11 @@ export default class SaltRun extends Command {
     const timeout = flags.timeout === undefined ? {} : { timeout: flags.timeout }
     const tools = await openMasterTools('salt-run', chosen, timeout)
     if (flags.doc || fun === undefined) return showDocs(await docs(tools, wheel, fun), tools.printer)
+    const who = operator()
     runAs(tools.config.user)
     const noParse = flags['no-parse']?.split(',')
     const call = { fun, ...parseWords(words, noParse), words: typedWords(words, noParse), jid }
-    const client = await clientFor(tools, wheel, fun)
+    const client = await clientFor(tools, who, wheel, fun)
     try {
       return await (flags.async ? start(client, call) : run(client, call, tools, flags.quiet))
     } finally {
@@ -85,8 +87,13 @@ interface Call {
 }
 
 /** Wheel functions are reached by their names as well, where no runner has the same. */
-async function clientFor(tools: Tools<MasterConfig>, wheel: boolean, fun: string): Promise<FunctionClient> {
-  const settings = { config: tools.config, log: tools.log, user: currentUser() }
+async function clientFor(
+  tools: Tools<MasterConfig>,
+  who: Operator,
+  wheel: boolean,
+  fun: string,
+): Promise<FunctionClient> {
+  const settings = { config: tools.config, log: tools.log, user: currentUser(), operator: who }
   const runners = new RunnerClient(settings)
   if (!wheel && (await runners.has(fun))) return runners
   const wheels = new WheelClient(settings)

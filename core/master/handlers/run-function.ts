@@ -20,18 +20,17 @@ const INTERNAL = new Set(
   ),
 )
 
-const NOT_YET = 'External authentication and tokens are not there yet: name user and key of the master'
-
+/** In Salt's words; the reason is in the log. */
 const authenticationErrors = {
-  token: {
-    name: 'TokenAuthenticationError',
-    message: `Authentication failure of type "token" occurred. ${NOT_YET}.`,
-  },
-  eauth: {
-    name: 'EauthAuthenticationError',
-    message: `Authentication failure of type "eauth" occurred. ${NOT_YET}.`,
-  },
+  token: { name: 'TokenAuthenticationError', message: 'Authentication failure of type "token" occurred.' },
+  eauth: { name: 'EauthAuthenticationError', message: 'Authentication failure of type "eauth" occurred.' },
   user: { name: 'UserAuthenticationError', message: 'Authentication failure of type "user" occurred' },
+} as const
+
+const reasons = {
+  token: 'tokens are not there yet; name user and key of the master',
+  eauth: 'external authentication is not there yet; name user and key of the master',
+  user: "it takes the key of the master's user",
 } as const
 
 /**
@@ -88,9 +87,9 @@ async function authenticate(room: WorkerRoom, load: Load): Promise<string | unde
 }
 
 function refuse(room: WorkerRoom, kind: Kind, load: Load): object {
-  const error = authenticationErrors['token' in load ? 'token' : 'eauth' in load ? 'eauth' : 'user']
-  room.log.warn(`Refused to run ${kind} ${JSON.stringify(String(load.fun).slice(0, 100))}: ${error.message}`)
-  return error
+  const by = 'token' in load ? 'token' : 'eauth' in load ? 'eauth' : 'user'
+  room.log.warn(`Refused to run ${kind} ${JSON.stringify(String(load.fun).slice(0, 100))}: ${reasons[by]}.`)
+  return authenticationErrors[by]
 }
 
 /** Of a runner in `kwarg`, where Python clients put `{arg, kwarg}`; of a wheel function beside them, too. */

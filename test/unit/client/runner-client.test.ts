@@ -19,6 +19,8 @@ export const coded = fn(() => ({ retcode: 4 }))
 export const sets = fn((_, context) => { context.retcode = 3; return 'x' })
 export const refuses = fn(() => { throw new CommandExecutionError('It cannot be done.') })
 export const breaks = fn(() => { throw new TypeError('broken') })
+export const rows = fn(async function* () { yield 'a'; yield { b: 1 } })
+export const tells = fn(async (_, { master, job }) => { await master.progress({ message: 'half' }); return job.jid })
 export const minion = fn((_, { minion }) => minion.running())
 export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
 `
@@ -119,6 +121,44 @@ test('the event bus is told what begins and how it ended', async () => {
   expect(seen[1]?.data).toMatchObject({ user: 'ann', fun_args: [1], return: { args: [1], kwargs: {} } })
   await bus.close()
   await publisher.close()
+})
+
+test('what a runner tells, and the rows it yields, are events, and reach who runs it', async () => {
+  const publisher = await openPublisher()
+  const bus = await EventBus.connect(masterEventSockets(config))
+  const stream = bus.subscribe('salt/run/')
+  const told: unknown[] = []
+  const options = { jid: JID, onProgress: (data: unknown) => told.push(data) }
+  expect(await client.run('own.tells', [], {}, options)).toMatchObject({ jid: JID, return: JID })
+  expect((await client.run('own.rows', [], {}, options)).return).toEqual(['a', { b: 1 }])
+  expect(told).toEqual([{ message: 'half' }, { number: 0, return: 'a' }, { number: 1, return: { b: 1 } }])
+  const seen: Event[] = []
+  for await (const event of stream) if (seen.push(event) === 7) break
+  const progress = seen.filter(({ tag }) => tag === `salt/run/${JID}/progress`)
+  expect(progress.map(({ data: { _stamp, ...data } }) => data)).toEqual(told)
+  await bus.close()
+  await publisher.close()
+})
+
+test('a return is kept in the job cache where that is asked for', async () => {
+  const other = '20261121000000000002'
+  await client.run('own.coded', [], {}, { jid: JID, store: true })
+  await client.run('test.arg', [], {}, { jid: other })
+  const about = { jid: JID, fun: 'runner.own.coded', user: 'ann', fun_args: [] }
+  expect((await run('jobs.lookup_jid', [JID])).return).toEqual({
+    [config.id]: { ...about, return: { retcode: 4 }, success: false, retcode: 4 },
+  })
+  expect((await run('jobs.exit_success', [JID])).return).toEqual({ [config.id]: false })
+  expect(await run('jobs.lookup_jid', [other])).toMatchObject({ success: false })
+})
+
+test('a name that is nearly right is answered with the right one', async () => {
+  expect((await run('manage.statsu')).return).toBe(
+    "'manage.statsu' is not available. Did you mean 'manage.status'?",
+  )
+  expect((await run('fileserver')).return).toMatch(
+    /^'fileserver' is not a function\. It has: fileserver\.clear/,
+  )
 })
 
 test('secret arguments of a runner are masked in its events, also if it is refused', async () => {

@@ -101,7 +101,9 @@ describe('jobs', () => {
 
   test('list_jobs_filter leaves out jobs that look for others', async () => {
     const rows = await call(jobs.list_jobs_filter, { count: 1, filter_find_job: true })
-    expect(Object.keys(rows)).toEqual([ping.jid])
+    expect(rows).toMatchObject([{ JID: ping.jid, Function: 'test.ping' }])
+    const two = await call(jobs.list_jobs_filter, { count: 2, filter_find_job: true })
+    expect(two.map(({ JID }: { JID: string }) => JID)).toEqual([old.jid, ping.jid])
   })
 
   test('lookup_jid gives the returns and, asked for, what is known of the silent', async () => {

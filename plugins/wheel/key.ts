@@ -1,0 +1,150 @@
+/** Keys of minions: list, accept, reject, delete, compare. Answers are maps of Salt's sections (`minions`, `minions_pre`, …). */
+import { fn, p, SaltInvocationError } from 'salt-ts'
+
+const off = p.default(p.boolean(), false)
+const text = p.string({ minLength: 1 })
+const match = p.described(text, 'A shell pattern, or several with commas.')
+const dict = p.described(p.record(p.array(p.string())), 'Ids by section.')
+const hash_type = p.optional(p.string())
+const keysize = p.default(p.integer({ minimum: 2048, maximum: 8192 }), 2048)
+const accepting = { include_rejected: off, include_denied: off }
+const rejecting = { include_accepted: off, include_denied: off }
+
+/**
+ * Keys in a state: `accepted`, `pre` (or `unaccepted`), `rejected`, `denied`, `all`.
+ *
+ * @example salt-run key.list pre
+ */
+export const list = fn({ match: text }, async ({ match: word }, { master }) => {
+  const found = await master.keys.list(word)
+  if (found) return found
+  throw new SaltInvocationError(`There is no list '${word}': accepted, pre, rejected, denied or all.`)
+})
+
+/**
+ * All keys, and the files of the master's own.
+ *
+ * @example salt-run key.list_all
+ */
+export const list_all = fn((_, { master }) => master.keys.all())
+
+/**
+ * Keys whose id matches.
+ *
+ * @example salt-run key.name_match 'web*'
+ */
+export const name_match = fn({ match }, ({ match }, { master }) => master.keys.match(match))
+
+/**
+ * Accept pending keys; rejected and denied ones if asked.
+ *
+ * @example salt-run key.accept 'web*'
+ */
+export const accept = fn({ match, ...accepting }, ({ match, ...include }, { master }) =>
+  master.keys.accept(match, accepted(include)),
+)
+
+/**
+ * Accept keys by section and id.
+ *
+ * @example salt-run key.accept_dict '{minions_pre: [web1, web2]}'
+ */
+export const accept_dict = fn({ match: dict, ...accepting }, ({ match, ...include }, { master }) =>
+  master.keys.acceptDict(match, accepted(include)),
+)
+
+/**
+ * Reject pending keys; accepted and denied ones if asked.
+ *
+ * @example salt-run key.reject 'web*' include_accepted=True
+ */
+export const reject = fn({ match, ...rejecting }, ({ match, ...include }, { master }) =>
+  master.keys.reject(match, rejected(include)),
+)
+
+/**
+ * Reject keys by section and id.
+ *
+ * @example salt-run key.reject_dict '{minions_pre: [web1]}'
+ */
+export const reject_dict = fn({ match: dict, ...rejecting }, ({ match, ...include }, { master }) =>
+  master.keys.rejectDict(match, rejected(include)),
+)
+
+/**
+ * Delete keys, whatever their state.
+ *
+ * @example salt-run key.delete 'web*'
+ */
+const remove = fn({ match }, ({ match }, { master }) => master.keys.delete(match))
+
+export { remove as delete }
+
+/**
+ * Delete keys by section and id.
+ *
+ * @example salt-run key.delete_dict '{minions: [web1]}'
+ */
+export const delete_dict = fn({ match: dict }, ({ match }, { master }) => master.keys.deleteDict(match))
+
+/**
+ * Public keys whose id matches, as PEM.
+ *
+ * @example salt-run key.print web1
+ */
+export const print = fn({ match }, ({ match }, { master }) => master.keys.print(match))
+
+/**
+ * Fingerprints of the keys whose id matches.
+ *
+ * @example salt-run key.finger 'web*' hash_type=md5
+ */
+export const finger = fn({ match, hash_type }, ({ match, hash_type }, { master }) =>
+  master.keys.finger(match, hash_type),
+)
+
+/**
+ * The fingerprint of the master's public key (`master_finger` of minions).
+ *
+ * @example salt-run key.finger_master
+ */
+export const finger_master = fn({ hash_type }, ({ hash_type }, { master }) =>
+  master.keys.fingerMaster(hash_type),
+)
+
+/**
+ * The master's public key, as PEM.
+ *
+ * @example salt-run key.master_key_str
+ */
+export const master_key_str = fn((_, { master }) => master.keys.master())
+
+/**
+ * Make a key pair. It is stored nowhere.
+ *
+ * @example salt-run key.gen
+ */
+export const gen = fn({ id_: p.optional(p.string()), keysize }, ({ keysize }, { master }) =>
+  master.keys.generate(keysize),
+)
+
+/**
+ * Make a key pair for a minion and accept the public key; the private one is only in the answer. Nothing is done for an
+ * id that has a key, unless with `force`.
+ *
+ * @example salt-run key.gen_accept web9
+ */
+export const gen_accept = fn(
+  { id_: text, keysize, force: off },
+  async ({ id_, ...options }, { master }) => (await master.keys.generateAccepted(id_, options)) ?? {},
+)
+
+const accepted = (include: { include_rejected: boolean; include_denied: boolean }) => ({
+  includeRejected: include.include_rejected,
+  includeDenied: include.include_denied,
+})
+
+const rejected = (include: { include_accepted: boolean; include_denied: boolean }) => ({
+  includeAccepted: include.include_accepted,
+  includeDenied: include.include_denied,
+})
