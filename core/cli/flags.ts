@@ -2,7 +2,7 @@
 import { boolean, custom, string } from '@oclif/core/flags'
 import { UsageError } from './exit-codes.ts'
 
-export const LOG_LEVELS = [
+const LOG_LEVELS = [
   'all',
   'garbage',
   'trace',

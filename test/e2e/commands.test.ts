@@ -105,6 +105,8 @@ describe('salt', () => {
     expect(await codes('*', 'no.such', '--no-check')).toBe(1)
     expect(await codes('nobody', 'test.ping')).toBe(2)
     expect(await codes('--static', '*', 'test.retcode', '1')).toBe(1)
+    expect(await codes('--retcode-passthrough', '*', 'test.retcode', '42')).toBe(42)
+    expect(await codes('-a', 'pam', '--username', 'x', '--password', 'y', '*', 'test.ping')).toBe(77)
   })
 
   test('nobody to run it is a sentence on standard error', async () => {
