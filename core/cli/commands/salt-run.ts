@@ -46,6 +46,10 @@ export default class SaltRun extends Command {
   override async run(): Promise<number> {
     const { flags, raw } = await this.parse(SaltRun)
     if (flags.async) throw new UsageError('Runners in the background are not there yet; leave out --async.')
+    if (flags.eauth !== undefined || flags['make-token'])
+      throw new UsageError(
+        'salt-run runs on this host, as the user of the master; through --eauth it cannot yet.',
+      )
     const [fun, ...words] = await wordsFrom(raw, flags['args-stdin'])
     const chosen = flags.quiet ? { ...flags, out: 'quiet' } : flags
     const timeout = flags.timeout === undefined ? {} : { timeout: flags.timeout }
