@@ -198,7 +198,7 @@ test.each([
   ['salt-key', '-d d', 'db1'],
 ])('Tab after %s %s offers %s', async (program, typed, word) => {
   vi.stubEnv('SALT_TS_COMPLETION_SECONDS', '60')
-  const { stdout } = await run('salt-ts', ['__complete', `${program} -c ${cluster.directory} ${typed}`])
+  const { stdout } = await run('salt-ts', ['__complete', `${program} -c ${cluster.configDir} ${typed}`])
   expect(stdout.split('\n').map((row) => row.split('\t')[0])).toContain(word)
   vi.unstubAllEnvs()
 })
