@@ -1,7 +1,8 @@
 /**
  * Bundles each command line tool into one file, `dist/cli/<name>.cjs`: a command is to be over before a package
  * directory full of small files has been read. So is the supervisor of a master, which is the smaller for it; the other
- * daemons run what tsc wrote. Before that, what the built-in extensions offer is written down for the loader.
+ * daemons run what tsc wrote. Before that, what the built-in extensions offer is written down for the loader, and what the
+ * programs offer for `man` and for completing.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -60,6 +61,7 @@ const __resolve = (name) => __url(require.resolve(name))`
 
 await removeOrphans()
 await (await import('./dist/core/loader/manifest.js')).writeManifests()
+await (await import('./dist/core/cli/programs.js')).writeAboutPrograms(path.join(root, 'dist'))
 
 const common = {
   bundle: true,
@@ -87,18 +89,19 @@ for (const tool of tools) {
   await keepCompiled(tool)
 }
 await bundle('salt-master')
+await bundle('salt-complete', `import './core/cli/completion/main.ts'`)
+await keepCompiled('salt-complete')
 
 /** One program in one file. */
-async function bundle(program) {
+async function bundle(
+  program,
+  contents = `import { runProgram } from './core/cli/program.ts'
+    import command from './core/cli/commands/${program}.ts'
+    runProgram(command)`,
+) {
   await build({
     ...common,
-    stdin: {
-      contents: `import { runProgram } from './core/cli/program.ts'
-        import command from './core/cli/commands/${program}.ts'
-        runProgram(command)`,
-      resolveDir: root,
-      loader: 'ts',
-    },
+    stdin: { contents, resolveDir: root, loader: 'ts' },
     outfile: path.join(root, 'dist', 'cli', `${program}.cjs`),
     external: ['zeromq', 'lmdb', 'tsx', 'pino', 'ajv'],
     define: { SALT_TS_VERSION: JSON.stringify(version) },
@@ -132,6 +135,7 @@ async function keepCompiled(tool) {
     'salt-run': ['-d', 'jobs.active'],
     'salt-call': ['--local', 'test.ping'],
     'salt-key': ['-L'],
+    'salt-complete': [`salt -c ${folder} '' `],
   }
   spawnSync(process.execPath, ['-e', warmUp, '--', '-c', folder, ...words[tool]], {
     cwd: root,

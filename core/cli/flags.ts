@@ -3,7 +3,7 @@ import { boolean, custom, option, string } from '@oclif/core/flags'
 import { STATE_OUTPUTS } from '../config/index.ts'
 import { UsageError } from './exit-codes.ts'
 
-export const LOG_LEVELS = [
+const LOG_LEVELS = [
   'all',
   'garbage',
   'trace',

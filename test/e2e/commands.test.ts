@@ -1,7 +1,7 @@
 /** What people type, as they type it: targets, outputs, exit codes, and what goes to standard error. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { tags } from '../../core/events/index.ts'
 import { bin, Cluster, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
@@ -105,6 +105,8 @@ describe('salt', () => {
     expect(await codes('*', 'no.such', '--no-check')).toBe(1)
     expect(await codes('nobody', 'test.ping')).toBe(2)
     expect(await codes('--static', '*', 'test.retcode', '1')).toBe(1)
+    expect(await codes('--retcode-passthrough', '*', 'test.retcode', '42')).toBe(42)
+    expect(await codes('-a', 'pam', '--username', 'x', '--password', 'y', '*', 'test.ping')).toBe(77)
   })
 
   test('nobody to run it is a sentence on standard error', async () => {
@@ -185,6 +187,20 @@ describe('salt-run', () => {
     expect((await runner()).stdout).toContain('jobs.list_jobs:')
     expect((await runner('-d', 'jobs.active')).stdout).toContain('jobs.active:')
   })
+})
+
+test.each([
+  ['salt', 'we', 'web1'],
+  ['salt', '-G role:', 'role:web'],
+  ['salt', 'web1 test.pi', 'test.ping'],
+  ['salt', 'web1 test.sleep ', 'length='],
+  ['salt-run', 'jobs.lookup', 'jobs.lookup_jid'],
+  ['salt-key', '-d d', 'db1'],
+])('Tab after %s %s offers %s', async (program, typed, word) => {
+  vi.stubEnv('SALT_TS_COMPLETION_SECONDS', '60')
+  const { stdout } = await run('salt-ts', ['__complete', `${program} -c ${cluster.configDir} ${typed}`])
+  expect(stdout.split('\n').map((row) => row.split('\t')[0])).toContain(word)
+  vi.unstubAllEnvs()
 })
 
 test('a program has the same, under the names of Salt', async () => {

@@ -91,7 +91,7 @@ test('keys are accepted and rejected by the signing files, and wait where none o
   const called = await run('salt-call', ['-c', plain.directory, 'test.ping'])
   expect(called).toMatchObject({
     stdout: '',
-    code: 2,
+    code: 77,
     stderr: expect.stringContaining('nobody has accepted it yet'),
   })
   expect(bad.exitCode).toBeNull() // it does not know this master yet, so it does not believe it
@@ -202,7 +202,7 @@ test('a master whose private key others may read does not start, and says how to
   cluster.master.output = ''
   cluster.master.start()
   await cluster.master.exited()
-  expect(cluster.master.exitCode).toBe(1)
+  expect(cluster.master.exitCode).toBe(77)
   expect(cluster.master.output).toContain(`Run: chmod 0400 ${pem}`)
   await chmod(pem, 0o400)
 })

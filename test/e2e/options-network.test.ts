@@ -66,7 +66,7 @@ test('a minion that wants signatures takes no job of a master that does not sign
   const { stdout, code } = await cluster.salt('-t', '1', '*', 'test.ping', '--out', 'txt')
   expect(stdout).toContain('filters: True')
   expect(stdout).toMatch(/strict: Minion did not return/)
-  expect(code).toBe(1)
+  expect(code).toBe(75)
   await strict.logged('it is not signed by the master. Set sign_pub_messages: true there')
 })
 

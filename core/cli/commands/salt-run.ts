@@ -58,6 +58,10 @@ export default class SaltRun extends Command {
     const { jid } = flags
     if (jid !== undefined && !isJid(jid))
       throw new UsageError(`--jid needs a job id, 20 digits (YYYYMMDDhhmmssffffff), not '${jid}'.`)
+    if (flags.eauth !== undefined || flags['make-token'])
+      throw new UsageError(
+        'salt-run runs on this host, as the user of the master; through --eauth it cannot yet.',
+      )
     const [first, ...rest] = await wordsFrom(raw, flags['args-stdin'])
     const wheel = first === 'wheel'
     const [fun, ...words] = wheel ? rest : first === undefined ? [] : [first, ...rest]

@@ -5,6 +5,7 @@ import { create } from '../authoring/create.ts'
 import { runTests } from '../authoring/run-tests.ts'
 import { templateWords } from '../authoring/templates.ts'
 import { writeTypes } from '../authoring/write-types.ts'
+import { shells } from '../completion/scripts.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { helpFlags } from '../flags.ts'
 import { wordsFrom } from '../words-stdin.ts'
@@ -19,7 +20,7 @@ export default class SaltTs extends Command {
   static override id = 'salt-ts'
   static override strict = false
   static override description =
-    'For authors of modules and other extensions: begin one, run its tests, write the types of call().'
+    'For authors of modules and other extensions: begin one, run its tests, write the types of call(). For shells: completion.'
   static override usage = [
     'salt-ts create KIND NAME [--dir DIR]',
     `    a file, a test and what TypeScript needs; KIND is ${templateWords.join(', ')}`,
@@ -27,6 +28,8 @@ export default class SaltTs extends Command {
     '    run the tests (*.test.ts) below a folder; nothing else needs to be installed',
     '       salt-ts types [FOLDER]',
     '    write _catalogue.d.ts, by which call() knows the functions of a folder of modules',
+    '       salt-ts completion bash|zsh|fish',
+    '    print what makes that shell complete all programs: eval "$(salt-ts completion bash)"',
   ].join('\n')
   static override examples = ['salt-ts create module hello', 'salt-ts test', 'salt-ts types modules']
   static override flags = {
@@ -50,10 +53,14 @@ export default class SaltTs extends Command {
         return runTests(folder(), { watch: flags.watch })
       case 'types':
         return say(await writeTypes(folder()))
+      case 'completion':
+        return say(completionScript(atMost(1, command, words)[0]))
       case undefined:
-        throw new UsageError('Say what to do: create, test or types.')
+        throw new UsageError('Say what to do: create, test, types or completion.')
       default:
-        throw new UsageError(`There is no command '${command}'. Commands are: create, test, types.`)
+        throw new UsageError(
+          `There is no command '${command}'. Commands are: create, test, types, completion.`,
+        )
     }
   }
 }
@@ -61,4 +68,12 @@ export default class SaltTs extends Command {
 function atMost(count: number, command: string | undefined, words: readonly string[]): readonly string[] {
   if (words.length > count) throw new UsageError(`'${words[count]}' is too much for salt-ts ${command}.`)
   return words
+}
+
+const PROGRAMS = ['salt', 'salt-call', 'salt-key', 'salt-master', 'salt-minion', 'salt-run', 'salt-ts']
+
+function completionScript(shell: string | undefined): string {
+  const script = shells[shell ?? '']
+  if (script) return script(PROGRAMS).trimEnd()
+  throw new UsageError(`Say for which shell: ${Object.keys(shells).join(', ')}.`)
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -8,7 +8,9 @@ import SaltKey from '../../../core/cli/commands/salt-key.ts'
 import SaltMaster from '../../../core/cli/commands/salt-master.ts'
 import SaltMinion from '../../../core/cli/commands/salt-minion.ts'
 import SaltRun from '../../../core/cli/commands/salt-run.ts'
+import { isLaterFlag } from '../../../core/cli/later-flags.ts'
 import { outcomeOf, type Program } from '../../../core/cli/program.ts'
+import { flagsOf } from '../../../core/cli/typed-options.ts'
 import { captured } from '../../harness/terminal.ts'
 
 const programs: [string, Program][] = [Salt, SaltCall, SaltKey, SaltMaster, SaltMinion, SaltRun].map(
@@ -66,6 +68,54 @@ describe.each(programs)('%s', (name, program) => {
   })
 })
 
+describe('the options of Salt', () => {
+  const common =
+    '--version -V --versions-report -h --help -c --config-dir --saltfile --log-file --log-file-level'
+  const level = '-l --log-level'
+  const output =
+    '--out --output --out-indent --output-indent --out-file --output-file --out-file-append --output-file-append --no-color --no-colour --force-color --force-colour --state-output --state_output --state-verbose --state_verbose'
+  const auth = '--auth --eauth --external-auth -T --make-token --username --password'
+  const words = '--args-stdin --no-parse --hard-crash'
+  const daemon = `${common} ${level} -d --daemon -u --user --pid-file --hard-crash`
+  test.each([
+    [
+      Salt,
+      `${common} ${level} ${output} ${auth} ${words} -a -E --pcre -L --list -G --grain -P --grain-pcre -N --nodegroup -R --range -C --compound
+      -I --pillar -J --pillar-pcre -S --ipcidr -H --hosts --delimiter -t --timeout --async -s --static -v --verbose --show-jid --show-timeout
+      --hide-timeout -b --batch --batch-size --batch-wait --batch-safe-limit --batch-safe-size --failhard --subset -p --progress --summary
+      --return --return_config --return_kwargs --metadata --module-executors --executor-opts -d --doc --documentation --args-separator
+      --preview-target --config-dump --output-diff`,
+    ],
+    [
+      SaltRun,
+      `${common} ${level} ${output} ${auth} ${words} -a -t --timeout --jid --async -d --doc --documentation --skip-grains --quiet
+      --profiling-path --enable-profiling`,
+    ],
+    [
+      SaltKey,
+      `${common} --log-level ${output} ${auth} --hard-crash -L --list-all -l --list -a --accept -A --accept-all -r --reject -R --reject-all
+      --include-all --include-accepted --include-rejected --include-denied -p --print -P --print-all -d --delete -D --delete-all -f --finger
+      -F --finger-all -q --quiet -y --yes -u --user --rotate-aes-key --preserve-minions --gen-keys --gen-keys-dir --keysize --gen-signature
+      --priv --pub --signature-path --auto-create`,
+    ],
+    [
+      SaltCall,
+      `${common} ${level} ${output} ${words} --local --master --id -g --grains -m --module-dirs -d --doc --documentation --return --file-root
+      --pillar-root --states-dir --retcode-passthrough --metadata --set-metadata --skip-grains --refresh-grains-cache --no-return-event -t
+      --timeout --cachedir --proxyid --module-executors --executor-opts --profiling-path --enable-profiling --output-diff`,
+    ],
+    [SaltMaster, daemon],
+    [SaltMinion, daemon],
+  ] as [Program, string][])('are all those of %#', (program, names) => {
+    const known = flagsOf(program).flatMap(([name, { char, aliases = [] }]) => [
+      ...[name, ...aliases].map((long) => `--${long}`),
+      `-${char}`,
+    ])
+    const missing = names.split(/\s+/).filter((name) => !known.includes(name) && !isLaterFlag(name))
+    expect(missing).toEqual([])
+  })
+})
+
 describe('usage', () => {
   test.each([
     [Salt, [], 'Say which minions'],
@@ -76,6 +126,7 @@ describe('usage', () => {
     [SaltKey, ['--include'], '--include-all or --include-accepted or'],
     [Salt, ['*', 'test.ping', '-T'], 'Say with --eauth which backend'],
     [Salt, ['*', 'test.ping', '--state-verbose', 'some'], "--state-verbose is True or False, not 'some'"],
+    [SaltRun, ['-a', 'pam', 'jobs.active'], 'through --eauth it cannot yet'],
     [SaltKey, ['-L', '--eauth', 'pam'], 'through --eauth it cannot yet'],
     [SaltCall, ['test.ping', '--proxyid', 'x'], 'There are no proxy minions'],
     [SaltCall, ['test.ping', '--return', 'redis'], "There is no returner 'redis' yet"],
@@ -92,6 +143,35 @@ describe('usage', () => {
     expect(stderr).toContain(sentence)
     expect(stdout).toBe('')
     expect(result).toBe(64)
+  })
+
+  test('--hard-crash shows where in the code an error arose', async () => {
+    const { stderr } = await run(Salt, '-c', folder, '*', 'test.ping', '--hard-crash')
+    expect(stderr).toMatch(/\n +at .*master-requests\.ts/)
+  })
+
+  test('--enable-profiling writes a profile, for its user alone', async () => {
+    const path = join(folder, 'profiles')
+    const words = ['--local', '-c', folder, '--enable-profiling', '--profiling-path', path, 'test.ping']
+    const { result } = await run(SaltCall, ...words)
+    const [name = ''] = await readdir(path)
+    expect(JSON.parse(await readFile(join(path, name), 'utf8'))).toHaveProperty('nodes')
+    expect((await stat(join(path, name))).mode & 0o777).toBe(0o600)
+    expect(result).toBe(0)
+  })
+
+  test('metadata that is set goes with the return; grains are left out on demand', async () => {
+    const words = ['--local', '-c', folder, '--out', 'json', '--metadata', '--set-metadata', '{a: 1}']
+    const { stdout } = await run(SaltCall, ...words, '--skip-grains', 'grains.items')
+    expect(JSON.parse(stdout).local).toMatchObject({ metadata: { a: 1 }, return: {} })
+  })
+
+  test('--log-file-level alone logs to the file of the configuration', async () => {
+    const configured = await mkdtemp(join(folder, 'log-'))
+    await writeFile(join(configured, 'minion'), `root_dir: ${configured}\nid: cli\nnonsense: 1\n`)
+    const levels = ['-l', 'quiet', '--log-file-level', 'warning']
+    await run(SaltCall, '--local', '-c', configured, ...levels, 'test.ping')
+    expect(await readFile(join(configured, 'var/log/salt/minion'), 'utf8')).toContain('nonsense')
   })
 
   test('--config-dump shows the configuration as it is in effect', async () => {

@@ -1,0 +1,100 @@
+import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { externalAuth } from '../../../core/cli/eauth.ts'
+import { decode, encodeNetwork } from '../../../core/codec/index.ts'
+import { loadMasterConfig } from '../../../core/config/index.ts'
+import { getTransport } from '../../../core/transport/index.ts'
+import { captured } from '../../harness/terminal.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-eauth-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const configWith = (port = 1) =>
+  loadMasterConfig({
+    configDir: folder,
+    overrides: {
+      root_dir: folder,
+      interface: '127.0.0.1',
+      ret_port: port,
+      token_file: join(folder, 'token'),
+    },
+  }).config
+
+/** With these lines on standard input. */
+async function typing<T>(lines: string, work: () => Promise<T>) {
+  const stdin = vi.spyOn(process, 'stdin', 'get')
+  stdin.mockReturnValue(Readable.from([lines]) as unknown as typeof process.stdin)
+  try {
+    return await captured(work)
+  } finally {
+    stdin.mockRestore()
+  }
+}
+
+/** A master that makes one token, and what it was asked. */
+async function tokenMaster(reply: unknown) {
+  const asked: unknown[] = []
+  const server = await getTransport('zeromq').serveRequests({ host: '127.0.0.1', port: 0 })
+  server.serve(async (frame) => {
+    asked.push((decode(frame) as { load: unknown }).load)
+    return encodeNetwork(reply)
+  })
+  return { asked, server }
+}
+
+describe('external authentication', () => {
+  test('asks on standard error for what was not typed', async () => {
+    const work = () => externalAuth({ eauth: 'pam' }, configWith())
+    const { result, stdout, stderr } = await typing('alice\ns3cret\n', work)
+    expect(result).toEqual({ eauth: 'pam', username: 'alice', password: 's3cret' })
+    expect(stderr).toBe('username: password: ')
+    expect(stdout).toBe('')
+  })
+
+  test('asks for nothing that was typed', async () => {
+    const flags = { eauth: 'pam', username: 'alice', password: '' }
+    expect(await externalAuth(flags, configWith())).toEqual({ eauth: 'pam', username: 'alice', password: '' })
+  })
+
+  test('a token that is made is kept for its user alone, and used', async () => {
+    const { asked, server } = await tokenMaster({ token: 'abc', name: 'alice' })
+    const config = configWith(server.port)
+    const credentials = { eauth: 'pam', username: 'alice', password: 'x' }
+    try {
+      expect(await externalAuth({ ...credentials, 'make-token': true }, config)).toEqual({ token: 'abc' })
+    } finally {
+      await server.close()
+    }
+    expect(asked).toEqual([{ cmd: 'mk_token', ...credentials }])
+    expect(await readFile(config.token_file, 'utf8')).toBe('abc')
+    expect((await stat(config.token_file)).mode & 0o777).toBe(0o600)
+  })
+
+  test('a master that makes none is a sentence', async () => {
+    const { server } = await tokenMaster('')
+    const flags = { eauth: 'pam', username: 'alice', password: 'x', 'make-token': true }
+    try {
+      await expect(externalAuth(flags, configWith(server.port))).rejects.toThrow(
+        'The master makes no token for alice of pam',
+      )
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('a token that was kept is used by whoever may not read a key, while it is good', async () => {
+    const config = configWith()
+    expect(await externalAuth({}, config)).toBeUndefined()
+    await writeFile(config.token_file, 'abc\n')
+    expect(await externalAuth({}, config)).toEqual({ token: 'abc' })
+    const long = new Date(Date.now() - config.token_expire * 1000 - 1000)
+    await utimes(config.token_file, long, long)
+    expect(await externalAuth({}, config)).toBeUndefined()
+  })
+})
