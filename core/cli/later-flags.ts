@@ -2,7 +2,7 @@
 const LATER = new Set(
   [
     '-a --auth --eauth --external-auth -T --make-token --username --password', // external authentication
-    '-R --range -H --hosts --batch-wait --batch-safe-limit --batch-safe-size --failhard -p --progress',
+    '-R --range -H --hosts -p --progress',
     '--state-output --state_output --state-verbose --state_verbose --output-diff', // states
     '--saltfile --hard-crash --jid --profiling-path --enable-profiling --priv --pub --user',
     '--return --pillar-root --states-dir --set-metadata --skip-grains --refresh-grains-cache --proxyid',

@@ -1,6 +1,8 @@
 /** `salt-ts/client`: publish jobs and run runners from a program on the master's host. */
 export { loadMasterConfig, type MasterConfig } from '../config/index.ts'
 export type {
+  BatchRun,
+  BatchSettings,
   MinionResult,
   Plan,
   PlannedCall,
@@ -11,6 +13,7 @@ export type {
   Refusal,
   Run,
   Stream,
+  Wave,
 } from './contract.ts'
 export { LocalClient } from './local-client.ts'
 export { RunnerClient, type RunnerClientSettings, type RunnerResult } from './runner-client.ts'

@@ -75,15 +75,23 @@ export function createMasterServices({ config, log, client, stores }: ServicesSe
       yield* (await client()).events.subscribe(prefix, signal, { onGap })
     },
     jobs: {
-      get: async (jid) => {
-        const stored = (await jobs()).load(jid)
-        return stored && ({ jid, ...stored } as StoredJob)
+      get: async (jid) => storedJob(await jobs(), jid),
+      returns: async (jid) => {
+        const cache = await jobs()
+        return [jid, ...cache.waves(jid)].flatMap((job) =>
+          [...cache.returns(job)].map(([id, ret]) => ({ ...ret, id }) as StoredReturn),
+        )
       },
-      returns: async (jid) =>
-        [...(await jobs()).returns(jid)].map(([id, ret]) => ({ ...ret, id }) as StoredReturn),
       async *list(options = {}) {
         for (const job of (await jobs()).list(options)) yield job as StoredJob
       },
+    },
+    batches: {
+      async *list() {
+        yield* (await jobs()).batches.list()
+      },
+      get: async (jid) => (await jobs()).batches.status(jid),
+      stop: async (jid) => (await jobs()).batches.askStop(jid),
     },
     acceptedIds: () => keys.list('accepted'),
     cachedGrains: async (id) => (await minions()).grains(id),
@@ -106,6 +114,15 @@ export function createMasterServices({ config, log, client, stores }: ServicesSe
       await (await data)?.close()
     },
   }
+}
+
+/** A batch is one job to who looks it up. */
+function storedJob(cache: JobCache, jid: string): StoredJob | undefined {
+  const stored = cache.load(jid)
+  const waves = stored ? cache.waves(jid) : []
+  if (!stored || waves.length === 0) return stored && { jid, ...stored }
+  const minions = [jid, ...waves].flatMap((job) => cache.load(job)?.minions ?? [])
+  return { jid, ...stored, minions: [...new Set(minions)], waves }
 }
 
 const gapSentence = (missed: number | undefined): string =>

@@ -1,5 +1,6 @@
 import { type Event, tags } from '../events/index.ts'
 import { isRecord } from '../wire/bytes.ts'
+import { endOf } from '../wire/return-end.ts'
 import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import type { Missing } from './missing.ts'
 
@@ -91,32 +92,14 @@ export class Waiting {
 
 export function resultOf(id: string, data: Readonly<Record<string, unknown>>): MinionResult {
   const { jid, fun, out, metadata } = data
-  const retcode = codeOf(data.retcode)
   return {
     id,
     state: 'returned',
     return: data.return,
-    retcode,
-    success: succeeded(data.success) ?? retcode === 0,
+    ...endOf(data),
     ...(typeof out === 'string' && { out }),
     jid: String(jid),
     fun: fun as string | string[],
     ...(isRecord(metadata) && { metadata }),
   }
-}
-
-/** A job with several functions has a code for each: the one that is furthest from 0 counts. */
-function codeOf(retcode: unknown): number {
-  if (typeof retcode === 'number') return retcode
-  if (retcode instanceof Number) return Number(retcode)
-  if (typeof retcode !== 'object' || retcode === null) return 0
-  const codes = Object.values(retcode).map(codeOf)
-  return codes.reduce((worst, code) => (Math.abs(code) > Math.abs(worst) ? code : worst), 0)
-}
-
-/** Of several functions all have to succeed; a Python minion gives no code for one that threw, and only says it here. */
-function succeeded(success: unknown): boolean | undefined {
-  if (typeof success === 'boolean') return success
-  if (typeof success !== 'object' || success === null) return undefined
-  return Object.values(success).every((each) => each !== false)
 }

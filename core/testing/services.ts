@@ -43,6 +43,7 @@ export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterSe
     fire: async (tag, data) => fire({ bus: 'master', tag, data }),
     async *events() {},
     jobs: { get: async () => undefined, returns: async () => [], async *list() {} },
+    batches: { async *list() {}, get: async () => undefined, stop: async () => false },
     acceptedIds: async () => [],
     cachedGrains: async () => undefined,
     connectedIds: async () => [],

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Context, MasterServices, StoredJob, StoredReturn } from '../../../core/author/index.ts'
+import type {
+  BatchStatus,
+  Context,
+  MasterServices,
+  StoredJob,
+  StoredReturn,
+} from '../../../core/author/index.ts'
+import * as batch from '../../../runners/batch.ts'
 import * as doctor from '../../../runners/doctor.ts'
 import * as event from '../../../runners/event.ts'
 import * as jobs from '../../../runners/jobs.ts'
@@ -24,6 +31,24 @@ const look: StoredJob = {
 }
 const returned: StoredReturn = { id: 'web01', return: 'a\nb', retcode: 0, success: true }
 
+const batches: BatchStatus[] = [
+  {
+    jid: '20261121034212345679',
+    fun: 'test.ping',
+    user: 'ann',
+    phase: 'run',
+    minions: { running: ['web01'] },
+  },
+  {
+    jid: old.jid,
+    fun: 'cmd.run',
+    user: 'ann',
+    phase: 'done',
+    halted: 'Stopped.',
+    minions: { done: ['web02'] },
+  },
+]
+
 type Answer = StoredReturn & { missing?: string }
 
 function master(answers: Answer[] = []): MasterServices {
@@ -45,6 +70,13 @@ function master(answers: Answer[] = []): MasterServices {
         yield* stored
       },
     },
+    batches: {
+      list: async function* () {
+        yield* batches
+      },
+      get: async (jid) => batches.find((batch) => batch.jid === jid),
+      stop: async (jid) => jid === batches[0]?.jid,
+    },
     acceptedIds: async () => ['web02', 'web01', 'db01'],
     cachedGrains: async () => undefined,
     connectedIds: async () => ['web01', 'web02', 'stranger'],
@@ -65,6 +97,25 @@ const call = (
   args: object = {},
   answers: Answer[] = [],
 ): Loose => runner.run(args, { master: master(answers), signal: new AbortController().signal } as Context)
+
+describe('batch', () => {
+  test('list shows those that run, with all the others as well', async () => {
+    const running = { Function: 'test.ping', User: 'ann', Phase: 'run', Minions: { running: 1 } }
+    const [first, second] = batches.map(({ jid }) => jid)
+    expect(await call(batch.list, { all: false })).toEqual({ [first!]: running })
+    const all = await call(batch.list, { all: true })
+    expect(Object.keys(all)).toEqual([first, second])
+    expect(all[second!]).toMatchObject({ Phase: 'done', Stopped: 'Stopped.', Minions: { done: 1 } })
+  })
+
+  test('status names the minions, and stop says whether there was something to stop', async () => {
+    const [running, done] = batches
+    expect(await call(batch.status, { jid: running?.jid })).toMatchObject({ Minions: { running: ['web01'] } })
+    expect(await call(batch.stop, { jid: running?.jid })).toBe(true)
+    await expect(call(batch.stop, { jid: done?.jid })).rejects.toThrow('is done: there is nothing to stop')
+    await expect(call(batch.status, { jid: '1' })).rejects.toThrow('There is no batch 1 on this master.')
+  })
+})
 
 describe('jobs', () => {
   test('list_jobs shows stored jobs, newest first, and searches', async () => {
