@@ -146,11 +146,11 @@ async function foreseen(
     reasons: calls.flatMap(({ refusal }) => refusal ?? []),
     isRefused: calls.length > 0 && calls.every(({ refusal }) => refusal !== undefined),
   }))
+  if (refusing.every(({ isRefused }) => isRefused)) return { check: true, refusals: [] }
+  const warned = refusing.filter(({ reasons }) => reasons.length > 0)
   return {
-    check: refusing.every(({ isRefused }) => isRefused),
-    refusals: refusing
-      .filter(({ reasons }) => reasons.length > 0)
-      .map(({ minions, reasons }) => ({ minions, reason: reasons.join(' ') })),
+    check: false,
+    refusals: warned.map(({ minions, reasons }) => ({ minions, reason: reasons.join(' ') })),
   }
 }
 

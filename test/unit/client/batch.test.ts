@@ -227,7 +227,9 @@ describe('a batch of a client', () => {
       return new SaltError('CALL_REFUSED', 'Nobody would run it.')
     }
     master.plan = async () => plan(group('a', 'no'), group('b', 'no'))
-    await expect((await start(master, 1)).over).rejects.toThrow('Nobody would run it.')
+    const refused = await start(master, 1)
+    await expect(refused.over).rejects.toThrow('Nobody would run it.')
+    expect(refused.batch.refusals).toEqual([]) // said once
     master.plan = async () => plan(group('a', 'no'), group('b'))
     const { batch, over } = await start(master, 1)
     expect(batch.refusals).toEqual([{ minions: ['a'], reason: 'no' }])
