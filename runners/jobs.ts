@@ -194,7 +194,12 @@ async function find({ jobs }: Context['master'], jid: unknown): Promise<StoredJo
 
 async function whole({ jobs }: Context['master'], job: StoredJob): Promise<Record<string, unknown>> {
   const results = (await jobs.returns(job.jid)).map((one) => [one.id, describeResult(one)])
-  return { ...describeJob(job.jid, job.load), Minions: [...job.minions], Result: Object.fromEntries(results) }
+  return {
+    ...describeJob(job.jid, job.load),
+    ...(job.waves && { Waves: [...job.waves] }),
+    Minions: [...job.minions],
+    Result: Object.fromEntries(results),
+  }
 }
 
 function silentOf(job: StoredJob, returns: readonly StoredReturn[]): string[] {

@@ -69,7 +69,22 @@ export interface StoredJob {
   readonly jid: string
   readonly load: Readonly<Record<string, unknown>>
   readonly minions: readonly string[]
+  /** Of a batch: its other jobs. Minions and returns are those of all of them. */
+  readonly waves?: readonly string[]
 }
+/** How a batch stands that the master runs. */
+export interface BatchStatus {
+  readonly jid: string
+  readonly fun: string | readonly string[]
+  readonly user: string
+  /** `ping`: it is being found out who is there. */
+  readonly phase: 'ping' | 'run' | 'done'
+  /** Why it stopped before all had run: a sentence. */
+  readonly halted?: string
+  /** Ids by state. `down`: has not answered the ping, `gone`: was given up. */
+  readonly minions: Readonly<Partial<Record<BatchMemberState, readonly string[]>>>
+}
+export type BatchMemberState = 'down' | 'queued' | 'running' | 'done' | 'failed' | 'gone'
 export interface StoredReturn {
   readonly id: string
   readonly return: unknown
@@ -132,6 +147,14 @@ export interface MasterServices {
     options: Readonly<Record<string, unknown>>,
     how?: { readonly keep?: boolean },
   ): Promise<string>
+  /** Batches that the master runs or has run (`salt --batch --async`). */
+  readonly batches: {
+    /** Newest first. */
+    list(): AsyncIterable<BatchStatus>
+    get(jid: string): Promise<BatchStatus | undefined>
+    /** Have it start nobody any more. False if it is done, or there is none. */
+    stop(jid: string): Promise<boolean>
+  }
   /** Ids of minions whose key is accepted. */
   acceptedIds(): Promise<string[]>
   /** Grains the master has cached for a minion. */

@@ -22,6 +22,8 @@ export { type SafePath, safeName, safePath } from '../base/safe-path.ts'
 export * from './calls.ts'
 export type {
   Argspec,
+  BatchMemberState,
+  BatchStatus,
   Context,
   DataChange,
   Explanation,

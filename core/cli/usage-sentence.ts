@@ -1,6 +1,5 @@
 import { closest } from '../base/closest.ts'
 import { messageOf } from '../base/errors.ts'
-import { isLaterFlag } from './later-flags.ts'
 import type { Program } from './program.ts'
 import { flagsOf } from './typed-options.ts'
 
@@ -11,8 +10,6 @@ export function usageSentence(program: Program, error: unknown): string {
     .split('\nSee more help')
   const unknown = /^Nonexistent flags?: (.*)$/.exec(said)?.[1]?.split(', ')
   if (!unknown) return said
-  const later = unknown.find(isLaterFlag)
-  if (later) return `Salt's ${later} is not there yet; leave it out.`
   return unknown.map((flag) => `There is no option ${flag}${meant(program, flag) || '.'}`).join(' ')
 }
 

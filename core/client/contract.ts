@@ -11,15 +11,15 @@ export interface PublishRequest {
   readonly kwarg?: Readonly<Record<string, unknown>>
   /** Of a command line: the arguments as they were typed, which declared types go by. */
   readonly words?: JobWords | undefined
-  readonly tgtType?: string
+  readonly tgtType?: string | undefined
   /** Seconds to wait before minions are asked whether they still work; default: `timeout` of the configuration. */
-  readonly timeout?: number
+  readonly timeout?: number | undefined
   /** Seconds to wait for the answer to that; default: `gather_job_timeout`. */
-  readonly gatherJobTimeout?: number
+  readonly gatherJobTimeout?: number | undefined
   /** Returners, comma separated. */
   readonly ret?: string
   readonly jid?: string
-  readonly delimiter?: string
+  readonly delimiter?: string | undefined
   readonly metadata?: unknown
   readonly retConfig?: string
   readonly retKwargs?: unknown
@@ -28,7 +28,9 @@ export interface PublishRequest {
   /** False: publish it even if no minion would run it. Masters of Python Salt never look. */
   readonly check?: boolean | undefined
   /** Default: who runs this program. */
-  readonly user?: string
+  readonly user?: string | undefined
+  /** Extras for the master, in Salt's names. */
+  readonly extras?: Readonly<Record<string, unknown>>
 }
 
 export interface PublishedJob {
@@ -138,6 +140,41 @@ export interface JobCounts {
 export interface Run extends AsyncIterable<MinionResult>, PublishedJob {
   /** How far it is, by the results and receipts that have been read so far. */
   counts(): JobCounts
+}
+
+/** How a batch goes on besides its size. */
+export interface BatchSettings {
+  /** Seconds a slot stays closed after its minion is done. */
+  readonly batchWait?: number | undefined
+  /** Start nobody any more when one has failed or not returned. */
+  readonly failhard?: boolean | undefined
+  /** The same when more than so many have, or so many percent of those that are there (`10%`). */
+  readonly maxFail?: number | string | undefined
+  /** Called when a wave was published, before its results. */
+  readonly onWave?: ((wave: Wave) => void) | undefined
+}
+
+/** One of the jobs of a batch. */
+export interface Wave {
+  readonly jid: string
+  readonly minions: readonly string[]
+}
+
+/**
+ * A job on so many minions at a time, and its results as they come: at the end of those that were not reached and those
+ * that are not there, as missing. `jid` is that of its first wave, `minions` are those that answered a ping.
+ */
+export interface BatchRun extends Run {
+  /** Who did not answer. One of them that answers later joins. */
+  readonly silent: readonly string[]
+  /** So many at a time. */
+  readonly size: number
+  /** Who has not been started. */
+  readonly queued: readonly string[]
+  /** A sentence, once no more are started although some are left. */
+  readonly halted: string | undefined
+  /** Start nobody any more; who runs is still waited for. */
+  stop(): void
 }
 
 /** The same with the rows that functions yield meanwhile. */

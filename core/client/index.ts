@@ -2,6 +2,8 @@
 export { loadMasterConfig, type MasterConfig } from '../config/index.ts'
 export type { JobState } from '../jobs/job-states.ts'
 export type {
+  BatchRun,
+  BatchSettings,
   JobCounts,
   MinionResult,
   Plan,
@@ -13,6 +15,7 @@ export type {
   Refusal,
   Run,
   Stream,
+  Wave,
 } from './contract.ts'
 export {
   FunctionClient,

@@ -12,7 +12,7 @@ import {
   type PublishLoad,
   TARGET_INVALID,
 } from '../wire/publish-request.ts'
-import type { Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
+import type { BatchRun, BatchSettings, Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
 import { localCredentials } from './credentials.ts'
 import type { ExternalAuth } from './external-auth.ts'
 import { JobEvents } from './job-events.ts'
@@ -154,12 +154,28 @@ export class LocalClient {
     return { ...request, tgt: shuffled(able.map(([id]) => id)).slice(0, size), tgtType: 'list' }
   }
 
-  /** Reserved: so many minions at a time. */
-  async cmdBatch(_request: PublishRequest, _size: number | `${number}%`): Promise<Run> {
-    throw new SaltError(
-      'INVOCATION',
-      'Batches are not there yet; use cmdIter, or cmdSubset for some minions.',
-    )
+  /** Run on `size` minions at a time, `3` or `10%`: waves go out while the results are read. */
+  async cmdBatch(
+    request: PublishRequest,
+    size: number | string,
+    settings: BatchSettings = {},
+  ): Promise<BatchRun> {
+    const { openBatch } = await import('./batch.ts')
+    return openBatch(this, this.#config, request, size, settings)
+  }
+
+  /**
+   * The same by the master itself: goes on without this program, and after a restart of the master. Rejects with
+   * INVOCATION if the master is one of Python Salt, of which many would run the job everywhere at once.
+   */
+  async startBatch(
+    request: PublishRequest,
+    size: number | string,
+    settings: Omit<BatchSettings, 'onWave'> = {},
+  ): Promise<PublishedJob> {
+    const { checkedBatch } = await import('./start-batch.ts')
+    await this.plan(request).catch(refuseBatch)
+    return this.runJob(checkedBatch(request, size, settings, this.#config))
   }
 
   /** The event bus of the master this client is connected to. */
@@ -220,6 +236,7 @@ function extrasOf(request: PublishRequest): Record<string, unknown> {
     ret_kwargs: retKwargs,
     module_executors: moduleExecutors,
     executor_opts: executorOpts,
+    ...request.extras,
   }
 }
 
@@ -270,6 +287,16 @@ function readPlan(reply: unknown): Plan {
   throw new SaltError(
     'INVOCATION',
     'This master makes no plans: it is one of Python Salt, or an older one. Nothing was sent.',
+  )
+}
+
+/** Only masters of salt-ts make plans. */
+function refuseBatch(error: unknown): never {
+  if (!SaltError.is(error) || error.code !== 'INVOCATION') throw error
+  throw new SaltError(
+    'INVOCATION',
+    'Nothing was sent: this master is one of Python Salt, and may not know batches, but run the job everywhere at once. ' +
+      'Leave out --async; then this command runs the batch itself.',
   )
 }
 

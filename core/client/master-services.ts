@@ -80,12 +80,13 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
       yield* (await client()).events.subscribe(prefix, signal, { onGap })
     },
     jobs: {
-      get: async (jid) => {
-        const stored = (await jobs()).load(jid)
-        return stored && ({ jid, ...stored } as StoredJob)
+      get: async (jid) => storedJob(await jobs(), jid),
+      returns: async (jid) => {
+        const cache = await jobs()
+        return [jid, ...cache.waves(jid)].flatMap((job) =>
+          [...cache.returns(job)].map(([id, ret]) => ({ ...ret, id }) as StoredReturn),
+        )
       },
-      returns: async (jid) =>
-        [...(await jobs()).returns(jid)].map(([id, ret]) => ({ ...ret, id }) as StoredReturn),
       unreturned: async (jid) => {
         const look = { config, jobs: await jobs(), accepted: await keys.list('accepted'), client }
         const statuses = await unreturned(jid, look)
@@ -105,6 +106,13 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
     cache: createMasterCache({ minions, banks }),
     keys: createKeyAdmin(config, log, settings.operator ?? { user: currentUser() }),
     writeConfig: (...given) => writeConfig(config, ...given),
+    batches: {
+      async *list() {
+        yield* (await jobs()).batches.list()
+      },
+      get: async (jid) => (await jobs()).batches.status(jid),
+      stop: async (jid) => (await jobs()).batches.askStop(jid),
+    },
     acceptedIds,
     cachedGrains: async (id) => (await minions()).grains(id),
     connectedIds: async () => [...((await connectedIds(config)) ?? [])],
@@ -153,6 +161,15 @@ function lateStores({ config, stores }: ServicesSettings) {
     }),
     close: async () => void (await Promise.all(opened.map((store) => store.close()))),
   }
+}
+
+/** A batch is one job to who looks it up. */
+function storedJob(cache: JobCache, jid: string): StoredJob | undefined {
+  const stored = cache.load(jid)
+  const waves = stored ? cache.waves(jid) : []
+  if (!stored || waves.length === 0) return stored && { jid, ...stored }
+  const minions = [jid, ...waves].flatMap((job) => cache.load(job)?.minions ?? [])
+  return { jid, ...stored, minions: [...new Set(minions)], waves }
 }
 
 const gapSentence = (missed: number | undefined): string =>

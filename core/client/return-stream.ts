@@ -8,6 +8,7 @@ import {
   published,
 } from '../jobs/job-states.ts'
 import { isRecord } from '../wire/bytes.ts'
+import { endOf } from '../wire/return-end.ts'
 import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 
 /** What is known of the minions of one job while its returns come in (wire protocol §13.3). */
@@ -162,37 +163,19 @@ const statusOf = ({ success, retcode }: { readonly success: boolean; readonly re
 
 export function resultOf(id: string, data: Readonly<Record<string, unknown>>): MinionResult {
   const { jid, fun, out, metadata } = data
-  const retcode = codeOf(data.retcode)
-  const success = succeeded(data.success) ?? retcode === 0
-  const { state: jobState, why } = statusOf({ success, retcode })
+  const end = endOf(data)
+  const { state: jobState, why } = statusOf(end)
   return {
     id,
     state: 'returned',
     jobState,
     why,
     return: data.return,
-    retcode,
-    success,
+    ...end,
     ...(typeof out === 'string' && { out }),
     jid: String(jid),
     fun: fun as string | string[],
     ...(Array.isArray(data.fun_args) && { fun_args: data.fun_args }),
     ...(isRecord(metadata) && { metadata }),
   }
-}
-
-/** A job with several functions has a code for each: the one that is furthest from 0 counts. */
-function codeOf(retcode: unknown): number {
-  if (typeof retcode === 'number') return retcode
-  if (retcode instanceof Number) return Number(retcode)
-  if (typeof retcode !== 'object' || retcode === null) return 0
-  const codes = Object.values(retcode).map(codeOf)
-  return codes.reduce((worst, code) => (Math.abs(code) > Math.abs(worst) ? code : worst), 0)
-}
-
-/** Of several functions all have to succeed; a Python minion gives no code for one that threw, and only says it here. */
-function succeeded(success: unknown): boolean | undefined {
-  if (typeof success === 'boolean') return success
-  if (typeof success !== 'object' || success === null) return undefined
-  return Object.values(success).every((each) => each !== false)
 }

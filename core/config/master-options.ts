@@ -40,6 +40,16 @@ export const masterOptions = {
 
   timeout: seconds(5, 'Seconds the command line waits before it asks silent minions.'),
   gather_job_timeout: seconds(10, 'Seconds silent minions have to say that they still run the job.'),
+  batch_presence_ping_timeout: number(
+    undefined,
+    'Seconds a batch waits for minions to answer that they are there; as timeout if not given.',
+    { minimum: 0 },
+  ),
+  batch_presence_ping_gather_job_timeout: number(
+    undefined,
+    'Seconds silent ones have to say that they are about to; as gather_job_timeout if not given.',
+    { minimum: 0 },
+  ),
   loop_interval: number(60, 'Seconds between rounds of maintenance.', { minimum: 1 }),
   worker_threads: integer(workers, 'Processes that answer requests (Salt: 5).', { minimum: 1, maximum: 256 }),
   max_open_files: integer(100_000, 'Files and connections the process may have open.', { minimum: 256 }),

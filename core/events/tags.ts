@@ -14,6 +14,10 @@ export const tags = {
   jobProgress: (jid: string, id: string, n: string | number) => `salt/job/${jid}/prog/${id}/${n}`,
   jobError: (jid?: string) => (jid ? `salt/job/${jid}/error` : 'salt/job/error'),
 
+  // Batches that the master runs
+  batchStart: (jid: string) => `salt/batch/${jid}/start`,
+  batchDone: (jid: string) => `salt/batch/${jid}/done`,
+
   // Keys and minions
   auth: 'salt/auth',
   key: 'salt/key',

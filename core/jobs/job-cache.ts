@@ -11,6 +11,8 @@ import {
   type StoreReader,
   under,
 } from '../store/index.ts'
+import { Batches, batchOf, removeBatch } from './batches.ts'
+import { isJid } from './jid.ts'
 import { checkJid, type Fields, isFields } from './records.ts'
 
 export interface CachedJob {
@@ -33,7 +35,7 @@ const JOBS_AT_ONCE = 50
  * `['job', jid]` → `{load, minions}` (no `load` while the jid is only reserved or only has returns),
  * `['ret', jid, id]` → return, `['start', jid, id]` → when it began there, `['unannounced', jid, id]` → since when its
  * event is due, `['age', ms, jid]` → when the job was first heard of, which its expiry goes by
- * (a jid may be proposed by a client and say anything).
+ * (a jid may be proposed by a client and say anything), `['wave', batch, jid]` → a job of that batch; and those of {@link Batches}.
  *
  * Every promise resolves when its change is on disk, and rejects with SaltError STORE_FAILED if it cannot be;
  * INVALID_ARGUMENTS for what is not a jid. Several processes may have it open.
@@ -41,6 +43,7 @@ const JOBS_AT_ONCE = 50
 export class JobCache {
   readonly #store: Store
   readonly #clock: Clock
+  readonly batches: Batches
 
   /** The file inside `directory`. */
   static path(directory: string): string {
@@ -54,6 +57,7 @@ export class JobCache {
   private constructor(store: Store, clock: Clock) {
     this.#store = store
     this.#clock = clock
+    this.batches = new Batches(store)
   }
 
   /** Take a jid. False if any process has taken it, or if a job or a return has it. */
@@ -73,6 +77,7 @@ export class JobCache {
       if (records.has(['job', jid])) return false
       this.#start(records, jid)
       records.put(['job', jid], { load, minions: [...minions] })
+      putWave(records, jid, load)
       return true
     })
   }
@@ -148,6 +153,13 @@ export class JobCache {
     return job?.load && { load: job.load, minions: job.minions }
   }
 
+  /** The jobs of a batch by the same user, but the one that has its jid. */
+  waves(jid: string): string[] {
+    const user = this.load(jid)?.load.user
+    const all = Array.from(this.#store.keys(under('wave', jid)), (key) => String(key[2]))
+    return all.filter((wave) => this.load(wave)?.load.user === user)
+  }
+
   /** Returns by minion id. */
   returns(jid: string): Map<string, Fields> {
     const found = new Map<string, Fields>()
@@ -185,7 +197,8 @@ export class JobCache {
 
   /** Ids of the jobs that {@link expire} would remove. */
   *expiring(olderThan: Date): Generator<string> {
-    for (const key of this.#store.keys(agesBefore(olderThan))) yield String(key[2])
+    for (const key of this.#store.keys(agesBefore(olderThan)))
+      if (!this.#store.has(['batch-open', String(key[2])])) yield String(key[2])
   }
 
   /** Remove jobs that were first heard of before `olderThan`, with their returns. Gives how many. */
@@ -243,11 +256,18 @@ function isSame(stored: unknown, given: unknown): boolean {
 
 const agesBefore = (moment: Date): KeyRange => ({ from: ['age'], to: ['age', moment.getTime()] })
 
+/** Only a jid can be looked up as a batch. */
+function putWave(records: StoreChange, jid: string, load: object): void {
+  const batch = batchOf(jid, load)
+  if (batch !== undefined && isJid(batch)) records.put(['wave', batch, jid], true)
+}
+
 function removeJobs(records: StoreChange, old: KeyRange): number {
   let count = 0
   for (const key of records.keys(old)) {
     if (count === JOBS_AT_ONCE) break
     const jid = String(key[2])
+    if (!removeBatch(records, jid)) continue
     for (const ret of [...records.keys(under('ret', jid))]) records.remove(ret)
     for (const start of [...records.keys(under('start', jid))]) records.remove(start)
     for (const due of [...records.keys(under('unannounced', jid))]) records.remove(due)

@@ -7,10 +7,14 @@ import { askForRotation } from '../keys/rotation.ts'
 import { openWorker } from '../transport/device.ts'
 import { openQueueSender } from '../transport/zeromq/queue.ts'
 import { announceForgotten } from './announcements.ts'
+import { BatchKeeper } from './batches.ts'
 import { type ChildPart, type ChildStart, runChild, tellSupervisor } from './child.ts'
 import { openMasterWorker } from './open-worker.ts'
 import { publishQueue, workersBackend } from './paths.ts'
 import { packJob } from './publisher.ts'
+
+/** There is always one of this name, and never two: it does what one process has to do. */
+const FIRST_WORKER = 'MWorker-0'
 
 async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPart> {
   const disposer = new Disposer()
@@ -40,6 +44,7 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
     disposer,
   )
   if (config.job_cache) disposer.own(announceForgotten(room, systemClock))
+  if (config.job_cache && name === FIRST_WORKER) disposer.own(new BatchKeeper(room, systemClock).start())
   const server = await openWorker({ backend: workersBackend(config), name })
   server.serve(answer)
   return {

@@ -60,6 +60,7 @@ export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterSe
     cache: fakeCache(),
     keys: noKeys,
     writeConfig: async (name) => `${name}.conf`,
+    batches: { async *list() {}, get: async () => undefined, stop: async () => false },
     acceptedIds: async () => [],
     cachedGrains: async () => undefined,
     connectedIds: async () => [],

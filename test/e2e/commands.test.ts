@@ -90,6 +90,39 @@ describe('salt', () => {
     expect(none.stderr).toContain('has no.such. No command was sent.')
   })
 
+  test('-b runs in waves, and its jid stands for all of them', async () => {
+    const people = await salt('-b', '1', '*', 'test.ping', '--no-color', '-v')
+    expect(people.stdout.match(/^Executing run on \['(db1|web1)'\]$/gm)).toHaveLength(2)
+    const [jid = ''] = /\d{20}/.exec(people.stdout) ?? []
+    const found = await run('salt-run', [
+      '-c',
+      cluster.master.directory,
+      'jobs.lookup_jid',
+      jid,
+      '--out',
+      'json',
+    ])
+    expect(JSON.parse(found.stdout)).toEqual({ db1: true, web1: true })
+    const programs = await salt(
+      '-b',
+      '50%',
+      '*',
+      'test.retcode',
+      '3',
+      '--failhard',
+      '--out',
+      'json',
+      '--static',
+    )
+    expect(Object.keys(JSON.parse(programs.stdout)).sort()).toEqual(['db1', 'web1'])
+    expect(programs.stderr).toContain('Batch run stopped due to failhard. Not reached: ')
+    expect(programs.code).toBe(1)
+    const safe = await salt('*', 'test.ping', '--batch-safe-limit', '2', '--batch-safe-size', '1')
+    expect(safe.stdout).toContain('NOTICE: Too many minions targeted, switching to batch execution.')
+    const started = await salt('-b', '1', '*', 'test.ping', '--async')
+    expect(started.stdout).toMatch(/^Executed command with job ID: \d{20}\n$/)
+  })
+
   test('-d shows documentation, each function once', async () => {
     const { stdout, code } = await salt('-d', '*', 'test.ping')
     expect(stdout.match(/^test\.ping:$/gm)).toHaveLength(1)
@@ -216,7 +249,11 @@ test('a program has the same, under the names of Salt', async () => {
   expect((await client.cmdSubset(request, 1)).minions).toHaveLength(1)
   expect(await client.cmdAsync(request)).toMatch(/^\d{20}$/)
   expect(await client.runJob(request)).toMatchObject({ minions: ['db1', 'web1'], missing: [] })
-  await expect(client.cmdBatch(request, 1)).rejects.toThrow('not there yet')
+  const waves: unknown[] = []
+  const batch = await client.cmdBatch(request, 1, { onWave: ({ minions }) => waves.push(minions) })
+  const answered: string[] = []
+  for await (const { id } of batch) answered.push(id)
+  expect(waves).toEqual(answered.map((id) => [id]))
   await client.close()
 })
 

@@ -4,15 +4,15 @@ import type { InferredFlags } from '@oclif/core/interfaces'
 import { SaltError } from '../../base/errors.ts'
 import { LocalClient, type PublishRequest, type Refusal } from '../../client/index.ts'
 import type { MasterConfig } from '../../config/index.ts'
+import { batchFlags } from '../batch-flags.ts'
 import { tell } from '../console.ts'
 import { externalAuth } from '../eauth.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { authFlags, diffFlag, docFlag, executorFlags, functionFlags, number } from '../flags.ts'
 import { jobRequest, targetOf } from '../job-request.ts'
-import { showResults } from '../job-results.ts'
-import type { Printer } from '../printer.ts'
+import { type ShowSettings, showResults } from '../job-results.ts'
 import { openLive } from '../progress.ts'
-import { openMasterTools } from '../tools.ts'
+import { openMasterTools, type Tools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
 const target = (char: 'E' | 'L' | 'G' | 'P' | 'N' | 'C' | 'I' | 'J' | 'S' | 'R', description: string) =>
@@ -93,7 +93,7 @@ export default class Salt extends Command {
       description: 'Of each minion the whole return, with the state of the job there.',
     }),
     doc: docFlag('Show the documentation of the function.'),
-    batch: string({ char: 'b', aliases: ['batch-size'], description: 'Not yet.' }),
+    ...batchFlags,
     metadata: string({ description: 'Map that goes with the job and its returns.' }),
     return: string({ description: 'Returners that also get the returns.' }),
     return_config: string({ description: 'Their alternative configuration.' }),
@@ -117,7 +117,7 @@ export default class Salt extends Command {
       throw new UsageError(
         '--stream shows rows as they come, --static all at the end: leave out one of them.',
       )
-    if (flags.batch !== undefined) throw new UsageError('Batches are not there yet; leave out --batch.')
+    if (wantsBatch(flags)) (await import('../batch.ts')).checkBatchFlags(flags)
     if (flags.plan && flags.subset !== undefined)
       throw new UsageError(
         '--plan sends nothing, and --subset has to ask minions first; leave one of them out.',
@@ -145,37 +145,30 @@ export default class Salt extends Command {
       return exitCodes.ok
     }
     const request = { ...jobRequest(words, flags), check: flags['no-check'] !== true }
-    return publish(config, request, flags, printer)
+    return publish({ config, log, printer }, request, flags)
   }
 }
 
 type Flags = InferredFlags<typeof Salt.flags>
 
-async function publish(
-  config: MasterConfig,
-  request: PublishRequest,
-  flags: Flags,
-  printer: Printer,
-): Promise<number> {
-  const job: { jid?: string } = {}
-  process.once('SIGINT', () => leave(job.jid))
+const wantsBatch = (flags: Flags): boolean =>
+  flags.batch !== undefined || flags['batch-safe-limit'] !== undefined
+
+/** What Ctrl-C does, as far as the command is. */
+interface Interrupt {
+  act(): void
+}
+
+async function publish(tools: Tools<MasterConfig>, request: PublishRequest, flags: Flags): Promise<number> {
+  const { config, printer } = tools
+  const interrupt: Interrupt = { act: () => leave(undefined) }
+  process.once('SIGINT', () => interrupt.act())
   const client = await LocalClient.connect(config, await externalAuth(flags, config))
   try {
     const { subset } = flags
     const wanted = !subset ? request : await client.chooseSubset(request, subset)
     if (flags.plan) return await (await import('../plan.ts')).showPlan(await client.plan(wanted), printer)
-    if (flags.async) {
-      const { jid, refusals } = await client.runJob(wanted)
-      tellRefusals(refusals)
-      process.stdout.write(`Executed command with job ID: ${jid}\n`)
-      return exitCodes.ok
-    }
-    const run = await (flags.stream ? client.cmdStream(wanted) : client.cmdIter(wanted))
-    tellRefusals(run.refusals)
-    job.jid = run.jid
-    sayJid(run.jid, flags, config)
-    if (flags.doc) return await (await import('../docs.ts')).showMinionDocs(run, printer)
-    return await showResults(run, {
+    const settings: ShowSettings = {
       printer,
       together: flags.static === true,
       showMissing: flags['show-timeout'] === true || (config.show_timeout && flags['hide-timeout'] !== true),
@@ -184,9 +177,25 @@ async function publish(
       group: flags.group === true,
       silently: flags.progress === true,
       fullReturn: flags['full-return'] === true,
-      live: openLive(run.counts, { bar: flags.progress === true, onTerminal: isForTerminal(flags) }),
       passthrough: flags['retcode-passthrough'] === true,
       legacy: config.salt_exit_codes === 'legacy',
+    }
+    if (wantsBatch(flags) && !flags.doc) {
+      const code = await inWaves(client, wanted, flags, { ...tools, interrupt }, settings)
+      if (code !== undefined) return code
+    }
+    if (flags.async) {
+      const { jid, refusals } = await client.runJob(wanted)
+      return sayStarted(jid, refusals)
+    }
+    const run = await (flags.stream ? client.cmdStream(wanted) : client.cmdIter(wanted))
+    tellRefusals(run.refusals)
+    interrupt.act = () => leave(run.jid)
+    sayJid(run.jid, flags, config)
+    if (flags.doc) return await (await import('../docs.ts')).showMinionDocs(run, printer)
+    return await showResults(run, {
+      ...settings,
+      live: openLive(run.counts, { bar: flags.progress === true, onTerminal: isForTerminal(flags) }),
       withoutKey: run.missing,
     })
   } catch (error) {
@@ -195,6 +204,40 @@ async function publish(
   } finally {
     await client.close()
   }
+}
+
+/** A batch, if it becomes one: undefined if it does not. */
+async function inWaves(
+  client: LocalClient,
+  request: PublishRequest,
+  flags: Flags,
+  tools: Tools<MasterConfig> & { readonly interrupt: Interrupt },
+  show: ShowSettings,
+): Promise<number | undefined> {
+  const { batchLines, batchSettings, batchSize, leaveBatch, showBatch, waveLine } = await import(
+    '../batch.ts'
+  )
+  const say = batchLines(flags, tools.printer.chosen)
+  const size = await batchSize(client, request, flags, { ...tools, say })
+  if (size === undefined) return undefined
+  const settings = batchSettings(flags)
+  if (flags.async) {
+    const { jid, refusals } = await client.startBatch(request, size, settings)
+    return sayStarted(jid, refusals)
+  }
+  const onWave = ({ minions }: { readonly minions: readonly string[] }) => say(waveLine(minions))
+  const batch = await client.cmdBatch(request, size, { ...settings, onWave })
+  tellRefusals(batch.refusals)
+  tools.interrupt.act = () => leaveBatch(batch)
+  if (batch.minions.length > 0) sayJid(batch.jid, flags, tools.config)
+  const live = flags.progress ? openLive(batch.counts, { bar: true, onTerminal: false }) : undefined
+  return showBatch(batch, say, { ...show, live })
+}
+
+function sayStarted(jid: string, refusals: readonly Refusal[] | undefined): number {
+  tellRefusals(refusals)
+  process.stdout.write(`Executed command with job ID: ${jid}\n`)
+  return exitCodes.ok
 }
 
 /** Known before the first return: who would refuse it, and why. Unless nobody would run it they are not asked for that. */

@@ -1,9 +1,9 @@
 import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
+import type { BatchOrder } from '../../jobs/batches.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { refusals } from '../../wire/envelope.ts'
-import { makeJobLoad } from '../../wire/publication.ts'
 import {
   CALL_REFUSED,
   type PublishLoad,
@@ -12,16 +12,13 @@ import {
   readPublish,
 } from '../../wire/publish-request.ts'
 import type { Caller } from '../access.ts'
+import { readBatchOrder } from '../batch-order.ts'
 import { checkJob, type Refusal, refusedSentence } from '../check.ts'
 import { offersOf, shownTo } from '../foresight.ts'
-import { type NewJob, storeJob } from '../jids.ts'
+import { type Issue, publishIssue, storeIssue } from '../issue.ts'
 import { askPythonMinions } from '../python-minions.ts'
-import { showJob } from '../python-view.ts'
 import { type Resolved, reasonForNobody, resolve } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
-
-/** Target types whose minions are known by id, so that a publication can be addressed to each (wire protocol §9). */
-const BY_ID = new Set(['glob', 'pcre', 'list'])
 
 /** `publish`: authenticate, resolve, authorise, store, announce, publish (wire protocol §8.1). */
 export function publishHandler(room: WorkerRoom): ClearHandler {
@@ -78,7 +75,7 @@ async function nobody(room: WorkerRoom, request: PublishLoad, caller: Caller, { 
   return publishReplies.noMatch(request.tgt, why)
 }
 
-/** What is stored and announced is the job as it may be shown; only its minions get its secrets. */
+/** In waves, if that is asked for: then what is stored now stands for all of them. */
 async function publish(
   room: WorkerRoom,
   request: PublishLoad,
@@ -86,37 +83,34 @@ async function publish(
   { minions, missing, unknown }: Resolved,
   refusals?: readonly Refusal[],
 ): Promise<unknown> {
-  const { fun, arg, tgt, tgtType, user, ret } = shown
-  const about = { fun, arg, tgt, ret, tgt_type: tgtType, user, ...passedOn(request.kwargs) }
-  const stored = await store(room, { load: { cmd: 'publish', ...about }, minions, wanted: request.jid })
+  const { fun, tgt, tgtType, user, ret, words } = request
+  const extras = passedOn(request.kwargs)
+  const issue = { fun, tgt, tgtType, user, ret, words, extras, minions, missing, unknown }
+  const job: Issue = { ...issue, arg: request.arg, shownArg: shown.arg }
+  const order = readBatchOrder(request, job, room.config)
+  if (typeof order === 'string') return refuse(room, shown, 'SaltInvocationError', order)
+  const stored = await store(room, job, request.jid, order)
   if ('refused' in stored) return refuse(room, shown, stored.refused, stored.message)
-  const { jid } = stored
-  room.fire(tags.jobPublished(jid), { minions })
-  room.fire(tags.jobNew(jid), {
-    ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
-    ...(unknown.length > 0 && { unknown }),
-  })
-  room.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
-  await room.publish(
-    makeJobLoad({ ...about, arg: request.arg, jid }),
-    BY_ID.has(tgtType) ? [...minions, ...missing] : undefined,
-    request.words,
-  )
-  return publishReplies.published(jid, { minions, missing, unknown, refusals })
+  if (order) room.log.info(`User ${user} started a batch of ${String(fun)} with jid ${stored.jid}`)
+  else await publishIssue(room, stored.jid, job)
+  return publishReplies.published(stored.jid, { minions, missing, unknown, refusals })
 }
 
 type Stored = { readonly jid: string } | { readonly refused: string; readonly message: string }
 
 /** A job that cannot be stored is not published. */
-async function store(room: WorkerRoom, job: NewJob): Promise<Stored> {
+async function store(
+  room: WorkerRoom,
+  job: Issue,
+  wanted: string,
+  order: BatchOrder | undefined,
+): Promise<Stored> {
   try {
-    const jid = await storeJob(room, job)
-    if (jid) await showJob(room, jid, job)
-    if (jid) return { jid }
-    return {
-      refused: 'SaltInvocationError',
-      message: `The job id ${job.wanted} is taken, or is not a job id.`,
-    }
+    const jid = await storeIssue(room, job, wanted)
+    if (!jid)
+      return { refused: 'SaltInvocationError', message: `The job id ${wanted} is taken, or is not a job id.` }
+    if (order) await room.jobs.batches.add(jid, order, job.minions)
+    return { jid }
   } catch (error) {
     if (!SaltError.is(error)) throw error
     const message = `The job was not published, because it could not be stored: ${error.message}`

@@ -8,7 +8,6 @@ import SaltKey from '../../../core/cli/commands/salt-key.ts'
 import SaltMaster from '../../../core/cli/commands/salt-master.ts'
 import SaltMinion from '../../../core/cli/commands/salt-minion.ts'
 import SaltRun from '../../../core/cli/commands/salt-run.ts'
-import { isLaterFlag } from '../../../core/cli/later-flags.ts'
 import { outcomeOf, type Program } from '../../../core/cli/program.ts'
 import { flagsOf } from '../../../core/cli/typed-options.ts'
 import { captured } from '../../harness/terminal.ts'
@@ -111,7 +110,7 @@ describe('the options of Salt', () => {
       ...[name, ...aliases].map((long) => `--${long}`),
       `-${char}`,
     ])
-    const missing = names.split(/\s+/).filter((name) => !known.includes(name) && !isLaterFlag(name))
+    const missing = names.split(/\s+/).filter((name) => !known.includes(name))
     expect(missing).toEqual([])
   })
 })
@@ -121,7 +120,14 @@ describe('usage', () => {
     [Salt, [], 'Say which minions'],
     [Salt, ['*'], 'Say which function'],
     [Salt, ['*', 'test.ping', '-t', 'soon'], "--timeout needs a number, not 'soon'"],
-    [Salt, ['*', 'test.ping', '-b', '2'], 'not there yet'],
+    [Salt, ['*', 'test.ping', '-b', 'many'], 'Invalid batch data sent: many.'],
+    [Salt, ['*', 'test.ping', '-b', '0%', '--async'], 'Invalid batch data sent: 0%.'],
+    [
+      Salt,
+      ['*', 'test.ping', '-b', '1', '--batch-max-fail', 'x'],
+      'Invalid batch data sent: x minions may fail',
+    ],
+    [Salt, ['*', 'test.ping', '-b', '1', '--stream'], '--stream follows one job, and a batch is many'],
     [Salt, ['*', 'test.ping', '--sumary'], 'There is no option --sumary; did you mean --summary?'],
     [SaltKey, ['--include'], '--include-all or --include-accepted or'],
     [Salt, ['*', 'test.ping', '-T'], 'Say with --eauth which backend'],

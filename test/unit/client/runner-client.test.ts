@@ -80,6 +80,28 @@ test('a runner works without a master, as far as it needs none', async () => {
   expect(Object.keys((await run('jobs.list_jobs')).return as object)).toEqual([JID])
 })
 
+test('looks up all jobs of a batch by the jid of the batch', async () => {
+  const WAVE = '20261121000000000002'
+  const cache = JobCache.open(jobCacheDirectory(config))
+  const load = { fun: 'test.ping', tgt: '*', arg: [], user: 'ann' }
+  await cache.create(JID, load, ['a'])
+  await cache.saveReturn(JID, 'a', { return: 1 })
+  await cache.create(WAVE, { ...load, metadata: { batch_jid: JID } }, ['b', 'c'])
+  await cache.saveReturn(WAVE, 'b', { return: 2 })
+  await cache.close()
+  const missing = { c: 'Minion did not return' }
+  expect((await run('jobs.lookup_jid', [JID], { missing: true })).return).toEqual({
+    a: 1,
+    b: 2,
+    ...missing,
+  })
+  expect((await run('jobs.list_job', [JID])).return).toMatchObject({
+    Minions: ['a', 'b', 'c'],
+    Waves: [WAVE],
+  })
+  expect((await run('jobs.exit_success', [JID])).return).toMatchObject({ c: false })
+})
+
 test('what needs a master says so', async () => {
   expect(await run('event.send', ['a/b'])).toEqual({
     return: expect.stringContaining('The master is not responding'),

@@ -41,6 +41,22 @@ describe('a job', () => {
     expect(cache.load('20240229120000000002')).toBeUndefined()
   })
 
+  test('is a wave of the batch that its metadata names, if the same user published both and it is not its ping', async () => {
+    const cache = openCache()
+    const wave = (n: number, user: string, metadata: object) =>
+      cache.create(`2024022912000000001${n}`, { ...load, user, metadata }, ['a'])
+    await cache.create(jid, { ...load, user: 'ann', metadata: { batch_jid: jid } }, ['a'])
+    await wave(1, 'ann', { batch_jid: jid })
+    await wave(2, 'bob', { batch_jid: jid })
+    await wave(3, 'ann', { batch_jid: jid, ping_jid: '20240229120000000013' })
+    await wave(4, 'ann', { batch_jid: 'no jid' })
+    await wave(5, 'ann', { batch_jid: jid })
+    expect(cache.waves(jid)).toEqual(['20240229120000000011', '20240229120000000015'])
+    now += 1
+    expect(await cache.expire(new Date(now))).toBe(6)
+    expect(cache.waves(jid)).toEqual([])
+  })
+
   test('survives a restart', async () => {
     await openCache().saveLoad(jid, load, ['a'])
     await openCache().saveReturn(jid, 'a', { return: true })

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Context, MasterServices, StoredJob, StoredReturn } from '../../../core/author/index.ts'
+import type {
+  BatchStatus,
+  Context,
+  MasterServices,
+  StoredJob,
+  StoredReturn,
+} from '../../../core/author/index.ts'
+import * as batch from '../../../runners/batch.ts'
 import * as doctor from '../../../runners/doctor.ts'
 import * as event from '../../../runners/event.ts'
 import * as jobs from '../../../runners/jobs.ts'
@@ -23,6 +30,24 @@ const look: StoredJob = {
   minions: ['web01'],
 }
 const returned: StoredReturn = { id: 'web01', return: 'a\nb', retcode: 0, success: true }
+
+const batches: BatchStatus[] = [
+  {
+    jid: '20261121034212345679',
+    fun: 'test.ping',
+    user: 'ann',
+    phase: 'run',
+    minions: { running: ['web01'] },
+  },
+  {
+    jid: old.jid,
+    fun: 'cmd.run',
+    user: 'ann',
+    phase: 'done',
+    halted: 'Stopped.',
+    minions: { done: ['web02'] },
+  },
+]
 
 type Answer = StoredReturn & { missing?: string }
 
@@ -53,6 +78,13 @@ function master(answers: Answer[] = []): MasterServices {
     cache: {} as MasterServices['cache'],
     keys: {} as MasterServices['keys'],
     writeConfig: async () => '',
+    batches: {
+      list: async function* () {
+        yield* batches
+      },
+      get: async (jid) => batches.find((batch) => batch.jid === jid),
+      stop: async (jid) => jid === batches[0]?.jid,
+    },
     acceptedIds: async () => ['web02', 'web01', 'db01'],
     cachedGrains: async (id) => (id === 'web01' ? { ipv4: ['127.0.0.1', '10.0.0.1'] } : undefined),
     connectedIds: async () => ['web01', 'web02', 'stranger'],
@@ -73,6 +105,25 @@ const call = (
   args: object = {},
   answers: Answer[] = [],
 ): Loose => runner.run(args, { master: master(answers), signal: new AbortController().signal } as Context)
+
+describe('batch', () => {
+  test('list shows those that run, with all the others as well', async () => {
+    const running = { Function: 'test.ping', User: 'ann', Phase: 'run', Minions: { running: 1 } }
+    const [first, second] = batches.map(({ jid }) => jid)
+    expect(await call(batch.list, { all: false })).toEqual({ [first!]: running })
+    const all = await call(batch.list, { all: true })
+    expect(Object.keys(all)).toEqual([first, second])
+    expect(all[second!]).toMatchObject({ Phase: 'done', Stopped: 'Stopped.', Minions: { done: 1 } })
+  })
+
+  test('status names the minions, and stop says whether there was something to stop', async () => {
+    const [running, done] = batches
+    expect(await call(batch.status, { jid: running?.jid })).toMatchObject({ Minions: { running: ['web01'] } })
+    expect(await call(batch.stop, { jid: running?.jid })).toBe(true)
+    await expect(call(batch.stop, { jid: done?.jid })).rejects.toThrow('is done: there is nothing to stop')
+    await expect(call(batch.status, { jid: '1' })).rejects.toThrow('There is no batch 1 on this master.')
+  })
+})
 
 describe('jobs', () => {
   test('list_jobs shows stored jobs, newest first, and searches', async () => {

@@ -1,0 +1,255 @@
+/** A job on so many minions at a time, issued by the program that waits for it (features of `salt --batch`). */
+import { setTimeout as delay } from 'node:timers/promises'
+import { systemClock } from '../base/clock.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { type EventBus, tags } from '../events/index.ts'
+import {
+  invalidBatch,
+  invalidMaxFail,
+  mayFail,
+  minionsAtOnce,
+  readBatch,
+  readBatchSize,
+} from '../jobs/batch-size.ts'
+import { BatchWindow } from '../jobs/batch-window.ts'
+import { createJidSource } from '../jobs/jid.ts'
+import { isRecord } from '../wire/bytes.ts'
+import type { BatchRun, BatchSettings, MinionResult, Plan, PublishRequest, Refusal, Run } from './contract.ts'
+import { Inbox } from './inbox.ts'
+
+/** What of a client a batch works with. */
+export interface BatchClient {
+  readonly events: EventBus
+  plan(request: PublishRequest): Promise<Plan>
+  cmdIter(request: PublishRequest): Promise<Run>
+}
+
+type PingConfig = Pick<MasterConfig, 'batch_presence_ping_timeout' | 'batch_presence_ping_gather_job_timeout'>
+
+/** Slots that open within so long are filled by one wave. */
+const GATHER_MS = 20
+const NOT_REACHED = 'Minion was not reached. No job was sent, because the batch stopped before.'
+const NO_RESULT = 'Minion did not return. [No response]'
+
+/** As Salt says it, and why as far as it is known, which stands in brackets. */
+const withoutJob = (reason: string): string =>
+  ['Minion did not respond. No job will be sent.', ...(reason.match(/\[[^\]]*\]/) ?? [])].join(' ')
+
+const nextJid = createJidSource(systemClock)
+
+/**
+ * Ping the target, then run on those that answered, `size` at a time. Each wave is a job of its own; all say in their
+ * metadata which was the first, whose jid is that of the batch (`batch_jid`, as the masters of openSUSE name it).
+ * Resolves when it is known who is there.
+ */
+export async function openBatch(
+  client: BatchClient,
+  config: PingConfig,
+  request: PublishRequest,
+  given: number | string,
+  settings: BatchSettings,
+): Promise<BatchRun> {
+  const { size, maxFail } = readSizes(given, settings)
+  const { check, refusals } = await foreseen(client, request)
+  const { available, silent, missing, late } = await roll(client, config, request)
+  const slots = minionsAtOnce(size, available.length)
+  const window = new BatchWindow({
+    size: slots,
+    waitMs: (settings.batchWait ?? 0) * 1000,
+    failhard: settings.failhard === true,
+    mayFail: mayFail(maxFail, available.length),
+  })
+  window.join(available)
+  const jid = request.jid || nextJid()
+  const metadata = { ...(isRecord(request.metadata) && request.metadata), batch_jid: jid }
+  const publish: BatchParts['publish'] = (ids, isFirst) => {
+    const wave = { tgt: ids, tgtType: 'list', metadata, check: isFirst && check }
+    return client.cmdIter({ ...request, ...wave, jid: isFirst ? jid : nextJid() })
+  }
+  const inbox = new Inbox<News>()
+  const ended = { returned: 0, missing: 0 }
+  const results = runBatch({ jid, window, inbox, silent, late, publish, ended, onWave: settings.onWave })
+  return {
+    ...{ jid, minions: available, missing, refusals, silent: [...silent.keys()], size: slots },
+    get queued() {
+      return window.queued
+    },
+    get halted() {
+      return window.halted
+    },
+    counts: () => {
+      const [running, queued] = [window.running.size, window.queued.length]
+      const { returned, missing } = ended
+      return { expected: returned + missing + running + queued, returned, running, silent: queued, missing }
+    },
+    stop() {
+      window.halt('Batch run stopped on request.')
+      inbox.wake()
+    },
+    [Symbol.asyncIterator]: () => results,
+  }
+}
+
+/** Who of the target answers a ping, and a stream of those that do later. */
+async function roll(
+  client: BatchClient,
+  config: PingConfig,
+  { tgt, tgtType, delimiter, user, ...request }: PublishRequest,
+) {
+  const jid = nextJid()
+  const late = client.events.subscribe(tags.jobReturn(jid, ''))
+  const timeout = config.batch_presence_ping_timeout ?? request.timeout
+  const gatherJobTimeout = config.batch_presence_ping_gather_job_timeout ?? request.gatherJobTimeout
+  const available: string[] = []
+  const silent = new Map<string, MinionResult>()
+  try {
+    const target = { tgt, tgtType, delimiter, user }
+    const ping = await client.cmdIter({
+      ...target,
+      fun: 'test.ping',
+      jid,
+      check: false,
+      timeout,
+      gatherJobTimeout,
+    })
+    for await (const pong of ping) {
+      if (pong.state === 'returned') available.push(pong.id)
+      else silent.set(pong.id, { ...pong, state: 'missing', reason: withoutJob(pong.reason) })
+    }
+    return { available, silent, missing: ping.missing, late }
+  } catch (error) {
+    late.close()
+    throw error
+  }
+}
+
+export function readSizes(given: number | string, { maxFail }: BatchSettings) {
+  const size = readBatch(given)
+  if (!size) throw new SaltError('INVALID_ARGUMENTS', invalidBatch(given))
+  if (maxFail === undefined) return { size, maxFail }
+  const limit = readBatchSize(maxFail)
+  if (!limit) throw new SaltError('INVALID_ARGUMENTS', invalidMaxFail(maxFail))
+  return { size, maxFail: limit }
+}
+
+/**
+ * Who would refuse it, of the whole target: one wave may be of refusing minions only though others would run it. Where all
+ * would refuse it, the first wave is checked as any job is, so that nothing is sent. Masters of Python Salt do not know.
+ */
+async function foreseen(
+  client: BatchClient,
+  request: PublishRequest,
+): Promise<{ check: boolean; refusals: readonly Refusal[] }> {
+  const unchecked = { check: false, refusals: [] }
+  if (request.check === false) return unchecked
+  const plan = await client.plan(request).catch((error: unknown) => {
+    if (SaltError.is(error) && error.code === 'MASTER_UNREACHABLE') throw error
+  })
+  if (!plan?.allowed) return unchecked
+  const refusing = plan.groups.map(({ minions, calls }) => ({
+    minions,
+    reasons: calls.flatMap(({ refusal }) => refusal ?? []),
+    isRefused: calls.length > 0 && calls.every(({ refusal }) => refusal !== undefined),
+  }))
+  if (refusing.every(({ isRefused }) => isRefused)) return { check: true, refusals: [] }
+  const warned = refusing.filter(({ reasons }) => reasons.length > 0)
+  return {
+    check: false,
+    refusals: warned.map(({ minions, reasons }) => ({ minions, reason: reasons.join(' ') })),
+  }
+}
+
+type News = MinionResult | { readonly id: string; readonly state: 'joined' }
+
+interface BatchParts {
+  /** Of the batch. */
+  readonly jid: string
+  /** With the minions to begin with. */
+  readonly window: BatchWindow
+  readonly inbox: Inbox<News>
+  /** Who did not answer the presence ping, and how that is shown. */
+  readonly silent: Map<string, MinionResult>
+  /** Later answers to it. */
+  readonly late: AsyncIterable<{ readonly data: Readonly<Record<string, unknown>> }> & { close(): void }
+  publish(minions: readonly string[], isFirst: boolean): Promise<Run>
+  /** How many minions are through with it. */
+  readonly ended: { returned: number; missing: number }
+  readonly onWave: BatchSettings['onWave']
+}
+
+/** Results as they come; last, who was not reached and who was never there. */
+async function* runBatch(parts: BatchParts): AsyncGenerator<MinionResult> {
+  const { jid, window, inbox, silent, late, ended } = parts
+  void welcome(late, inbox)
+  let isFirst = true
+  try {
+    for (;;) {
+      const ids = window.next(Date.now())
+      if (ids.length > 0) await startWave(parts, ids, isFirst)
+      if (ids.length > 0) isFirst = false
+      if (window.over) break
+      for (const news of await takeTogether(parts)) {
+        if (news.state === 'joined') {
+          if (silent.delete(news.id)) window.join([news.id])
+          continue
+        }
+        window.finished(news.id, news.state === 'returned' && news.success && news.retcode === 0, Date.now())
+        ended[news.state === 'returned' ? 'returned' : 'missing']++
+        yield news
+      }
+    }
+    yield* lost(window.queued, NOT_REACHED, jid)
+    yield* silent.values()
+  } finally {
+    late.close()
+  }
+}
+
+/** What comes at about the same time is taken together, unless it is all there is to come. */
+async function takeTogether({ window, inbox }: BatchParts): Promise<News[]> {
+  const first = await inbox.take(window.nextOpening())
+  if (first.length === 0 || first.length >= window.running.size) return first
+  await delay(GATHER_MS)
+  return inbox.size > 0 ? [...first, ...(await inbox.take(0))] : first
+}
+
+async function welcome(late: BatchParts['late'], inbox: Inbox<News>): Promise<void> {
+  for await (const { data } of late) {
+    if (typeof data.id === 'string') inbox.push({ id: data.id, state: 'joined' })
+  }
+}
+
+/**
+ * A first wave that the master does not take ends the batch before it began. Where a later one is not taken, none
+ * follows: whether it was published is not known, and it must not be twice.
+ */
+async function startWave(parts: BatchParts, ids: readonly string[], isFirst: boolean): Promise<void> {
+  const { jid, window, inbox } = parts
+  try {
+    const run = await parts.publish(ids, isFirst)
+    parts.onWave?.({ jid: run.jid, minions: ids })
+    void gather(run, ids, inbox)
+  } catch (error) {
+    const isGone = SaltError.is(error) && error.code === 'NO_MINIONS_MATCHED'
+    if (isFirst && !isGone) throw error
+    const reason = `Minion did not return. [The job could not be published: ${messageOf(error)}]`
+    inbox.push(...lost(ids, reason, jid))
+    if (!isGone) window.halt(`Batch run stopped: the master did not take the next wave. ${messageOf(error)}`)
+  }
+}
+
+/** Every minion of a wave ends, whatever becomes of its job. */
+async function gather(run: Run, ids: readonly string[], inbox: Inbox<News>): Promise<void> {
+  const open = new Set(ids)
+  let reason = NO_RESULT
+  try {
+    for await (const result of run) if (open.delete(result.id)) inbox.push(result)
+  } catch (error) {
+    reason = `${NO_RESULT} ${messageOf(error)}`
+  }
+  inbox.push(...lost([...open], reason, run.jid))
+}
+
+const lost = (ids: readonly string[], reason: string, jid: string): MinionResult[] =>
+  ids.map((id) => ({ id, state: 'missing', jobState: 'unknown', why: reason, reason, jid }))

@@ -1,0 +1,178 @@
+import type { BatchMemberState, BatchStatus } from '../author/context.ts'
+import { type Store, type StoreChange, type StoreReader, under } from '../store/index.ts'
+import type { BatchSize } from './batch-size.ts'
+import { type Fields, isFields } from './records.ts'
+
+/** What a master was asked to run in waves. */
+export interface BatchOrder {
+  readonly fun: string | readonly string[]
+  readonly arg: readonly unknown[]
+  /** The arguments as they may be shown. */
+  readonly shownArg: readonly unknown[]
+  /** As they were typed, where that says more. */
+  readonly words?: unknown
+  readonly user: string
+  readonly ret: string
+  /** Extras that go to the minions, but `metadata`. */
+  readonly extras: Fields
+  readonly metadata: Fields
+  readonly size: BatchSize
+  readonly mayFail?: BatchSize
+  readonly failhard: boolean
+  readonly waitMs: number
+  readonly timeoutMs: number
+  readonly gatherMs: number
+  readonly pingMs: number
+}
+
+export interface Member {
+  readonly state: BatchMemberState
+  /** The job by which it got it. */
+  readonly wave?: string
+}
+
+export interface StoredBatch {
+  readonly jid: string
+  readonly order: BatchOrder
+  /** Undefined until it is known who is there. */
+  readonly begun: { readonly ping: string; readonly slots: number; readonly mayFail?: number } | undefined
+  readonly members: ReadonlyMap<string, Member>
+}
+
+/**
+ * Batches that a master runs, in the store of its job cache. Keys: `['batch', jid]` → what it is and how far,
+ * `['member', jid, id]` → {@link Member}, `['batch-open', jid]` until it is done, `['batch-stop', jid]` when somebody
+ * wants it to stop. What secrets the arguments have is there until the batch is done.
+ */
+export class Batches {
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Resolves when it is on disk: from then on it will run. */
+  async add(jid: string, order: BatchOrder, minions: readonly string[]): Promise<void> {
+    await this.#store.change((records) => {
+      records.put(['batch', jid], { order, fun: order.fun, user: order.user })
+      for (const id of minions) records.put(['member', jid, id], { state: 'down' })
+      records.put(['batch-open', jid], true)
+    })
+  }
+
+  /** Jids of those that are not done. */
+  open(): string[] {
+    return Array.from(this.#store.keys(under('batch-open')), (key) => String(key[1]))
+  }
+
+  /** Undefined for one that is not there or done. */
+  load(jid: string): StoredBatch | undefined {
+    const record = recordOf(this.#store, jid)
+    const { order, begun } = record ?? {}
+    if (!isFields(order as never)) return undefined
+    return {
+      jid,
+      order: order as unknown as BatchOrder,
+      begun: begun as StoredBatch['begun'],
+      members: membersOf(this.#store, jid),
+    }
+  }
+
+  /** It is known who is there. */
+  async begin(
+    jid: string,
+    begun: NonNullable<StoredBatch['begun']>,
+    available: readonly string[],
+  ): Promise<void> {
+    await this.#store.change((records) => {
+      records.put(['batch', jid], { ...recordOf(records, jid), begun })
+      for (const id of available) records.put(['member', jid, id], { state: 'queued' })
+    })
+  }
+
+  async update(jid: string, members: ReadonlyMap<string, Member>): Promise<void> {
+    if (members.size === 0) return
+    await this.#store.change((records) => {
+      for (const [id, member] of members) records.put(['member', jid, id], member)
+    })
+  }
+
+  async finish(jid: string, halted: string | undefined): Promise<void> {
+    await this.#store.change((records) => {
+      const { order, ...rest } = recordOf(records, jid) ?? {}
+      records.put(['batch', jid], { ...rest, done: true, ...(halted !== undefined && { halted }) })
+      records.remove(['batch-open', jid])
+      records.remove(['batch-stop', jid])
+    })
+  }
+
+  /** Ask whoever runs it to start nobody any more. False if there is no such batch, or it is done. */
+  async askStop(jid: string): Promise<boolean> {
+    return this.#store.change((records) => {
+      if (!records.has(['batch-open', jid])) return false
+      records.put(['batch-stop', jid], true)
+      return true
+    })
+  }
+
+  stopAsked(jid: string): boolean {
+    return this.#store.has(['batch-stop', jid])
+  }
+
+  status(jid: string): BatchStatus | undefined {
+    const record = recordOf(this.#store, jid)
+    if (!record) return undefined
+    const minions: Partial<Record<BatchMemberState, string[]>> = {}
+    for (const [id, { state }] of membersOf(this.#store, jid)) {
+      minions[state] ??= []
+      minions[state].push(id)
+    }
+    return {
+      jid,
+      fun: record.fun as BatchStatus['fun'],
+      user: String(record.user),
+      phase: record.done === true ? 'done' : record.begun ? 'run' : 'ping',
+      ...(typeof record.halted === 'string' && { halted: record.halted }),
+      minions,
+    }
+  }
+
+  /** Greatest jid first. */
+  *list(): Generator<BatchStatus> {
+    for (const key of this.#store.keys(under('batch'), { reverse: true })) {
+      const status = this.status(String(key[1]))
+      if (status) yield status
+    }
+  }
+}
+
+/** A job expires: so does what is kept of it as a batch. False, and nothing changed, while it runs. */
+export function removeBatch(records: StoreChange, jid: string): boolean {
+  if (records.has(['batch-open', jid])) return false
+  records.remove(['batch', jid])
+  for (const key of [...records.keys(under('member', jid)), ...records.keys(under('wave', jid))])
+    records.remove(key)
+  return true
+}
+
+/**
+ * The batch a job is a wave of, by its metadata. The ping of a batch names it as well (`ping_jid`), and is none.
+ */
+export function batchOf(jid: string, load: object): string | undefined {
+  const { metadata } = load as { metadata?: unknown }
+  if (!isFields(metadata as never)) return undefined
+  const { batch_jid: batch, ping_jid: ping } = metadata as Fields
+  return typeof batch === 'string' && batch !== jid && ping !== jid ? batch : undefined
+}
+
+function recordOf(records: Pick<StoreReader, 'get'>, jid: string): Fields | undefined {
+  const record = records.get(['batch', jid])
+  return isFields(record) ? record : undefined
+}
+
+function membersOf(records: StoreReader, jid: string): Map<string, Member> {
+  const found = new Map<string, Member>()
+  for (const { key, value } of records.entries(under('member', jid)))
+    if (isFields(value)) found.set(String(key[2]), value as unknown as Member)
+  return found
+}

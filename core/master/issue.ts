@@ -1,0 +1,60 @@
+import { tags } from '../events/index.ts'
+import { makeJobLoad } from '../wire/publication.ts'
+import type { JobWords } from '../wire/typed-words.ts'
+import { storeJob } from './jids.ts'
+import { showJob } from './python-view.ts'
+import type { WorkerRoom } from './room.ts'
+
+/** Target types whose minions are known by id, so that a publication can be addressed to each (wire protocol §9). */
+const BY_ID = new Set(['glob', 'pcre', 'list'])
+
+/** A job that may be published: what is stored and announced is it as it may be shown; only its minions get its secrets. */
+export interface Issue {
+  readonly fun: string | readonly string[]
+  readonly arg: readonly unknown[]
+  readonly shownArg: readonly unknown[]
+  readonly words?: JobWords | undefined
+  readonly tgt: unknown
+  readonly tgtType: string
+  readonly user: string
+  readonly ret: string
+  /** What of the extras goes to the minions. */
+  readonly extras: Readonly<Record<string, unknown>>
+  readonly minions: readonly string[]
+  /** Ids of a list target without accepted key. */
+  readonly missing: readonly string[]
+  /** Which of the minions are perhaps not meant. */
+  readonly unknown?: readonly string[]
+}
+
+type Room = Pick<WorkerRoom, 'config' | 'fire' | 'jobs' | 'log' | 'nextJid' | 'publish'>
+
+/** Gives its jid; undefined if the one that is wanted is taken. Rejects with STORE_FAILED: then it must not be published. */
+export async function storeIssue(room: Room, issue: Issue, wanted?: string): Promise<string | undefined> {
+  const load = { cmd: 'publish', ...shownOf(issue) }
+  const job = { load, minions: issue.minions, ...(wanted !== undefined && { wanted }) }
+  const jid = await storeJob(room, job)
+  if (jid) await showJob(room, jid, job)
+  return jid
+}
+
+/** Tell the bus of a job that is stored, and publish it. */
+export async function publishIssue(room: Room, jid: string, issue: Issue): Promise<void> {
+  const { fun, tgt, tgtType, user, minions, missing, unknown = [] } = issue
+  const arg = issue.shownArg
+  room.fire(tags.jobPublished(jid), { minions })
+  room.fire(tags.jobNew(jid), {
+    ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
+    ...(unknown.length > 0 && { unknown }),
+  })
+  room.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
+  await room.publish(
+    makeJobLoad({ ...shownOf(issue), arg: issue.arg, jid }),
+    BY_ID.has(tgtType) ? [...minions, ...missing] : undefined,
+    issue.words,
+  )
+}
+
+function shownOf({ fun, shownArg, tgt, ret, tgtType, user, extras }: Issue): Record<string, unknown> {
+  return { fun, arg: shownArg, tgt, ret, tgt_type: tgtType, user, ...extras }
+}

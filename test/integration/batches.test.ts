@@ -1,0 +1,254 @@
+/** Batches that the master runs by itself: in waves, through restarts, each minion once. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { decode } from '../../core/codec/index.ts'
+import { tags } from '../../core/events/index.ts'
+import { BatchKeeper } from '../../core/master/batches.ts'
+import { packClear } from '../../core/wire/envelope.ts'
+import { InProcessCluster } from '../harness/in-process-cluster.ts'
+import { until } from '../harness/until.ts'
+
+const MINIONS = ['m1', 'm2', 'm3', 'm4']
+
+let cluster: InProcessCluster
+beforeAll(async () => {
+  cluster = await InProcessCluster.open({ transport: 'memory', minions: MINIONS })
+}, 60_000)
+afterAll(() => cluster?.close())
+
+/** The time for batches: a test moves it, everything else takes as long as it takes. */
+let now = Date.now()
+let keeper: BatchKeeper
+let file: string
+const keep = () => {
+  keeper = new BatchKeeper(cluster.master.room, { now: () => now })
+}
+beforeEach(async () => {
+  keep()
+  file = join(cluster.master.root, 'trace')
+  await writeFile(file, '')
+})
+
+interface Reply {
+  readonly load?: { readonly jid: string }
+  readonly error?: { readonly name: string; readonly message: string }
+}
+
+async function publish(load: Record<string, unknown>): Promise<Reply> {
+  const key = await cluster.master.rootKey()
+  const whole = { cmd: 'publish', tgt: '*', fun: 'test.ping', arg: [], user: 'root', key, ...load }
+  return decode(await cluster.master.answer(packClear(whole))) as unknown as Reply
+}
+
+async function start(batch: string, load: Record<string, unknown> = {}, extras = {}): Promise<string> {
+  const reply = await publish({ ...load, kwargs: { batch, metadata: { for: 'ops' }, ...extras } })
+  return String(reply.load?.jid)
+}
+
+const status = (jid: string) => cluster.master.room.jobs.batches.status(jid)!
+/** Let the batches go on until it is so. */
+const go = (what: string, check: () => unknown) =>
+  until(what, async () => {
+    await keeper.look()
+    return Boolean(check())
+  })
+const done = (jid: string) => go('the end of the batch', () => status(jid).phase === 'done')
+/** Jobs that were published for a batch. */
+function published(jid: string) {
+  const jobs = cluster.master.published.map(({ job }) => ({ job, metadata: Object(job.metadata) }))
+  const own = jobs.filter(({ metadata }) => metadata.batch_jid === jid)
+  const [ping] = own.filter(({ job, metadata }) => metadata.ping_jid === job.jid)
+  return { ping: String(ping?.job.jid), waves: own.flatMap((one) => (one === ping ? [] : [one.job])) }
+}
+const waves = (jid: string) => published(jid).waves
+const told = (tag: string) =>
+  cluster.master.events.filter((event) => event.tag === tag).map(({ data }) => data)
+
+/** What each minion adds to a file when it begins and when it ends, so that it shows who ran, how often, beside whom. */
+const traced = (seconds: number) => `echo + >> ${file}; sleep ${seconds}; echo - >> ${file}`
+
+async function trace(): Promise<{ runs: number; most: number }> {
+  const marks = (await readFile(file, 'utf8')).trim().split('\n')
+  let [busy, most] = [0, 0]
+  for (const mark of marks) {
+    busy += mark === '+' ? 1 : -1
+    most = Math.max(most, busy)
+  }
+  return { runs: marks.filter((mark) => mark === '+').length, most }
+}
+
+test('a batch runs on so many at a time, on each minion once, and tells of its start and end as Salt does', async () => {
+  const jid = await start('50%', { fun: 'cmd.run', arg: [traced(0.1)] })
+  await done(jid)
+  const { runs, most } = await trace()
+  expect([runs, waves(jid)[0]?.tgt]).toEqual([4, [expect.any(String), expect.any(String)]])
+  expect(most).toBeLessThanOrEqual(2)
+  const metadata = { for: 'ops', batch_jid: jid }
+  const here = expect.arrayContaining(MINIONS)
+  expect(told(tags.batchStart(jid))).toEqual([{ available_minions: here, down_minions: [], metadata }])
+  expect(told(tags.batchDone(jid))).toEqual([
+    { available_minions: here, down_minions: [], done_minions: here, timedout_minions: [], metadata },
+  ])
+  for (const job of waves(jid)) expect([job.tgt_type, job.jid === jid]).toEqual(['list', false])
+})
+
+test('the jid of a batch stands for all of its jobs', async () => {
+  const jid = await start('1', { tgt: 'm[12]' })
+  await done(jid)
+  const { jobs } = cluster.master.room
+  expect(jobs.load(jid)).toMatchObject({ load: { fun: 'test.ping' }, minions: ['m1', 'm2'] })
+  expect(jobs.waves(jid)).toEqual(waves(jid).map((job) => job.jid))
+  expect(
+    jobs
+      .waves(jid)
+      .flatMap((wave) => [...jobs.returns(wave).keys()])
+      .sort(),
+  ).toEqual(['m1', 'm2'])
+})
+
+test('a minion that is not there gets no job; one that comes meanwhile does', async () => {
+  await cluster.stopMinion('m2')
+  await cluster.stopMinion('m3')
+  const jid = await start('1', { tgt: 'm[123]', fun: 'cmd.run', arg: ['sleep 0.5'] })
+  await go('the ping', () => cluster.master.room.jobs.return(published(jid).ping, 'm1'))
+  now += 10_000
+  await go('the first wave', () => status(jid).minions.running)
+  expect(told(tags.batchStart(jid))).toMatchObject([
+    { available_minions: ['m1'], down_minions: ['m2', 'm3'] },
+  ])
+  await cluster.startMinion('m2')
+  await cluster.master.room.jobs.saveReturn(published(jid).ping, 'm2', { return: true, fun: 'test.ping' })
+  now += 3_000
+  await done(jid)
+  expect(status(jid).minions).toEqual({ done: ['m1', 'm2'], down: ['m3'] })
+  await cluster.startMinion('m3')
+})
+
+test('a minion that neither returns nor says that it works is given up, and its place is filled', async () => {
+  const jid = await start('1', { tgt: 'm[12]', fun: 'test.sleep', arg: [60] }, { gather_job_timeout: 3 })
+  await go('the first wave', () => status(jid).minions.running)
+  const [first = ''] = status(jid).minions.running!
+  await cluster.stopMinion(first)
+  now += 6_000 // timeout
+  const about = () => cluster.master.room.jobs.waves(jid)
+  const asked = () =>
+    cluster.master.published.filter(
+      ({ job }) => job.fun === 'saltutil.find_job' && about().includes(String(job.arg[0])),
+    )
+  await go('the question', () => asked().length === 1)
+  now += 4_000 // gather_job_timeout
+  await go('the next wave', () => status(jid).minions.gone)
+  expect(status(jid).minions).toEqual({ gone: [first], running: [first === 'm1' ? 'm2' : 'm1'] })
+  now += 6_000
+  await go('the other is asked', () => asked().length === 2)
+  now += 1_000
+  await cluster.returned(String(asked()[1]?.job.jid), first === 'm1' ? 'm2' : 'm1')
+  await keeper.look()
+  now += 5_500 // it says that it works: so it has its time again
+  await keeper.look()
+  expect(status(jid).minions.running).toHaveLength(1)
+  await cluster.run(first === 'm1' ? 'm2' : 'm1', 'saltutil.kill_all_jobs')
+  await done(jid)
+  await cluster.startMinion(first)
+})
+
+test.each([
+  ['failhard', { failhard: true }, 'due to failhard', 1],
+  ['a limit of failures', { batch_max_fail: '1' }, '2 failed or did not return, allowed are 1', 2],
+])('%s stops it, and the end says who was left', async (_, extras, why, ran) => {
+  const jid = await start('1', { tgt: 'm[123]', fun: 'test.retcode', arg: [3] }, extras)
+  await done(jid)
+  expect(status(jid)).toMatchObject({ phase: 'done', halted: expect.stringContaining(why) })
+  expect(status(jid).minions.failed).toHaveLength(ran)
+  const [end] = told(tags.batchDone(jid))
+  expect(end).toMatchObject({ stopped: expect.stringContaining(why) })
+  expect(end?.pending_minions).toHaveLength(3 - ran)
+})
+
+test('whoever asks for it stops it: what runs is waited for, nobody is started', async () => {
+  const jid = await start('1', { tgt: 'm[12]', fun: 'cmd.run', arg: ['sleep 0.1'] })
+  await go('the first wave', () => status(jid).minions.running)
+  expect(await cluster.master.room.jobs.batches.askStop(jid)).toBe(true)
+  await done(jid)
+  expect(status(jid).minions).toMatchObject({ done: [expect.any(String)], queued: [expect.any(String)] })
+  expect(await cluster.master.room.jobs.batches.askStop(jid)).toBe(false)
+})
+
+test('after a restart it goes on where it was: nobody runs twice, nobody is left out', async () => {
+  const jid = await start('1', { fun: 'cmd.run', arg: [traced(0.2)] })
+  await go('a first return', () => status(jid).minions.done)
+  const before = waves(jid).length
+  await cluster.master.restart()
+  keep()
+  await done(jid)
+  expect(waves(jid).length).toBeGreaterThan(before)
+  expect(status(jid).minions.done?.toSorted()).toEqual(MINIONS)
+  expect(await trace()).toEqual({ runs: 4, most: 1 })
+  expect(told(tags.batchStart(jid))).toHaveLength(1)
+})
+
+test('a wave that was recorded and not published when the master died is published after all, once, under its jid', async () => {
+  const jid = await start('1', { tgt: 'm[12]', fun: 'cmd.run', arg: [traced(0.1)] })
+  const { room } = cluster.master
+  const dying = new BatchKeeper(
+    {
+      ...room,
+      publish: async (...job) => {
+        if (job[0].fun === 'cmd.run') throw new Error('killed')
+        await room.publish(...job)
+      },
+    },
+    { now: () => now },
+  )
+  await until('the lost wave', async () => !(await dying.look()))
+  const [lost = ''] = status(jid).minions.running!
+  expect(waves(jid)).toEqual([])
+  keep()
+  await keeper.look()
+  now += 20_000 // minions have found back to the master
+  await done(jid)
+  expect(status(jid).minions.done?.toSorted()).toEqual(['m1', 'm2'])
+  expect(await trace()).toEqual({ runs: 2, most: 1 })
+  expect(waves(jid)[0]).toMatchObject({ tgt: [lost], jid: room.jobs.waves(jid)[0] })
+})
+
+test('the same wave published again after a restart is run by nobody a second time', async () => {
+  const jid = await start('1', { tgt: 'm1', fun: 'cmd.run', arg: [traced(0.1)] })
+  await go('the wave', () => status(jid).minions.running)
+  const wave = cluster.master.room.jobs.waves(jid)[0]!
+  await cluster.returned(wave, 'm1')
+  await cluster.master.restart()
+  keep()
+  await cluster.master.room.publish(waves(jid)[0]!, ['m1'])
+  await cluster.run('m1', 'test.ping')
+  await done(jid)
+  expect(await trace()).toEqual({ runs: 1, most: 1 })
+})
+
+test('a batch that makes no sense is refused with a sentence, and one that may not be is refused as any job', async () => {
+  const refused = async (load: Record<string, unknown>) => (await publish(load)).error
+  expect(await refused({ kwargs: { batch: '0%' } })).toEqual({
+    name: 'SaltInvocationError',
+    message: expect.stringContaining('Invalid batch data sent: 0%.'),
+  })
+  expect(await refused({ kwargs: { batch: '1', batch_max_fail: 'x' } })).toMatchObject({
+    message: expect.stringContaining('x minions may fail'),
+  })
+  expect(await refused({ key: 'wrong', kwargs: { batch: '1' } })).toMatchObject({
+    name: 'AuthenticationError',
+  })
+  expect(await publish({ tgt: 'nobody', kwargs: { batch: '1' } })).toMatchObject({ load: { jid: null } })
+  expect(cluster.master.room.jobs.batches.open()).toEqual([])
+})
+
+test('what secrets its arguments have is forgotten when it is done, and the batch expires with its job', async () => {
+  const jid = await start('1', { tgt: 'm1', fun: 'test.echo', arg: ['x'] })
+  const { jobs } = cluster.master.room
+  await jobs.expire(new Date(cluster.master.now + 1))
+  expect(jobs.batches.load(jid)).toMatchObject({ order: { arg: ['x'] } })
+  await done(jid)
+  expect(jobs.batches.load(jid)).toBeUndefined()
+  await jobs.expire(new Date(cluster.master.now + 1))
+  expect([[...jobs.batches.list()], jobs.waves(jid)]).toEqual([[], []])
+})

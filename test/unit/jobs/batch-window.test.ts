@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { mayFail, minionsAtOnce, readBatch, readBatchSize } from '../../../core/jobs/batch-size.ts'
+import { BatchWindow, type WindowLimits } from '../../../core/jobs/batch-window.ts'
+
+const open = (ids: readonly string[], limits: Partial<WindowLimits> = {}): BatchWindow => {
+  const window = new BatchWindow({ size: 2, waitMs: 0, failhard: false, mayFail: 100, ...limits })
+  window.join(ids)
+  return window
+}
+
+describe('a share of minions', () => {
+  test.each([
+    ['3', 40, 3],
+    [5, 2, 5],
+    ['10%', 40, 4],
+    ['10%', 39, 3],
+    ['10%', 9, 1],
+    ['10%', 1, 1],
+    ['%50', 5, 2],
+    ['12.5%', 16, 2],
+    ['100%', 7, 7],
+    ['10%', 0, 0],
+  ])('%s of %i is %i at a time', (given, available, expected) => {
+    expect(minionsAtOnce(readBatch(given)!, available)).toBe(expected)
+  })
+
+  test.each(['', 'x', '0', '0%', '-1', '1.5', '10%%', '10 %x', '%', null, 0, -3, {}, true])(
+    '%j is none',
+    (given) => expect(readBatch(given)).toBeUndefined(),
+  )
+
+  test('that may fail is rounded down, and may be nobody', () => {
+    expect(mayFail(readBatchSize('10%'), 19)).toBe(1)
+    expect(mayFail(readBatchSize('0'), 19)).toBe(0)
+    expect(mayFail(undefined, 19)).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('a batch', () => {
+  test('moves on as each minion is done', () => {
+    const window = open(['a', 'b', 'c', 'd'])
+    expect([window.next(0), window.next(0)]).toEqual([['a', 'b'], []])
+    window.finished('b', true, 1)
+    expect([window.next(1), window.over]).toEqual([['c'], false])
+    window.finished('a', false, 2)
+    window.finished('c', true, 2)
+    expect([window.next(2), window.next(2)]).toEqual([['d'], []])
+    window.finished('d', true, 3)
+    expect([window.over, window.halted]).toEqual([true, undefined])
+  })
+
+  test('counts a minion once, however often it joins or ends', () => {
+    const window = open(['a', 'b', 'c'])
+    window.join(['c', 'a', 'd'])
+    window.next(0)
+    for (let n = 0; n < 3; n++) window.finished('a', false, 0)
+    expect(window.next(0)).toEqual(['c'])
+    expect(window.queued).toEqual(['d'])
+  })
+
+  test('keeps the place of a minion that is done for as long as it is told to', () => {
+    const window = open(['a', 'b', 'c'], { waitMs: 500 })
+    window.next(0)
+    window.finished('a', true, 1000)
+    expect([window.next(1499), window.nextOpening()]).toEqual([[], 1500])
+    expect([window.next(1500), window.nextOpening()]).toEqual([['c'], Number.POSITIVE_INFINITY])
+  })
+
+  test('stops with failhard at the first failure, and waits for those that run', () => {
+    const window = open(['a', 'b', 'c'], { failhard: true })
+    window.next(0)
+    window.finished('b', false, 0)
+    expect([window.next(0), window.over, window.queued]).toEqual([[], false, ['c']])
+    window.finished('a', true, 0)
+    expect([window.over, window.halted]).toEqual([true, expect.stringContaining('Minion b failed')])
+  })
+
+  test('stops when more have failed than may', () => {
+    const window = open(['a', 'b', 'c', 'd', 'e'], { mayFail: 1 })
+    window.next(0)
+    window.finished('a', false, 0)
+    expect(window.next(0)).toEqual(['c'])
+    window.finished('b', false, 0)
+    expect(window.next(0)).toEqual([])
+    expect(window.halted).toBe(
+      'Batch run stopped: 2 failed or did not return, allowed are 1 (--batch-max-fail).',
+    )
+  })
+
+  test('goes on after a restart with those that run, and with what has failed', () => {
+    const window = open([], { mayFail: 1 })
+    window.resume(['a'], 1)
+    window.join(['b', 'c'])
+    expect(window.next(0)).toEqual(['b'])
+    window.finished('a', false, 0)
+    expect([window.next(0), window.halted]).toEqual([[], expect.stringContaining('2 failed')])
+  })
+})
