@@ -81,8 +81,10 @@ const scalars = (value: unknown): string[] =>
     .flat()
     .flatMap((each) => (['string', 'number', 'boolean'].includes(typeof each) ? [String(each)] : []))
 
+/** None where the master has not made the folder yet. */
 function idsIn({ pki_dir }: MasterConfig, section: KeySection): string[] {
-  return readdirSync(join(pki_dir, section)).filter(isMinionId)
+  const folder = join(pki_dir, section)
+  return existsSync(folder) ? readdirSync(folder).filter(isMinionId) : []
 }
 
 /** As many minions as there is time for: what they know is much alike. */
