@@ -31,9 +31,17 @@ export async function makeToken(config: MasterConfig, credentials: ExternalCrede
   }
 }
 
-const failed = ({ eauth, username }: ExternalCredentials): string =>
-  `The master makes no token for ${username} of ${eauth}: the password is wrong, or its external_auth does not name ` +
-  'this backend or this user.'
+const failed = (credentials: ExternalCredentials): string =>
+  `The master makes no token. ${whyUnknown(credentials)}`
+
+/** What may be wrong, as far as it can be known on this side. */
+export function whyUnknown(auth: ExternalAuth): string {
+  if ('token' in auth) return 'It does not know the token, or no longer; make a new one with --make-token.'
+  return (
+    `The password of ${auth.username} is wrong, or external_auth of the master does not name the eauth backend ` +
+    `${auth.eauth} or this user.`
+  )
+}
 
 function reasonIn(reply: unknown): string | undefined {
   return isRecord(reply) && isRecord(reply.error) ? String(reply.error.message) : undefined

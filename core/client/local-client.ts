@@ -14,7 +14,7 @@ import {
 } from '../wire/publish-request.ts'
 import type { BatchRun, BatchSettings, Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
 import { localCredentials } from './credentials.ts'
-import type { ExternalAuth } from './external-auth.ts'
+import { type ExternalAuth, whyUnknown } from './external-auth.ts'
 import { JobEvents } from './job-events.ts'
 import { askMaster, connectMaster, unreachable } from './master-requests.ts'
 import { Waiting } from './return-stream.ts'
@@ -57,12 +57,12 @@ export class LocalClient {
 
   /** Publish without waiting for results. Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
   async runJob(request: PublishRequest): Promise<PublishedJob> {
-    return readPublished(await this.#ask(makePublish(await this.#loadOf(request))), request)
+    return readPublished(await this.#ask(makePublish(await this.#loadOf(request))), request, this.#auth)
   }
 
   /** What would become of a job; nothing is published. Rejects as {@link runJob} does, but not for who may not publish it. */
   async plan(request: PublishRequest): Promise<Plan> {
-    return readPlan(await this.#ask(makePlanRequest(await this.#loadOf(request))))
+    return readPlan(await this.#ask(makePlanRequest(await this.#loadOf(request))), this.#auth)
   }
 
   async #loadOf(request: PublishRequest): Promise<PublishLoad> {
@@ -240,8 +240,12 @@ function extrasOf(request: PublishRequest): Record<string, unknown> {
   }
 }
 
-function readPublished(reply: unknown, request: PublishRequest): PublishedJob {
-  if (isRecord(reply) && isRecord(reply.error)) throw failed(reply.error)
+function readPublished(
+  reply: unknown,
+  request: PublishRequest,
+  auth: ExternalAuth | undefined,
+): PublishedJob {
+  if (isRecord(reply) && isRecord(reply.error)) throw failed(reply.error, auth)
   const load = isRecord(reply) && isRecord(reply.load) ? reply.load : undefined
   if (!load)
     throw new SaltError(
@@ -280,8 +284,8 @@ function readRefusals(value: unknown): Pick<PublishedJob, 'refusals'> {
   }
 }
 
-function readPlan(reply: unknown): Plan {
-  if (isRecord(reply) && isRecord(reply.error)) throw failed(reply.error)
+function readPlan(reply: unknown, auth: ExternalAuth | undefined): Plan {
+  if (isRecord(reply) && isRecord(reply.error)) throw failed(reply.error, auth)
   const plan = isRecord(reply) && isRecord(reply.load) ? reply.load.plan : undefined
   if (isRecord(plan)) return plan as unknown as Plan
   throw new SaltError(
@@ -300,7 +304,7 @@ function refuseBatch(error: unknown): never {
   )
 }
 
-function failed(error: Record<string, unknown>): SaltError {
+function failed(error: Record<string, unknown>, auth: ExternalAuth | undefined): SaltError {
   const name = String(error.name)
   if (name === CALL_REFUSED) return new SaltError('CALL_REFUSED', String(error.message))
   if (name === TARGET_INVALID) return new SaltError('TARGET_INVALID', String(error.message))
@@ -309,7 +313,8 @@ function failed(error: Record<string, unknown>): SaltError {
     : name.startsWith('Authorization')
       ? 'AUTHORIZATION_FAILED'
       : 'INVOCATION'
-  return new SaltError(code, String(error.message), { name })
+  const why = auth && code === 'AUTHENTICATION_FAILED' ? ` ${whyUnknown(auth)}` : ''
+  return new SaltError(code, `${error.message}${why}`, { name })
 }
 
 const hasAll = (names: unknown, fun: PublishRequest['fun']): boolean =>

@@ -5,7 +5,7 @@ import type { EventBus } from '../events/index.ts'
 import { localFileServer, openFileClient, syncExtensions } from '../fileserver/index.ts'
 import { connectedIds } from '../jobs/connected.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
-import { sentenceOf } from '../jobs/job-states.ts'
+import { type JobStatus, sentenceOf } from '../jobs/job-states.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { runningRuns } from '../jobs/running-runs.ts'
@@ -89,8 +89,9 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
       },
       unreturned: async (jid) => {
         const look = { config, jobs: await jobs(), accepted: await keys.list('accepted'), client }
-        const statuses = await unreturned(jid, look)
-        return [...statuses].map(([id, status]) => ({ id, state: status.state, reason: sentenceOf(status) }))
+        const statuses: [string, JobStatus][] = []
+        for (const job of [jid, ...look.jobs.waves(jid)]) statuses.push(...(await unreturned(job, look)))
+        return statuses.map(([id, status]) => ({ id, state: status.state, reason: sentenceOf(status) }))
       },
       async *list(options = {}) {
         for (const job of (await jobs()).list(options)) yield job as StoredJob

@@ -69,7 +69,7 @@ type Config = Pick<
 /**
  * The signature of the master's public key by the signing key, for `master_use_pubkey_signature`. Gives its path.
  *
- * @throws SaltError KEY_INVALID, PERMISSIONS if there is another signature already
+ * @throws SaltError KEY_INVALID, also if there is another signature already
  */
 export async function generateSignature(config: Config, request: SignatureRequest = {}): Promise<string> {
   const { pki_dir, keysize, user, master_sign_key_name: keyname, master_pubkey_signature } = config
@@ -89,7 +89,7 @@ export async function generateSignature(config: Config, request: SignatureReques
   const isNew = await createFileExclusive(path, text, { mode: 0o644 })
   if (isNew || (await readIfThere(path)) === text) return path
   throw new SaltError(
-    'PERMISSIONS',
+    'KEY_INVALID',
     `${path} holds the signature of another key, or by another one, and is not overwritten; remove it first.`,
     { path },
   )

@@ -54,6 +54,18 @@ export const deviations: Forms = {
   channel: {
     ...table(['publish-eauth-ok', 'publish-token-ok'], authenticationError, NO_EAUTH),
     'mk_token-ok': { answer: '', why: NO_EAUTH },
+    'publish-no-match': {
+      answer: {
+        enc: 'clear',
+        load: {
+          jid: null,
+          minions: [],
+          error: 'Master could not resolve minions for target zzz*',
+          reason: expect.any(String),
+        },
+      },
+      why: 'an addition: why the target means nobody; programs of Salt look at error only',
+    },
     'get_token-ok': { answer: {}, why: NO_EAUTH },
     'wheel-key-delete-eauth': { answer: eauthError, why: NO_EAUTH },
     'aes-file_recv-traversal': {

@@ -6,18 +6,13 @@ import { masterOpts } from './master-opts.ts'
 import { minionEventHandler } from './minion-event.ts'
 import { pillarHandler } from './pillar.ts'
 import { planHandler } from './plan.ts'
-import { NO_BACKEND, publishHandler } from './publish.ts'
+import { publishHandler } from './publish.ts'
 import { returnHandler } from './return.ts'
 import { revokeAuthHandler } from './revoke-auth.ts'
 import { runFunctionHandlers } from './run-function.ts'
 
 /** What is answered to a command that exists in the protocol and is not offered here. */
 const notOffered = async () => ({})
-
-/** Salt answers an empty text; clients of Salt take a map without a token as the same. */
-const makesNoToken: ClearHandler = async () => ({
-  error: { name: 'EauthAuthenticationError', message: NO_BACKEND },
-})
 
 /** Every clear command of the protocol (§8), and `_plan` of our own, except `_auth`, which has a room of its own. */
 export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandler> {
@@ -26,7 +21,7 @@ export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandle
     ['publish', publishHandler(room)],
     ['_plan', planHandler(room)],
     ['get_token', async (load) => (typeof load.token === 'string' ? {} : false)],
-    ['mk_token', makesNoToken],
+    ['mk_token', async () => ''],
     ...runFunctionHandlers(room),
   ])
 }

@@ -7,7 +7,7 @@ import { publishReplies, readPublish, TARGET_INVALID } from '../../wire/publish-
 import { foreseeJob, type Group, offersOf, shownTo, withDidYouMean } from '../foresight.ts'
 import { reasonForNobody, resolve } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
-import { authenticate, whyUnknown } from './publish.ts'
+import { AUTHENTICATION_FAILED, authenticate } from './publish.ts'
 
 /**
  * `_plan`: what would become of a job, for which nothing is stored, announced or published. Who may not publish it learns
@@ -18,7 +18,7 @@ export function planHandler(room: WorkerRoom): ClearHandler {
     const request = readPublish(load)
     if (!request) return refusals.exception
     const caller = await authenticate(room, request)
-    if (!caller) return publishReplies.failed('AuthenticationError', whyUnknown(request))
+    if (!caller) return publishReplies.failed('AuthenticationError', AUTHENTICATION_FAILED)
     const { minions, missing, unknown, invalid } = await resolve(room, request)
     if (invalid !== undefined) return publishReplies.failed(TARGET_INVALID, invalid)
     const allowed = room.access.authorized(caller, { fun: request.fun, minions })

@@ -31,7 +31,7 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
     const caller = await authenticate(room, request)
     if (!caller) {
       const bare = { ...request, arg: [] } // which are secret is not worth finding out for a stranger
-      return refuse(room, bare, 'AuthenticationError', whyUnknown(request))
+      return refuse(room, bare, 'AuthenticationError', AUTHENTICATION_FAILED)
     }
     const expected = await resolve(room, request)
     const offers = offersOf(room, expected.minions)
@@ -56,15 +56,7 @@ export async function authenticate(
   return room.access.authenticate(user, key)
 }
 
-/** Salt's sentence; where something is asked for that nobody can have here, that it is not there. */
-export function whyUnknown({ kwargs }: PublishLoad): string {
-  if ('token' in kwargs) return `${FAILED} This master has not made that token.`
-  return 'eauth' in kwargs ? NO_BACKEND : FAILED
-}
-
-const FAILED = 'Authentication error occurred.'
-
-export const NO_BACKEND = `${FAILED} No such eauth backend is configured on this master.`
+export const AUTHENTICATION_FAILED = 'Authentication error occurred.'
 
 const reportTo = (room: WorkerRoom) => (error: unknown) =>
   room.log.debug(`Python minions were not asked what they offer: ${messageOf(error)}`)

@@ -170,7 +170,7 @@ describe('a batch of a client', () => {
     const results = await over
     expect(gist(results)).toEqual(['a returned', 'b returned', 'late returned', 'dead missing'])
     const reason = 'Minion did not respond. No job will be sent. [No response]'
-    expect(results.at(-1)).toEqual({ id: 'dead', state: 'missing', reason })
+    expect(results.at(-1)).toMatchObject({ id: 'dead', state: 'missing', reason })
     expect(master.waves()).toEqual([['a'], ['b'], ['late']])
   })
 

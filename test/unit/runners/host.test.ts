@@ -157,7 +157,7 @@ describe('http.query', () => {
     await given(http.query, wanted)
     expect(seen.at(-1)).toMatchObject({
       method: 'POST',
-      body: '{"b":2}',
+      body: '{"b": 2}',
       headers: { authorization: `Basic ${Buffer.from('ann:pw').toString('base64')}` },
     })
   })

@@ -1,0 +1,140 @@
+/** What `salt` does about a job: publishes it, waits, shows. */
+import { SaltError } from '../base/errors.ts'
+import { LocalClient, type PublishRequest, type Refusal } from '../client/index.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { tell } from './console.ts'
+import { externalAuth } from './eauth.ts'
+import { exitCodes } from './exit-codes.ts'
+import { type ShowSettings, showResults } from './job-results.ts'
+import { openLive } from './progress.ts'
+import type { SaltFlags } from './salt-flags.ts'
+import type { Tools } from './tools.ts'
+
+export const wantsBatch = (flags: SaltFlags): boolean =>
+  flags.batch !== undefined || flags['batch-safe-limit'] !== undefined
+
+/** What Ctrl-C does, as far as the command is. */
+interface Interrupt {
+  act(): void
+}
+
+/** Publish a job, or a batch of them, and show what comes of it. Gives the exit code. */
+export async function runJob(
+  tools: Tools<MasterConfig>,
+  request: PublishRequest,
+  flags: SaltFlags,
+): Promise<number> {
+  const { config, printer } = tools
+  const interrupt: Interrupt = { act: () => leave(undefined) }
+  process.once('SIGINT', () => interrupt.act())
+  const client = await LocalClient.connect(config, await externalAuth(flags, config))
+  try {
+    const { subset } = flags
+    const wanted = !subset ? request : await client.chooseSubset(request, subset)
+    if (flags.plan) return await (await import('./plan.ts')).showPlan(await client.plan(wanted), printer)
+    const settings: ShowSettings = {
+      printer,
+      together: flags.static === true,
+      showMissing: flags['show-timeout'] === true || (config.show_timeout && flags['hide-timeout'] !== true),
+      summary: flags.summary === true || config.cli_summary,
+      verbose: flags.verbose === true,
+      group: flags.group === true,
+      silently: flags.progress === true,
+      fullReturn: flags['full-return'] === true,
+      passthrough: flags['retcode-passthrough'] === true,
+      legacy: config.salt_exit_codes === 'legacy',
+    }
+    if (wantsBatch(flags) && !flags.doc) {
+      const code = await inWaves(client, wanted, flags, { ...tools, interrupt }, settings)
+      if (code !== undefined) return code
+    }
+    if (flags.async) {
+      const { jid, refusals } = await client.runJob(wanted)
+      return sayStarted(jid, refusals)
+    }
+    const run = await (flags.stream ? client.cmdStream(wanted) : client.cmdIter(wanted))
+    tellRefusals(run.refusals)
+    interrupt.act = () => leave(run.jid)
+    sayJid(run.jid, flags, config)
+    if (flags.doc) return await (await import('./docs.ts')).showMinionDocs(run, printer)
+    return await showResults(run, {
+      ...settings,
+      live: openLive(run.counts, { bar: flags.progress === true, onTerminal: isForTerminal(flags) }),
+      withoutKey: run.missing,
+    })
+  } catch (error) {
+    if (!SaltError.is(error) || error.code !== 'CALL_REFUSED') throw error
+    throw new SaltError(error.code, `${error.message}\n(--no-check sends it all the same.)`)
+  } finally {
+    await client.close()
+  }
+}
+
+/** A batch, if it becomes one: undefined if it does not. */
+async function inWaves(
+  client: LocalClient,
+  request: PublishRequest,
+  flags: SaltFlags,
+  tools: Tools<MasterConfig> & { readonly interrupt: Interrupt },
+  show: ShowSettings,
+): Promise<number | undefined> {
+  const { batchLines, batchSettings, batchSize, leaveBatch, showBatch, waveLine } = await import('./batch.ts')
+  const say = batchLines(flags, tools.printer.chosen)
+  const size = await batchSize(client, request, flags, { ...tools, say })
+  if (size === undefined) return undefined
+  const settings = batchSettings(flags)
+  if (flags.async) {
+    const { jid, refusals } = await client.startBatch(request, size, settings)
+    return sayStarted(jid, refusals)
+  }
+  const onWave = ({ minions }: { readonly minions: readonly string[] }) => say(waveLine(minions))
+  const batch = await client.cmdBatch(request, size, { ...settings, onWave })
+  tellRefusals(batch.refusals)
+  tools.interrupt.act = () => leaveBatch(batch)
+  if (batch.minions.length > 0) sayJid(batch.jid, flags, tools.config)
+  const live = flags.progress ? openLive(batch.counts, { bar: true, onTerminal: false }) : undefined
+  return showBatch(batch, say, { ...show, live })
+}
+
+function sayStarted(jid: string, refusals: readonly Refusal[] | undefined): number {
+  tellRefusals(refusals)
+  process.stdout.write(`Executed command with job ID: ${jid}\n`)
+  return exitCodes.ok
+}
+
+/** Known before the first return: who would refuse it, and why. Unless nobody would run it they are not asked for that. */
+function tellRefusals(refusals: readonly Refusal[] = []): void {
+  for (const { minions, reason } of refusals) {
+    tell(`WARNING: ${namesOf(minions)} would refuse this, by what was last told: ${reason}`)
+  }
+}
+
+const NAMED = 10
+
+export function namesOf(minions: readonly string[]): string {
+  const more = minions.length > NAMED ? ` and ${minions.length - NAMED} more` : ''
+  return `${minions.slice(0, NAMED).join(', ')}${more}`
+}
+
+/** Who asks for it gets it as Salt gives it: before the results. */
+function sayJid(jid: string, flags: SaltFlags, config: MasterConfig): void {
+  const line = `Executing job with jid ${jid}`
+  if (flags.verbose) process.stdout.write(`${line}\n${'-'.repeat(line.length)}\n\n`)
+  else if (flags['show-jid'] || config.show_jid) process.stdout.write(`jid: ${jid}\n`)
+}
+
+/** Nobody else writes to this terminal. */
+const isForTerminal = (flags: SaltFlags): boolean =>
+  process.stdout.isTTY === true &&
+  flags['out-file'] === undefined &&
+  flags['log-level'] === undefined &&
+  flags.out !== 'quiet'
+
+/** The job goes on without us. */
+function leave(jid: string | undefined): never {
+  const about = jid
+    ? `The job with jid ${jid} goes on; look it up later:\n\nsalt-run jobs.lookup_jid ${jid} missing=True`
+    : 'Whether a job was published is not known yet; see:\n\nsalt-run jobs.list_jobs_filter 5'
+  tell(`\nExiting on Ctrl-C. ${about}`)
+  process.exit(exitCodes.interrupted)
+}
