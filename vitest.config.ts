@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-/** What starts real processes runs alone and last: on few cores, files side by side would measure each other. */
+/**
+ * Many start real processes and mostly wait for them: they run in pairs. What looks at times, uses a machine up or counts
+ * what is left behind runs alone and last: on few cores, files side by side would measure each other.
+ */
+const pairs = ['background-runs', 'commands', 'distribution', 'extensions', 'guides', 'new-user', 'package']
+const inPairs = [...pairs, 'salt-ts', 'start', 'options-*', 'watch'].map((name) => `test/e2e/${name}.test.ts`)
 const heavy = ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts']
 
 const resolve = { conditions: ['source'] }
@@ -10,32 +15,24 @@ const common = {
   hookTimeout: 60_000,
 } as const
 
+const project = (
+  name: string,
+  files: { readonly include: string[]; readonly exclude?: string[] },
+  maxWorkers: number,
+  groupOrder: number,
+) => ({
+  resolve,
+  ssr: { resolve },
+  test: { ...common, name, ...files, maxWorkers, sequence: { groupOrder } },
+})
+
 export default defineConfig({
   test: {
     globalSetup: 'test/harness/clean-run.ts',
     projects: [
-      {
-        resolve,
-        ssr: { resolve },
-        test: {
-          ...common,
-          name: 'parts',
-          include: ['test/**/*.test.ts'],
-          exclude: heavy,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        resolve,
-        ssr: { resolve },
-        test: {
-          ...common,
-          name: 'whole',
-          include: heavy,
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      project('parts', { include: ['test/**/*.test.ts'], exclude: heavy }, 2, 0),
+      project('pairs', { include: inPairs }, 2, 1),
+      project('whole', { include: heavy, exclude: inPairs }, 1, 2),
     ],
   },
 })

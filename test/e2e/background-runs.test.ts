@@ -58,7 +58,7 @@ test('with --jid a runner runs under that id, and is looked up by it', async () 
 test('progress and rows are shown on standard error, the result on standard output; a map names the exit code', async () => {
   expect(await runner('rows.some', '--out', 'json')).toMatchObject({
     code: 0,
-    stderr: 'first\n{"n":2}\n',
+    stderr: 'first\n{"n": 2}\n',
     stdout: expect.stringMatching(/^\[\s+"first",\s+\{\s+"n": 2\s+\}\s+\]\n$/),
   })
   expect(await runner('rows.told')).toMatchObject({ code: 7, stderr: 'half\n' })

@@ -169,7 +169,9 @@ export const twice = fn(async (_, { call }) => (await call('hello.greet', ${give
 test('what it cannot do is refused with what it can', async () => {
   expect(await type('salt-ts', 'mak')).toEqual({
     code: 64,
-    text: expect.stringContaining("There is no command 'mak'. Commands are: create, test, types."),
+    text: expect.stringContaining(
+      "There is no command 'mak'. Commands are: create, test, types, completion.",
+    ),
   })
   expect((await type('salt-ts')).text).toContain('Say what to do')
   expect((await type('salt-ts', '--help')).text).toContain('salt-ts create KIND NAME')
