@@ -4,8 +4,14 @@ import { defineConfig } from 'vitest/config'
  * Many start real processes and mostly wait for them: they run in pairs. What looks at times, uses a machine up or counts
  * what is left behind runs alone and last: on few cores, files side by side would measure each other.
  */
-const pairs = ['background-runs', 'commands', 'distribution', 'extensions', 'guides', 'new-user', 'package']
-const inPairs = [...pairs, 'salt-ts', 'start', 'options-*', 'watch'].map((name) => `test/e2e/${name}.test.ts`)
+const pairs = {
+  e2e: `background-runs commands distribution extensions guides job-ends main-job master-restart new-user options-*
+    package readme reconnect salt-ts start watch`,
+  integration: 'checked-calls file-paths long-outage',
+}
+const inPairs = Object.entries(pairs).flatMap(([folder, names]) =>
+  names.split(/\s+/).map((name) => `test/${folder}/${name}.test.ts`),
+)
 const heavy = ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts']
 
 const resolve = { conditions: ['source'] }

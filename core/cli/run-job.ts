@@ -56,7 +56,9 @@ export async function runJob(
     tellRefusals(run.refusals)
     interrupt.act = () => leave(run.jid)
     sayJid(run.jid, flags, config)
-    if (flags.doc) return await (await import('./docs.ts')).showMinionDocs(run, printer)
+    // As in Salt: whose documentation it is does not matter, unless a program reads it.
+    if (flags.doc || (wanted.fun === 'sys.doc' && printer.chosen === undefined))
+      return await (await import('./docs.ts')).showMinionDocs(run, printer)
     return await showResults(run, {
       ...settings,
       live: openLive(run.counts, { bar: flags.progress === true, onTerminal: isForTerminal(flags) }),

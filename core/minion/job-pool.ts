@@ -11,6 +11,7 @@ import { makeReturn, type Outcome, type ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { signalGroup } from './proc-table.ts'
+import { Turns } from './turns.ts'
 
 export interface JobPoolSettings {
   readonly id: string
@@ -63,6 +64,7 @@ const JOBS_PER_PROCESS = 500
 
 /** How long a process may take to say what would become of a call, and what there is to call. Milliseconds. */
 const CHECK_MS = 2_000
+const CHECKS_AT_ONCE = 2
 const DESCRIBE_MS = 120_000
 /** So many files that block their process are left out of that. */
 const MOST_DESCRIBED = 10
@@ -76,6 +78,8 @@ export const unbegun = (job: JobLoad): JobLoad => ({ ...job, arg: [] })
 export class JobPool {
   readonly #settings: JobPoolSettings
   readonly #idle: Worker[] = []
+  /** A check takes milliseconds in a process that is there, and many times that if one has to be started for it. */
+  readonly #checks = new Turns(CHECKS_AT_ONCE)
   /** Files that blocked a process while they were loaded, as they were then. */
   readonly #blocked = new Map<string, string>()
   #generation = 0
@@ -103,12 +107,18 @@ export class JobPool {
 
   /** Why each of the calls would be refused, or null; undefined if that does not become clear in time. */
   async check(calls: readonly PublishedCall[]): Promise<readonly (string | null)[] | undefined> {
-    const worker = this.#idle.shift() ?? this.#spawn()
-    this.#warmUp()
-    const generation = this.#generation
-    const answer = await this.#ask(worker, { type: 'check', calls: encodeLocal(calls) }, CHECK_MS)
-    this.#release(worker, answer !== undefined && generation === this.#generation && worker.process.connected)
-    return answer as readonly (string | null)[] | undefined
+    const over = await this.#checks.take()
+    try {
+      const worker = this.#idle.shift() ?? this.#spawn()
+      this.#warmUp()
+      const generation = this.#generation
+      const answer = await this.#ask(worker, { type: 'check', calls: encodeLocal(calls) }, CHECK_MS)
+      const isReusable = answer !== undefined && generation === this.#generation
+      this.#release(worker, isReusable && worker.process.connected)
+      return answer as readonly (string | null)[] | undefined
+    } finally {
+      over()
+    }
   }
 
   /**

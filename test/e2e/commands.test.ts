@@ -90,6 +90,14 @@ describe('salt', () => {
     expect(none.stderr).toContain('has no.such. No command was sent.')
   })
 
+  test('sys.doc is shown once, not for each minion; programs get all of it', async () => {
+    const { stdout } = await salt('*', 'sys.doc', 'test.ping')
+    expect(stdout).toMatch(/^test\.ping:\n\n {4}Answer true/)
+    expect(stdout.match(/test\.ping:/g)).toHaveLength(1)
+    const programs = await salt('*', 'sys.doc', 'test.ping', '--out', 'json', '--static')
+    expect(Object.keys(JSON.parse(programs.stdout)).sort()).toEqual(['db1', 'web1'])
+  })
+
   test('-b runs in waves, and its jid stands for all of them', async () => {
     const people = await salt('-b', '1', '*', 'test.ping', '--no-color', '-v')
     expect(people.stdout.match(/^Executing run on \['(db1|web1)'\]$/gm)).toHaveLength(2)
