@@ -1,7 +1,7 @@
 /** Whom a target means, by what this host knows: nothing is published. */
 import type { Log } from '../author/context.ts'
-import type { MatchSubject } from '../author/kinds.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { cachedMinions } from '../jobs/cached-minions.ts'
 import { MinionData } from '../jobs/minion-data.ts'
 import { minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
@@ -26,16 +26,9 @@ export async function previewTarget(
   try {
     const ids = await new KeyStore(config.pki_dir).list('accepted')
     const matcher = await openMatchers(config, log)
-    const { minions, unknown } = expectedMinions(expanded, subjectsOf(ids, data), matcher)
+    const { minions, unknown } = expectedMinions(expanded, cachedMinions(ids, data), matcher)
     return { minions: minions.sort(), unknown: unknown.sort() }
   } finally {
     await data.close()
-  }
-}
-
-function* subjectsOf(ids: readonly string[], data: MinionData): Iterable<MatchSubject> {
-  for (const id of ids) {
-    const [grains, pillar] = [data.grains(id), data.pillar(id)]
-    yield { id, ...(grains && { grains }), ...(pillar && { pillar }) }
   }
 }

@@ -1,5 +1,6 @@
 /** What `salt` does about a job: publishes it, waits, shows. */
 import { SaltError } from '../base/errors.ts'
+import { shortList } from '../base/short-list.ts'
 import { LocalClient, type PublishRequest, type Refusal } from '../client/index.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { tell } from './console.ts'
@@ -113,10 +114,7 @@ function tellRefusals(refusals: readonly Refusal[] = []): void {
 
 const NAMED = 10
 
-export function namesOf(minions: readonly string[]): string {
-  const more = minions.length > NAMED ? ` and ${minions.length - NAMED} more` : ''
-  return `${minions.slice(0, NAMED).join(', ')}${more}`
-}
+export const namesOf = (minions: readonly string[]): string => shortList(minions, NAMED)
 
 /** Who asks for it gets it as Salt gives it: before the results. */
 function sayJid(jid: string, flags: SaltFlags, config: MasterConfig): void {

@@ -1,7 +1,7 @@
 import type { Log } from '../author/context.ts'
-import type { MatchSubject } from '../author/kinds.ts'
 import type { Matched } from '../author/master.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { cachedMinions } from '../jobs/cached-minions.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import { expectedMinions } from '../targets/index.ts'
 import { openMatchers } from '../targets/open-match.ts'
@@ -19,19 +19,7 @@ export async function matchTarget(
   { config, log, acceptedIds, data }: Facts,
 ): Promise<Matched> {
   const matcher = await openMatchers(config, log)
-  const subjects = acceptedIds.map(
-    (id) =>
-      ({
-        id,
-        get grains() {
-          return data.grains(id)
-        },
-        get pillar() {
-          return data.pillar(id)
-        },
-      }) as MatchSubject,
-  )
-  const { minions, unknown, missing } = expectedMinions(target, subjects, matcher)
+  const { minions, unknown, missing } = expectedMinions(target, cachedMinions(acceptedIds, data), matcher)
   const unsure = new Set(unknown)
   return { minions: minions.filter((id) => !unsure.has(id)), unknown, missing }
 }

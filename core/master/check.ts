@@ -1,4 +1,5 @@
 import { deferred } from '../base/deferred.ts'
+import { shortList } from '../base/short-list.ts'
 import { connectedIds } from '../jobs/connected.ts'
 import { readSentence } from '../loader/read-catalogue.ts'
 import { CHECK, type Verdict } from '../wire/catalogue.ts'
@@ -131,13 +132,10 @@ function merged(refusals: readonly Refusal[]): Refusal[] {
 export function refusedSentence(refusals: readonly Refusal[]): string {
   const why = 'Nothing was sent, because no minion would run it'
   if (refusals.length === 1) return `${why}: ${refusals[0]?.reason}`
-  return [`${why}:`, ...refusals.map(({ minions, reason }) => `${folded(minions)}: ${reason}`)].join('\n')
+  return [
+    `${why}:`,
+    ...refusals.map(({ minions, reason }) => `${shortList(minions, SHOWN)}: ${reason}`),
+  ].join('\n')
 }
 
 const SHOWN = 5
-
-/** Some ids, and how many more. */
-function folded(ids: readonly string[]): string {
-  const shown = ids.slice(0, SHOWN).join(', ')
-  return ids.length > SHOWN ? `${shown} and ${ids.length - SHOWN} more` : shown
-}

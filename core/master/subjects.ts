@@ -1,36 +1,8 @@
 import type { MatchSubject } from '../author/kinds.ts'
-import type { MinionData } from '../jobs/minion-data.ts'
+import { cachedMinions } from '../jobs/cached-minions.ts'
 import type { WorkerRoom } from './room.ts'
 
-/** Every accepted minion with what is cached of it, each time anew and one after the other: all at once are too much. */
+/** Every accepted minion with what is cached of it. */
 export async function subjects(room: Pick<WorkerRoom, 'keys' | 'minions'>): Promise<Iterable<MatchSubject>> {
-  const ids = await room.keys.list('accepted')
-  return {
-    *[Symbol.iterator]() {
-      for (const id of ids) yield new CachedMinion(id, room.minions) as MatchSubject
-    },
-  }
-}
-
-/** What is cached of a minion is read when a matcher looks at it, and once. */
-class CachedMinion {
-  readonly id: string
-  readonly #cache: MinionData
-  #grains: ReturnType<MinionData['grains']> | null = null
-  #pillar: ReturnType<MinionData['pillar']> | null = null
-
-  constructor(id: string, cache: MinionData) {
-    this.id = id
-    this.#cache = cache
-  }
-
-  get grains() {
-    if (this.#grains === null) this.#grains = this.#cache.grains(this.id)
-    return this.#grains
-  }
-
-  get pillar() {
-    if (this.#pillar === null) this.#pillar = this.#cache.pillar(this.id)
-    return this.#pillar
-  }
+  return cachedMinions(await room.keys.list('accepted'), room.minions)
 }

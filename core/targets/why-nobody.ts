@@ -1,6 +1,7 @@
 import type { MatchSubject } from '../author/kinds.ts'
 import { closest } from '../base/closest.ts'
 import { type CompoundTree, parseCompound } from '../base/compound-target.ts'
+import { shortList } from '../base/short-list.ts'
 import type { Target, TargetMatcher } from './matcher.ts'
 import { whyNoPath } from './why-no-path.ts'
 
@@ -123,5 +124,4 @@ function isEmpty(iterable: Iterable<unknown>): boolean {
   return true
 }
 
-const listed = (names: readonly string[]): string =>
-  `${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
+const listed = (names: readonly string[]): string => shortList(names, NAMED)
