@@ -103,7 +103,7 @@ async function bundle(
     ...common,
     stdin: { contents, resolveDir: root, loader: 'ts' },
     outfile: path.join(root, 'dist', 'cli', `${program}.cjs`),
-    external: ['zeromq', 'lmdb', 'tsx', 'pino', 'ajv'],
+    external: ['zeromq', 'lmdb', 'tsx', 'pino', 'ajv', '@opentelemetry/api'],
     define: { SALT_TS_VERSION: JSON.stringify(version) },
     banner: { js: banner },
     plugins: [sources, unused],

@@ -1,18 +1,27 @@
 import { defineConfig } from 'vitest/config'
 
 /**
- * Many start real processes and mostly wait for them: they run in pairs. What looks at times, uses a machine up or counts
- * what is left behind runs alone and last: on few cores, files side by side would measure each other.
+ * What measures times, uses the machine up or counts what is left behind runs alone and last: on few cores, files side
+ * by side would measure each other.
  */
-const pairs = {
-  e2e: `background-runs commands distribution extensions guides job-ends main-job master-restart new-user options-*
-    package readme reconnect salt-ts start watch`,
-  integration: 'checked-calls file-paths long-outage',
-}
-const inPairs = Object.entries(pairs).flatMap(([folder, names]) =>
-  names.split(/\s+/).map((name) => `test/${folder}/${name}.test.ts`),
-)
+const alone = filesOf({
+  e2e: 'lost-children master-crash start-and-stop',
+  integration: 'device many-minions strangers untrusted-names',
+})
+/** They need a process of their own: what they look at, or set, concerns all that is loaded there. */
+const own = filesOf({
+  'unit/cli/authoring': 'salt-ts-link',
+  'unit/fileserver': 'sync',
+  'unit/loader': 'collect-grains',
+  'unit/targets': 'open-match',
+})
 const heavy = ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts']
+
+function filesOf(names: Record<string, string>): string[] {
+  return Object.entries(names).flatMap(([folder, files]) =>
+    files.split(/\s+/).map((file) => `test/${folder}/${file}.test.ts`),
+  )
+}
 
 const resolve = { conditions: ['source'] }
 const common = {
@@ -24,21 +33,26 @@ const common = {
 const project = (
   name: string,
   files: { readonly include: string[]; readonly exclude?: string[] },
-  maxWorkers: number,
-  groupOrder: number,
+  { workers, order, isolate = true }: { workers: number; order: number; isolate?: boolean },
 ) => ({
   resolve,
   ssr: { resolve },
-  test: { ...common, name, ...files, maxWorkers, sequence: { groupOrder } },
+  test: { ...common, name, ...files, isolate, maxWorkers: workers, sequence: { groupOrder: order } },
 })
 
 export default defineConfig({
   test: {
     globalSetup: 'test/harness/clean-run.ts',
     projects: [
-      project('parts', { include: ['test/**/*.test.ts'], exclude: heavy }, 2, 0),
-      project('pairs', { include: inPairs }, 2, 1),
-      project('whole', { include: heavy, exclude: inPairs }, 1, 2),
+      // Two processes, each loads the modules once for all its files.
+      project(
+        'parts',
+        { include: ['test/**/*.test.ts'], exclude: [...heavy, ...own] },
+        { workers: 2, order: 0, isolate: false },
+      ),
+      // Many start real processes and mostly wait for them.
+      project('pairs', { include: [...heavy, ...own], exclude: alone }, { workers: 2, order: 1 }),
+      project('whole', { include: alone }, { workers: 1, order: 2 }),
     ],
   },
 })

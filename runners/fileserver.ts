@@ -63,6 +63,37 @@ export const update = fn({ backend }, async ({ backend }, { master }: Context) =
   return true
 })
 
+const remote = p.optional(p.string({ description: 'A part of the address of a remote.' }))
+
+/**
+ * Remove what backends have fetched. The folders of `roots` are served from where they are, so there is nothing of them.
+ *
+ * @example salt-run fileserver.clear_cache
+ */
+export const clear_cache = fn({ backend }, nothingFetched('No cache was cleared'))
+
+/**
+ * Keep backends from fetching what is new, as `clear_lock` allows them again. `roots` fetches nothing.
+ *
+ * @example salt-run fileserver.lock
+ */
+export const lock = fn({ backend, remote }, nothingFetched('No locks were set'))
+
+/**
+ * Have backends fetch what is new again. `roots` fetches nothing.
+ *
+ * @example salt-run fileserver.clear_lock
+ */
+export const clear_lock = fn({ backend, remote }, nothingFetched('No locks were removed'))
+
+/** No backend there is fetches anything. Refuses those that there are not. */
+function nothingFetched(answer: string) {
+  return async ({ backend }: { backend?: string | readonly string[] | undefined }, { master }: Context) => {
+    await master.fileServer.envs(namesIn(backend))
+    return answer
+  }
+}
+
 function namesIn(names: string | readonly string[] | undefined): readonly string[] | undefined {
   return typeof names === 'string' ? names.split(',').map((name) => name.trim()) : names
 }

@@ -1,6 +1,7 @@
 /** Requests to web servers: for hooks, and to see whether one answers. */
-import { CommandExecutionError, fn, p } from 'salt-ts'
+import { CommandExecutionError, fn, p, SaltInvocationError } from 'salt-ts'
 import { bodyOf, decoded, readLimited } from './_http/body.ts'
+import { checkCertificates, readCertificates, replaceBundle } from './_http/ca-bundle.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 
@@ -33,28 +34,68 @@ export const query = fn(
   async (wanted, { signal }) => {
     const { url, method, timeout, max_body } = wanted
     const address = addressOf(url, wanted.params)
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
-    try {
-      const response = await fetch(address, {
-        method,
-        headers: headersOf(wanted),
-        ...bodyOf(wanted.data),
-        signal: limit,
-      })
-      const text = await readLimited(response, max_body)
-      return {
-        ...(wanted.text && { body: text }),
-        ...(wanted.decode && { dict: decoded(text) }),
-        ...(wanted.status && { status: response.status }),
-        ...(wanted.headers && { headers: Object.fromEntries(response.headers) }),
-        ...(!response.ok && { error: `HTTP ${response.status}: ${response.statusText}` }),
-      }
-    } catch (error) {
-      signal.throwIfAborted()
-      throw new CommandExecutionError(`${address.origin} did not answer: ${reasonOf(error, timeout)}`)
+    const request = { method, headers: headersOf(wanted), ...bodyOf(wanted.data) }
+    const { response, text } = await ask(address, request, { timeout, max_body, signal })
+    return {
+      ...(wanted.text && { body: text }),
+      ...(wanted.decode && { dict: decoded(text) }),
+      ...(wanted.status && { status: response.status }),
+      ...(wanted.headers && { headers: Object.fromEntries(response.headers) }),
+      ...(!response.ok && { error: `HTTP ${response.status}: ${response.statusText}` }),
     }
   },
 )
+
+const LIMITS = { timeout: 60, max_body: 10_485_760 }
+
+/**
+ * Replace a file of certificates of authorities (`ca_bundle`) by what a web server has (`ca_bundle_url`), with those of
+ * your own files behind them. Nothing is written unless all of them are certificates. Gives the path.
+ *
+ * @example salt-run http.update_ca_bundle target=/etc/salt/cacert.pem merge_files=/etc/salt/own-ca.pem
+ */
+export const update_ca_bundle = fn(
+  {
+    target: p.optional(p.string({ pattern: '^/', description: 'A whole path.' })),
+    source: p.optional(p.string({ minLength: 1 })),
+    merge_files: p.default(p.union(p.string(), p.array(p.string())), []),
+  },
+  async ({ target, source, merge_files }, { opts, signal }) => {
+    const path = target ?? opts.ca_bundle
+    if (typeof path !== 'string')
+      throw new SaltInvocationError(
+        'Say which file: target=/path/cacert.pem, or the option ca_bundle of the master.',
+      )
+    const address = addressOf(source ?? String(opts.ca_bundle_url), undefined)
+    const { response, text } = await ask(address, { method: 'GET' }, { ...LIMITS, signal })
+    if (!response.ok)
+      throw new CommandExecutionError(
+        `${address} has nothing: HTTP ${response.status}: ${response.statusText}`,
+      )
+    checkCertificates(text, address.href)
+    const own = await Promise.all([merge_files].flat().map(readCertificates))
+    await replaceBundle(path, [text, ...own].join('\n'))
+    return path
+  },
+)
+
+interface Limits {
+  /** Seconds. */
+  readonly timeout: number
+  readonly max_body: number
+  readonly signal: AbortSignal
+}
+
+async function ask(address: URL, request: RequestInit, { timeout, max_body, signal }: Limits) {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
+  try {
+    const response = await fetch(address, { ...request, signal: limit })
+    return { response, text: await readLimited(response, max_body) }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new CommandExecutionError(`${address.origin} did not answer: ${reasonOf(error, timeout)}`)
+  }
+}
 
 function addressOf(url: string, params: Readonly<Record<string, unknown>> | string | undefined): URL {
   const address = URL.canParse(url) ? new URL(url) : undefined

@@ -1,19 +1,36 @@
 /** Jobs: those that run, and those the job cache remembers. */
-import { CommandExecutionError, type Context, fn, p, type StoredJob, type StoredReturn } from 'salt-ts'
-import { describeJob, describeResult, matchesSearch } from './_jobs/describe.ts'
+import {
+  CommandExecutionError,
+  type Context,
+  fn,
+  type JobQuery,
+  p,
+  type StoredJob,
+  type StoredReturn,
+} from 'salt-ts'
+import { describeJob, describeResult } from './_jobs/describe.ts'
+import { queryOf } from './_jobs/search.ts'
 
 const display_progress = p.default(p.boolean(), false)
 const outputter = p.optional(p.string())
-/** Only the master's own job cache can be asked so far. */
-const ext_source = p.optional(p.enum('local_cache'))
+/** A returner: only what is in its store; `local_cache` is the master's own job cache. */
+const ext_source = p.optional(p.string())
 const search = {
   ext_source,
   outputter,
   search_metadata: p.optional(p.record(p.any())),
   search_function: p.optional(p.any()),
   search_target: p.optional(p.any()),
+  search_user: p.optional(p.any()),
   start_time: p.optional(p.string()),
   end_time: p.optional(p.string()),
+}
+/** So many jobs are shown at once: more fill no screen, and all of a large cache would take minutes. */
+const PAGE = 1000
+const page = {
+  limit: p.default(p.integer({ minimum: 0 }), PAGE),
+  before: p.optional(p.any()),
+  after: p.optional(p.any()),
 }
 
 /**
@@ -33,8 +50,8 @@ export const active = fn({ display_progress }, async (args, { master }) => {
   }
   const rows = [...jobs].map(async ([jid, { job, running }]) => {
     const returned = (await master.jobs.returns(jid)).map(({ id }) => id)
-    const stored = (await master.jobs.get(jid))?.load ?? job
-    return [jid, { ...describeJob(jid, stored), Running: running, Returned: returned }] as const
+    const stored = (await master.jobs.get(jid)) ?? { jid, load: job }
+    return [jid, { ...describeJob(stored), Running: running, Returned: returned }] as const
   })
   return Object.fromEntries(await Promise.all(rows))
 })
@@ -65,9 +82,10 @@ export const lookup_jid = fn(
     missing: p.default(p.boolean(), false),
     display_progress,
   },
-  async ({ jid, returned, missing }, { master }) => {
-    const job = await find(master, jid)
-    const returns = await master.jobs.returns(job.jid)
+  async ({ jid, returned, missing, ext_source }, { master }) => {
+    const jobs = jobsOf(master, ext_source)
+    const job = await find(jobs, jid)
+    const returns = await jobs.returns(job.jid)
     const silent = missing ? await master.jobs.unreturned(job.jid) : []
     const found = Object.fromEntries([
       ...(returned ? returns.map((one) => [one.id, one.return]) : []),
@@ -79,13 +97,14 @@ export const lookup_jid = fn(
 )
 
 /**
- * One job: what was asked of whom, when, by whom, and what came back.
+ * One job: what was asked of whom, when, by whom, and what came back. `Unknown` are minions that are perhaps not meant.
  *
  * @example salt-run jobs.list_job 20261121034212345678
  */
-export const list_job = fn({ jid: p.any(), ext_source, display_progress }, async ({ jid }, { master }) => {
-  const job = await find(master, jid)
-  return { jid: job.jid, ...(await whole(master, job)) }
+export const list_job = fn({ jid: p.any(), ext_source, display_progress }, async (args, { master }) => {
+  const jobs = jobsOf(master, args.ext_source)
+  const job = await find(jobs, args.jid)
+  return { jid: job.jid, ...(await whole(jobs, job)) }
 })
 
 /**
@@ -93,19 +112,21 @@ export const list_job = fn({ jid: p.any(), ext_source, display_progress }, async
  *
  * @example salt-run jobs.print_job 20261121034212345678
  */
-export const print_job = fn({ jid: p.any(), ext_source }, async ({ jid }, { master }) => {
-  const job = await find(master, jid)
-  return { [job.jid]: await whole(master, job) }
+export const print_job = fn({ jid: p.any(), ext_source }, async (args, { master }) => {
+  const jobs = jobsOf(master, args.ext_source)
+  const job = await find(jobs, args.jid)
+  return { [job.jid]: await whole(jobs, job) }
 })
 
 /**
- * Whether the job succeeded, by minion. A minion that has not returned has not succeeded.
+ * Whether the job succeeded, by minion. A minion that has not returned has not succeeded, unless it is perhaps not meant.
  *
  * @example salt-run jobs.exit_success 20261121034212345678
  */
-export const exit_success = fn({ jid: p.any(), ext_source }, async ({ jid }, { master }) => {
-  const job = await find(master, jid)
-  const returns = await master.jobs.returns(job.jid)
+export const exit_success = fn({ jid: p.any(), ext_source }, async (args, { master }) => {
+  const jobs = jobsOf(master, args.ext_source)
+  const job = await find(jobs, args.jid)
+  const returns = await jobs.returns(job.jid)
   return Object.fromEntries([
     ...returns.map(({ id, success, retcode }) => [id, success ?? retcode === 0]),
     ...silentOf(job, returns).map((id) => [id, false]),
@@ -113,17 +134,29 @@ export const exit_success = fn({ jid: p.any(), ext_source }, async ({ jid }, { m
 })
 
 /**
- * Stored jobs, newest first. `search_function` and `search_target` are globs or lists of globs; `start_time` and
- * `end_time` are dates, such as `2026-11-21 03:42`.
+ * Stored jobs, newest first. `search_function`, `search_target` and `search_user` are globs or lists of globs;
+ * `start_time` and `end_time` are dates, such as `2026-11-21 03:42`; `before` and `after` are job ids. At most `limit`
+ * jobs, 1000 if it is not given; 0: all. If there are more, a line says how to see them.
  *
  * @example salt-run jobs.list_jobs search_function='cmd.*' start_time=2026-11-21
+ * @example salt-run jobs.list_jobs limit=50 before=20261121034212345678
  */
-export const list_jobs = fn({ ...search, display_progress }, async (wanted, { master }) => {
+export const list_jobs = fn({ ...search, ...page, display_progress }, async (wanted, { master }) => {
+  const { limit, outputter, ext_source } = wanted
   const rows: Record<string, unknown> = {}
-  for await (const { jid, load } of master.jobs.list()) {
-    if (matchesSearch(jid, load, wanted)) rows[jid] = describeJob(jid, load)
+  let [count, last] = [0, '']
+  const query = { ...queryOf(wanted), ...(limit > 0 && { limit: limit + 1 }) }
+  for await (const job of jobsOf(master, ext_source).list(query)) {
+    if (count === limit && limit > 0) {
+      const more = `Shown are the newest ${limit} jobs; there are more. The next: before=${last}, all: limit=0.`
+      await master.progress({ message: more })
+      break
+    }
+    rows[job.jid] = describeJob(job)
+    count++
+    last = job.jid
   }
-  return shownBy(wanted.outputter, rows)
+  return shownBy(outputter, rows)
 })
 
 /**
@@ -139,11 +172,11 @@ export const list_jobs_filter = fn(
     outputter,
     display_progress,
   },
-  async ({ count, filter_find_job, outputter }, { master }) => {
+  async ({ count, filter_find_job, outputter, ext_source }, { master }) => {
     const rows: Record<string, unknown>[] = []
-    for await (const { jid, load } of master.jobs.list()) {
-      if (filter_find_job && load.fun === 'saltutil.find_job') continue
-      rows.unshift({ JID: jid, ...describeJob(jid, load) })
+    for await (const job of jobsOf(master, ext_source).list()) {
+      if (filter_find_job && job.load.fun === 'saltutil.find_job') continue
+      rows.unshift({ JID: job.jid, ...describeJob(job) })
       if (rows.length === count) break
     }
     return shownBy(outputter, rows)
@@ -165,44 +198,107 @@ export const last_run = fn(
     display_progress,
   },
   async (wanted, { master }) => {
-    const query = {
-      search_metadata: wanted.metadata,
-      search_function: wanted.function,
-      search_target: wanted.target,
-    }
-    for await (const job of master.jobs.list()) {
-      if (matchesSearch(job.jid, job.load, query)) {
-        return shownBy(wanted.outputter, { [job.jid]: await whole(master, job) })
-      }
+    const { metadata, function: search_function, target: search_target } = wanted
+    const query = queryOf({ search_metadata: metadata, search_function, search_target })
+    const jobs = jobsOf(master, wanted.ext_source)
+    for await (const { jid } of jobs.list({ ...query, limit: 1 })) {
+      return shownBy(wanted.outputter, { [jid]: await whole(jobs, await find(jobs, jid)) })
     }
     return {}
   },
 )
+
+const which = {
+  jids: p.optional(p.any()),
+  search_function: search.search_function,
+  search_target: search.search_target,
+  search_user: search.search_user,
+  start_time: search.start_time,
+  end_time: search.end_time,
+}
+
+/**
+ * Write jobs of the master's own job cache, with their returns, to a file of JSON lines: all of them, those whose ids
+ * `jids` lists (for a batch: all its jobs), or those that fit, as in `list_jobs`. If the name ends with `.gz` it is compressed.
+ *
+ * @example salt-run jobs.export /var/backups/jobs.jsonl.gz start_time=2026-11-01
+ */
+const exportJobs = fn({ file: p.string(), ...which }, async ({ file, jids, ...wanted }, { master }) => {
+  const ids = jids === undefined ? undefined : (Array.isArray(jids) ? jids : [jids]).map(String)
+  const done = await master.jobs.archive.export(file, { ...queryOf(wanted), jids: ids })
+  return { File: done.file, Jobs: done.jobs, Returns: done.returns }
+})
+
+/** So many wrong lines are told of; they are all counted. */
+const MOST_TOLD = 20
+
+/**
+ * Read what `jobs.export` wrote into the master's own job cache. What is there already stays as it is, so a file may be
+ * read again. A line that is wrong is told of and left out, and the exit code is then 1. Jobs are kept for as long as
+ * new ones are.
+ *
+ * @example salt-run jobs.import /var/backups/jobs.jsonl.gz
+ */
+const importJobs = fn({ file: p.string() }, async ({ file }, { master }) => {
+  let told = 0
+  const onRefused = async (line: number, why: string) => {
+    if (told++ < MOST_TOLD) await master.progress({ message: `Line ${line} is left out: ${why}.` })
+  }
+  const done = await master.jobs.archive.import(file, onRefused)
+  const { jobs, returns, known, refused } = done
+  const counts = { Jobs: jobs, Returns: returns, Known: known, Refused: refused }
+  return { File: done.file, ...counts, ...(refused > 0 && { retcode: 1 }) }
+})
+
+export { exportJobs as export, importJobs as import }
+
+/**
+ * Copy the store of the master's own job cache to a file, as it is at this moment, also while the master runs. To go back
+ * to it: stop the master, put the file in the place of `jobs.mdb` in `job_cache` of its `cachedir`, start it.
+ *
+ * @example salt-run jobs.backup /var/backups/jobs.mdb
+ */
+export const backup = fn({ file: p.string() }, async ({ file }, { master }) => {
+  const done = await master.jobs.archive.backup(file)
+  return { File: done.file, Bytes: done.bytes }
+})
 
 /** The form in which a runner names an outputter. */
 function shownBy(outputter: unknown, data: object): object {
   return typeof outputter === 'string' ? { data, outputter } : data
 }
 
-async function find({ jobs }: Context['master'], jid: unknown): Promise<StoredJob> {
+type Jobs = ReturnType<typeof jobsOf>
+
+const jobsOf = ({ jobs }: Context['master'], source: string | undefined) => ({
+  get: (jid: string) => jobs.get(jid, { source }),
+  returns: (jid: string) => jobs.returns(jid, { source }),
+  list: (query: JobQuery = {}) => jobs.list({ ...query, source }),
+  place: source ?? 'the job cache',
+})
+
+async function find(jobs: Jobs, jid: unknown): Promise<StoredJob> {
   const job = await jobs.get(String(jid))
   if (job) return job
+  if (!/^\d{20}$/.test(String(jid)))
+    throw new CommandExecutionError(`'${String(jid)}' is not a job id (20 digits).`)
   throw new CommandExecutionError(
-    `There is no job ${String(jid)} in the job cache. Jobs are kept for keep_jobs_seconds.`,
+    `There is no job ${String(jid)} in ${jobs.place}. Jobs are kept for keep_jobs_seconds.`,
   )
 }
 
-async function whole({ jobs }: Context['master'], job: StoredJob): Promise<Record<string, unknown>> {
+async function whole(jobs: Jobs, job: StoredJob): Promise<Record<string, unknown>> {
   const results = (await jobs.returns(job.jid)).map((one) => [one.id, describeResult(one)])
   return {
-    ...describeJob(job.jid, job.load),
+    ...describeJob(job),
     ...(job.waves && { Waves: [...job.waves] }),
     Minions: [...job.minions],
+    ...(job.unknown && { Unknown: [...job.unknown] }),
     Result: Object.fromEntries(results),
   }
 }
 
 function silentOf(job: StoredJob, returns: readonly StoredReturn[]): string[] {
-  const returned = new Set(returns.map(({ id }) => id))
-  return job.minions.filter((id) => !returned.has(id))
+  const others = new Set([...returns.map(({ id }) => id), ...(job.unknown ?? [])])
+  return job.minions.filter((id) => !others.has(id))
 }

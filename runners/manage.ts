@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Context, fn, p } from 'salt-ts'
+import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
 import { connected } from './_manage/connected.ts'
 
 const target = {
@@ -117,6 +117,31 @@ export const key_regen = fn(async (_, { master, opts }) => {
   const gone = ['minions', 'minions_pre', 'minions_rejected', 'minions_denied', 'master.pem', 'master.pub']
   await Promise.all(gone.map((name) => rm(join(folder, name), { recursive: true, force: true })))
   return REGENERATED
+})
+
+/**
+ * Salt compares the fingerprint of a pending key with that of the minion through salt-ssh. There is none here, so this
+ * is refused, with what to do instead.
+ *
+ * @example salt-run manage.safe_accept web1
+ */
+export const safe_accept = fn({ target: p.any(), tgt_type: target.tgt_type }, () => {
+  throw new CommandExecutionError(
+    'manage.safe_accept looks at the minions through salt-ssh, which is not there yet. Nothing was accepted. Compare the ' +
+      "fingerprints of 'salt-key -f' yourself, or let minions come with a token: salt-key --invite.",
+  )
+})
+
+/**
+ * Salt installs minions on hosts of a roster through salt-ssh. There is none here, so this is refused.
+ *
+ * @example salt-run manage.bootstrap hosts=web1,web2
+ */
+export const bootstrap = fn({ hosts: p.default(p.string(), ''), more: p.keywords(p.any()) }, () => {
+  throw new CommandExecutionError(
+    'manage.bootstrap installs minions through salt-ssh, which is not there yet. Nothing was installed. Install them on ' +
+      'the hosts, and let them come with a token: salt-key --invite.',
+  )
 })
 
 async function ping(master: Context['master'], { tgt, tgt_type, timeout, gather_job_timeout }: Target) {

@@ -8,11 +8,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Rooms by floor: imports go down only. Rooms of one floor in `apart` never import each other. */
 const floors: readonly { readonly rooms: readonly string[]; readonly apart?: boolean }[] = [
   { rooms: ['base'] },
+  { rooms: ['codec'] },
   { rooms: ['author'] },
-  { rooms: ['transport', 'wire', 'crypto', 'codec', 'config', 'log', 'store'] },
+  { rooms: ['transport', 'wire', 'crypto', 'config', 'log', 'metrics', 'store', 'tracing'] },
   { rooms: ['events', 'loader'] },
-  { rooms: ['channel', 'jobs', 'keys', 'targets', 'fileserver'] },
+  { rooms: ['channel', 'jobs', 'keys', 'targets', 'fileserver', 'returners', 'auth'] },
   { rooms: ['master', 'minion', 'client'], apart: true },
+  { rooms: ['api'] },
   { rooms: ['cli', 'testing'], apart: true },
 ]
 const extensionFolders = ['modules', 'runners', 'returners', 'plugins']

@@ -2,7 +2,18 @@
 
 import type { CallArguments, CallResult, FunctionName } from './calls.ts'
 import type { FileClient, FileLists, SyncReport, SyncRequest } from './files.ts'
-import type { KeyAdmin, MasterCache, Matched, RunningRun } from './master.ts'
+import type {
+  AccessAdmin,
+  AuditAdmin,
+  JobArchive,
+  JobQuery,
+  KeyAdmin,
+  MasterCache,
+  Matched,
+  ReturnerAdmin,
+  RunningRun,
+  TokenAdmin,
+} from './master.ts'
 import type { JsonSchema } from './params.ts'
 
 export interface Log {
@@ -69,9 +80,15 @@ export interface StoredJob {
   readonly jid: string
   readonly load: Readonly<Record<string, unknown>>
   readonly minions: readonly string[]
+  /** Which of them are perhaps not meant, if any: the master knew too little of them. */
+  readonly unknown?: readonly string[]
+  /** When the last return came, in UTC, ISO 8601, if that is kept (`job_cache_store_endtime`). */
+  readonly endtime?: string
   /** Of a batch: its other jobs. Minions and returns are those of all of them. */
   readonly waves?: readonly string[]
 }
+export type ListedJob = Pick<StoredJob, 'jid' | 'load' | 'endtime'>
+
 /** How a batch stands that the master runs. */
 export interface BatchStatus {
   readonly jid: string
@@ -96,7 +113,10 @@ export interface StoredReturn {
 
 /** What the master's host does for a runner. */
 export interface MasterServices {
-  /** Publish a job and give every return as it comes; ends when all are in or have been given up. */
+  /**
+   * Publish a job and give every return as it comes; ends when all are in or have been given up. Rejects when the runner is
+   * killed; the job goes on then.
+   */
   run(request: {
     readonly tgt: unknown
     readonly fun: string
@@ -116,8 +136,9 @@ export interface MasterServices {
     signal: AbortSignal,
   ): AsyncIterable<{ readonly tag: string; readonly data: Record<string, unknown> }>
   readonly jobs: {
-    get(jid: string): Promise<StoredJob | undefined>
-    returns(jid: string): Promise<StoredReturn[]>
+    /** `source`: only from the store of this returner; `local_cache` is the master's own. */
+    get(jid: string, options?: { readonly source?: string | undefined }): Promise<StoredJob | undefined>
+    returns(jid: string, options?: { readonly source?: string | undefined }): Promise<StoredReturn[]>
     /**
      * What is known of the minions of a job that have not returned. Those that are connected are asked, which takes
      * some seconds if one is silent. `reason` are sentences for people.
@@ -125,19 +146,29 @@ export interface MasterServices {
     unreturned(
       jid: string,
     ): Promise<{ readonly id: string; readonly state: string; readonly reason: string }[]>
-    /** Newest first. */
-    list(options?: { readonly limit?: number }): AsyncIterable<StoredJob>
+    /** Greatest jid first. */
+    list(query?: JobQuery & { readonly source?: string | undefined }): AsyncIterable<ListedJob>
+    readonly archive: JobArchive
   }
+  readonly returners: ReturnerAdmin
   /** Tell who waits for this runner, and the event bus (`salt/run/<jid>/progress`), how far it is. */
   progress(data: Readonly<Record<string, unknown>>): Promise<void>
   /** Whom a target means by the facts the master has; nobody is asked. `type` is a target type by Salt's name. */
   match(tgt: unknown, type?: string, options?: { readonly delimiter?: string | undefined }): Promise<Matched>
   /** Run an execution function on this host. */
   call(fun: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<unknown>
-  /** Runners and wheel functions that run in the background now. */
+  /** Runners and wheel functions that run now, but the one that asks. */
   running(): Promise<RunningRun[]>
+  /**
+   * End one of them, with the processes it started: its signal is aborted, and after 3 seconds it is killed. False if there
+   * is none of that id.
+   */
+  killRun(jid: string): Promise<boolean>
   readonly cache: MasterCache
   readonly keys: KeyAdmin
+  readonly tokens: TokenAdmin
+  readonly access: AccessAdmin
+  readonly audit: AuditAdmin
   /**
    * Set options in `<name>.conf` beside the other configuration of the master (`master.d`); others in that file stay with
    * `keep`. Gives its path. What the master could not start with is refused, and nothing is changed then.

@@ -1,6 +1,8 @@
 // The functions that come with salt-ts, for the types of `call`; nothing of it is there when the program runs.
 /// <reference path="../../modules/_catalogue.ts" preserve="true" />
 /** `salt-ts`: what authors of modules, runners, returners and plugins import. */
+
+export { createFileExclusive, replaceFile, writeFileAtomic } from '../base/atomic-file.ts'
 export {
   type CompoundLeaf,
   type CompoundTree,
@@ -18,7 +20,11 @@ export { type JsonLayout, jsonText } from '../base/json.ts'
 export { isBelow, type OpenedFile, openInside } from '../base/open-inside.ts'
 export { checkPathPcre } from '../base/path-expression.ts'
 export { type PythonRegExp, pythonRegExp } from '../base/python-regexp.ts'
+export { fromRecordJson, recordJson } from '../base/record-json.ts'
 export { type SafePath, safeName, safePath } from '../base/safe-path.ts'
+export { isoOfTimeText, timeText } from '../base/time-text.ts'
+export { decode as fromMsgpack, encodeLocal as msgpack } from '../codec/index.ts'
+export { type AuthBackend, type Authenticated, type AuthFacts, auth, type Credentials } from './auth.ts'
 export * from './calls.ts'
 export type {
   Argspec,
@@ -28,6 +34,7 @@ export type {
   DataChange,
   Explanation,
   Job,
+  ListedJob,
   LoaderView,
   Log,
   MasterServices,
@@ -67,12 +74,35 @@ export {
   type Virtual,
 } from './kinds.ts'
 export type {
+  AccessAdmin,
+  AccessAnswer,
+  AccessQuestion,
+  AuditAdmin,
+  AuditQuery,
+  AuditReport,
+  JobArchive,
+  JobQuery,
   KeyAdmin,
+  KeyFiles,
   KeyLists,
   KeyPair,
   KeyTexts,
   MasterCache,
   Matched,
+  ReturnerAdmin,
+  ReturnerStatus,
   RunningRun,
+  SignatureRequest,
+  TokenAdmin,
 } from './master.ts'
 export { type Args, type JsonSchema, type Param, type Params, p } from './params.ts'
+export {
+  type EventRecord,
+  type LoadRecord,
+  type Returner,
+  type ReturnerFacts,
+  type ReturnerPlugin,
+  type ReturnRecord,
+  returner,
+  UnsavableError,
+} from './returner.ts'

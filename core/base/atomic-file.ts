@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 interface FileOptions {
@@ -19,6 +19,15 @@ export async function writeFileAtomic(
 ): Promise<void> {
   await withTemporary(path, data, options, (temporary) => rename(temporary, path))
   await syncDirectory(dirname(path))
+}
+
+/** The same for a file of other people's: it keeps its permission bits, and a new one is 0644 less the umask. */
+export async function replaceFile(path: string, data: string | Uint8Array): Promise<void> {
+  const mode = await stat(path).then(
+    (found) => found.mode & 0o777,
+    () => 0o644 & ~process.umask(),
+  )
+  await writeFileAtomic(path, data, { mode })
 }
 
 /**

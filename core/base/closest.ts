@@ -1,8 +1,15 @@
-/** The candidate a misspelt word was most likely meant to be ("did you mean"), if one is near enough. */
-export function closest(word: string, candidates: Iterable<string>): string | undefined {
+/**
+ * The candidate a misspelt word was most likely meant to be ("did you mean"), if one is near enough: a third of the word
+ * may be wrong, and no more than `mistakes`.
+ */
+export function closest(
+  word: string,
+  candidates: Iterable<string>,
+  mistakes = Number.POSITIVE_INFINITY,
+): string | undefined {
   if (word.length > 100) return undefined
   let best: string | undefined
-  let bestDistance = Math.floor(Math.max(word.length, 3) / 3) + 1
+  let bestDistance = Math.min(Math.floor(Math.max(word.length, 3) / 3), mistakes) + 1
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())

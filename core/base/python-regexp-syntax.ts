@@ -46,8 +46,9 @@ const CONTROLS: Readonly<Record<string, string>> = {
   v: '\\v',
 }
 
-export function translate(pattern: string, ignoreCase: boolean): Translated {
-  return new Translation(pattern, ignoreCase).run()
+/** `whole`: it has to match all of the text. */
+export function translate(pattern: string, ignoreCase: boolean, whole = false): Translated {
+  return new Translation(pattern, ignoreCase, whole).run()
 }
 
 interface OpenGroup {
@@ -71,6 +72,7 @@ const ANCHORS = new Set(['^', '(?=\\n?$)', UNICODE.boundary, ASCII.boundary])
 class Translation {
   readonly #pattern: string
   #flags: ReadonlySet<string>
+  readonly #whole: boolean
   /** Where only a part ignores case, the engine cannot be told: each character is written in both. */
   readonly #ownCase: boolean
   #at = 0
@@ -86,8 +88,9 @@ class Translation {
   #atom = 0
   #closedWithChoice = false
 
-  constructor(pattern: string, ignoreCase: boolean) {
+  constructor(pattern: string, ignoreCase: boolean, whole: boolean) {
     this.#pattern = pattern
+    this.#whole = whole
     this.#flags = new Set(ignoreCase ? ['i'] : [])
     this.#ownCase = /\(\?[imsxau]*(?:i[imsxau]*(?:-[imsx]+)?|-[msx]*i[imsx]*):/.test(pattern)
   }
@@ -105,8 +108,9 @@ class Translation {
   }
 
   #compile(): RegExp {
+    const output = this.#whole ? `(?:${this.#output})(?![\\s\\S])` : this.#output
     try {
-      return new RegExp(this.#output, this.#flags.has('i') && !this.#ownCase ? 'iuy' : 'uy')
+      return new RegExp(output, this.#flags.has('i') && !this.#ownCase ? 'iuy' : 'uy')
     } catch {
       throw this.#invalid('it is not a valid expression')
     }
@@ -313,11 +317,13 @@ class Translation {
   }
 
   #set(): string {
+    const open = this.#at
     const negated = this.#pattern[this.#at] === '^'
     if (negated) this.#at++
     let members = ''
     const complements: string[] = []
     for (let first = true; first || this.#pattern[this.#at] !== ']'; first = false) {
+      if (this.#at >= this.#pattern.length) throw this.#invalid("this '[' is never closed", open)
       const low = this.#member()
       if (low.startsWith('[^')) complements.push(low)
       else members += isClass(low) ? low.slice(1, -1) : this.#cased(low, this.#upTo(low))
@@ -362,8 +368,8 @@ class Translation {
     return character
   }
 
-  #invalid(reason: string): SaltError {
-    return unusable(this.#pattern, `${reason} (at character ${this.#at})`)
+  #invalid(reason: string, at = this.#at): SaltError {
+    return unusable(this.#pattern, `${reason} (at character ${at})`)
   }
 }
 
@@ -372,7 +378,7 @@ const isClass = (member: string): boolean => member.startsWith('[') && member.en
 /** The error for a pattern that cannot be used. */
 export function unusable(pattern: string, reason: string): SaltError {
   const shown = pattern.length > 80 ? `${pattern.slice(0, 77)}...` : pattern
-  return new SaltError('TARGET_INVALID', `The regular expression '${shown}' cannot be used: ${reason}.`, {
+  return new SaltError('TARGET_INVALID', `The regular expression '${shown}' is not valid: ${reason}.`, {
     pattern: shown,
   })
 }

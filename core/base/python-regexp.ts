@@ -14,27 +14,30 @@ const DEADLINE_MS = 100
 const KEPT = 200
 
 export interface PythonRegExp {
-  /** Python's `re.match`: the text begins with a match. Throws `SaltError` TARGET_INVALID if it cannot be decided in time. */
+  /** Python's `re.match`: the text begins with a match, or is one (`whole`). Throws `SaltError` TARGET_INVALID if it cannot be decided in time. */
   matches(text: string): boolean
 }
 
 const compiled = new Map<string, PythonRegExp>()
 
 /** Compile a pattern of Python's `re` module. Throws `SaltError` TARGET_INVALID with the reason and position. */
-export function pythonRegExp(pattern: string, options: { readonly ignoreCase?: boolean } = {}): PythonRegExp {
-  const key = `${options.ignoreCase ? 'i' : ' '}${pattern}`
+export function pythonRegExp(
+  pattern: string,
+  { ignoreCase = false, whole = false }: { readonly ignoreCase?: boolean; readonly whole?: boolean } = {},
+): PythonRegExp {
+  const key = `${ignoreCase ? 'i' : ' '}${whole ? 'w' : ' '}${pattern}`
   const known = compiled.get(key)
   if (known) return known
-  const made = compile(pattern, options.ignoreCase === true)
+  const made = compile(pattern, ignoreCase, whole)
   if (compiled.size >= KEPT) compiled.clear()
   compiled.set(key, made)
   return made
 }
 
-function compile(pattern: string, ignoreCase: boolean): PythonRegExp {
+function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRegExp {
   if (pattern.length > LONGEST_PATTERN)
     throw unusable(pattern, `it is longer than ${LONGEST_PATTERN} characters`)
-  const { expression, repetitions, branches, nested } = translate(pattern, ignoreCase)
+  const { expression, repetitions, branches, nested } = translate(pattern, ignoreCase, whole)
   let timedOut = false
   return {
     matches(text) {

@@ -29,7 +29,7 @@ export class Secret {
 }
 
 const secretNames =
-  /^(?:.*[._-])?(?:password|passwd|passphrase|pass|token|tok|secret|credentials?|eauth|key|aes|session)$/i
+  /^(?:.*[._-])?(?:password|passwd|passphrase|pass|bindpw|token|tok|secret|sharedsecret|credentials?|eauth|key|aes|session)$/i
 const camelCaseSecretNames = /[a-z](?:Password|Passphrase|Token|Secret|Credentials?|Key)$/
 
 /** True for the name of a field whose value must not be shown: `password`, `key_pass`, `apiToken`, `key`, … */

@@ -28,7 +28,8 @@ export interface SignInServerSettings {
   /** Signature of the public key text under the separate signing key (`master_sign_pubkey`). */
   pubSignature(algorithms: SignInRequest['algorithms']): string | undefined
   readonly publishPort: number
-  aesKey(): SymmetricKey
+  /** For a minion that was just accepted. */
+  aesKey(id: string): SymmetricKey
   /** Session key for a minion that was just accepted with this key. */
   sessionKey(id: string, key: PublicKey): Promise<SymmetricKey>
   /** Decides, and files the key. */
@@ -83,7 +84,7 @@ export function createSignInServer(
 
   async function accept(request: SignInRequest, key: PublicKey, version: number) {
     const { encryption } = request.algorithms
-    const aes = settings.aesKey()
+    const aes = settings.aesKey(request.id)
     const hide = (text: string) => key.encrypt(Buffer.from(text), encryption)
     const token = request.token && masterKey.decrypt(request.token, encryption)
     const session = version >= GENERATION_3 ? await settings.sessionKey(request.id, key) : undefined

@@ -9,22 +9,30 @@ export interface Account {
   readonly home: string
 }
 
+interface UserConfig {
+  readonly user: string
+  readonly conf_file: string
+}
+
 /**
- * The account to change to; undefined if this process is that user already.
+ * The account that this program has to change to; undefined if it runs as that user already.
  * @throws SaltError PERMISSIONS, CONFIG_INVALID
  */
-export function accountToBecome(user: string): Account | undefined {
+export function accountToBecome(program: string, { user, conf_file }: UserConfig): Account | undefined {
   const uid = process.getuid?.() ?? 0
   const account = accountOf(user)
   if (user === '' || account?.uid === uid || user === String(uid)) return undefined
   if (uid !== 0) {
     throw new SaltError(
       'PERMISSIONS',
-      `This must run as ${user} (option user), or be started by root; it was started by ${currentUser()}.`,
+      `${program} must be run by ${user} (option 'user' in ${conf_file}) or by root; you are '${currentUser()}'. Use sudo.`,
     )
   }
   if (account) return account
-  throw new SaltError('CONFIG_INVALID', `There is no user '${user}' on this host (option user).`)
+  throw new SaltError(
+    'CONFIG_INVALID',
+    `There is no user '${user}' on this host (option 'user' in ${conf_file}).`,
+  )
 }
 
 /** Become that user, for good: its groups, and no right to go back. */
@@ -45,7 +53,7 @@ function accountOf(user: string): Account | undefined {
 }
 
 /** For commands that change what belongs to a daemon: its files must stay its own. */
-export function runAs(user: string): void {
-  const account = accountToBecome(user)
-  if (account) becomeUser(user, account)
+export function runAs(program: string, config: UserConfig): void {
+  const account = accountToBecome(program, config)
+  if (account) becomeUser(config.user, account)
 }

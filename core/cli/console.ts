@@ -40,13 +40,39 @@ export function makeRoom(): void {
   for (const step of aside) step()
 }
 
-/** A line for people, beside the data. */
+/** What is printed from now on in this turn of the event loop goes out in one write. */
+export function gatherOutput(): void {
+  const { stdout } = process
+  if (stdout.writableCorked > 0) return
+  stdout.cork()
+  setImmediate(() => stdout.uncork())
+}
+
+/** A line for people, beside the data: what was printed before it comes before it. */
 export function tell(message: string): void {
   makeRoom()
+  process.stdout.uncork()
   process.stderr.write(`${message}\n`)
 }
 
-/** Remarks about the configuration: shown to those who asked for a log; the daemons log them in any case. */
-export function tellWarnings(log: Logger, flags: LogChoice, warnings: readonly string[]): void {
+let kept = ''
+
+/** From now on, what is printed can be had in another way as well: a sentence. */
+export function keptElsewhere(sentence: string): void {
+  kept = ` ${sentence}`
+}
+
+/** To be told where something could not be printed. */
+export const whereKept = (): string => kept
+
+export interface ConfigRemarks {
+  readonly warnings: readonly string[]
+  /** Those of them about options that were most likely misspelt. */
+  readonly misspelt: readonly string[]
+}
+
+/** All of them to those who asked for a log, misspelt options to everybody; the daemons log all in any case. */
+export function tellRemarks(log: Logger, flags: LogChoice, { warnings, misspelt }: ConfigRemarks): void {
   if (flags['log-level'] !== undefined) for (const warning of warnings) log.warn(warning)
+  else for (const warning of misspelt) tell(`WARNING: ${warning}`)
 }

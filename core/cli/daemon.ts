@@ -32,6 +32,7 @@ export interface DaemonFlags {
 }
 
 interface DaemonConfig extends DaemonLogOptions {
+  readonly conf_file: string
   readonly user: string
   readonly pidfile: string
   readonly pki_dir: string
@@ -71,7 +72,7 @@ export async function runDaemon(
 ): Promise<number> {
   if (flags.daemon && process.env[IN_BACKGROUND] === undefined) return startInBackground()
   delete process.env[IN_BACKGROUND]
-  const account = accountToBecome(config.user)
+  const account = accountToBecome(name, config)
   if (account) handOver(config, account)
   const pidFile = writePidFile(config.pidfile, account)
   if (account) becomeUser(config.user, account)

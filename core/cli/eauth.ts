@@ -20,12 +20,13 @@ export interface AuthChoice {
 
 /**
  * How the master is told who this is; undefined: by the key of a local user. A backend that is named is asked; else a
- * token that was kept is used by whoever may not read a key.
+ * token that was kept is used by whoever needs one.
  * @throws UsageError; SaltError AUTHENTICATION_FAILED, MASTER_UNREACHABLE
  */
 export async function externalAuth(
   flags: AuthChoice,
   config: MasterConfig,
+  needsToken: (config: MasterConfig) => boolean | Promise<boolean> = hasNoKey,
 ): Promise<ExternalAuth | undefined> {
   const { eauth } = flags
   const file = tokenFile(config)
@@ -37,7 +38,7 @@ export async function externalAuth(
   }
   const credentials = { eauth, ...(await whoAndPassword(flags)) }
   if (!flags['make-token']) return credentials
-  const token = await makeToken(config, credentials)
+  const { token } = await makeToken(config, credentials)
   keepToken(file, token)
   return { token }
 }
@@ -65,11 +66,16 @@ async function whoAndPassword({
 const tokenFile = ({ token_file }: MasterConfig): string =>
   resolve(token_file.replace(/^~(?=\/|$)/, homedir()))
 
-const needsToken = (config: MasterConfig): Promise<boolean> =>
+/** Who may not read a key of the master, as is needed to publish. */
+const hasNoKey = (config: MasterConfig): Promise<boolean> =>
   localCredentials(config).then(
     () => false,
     (error: unknown) => SaltError.is(error) && error.code === 'PERMISSIONS',
   )
+
+/** Who is not the user of the master and cannot become it, as is needed to work on its files. */
+export const isStranger = (config: MasterConfig): boolean =>
+  process.geteuid?.() !== 0 && currentUser() !== config.user
 
 /** One that is older than the master keeps it is not worth a try. `seconds`: option `token_expire`. */
 function keptToken(file: string, seconds: number): string | undefined {

@@ -1,4 +1,5 @@
 /** Exit codes of the programs; sysexits.h where it has one that says it. The table in README.md is tested against this one. */
+import type { ErrorCode } from '../base/error-codes.ts'
 import { SaltError } from '../base/errors.ts'
 
 interface ExitCode {
@@ -21,7 +22,7 @@ export const exitTable = {
   },
   nothing: {
     code: 2,
-    meaning: 'Nothing matched: no minion, no key. Nothing was sent or changed.',
+    meaning: 'Nothing matched: no minion, no key; or nobody returned who is known to be meant.',
     why: "Salt's code of a target without minions",
   },
   usage: {
@@ -33,6 +34,11 @@ export const exitTable = {
     code: 69,
     meaning: 'The master cannot be reached.',
     why: 'EX_UNAVAILABLE: a service that is needed is not there',
+  },
+  noOutput: {
+    code: 73,
+    meaning: 'The output cannot be written: `--out-file`, or standard output.',
+    why: 'EX_CANTCREAT: a file that the user named cannot be made',
   },
   missing: {
     code: 75,
@@ -72,12 +78,13 @@ export const exitCodes = Object.fromEntries(
   Object.entries(exitTable).map(([name, { code }]) => [name, code]),
 ) as Codes
 
-const BY_ERROR: ReadonlyMap<string, number> = new Map([
+const BY_ERROR: ReadonlyMap<ErrorCode, number> = new Map([
   ['TARGET_INVALID', exitCodes.usage],
   ['CALL_REFUSED', exitCodes.usage],
   ['NO_MINIONS_MATCHED', exitCodes.nothing],
   ['MASTER_UNREACHABLE', exitCodes.unavailable],
   ['TIMEOUT', exitCodes.unavailable],
+  ['OUTPUT_FAILED', exitCodes.noOutput],
   ['AUTHENTICATION_FAILED', exitCodes.noPermission],
   ['AUTHORIZATION_FAILED', exitCodes.noPermission],
   ['KEY_REJECTED', exitCodes.noPermission],
@@ -88,8 +95,11 @@ const BY_ERROR: ReadonlyMap<string, number> = new Map([
 
 export function exitCodeOf(error: unknown): number {
   if (UsageError.is(error)) return exitCodes.usage
-  return (SaltError.is(error) && BY_ERROR.get(error.code)) || exitCodes.failed
+  return SaltError.is(error) ? exitCodeFor(error.code) : exitCodes.failed
 }
+
+/** Of an error that is known by its code only. */
+export const exitCodeFor = (code: ErrorCode): number => BY_ERROR.get(code) ?? exitCodes.failed
 
 /** What a return code of a minion becomes as an exit code, of which there are 256: never 0 unless it is. */
 export function passedThrough(retcode: number): number {

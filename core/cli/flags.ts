@@ -35,6 +35,9 @@ const truth = custom<boolean>({
   },
 })
 
+export const moduleDirsFlag = (description: string) =>
+  string({ char: 'm', multiple: true, multipleNonGreedy: true, description })
+
 export const helpFlags = {
   help: boolean({ char: 'h', description: 'Show what is needed most.', helpGroup: 'COMMON' }),
   'help-all': boolean({ description: 'Show every option.', helpGroup: 'COMMON' }),

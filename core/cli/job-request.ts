@@ -72,7 +72,7 @@ export function targetOf(
 
 type Call = Pick<PublishRequest, 'fun' | 'arg' | 'words'>
 
-/** Several functions are joined by commas; their arguments are parted by a separator that stands alone. */
+/** Several functions are joined by commas, and so are their arguments, or by another separator. */
 function callOf(functions: string, words: string[], flags: JobFlags): Call {
   const noParse = flags['no-parse']?.split(',') ?? []
   if (!functions.includes(',')) {
@@ -83,7 +83,7 @@ function callOf(functions: string, words: string[], flags: JobFlags): Call {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-  const lists = splitWords(words, flags['args-separator'] ?? ',', fun.length)
+  const lists = splitWords(words, flags['args-separator'] || ',', fun.length)
   if (lists.length > fun.length) {
     throw new UsageError(
       `There are arguments for ${lists.length} functions, but only ${fun.length} were named.`,

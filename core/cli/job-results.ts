@@ -1,4 +1,5 @@
 /** Shows the results of a job, one way or another, and says how it ended. */
+import { shortList } from '../base/short-list.ts'
 import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
 import { jobExitCode, type VerdictSettings } from './job-exit-code.ts'
@@ -54,7 +55,8 @@ export async function showResults(
   await presentation.end()
   if (settings.summary && printer.chosen === undefined) printSummary(tally, settings.verbose)
   else if (settings.verbose) tellStates(tally)
-  tellVerdict(tally)
+  tellTrimmed(tally)
+  tellVerdict(tally, settings)
   return jobExitCode(tally, settings)
 }
 
@@ -108,12 +110,31 @@ function together(settings: ShowSettings): Presentation {
   }
 }
 
-function tellVerdict({ total, returned, failures, missing }: Tally): void {
+const NAMED = 10
+
+function tellTrimmed({ trimmed }: Tally): void {
+  for (const [jid, ids] of trimmed)
+    tell(
+      `WARNING: VALUE_TRIMMED stands for what ${shortList(ids, NAMED)} returned and is too large for an event ` +
+        `(max_event_size). Users who may read the master's job cache see all of it: salt-run jobs.lookup_jid ${jid}`,
+    )
+}
+
+/** So many exit codes are named. */
+const CODES = 5
+
+function tellVerdict(
+  { total, returned, failures, missing }: Tally,
+  { legacy, summary, verbose }: ShowSettings,
+): void {
   if (returned === 0) {
     tell('ERROR: No return received')
     return
   }
-  if (failures.length > 0)
+  if (failures.length > 0) {
     tell(`ERROR: Minions returned with non-zero exit code (${failures.length} of ${total})`)
+    const codes = failures.map(({ id, code }) => `${id}: ${code}`)
+    if (!legacy && !summary && !verbose) tell(`Exit codes: ${shortList(codes, CODES)}`)
+  }
   if (missing.length > 0) tell(`ERROR: Minions did not return (${missing.length} of ${total})`)
 }

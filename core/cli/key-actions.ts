@@ -1,32 +1,22 @@
 /** What `salt-key` does to keys: show whom it means, ask, change, tell. */
-import type { MasterConfig } from '../config/index.ts'
-import { fingerprint } from '../crypto/index.ts'
-import {
-  type KeyChange,
-  type KeyLists,
-  type KeyManager,
-  type KeyState,
-  type KeyStore,
-  keyFolders,
-  matchKeys,
-  selectionOf,
-} from '../keys/index.ts'
+import { closest } from '../base/closest.ts'
+import { type KeyAct, type KeyDesk, type KeyOutcome, sectionAfter } from '../client/key-desk.ts'
+import { type KeyLists, type KeyState, keyFolders } from '../keys/index.ts'
+import { tellApiClients } from './api-client-keys.ts'
 import { tell } from './console.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Printer } from './printer.ts'
 import { confirm } from './prompt.ts'
 
-export type KeyAct = 'accept' | 'reject' | 'delete'
-
 export interface KeySettings {
-  readonly config: MasterConfig
-  readonly store: KeyStore
-  readonly manager: KeyManager
+  readonly desk: KeyDesk
   readonly printer: Printer
   /** Somebody wants data on standard output, and nothing else. */
   readonly asData: boolean
   readonly yes: boolean
   readonly quiet: boolean
+  /** Shell patterns of ids that are no minions. */
+  readonly apiClients: readonly string[]
   readonly include: { readonly accepted: boolean; readonly rejected: boolean; readonly denied: boolean }
 }
 
@@ -43,13 +33,16 @@ const WORDS: readonly (readonly [state: KeyState, word: string])[] = [
 /** Accept, reject or delete every key that a pattern means. Exit code 0 only if it meant one and all went well. */
 export async function changeKeys(act: KeyAct, match: string, settings: KeySettings): Promise<number> {
   const states = statesOf(act, settings)
-  const meant = onlyIn(states, await matchKeys(settings.store, match))
+  const meant = onlyIn(states, await settings.desk.match(match))
   if (Object.keys(meant).length === 0) {
     tell(`The key glob '${match}' does not match any ${anyOf(states)} keys.`)
+    const others = Object.values(onlyIn(states, await settings.desk.match('*'))).flat()
+    const near = closest(match, others)
+    if (near !== undefined) tell(`Did you mean '${near}'?`)
     return exitCodes.nothing
   }
   if (!(await agreed(act, meant, settings))) return exitCodes.failed
-  const changes = await carryOut(act, meant, settings)
+  const changes = await settings.desk.change(act, meant, states)
   await report(act, meant, changes, settings)
   return changes.some(({ refused }) => refused !== undefined) ? exitCodes.failed : exitCodes.ok
 }
@@ -85,6 +78,7 @@ async function agreed(act: KeyAct, meant: KeyLists, settings: KeySettings): Prom
     process.stdout.write(`${title}\n`)
     await printer.print(meant, { outputter: 'key' })
   }
+  if (act === 'accept') tellApiClients(meant, settings.apiClients)
   const replacing = act === 'accept' ? (meant[keyFolders.denied] ?? []) : []
   for (const id of replacing) tell(await comparison(id, settings))
   return yes || confirm('Proceed?', act !== 'delete' && replacing.length === 0)
@@ -94,47 +88,36 @@ const asLines = (lists: KeyLists): string[] =>
   Object.entries(lists).flatMap(([section, ids]) => [`${section}:`, ...ids.map((id) => `    ${id}`)])
 
 /** A denied key is either that of a minion that was set up anew, or of somebody else: whoever accepts it must know. */
-async function comparison(id: string, { store, config }: KeySettings): Promise<string> {
-  const states = ['accepted', 'pending', 'rejected', 'denied'] as const
-  const keys = await Promise.all(states.map((state) => store.read(id, state)))
-  const rows = keys.map(
-    (key) => key && `    ${key.state.padEnd(9)} ${fingerprint(key.pem, config.hash_type)}`,
-  )
-  const others = keys.filter((key) => key && key.state !== 'denied').length
-  const what = others > 0 ? 'takes the place of another' : 'will be accepted'
+async function comparison(id: string, { desk }: KeySettings): Promise<string> {
+  const fingers = await desk.finger(id)
+  const rows = (['accepted', 'pending', 'rejected', 'denied'] as const).flatMap((state) => {
+    const finger = fingers[keyFolders[state]]?.[id]
+    return finger === undefined ? [] : [{ state, row: `    ${state.padEnd(9)} ${finger}` }]
+  })
+  const what = rows.some(({ state }) => state !== 'denied')
+    ? 'takes the place of another'
+    : 'will be accepted'
   return [
     `The denied key of ${id} ${what}. Compare with that of minion.pub on the minion:`,
-    ...rows.filter((row) => row !== undefined),
+    ...rows.map(({ row }) => row),
   ].join('\n')
-}
-
-function carryOut(act: KeyAct, meant: KeyLists, { manager, include }: KeySettings): Promise<KeyChange[]> {
-  const keys = selectionOf(meant)
-  if (act === 'accept') {
-    return manager.acceptKeys(keys, { includeRejected: include.rejected, includeDenied: include.denied })
-  }
-  if (act === 'reject') {
-    return manager.rejectKeys(keys, { includeAccepted: include.accepted, includeDenied: include.denied })
-  }
-  return manager.deleteKeys(keys)
 }
 
 /** As text a line for each key; as data what Salt's wheel functions give, and for deleted keys where they were. */
 async function report(
   act: KeyAct,
   meant: KeyLists,
-  changes: readonly KeyChange[],
+  changes: readonly KeyOutcome[],
   { printer, quiet, asData }: KeySettings,
 ): Promise<void> {
   for (const { refused } of changes) if (refused !== undefined) tell(refused)
-  const done = new Set<string>(changes.filter(({ refused }) => refused === undefined).map(({ id }) => id))
+  const done = new Set(changes.filter(({ refused }) => refused === undefined).map(({ id }) => id))
   const lists = Object.entries(meant).map(([section, ids]) => [section, ids.filter((id) => done.has(id))])
   const ids = [...new Set(lists.flatMap(([, names]) => names as string[]))]
   if (quiet || ids.length === 0) return
-  if (asData) return printer.print(act === 'delete' ? Object.fromEntries(lists) : { [SECTION_OF[act]]: ids })
+  if (asData)
+    return printer.print(act === 'delete' ? Object.fromEntries(lists) : { [sectionAfter[act]]: ids })
   for (const [, names] of lists) {
     for (const id of names as string[]) process.stdout.write(`Key for minion ${id} ${DONE[act]}.\n`)
   }
 }
-
-const SECTION_OF = { accept: keyFolders.accepted, reject: keyFolders.rejected } as const

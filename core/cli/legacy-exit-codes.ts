@@ -24,15 +24,24 @@ const salt: Translation = ({ code, error }) => {
   return general({ code })
 }
 
-const general: Translation = ({ code }) =>
-  code === exitCodes.unavailable || code === exitCodes.noPermission || code === exitCodes.configuration
-    ? exitCodes.failed
-    : code
+const UNKNOWN_TO_SALT: ReadonlySet<number> = new Set([
+  exitCodes.unavailable,
+  exitCodes.noOutput,
+  exitCodes.noPermission,
+  exitCodes.configuration,
+])
+
+const general: Translation = ({ code }) => (UNKNOWN_TO_SALT.has(code) ? exitCodes.failed : code)
+
+const saltRun: Translation = ({ code, error }) => {
+  if (SaltError.is(error) && error.code === 'CALL_REFUSED') return exitCodes.failed
+  return code === exitCodes.noPermission ? exitCodes.ok : general({ code })
+}
 
 const translations: Readonly<Record<string, Translation>> = {
   salt,
   'salt-key': (end) => (end.code === exitCodes.nothing ? exitCodes.ok : general(end)),
-  'salt-run': (end) => (end.code === exitCodes.noPermission ? exitCodes.ok : general(end)),
+  'salt-run': saltRun,
 }
 
 /** The exit code that a program has with this configuration. */

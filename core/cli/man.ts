@@ -36,7 +36,7 @@ export function manPage(program: Program): string {
     '.SH FILES',
     ...['/etc/salt/master', '/etc/salt/minion', '~/.salt/Saltfile'].flatMap((path) => ['.br', text(path)]),
     '.SH SEE ALSO',
-    ['salt', 'salt-call', 'salt-key', 'salt-master', 'salt-minion', 'salt-run', 'salt-ts']
+    ['salt', 'salt-api', 'salt-call', 'salt-key', 'salt-master', 'salt-minion', 'salt-run', 'salt-ts']
       .filter((name) => name !== id)
       .map((name) => `${text(name)}(1)`)
       .join(', '),

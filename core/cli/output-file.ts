@@ -2,8 +2,9 @@
 import { openSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SaltError } from '../base/errors.ts'
+import { fileProblem } from '../base/file-problem.ts'
 
-/** Gives the function that adds text to the file. Both throw PERMISSIONS or STORE_FAILED with what is wrong and where. */
+/** Gives the function that adds text to the file. Both throw OUTPUT_FAILED with what is wrong and where. */
 export function openOutputFile(path: string, append: boolean): (text: string) => void {
   const file = attempt(path, () => openSync(path, append ? 'a' : 'w', 0o600))
   return (text) => attempt(path, () => writeFileSync(file, text))
@@ -23,10 +24,9 @@ function attempt<T>(path: string, action: () => T): T {
   try {
     return action()
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException
-    const why = REASONS[code] ?? message
+    const why = REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? fileProblem(error)
     throw new SaltError(
-      'PERMISSIONS',
+      'OUTPUT_FAILED',
       `Cannot write to ${resolve(path)} (--out-file): ${why}.`,
       { path },
       { cause: error },

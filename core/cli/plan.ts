@@ -7,16 +7,18 @@ import type { Printer } from './printer.ts'
 /** The exit code: 0 only if it would work everywhere. */
 export async function showPlan(plan: Plan, printer: Printer): Promise<number> {
   if (!plan.allowed) {
-    await printer.print({ allowed: false, user: plan.user })
-    tell(`ERROR: User ${plan.user} may not publish this (publisher_acl).`)
-    return exitCodes.nothing
+    const { user, rule, reason = `User ${user} may not publish this.` } = plan
+    await printer.print({ allowed: false, user, ...(rule !== undefined && { rule }) })
+    tell(`ERROR: ${reason}`)
+    return exitCodes.noPermission
   }
-  const { user, minions, connected, missing, groups, unknown = [], nobody } = plan
+  const { user, rule, minions, connected, missing, groups, unknown = [], nobody } = plan
   const away = minions.filter((id) => !connected.includes(id))
   const calls = groups.map((group) => ({ minions: group.minions, calls: group.calls.map(shown) }))
   await printer.print({
     allowed: true,
     user,
+    ...(rule !== undefined && { rule }),
     connected,
     ...(away.length > 0 && { 'not known to be connected': away }),
     ...(missing.length > 0 && { 'no accepted key': missing }),

@@ -24,7 +24,7 @@ export async function previewTarget(
   const expanded = await expandTarget(target, { config, log })
   const data = MinionData.open(minionDataDirectory(config))
   try {
-    const ids = await new KeyStore(config.pki_dir).list('accepted')
+    const ids = await new KeyStore(config.pki_dir, config.api_clients).minions()
     const matcher = await openMatchers(config, log)
     const { minions, unknown } = expectedMinions(expanded, cachedMinions(ids, data), matcher)
     return { minions: minions.sort(), unknown: unknown.sort() }

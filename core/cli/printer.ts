@@ -2,9 +2,10 @@
 import { once } from 'node:events'
 import type { Log } from '../author/context.ts'
 import type { OutputOptions, Outputter } from '../author/kinds.ts'
+import { closest } from '../base/closest.ts'
 import { messageOf } from '../base/errors.ts'
 import { type Loader, openLoader } from '../loader/index.ts'
-import { makeRoom, tell } from './console.ts'
+import { gatherOutput, makeRoom, tell } from './console.ts'
 import { UsageError } from './exit-codes.ts'
 import { openOutputFile } from './output-file.ts'
 import { outputOptions } from './output-options.ts'
@@ -54,7 +55,9 @@ export async function openPrinter(flags: OutputFlags, config: Config, log: Log):
 async function chosenPlugin(loader: Loader, name: string): Promise<Outputter> {
   const known = await loader.pluginNames()
   if (known.includes(name)) return loader.plugin<Outputter>(name)
-  throw new UsageError(`There is no outputter '${name}'. There are: ${[...known].sort().join(', ')}.`)
+  const meant = closest(name, known)
+  const hint = meant ? ` Did you mean '${meant}'?` : ''
+  throw new UsageError(`There is no outputter '${name}'.${hint} There are: ${[...known].sort().join(', ')}.`)
 }
 
 /** The first of the names that can be loaded: a function may ask for one that is not here. */
@@ -89,6 +92,7 @@ function openSink(flags: OutputFlags): (text: string) => Promise<unknown> {
     const { stdout } = process
     return async (text) => {
       makeRoom()
+      gatherOutput()
       return stdout.write(text) || once(stdout, 'drain')
     }
   }

@@ -1,8 +1,9 @@
 /** Runs one command class as a process. */
 import type { Command } from '@oclif/core/command'
 import type { Config } from '@oclif/core/config'
-import { messageOf } from '../base/errors.ts'
-import { tell } from './console.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { fileProblem } from '../base/file-problem.ts'
+import { tell, whereKept } from './console.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
 import { lastOfEach, optionWords, typedValue } from './typed-options.ts'
 import { version } from './version.ts'
@@ -37,8 +38,8 @@ function watchStandardStreams(): void {
 
 function endOver(error: NodeJS.ErrnoException): never {
   if (error.code === 'EPIPE') process.exit(exitCodes.brokenPipe)
-  tell(`ERROR: Standard output cannot be written: ${messageOf(error)}`)
-  process.exit(exitCodes.failed)
+  tell(`ERROR: Standard output cannot be written: ${fileProblem(error)}.${whereKept()}`)
+  process.exit(exitCodes.noOutput)
 }
 
 /** The exit code of a program run in this process. */
@@ -93,7 +94,8 @@ function configOf(name: string): Config {
 async function report(program: Program, error: unknown, argv: readonly string[]): Promise<void> {
   if (process.env.SALT_HARD_CRASH || optionWords(argv).includes('--hard-crash'))
     tell((await import('node:util')).inspect(error))
-  if (!UsageError.is(error)) return tell(`ERROR: ${messageOf(error)}`)
+  const kept = SaltError.is(error) && error.code === 'OUTPUT_FAILED' ? whereKept() : ''
+  if (!UsageError.is(error)) return tell(`ERROR: ${messageOf(error)}${kept}`)
   const { usageSentence } = await import('./usage-sentence.ts')
   tell(`${program.id}: error: ${usageSentence(program, error)}\nSee '${program.id} --help'.`)
 }

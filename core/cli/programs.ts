@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Salt from './commands/salt.ts'
+import SaltApi from './commands/salt-api.ts'
 import SaltCall from './commands/salt-call.ts'
 import SaltKey from './commands/salt-key.ts'
 import SaltMaster from './commands/salt-master.ts'
@@ -12,7 +13,16 @@ import { completionTables } from './completion/tables.ts'
 import { manPage } from './man.ts'
 import type { Program } from './program.ts'
 
-export const programs: readonly Program[] = [Salt, SaltCall, SaltKey, SaltMaster, SaltMinion, SaltRun, SaltTs]
+export const programs: readonly Program[] = [
+  Salt,
+  SaltApi,
+  SaltCall,
+  SaltKey,
+  SaltMaster,
+  SaltMinion,
+  SaltRun,
+  SaltTs,
+]
 
 /** Write `man/<program>.1`, and `cli/options.json` for completing, into the folder of what was built. */
 export async function writeAboutPrograms(dist: string): Promise<void> {

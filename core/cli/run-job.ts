@@ -1,9 +1,16 @@
 /** What `salt` does about a job: publishes it, waits, shows. */
 import { SaltError } from '../base/errors.ts'
 import { shortList } from '../base/short-list.ts'
-import { LocalClient, type PublishRequest, type Refusal } from '../client/index.ts'
+import {
+  LocalClient,
+  type NotStored,
+  type PublishRequest,
+  type Refusal,
+  StoredWatch,
+} from '../client/index.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { tell } from './console.ts'
+import { expandTarget } from '../targets/index.ts'
+import { keptElsewhere, tell } from './console.ts'
 import { externalAuth } from './eauth.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type ShowSettings, showResults } from './job-results.ts'
@@ -26,9 +33,9 @@ export async function runJob(
   flags: SaltFlags,
 ): Promise<number> {
   const { config, printer } = tools
-  const interrupt: Interrupt = { act: () => leave(undefined) }
+  const interrupt: Interrupt = { act: () => leave(undefined, request) }
   process.once('SIGINT', () => interrupt.act())
-  const client = await LocalClient.connect(config, await externalAuth(flags, config))
+  const client = await connected(request, config, flags)
   try {
     const { subset } = flags
     const wanted = !subset ? request : await client.chooseSubset(request, subset)
@@ -53,23 +60,43 @@ export async function runJob(
       const { jid, refusals } = await client.runJob(wanted)
       return sayStarted(jid, refusals)
     }
+    const stores = wanted.ret ? new StoredWatch(client.events, wanted.ret) : undefined
     const run = await (flags.stream ? client.cmdStream(wanted) : client.cmdIter(wanted))
     tellRefusals(run.refusals)
-    interrupt.act = () => leave(run.jid)
+    interrupt.act = () => leave(run.jid, wanted)
+    keptElsewhere(`The job ran; its results: salt-run jobs.lookup_jid ${run.jid}`)
     sayJid(run.jid, flags, config)
     // As in Salt: whose documentation it is does not matter, unless a program reads it.
     if (flags.doc || (wanted.fun === 'sys.doc' && printer.chosen === undefined))
       return await (await import('./docs.ts')).showMinionDocs(run, printer)
-    return await showResults(run, {
+    const code = await showResults(run, {
       ...settings,
       live: openLive(run.counts, { bar: flags.progress === true, onTerminal: isForTerminal(flags) }),
       withoutKey: run.missing,
     })
+    if (stores) tellNotStored(await stores.notStored(run.jid, run.minions))
+    return code
   } catch (error) {
     if (!SaltError.is(error) || error.code !== 'CALL_REFUSED') throw error
-    throw new SaltError(error.code, `${error.message}\n(--no-check sends it all the same.)`)
+    throw new SaltError(error.code, `${error.message}\n(--no-check sends it anyway.)`)
   } finally {
     await client.close()
+  }
+}
+
+/** What is wrong with the target is said whether a master runs or not. */
+async function connected(
+  request: PublishRequest,
+  config: MasterConfig,
+  flags: SaltFlags,
+): Promise<LocalClient> {
+  const auth = await externalAuth(flags, config)
+  try {
+    return await LocalClient.connect(config, auth)
+  } catch (error) {
+    const { tgt, tgtType = 'glob' } = request
+    await expandTarget({ tgt, tgt_type: tgtType }, { config })
+    throw error
   }
 }
 
@@ -112,6 +139,19 @@ function tellRefusals(refusals: readonly Refusal[] = []): void {
   }
 }
 
+/** The same reason once, with all its minions. */
+function tellNotStored(all: readonly NotStored[]): void {
+  const reasons = new Map<string, string[]>()
+  for (const { id, returner, error } of all) {
+    const reason = `the store of the returner ${returner}: ${error.replace(/\.?$/, '.')}`
+    reasons.set(reason, [...(reasons.get(reason) ?? []), id])
+  }
+  for (const [reason, minions] of reasons)
+    tell(
+      `WARNING: The return of ${namesOf(minions)} is not in ${reason} It waits in the outbox there and is written as soon as the store takes it.`,
+    )
+}
+
 const NAMED = 10
 
 export const namesOf = (minions: readonly string[]): string => shortList(minions, NAMED)
@@ -131,9 +171,11 @@ const isForTerminal = (flags: SaltFlags): boolean =>
   flags.out !== 'quiet'
 
 /** The job goes on without us. */
-function leave(jid: string | undefined): never {
+function leave(jid: string | undefined, { tgt, tgtType = 'glob' }: PublishRequest): never {
+  const minions = tgtType === 'glob' && /^[\w.-]+$/.test(String(tgt)) ? String(tgt) : "'*'"
   const about = jid
-    ? `The job with jid ${jid} goes on; look it up later:\n\nsalt-run jobs.lookup_jid ${jid} missing=True`
+    ? `The job with jid ${jid} goes on; look it up later:\n\nsalt-run jobs.lookup_jid ${jid} missing=True\n\n` +
+      `To stop it: salt ${minions} saltutil.kill_job ${jid}`
     : 'Whether a job was published is not known yet; see:\n\nsalt-run jobs.list_jobs_filter 5'
   tell(`\nExiting on Ctrl-C. ${about}`)
   process.exit(exitCodes.interrupted)

@@ -11,6 +11,8 @@ export function printSummary(tally: Tally, verbose: boolean): void {
   const ids = (list: readonly Exception[]) => (verbose ? list.map(({ id }) => id).sort() : [])
   const states = statesOf(tally)
   const lines = [
+    '',
+    '',
     RULE,
     'Summary',
     RULE,

@@ -1,7 +1,16 @@
 /** What a command has at hand before it does anything. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { loadMasterConfig, type MasterConfig, type MasterOptions } from '../config/index.ts'
 import type { Logger } from '../log/index.ts'
-import { type LogChoice, type LogConfig, openConsoleLog, tellWarnings } from './console.ts'
+import {
+  type ConfigRemarks,
+  type LogChoice,
+  type LogConfig,
+  openConsoleLog,
+  tell,
+  tellRemarks,
+} from './console.ts'
 import { type OutputFlags, openPrinter, type Printer } from './printer.ts'
 
 export interface Tools<Config> {
@@ -31,10 +40,13 @@ export function outputOverrides(flags: OutputChoice) {
 export async function openTools<Config extends LogConfig & Readonly<Record<string, unknown>>>(
   program: string,
   flags: Flags,
-  { config, warnings }: { readonly config: Config; readonly warnings: readonly string[] },
+  { config, ...remarks }: { readonly config: Config } & ConfigRemarks,
 ): Promise<Tools<Config>> {
   const log = await openConsoleLog(program, flags, config)
-  tellWarnings(log, flags, warnings)
+  const folder = flags['config-dir']
+  if (folder !== undefined && !existsSync(folder))
+    tell(`WARNING: The configuration directory ${resolve(folder)} does not exist; defaults are used.`)
+  tellRemarks(log, flags, remarks)
   return { config, log, printer: await openPrinter(flags, config, log) }
 }
 

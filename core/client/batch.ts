@@ -1,9 +1,8 @@
 /** A job on so many minions at a time, issued by the program that waits for it (features of `salt --batch`). */
-import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../base/clock.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { type EventBus, tags } from '../events/index.ts'
+import { tags } from '../events/index.ts'
 import {
   invalidBatch,
   invalidMaxFail,
@@ -17,18 +16,17 @@ import { createJidSource } from '../jobs/jid.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { BatchRun, BatchSettings, MinionResult, Plan, PublishRequest, Refusal, Run } from './contract.ts'
 import { Inbox } from './inbox.ts'
+import type { MasterEvents } from './master-link.ts'
 
 /** What of a client a batch works with. */
 export interface BatchClient {
-  readonly events: EventBus
+  readonly events: MasterEvents
   plan(request: PublishRequest): Promise<Plan>
   cmdIter(request: PublishRequest): Promise<Run>
 }
 
 type PingConfig = Pick<MasterConfig, 'batch_presence_ping_timeout' | 'batch_presence_ping_gather_job_timeout'>
 
-/** Slots that open within so long are filled by one wave. */
-const GATHER_MS = 20
 const NOT_REACHED = 'Minion was not reached. No job was sent, because the batch stopped before.'
 const NO_RESULT = 'Minion did not return. [No response]'
 
@@ -69,7 +67,10 @@ export async function openBatch(
   }
   const inbox = new Inbox<News>()
   const ended = { returned: 0, missing: 0 }
-  const results = runBatch({ jid, window, inbox, silent, late, publish, ended, onWave: settings.onWave })
+  const results = runBatch({
+    ...{ jid, window, inbox, silent, late, publish, ended },
+    ...{ onWave: settings.onWave, signal: request.signal },
+  })
   return {
     ...{ jid, minions: available, missing, refusals, silent: [...silent.keys()], size: slots },
     get queued() {
@@ -95,16 +96,16 @@ export async function openBatch(
 async function roll(
   client: BatchClient,
   config: PingConfig,
-  { tgt, tgtType, delimiter, user, ...request }: PublishRequest,
+  { tgt, tgtType, delimiter, user, signal, ...request }: PublishRequest,
 ) {
   const jid = nextJid()
-  const late = client.events.subscribe(tags.jobReturn(jid, ''))
+  const late = client.events.subscribe(tags.jobReturn(jid, ''), signal)
   const timeout = config.batch_presence_ping_timeout ?? request.timeout
   const gatherJobTimeout = config.batch_presence_ping_gather_job_timeout ?? request.gatherJobTimeout
   const available: string[] = []
   const silent = new Map<string, MinionResult>()
   try {
-    const target = { tgt, tgtType, delimiter, user }
+    const target = { tgt, tgtType, delimiter, user, signal }
     const ping = await client.cmdIter({
       ...target,
       fun: 'test.ping',
@@ -176,20 +177,25 @@ interface BatchParts {
   /** How many minions are through with it. */
   readonly ended: { returned: number; missing: number }
   readonly onWave: BatchSettings['onWave']
+  readonly signal: AbortSignal | undefined
 }
 
 /** Results as they come; last, who was not reached and who was never there. */
 async function* runBatch(parts: BatchParts): AsyncGenerator<MinionResult> {
-  const { jid, window, inbox, silent, late, ended } = parts
+  const { jid, window, inbox, silent, late, ended, signal } = parts
   void welcome(late, inbox)
   let isFirst = true
+  const wake = () => inbox.wake()
+  signal?.addEventListener('abort', wake)
   try {
     for (;;) {
+      signal?.throwIfAborted()
       const ids = window.next(Date.now())
       if (ids.length > 0) await startWave(parts, ids, isFirst)
       if (ids.length > 0) isFirst = false
       if (window.over) break
-      for (const news of await takeTogether(parts)) {
+      for (const news of await inbox.take(window.nextOpening())) {
+        signal?.throwIfAborted()
         if (news.state === 'joined') {
           if (silent.delete(news.id)) window.join([news.id])
           continue
@@ -202,16 +208,9 @@ async function* runBatch(parts: BatchParts): AsyncGenerator<MinionResult> {
     yield* lost(window.queued, NOT_REACHED, jid)
     yield* silent.values()
   } finally {
+    signal?.removeEventListener('abort', wake)
     late.close()
   }
-}
-
-/** What comes at about the same time is taken together, unless it is all there is to come. */
-async function takeTogether({ window, inbox }: BatchParts): Promise<News[]> {
-  const first = await inbox.take(window.nextOpening())
-  if (first.length === 0 || first.length >= window.running.size) return first
-  await delay(GATHER_MS)
-  return inbox.size > 0 ? [...first, ...(await inbox.take(0))] : first
 }
 
 async function welcome(late: BatchParts['late'], inbox: Inbox<News>): Promise<void> {

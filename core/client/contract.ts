@@ -31,6 +31,11 @@ export interface PublishRequest {
   readonly user?: string | undefined
   /** Extras for the master, in Salt's names. */
   readonly extras?: Readonly<Record<string, unknown>>
+  /**
+   * Ends the waiting, not the job: whoever reads the results is thrown its reason at once. A batch that is issued from here
+   * starts nobody any more.
+   */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface PublishedJob {
@@ -52,10 +57,13 @@ export interface Refusal {
 
 /** What would become of a job. */
 export type Plan =
-  | { readonly allowed: false; readonly user: string }
+  /** `reason` is a sentence; `rule` says where in the configuration it stands, of one that forbids it. */
+  | { readonly allowed: false; readonly user: string; readonly reason?: string; readonly rule?: string }
   | {
       readonly allowed: true
       readonly user: string
+      /** Which rule allows it. */
+      readonly rule?: string
       /** Whom it is for, and which of them are connected. */
       readonly minions: readonly string[]
       readonly connected: readonly string[]
@@ -101,6 +109,8 @@ export type MinionResult =
       /** As they may be shown. */
       readonly fun_args?: readonly unknown[]
       readonly metadata?: unknown
+      /** What was too large for its event (`max_event_size`) is `VALUE_TRIMMED`, and the job cache cannot be read here. */
+      readonly trimmed?: true
     }
   | {
       readonly id: string

@@ -1,14 +1,11 @@
 import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { isRecord } from '../wire/bytes.ts'
+import type { MasterLink } from './master-link.ts'
 import { askMaster, connectMaster } from './master-requests.ts'
 
-/** Who somebody is to a backend of `external_auth`. */
-export interface ExternalCredentials {
-  readonly eauth: string
-  readonly username: string
-  readonly password: string
-}
+/** Who somebody is to a backend of `external_auth`: `password`, or what else it takes. */
+type ExternalCredentials = Credentials & { readonly eauth: string; readonly username: string }
 
 /** How a client proves who it is without a key of the master's host (wire protocol §8.1, §8.3). */
 export type ExternalAuth = ExternalCredentials | { readonly token: string }
@@ -16,33 +13,49 @@ export type ExternalAuth = ExternalCredentials | { readonly token: string }
 /** Checking a password may take a backend so long. Milliseconds. */
 const TIMEOUT_MS = 30_000
 
+/** What backends take besides: a user and a password are what most of them ask for. */
+type Credentials = Readonly<Record<string, unknown>>
+
+/** A token and what is known of it. */
+export type Token = Credentials & { readonly token: string }
+
 /**
- * Let the master make a token for these credentials.
+ * Let the master make a token for these credentials: `{token, name, start, expire, eauth}` (wire protocol §8.3).
  * @throws SaltError AUTHENTICATION_FAILED, MASTER_UNREACHABLE
  */
-export async function makeToken(config: MasterConfig, credentials: ExternalCredentials): Promise<string> {
+export async function makeToken(config: MasterConfig, credentials: Credentials): Promise<Token> {
   const requests = connectMaster(config)
   try {
-    const reply = await askMaster(requests, config, { cmd: 'mk_token', ...credentials }, TIMEOUT_MS)
-    if (isRecord(reply) && typeof reply.token === 'string') return reply.token
-    throw new SaltError('AUTHENTICATION_FAILED', reasonIn(reply) ?? failed(credentials))
+    return await askForToken((load, ms) => askMaster(requests, config, load, ms), credentials)
   } finally {
     await requests.close()
   }
 }
 
-const failed = (credentials: ExternalCredentials): string =>
-  `The master makes no token. ${whyUnknown(credentials)}`
+/** The same over a link. */
+export async function askForToken(ask: MasterLink['ask'], credentials: Credentials): Promise<Token> {
+  const reply = await ask({ ...credentials, cmd: 'mk_token' }, TIMEOUT_MS)
+  if (isRecord(reply) && typeof reply.token === 'string') return { ...reply, token: reply.token }
+  const later = reasonIn(reply)
+  if (later !== undefined) throw new SaltError('MASTER_UNREACHABLE', later)
+  throw new SaltError('AUTHENTICATION_FAILED', failed(credentials))
+}
+
+const failed = ({ eauth, username }: Credentials): string =>
+  `The master makes no token. ${whyNotKnown(String(username), String(eauth))}`
 
 /** What may be wrong, as far as it can be known on this side. */
 export function whyUnknown(auth: ExternalAuth): string {
   if ('token' in auth) return 'It does not know the token, or no longer; make a new one with --make-token.'
-  return (
-    `The password of ${auth.username} is wrong, or external_auth of the master does not name the eauth backend ` +
-    `${auth.eauth} or this user.`
-  )
+  return whyNotKnown(auth.username, auth.eauth)
 }
 
+const whyNotKnown = (username: string, eauth: string): string =>
+  `The password of ${username} is wrong, or external_auth of the master does not name the eauth backend ${eauth} ` +
+  'or this user.'
+
 function reasonIn(reply: unknown): string | undefined {
-  return isRecord(reply) && isRecord(reply.error) ? String(reply.error.message) : undefined
+  return isRecord(reply) && isRecord(reply.error)
+    ? `The master makes no token. ${reply.error.message}`
+    : undefined
 }

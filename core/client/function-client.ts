@@ -1,28 +1,29 @@
+import type { AuditLog } from '../auth/audit/index.ts'
 import type { Context, Log, MinionServices } from '../author/context.ts'
-import type { Params } from '../author/params.ts'
 import { systemClock } from '../base/clock.ts'
 import { closest } from '../base/closest.ts'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { deferred } from '../base/deferred.ts'
+import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { type FunctionRun, startRun } from '../jobs/background.ts'
 import { createJidSource } from '../jobs/jid.ts'
+import type { RunStart } from '../jobs/stored-run.ts'
 import type { Operator } from '../keys/index.ts'
 import {
   createContext,
   type LoadedFunction,
   type Loader,
-  maskArguments,
   openLoader,
+  shownCall,
   withWords,
 } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
-import { shownArguments } from '../wire/return.ts'
 import type { TypedWords } from '../wire/typed-words.ts'
 import { LocalClient } from './local-client.ts'
 import { createMasterServices, type MasterStores } from './master-services.ts'
-import { type Ended, ended, failed, type RunnerResult } from './run-result.ts'
-import { type RunReturn, storeRun } from './stored-run.ts'
+import { RunRecord } from './run-record.ts'
+import { type Ended, ended, endedEarly, failed, type RunnerResult, stopped } from './run-result.ts'
 
 export interface RunnerClientSettings {
   readonly config: MasterConfig
@@ -37,6 +38,7 @@ export interface RunnerClientSettings {
 export interface RunOptions {
   /** A new one if not said. */
   readonly jid?: string | undefined
+  /** Aborted with the reason why the function is to end; one that does not is left behind after a second. */
   readonly signal?: AbortSignal
   /** Of a command line: the arguments as they were typed, which declared types go by. */
   readonly words?: TypedWords | undefined
@@ -44,19 +46,24 @@ export interface RunOptions {
   readonly onProgress?: (data: Progress) => void
   /** Keep what it returns in the job cache, unless `runner_returns` is switched off. */
   readonly store?: boolean
+  /** This process is there for the function alone: others see that it runs, and may kill it. */
+  readonly alone?: 'foreground' | 'background'
+  /** Is called when others have been told that it starts. */
+  readonly onStarted?: () => Promise<void>
 }
 
 export type Progress = Readonly<Record<string, unknown>>
 
-/** What tells runners and wheel functions apart: where they are, and the tags of their events. */
-const kinds = {
-  runner: { loader: 'runners', started: tags.runNew, ended: tags.runReturn, progress: tags.runProgress },
-  wheel: { loader: 'wheel', started: tags.wheelNew, ended: tags.wheelReturn, progress: tags.wheelProgress },
-} as const
+/** Who can be asked to run functions of the master's host: this process, or the master. */
+export type FunctionCaller = Pick<FunctionClient, 'run' | 'start' | 'close'>
+
+const loaders = { runner: 'runners', wheel: 'wheel' } as const
 
 interface Call {
   readonly found: LoadedFunction
-  readonly about: Pick<RunReturn, 'fun' | 'jid' | 'user' | 'fun_args'>
+  readonly about: RunStart
+  readonly record: RunRecord
+  readonly signal: AbortSignal
   readonly args: readonly unknown[]
   readonly kwargs: Readonly<Record<string, unknown>>
   readonly options: RunOptions
@@ -67,6 +74,9 @@ type Keywords = Readonly<Record<string, unknown>>
 /** Salt's code for it in events; programs end with another. */
 const NO_SUCH_RUNNER = 254
 
+/** A function has so long to end by itself when it is told to. */
+const LEAVE_MS = 1000
+
 const nextJid = createJidSource(systemClock)
 
 /** Runs functions of the master's host in this process; tells the event bus if a master runs (wire protocol §12). */
@@ -75,11 +85,12 @@ export class FunctionClient {
   readonly #settings: RunnerClientSettings
   readonly #loader: Loader
   #client: Promise<LocalClient> | undefined
+  #audit: Promise<AuditLog> | undefined
 
   constructor(kind: FunctionRun['kind'], settings: RunnerClientSettings) {
     this.#kind = kind
     this.#settings = settings
-    this.#loader = openLoader(kinds[kind].loader, settings)
+    this.#loader = openLoader(loaders[kind], settings)
   }
 
   async has(fun: string): Promise<boolean> {
@@ -93,28 +104,32 @@ export class FunctionClient {
     options: RunOptions = {},
   ): Promise<RunnerResult> {
     const { jid = nextJid() } = options
-    const { user } = this.#settings
+    const { user, config } = this.#settings
+    const record = await this.#record(jid, fun, options)
     const found = await this.#loader.get(fun)
-    const fun_args = await shown({ fun, args, kwargs }, async () => found?.params ?? this.#loader.params(fun))
-    if (!found) return this.#missing(jid, fun, fun_args)
+    const fun_args = await shownCall(
+      { fun, args, kwargs },
+      async () => found?.params ?? this.#loader.params(fun),
+    )
+    if (options.alone !== 'background') await this.#writeDown(jid, fun, fun_args) // else who started it has
+    if (!found) {
+      await options.onStarted?.()
+      return this.#missing(jid, fun, fun_args, record)
+    }
     const about = { fun: `${this.#kind}.${fun}`, jid, user, fun_args }
-    await this.#announce(kinds[this.#kind].started(jid), about)
-    const result = await this.#perform({
-      found,
-      about,
-      ...withWords({ args, kwargs }, options.words),
-      options,
-    })
+    await record.started(about)
+    await options.onStarted?.()
+    const signal = ending(about.fun, options.signal, config.runner_timeout)
+    const words = withWords({ args, kwargs }, options.words)
+    const result = await this.#perform({ found, about, record, signal, ...words, options })
     const { return: value, success, retcode } = result
-    const told = { ...about, return: value, success, ...(retcode !== 0 && { retcode }) }
-    if (options.store && this.#settings.config.runner_returns) await this.#store(told)
-    await this.#announce(kinds[this.#kind].ended(jid), told)
+    await record.ended({ ...about, return: value, success, ...(retcode !== 0 && { retcode }) })
     return { jid, ...result }
   }
 
   /**
    * The same in a process of its own, which goes on when this one ends; gives the job id and how the tags of its events
-   * begin. Rejects if there is no such function, or if it does not take these arguments.
+   * begin. Rejects with CALL_REFUSED if there is no such function, or if it does not take these arguments.
    */
   async start(
     fun: string,
@@ -124,9 +139,10 @@ export class FunctionClient {
   ): Promise<{ jid: string; tag: string }> {
     const { config, user } = this.#settings
     const found = await this.#loader.get(fun)
-    if (!found) throw new SaltError('FUNCTION_NOT_FOUND', await this.#why(fun), { fun })
+    if (!found) throw new SaltError('CALL_REFUSED', await this.#why(fun), { fun })
     const call = withWords({ args, kwargs }, words)
-    found.bind(call.args, call.kwargs)
+    bound(found, call)
+    await this.#writeDown(jid, fun, await shownCall({ fun, args, kwargs }, async () => found.params))
     const run = await startRun({ kind: this.#kind, jid, fun, args, kwargs, words, user, config })
     run.leave()
     return { jid, tag: this.#kind === 'runner' ? tags.run(jid) : tags.wheel(jid) }
@@ -135,14 +151,36 @@ export class FunctionClient {
   async close(): Promise<void> {
     const client = await this.#client?.catch(() => undefined)
     await client?.close()
+    await (await this.#audit)?.close()
+  }
+
+  /** In the audit log: who can read the master's files acts without asking it. */
+  async #writeDown(jid: string, fun: string, args: readonly unknown[]): Promise<void> {
+    const { config, log, user, operator = { user } } = this.#settings
+    this.#audit ??= import('../auth/audit/index.ts').then(({ AuditLog }) =>
+      AuditLog.open(config, (problem) => log.warn(problem)),
+    )
+    const entry = { act: this.#kind, verdict: 'allowed', ...operator, by: 'host', fun, args, jid } as const
+    await (await this.#audit).record(entry)
+  }
+
+  #record(jid: string, fun: string, { store = false, alone }: RunOptions): Promise<RunRecord> {
+    const { config, log, user, stores } = this.#settings
+    return RunRecord.open({
+      ...{ kind: this.#kind, jid, fun, user, config, log, alone },
+      store: store && config.runner_returns,
+      jobs: stores?.jobs,
+      fire: (tag, data) => this.#fire(tag, data),
+    })
   }
 
   /** Of a function that does not exist only the end is told, in a form of its own (wire protocol §12). */
-  async #missing(jid: string, fun: string, fun_args: unknown[]): Promise<RunnerResult> {
+  async #missing(jid: string, fun: string, fun_args: unknown[], record: RunRecord): Promise<RunnerResult> {
     const why = await this.#why(fun)
     const told = { success: false, return: why, retcode: NO_SUCH_RUNNER, fun, fun_args, jid }
-    await this.#announce(kinds[this.#kind].ended(jid), told)
-    return { jid, return: why, success: false, retcode: 1 }
+    await this.#fire(this.#kind === 'runner' ? tags.runReturn(jid) : tags.wheelReturn(jid), told)
+    await record.forget()
+    return { jid, return: why, success: false, retcode: 1, failure: 'CALL_REFUSED' }
   }
 
   async #why(fun: string): Promise<string> {
@@ -155,29 +193,32 @@ export class FunctionClient {
   }
 
   async #perform(call: Call): Promise<Ended> {
-    const { found, about, args, kwargs } = call
+    const { found, about, record, signal, options } = call
     const { config, log, stores, user, operator = { user } } = this.#settings
-    const progress = (data: Progress) => this.#tell(call, data)
+    const progress = async (data: Progress) => {
+      options.onProgress?.(data)
+      await record.progress({ ...data })
+    }
     const { services, close } = createMasterServices({
-      config,
-      log,
+      ...{ config, log, stores, operator, progress, signal },
       client: () => this.#connected(),
-      stores,
-      operator,
-      progress,
     })
+    const what = about.fun.replace('.', ' ')
     try {
       const context = await this.#context(call, services)
+      signal.throwIfAborted()
       const onRow = (row: unknown, number: number) => progress({ number, return: row })
-      return ended(await found.run(found.bind(args, kwargs), context, onRow), context, found.outputter)
+      const work = found.run(bound(found, call), context, onRow)
+      const end = ended(await orLeft(work, signal), context, found.outputter)
+      return signal.aborted ? endedEarly(what, signal.reason, end) : end
     } catch (error) {
-      return failed(about.fun.replace('.', ' '), error)
+      return signal.aborted ? stopped(what, signal.reason) : failed(what, error)
     } finally {
       await close()
     }
   }
 
-  async #context({ about, options }: Call, master: Context['master']): Promise<Context> {
+  async #context({ about, signal }: Call, master: Context['master']): Promise<Context> {
     const { config, log } = this.#settings
     const { jid, fun, user, fun_args: arg } = about
     const base = {
@@ -187,7 +228,7 @@ export class FunctionClient {
       pillar: {},
       context: new Map(),
       log,
-      signal: options.signal ?? new AbortController().signal,
+      signal,
       job: { jid, fun, arg, tgt: config.id, tgt_type: 'glob', ret: '', user, pid: process.pid },
       retcode: 0,
       match: await openMatch({ id: config.id, config, log }),
@@ -202,37 +243,49 @@ export class FunctionClient {
     return createContext(base, this.#loader)
   }
 
-  async #tell({ about, options }: Call, data: Progress): Promise<void> {
-    options.onProgress?.(data)
-    await this.#announce(kinds[this.#kind].progress(about.jid), { ...data })
-  }
-
-  async #store(told: RunReturn): Promise<void> {
-    const { config, log, stores } = this.#settings
-    await storeRun(config, told, stores?.jobs).catch((error: unknown) =>
-      log.error(`What ${told.fun} returned could not be stored: ${messageOf(error)}`),
-    )
-  }
-
+  /** One that could not be made is tried again: a master may be started meanwhile. */
   #connected(): Promise<LocalClient> {
-    this.#client ??= LocalClient.connect(this.#settings.config)
+    this.#client ??= LocalClient.connect(this.#settings.config).catch((error: unknown) => {
+      this.#client = undefined
+      throw error
+    })
     return this.#client
   }
 
-  /** Nobody listens if no master runs: then there is nothing to tell. */
-  async #announce(tag: string, data: Record<string, unknown>): Promise<void> {
-    const client = await this.#connected().catch(() => undefined)
-    await client?.events.fire(tag, data).catch(() => undefined)
+  /** Nobody listens if no master runs: then there is nobody to tell. */
+  async #fire(tag: string, data: object): Promise<boolean> {
+    try {
+      const { events } = await this.#connected()
+      await events.fire(tag, data)
+      return true
+    } catch {
+      return false
+    }
   }
 }
 
-/** Arguments as events show them. Each positional one is in a list meanwhile: not even `a=b` is a keyword here. */
-async function shown(
-  { fun, args, kwargs }: Pick<Call, 'args' | 'kwargs'> & { readonly fun: string },
-  paramsOf: () => Promise<Params | undefined>,
-): Promise<unknown[]> {
-  const keywords = Object.keys(kwargs).length ? [{ __kwarg__: true, ...kwargs }] : []
-  const arg = [...args.map((value) => [value]), ...keywords]
-  const masked = shownArguments(await maskArguments({ fun, arg }, paramsOf))
-  return masked.map((item) => (Array.isArray(item) ? item[0] : item))
+/** Aborted when `signal` is, or after so many seconds, unless they are 0. */
+function ending(fun: string, signal: AbortSignal | undefined, seconds: number): AbortSignal {
+  const late = new AbortController()
+  const sentence = `${fun.replace('.', ' ')} was ended because it was not done after ${seconds} s (runner_timeout).`
+  if (seconds > 0) setTimeout(() => late.abort(new SaltError('TIMEOUT', sentence)), seconds * 1000).unref()
+  return signal ? AbortSignal.any([signal, late.signal]) : late.signal
+}
+
+/** What the work comes to; rejects if it does not end though it is told to. */
+function orLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const left = deferred<never>()
+  const leave = () => void setTimeout(() => left.reject(signal.reason), LEAVE_MS)
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave, { once: true })
+  return Promise.race([work, left.promise]).finally(() => signal.removeEventListener('abort', leave))
+}
+
+/** The arguments as the function takes them. Throws CALL_REFUSED, so that nobody takes it for a failure of the function. */
+function bound(found: LoadedFunction, { args, kwargs }: Pick<Call, 'args' | 'kwargs'>) {
+  try {
+    return found.bind(args, kwargs)
+  } catch (error) {
+    throw SaltError.is(error) ? new SaltError('CALL_REFUSED', error.message, error.data) : error
+  }
 }

@@ -26,4 +26,5 @@ export {
 export { LocalClient } from './local-client.ts'
 export type { RunnerResult } from './run-result.ts'
 export { RunnerClient } from './runner-client.ts'
+export { type NotStored, StoredWatch } from './stored-watch.ts'
 export { WheelClient } from './wheel-client.ts'

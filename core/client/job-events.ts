@@ -1,55 +1,89 @@
-import type { Event, EventBus, Subscription } from '../events/index.ts'
+import type { Event, Subscription } from '../events/index.ts'
 import { tags } from '../events/index.ts'
+import { startAndHear } from './early-events.ts'
+import type { MasterEvents } from './master-link.ts'
 
 /** What comes next: an event; or some before it were missed; or the moment has come; or nothing will come any more. */
 export type News = Event | 'missed' | 'late' | 'end'
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Events of all jobs from the moment this is made. For one reader. */
+/** Events of the jobs that one wait is about. For one reader. */
 export class JobEvents {
+  readonly #bus: MasterEvents
   readonly #subscription: Subscription
-  readonly #stream: AsyncIterator<Event, void>
-  #next: Promise<Event | 'end'> | undefined
+  readonly #signal: AbortSignal | undefined
   #missed = false
+  #interrupted = false
   #wake: (() => void) | undefined
 
-  constructor(bus: EventBus) {
-    const onGap = () => {
-      this.#missed = true
-      this.#wake?.()
-    }
-    this.#subscription = bus.subscribe(tags.jobs, undefined, { onGap })
-    this.#stream = this.#subscription[Symbol.asyncIterator]()
+  /** Closed when `signal` is aborted. */
+  constructor(bus: MasterEvents, signal?: AbortSignal) {
+    this.#bus = bus
+    this.#signal = signal
+    this.#subscription = bus.subscribe([], signal, {
+      onGap: this.#onGap,
+      onNews: () => this.#wake?.(),
+    })
   }
 
-  /** Waits up to a moment (milliseconds since 1970). That events were missed is told once, and before later ones. */
+  /** Publish a job and hear of it, also of what happens before its id is known here. */
+  hearOf<T extends { readonly jid: string }>(publish: () => Promise<T>): Promise<T> {
+    const [bus, subscription, onGap] = [this.#bus, this.#subscription, this.#onGap]
+    return startAndHear({ bus, family: tags.jobs, subscription, onGap }, publish)
+  }
+
+  /** Hear of a job no longer. */
+  forget(jid: string): void {
+    this.#subscription.exclude(tags.job(jid))
+  }
+
+  /**
+   * Waits up to a moment (milliseconds since 1970). That events were missed is told once, and before later ones.
+   * Rejects with the reason of the signal once that is aborted.
+   */
   async next(moment: number): Promise<News> {
-    if (this.#missed) return this.#tellMissed()
-    this.#next ??= this.#stream.next().then(({ done, value }) => (done || !value ? 'end' : value))
-    const found = await Promise.race([this.#next, this.#interruption(moment)])
-    this.#wake?.() // ends the timer
-    if (found) this.#next = undefined
-    return found ?? (this.#missed ? this.#tellMissed() : 'late')
+    for (let isLate = this.#interrupted; ; isLate = this.#interrupted || Date.now() >= moment) {
+      this.#signal?.throwIfAborted()
+      if (this.#missed) {
+        this.#missed = false
+        return 'missed'
+      }
+      const waiting = this.#subscription.shift()
+      if (waiting) return waiting.event
+      if (this.#subscription.closed) return 'end'
+      if (isLate) {
+        this.#interrupted = false
+        return 'late'
+      }
+      await this.#news(moment)
+    }
+  }
+
+  /** Have who waits for what is next look up: it is told that the moment has come. */
+  interrupt(): void {
+    this.#interrupted = true
+    this.#wake?.()
   }
 
   close(): void {
     this.#subscription.close()
   }
 
-  #tellMissed(): 'missed' {
-    this.#missed = false
-    return 'missed'
+  readonly #onGap = (): void => {
+    this.#missed = true
+    this.#wake?.()
   }
 
-  /** Resolves when events were missed, or at the moment. */
-  #interruption(moment: number): Promise<undefined> {
+  /** Resolves when there is something to look at, or at the moment. */
+  #news(moment: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(wake, Math.min(Math.max(0, moment - Date.now()), LONGEST_TIMER_MS))
-      function wake() {
+      const wake = () => {
         clearTimeout(timer)
-        resolve(undefined)
+        this.#wake = undefined
+        resolve()
       }
+      const timer = setTimeout(wake, Math.min(Math.max(0, moment - Date.now()), LONGEST_TIMER_MS))
       this.#wake = wake
     })
   }

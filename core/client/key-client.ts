@@ -42,7 +42,14 @@ export interface KeyClient {
 /** The keys of a master, for programs on its host, whether it runs or not. */
 export function openKeyClient({ config, who, by, warn }: KeyClientSettings): KeyClient {
   const store = new KeyStore(config.pki_dir)
-  const audit = new KeyAudit(config.key_audit_log, who, warn)
+  const audit = new KeyAudit(config.key_audit_log, who, warn, async (entries, who) => {
+    const { keyEntry, recordOnce } = await import('../auth/audit/index.ts')
+    await recordOnce(
+      config,
+      warn,
+      entries.map((entry) => keyEntry(entry, who)),
+    )
+  })
   const manager = new KeyManager({
     config,
     store,

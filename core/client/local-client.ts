@@ -1,9 +1,8 @@
 import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { EventBus, masterEventSockets } from '../events/index.ts'
 import { expandTarget } from '../targets/index.ts'
-import type { RequestClient } from '../transport/contract.ts'
+import { isTraced, jobTracer, tracedResults } from '../tracing/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import {
   CALL_REFUSED,
@@ -16,8 +15,9 @@ import type { BatchRun, BatchSettings, Plan, PublishedJob, PublishRequest, Run, 
 import { localCredentials } from './credentials.ts'
 import { type ExternalAuth, whyUnknown } from './external-auth.ts'
 import { JobEvents } from './job-events.ts'
-import { askMaster, connectMaster, unreachable } from './master-requests.ts'
+import { linkHere, type MasterEvents, type MasterLink } from './master-link.ts'
 import { Waiting } from './return-stream.ts'
+import { turnsOver } from './turn.ts'
 import { type CollectSettings, collect, follow } from './wait.ts'
 
 /** Seconds to wait for the master to take a job. */
@@ -26,20 +26,14 @@ const PUBLISH_TIMEOUT = 15
 /** Publishes jobs as a user of the master's host, and gives their results. */
 export class LocalClient {
   readonly #config: MasterConfig
-  readonly #bus: EventBus
-  readonly #requests: RequestClient
+  readonly #link: MasterLink
   readonly #auth: ExternalAuth | undefined
 
-  private constructor(
-    config: MasterConfig,
-    bus: EventBus,
-    requests: RequestClient,
-    auth: ExternalAuth | undefined,
-  ) {
-    this.#auth = auth
+  /** Over a link that stays its owner's to close. `auth`: as {@link connect} has it. */
+  constructor(config: MasterConfig, link: MasterLink, auth?: ExternalAuth) {
     this.#config = config
-    this.#bus = bus
-    this.#requests = requests
+    this.#link = link
+    this.#auth = auth
   }
 
   /**
@@ -47,16 +41,18 @@ export class LocalClient {
    * be asking; without it, the local user who runs this.
    */
   static async connect(config: MasterConfig, auth?: ExternalAuth): Promise<LocalClient> {
-    const bus = await EventBus.connect(masterEventSockets(config)).catch((error: unknown) => {
-      throw SaltError.is(error) && error.code === 'PERMISSIONS'
-        ? forbidden(config)
-        : unreachable(config, error)
-    })
-    return new LocalClient(config, bus, connectMaster(config), auth)
+    return new LocalClient(config, await linkHere(config), auth)
   }
 
   /** Publish without waiting for results. Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
   async runJob(request: PublishRequest): Promise<PublishedJob> {
+    const start = Date.now()
+    const published = await this.#publish(request)
+    if (isTraced()) (await jobTracer())?.note(spanOf(request, published, start))
+    return published
+  }
+
+  async #publish(request: PublishRequest): Promise<PublishedJob> {
     return readPublished(await this.#ask(makePublish(await this.#loadOf(request))), request, this.#auth)
   }
 
@@ -102,9 +98,13 @@ export class LocalClient {
     watch: (settings: CollectSettings) => AsyncGenerator<T>,
     request: PublishRequest,
   ): Promise<PublishedJob & AsyncIterable<T> & Pick<Run, 'counts'>> {
-    const events = new JobEvents(this.#bus)
+    const { signal, user } = request
+    signal?.throwIfAborted()
+    const { events: bus, records } = this.#link
+    const events = new JobEvents(bus, signal)
+    const start = Date.now()
     try {
-      const published = await this.runJob(request)
+      const published = await events.hearOf(() => this.#publish(request))
       const timeout = request.timeout ?? this.#config.timeout
       const waiting = new Waiting(published, Date.now() + timeout * 1000)
       const results = watch({
@@ -112,10 +112,12 @@ export class LocalClient {
         events,
         timeout,
         gatherJobTimeout: request.gatherJobTimeout ?? this.#config.gather_job_timeout,
-        findJob: (jid, minions) => this.#findJob(jid, minions, request.user),
-        config: this.#config,
+        findJob: (jid, minions) => this.#findJob(jid, minions, user),
+        turns: turnsOver(bus),
+        records,
       })
-      return { ...published, counts: () => waiting.counts(), [Symbol.asyncIterator]: () => results }
+      const told = isTraced() ? tracedResults(results, spanOf(request, published, start)) : results
+      return { ...published, counts: () => waiting.counts(), [Symbol.asyncIterator]: () => told }
     } catch (error) {
       events.close()
       throw error
@@ -138,7 +140,7 @@ export class LocalClient {
 
   /** The request for a random choice of `size` of its minions, by asking which of them have its functions. */
   async chooseSubset(request: PublishRequest, size: number): Promise<PublishRequest> {
-    const { tgt, tgtType, delimiter, timeout, gatherJobTimeout, user } = request
+    const { tgt, tgtType, delimiter, timeout, gatherJobTimeout, user, signal } = request
     const question = {
       tgt,
       tgtType,
@@ -146,6 +148,7 @@ export class LocalClient {
       timeout,
       gatherJobTimeout,
       user,
+      signal,
       fun: 'sys.list_functions',
       check: false,
     }
@@ -179,13 +182,13 @@ export class LocalClient {
   }
 
   /** The event bus of the master this client is connected to. */
-  get events(): EventBus {
-    return this.#bus
+  get events(): MasterEvents {
+    return this.#link.events
   }
 
   async close(): Promise<void> {
-    await this.#requests.close()
-    await this.#bus.close()
+    await this.#link.close()
+    if (isTraced()) await (await jobTracer())?.flush()
   }
 
   /** Ask silent minions whether they still work on a job; gives those that do, as they answer (wire protocol §13.3). */
@@ -201,17 +204,12 @@ export class LocalClient {
   }
 
   #ask(load: Record<string, unknown>): Promise<unknown> {
-    return askMaster(this.#requests, this.#config, load, PUBLISH_TIMEOUT * 1000)
+    return this.#link.ask(load, PUBLISH_TIMEOUT * 1000)
   }
 }
 
-function forbidden({ user, sock_dir }: MasterConfig): SaltError {
-  return new SaltError(
-    'PERMISSIONS',
-    `This user may not see what jobs return: the event socket in ${sock_dir} is for user ${user} and a group. ` +
-      "Run the command as that user, or have the master's publisher_acl name a user of a group of its own.",
-  )
-}
+const spanOf = ({ fun }: PublishRequest, { jid, minions }: PublishedJob, start: number) =>
+  ({ part: 'client', jid, fun, start, minions: minions.length }) as const
 
 /** As it is published. What makes no sense, or is known to the master's host only, is found out before anything is sent. */
 async function targetOf({ tgt, tgtType = 'glob', delimiter }: PublishRequest, config: MasterConfig) {
@@ -290,7 +288,7 @@ function readPlan(reply: unknown, auth: ExternalAuth | undefined): Plan {
   if (isRecord(plan)) return plan as unknown as Plan
   throw new SaltError(
     'INVOCATION',
-    'This master makes no plans: it is one of Python Salt, or an older one. Nothing was sent.',
+    'This master makes no plans: it is one of Python Salt, or an older one. No command was sent.',
   )
 }
 
@@ -299,7 +297,7 @@ function refuseBatch(error: unknown): never {
   if (!SaltError.is(error) || error.code !== 'INVOCATION') throw error
   throw new SaltError(
     'INVOCATION',
-    'Nothing was sent: this master is one of Python Salt, and may not know batches, but run the job everywhere at once. ' +
+    'No command was sent: this master is one of Python Salt, and may not know batches, but run the job everywhere at once. ' +
       'Leave out --async; then this command runs the batch itself.',
   )
 }
@@ -308,13 +306,22 @@ function failed(error: Record<string, unknown>, auth: ExternalAuth | undefined):
   const name = String(error.name)
   if (name === CALL_REFUSED) return new SaltError('CALL_REFUSED', String(error.message))
   if (name === TARGET_INVALID) return new SaltError('TARGET_INVALID', String(error.message))
+  const { message, reason, rule } = error
   const code = name.startsWith('Authentication')
-    ? 'AUTHENTICATION_FAILED'
+    ? typeof reason === 'string' // It cannot be found out now.
+      ? 'MASTER_UNREACHABLE'
+      : 'AUTHENTICATION_FAILED'
     : name.startsWith('Authorization')
       ? 'AUTHORIZATION_FAILED'
       : 'INVOCATION'
-  const why = auth && code === 'AUTHENTICATION_FAILED' ? ` ${whyUnknown(auth)}` : ''
-  return new SaltError(code, `${error.message}${why}`, { name })
+  const guess = auth && code === 'AUTHENTICATION_FAILED' ? whyUnknown(auth) : undefined
+  const why = typeof reason === 'string' ? reason : guess
+  const more = { ...(typeof reason === 'string' && { reason }), ...(typeof rule === 'string' && { rule }) }
+  return new SaltError(code, why === undefined ? String(message) : `${message} ${why}`, {
+    name,
+    said: message,
+    ...more,
+  })
 }
 
 const hasAll = (names: unknown, fun: PublishRequest['fun']): boolean =>

@@ -5,15 +5,15 @@ import { collectGrains, createContext, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 
 /** Runs execution functions on the master's host, with its grains; what only a minion can do is refused. */
-export function openCalls(config: MasterConfig, log: Log): MasterServices['call'] {
+export function openCalls(config: MasterConfig, log: Log, signal: AbortSignal): MasterServices['call'] {
   let opened: ReturnType<typeof open> | undefined
   return async (fun, args = [], kwargs = {}) => {
-    opened ??= open(config, log)
+    opened ??= open(config, log, signal)
     return (await opened).call(fun, args, kwargs)
   }
 }
 
-async function open(config: MasterConfig, log: Log) {
+async function open(config: MasterConfig, log: Log, signal: AbortSignal) {
   const grains = await collectGrains({ ...config, grains: {} }, log)
   const loader = openLoader('modules', { config, grains, log })
   const context = createContext(
@@ -24,7 +24,7 @@ async function open(config: MasterConfig, log: Log) {
       pillar: {},
       context: new Map(),
       log,
-      signal: new AbortController().signal,
+      signal,
       retcode: 0,
       match: await openMatch({ id: config.id, grains, config, log }),
       get minion(): MinionServices {

@@ -23,5 +23,16 @@ export function createKeyAdmin(config: MasterConfig, log: Log, who: Operator): K
     fingerMaster: (hash) => view.fingerMaster(hash),
     generate: (keysize) => view.gen(keysize),
     generateAccepted: (id, options) => manager.genAccept(id, options),
+    generateFiles: async ({ keydir, keyname, keysize, user }) => {
+      const made = await view.genKeys({
+        keydir: keydir ?? config.pki_dir,
+        keyname: keyname ?? 'minion',
+        keysize: keysize ?? config.keysize,
+        user: user ?? config.user,
+        hash: config.hash_type,
+      })
+      return made.fingerprint
+    },
+    generateSignature: (request) => view.genSignature(request),
   }
 }

@@ -1,21 +1,30 @@
-import type { Log, MasterServices, StoredJob, StoredReturn } from '../author/context.ts'
+import type { Log, MasterServices } from '../author/context.ts'
+import type { RunningRun } from '../author/master.ts'
 import { currentUser } from '../base/current-user.ts'
 import type { MasterConfig } from '../config/index.ts'
-import type { EventBus } from '../events/index.ts'
 import { localFileServer, openFileClient, syncExtensions } from '../fileserver/index.ts'
 import { connectedIds } from '../jobs/connected.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
 import { type JobStatus, sentenceOf } from '../jobs/job-states.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
-import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
+import { minionDataDirectory } from '../jobs/paths.ts'
 import { runningRuns } from '../jobs/running-runs.ts'
 import { KeyStore, type Operator } from '../keys/index.ts'
+import { abortable } from './abortable.ts'
+import { createJobArchive } from './job-archive.ts'
+import { killRun } from './kill-run.ts'
 import type { LocalClient } from './local-client.ts'
+import { createAccessAdmin } from './master-access.ts'
+import { createAuditAdmin } from './master-audit.ts'
 import { createMasterCache } from './master-cache.ts'
 import { openCalls } from './master-call.ts'
 import { writeConfig } from './master-config-file.ts'
 import { createKeyAdmin } from './master-keys.ts'
 import { matchTarget } from './master-target.ts'
+import { createTokenAdmin } from './master-tokens.ts'
+import { OutsideJobs } from './outside-jobs.ts'
+import { createReturnerAdmin } from './returner-admin.ts'
+import { storedJobs } from './stored-jobs.ts'
 import { unreturned } from './unreturned.ts'
 
 export interface ServicesSettings {
@@ -25,7 +34,9 @@ export interface ServicesSettings {
   client(): Promise<LocalClient>
   /** Who is written down for changes of keys. */
   readonly operator?: Operator | undefined
-  /** Of the runner the services are for. */
+  /** Of the runner the services are for: why it is to end. */
+  readonly signal?: AbortSignal
+  /** Of the same. */
   progress?(data: Readonly<Record<string, unknown>>): Promise<void>
   /** The stores, where this process has them open already: it must not open them twice. */
   readonly stores?: MasterStores | undefined
@@ -43,11 +54,12 @@ export interface OpenServices {
 
 /** What runners may ask of the master's host (`context.master`). Stores are opened on first use. */
 export function createMasterServices(settings: ServicesSettings): OpenServices {
-  const { config, log, client, progress = async () => {} } = settings
+  const { config, log, client, signal = new AbortController().signal, progress = async () => {} } = settings
   const { jobs, minions, banks, close } = lateStores(settings)
-  const keys = new KeyStore(config.pki_dir)
+  const keys = new KeyStore(config.pki_dir, config.api_clients)
+  const outside = new OutsideJobs(config, log)
   const local = localFileServer(config, log)
-  const acceptedIds = () => keys.list('accepted')
+  const acceptedIds = () => keys.minions()
 
   const services: MasterServices = {
     async *run(request) {
@@ -64,15 +76,15 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
         ...(timeout !== undefined && { timeout }),
         ...(gatherJobTimeout !== undefined && { gatherJobTimeout }),
       })
-      for await (const result of run) {
+      for await (const result of abortable(run, signal)) {
         yield result.state === 'returned'
           ? result
           : { id: result.id, return: undefined, missing: result.reason }
       }
     },
     fire: async (tag, body) => {
-      const bus: EventBus = (await client()).events
-      await bus.fire(tag, body)
+      const { events } = await client()
+      await events.fire(tag, body)
       return true
     },
     async *events(prefix, signal) {
@@ -80,39 +92,36 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
       yield* (await client()).events.subscribe(prefix, signal, { onGap })
     },
     jobs: {
-      get: async (jid) => storedJob(await jobs(), jid),
-      returns: async (jid) => {
-        const cache = await jobs()
-        return [jid, ...cache.waves(jid)].flatMap((job) =>
-          [...cache.returns(job)].map(([id, ret]) => ({ ...ret, id }) as StoredReturn),
-        )
-      },
+      ...storedJobs(jobs, outside),
+      archive: createJobArchive(jobs),
       unreturned: async (jid) => {
-        const look = { config, jobs: await jobs(), accepted: await keys.list('accepted'), client }
+        const look = { config, jobs: await jobs(), accepted: await keys.minions(), client }
         const statuses: [string, JobStatus][] = []
         for (const job of [jid, ...look.jobs.waves(jid)]) statuses.push(...(await unreturned(job, look)))
         return statuses.map(([id, status]) => ({ id, state: status.state, reason: sentenceOf(status) }))
       },
-      async *list(options = {}) {
-        for (const job of (await jobs()).list(options)) yield job as StoredJob
-      },
     },
+    returners: createReturnerAdmin(config, log, jobs),
     progress,
     match: async (tgt, tgt_type = 'glob', { delimiter } = {}) => {
       const target = { tgt, tgt_type, ...(delimiter && { delimiter }) }
       return matchTarget(target, { config, log, acceptedIds: await acceptedIds(), data: await minions() })
     },
-    call: openCalls(config, log),
-    running: () => runningRuns(config),
+    call: openCalls(config, log, signal),
+    running: () => otherRuns(config),
+    killRun: (jid) => killRun(config, jid),
     cache: createMasterCache({ minions, banks }),
     keys: createKeyAdmin(config, log, settings.operator ?? { user: currentUser() }),
+    tokens: createTokenAdmin(config),
+    access: createAccessAdmin(config, log, { acceptedIds, minions }),
+    audit: createAuditAdmin(config, log),
     writeConfig: (...given) => writeConfig(config, ...given),
     batches: {
       async *list() {
         yield* (await jobs()).batches.list()
       },
       get: async (jid) => (await jobs()).batches.status(jid),
-      stop: async (jid) => (await jobs()).batches.askStop(jid),
+      stop: async (jid) => (await jobs()).batches.stop(jid, 'Batch run stopped on request.'),
     },
     acceptedIds,
     cachedGrains: async (id) => (await minions()).grains(id),
@@ -128,7 +137,7 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
     },
   }
 
-  return { services, close }
+  return { services, close: async () => void (await Promise.all([close(), outside.close()])) }
 }
 
 /** Each is opened when it is asked for first. Those of a master in this process are not ours to close. */
@@ -146,8 +155,8 @@ function lateStores({ config, stores }: ServicesSettings) {
   }
   const directory = minionDataDirectory(config)
   const jobs = late(async () => {
-    const { JobCache } = await import('../jobs/job-cache.ts')
-    return JobCache.open(jobCacheDirectory(config))
+    const { openJobCache } = await import('../jobs/open-job-cache.ts')
+    return openJobCache(config)
   })
   const minions = late(async () => {
     const { MinionData } = await import('../jobs/minion-data.ts')
@@ -164,13 +173,10 @@ function lateStores({ config, stores }: ServicesSettings) {
   }
 }
 
-/** A batch is one job to who looks it up. */
-function storedJob(cache: JobCache, jid: string): StoredJob | undefined {
-  const stored = cache.load(jid)
-  const waves = stored ? cache.waves(jid) : []
-  if (!stored || waves.length === 0) return stored && { jid, ...stored }
-  const minions = [jid, ...waves].flatMap((job) => cache.load(job)?.minions ?? [])
-  return { jid, ...stored, minions: [...new Set(minions)], waves }
+/** Without the one that asks. */
+async function otherRuns(config: MasterConfig): Promise<RunningRun[]> {
+  const others = (await runningRuns(config)).filter(({ pid }) => pid !== process.pid)
+  return others.map(({ jid, fun, user, pid, fun_args }) => ({ jid, fun, user, pid, fun_args }))
 }
 
 const gapSentence = (missed: number | undefined): string =>

@@ -1,37 +1,17 @@
-import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
-import type { MasterConfig } from '../config/index.ts'
-import { jobCacheDirectory } from '../jobs/paths.ts'
+import { isTrimmed } from '../events/index.ts'
 import type { MinionResult } from './contract.ts'
-import { resultOf } from './return-stream.ts'
+import type { MasterRecords } from './master-records.ts'
 
 /** Of a minion that did not return and is perhaps not meant. */
 export const UNKNOWN =
   'It is not known whether the target means this minion: the master has none of its grains or pillar, and it did not return'
 
-/** Returns that are in the job cache though their event was not seen; none for users who may not read it. */
-export async function* storedResults(
-  config: MasterConfig,
-  jid: string,
-  ids: readonly string[],
-): AsyncGenerator<MinionResult> {
-  if (!ids.length || !config.job_cache) return
-  const { JobCache } = await import('../jobs/job-cache.ts') // off the way of jobs that all return
-  const directory = jobCacheDirectory(config)
-  if (!(await isWritable(JobCache.path(directory)))) return
-  const cache = JobCache.open(directory)
-  try {
-    for (const id of ids) {
-      const ret = cache.return(jid, id)
-      if (ret) yield resultOf(id, { ...ret, jid })
-    }
-  } finally {
-    await cache.close()
-  }
+/**
+ * The result, whole: what its event had to leave out (`max_event_size`) is in the job cache. It stays as it is, and says
+ * so, for users who may not read that, and where there is none, as on the host of a master of Python Salt.
+ */
+export async function wholeResult(records: MasterRecords, result: MinionResult): Promise<MinionResult> {
+  if (result.state !== 'returned' || !isTrimmed(result)) return result
+  for await (const stored of records.returns(result.jid, [result.id])) return stored
+  return { ...result, trimmed: true }
 }
-
-const isWritable = (path: string): Promise<boolean> =>
-  access(path, constants.R_OK | constants.W_OK).then(
-    () => true,
-    () => false,
-  )

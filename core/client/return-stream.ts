@@ -14,6 +14,8 @@ import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contr
 /** What is known of the minions of one job while its returns come in (wire protocol §13.3). */
 export class Waiting {
   readonly job: PublishedJob
+  /** What tags of this job begin with: there may be a hundred thousand of them to look at. */
+  readonly #tags: Readonly<Record<'rows' | 'start' | 'return', string>>
   readonly #statuses = new Map<string, JobStatus>()
   /** Who is waited for, and when each is asked about, in milliseconds. */
   readonly #deadlines = new Map<string, number>()
@@ -24,26 +26,28 @@ export class Waiting {
 
   constructor(job: PublishedJob, deadline: number) {
     this.job = job
+    const { jid } = job
+    this.#tags = { rows: tags.jobRows(jid), start: tags.jobStart(jid, ''), return: tags.jobReturn(jid, '') }
     this.#perhaps = new Set(job.unknown)
     this.#expect(job.minions, deadline)
-    for (const id of job.missing) this.#statuses.set(id, givenUp(job, 'no-key'))
+    for (const id of job.missing) this.#statuses.set(id, withoutKey(job, id))
   }
 
   /** Take an event of this job; gives the result if it is one that is new. A minion that was given up may still return. */
   accept(event: Event, deadline: number): MinionResult | undefined {
     const { tag, data } = event
-    const { jid } = this.job
-    if (tag === tags.jobNew(jid) && Array.isArray(data.minions)) this.#expect(data.minions, deadline)
+    if (Array.isArray(data.minions) && tag === tags.jobNew(this.job.jid)) this.#expect(data.minions, deadline)
     const { id } = data
     if (typeof id !== 'string') return undefined
-    if (tag === tags.jobStart(jid, id)) this.heard(id, 'started')
-    if (tag !== tags.jobReturn(jid, id)) return undefined
+    if (isJoined(tag, this.#tags.start, id)) this.heard(id, 'started')
+    if (!isJoined(tag, this.#tags.return, id)) return undefined
     const result = resultOf(id, data)
     return this.returned(result) ? result : undefined
   }
 
   /** The row that an event of this job tells of, if it does and its minion has not returned yet. */
   row({ tag, data }: Event): ProgressRow | undefined {
+    if (!tag.startsWith(this.#tags.rows)) return undefined
     const { id } = data
     if (typeof id !== 'string' || this.#hasReturned(id)) return undefined
     const number = Number(tag.slice(tags.jobProgress(this.job.jid, id, '').length))
@@ -139,7 +143,7 @@ export class Waiting {
   giveUp(ids: Iterable<string>, why: GivenUp): void {
     for (const id of ids) {
       if (!this.#deadlines.delete(id)) continue
-      this.#advance(id, { type: 'given-up', why, jid: this.job.jid })
+      this.#advance(id, { type: 'given-up', why, id, jid: this.job.jid })
     }
   }
 }
@@ -156,7 +160,12 @@ const COUNTED_AS: Record<JobState, Exclude<keyof JobCounts, 'expected'>> = {
   unknown: 'missing',
 }
 
-const givenUp = ({ jid }: PublishedJob, why: GivenUp) => advance(published, { type: 'given-up', why, jid })
+/** Whether the text is the two one after the other. Makes no text. */
+const isJoined = (text: string, begin: string, end: string): boolean =>
+  text.length === begin.length + end.length && text.startsWith(begin) && text.endsWith(end)
+
+const withoutKey = ({ jid }: PublishedJob, id: string) =>
+  advance(published, { type: 'given-up', why: 'no-key', id, jid })
 
 const statusOf = ({ success, retcode }: { readonly success: boolean; readonly retcode: number }) =>
   advance(published, { type: 'returned', success, retcode })

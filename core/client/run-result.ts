@@ -1,4 +1,5 @@
 /** What a runner gave, in the forms Salt knows. */
+import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { isRecord } from '../wire/bytes.ts'
 
@@ -8,6 +9,8 @@ export interface RunnerResult {
   readonly success: boolean
   readonly retcode: number
   readonly outputter?: string
+  /** What went wrong, if it is known by a code: CALL_REFUSED (it never ran), MASTER_UNREACHABLE, … */
+  readonly failure?: ErrorCode
 }
 
 export type Ended = Omit<RunnerResult, 'jid'>
@@ -22,10 +25,25 @@ export function ended(given: unknown, context: { retcode: number }, outputter: s
 /** A function that threw: errors somebody foresaw are sentences, the others have a stack. */
 export function failed(what: string, error: unknown): Ended {
   const trace = error instanceof Error ? error.stack : undefined
-  const sentence = SaltError.is(error)
-    ? messageOf(error)
-    : `Exception occurred in ${what}: ${trace ?? messageOf(error)}`
-  return { return: sentence, success: false, retcode: 1 }
+  if (SaltError.is(error))
+    return { return: messageOf(error), success: false, retcode: 1, failure: error.code }
+  return {
+    return: `Exception occurred in ${what}: ${trace ?? messageOf(error)}`,
+    success: false,
+    retcode: 1,
+  }
+}
+
+/** A function that did not come to its end: `reason` is why it was to end. */
+export function stopped(what: string, reason: unknown): Ended {
+  const isGiven = SaltError.is(reason) || !(reason instanceof DOMException)
+  return failed(what, isGiven ? reason : new SaltError('CANCELLED', `${what} was ended before it was done.`))
+}
+
+/** One that was told to end and gave something is not done, but what it gave is kept; after an error it is not. */
+export function endedEarly(what: string, reason: unknown, end: Ended): Ended {
+  if (!SaltError.is(reason) && !(reason instanceof DOMException)) return stopped(what, reason)
+  return { ...end, success: false, retcode: end.retcode || 1 }
 }
 
 /** A runner that answers with a map may name its exit code in it (Salt: `retcode`, or `data.retcode`). */

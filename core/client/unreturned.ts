@@ -6,6 +6,7 @@ import { advance, type GivenUp, type JobState, type JobStatus, published } from 
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult } from './contract.ts'
 import type { LocalClient } from './local-client.ts'
+import { UNKNOWN } from './missing.ts'
 
 export interface LookUp {
   readonly config: MasterConfig
@@ -25,12 +26,17 @@ const SECOND_QUESTION = 1
 export async function unreturned(jid: string, look: LookUp): Promise<Map<string, JobStatus>> {
   const { config, jobs, accepted } = look
   const starts = jobs.starts(jid)
-  const silent = (jobs.load(jid)?.minions ?? []).filter((id) => !jobs.return(jid, id))
+  const { minions = [], unknown = [] } = jobs.load(jid) ?? {}
+  const silent = minions.filter((id) => !jobs.return(jid, id))
+  if (silent.includes(config.id)) return new Map([[config.id, runs]]) // a runner, or wheel function
+  const perhaps = new Set(unknown.filter((id) => !starts.has(id)))
   const statuses = new Map(
     silent.map((id) => [id, starts.has(id) ? advance(published, { type: 'started' }) : published]),
   )
-  const giveUp = (id: string, why: GivenUp) =>
-    statuses.set(id, advance(statuses.get(id) ?? published, { type: 'given-up', why, jid }))
+  const giveUp = (id: string, why: GivenUp) => {
+    const status = advance(statuses.get(id) ?? published, { type: 'given-up', why, id, jid })
+    statuses.set(id, perhaps.has(id) ? { state: status.state, why: UNKNOWN, advice: UNKNOWN } : status)
+  }
 
   const known = new Set(accepted)
   const lost = new Set((await connections(config))?.lost)
@@ -72,6 +78,9 @@ function whatItSays(answer: MinionResult): GivenUp | 'started' | 'received' {
   if (!isRecord(job) || Object.keys(job).length === 0) return 'not-running'
   return job.state === 'queued' ? 'received' : 'started'
 }
+
+/** Of one that is over there is a return within seconds. */
+const runs: JobStatus = { state: 'started', why: 'It runs on the master.' }
 
 const SILENT: Partial<Record<JobState, GivenUp>> = {
   not_connected: 'not-connected',

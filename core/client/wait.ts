@@ -1,24 +1,27 @@
 import { SaltError } from '../base/errors.ts'
-import type { MasterConfig } from '../config/index.ts'
+import type { Turns } from '../base/turns.ts'
 import { type Event, tags } from '../events/index.ts'
-import { connections } from '../jobs/connected.ts'
-import { type GivenUp, sentenceOf } from '../jobs/job-states.ts'
+import { type GivenUp, OVERTAKEN_MS, sentenceOf } from '../jobs/job-states.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import type { JobEvents } from './job-events.ts'
-import { storedResults, UNKNOWN } from './missing.ts'
+import type { MasterRecords } from './master-records.ts'
+import { UNKNOWN, wholeResult } from './missing.ts'
 import type { Waiting } from './return-stream.ts'
+import { type Turn, takeTurn } from './turn.ts'
 
 export interface CollectSettings {
   /** The job, just published. */
   readonly waiting: Waiting
-  /** From before the job was published. */
+  /** Of the job, from before it was published. */
   readonly events: JobEvents
   /** Seconds. */
   readonly timeout: number
   readonly gatherJobTimeout: number
   findJob(jid: string, minions: readonly string[]): Promise<PublishedJob>
-  readonly config: MasterConfig
+  /** Shared by those who ask that over the same link. */
+  readonly turns: Turns
+  readonly records: MasterRecords
 }
 
 /** What silent minions were asked: whether they still work on the job. */
@@ -44,41 +47,48 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
 
 /**
  * Rows and results of a job as they come (wire protocol §13.3): minions that are silent for `timeout` are asked with
- * `saltutil.find_job` whether they still work on it; each that does gets another `timeout`, the others are given up.
+ * `saltutil.find_job` whether they still work on it; each that does gets another `timeout`, who says twice that it does
+ * not and who says nothing is given up.
  * Who has not returned when nobody is waited for any more is missing. Where events were missed, because the master
  * was restarted or this program was too slow, the job cache tells what they told.
  */
 export async function* follow(settings: CollectSettings): AsyncGenerator<MinionResult | ProgressRow> {
-  const { waiting, events, config } = settings
+  const { waiting, events, records } = settings
   const { jid } = waiting.job
+  const ofJob = tags.job(jid)
   const [timeout, gather] = [seconds(settings.timeout), seconds(settings.gatherJobTimeout)]
   let question: Question | undefined
+  let turn: Turn | undefined
+  const saidNo = new Set<string>()
   let failingSince: number | undefined
   try {
     for (const id of waiting.job.missing) yield missing(id)
     while (!waiting.complete) {
-      const news = await events.next(question?.until ?? waiting.nextDeadline())
+      const news = await events.next(question?.until ?? (turn ? turn.until() : waiting.nextDeadline()))
       if (news === 'end') break
       if (news === 'missed') {
         yield* stored(waiting.missing())
         waiting.extend(waiting.silent(), Date.now() + Math.max(timeout, RETURN_TO_MASTER_MS))
-        question = undefined
+        question = settled(question)
       } else if (news !== 'late') {
         const told = take(news)
-        if (told) yield told
+        if (told) yield told.state === 'progress' ? told : await wholeResult(records, told)
         if (question?.unanswered.size === 0) question = yield* conclude(question)
-      } else question = question ? yield* conclude(question) : await ask()
+      } else question = question ? yield* conclude(question) : await askInTurn()
     }
     yield* theMissing()
   } finally {
+    turn?.leave()
     events.close()
   }
 
   function take({ tag, data }: Event): MinionResult | ProgressRow | undefined {
-    if (tag.startsWith(tags.job(jid))) {
+    if (tag.startsWith(ofJob)) {
       const row = waiting.row({ tag, data })
       if (row) waiting.extend([row.id], Date.now() + timeout) // it says itself that it still works
-      return row ?? waiting.accept({ tag, data }, Date.now() + timeout)
+      const result = waiting.accept({ tag, data }, Date.now() + timeout)
+      if (result) question?.unanswered.delete(result.id)
+      return row ?? result
     }
     const { id } = data
     if (!question || typeof id !== 'string' || tag !== tags.jobReturn(question.jid, id)) return undefined
@@ -90,11 +100,25 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
     return undefined
   }
 
+  /** Results are taken meanwhile: who returns before it is asked about is not asked. */
+  async function askInTurn(): Promise<Question | undefined> {
+    if (waiting.overdue(Date.now()).length > 0) {
+      turn ??= takeTurn(settings.turns, () => events.interrupt())
+      if (!turn.isMine) return undefined
+    }
+    try {
+      return await ask()
+    } finally {
+      turn?.leave()
+      turn = undefined
+    }
+  }
+
   async function ask(): Promise<Question | undefined> {
     const overdue = waiting.overdue(Date.now())
     if (!overdue.length) return undefined
     try {
-      const asked = await settings.findJob(jid, overdue)
+      const asked = await events.hearOf(() => settings.findJob(jid, overdue))
       failingSince = undefined
       waiting.giveUp(asked.missing, 'no-key')
       const unanswered = new Set(overdue.filter((id) => !asked.missing.includes(id)))
@@ -115,18 +139,30 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   }
 
   /** Who did not say that the job still runs is given up, unless its return is in the job cache after all. */
-  async function* conclude({ unanswered, idle }: Question): AsyncGenerator<MinionResult, undefined> {
+  async function* conclude(asked: Question): AsyncGenerator<MinionResult, undefined> {
+    const { unanswered, idle } = asked
     yield* stored([...unanswered, ...idle])
-    waiting.giveUp(idle, 'not-running')
-    const lost = unanswered.size ? (await connections(config))?.lost : undefined
-    waiting.giveUp(lost?.filter((id) => unanswered.has(id)) ?? [], 'not-connected')
+    waiting.giveUp(
+      [...idle].filter((id) => saidNo.has(id)),
+      'not-running',
+    )
+    waiting.extend(idle, Date.now() + OVERTAKEN_MS)
+    for (const id of idle) saidNo.add(id)
+    if (unanswered.size > 0) {
+      const { denied, lost } = await records.silence(unanswered)
+      waiting.giveUp(denied, 'key-denied')
+      waiting.giveUp(lost, 'not-connected')
+    }
     waiting.giveUp(unanswered, 'no-response')
-    return undefined
+    return settled(asked)
+  }
+
+  function settled(asked: Question | undefined): undefined {
+    if (asked) events.forget(asked.jid)
   }
 
   async function* stored(ids: Iterable<string>): AsyncGenerator<MinionResult> {
-    for await (const result of storedResults(config, jid, [...ids]))
-      if (waiting.returned(result)) yield result
+    for await (const result of records.returns(jid, [...ids])) if (waiting.returned(result)) yield result
   }
 
   function* theMissing(): Generator<MinionResult> {

@@ -1,4 +1,5 @@
 export { decode, decodeRaw, decodeUntrusted } from './decoder.ts'
 export { encodeLocal, encodeNetwork } from './encoder.ts'
+export { decodeLazily } from './lazy-map.ts'
 export { StreamDecoder } from './stream-decoder.ts'
 export { DateTime, Float, NamedConstant, type Value } from './values.ts'

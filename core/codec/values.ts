@@ -1,3 +1,7 @@
+import { Float } from '../base/float.ts'
+
+export { Float }
+
 /** What a decoded message can hold. Maps are plain objects wherever a plain object is faithful (see `decode`). */
 export type Value =
   | null
@@ -12,12 +16,6 @@ export type Value =
   | Value[]
   | Map<unknown, Value>
   | { [key: string]: Value }
-
-/**
- * A 64-bit float whose value is a whole number (3.0, -0.0). Peers tell 3 from 3.0, a JavaScript number does not;
- * this keeps the kind when a value is passed on. All other floats are plain numbers.
- */
-export class Float extends Number {}
 
 const dateTimeText = /^\d{1,4}\d{4}T\d\d:\d\d:\d\d\.\d{6}$/
 

@@ -9,6 +9,7 @@ import {
   list,
   type Mapping,
   map,
+  number,
   path,
   port,
   text,
@@ -77,6 +78,9 @@ export const commonOptions = {
   request_channel_timeout: integer(60, 'Seconds to wait for the answer to a request.', { minimum: 1 }),
   request_channel_tries: integer(3, 'Times a request is sent.', { minimum: 1 }),
 
+  metrics_port: port(0, 'Port of /metrics for Prometheus and its like; 0: none, and nothing is counted.'),
+  metrics_interface: text('127.0.0.1', 'Address /metrics is served on; whoever reaches it may read it.'),
+
   log_level: choice(logLevels, 'warning', 'What is written to the terminal.'),
   log_level_logfile: {
     ...value<(typeof logLevels)[number] | undefined>(
@@ -121,6 +125,19 @@ export const commonOptions = {
   utils_dirs: list([], 'Directories with further helpers.'),
   disable_modules: list([], 'Execution modules not to load.'),
   disable_runners: list([], 'Runners not to load.'),
+  outbox_retry_timer: number(1, 'Seconds until what a returner could not write is tried again.', {
+    minimum: 0,
+  }),
+  outbox_retry_timer_max: number(60, 'The same at most; it doubles with each try.', { minimum: 0 }),
+  outbox_keep_seconds: count(
+    604_800,
+    'Seconds after which what a returner could not write is put aside for salt-run returner.retry; 0: never.',
+  ),
+  returner_timeout: number(
+    120,
+    'Seconds a call of a returner may take; then it has failed, and a process that does not answer is replaced.',
+    { minimum: 0.1 },
+  ),
   disable_returners: list([], 'Returners not to load.'),
   disable_outputs: list([], 'Outputters not to load.'),
   disable_grains: list([], 'Grains not to load.'),

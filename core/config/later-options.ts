@@ -39,7 +39,7 @@ const single = new Set(
   pillarenv_from_saltenv proxy pub_server_niceness python_pillar req_server_niceness renderer
   renderer_blacklist renderer_whitelist return_config return_kwargs runner_timeout salt_event_pub_hwm saltversion
   signals ssl state_aggregate state_auto_order state_top state_top_saltenv sub_timeout tcp_authentication_retries tcp_reconnect_backoff test
-  tgtadmin thin_extra_mods top_file_merging_strategy transition update_restart_services update_url
+  tgtadmin thin_extra_mods top_file top_file_merging_strategy transition update_restart_services update_url
   use_master_when_local use_os_truststore use_yamlloader_old verify_env webhook_disable_auth yaml_utf8`.split(
     /\s+/,
   ),

@@ -16,6 +16,8 @@ export interface LoadedOptions<T extends OptionTable> {
   /** Keys that somebody wrote, in a file or on the command line. */
   readonly written: ReadonlySet<string>
   readonly warnings: string[]
+  /** Those of them about options that were most likely misspelt. */
+  readonly misspelt: string[]
 }
 
 /** Written → with defaults. Precedence: defaults < file < included files < overrides. */
@@ -28,10 +30,12 @@ export function loadOptions<T extends OptionTable>({
   const fromFiles = checked(files, table)
   const fromCaller = checked(asWritten(overrides), table)
   const values = { ...fromFiles, ...fromCaller }
+  const misspelt = misspellings(files, table)
   return {
     options: { ...defaultsOf(table), ...values } as OptionsOf<T>,
     written: new Set(Object.keys(values)),
-    warnings: [...files.warnings, ...remarks(files, table)],
+    warnings: [...files.warnings, ...misspelt, ...remarks(files, table)],
+    misspelt,
   }
 }
 
@@ -84,16 +88,29 @@ function remarks({ values, sources }: WrittenOptions, table: OptionTable): strin
     if (option) return option.later && !isDefault(option, value) ? [`${place} has no effect yet.`] : []
     if (isLaterOption(key)) return isOff(value) ? [] : [`${place} has no effect yet.`]
     if (FOUND.has(key)) return [`${place} has no effect: it is where the file was found.`]
-    // Settings of single modules and returners, which only they know.
-    if (key.includes('.')) return []
-    const meant = closest(key, Object.keys(table))
-    return [
-      meant
-        ? `${place} is not known; did you mean ${meant}?`
-        : `${place} is not known; only modules can see it.`,
-    ]
+    return isUnknown(key, table) && !meantBy(key, table)
+      ? [`${place} is not known; only modules can see it.`]
+      : []
   })
 }
+
+/** Options that are not known, and look like one that is. */
+function misspellings({ values, sources }: WrittenOptions, table: OptionTable): string[] {
+  return Object.keys(values).flatMap((key) => {
+    const meant = isUnknown(key, table) ? meantBy(key, table) : undefined
+    return meant ? [`Unknown option '${key}' in ${sources.get(key)}. Did you mean '${meant}'?`] : []
+  })
+}
+
+/** Names with a dot are settings of single modules and returners, which only they know. */
+const isUnknown = (key: string, table: OptionTable): boolean =>
+  !optionOf(table, key) && !isLaterOption(key) && !FOUND.has(key) && !key.includes('.')
+
+/** Names of options have long parts in common: more mistakes, and it is another option, or a module's own. */
+const MISTAKES = 2
+
+const meantBy = (key: string, table: OptionTable): string | undefined =>
+  closest(key, Object.keys(table), MISTAKES)
 
 function isDefault(option: Option, value: unknown): boolean {
   return value === null || JSON.stringify(value) === JSON.stringify(option.default)

@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { byteSize } from '../base/byte-size.ts'
+import { SaltError } from '../base/errors.ts'
 import { deepFreeze, loadOptions } from './load.ts'
 import { type ConfigLocation, configDirectory, type LoadSettings } from './location.ts'
 import { type MasterOptions, masterOptions } from './master-options.ts'
@@ -16,10 +18,11 @@ export type MasterConfig = Readonly<MasterOptions & ConfigLocation>
 export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
   config: MasterConfig
   warnings: string[]
+  misspelt: string[]
 } {
   const config_dir = configDirectory(settings.configDir)
   const conf_file = resolve(config_dir, 'master')
-  const { options, written, warnings } = loadOptions({
+  const { options, written, warnings, misspelt } = loadOptions({
     table: masterOptions,
     confFile: conf_file,
     overrides: settings.overrides,
@@ -28,12 +31,14 @@ export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
   const config = {
     ...compiled,
     id: compiled.id || `${hostname()}_master`,
-    key_audit_log: compiled.key_audit_log || auditLog(compiled),
+    audit_log: compiled.audit_log || besideLog(compiled, 'audit.log'),
+    key_audit_log: compiled.key_audit_log || besideLog(compiled, 'key-audit.log'),
     keep_jobs_seconds: keepJobs(options, written),
+    keep_jobs_size: keepJobsSize(options, conf_file),
     config_dir,
     conf_file,
   }
-  return { config: deepFreeze(config), warnings: [...warnings, ...dangers(config)] }
+  return { config: deepFreeze(config), warnings: [...warnings, ...dangers(config)], misspelt }
 }
 
 function dangers({ ipc_mode, open_mode }: MasterOptions): string[] {
@@ -50,10 +55,21 @@ function dangers({ ipc_mode, open_mode }: MasterOptions): string[] {
   ]
 }
 
+/** In bytes. */
+function keepJobsSize({ keep_jobs_size }: MasterOptions, file: string): number {
+  const bytes = byteSize(keep_jobs_size)
+  if (bytes !== undefined) return bytes
+  throw new SaltError(
+    'CONFIG_INVALID',
+    `The option keep_jobs_size must be a size such as 512M or 2G, or a number of bytes, but is ${JSON.stringify(keep_jobs_size)}. Correct it in ${file} or where else it is set.`,
+    { key: 'keep_jobs_size' },
+  )
+}
+
 /** Beside the log, if that is a file. */
-function auditLog({ log_file, root_dir }: MasterOptions): string {
+function besideLog({ log_file, root_dir }: MasterOptions, name: string): string {
   const folder = isAbsolute(log_file) ? dirname(log_file) : join(root_dir, '/var/log/salt')
-  return join(folder, 'key-audit.log')
+  return join(folder, name)
 }
 
 /** Older configurations give hours. */

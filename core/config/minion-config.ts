@@ -17,17 +17,22 @@ export type MinionConfig = Readonly<Omit<MinionOptions, 'id'> & { id: MinionId }
 export function loadMinionConfig(settings: LoadSettings<MinionOptions> = {}): {
   config: MinionConfig
   warnings: string[]
+  misspelt: string[]
 } {
   const config_dir = configDirectory(settings.configDir)
   const conf_file = resolve(config_dir, 'minion')
-  const { options, warnings } = loadOptions({
+  const { options, warnings, misspelt } = loadOptions({
     table: minionOptions,
     confFile: conf_file,
     overrides: settings.overrides,
   })
   const { id, warnings: idWarnings } = resolveMinionId(options, config_dir)
   const config = { ...compilePaths(options, minionOptions), id, config_dir, conf_file }
-  return { config: deepFreeze(config), warnings: [...warnings, ...ignored(options), ...idWarnings] }
+  return {
+    config: deepFreeze(config),
+    warnings: [...warnings, ...ignored(options), ...idWarnings],
+    misspelt,
+  }
 }
 
 function ignored({ startup_states, master_type }: MinionOptions): string[] {

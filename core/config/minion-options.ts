@@ -100,7 +100,7 @@ export const minionOptions = {
   multifunc_ordered: flag(false, 'Several functions of a job give a list.'),
   cache_jobs: flag(false, 'Keep what jobs returned.'),
   pub_ret: flag(true, 'Send returns to the master.'),
-  return: later(textOrList(undefined, 'Returners for every job.')),
+  return: textOrList(undefined, 'Returners that get the return of every job.'),
   cmd_safe: flag(true, 'Modules call commands without a shell.'),
   cmd_blacklist_glob: list([], 'Commands cmd.run refuses, as shell patterns.'),
   cmd_whitelist_glob: list([], 'The only commands it runs, if there are any.'),

@@ -42,7 +42,11 @@ function ifThere<T>(path: string, look: () => T): T | undefined {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     if (code !== 'EACCES') throw unreadable(path, message)
-    throw new SaltError('PERMISSIONS', `You are not allowed to read the configuration ${path}.`, { path })
+    throw new SaltError(
+      'PERMISSIONS',
+      `You are not allowed to read the configuration ${path}. Run the command as its owner, or as root.`,
+      { path },
+    )
   }
 }
 

@@ -8,6 +8,8 @@ export interface ScalarKind {
   resolve(text: string): unknown
 }
 
+export const FLOAT = 'tag:yaml.org,2002:float'
+
 export const scalarKinds: readonly ScalarKind[] = [
   { tag: 'tag:yaml.org,2002:null', test: /^(?:~|null|Null|NULL|)$/, resolve: () => null },
   {
@@ -21,7 +23,7 @@ export const scalarKinds: readonly ScalarKind[] = [
     resolve: toInteger,
   },
   {
-    tag: 'tag:yaml.org,2002:float',
+    tag: FLOAT,
     test: /^(?:[-+]?\d[\d_]*\.[\d_]*(?:[eE][-+]\d+)?|\.\d[\d_]*(?:[eE][-+]\d+)?|[-+]?\d[\d_]*(?::[0-5]?\d)+\.[\d_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/,
     resolve: toFloat,
   },

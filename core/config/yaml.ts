@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module'
-import type { Document, ScalarTag } from 'yaml'
-import { resolvePlain, scalarKinds } from './scalar.ts'
+import type { ScalarTag } from 'yaml'
+import { Float } from '../base/float.ts'
+import { FLOAT, resolvePlain, type ScalarKind, scalarKinds } from './scalar.ts'
+import { yamlProblem } from './yaml-problem.ts'
 
 /**
  * Read a YAML document the way Salt reads its configuration: YAML 1.1, no dates, no tags but those of the values,
@@ -9,8 +11,11 @@ import { resolvePlain, scalarKinds } from './scalar.ts'
  * @throws Error whose message says what is wrong and where
  */
 export function parseYaml(text: string): unknown {
-  return parseFlat(text) ?? parseAny(text)
+  return parseFlat(text) ?? parseAny(text, scalarTags)
 }
+
+/** The same for values that are passed on: 3.0 is a `Float`. */
+export const parseYamlValue = (text: string): unknown => parseAny(text, keepingFloats)
 
 const blank = /^[ ]*(?:#.*)?$/
 const entry = /^([A-Za-z_]\w*):(?:[ ]+([A-Za-z0-9/][\w./-]*)?)?(?:[ ]+#.*|[ ]*)$/
@@ -30,27 +35,34 @@ function parseFlat(text: string): Record<string, unknown> | undefined {
   return values.size > 0 ? Object.fromEntries(values) : undefined
 }
 
-const scalarTags: ScalarTag[] = scalarKinds.map(({ tag, test, resolve }) => ({
-  tag,
-  test,
-  default: true,
-  resolve: (text) => resolve(text),
-}))
+const tagsOf = (kinds: readonly ScalarKind[]): ScalarTag[] =>
+  kinds.map(({ tag, test, resolve }) => ({ tag, test, default: true, resolve: (text) => resolve(text) }))
+
+const scalarTags = tagsOf(scalarKinds)
+
+const keepingFloats = tagsOf(
+  scalarKinds.map((kind) =>
+    kind.tag === FLOAT ? { ...kind, resolve: (text) => asFloat(kind.resolve(text)) } : kind,
+  ),
+)
+
+const asFloat = (value: unknown): unknown => (Number.isInteger(value) ? new Float(Number(value)) : value)
 
 /** Deeper than any configuration; shallow enough for code that descends by calling itself. */
 const MAX_DEPTH = 100
 
-function parseAny(text: string): unknown {
+function parseAny(text: string, customTags: ScalarTag[]): unknown {
   const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml')
   refuseDepth(text, yaml)
   const document = yaml.parseDocument(text, {
     version: '1.1',
     schema: 'failsafe',
     merge: true,
-    customTags: scalarTags,
+    customTags,
     logLevel: 'error',
   })
-  refuseProblems(document)
+  const problem = yamlProblem(text, document, yaml)
+  if (problem) throw new Error(problem)
   return document.toJS({ maxAliasCount: 100 })
 }
 
@@ -61,9 +73,4 @@ function refuseDepth(text: string, { Lexer, Parser }: typeof import('yaml')): vo
     Array.from(parser.next(lexeme))
     if (parser.stack.length > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`)
   }
-}
-
-function refuseProblems({ errors, warnings }: Document): void {
-  const problem = errors[0] ?? warnings[0]
-  if (problem) throw new Error(problem.message.trimEnd())
 }

@@ -1,11 +1,13 @@
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { backoff } from '../base/backoff.ts'
+import { SaltError } from '../base/errors.ts'
 import { connectLocal } from './connection.ts'
-import { decodeEvent, encodeEvent, tagOf } from './event.ts'
+import { encodeEvent, readEvent } from './event.ts'
 import { FrameReader } from './frames.ts'
 import { Pusher } from './pusher.ts'
-import { type SubscribeOptions, Subscription } from './subscription.ts'
+import type { Match, SubscribeOptions, Subscription } from './subscription.ts'
+import { Subscriptions } from './subscriptions.ts'
 
 export interface BusSettings {
   readonly pubPath: string
@@ -19,7 +21,7 @@ export interface BusSettings {
 export class EventBus {
   readonly #settings: BusSettings
   readonly #pusher: Pusher
-  readonly #subscriptions = new Set<Subscription>()
+  readonly #subscriptions = new Subscriptions()
   readonly #reconnectListeners: (() => void)[] = []
   readonly #closing = new AbortController()
   #socket: Socket | undefined
@@ -47,21 +49,14 @@ export class EventBus {
     await this.#pusher.push(encodeEvent(tag, data, new Date(), this.#settings.maxEventSize))
   }
 
-  /** Events whose tag begins with the text, or that the function picks, from the moment this returns. */
-  subscribe(
-    match: string | ((tag: string) => boolean),
-    signal?: AbortSignal,
-    options: SubscribeOptions = {},
-  ): Subscription {
-    const close = () => subscription.close()
-    const subscription = new Subscription(match, options, () => {
-      this.#subscriptions.delete(subscription)
-      signal?.removeEventListener('abort', close)
-    })
-    this.#subscriptions.add(subscription)
-    signal?.addEventListener('abort', close)
-    if (signal?.aborted || this.#closing.signal.aborted) close()
-    return subscription
+  /** Events whose tag begins with the text or one of several, or that the function picks, from the moment this returns. */
+  subscribe(match: Match, signal?: AbortSignal, options?: SubscribeOptions): Subscription {
+    return this.#subscriptions.add(match, signal, options)
+  }
+
+  /** Subscriptions that are open. */
+  get listening(): number {
+    return this.#subscriptions.size
   }
 
   /** Called after the connection was lost and made again; events of the time between were missed. */
@@ -73,7 +68,7 @@ export class EventBus {
     this.#closing.abort()
     this.#socket?.destroy()
     this.#pusher.close()
-    for (const subscription of this.#subscriptions) subscription.close()
+    this.#subscriptions.close()
   }
 
   #listen(socket: Socket): void {
@@ -90,13 +85,13 @@ export class EventBus {
     socket.on('close', () => void this.#reconnect())
   }
 
-  /** Decodes only what somebody wants. A body that is no event reaches nobody. */
+  /** A body that is no event reaches nobody. */
   #deliver(body: Uint8Array): void {
-    const tag = attempt(() => tagOf(body))
-    if (tag === undefined) return
-    const wanting = [...this.#subscriptions].filter((subscription) => subscription.matches(tag))
-    const event = wanting.length > 0 ? attempt(() => decodeEvent(body)) : undefined
-    if (event) for (const subscription of wanting) subscription.deliver(event, body.length)
+    try {
+      this.#subscriptions.deliver(readEvent(body), body.length)
+    } catch (error) {
+      if (!SaltError.is(error)) throw error
+    }
   }
 
   async #reconnect(): Promise<void> {
@@ -112,15 +107,7 @@ export class EventBus {
 
   #resume(socket: Socket): void {
     this.#listen(socket)
-    for (const subscription of this.#subscriptions) subscription.interrupted()
+    this.#subscriptions.interrupted()
     for (const listener of this.#reconnectListeners) listener()
-  }
-}
-
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
   }
 }

@@ -2,9 +2,9 @@
  * The frames that some reader has still to get, once for all readers: each has a position in it. Bounded: the oldest
  * frames go when it is full, whoever still needs them.
  */
-export class EventLog {
+export class EventLog<F extends { readonly length: number } = Buffer> {
   readonly #maxBytes: number
-  #frames: Buffer[] = []
+  #frames: (F | undefined)[] = []
   /** Index in `#frames` of the first frame that is kept, and its position. */
   #offset = 0
   #first = 0
@@ -24,14 +24,14 @@ export class EventLog {
     return this.#first + this.#frames.length - this.#offset
   }
 
-  push(frame: Buffer): void {
+  push(frame: F): void {
     this.#frames.push(frame)
     this.#bytes += costOf(frame)
     while (this.#bytes > this.#maxBytes) this.#dropFirst()
   }
 
   /** The frame at a position between `first` and `end`. */
-  at(position: number): Buffer | undefined {
+  at(position: number): F | undefined {
     return this.#frames[this.#offset + position - this.#first]
   }
 
@@ -47,8 +47,8 @@ export class EventLog {
   }
 
   #dropFirst(): void {
-    this.#bytes -= costOf(this.#frames[this.#offset] ?? EMPTY)
-    this.#frames[this.#offset++] = EMPTY
+    this.#bytes -= costOf(this.#frames[this.#offset])
+    this.#frames[this.#offset++] = undefined
     this.#first++
     if (this.#offset > 1024 && this.#offset * 2 > this.#frames.length) {
       this.#frames = this.#frames.slice(this.#offset)
@@ -57,7 +57,5 @@ export class EventLog {
   }
 }
 
-const EMPTY = Buffer.alloc(0)
-
 /** What a frame takes in memory: a Buffer is an object besides its bytes. */
-const costOf = (frame: Buffer) => frame.length + 256
+const costOf = (frame: { readonly length: number } | undefined) => (frame?.length ?? 0) + 256

@@ -17,11 +17,24 @@ export interface PublisherSettings {
   readonly group?: number
   /** Of an event's data, bytes; larger ones of `publish` are trimmed. */
   readonly maxEventSize: number
+  /** Is given every event as it goes out, and its tag. */
+  readonly onBody?: (tag: string, body: Uint8Array) => void
   /** Is given every event. */
   readonly onEvent?: (event: Event) => void
   /** How far a reader may be behind before it is cut off, bytes. */
   readonly maxBacklog?: number
+  /** Is told what happens, where that is measured. */
+  readonly watch?: EventWatch | undefined
   readonly log?: Log
+}
+
+export interface EventWatch {
+  /** An event is to go to the readers. */
+  fired(body: Uint8Array): void
+  /** Those who keep up have been written all there is. */
+  delivered(): void
+  /** A reader was too far behind. */
+  cutOff(): void
 }
 
 const MAX_BACKLOG = 64 * 1024 * 1024
@@ -76,6 +89,11 @@ export class EventPublisher {
     return this.#readers.size
   }
 
+  /** Events the slowest of them has still to get. */
+  get backlog(): number {
+    return this.#log.end - this.#needed()
+  }
+
   publish(tag: string, data: object): void {
     this.#add(encodeEvent(tag, data, new Date(), this.#settings.maxEventSize))
   }
@@ -94,7 +112,9 @@ export class EventPublisher {
     // Written when this turn of the event loop is over: readers that connected before an event was pushed get it,
     // because their connections have been taken by then; and events that come together go out together.
     this.#flushing ??= setImmediate(() => this.#flush())
-    const { onEvent } = this.#settings
+    const { onEvent, onBody, watch } = this.#settings
+    watch?.fired(body)
+    onBody?.(tagOf(body), body)
     if (onEvent) queueMicrotask(() => this.#tell(onEvent, body))
   }
 
@@ -112,19 +132,23 @@ export class EventPublisher {
     for (const reader of this.#readers) reader.pump()
     for (const [pusher, count] of this.#unconfirmed) if (pusher.writable) pusher.write(Buffer.alloc(count))
     this.#unconfirmed.clear()
-    this.#forgetDelivered()
+    this.#log.dropBefore(this.#needed())
+    this.#settings.watch?.delivered()
   }
 
-  #forgetDelivered(): void {
+  /** Position of the first frame that some reader has still to get. */
+  #needed(): number {
     let needed = this.#log.end
     for (const { position } of this.#readers) needed = Math.min(needed, position)
-    this.#log.dropBefore(needed)
+    return needed
   }
 
   #addReader(socket: Socket): void {
     const reader = new Reader(socket, this.#log, (reason) => {
       this.#readers.delete(reader)
-      if (reason) this.#settings.log?.warn(`Cut off a reader of the event bus: ${reason}.`)
+      if (!reason) return
+      this.#settings.watch?.cutOff()
+      this.#settings.log?.warn(`Cut off a reader of the event bus: ${reason}.`)
     })
     this.#readers.add(reader)
   }

@@ -13,6 +13,7 @@ const OWN_PLACES = [
   'salt/minion/<id>',
   'salt/syndic/<id>',
   'salt/job/*/prog/<id>',
+  'salt/job/*/stored/<id>',
   'salt/state_result/*/<id>',
   'minion/<id>',
   'syndic/<id>',
@@ -26,7 +27,7 @@ const OWN_TAGS = ['salt/job/*/start/<id>'].map((tag) => tag.split('/'))
  * minion could report returns, keys and jobs of others). Denied unless known to be harmless:
  *
  * - its own tags: `minion_start`, `minion_ping`, `_salt_error`, `salt/job/<jid>/start/<id>`, and whatever follows
- *   `salt/beacon/<id>/`, `salt/minion/<id>/`, `salt/job/<jid>/prog/<id>/`, `minion/<id>/`, … with its own id (but not
+ *   `salt/beacon/<id>/`, `salt/minion/<id>/`, `salt/job/<jid>/prog/<id>/`, `salt/job/<jid>/stored/<id>/`, `minion/<id>/`, … with its own id (but not
  *   `minion/refresh/<id>`, which the master fires);
  * - free tags, as users invent them: of any family that Salt itself does not use. Not free are those that begin with
  *   `salt`, `syndic`, `minion`, `key`, `new_job`, `cluster`, with a job id, with `_` or with a slash, and those with

@@ -11,8 +11,16 @@ export const tags = {
   jobReturn: (jid: string, id: string) => `salt/job/${jid}/ret/${id}`,
   /** The job has begun on a minion of ours and is not over at once. */
   jobStart: (jid: string, id: string) => `salt/job/${jid}/start/${id}`,
+  /** Begins every tag of the rows of one job. */
+  jobRows: (jid: string) => `salt/job/${jid}/prog/`,
   jobProgress: (jid: string, id: string, n: string | number) => `salt/job/${jid}/prog/${id}/${n}`,
   jobError: (jid?: string) => (jid ? `salt/job/${jid}/error` : 'salt/job/error'),
+
+  /** A returner of `--return` has written the return of a minion, or has tried to. */
+  jobStored: (jid: string, id: string, returner: string) => `salt/job/${jid}/stored/${id}/${returner}`,
+
+  /** The job or run that a tag belongs to, also where a syndic forwards it. */
+  jidOf: (tag: string): string | undefined => /(?:^|\/(?:job|batch|run|wheel)\/)(\d{20}[^/]*)/.exec(tag)?.[1],
 
   // Batches that the master runs
   batchStart: (jid: string) => `salt/batch/${jid}/start`,
@@ -38,6 +46,8 @@ export const tags = {
   syndicForwarded: (id: string, tag: string) => `syndic/${id}/${tag}`,
 
   // Runners and wheel
+  /** Begins every tag of every runner. */
+  runs: 'salt/run/',
   run: (jid: string) => `salt/run/${jid}`,
   wheel: (jid: string) => `salt/wheel/${jid}`,
   runNew: (jid: string) => `salt/run/${jid}/new`,
@@ -48,7 +58,22 @@ export const tags = {
   wheelReturn: (jid: string) => `salt/wheel/${jid}/ret`,
   wheelProgress: (jid: string) => `salt/wheel/${jid}/progress`,
 
+  // The API
+  /** Begins every tag of what is posted to its hooks. */
+  netapi: 'salt/netapi/',
+  /** Something was sent to `/hook` of salt-api, or to a path below it. */
+  hook: (path: string) => (path ? `salt/netapi/hook/${path}` : 'salt/netapi/hook'),
+
+  // Stores outside
+  /** The store of a returner takes nothing any more (`down`), or takes records again (`up`). */
+  returnerState: (name: string, state: 'up' | 'down') => `salt/returner/${name}/${state}`,
+  /** The same on a minion. */
+  minionReturnerState: (id: string, name: string, state: 'up' | 'down') =>
+    `salt/minion/${id}/returner/${name}/${state}`,
+
   // The master about itself
+  /** The job cache was over `keep_jobs_size`: the oldest jobs were dropped. */
+  jobsDropped: 'salt/jobs/dropped',
   stats: (worker: string) => `salt/stats/${worker}`,
   fileserverUpdate: (backend: string) => `salt/fileserver/${backend}/update`,
   eventListenStart: 'salt/event_listen/start',

@@ -17,6 +17,12 @@ export function trimmed(data: Record<string, unknown>, maxSize: number): Buffer 
   return packed.length <= maxSize ? packed : encodeLocal(trimWholeValues(data, maxSize * 0.01))
 }
 
+/** Whether a part of an event was replaced: whoever fired it has more than it tells. */
+export function isTrimmed(value: unknown): boolean {
+  if (!isMap(value)) return value === REPLACEMENT
+  return [...(value instanceof Map ? value.values() : Object.values(value))].some(isTrimmed)
+}
+
 function trimMap(map: object, limit: number): Map<unknown, unknown> {
   const entries = map instanceof Map ? [...map] : Object.entries(map)
   return new Map(entries.map(([key, value]) => [key, trimValue(value, limit)]))

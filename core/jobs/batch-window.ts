@@ -9,17 +9,25 @@ export interface WindowLimits {
   readonly mayFail: number
 }
 
+/** Milliseconds that open slots wait for others at the least and the most, and the share of the time minions take. */
+const GATHER = { least: 20, most: 1_000, share: 1 / 4 }
+
 /**
  * Which minions of a batch run now and which are next: a window that moves on as each of them is done, not when all of
- * it are. Pure: moments (in milliseconds) are handed in.
+ * it are. A wave is a job that every minion of the master gets to see, so slots that open at about the same time are
+ * filled by one: the longer minions take, or the busier the master, the longer slots are gathered. Pure: moments (in
+ * milliseconds) are handed in.
  */
 export class BatchWindow {
   readonly #limits: WindowLimits
   readonly #known = new Set<string>()
   readonly #queue: string[] = []
-  readonly #active = new Set<string>()
-  /** When each closed slot opens. */
-  #closed: number[] = []
+  /** Who runs, and since when. */
+  readonly #active = new Map<string, number>()
+  /** When each slot opens, or has opened, whose minion is done; the earliest first. */
+  #openings: number[] = []
+  /** How long slots wait for others, from the first of them on. */
+  #gatherMs = GATHER.least
   #failed = 0
   #halted: string | undefined
 
@@ -37,10 +45,10 @@ export class BatchWindow {
   }
 
   /** As it was before a restart: these run. */
-  resume(running: Iterable<string>, failed: number): void {
+  resume(running: Iterable<string>, failed: number, now: number): void {
     for (const id of running) {
       this.#known.add(id)
-      this.#active.add(id)
+      this.#active.set(id, now)
     }
     this.#failed = failed
   }
@@ -48,18 +56,25 @@ export class BatchWindow {
   /** Minions that may start now; they count as running from here on. */
   next(now: number): string[] {
     if (this.#halted !== undefined) return []
-    this.#closed = this.#closed.filter((moment) => moment > now)
-    const free = this.#limits.size - this.#active.size - this.#closed.length
+    const unused = this.#limits.size - this.#active.size - this.#openings.length
+    if (unused <= 0 && this.#active.size > 0 && now < this.nextOpening()) return []
+    const opened = this.#openings.findIndex((moment) => moment > now)
+    const closed = opened < 0 ? [] : this.#openings.slice(opened)
+    const free = this.#limits.size - this.#active.size - closed.length
     const ids = this.#queue.splice(0, Math.max(0, free))
-    for (const id of ids) this.#active.add(id)
+    this.#openings = closed
+    for (const id of ids) this.#active.set(id, now)
     return ids
   }
 
   /** A minion has returned, or was given up. */
   finished(id: string, succeeded: boolean, now: number): void {
-    if (!this.#active.delete(id)) return
+    const since = this.#active.get(id)
+    if (since === undefined) return
+    this.#active.delete(id)
     const { waitMs, failhard, mayFail } = this.#limits
-    if (waitMs > 0) this.#closed.push(now + waitMs)
+    if (this.#openings.length === 0) this.#gatherMs = gatherMsOf(now - since)
+    this.#openings.push(now + waitMs)
     if (succeeded) return
     this.#failed++
     if (failhard) this.halt(`Minion ${id} failed or did not return. Batch run stopped due to failhard.`)
@@ -79,12 +94,14 @@ export class BatchWindow {
     return this.#halted
   }
 
-  /** When the next closed slot opens, if somebody waits for one. */
+  /** When the next wave may start, if somebody waits for one and slots open by themselves. */
   nextOpening(): number {
-    return this.#queue.length > 0 ? Math.min(...this.#closed) : Number.POSITIVE_INFINITY
+    const [first] = this.#openings
+    return first !== undefined && this.#queue.length > 0 ? first + this.#gatherMs : Number.POSITIVE_INFINITY
   }
 
-  get running(): ReadonlySet<string> {
+  /** Who runs, and since when. */
+  get running(): ReadonlyMap<string, number> {
     return this.#active
   }
 
@@ -96,3 +113,6 @@ export class BatchWindow {
     return this.#active.size === 0 && (this.#halted !== undefined || this.#queue.length === 0)
   }
 }
+
+const gatherMsOf = (took: number): number =>
+  Math.min(Math.max(GATHER.least, took * GATHER.share), GATHER.most)

@@ -41,8 +41,8 @@ export interface StoredBatch {
 
 /**
  * Batches that a master runs, in the store of its job cache. Keys: `['batch', jid]` → what it is and how far,
- * `['member', jid, id]` → {@link Member}, `['batch-open', jid]` until it is done, `['batch-stop', jid]` when somebody
- * wants it to stop. What secrets the arguments have is there until the batch is done.
+ * `['member', jid, id]` → {@link Member}, `['batch-open', jid]` until it is done, `['batch-stop', jid]` → why nobody
+ * is started any more. Arguments, which may be secret, are there for as long as somebody may still be sent them.
  */
 export class Batches {
   readonly #store: Store
@@ -68,12 +68,12 @@ export class Batches {
   /** Undefined for one that is not there or done. */
   load(jid: string): StoredBatch | undefined {
     const record = recordOf(this.#store, jid)
-    const { order, begun } = record ?? {}
-    if (!isFields(order as never)) return undefined
+    const order = orderOf(record)
+    if (!order) return undefined
     return {
       jid,
-      order: order as unknown as BatchOrder,
-      begun: begun as StoredBatch['begun'],
+      order,
+      begun: record?.begun as StoredBatch['begun'],
       members: membersOf(this.#store, jid),
     }
   }
@@ -106,17 +106,25 @@ export class Batches {
     })
   }
 
-  /** Ask whoever runs it to start nobody any more. False if there is no such batch, or it is done. */
-  async askStop(jid: string): Promise<boolean> {
+  /**
+   * Have whoever runs it start nobody any more, also after a restart; the first reason stays. False if there is no such
+   * batch, or it is done.
+   */
+  async stop(jid: string, why: string): Promise<boolean> {
     return this.#store.change((records) => {
       if (!records.has(['batch-open', jid])) return false
-      records.put(['batch-stop', jid], true)
+      if (!records.has(['batch-stop', jid])) records.put(['batch-stop', jid], why)
+      const record = recordOf(records, jid)
+      const { words: _, ...order } = orderOf(record) ?? {}
+      records.put(['batch', jid], { ...record, order: { ...order, arg: [] } })
       return true
     })
   }
 
-  stopAsked(jid: string): boolean {
-    return this.#store.has(['batch-stop', jid])
+  /** Why it was stopped: a sentence. */
+  stopped(jid: string): string | undefined {
+    const why = this.#store.get(['batch-stop', jid])
+    return why === undefined ? undefined : String(why)
   }
 
   status(jid: string): BatchStatus | undefined {
@@ -168,6 +176,11 @@ export function batchOf(jid: string, load: object): string | undefined {
 function recordOf(records: Pick<StoreReader, 'get'>, jid: string): Fields | undefined {
   const record = records.get(['batch', jid])
   return isFields(record) ? record : undefined
+}
+
+function orderOf(record: Fields | undefined): BatchOrder | undefined {
+  const order = record?.order
+  return isFields(order as never) ? (order as unknown as BatchOrder) : undefined
 }
 
 function membersOf(records: StoreReader, jid: string): Map<string, Member> {

@@ -1,5 +1,6 @@
 import type { MatchSubject } from '../author/kinds.ts'
 import type { MinionData } from './minion-data.ts'
+import type { Fields } from './records.ts'
 
 /** Minions with what is cached of them, each time anew and one after the other: all at once are too much. */
 export function cachedMinions(ids: readonly string[], data: MinionData): Iterable<MatchSubject> {
@@ -10,12 +11,12 @@ export function cachedMinions(ids: readonly string[], data: MinionData): Iterabl
   }
 }
 
-/** What is cached of a minion is read when a matcher looks at it, and once. */
+/** What is cached of a minion is read when a matcher looks at it, and once; of many facts, those it looks at. */
 class CachedMinion {
   readonly id: string
   readonly #cache: MinionData
-  #grains: ReturnType<MinionData['grains']> | null = null
-  #pillar: ReturnType<MinionData['pillar']> | null = null
+  #grains: Fields | undefined | null = null
+  #pillar: Fields | undefined | null = null
 
   constructor(id: string, cache: MinionData) {
     this.id = id
@@ -23,12 +24,12 @@ class CachedMinion {
   }
 
   get grains() {
-    if (this.#grains === null) this.#grains = this.#cache.grains(this.id)
+    if (this.#grains === null) this.#grains = this.#cache.glance('grains', this.id)
     return this.#grains
   }
 
   get pillar() {
-    if (this.#pillar === null) this.#pillar = this.#cache.pillar(this.id)
+    if (this.#pillar === null) this.#pillar = this.#cache.glance('pillar', this.id)
     return this.#pillar
   }
 }

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { ListedJob } from '../author/context.ts'
+import type { JobQuery } from '../author/master.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import {
@@ -11,8 +13,14 @@ import {
   type StoreReader,
   under,
 } from '../store/index.ts'
-import { Batches, batchOf, removeBatch } from './batches.ts'
+import { Batches, batchOf } from './batches.ts'
 import { isJid } from './jid.ts'
+import { candidates, putIndex, removeIndex } from './job-index.ts'
+import { matchesQuery } from './job-query.ts'
+import { isUnderWay, removeJobs } from './job-removal.ts'
+import { completeIndex } from './job-repair.ts'
+import type { JobRow } from './job-transfer.ts'
+import { Outbox, type Parcel } from './outbox.ts'
 import { checkJid, type Fields, isFields } from './records.ts'
 
 export interface CachedJob {
@@ -20,22 +28,39 @@ export interface CachedJob {
   readonly load: Fields
   /** Ids of the minions the job is expected to run on. */
   readonly minions: readonly string[]
+  /** Which of them are perhaps not meant, if any. */
+  readonly unknown?: readonly string[]
+  /** When the last return came, in UTC, ISO 8601, if that is kept. */
+  readonly endtime?: string
 }
 
 export interface JobCacheOptions extends StoreOptions {
   readonly clock?: Clock
+  /** Targets of the outbox: stores outside that get every job and return, too (`master_job_cache`). */
+  readonly sinks?: readonly string[]
+  /** Those that get every job only: minions write the returns (`ext_job_cache`). */
+  readonly loadSinks?: readonly string[]
+  /** Told when something for stores outside is on disk. */
+  onQueued?(): void
+  /** Keep when the last return of a job came (`job_cache_store_endtime`). */
+  readonly endTimes?: boolean
 }
+
+/** In the record of its age: of a job that was imported there is nothing to tell. */
+const TAKEN = 'taken'
 
 /** What of a return belongs to its transport: new on every attempt, so no part of what is kept or compared. */
 const transportFields = ['nonce', 'ts', 'tok', 'sig', '_stamp']
-const JOBS_AT_ONCE = 50
 
 /**
  * The master's job cache (`master_job_cache: local_cache`). Keys:
- * `['job', jid]` → `{load, minions}` (no `load` while the jid is only reserved or only has returns),
- * `['ret', jid, id]` → return, `['start', jid, id]` → when it began there, `['unannounced', jid, id]` → since when its
- * event is due, `['age', ms, jid]` → when the job was first heard of, which its expiry goes by
- * (a jid may be proposed by a client and say anything), `['wave', batch, jid]` → a job of that batch; and those of {@link Batches}.
+ * `['job', jid]` → `{load, minions, unknown}` (no `load` while the jid is only reserved or only has returns),
+ * `['by', field, value, jid]` → jobs by function, target and user, `['ret', jid, id]` → return, `['start', jid, id]` → when it
+ * began there, `['unannounced', jid, id]` → since when its event is due, `['end', jid]` → when its last return came,
+ * `['age', ms, jid]` → when the job was first heard of, which its expiry goes by (a jid may be proposed by a client and say
+ * anything), `['settled']` → until when {@link sendMissing} was told of jobs, `['untold', jid]` of those before that it could
+ * not be told of yet, `['wave', batch, jid]` → a job of that batch; and those of {@link Batches} and
+ * {@link Outbox}: what is stored and what is to be sent outside is one commit.
  *
  * Every promise resolves when its change is on disk, and rejects with SaltError STORE_FAILED if it cannot be;
  * INVALID_ARGUMENTS for what is not a jid. Several processes may have it open.
@@ -43,21 +68,32 @@ const JOBS_AT_ONCE = 50
 export class JobCache {
   readonly #store: Store
   readonly #clock: Clock
+  readonly #sinks: readonly string[]
+  readonly #loadSinks: readonly string[]
+  readonly #onQueued: () => void
+  readonly #endTimes: boolean
   readonly batches: Batches
+  readonly outbox: Outbox
 
   /** The file inside `directory`. */
   static path(directory: string): string {
     return join(directory, 'jobs.mdb')
   }
 
-  static open(directory: string, { clock = systemClock, ...options }: JobCacheOptions = {}): JobCache {
-    return new JobCache(openStore(JobCache.path(directory), options), clock)
+  static open(directory: string, options: JobCacheOptions = {}): JobCache {
+    return new JobCache(openStore(JobCache.path(directory), options), options)
   }
 
-  private constructor(store: Store, clock: Clock) {
+  private constructor(store: Store, options: JobCacheOptions) {
+    const { clock = systemClock, sinks = [], loadSinks = [], onQueued = () => {}, endTimes = false } = options
     this.#store = store
     this.#clock = clock
+    this.#sinks = sinks
+    this.#loadSinks = [...new Set([...sinks, ...loadSinks])]
+    this.#onQueued = onQueued
+    this.#endTimes = endTimes
     this.batches = new Batches(store)
+    this.outbox = new Outbox(store, clock)
   }
 
   /** Take a jid. False if any process has taken it, or if a job or a return has it. */
@@ -71,33 +107,48 @@ export class JobCache {
   }
 
   /** Take a jid and store its job in one commit. False if the jid is taken. */
-  async create(jid: string, load: object, minions: readonly string[]): Promise<boolean> {
+  async create(
+    jid: string,
+    load: object,
+    minions: readonly string[],
+    unknown: readonly string[] = [],
+  ): Promise<boolean> {
     checkJid(jid)
-    return this.#store.change((records) => {
+    return this.#tell((records) => {
       if (records.has(['job', jid])) return false
       this.#start(records, jid)
-      records.put(['job', jid], { load, minions: [...minions] })
+      records.put(['job', jid], {
+        ...{ load, minions: [...minions] },
+        ...(unknown.length > 0 && { unknown: [...unknown] }),
+      })
+      putIndex(records, jid, load as Fields)
       putWave(records, jid, load)
+      this.#send(records, { kind: 'load', jid, load: load as Fields, minions })
       return true
     })
   }
 
   async saveLoad(jid: string, load: object, minions: readonly string[]): Promise<void> {
     checkJid(jid)
-    await this.#store.change((records) => {
+    await this.#tell((records) => {
       const known = readJob(records, jid)
       if (!known) this.#start(records, jid)
-      records.put(['job', jid], { load, minions: union(known?.minions ?? [], minions) })
+      const all = union(known?.minions ?? [], minions)
+      records.put(['job', jid], { ...known, load, minions: all })
+      if (known?.load) removeIndex(records, jid, known.load)
+      putIndex(records, jid, load as Fields)
+      this.#send(records, { kind: 'load', jid, load: load as Fields, minions: all })
     })
   }
 
   /** More minions that are expected to answer (from a syndic). */
   async addMinions(jid: string, minions: readonly string[]): Promise<void> {
     checkJid(jid)
-    await this.#store.change((records) => {
+    await this.#tell((records) => {
       const known = readJob(records, jid)
       if (!known) this.#start(records, jid)
       records.put(['job', jid], { ...known, minions: union(known?.minions ?? [], minions) })
+      this.#send(records, { kind: 'minions', jid, minions })
     })
   }
 
@@ -105,12 +156,16 @@ export class JobCache {
   async saveReturn(jid: string, id: string, ret: object): Promise<'stored' | 'duplicate' | 'conflict'> {
     checkJid(jid)
     const kept = withoutTransport(ret)
-    return this.#store.change((records) => {
+    return this.#tell((records) => {
       const first = records.get(['ret', jid, id])
       if (first !== undefined) return isSame(first, kept) ? 'duplicate' : 'conflict'
       if (!records.has(['job', jid])) this.#start(records, jid)
       records.put(['ret', jid, id], kept)
-      records.put(['unannounced', jid, id], this.#clock.now())
+      const now = this.#clock.now()
+      records.put(['unannounced', jid, id], now)
+      if (this.#endTimes) records.put(['end', jid], now)
+      const endtime = this.#endTimes ? { endtime: new Date(now).toISOString() } : {}
+      this.#send(records, { kind: 'return', ret: { ...kept, jid, id }, ...endtime })
       return 'stored'
     })
   }
@@ -150,7 +205,7 @@ export class JobCache {
   /** Undefined for a jid without a job, also if it is reserved or has returns. */
   load(jid: string): Omit<CachedJob, 'jid'> | undefined {
     const job = readJob(this.#store, jid)
-    return job?.load && { load: job.load, minions: job.minions }
+    return job?.load && { ...job, load: job.load, ...this.#endOf(jid) }
   }
 
   /** The jobs of a batch by the same user, but the one that has its jid. */
@@ -162,11 +217,12 @@ export class JobCache {
 
   /** Returns by minion id. */
   returns(jid: string): Map<string, Fields> {
-    const found = new Map<string, Fields>()
-    for (const { key, value } of this.#store.entries(under('ret', jid))) {
-      if (isFields(value)) found.set(String(key[2]), value)
-    }
-    return found
+    return new Map(this.eachReturn(jid))
+  }
+
+  *eachReturn(jid: string): Generator<[id: string, ret: Fields]> {
+    for (const { key, value } of this.#store.entries(under('ret', jid)))
+      if (isFields(value)) yield [String(key[2]), value]
   }
 
   /** One return; undefined if that minion has not returned. */
@@ -175,24 +231,87 @@ export class JobCache {
     return isFields(ret) ? ret : undefined
   }
 
-  /** Jobs, greatest jid first; with `before` only those with a lesser one. */
-  *list({
-    limit = Number.POSITIVE_INFINITY,
-    before,
-  }: {
-    limit?: number
-    before?: string
-  } = {}): Generator<CachedJob> {
-    const all = under('job')
-    let left = limit
-    for (const key of this.#store.keys(before ? { ...all, to: ['job', before] } : all, { reverse: true })) {
-      if (left <= 0) return
-      const jid = String(key[1])
-      const job = this.load(jid)
-      if (!job) continue
-      left--
-      yield { jid, ...job }
+  /** Jobs that fit, greatest jid first. */
+  *list(query: JobQuery = {}): Generator<ListedJob> {
+    let left = query.limit ?? Number.POSITIVE_INFINITY
+    if (left <= 0) return
+    for (const jid of candidates(this.#store, query)) {
+      const job = this.#store.glance(['job', jid]) // of its minions there may be many
+      const load = isFields(job) ? job.load : undefined
+      if (!isFields(load) || !matchesQuery(jid, load, query)) continue
+      yield { jid, load, ...this.#endOf(jid) }
+      if (--left <= 0) return
     }
+  }
+
+  /**
+   * Take over what another job cache had: what is here stays. Nothing is announced, or told to stores outside. Gives how
+   * many were new; their age counts from now.
+   */
+  async take(rows: readonly JobRow[]): Promise<{ jobs: number; returns: number }> {
+    return this.#store.change((records) => {
+      const taken = { jobs: 0, returns: 0 }
+      for (const row of rows) {
+        if (!records.has(['job', row.jid])) this.#start(records, row.jid, TAKEN)
+        if (row.kind === 'return') {
+          if (records.has(['ret', row.jid, row.id])) continue
+          records.put(['ret', row.jid, row.id], row.ret)
+          taken.returns++
+        } else {
+          const { jid, load, unknown } = row
+          const known = readJob(records, jid)
+          if (known?.load) continue
+          const minions = union(known?.minions ?? [], row.minions)
+          records.put(['job', jid], { load, minions, ...(unknown && { unknown }) })
+          putIndex(records, jid, load)
+          putWave(records, jid, load)
+          taken.jobs++
+        }
+      }
+      return taken
+    })
+  }
+
+  /** See {@link Store.backup}. */
+  backup(path: string): Promise<number> {
+    return this.#store.backup(path)
+  }
+
+  /** Bytes of the file that are in use: it keeps pages that are not. */
+  used(): number {
+    return this.#store.used()
+  }
+
+  /** Jobs of a store that was made before there was an index are put into it; what a repair has left is made whole. */
+  completeIndex(): Promise<void> {
+    return completeIndex(this.#store, this.#clock)
+  }
+
+  /** Ids of the jobs that were first heard of before a moment (milliseconds) and are not {@link settled}. */
+  unsettled(moment: number): string[] {
+    const since = Number(this.#store.get(['settled']) ?? 0)
+    const due = this.#store.entries({ from: ['age', since], to: ['age', moment] })
+    return [
+      ...Array.from(this.#store.keys(under('untold')), (key) => String(key[1])),
+      ...[...due].filter(({ value }) => value !== TAKEN).map(({ key }) => String(key[2])),
+    ]
+  }
+
+  /** What is to be said of minions that did not return was said of all jobs before that moment, but these. */
+  async settled(moment: number, untold: readonly string[] = []): Promise<void> {
+    await this.#store.change((records) => {
+      for (const key of [...records.keys(under('untold'))]) records.remove(key)
+      for (const jid of untold) records.put(['untold', jid], true)
+      records.put(['settled'], moment)
+    })
+  }
+
+  /** Tell the stores outside of minions that have not returned. Of one that has, nothing is told. */
+  async sendMissing(jid: string, rets: readonly Fields[]): Promise<void> {
+    await this.#tell((records) => {
+      for (const ret of rets)
+        if (!records.has(['ret', jid, String(ret.id)])) this.#send(records, { kind: 'return', ret })
+    })
   }
 
   /** Ids of the jobs that {@link expire} would remove. */
@@ -203,13 +322,25 @@ export class JobCache {
 
   /** Remove jobs that were first heard of before `olderThan`, with their returns. Gives how many. */
   async expire(olderThan: Date): Promise<number> {
-    const old = agesBefore(olderThan)
     let removed = 0
-    for (;;) {
-      const count = await this.#store.change((records) => removeJobs(records, old))
-      removed += count
-      if (count < JOBS_AT_ONCE) return removed
-    }
+    for await (const _ of removeJobs(this.#store, { ages: agesBefore(olderThan) })) removed++
+    return removed
+  }
+
+  /**
+   * Remove the oldest jobs, with their returns, until no more than `most` bytes are in use. Those that may still run stay,
+   * and those of which something is on its way to a store outside. Gives the ids of those that went.
+   */
+  async *trim(most: number): AsyncGenerator<string> {
+    const goOn = () => this.used() > most
+    if (!goOn()) return
+    const owed = this.outbox.jids()
+    const now = this.#clock.now()
+    yield* removeJobs(this.#store, {
+      ages: under('age'),
+      goOn,
+      spare: (records, jid, ms) => owed.has(jid) || isUnderWay(records, jid, ms, now),
+    })
   }
 
   close(): Promise<void> {
@@ -225,20 +356,41 @@ export class JobCache {
     return undefined
   }
 
-  #start(records: StoreChange, jid: string): void {
+  #send(records: StoreChange, parcel: Parcel): void {
+    const targets = parcel.kind === 'return' ? this.#sinks : this.#loadSinks
+    Outbox.put(records, targets, [parcel], this.#clock.now())
+  }
+
+  #endOf(jid: string): Pick<CachedJob, 'endtime'> {
+    const end = this.#endTimes ? this.#store.get(['end', jid]) : undefined
+    return typeof end === 'number' ? { endtime: new Date(end).toISOString() } : {}
+  }
+
+  /** A change that may have something for stores outside. */
+  async #tell<T>(change: (records: StoreChange) => T): Promise<T> {
+    const result = await this.#store.change(change)
+    if (this.#loadSinks.length > 0) this.#onQueued()
+    return result
+  }
+
+  #start(records: StoreChange, jid: string, how: true | typeof TAKEN = true): void {
     records.put(['job', jid], { minions: [] })
-    records.put(['age', this.#clock.now(), jid], true)
+    records.put(['age', this.#clock.now(), jid], how)
   }
 }
 
 function readJob(
   records: Pick<StoreChange, 'get'>,
   jid: string,
-): { load?: Fields; minions: readonly string[] } | undefined {
+): (Omit<CachedJob, 'jid' | 'load'> & { load?: Fields }) | undefined {
   const job = records.get(['job', jid])
   if (!isFields(job)) return undefined
-  const { load, minions } = job
-  return { ...(isFields(load) && { load }), minions: Array.isArray(minions) ? minions.map(String) : [] }
+  const { load, minions, unknown } = job
+  return {
+    ...(isFields(load) && { load }),
+    minions: Array.isArray(minions) ? minions.map(String) : [],
+    ...(Array.isArray(unknown) && { unknown: unknown.map(String) }),
+  }
 }
 
 function union(first: readonly string[], second: readonly string[]): string[] {
@@ -260,20 +412,4 @@ const agesBefore = (moment: Date): KeyRange => ({ from: ['age'], to: ['age', mom
 function putWave(records: StoreChange, jid: string, load: object): void {
   const batch = batchOf(jid, load)
   if (batch !== undefined && isJid(batch)) records.put(['wave', batch, jid], true)
-}
-
-function removeJobs(records: StoreChange, old: KeyRange): number {
-  let count = 0
-  for (const key of records.keys(old)) {
-    if (count === JOBS_AT_ONCE) break
-    const jid = String(key[2])
-    if (!removeBatch(records, jid)) continue
-    for (const ret of [...records.keys(under('ret', jid))]) records.remove(ret)
-    for (const start of [...records.keys(under('start', jid))]) records.remove(start)
-    for (const due of [...records.keys(under('unannounced', jid))]) records.remove(due)
-    records.remove(['job', jid])
-    records.remove(key)
-    count++
-  }
-  return count
 }

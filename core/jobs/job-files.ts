@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MinionId } from '../base/minion-id.ts'
+import { timeText } from '../base/time-text.ts'
 import { encodeLocal } from '../codec/index.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { CachedJob } from './job-cache.ts'
@@ -44,6 +45,10 @@ export async function writeReturnFiles(
   await write(folder, 'return.p', encodeLocal({ return: value, retcode, success }))
   if (typeof out === 'string') await write(folder, 'out.p', encodeLocal(out))
 }
+
+/** Write when the last return came. */
+export const writeEndTime = (place: Place, jid: string, time: Date): Promise<void> =>
+  write(folderOf(place, jid), 'endtime', timeText(time.toISOString()))
 
 export async function removeJobFiles(place: Place, jid: string): Promise<void> {
   await rm(folderOf(place, jid), { recursive: true, force: true })

@@ -36,12 +36,20 @@ export type GivenUp =
   | 'no-key'
   /** It did not answer `saltutil.find_job`. */
   | 'no-response'
+  /** It did not answer, and a key of that name was denied. */
+  | 'key-denied'
   /** It did not answer, and its connection to the publish port is lost. */
   | 'not-connected'
-  /** It answered that it does not run the job, and has not returned. */
+  /** It answered twice that it does not run the job, and has not returned. */
   | 'not-running'
   /** There was no master that could have asked it. */
   | 'master-gone'
+
+/**
+ * Milliseconds: the answer that a job does not run may overtake its return, which a Python minion sends from another
+ * process. Who answers so is asked again after this.
+ */
+export const OVERTAKEN_MS = 500
 
 export type JobSignal =
   /** The minion says that the job runs: by a receipt, a row, or when asked. */
@@ -49,7 +57,7 @@ export type JobSignal =
   /** The minion says that the job waits for its turn. */
   | { readonly type: 'received' }
   | { readonly type: 'returned'; readonly success: boolean; readonly retcode: number }
-  | { readonly type: 'given-up'; readonly why: GivenUp; readonly jid: string }
+  | { readonly type: 'given-up'; readonly why: GivenUp; readonly id: string; readonly jid: string }
 
 const RETURNED: readonly JobState[] = ['returned', 'failed']
 const UNDER_WAY: readonly JobState[] = ['published', 'received', 'started']
@@ -93,14 +101,14 @@ function afterReturn({ success, retcode }: Extract<JobSignal, { type: 'returned'
 
 function givenUp(
   { state: before }: JobStatus,
-  { why, jid }: Extract<JobSignal, { type: 'given-up' }>,
+  { why, id, jid }: Extract<JobSignal, { type: 'given-up' }>,
 ): JobStatus {
   const state = stateWithout(before, why)
   const reason = `${WHY[why]}${LAST_HEARD[before] ?? ''}`
   const lines = [
     `Minion did not return. [${BRACKETS[why]}]`,
     `State: ${state}. ${reason}`,
-    ...HINTS[why](jid),
+    ...HINTS[why](jid, id),
   ]
   return { state, why: reason, advice: lines.join('\n') }
 }
@@ -108,12 +116,14 @@ function givenUp(
 function stateWithout(before: JobState, why: GivenUp): JobState {
   if (why === 'no-key') return 'key_not_accepted'
   if (why === 'not-connected') return 'not_connected'
-  return why === 'no-response' && before !== 'published' ? 'timed_out' : 'unknown'
+  const isSilent = why === 'no-response' || why === 'key-denied'
+  return isSilent && before !== 'published' ? 'timed_out' : 'unknown'
 }
 
-/** The first two are Salt's, which scripts look for. */
+/** The first three are Salt's, which scripts look for. */
 const BRACKETS: Record<GivenUp, string> = {
   'no-response': 'No response',
+  'key-denied': 'No response',
   'not-connected': 'Not connected',
   'not-running': 'Not running',
   'no-key': 'No accepted key',
@@ -122,6 +132,8 @@ const BRACKETS: Record<GivenUp, string> = {
 
 const WHY: Record<GivenUp, string> = {
   'no-response': 'It did not answer when it was asked about the job.',
+  'key-denied':
+    'It did not answer when it was asked about the job, and a host of that name with another key than the accepted one was denied.',
   'not-connected': 'It was connected to this master, and is no longer.',
   'not-running': 'It answers that it does not run the job, and no return of it is known.',
   'no-key': 'The master has no accepted key of that name.',
@@ -134,22 +146,25 @@ const LAST_HEARD: Partial<Record<JobState, string>> = {
 }
 
 const lookUp = (jid: string) => [
-  'The job may still finish there. Look it up later:',
-  '',
-  `salt-run jobs.lookup_jid ${jid} missing=True`,
+  `The job may still finish there. Look it up later: salt-run jobs.lookup_jid ${jid} missing=True`,
 ]
 
-const HINTS: Record<GivenUp, (jid: string) => readonly string[]> = {
+const HINTS: Record<GivenUp, (jid: string, id: string) => readonly string[]> = {
   'no-response': (jid) => [
     'It may be down, cut off or overloaded: see whether salt-minion runs there, and its log.',
     ...lookUp(jid),
+  ],
+  'key-denied': (_, id) => [
+    `Either it is down, or it has got a new key, or another host uses its id: compare the fingerprints (salt-key -f ${id}).`,
+    `A new key is accepted with salt-key -a ${id} --include-denied.`,
   ],
   'not-connected': (jid) => [
     'See whether the host is up, salt-minion runs there, and both ports of the master are reached from it.',
     ...lookUp(jid),
   ],
   'not-running': () => [
-    'It never got the job, or was restarted meanwhile: see its log, then run the job again if that does no harm.',
+    'It never got the job, or the job was killed there, or the minion was restarted meanwhile: see its log,',
+    'then run the job again if that does no harm.',
   ],
   'no-key': () => ['See salt-key -L: a key that waits there is accepted with salt-key -a.'],
   'master-gone': (jid) => ['See whether salt-master runs, and its log.', ...lookUp(jid)],

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Value } from '../codec/index.ts'
 import { openStore, type Store, type StoreOptions, under } from '../store/index.ts'
 import { type Fields, isFields } from './records.ts'
 
@@ -38,11 +39,16 @@ export class MinionData {
   }
 
   grains(id: string): Fields | undefined {
-    return this.#read('grains', id)
+    return asFields(this.#store.get(['grains', id]))
   }
 
   pillar(id: string): Fields | undefined {
-    return this.#read('pillar', id)
+    return asFields(this.#store.get(['pillar', id]))
+  }
+
+  /** As `grains` and `pillar`, for a look at a few of many facts: each is decoded when it is looked at. Not to be passed on. */
+  glance(kind: keyof MinionFacts, id: string): Fields | undefined {
+    return asFields(this.#store.glance([kind, id]))
   }
 
   /** Ids of minions of which grains are known, in order. */
@@ -60,9 +66,6 @@ export class MinionData {
   close(): Promise<void> {
     return this.#store.close()
   }
-
-  #read(kind: 'grains' | 'pillar', id: string): Fields | undefined {
-    const facts = this.#store.get([kind, id])
-    return isFields(facts) ? facts : undefined
-  }
 }
+
+const asFields = (facts: Value | undefined): Fields | undefined => (isFields(facts) ? facts : undefined)

@@ -5,6 +5,8 @@ import type { MasterConfig } from '../config/index.ts'
 export const jobCacheDirectory = (config: MasterConfig): string => join(config.cachedir, 'job_cache')
 export const minionDataDirectory = (config: MasterConfig): string => join(config.cachedir, 'minion_data')
 export const replayDirectory = (config: MasterConfig): string => join(config.cachedir, 'replays')
+/** What of events is on its way to `event_return`. */
+export const eventOutboxDirectory = (config: MasterConfig): string => join(config.cachedir, 'event_outbox')
 
 /** Ids of the minions that are connected, as JSON; written by the publisher. */
 export const connectedFile = (config: MasterConfig): string => join(config.cachedir, 'connected.json')

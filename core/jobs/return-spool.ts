@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { SaltError } from '../base/errors.ts'
 import type { Value } from '../codec/index.ts'
 import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../store/index.ts'
+import { Outbox } from './outbox.ts'
+import { targetsOf, targetText } from './outbox-target.ts'
 import { checkJid, type Fields, isFields } from './records.ts'
 
 /** A return on its way to a master. */
@@ -15,6 +17,15 @@ export interface SpooledReturn {
   readonly job?: Fields
 }
 
+export interface ReturnSpoolOptions extends StoreOptions {
+  /** Returners that get every return (the minion's option `return`). */
+  readonly returners?: unknown
+}
+
+/** Targets of the returners that a job names (`--return`). */
+export const returnersOf = (job: Fields | undefined): string[] =>
+  targetsOf(job?.ret, { config: job?.ret_config, kwargs: job?.ret_kwargs }).map(targetText)
+
 /** A return on disk. Its content is read when it is asked for, so that a long outage does not fill the memory. */
 export interface SpoolEntry extends SpooledReturn {
   /** Place in the spool; of use to the spool only. */
@@ -23,14 +34,17 @@ export interface SpoolEntry extends SpooledReturn {
 
 /**
  * The minion's returns between the end of a job and the master's acknowledgement. Keys: `['ret', jid, n]`, since one
- * job may leave several returns. Job processes may add while the minion's main process has it open.
+ * job may leave several returns; and those of {@link Outbox}, for what its returners write. Job processes may add while
+ * the minion's main process has it open.
  */
 export class ReturnSpool {
   readonly #store: Store | undefined
+  readonly #returners: unknown
+  readonly outbox: Outbox | undefined
 
   /** A spool that holds nothing and takes nothing, for programs that have none. */
   static empty(): ReturnSpool {
-    return new ReturnSpool(undefined)
+    return new ReturnSpool(undefined, undefined)
   }
 
   /** The file inside `directory`. */
@@ -39,12 +53,14 @@ export class ReturnSpool {
   }
 
   /** @throws SaltError STORE_FAILED */
-  static open(directory: string, options?: StoreOptions): ReturnSpool {
-    return new ReturnSpool(openStore(ReturnSpool.path(directory), options))
+  static open(directory: string, { returners, ...options }: ReturnSpoolOptions = {}): ReturnSpool {
+    return new ReturnSpool(openStore(ReturnSpool.path(directory), options), returners)
   }
 
-  private constructor(store: Store | undefined) {
+  private constructor(store: Store | undefined, returners: unknown) {
     this.#store = store
+    this.#returners = returners
+    this.outbox = store && new Outbox(store)
   }
 
   /** Resolves when the return is on disk. Rejects with STORE_FAILED if it cannot be, INVALID_ARGUMENTS for a bad jid. */
@@ -55,6 +71,8 @@ export class ReturnSpool {
       const [last] = records.keys(under('ret', jid), { reverse: true })
       const free = ['ret', jid, last ? Number(last[2]) + 1 : 0]
       records.put(free, { ret, master, job })
+      const { cmd, ...record } = ret
+      Outbox.put(records, this.#targets(job), [{ kind: 'return', ret: record }], Date.now())
       return free
     })
     return entryOf(store, key)
@@ -64,6 +82,11 @@ export class ReturnSpool {
   pending(): SpoolEntry[] {
     const store = this.#store
     return store ? Array.from(store.keys(under('ret')), (key) => entryOf(store, key)) : []
+  }
+
+  /** How many have not been acknowledged. */
+  get size(): number {
+    return this.#store?.count(under('ret')) ?? 0
   }
 
   /** The master has it: forget it. */
@@ -80,6 +103,11 @@ export class ReturnSpool {
 
   async close(): Promise<void> {
     await this.#store?.close()
+  }
+
+  /** Of the job and of the configuration. */
+  #targets(job: Fields | undefined): string[] {
+    return [...new Set([...returnersOf(job), ...targetsOf(this.#returners).map(targetText)])]
   }
 
   #opened(): Store {

@@ -1,60 +1,110 @@
-/** Runners in the background, each a file in Salt's form: `<cachedir>/proc/<jid>` (wire protocol §13). */
+/**
+ * Runners and wheel functions in processes of their own, each a file in Salt's form: `<cachedir>/proc/<jid>` (wire protocol
+ * §13). A file outlives its process where the end has not been stored or told; `lost-runs` does so then.
+ */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileAtomic } from '../base/atomic-file.ts'
+import { fillFileAtomic } from '../base/atomic-file.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { isJid } from './jid.ts'
 import { isFields } from './records.ts'
+import type { RunReturn } from './stored-run.ts'
 
-export interface RunningRun {
+interface RunningRun {
   readonly jid: string
   readonly fun: string
   readonly user: string
   readonly pid: number
 }
 
+/** Besides what Salt's files have. */
+export interface OwnRun extends RunningRun {
+  readonly fun_args: readonly unknown[]
+  /** What it returns belongs in the job cache. */
+  readonly store: boolean
+  /** In a session of its own: all processes of the group with its number are its own. */
+  readonly detached: boolean
+  /** What is still to be stored, or told. */
+  readonly ended?: RunReturn
+}
+
+export interface RunFile {
+  /** Write down more. */
+  add(more: Partial<OwnRun>): Promise<void>
+  forget(): Promise<void>
+}
+
+/** What is in a file. Those of Salt's own programs have no `born`. */
+export interface NotedRun extends OwnRun {
+  /** When the process began, since its number may be given to another one. */
+  readonly born?: string
+  readonly path: string
+  readonly alive: boolean
+}
+
 type Place = Pick<MasterConfig, 'cachedir'>
 
 const folderOf = ({ cachedir }: Place): string => join(cachedir, 'proc')
 
-/** Note down that one runs; what is given forgets it. */
-export async function noteRun(place: Place, run: RunningRun): Promise<() => Promise<void>> {
-  const path = join(folderOf(place), run.jid)
-  await mkdir(folderOf(place), { recursive: true, mode: 0o700 })
-  await writeFileAtomic(path, encodeLocal(run), { mode: 0o600 })
-  return () => rm(path, { force: true })
+/** Note down that one runs in this process. */
+export async function noteRun(place: Place, run: Omit<OwnRun, 'pid'>): Promise<RunFile> {
+  const folder = folderOf(place)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const born = await bornAt(process.pid)
+  const noted = { ...run, pid: process.pid, ...(born !== undefined && { born }) }
+  const path = join(folder, run.jid)
+  const add = (more: Partial<OwnRun>) =>
+    fillFileAtomic(path, (file) => file.writeFile(encodeLocal({ ...noted, ...more })), {
+      durable: more.ended !== undefined,
+    })
+  await add({})
+  return { add, forget: () => rm(path, { force: true }) }
 }
 
-/** Those that run. Files of processes that are gone are removed. */
-export async function runningRuns(place: Place): Promise<RunningRun[]> {
+/** Those that run. */
+export async function runningRuns(place: Place): Promise<NotedRun[]> {
+  return (await notedRuns(place)).filter(({ alive }) => alive)
+}
+
+/** All that are written down. Files that cannot be read are removed. */
+export async function notedRuns(place: Place): Promise<NotedRun[]> {
   const folder = folderOf(place)
   const names = await readdir(folder).catch(() => [])
-  const found: RunningRun[] = []
+  const found: NotedRun[] = []
   for (const name of names.filter(isJid).sort()) {
     const path = join(folder, name)
     const run = await readRun(path)
-    if (run && isAlive(run.pid)) found.push(run)
+    if (run) found.push(run)
     else await rm(path, { force: true })
   }
   return found
 }
 
-async function readRun(path: string): Promise<RunningRun | undefined> {
+async function readRun(path: string): Promise<NotedRun | undefined> {
   try {
-    const run = decode(await readFile(path))
-    if (!isFields(run)) return undefined
-    const { jid, fun, user, pid } = run
-    return { jid: String(jid), fun: String(fun), user: String(user), pid: Number(pid) }
+    const noted = decode(await readFile(path))
+    if (!isFields(noted)) return undefined
+    const { jid, fun, user, fun_args, store, detached, ended } = noted
+    const pid = Number(noted.pid)
+    const born = typeof noted.born === 'string' ? noted.born : undefined
+    const now = Number.isInteger(pid) && pid > 0 ? await bornAt(pid) : undefined
+    return {
+      ...{ jid: String(jid), fun: String(fun), user: String(user), pid, path },
+      ...{ fun_args: Array.isArray(fun_args) ? fun_args : [], store: store === true },
+      detached: detached === true,
+      ...(born !== undefined && { born }),
+      ...(isFields(ended) && { ended: ended as unknown as RunReturn }),
+      alive: now !== undefined && (born === undefined || born === now),
+    }
   } catch {
     return undefined
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return Number.isInteger(pid) && pid > 0 && process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+/** When a process began, in the clock ticks of its host; undefined if it is over. */
+async function bornAt(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  const [state, ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
+  return state === undefined || state === 'Z' ? undefined : fields[18]
 }

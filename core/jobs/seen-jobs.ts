@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { openStore, type Store, type StoreChange, type StoreOptions, under } from '../store/index.ts'
+import {
+  openStore,
+  type Store,
+  type StoreChange,
+  type StoreOptions,
+  type StoreReader,
+  under,
+} from '../store/index.ts'
 
 /** A publication, as far as it tells a replay. */
 export interface SeenPublication {
@@ -24,6 +31,8 @@ const FORGET_AT_ONCE = 20
  */
 export class SeenJobs {
   readonly #store: Store
+  /** Jobs that could not be stored. */
+  readonly #unstored = new Set<string>()
 
   /** The file inside `directory`. */
   static path(directory: string): string {
@@ -46,13 +55,30 @@ export class SeenJobs {
    */
   async accept({ keyDigest, serial, jid, now }: SeenPublication): Promise<boolean> {
     return this.#store.change((records) => {
-      if (records.has(['jid', jid]) || isBehind(records, keyDigest, serial)) return false
+      if (this.#knows(records, { keyDigest, serial, jid })) return false
       records.put(['jid', jid], true)
       records.put(['age', now, jid], true)
       forgetJids(records, now - KEEP_JIDS)
       if (serial !== undefined) keepSerial(records, keyDigest, { serial, at: now })
       return true
     })
+  }
+
+  /**
+   * The same while nothing can be stored: remembered only until this program ends. For what may run again then if
+   * somebody has recorded it.
+   */
+  acceptUnstored(publication: SeenPublication): boolean {
+    if (this.#knows(this.#store, publication)) return false
+    this.#unstored.add(publication.jid)
+    return true
+  }
+
+  #knows(
+    records: StoreReader,
+    { keyDigest, serial, jid }: Pick<SeenPublication, 'keyDigest' | 'serial' | 'jid'>,
+  ): boolean {
+    return records.has(['jid', jid]) || this.#unstored.has(jid) || isBehind(records, keyDigest, serial)
   }
 
   close(): Promise<void> {
@@ -65,10 +91,10 @@ interface LastSerial {
   readonly at: number
 }
 
-const lastSerial = (records: StoreChange, keyDigest: string) =>
+const lastSerial = (records: StoreReader, keyDigest: string) =>
   records.get(['serial', keyDigest]) as LastSerial | undefined
 
-function isBehind(records: StoreChange, keyDigest: string, serial: number | undefined): boolean {
+function isBehind(records: StoreReader, keyDigest: string, serial: number | undefined): boolean {
   const last = lastSerial(records, keyDigest)
   return serial !== undefined && last !== undefined && serial <= last.serial
 }

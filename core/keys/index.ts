@@ -1,10 +1,11 @@
-export { isBlacklisted, matchesWhole } from './acl-users.ts'
+export { byPersonOnly, isApiClient } from './api-clients.ts'
 export { eventGroup } from './event-group.ts'
 export { type Invite, Invites } from './invites.ts'
 export {
   auditEntry,
   type ChangedBy,
   KeyAudit,
+  type KeyAuditEntry,
   type Operator,
   operator,
 } from './key-audit.ts'
@@ -26,3 +27,4 @@ export { createKeyPolicy, type KeyPolicy, type PolicySettings } from './policy.t
 export { RootKeys, readRootKey, writeRootKeys } from './root-key.ts'
 export { rotationFlag } from './rotation.ts'
 export { SessionKeys } from './session-keys.ts'
+export { groupsOf } from './users.ts'

@@ -17,8 +17,8 @@ export interface Operator {
   readonly sudo_user?: string
 }
 
-/** A line of the audit log. `from` and `to` are missing where there is no key before or afterwards. */
-export interface AuditEntry extends Partial<Operator> {
+/** A line of the audit log of keys. `from` and `to` are missing where there is no key before or afterwards. */
+export interface KeyAuditEntry extends Partial<Operator> {
   readonly act: string
   /** Of a minion, or of an invitation. */
   readonly id: string
@@ -51,7 +51,7 @@ export function actOf({ to }: Pick<KeyChange, 'to'>): 'accept' | 'pend' | 'rejec
   }
 }
 
-export const auditEntry = (change: KeyChange, by: ChangedBy, hash: string): AuditEntry => ({
+export const auditEntry = (change: KeyChange, by: ChangedBy, hash: string): KeyAuditEntry => ({
   act: actOf(change),
   id: change.id,
   ...(change.from && { from: change.from }),
@@ -59,6 +59,9 @@ export const auditEntry = (change: KeyChange, by: ChangedBy, hash: string): Audi
   fingerprint: fingerprint(change.pem, hash),
   by,
 })
+
+/** Never rejects. */
+export type PassOn = (entries: readonly KeyAuditEntry[], who: Operator) => Promise<void>
 
 /**
  * The log of all changes of keys: JSON lines, mode 0600, whole lines appended at once, on disk when the promise
@@ -68,15 +71,19 @@ export class KeyAudit {
   readonly #path: string
   readonly #who: Operator
   readonly #complain: (problem: string) => void
+  readonly #passOn: PassOn
 
-  constructor(path: string, who: Operator, complain: (problem: string) => void) {
+  /** `passOn` writes it down where everything is that anybody does. */
+  constructor(path: string, who: Operator, complain: (problem: string) => void, passOn: PassOn) {
     this.#path = path
     this.#who = who
     this.#complain = complain
+    this.#passOn = passOn
   }
 
-  async record(entries: readonly AuditEntry[]): Promise<void> {
+  async record(entries: readonly KeyAuditEntry[]): Promise<void> {
     if (entries.length === 0) return
+    const passedOn = this.#passOn(entries, this.#who)
     const time = new Date().toISOString()
     const lines = entries.map((entry) => `${JSON.stringify({ time, ...this.#who, ...entry })}\n`)
     try {
@@ -87,6 +94,7 @@ export class KeyAudit {
         `Done, but not written to the audit log of keys (key_audit_log): ${what}: ${messageOf(error)}`,
       )
     }
+    await passedOn
   }
 }
 

@@ -1,5 +1,6 @@
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { SignatureRequest } from '../author/master.ts'
 import { createFileExclusive, writeFileAtomic } from '../base/atomic-file.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { readIfThere } from '../base/read-if-there.ts'
@@ -47,18 +48,6 @@ export async function generateKeyFiles(files: KeyPairFiles): Promise<MadeKeyPair
     for (const path of paths) await chown(path, owner.uid, owner.gid)
   }
   return { paths, fingerprint: fingerprint(key.publicKey.pem, hash), made }
-}
-
-export interface SignatureRequest {
-  /** The signing key; by default that of the configuration (`master_sign_key_name`). */
-  readonly priv?: string | undefined
-  /** The key to sign; by default the master's. */
-  readonly pub?: string | undefined
-  /** The folder of the signature; by default `pki_dir`. */
-  readonly signaturePath?: string | undefined
-  /** Make the signing key if there is none. */
-  readonly autoCreate?: boolean
-  readonly keysize?: number | undefined
 }
 
 type Config = Pick<

@@ -2,6 +2,7 @@ import { SaltError } from '../base/errors.ts'
 import { fnmatch } from '../base/fnmatch.ts'
 import { isMinionId, type MinionId, parseMinionId } from '../base/minion-id.ts'
 import { PublicKey } from '../crypto/index.ts'
+import { isApiClient } from './api-clients.ts'
 import { type Decision, decide, type Verdict } from './decision.ts'
 import type { JoinAnswer } from './invites.ts'
 import { KeyFiles, type KeyState, keyStates } from './key-files.ts'
@@ -53,14 +54,17 @@ const COUNT_MS = 1000
  */
 export class KeyStore {
   readonly #files: KeyFiles
+  readonly #apiClients: readonly string[]
   readonly #accepted = new Map<MinionId, { stamp: string; key: PublicKey | undefined }>()
   /** Pending keys, with those that are being filed. Counted anew at times, since others file and delete too. */
   #pending = 0
   #counting: Promise<void> | undefined
   #countedUntil = 0
 
-  constructor(pkiDir: string) {
+  /** `apiClients`: shell patterns of ids that are no minions. */
+  constructor(pkiDir: string, apiClients: readonly string[] = []) {
     this.#files = new KeyFiles(pkiDir)
+    this.#apiClients = apiClients
   }
 
   /** The state that decides; undefined if there is no key. Denied keys are extra: see `list`. */
@@ -85,6 +89,12 @@ export class KeyStore {
     if (state) return this.#files.list(state)
     const lists = keyStates.map(async (each) => [each, await this.#files.list(each)])
     return Object.fromEntries(await Promise.all(lists))
+  }
+
+  /** Minions whose key is accepted, in order: not those who are clients of the API. */
+  async minions(): Promise<MinionId[]> {
+    const ids = await this.#files.list('accepted')
+    return this.#apiClients.length === 0 ? ids : ids.filter((id) => !isApiClient(id, this.#apiClients))
   }
 
   /** The accepted key of a minion. Synchronous and cheap: it is asked for with every request. */

@@ -46,13 +46,15 @@ export class MinionKeys {
 
   /** The master's key. All masters of one minion share it, as in Salt, so the address does not matter. */
   master(_address?: string): KnownMasterKey {
-    const path = join(this.#pkiDir, 'minion_master.pub')
-    return {
-      read: () => readPublicKey(path),
-      write: (key) => writeFileAtomic(path, `${key.pem}\n`, { mode: 0o644 }),
-    }
+    return knownMasterKey(join(this.#pkiDir, 'minion_master.pub'))
   }
 }
+
+/** In this file. */
+export const knownMasterKey = (path: string): KnownMasterKey => ({
+  read: () => readPublicKey(path),
+  write: (key) => writeFileAtomic(path, `${key.pem}\n`, { mode: 0o644 }),
+})
 
 async function readSigningKey(config: Config): Promise<PublicKey | undefined> {
   if (!config.verify_master_pubkey_sign) return undefined

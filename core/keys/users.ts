@@ -28,13 +28,38 @@ export async function findUser(name: string): Promise<LocalUser | undefined> {
   }
 }
 
-/** Ids of the groups of this host, with the names of their members, primary ones included. */
+/** The groups of this host, with the names of their members, primary ones included. */
+async function groups(): Promise<
+  { readonly name: string; readonly gid: number; readonly members: Set<string> }[]
+> {
+  const lines = (await readFile('/etc/group', 'utf8').catch(() => ''))
+    .split('\n')
+    .map((line) => line.split(':'))
+  const users = await listUsers()
+  return lines.flatMap(([name, , gid, members = '']) => {
+    if (!name || !gid) return []
+    const primary = [...users].filter(([, user]) => user.gid === Number(gid)).map(([user]) => user)
+    return [{ name, gid: Number(gid), members: new Set([...members.split(',').filter(Boolean), ...primary]) }]
+  })
+}
+
+/** Ids of the groups of this host, with the names of their members. */
 export async function listGroups(): Promise<Map<number, ReadonlySet<string>>> {
-  const lines = (await readFile('/etc/group', 'utf8').catch(() => '')).split('\n')
-  const groups = new Map<number, Set<string>>()
-  for (const [, , gid, members = ''] of lines.map((line) => line.split(':'))) {
-    if (gid) groups.set(Number(gid), new Set(members.split(',').filter(Boolean)))
+  return new Map((await groups()).map(({ gid, members }) => [gid, members]))
+}
+
+/** Names of the members of a group of this host; those a directory service adds are not listed. */
+export async function membersOf(group: string): Promise<string[]> {
+  return (await groups()).filter(({ name }) => name === group).flatMap(({ members }) => [...members])
+}
+
+/** Names of the groups of a user of this host or of its directory service. */
+export async function groupsOf(user: string): Promise<string[]> {
+  if ((await listUsers()).has(user))
+    return (await groups()).filter(({ members }) => members.has(user)).map(({ name }) => name)
+  try {
+    return (await run('id', ['-Gn', '--', user])).stdout.split(/\s+/).filter(Boolean)
+  } catch {
+    return []
   }
-  for (const [name, { gid }] of await listUsers()) groups.get(gid)?.add(name)
-  return groups
 }

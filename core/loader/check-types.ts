@@ -1,6 +1,6 @@
 import type { JsonSchema, Params } from '../author/params.ts'
 import { hasType } from './coerce.ts'
-import { type Check, refusal, show, unionDemand } from './validate.ts'
+import { type Check, refusal, show, typeDemand, unionDemand } from './validate.ts'
 
 /**
  * The check of parameters that came from another host: types, ranges, lengths and shapes, in the words of `makeCheck`.
@@ -31,7 +31,7 @@ function findWrong(value: unknown, schema: JsonSchema, path: readonly string[]):
     return anyOf.some((member: JsonSchema) => !findWrong(value, member, path))
       ? undefined
       : wrong(unionDemand(anyOf))
-  if (typeof type === 'string' && !hasType(value, { type })) return wrong(`must be ${type}`)
+  if (typeof type === 'string' && !hasType(value, { type })) return wrong(typeDemand([type]))
   if (Array.isArray(members) && members.every((member) => typeof member === 'string'))
     return (members as unknown[]).includes(value)
       ? undefined

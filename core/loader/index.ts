@@ -1,5 +1,6 @@
 export { splitArguments } from './arguments.ts'
 export { callsOf, type PublishedCall, refusalsHere } from './check-call.ts'
+export { checkedValues } from './checked-values.ts'
 export { collectGrains } from './collect-grains.ts'
 export { createContext } from './context.ts'
 export type { Catalogue } from './describe.ts'
@@ -9,4 +10,5 @@ export { LOAD_MS, type Loader, type LoaderSettings, openLoader } from './loader.
 export { openGuardedLoader, probeFiles } from './probe.ts'
 export type { OnRow } from './rows.ts'
 export { maskArguments } from './secrets.ts'
-export { withWords } from './typed.ts'
+export { shownCall } from './shown-call.ts'
+export { Typed, withWords } from './typed.ts'

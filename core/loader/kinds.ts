@@ -32,7 +32,7 @@ const table = [
   functions('wheel', 'wheel', 'plugins/wheel'),
   functions('states', 'states'),
   functions('utils', 'utils'),
-  plugins('returners', 'returner'),
+  { ...plugins('returners', 'returner', {}, 'create'), builtIn: 'returners' },
   plugins(
     'outputters',
     'outputter',

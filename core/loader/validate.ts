@@ -68,7 +68,7 @@ function isRegExp(text: string): boolean {
   }
 }
 
-/** `'seconds' must be number, not "soon"`. Secret values are not shown. */
+/** `'seconds' must be a number, not "soon"`. Secret values are not shown. */
 function sentence(
   errors: readonly ErrorObject[],
   values: Readonly<Record<string, unknown>>,
@@ -104,14 +104,19 @@ function demand(error: ErrorObject): string {
   if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.map(show).join(', ')}`
   if (additionalProperty !== undefined) return `must not have the key ${show(additionalProperty)}`
   if (error.keyword === 'anyOf') return unionDemand((error.parentSchema?.anyOf ?? []) as JsonSchema[])
+  if (error.keyword === 'type') return typeDemand([error.params.type as string | string[]].flat())
   return error.message ?? 'is not valid'
 }
 
 /** What a value has to be that may be one of several. */
 export function unionDemand(members: readonly JsonSchema[]): string {
   const types = new Set(members.flatMap(({ type }) => (typeof type === 'string' ? type : [])))
-  return `must be ${types.size > 0 ? [...types].join(' or ') : 'one of the accepted forms'}`
+  return types.size > 0 ? typeDemand([...types]) : 'must be one of the accepted forms'
 }
+
+/** `must be a number or an array` */
+export const typeDemand = (types: readonly string[]): string =>
+  `must be ${types.map((type) => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`)).join(' or ')}`
 
 /** A value in a sentence. */
 export function show(value: unknown): string {

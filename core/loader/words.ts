@@ -48,12 +48,20 @@ export function parseWords(words: readonly unknown[], noParse: readonly string[]
   return { args, kwargs: Object.fromEntries(kwargs) }
 }
 
-/** Arguments of several functions: the words between lone separators. Missing lists are empty. */
+/**
+ * Arguments of several functions: the words between lone separators, if that gives each function its own; otherwise
+ * separators part within words, too (`'cat /etc/hosts',,foo`). Missing lists are empty.
+ */
 export function splitWords(words: readonly string[], separator: string, functions: number): string[][] {
+  const lone = words.filter((word) => word === separator).length
   const lists: string[][] = [[]]
   for (const word of words) {
-    if (word === separator) lists.push([])
-    else lists.at(-1)?.push(word)
+    if (!word.includes(separator) || (lone === functions - 1 && word !== separator)) lists.at(-1)?.push(word)
+    else
+      for (const [index, part] of word.split(separator).entries()) {
+        if (index > 0) lists.push([])
+        if (part !== '') lists.at(-1)?.push(part)
+      }
   }
   while (lists.length < functions) lists.push([])
   return lists

@@ -130,7 +130,7 @@ function merged(refusals: readonly Refusal[]): Refusal[] {
 
 /** The sentence for who wanted the job. */
 export function refusedSentence(refusals: readonly Refusal[]): string {
-  const why = 'Nothing was sent, because no minion would run it'
+  const why = 'No command was sent, because no minion would run it'
   if (refusals.length === 1) return `${why}: ${refusals[0]?.reason}`
   return [
     `${why}:`,

@@ -3,6 +3,8 @@ import { messageOf } from '../base/errors.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { type Logger, openDaemonLog } from '../log/index.ts'
+import { type Meter, meterFor } from '../metrics/index.ts'
+import { jobTracer } from '../tracing/index.ts'
 import type { Verdict } from '../wire/catalogue.ts'
 import { collectAfterWork } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
@@ -14,6 +16,8 @@ export interface ChildPart {
   rotated(): void
   fire(tag: string, data: Record<string, unknown>): void
   take?(id: string, verdict: Verdict): void
+  /** Something was put into an outbox. */
+  queued?(): void
   close(): Promise<void>
 }
 
@@ -22,6 +26,8 @@ export interface ChildStart {
   readonly config: Extract<ToChild, { type: 'start' }>['config']
   readonly aesKeys: AesKeys
   readonly log: Logger
+  /** Counts, if anybody wants to know. */
+  readonly meter: Meter | undefined
 }
 
 export function tellSupervisor(message: FromChild): void {
@@ -32,6 +38,7 @@ export function tellSupervisor(message: FromChild): void {
 export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void {
   let part: ChildPart | undefined
   let aesKeys: AesKeys | undefined
+  let meter: Meter | undefined
 
   async function start({ name, config, aes }: Extract<ToChild, { type: 'start' }>): Promise<void> {
     process.title = `salt-master ${name}`
@@ -41,7 +48,8 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
       log.error(`A promise was rejected unseen: ${messageOf(error)}`),
     )
     try {
-      part = await open({ name, config, aesKeys, log })
+      meter = await meterFor(config, name)
+      part = await open({ name, config, aesKeys, log, meter })
       collectAfterWork()
       tellSupervisor({ type: 'ready' })
     } catch (error) {
@@ -49,8 +57,13 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     }
   }
 
+  async function tellMeasured(): Promise<void> {
+    tellSupervisor({ type: 'measured', snapshot: (await meter?.snapshot()) ?? {} })
+  }
+
   async function stop(): Promise<void> {
     await part?.close()
+    await (await jobTracer())?.flush()
     process.exit(0)
   }
 
@@ -58,9 +71,11 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     if (message.type === 'start') void start(message)
     else if (message.type === 'fire') part?.fire(message.tag, message.data)
     else if (message.type === 'verdict') part?.take?.(message.id, message.verdict)
+    else if (message.type === 'queued') part?.queued?.()
     else if (message.type === 'ping') tellSupervisor({ type: 'pong' })
+    else if (message.type === 'measure') void tellMeasured()
     else if (message.type === 'stop') void stop()
-    else {
+    else if (message.type === 'rotate') {
       aesKeys?.rotate(SymmetricKey.parse(message.aes), message)
       part?.rotated()
       tellSupervisor({ type: 'rotated' })

@@ -1,5 +1,7 @@
 import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { auditStorePath } from '../auth/audit/index.ts'
+import { tokenStoreFile } from '../auth/index.ts'
 import type { Log } from '../author/context.ts'
 import { makeDirectory } from '../base/directory.ts'
 import type { SaltError } from '../base/errors.ts'
@@ -42,7 +44,12 @@ export function checkStores(config: MasterConfig, log: Logger): Promise<() => Pr
       Catalogues.path(minionDataDirectory(config)),
       SessionKeys.path(config.cachedir),
       ReplayGuard.path(config),
+      ...[tokenStoreFile(config) ?? []].flat(),
+      auditStorePath(config),
     ],
     onDamage: damageTo(log),
+    onCrash: () =>
+      log.info('The last salt-master here did not end in order: its stores are looked at first.'),
+    onWait: (sentence) => log.warn(sentence),
   })
 }

@@ -2,6 +2,7 @@ import { tags } from '../events/index.ts'
 import { makeJobLoad } from '../wire/publication.ts'
 import type { JobWords } from '../wire/typed-words.ts'
 import { storeJob } from './jids.ts'
+import { narrowTarget } from './narrow-target.ts'
 import { showJob } from './python-view.ts'
 import type { WorkerRoom } from './room.ts'
 
@@ -25,14 +26,17 @@ export interface Issue {
   readonly missing: readonly string[]
   /** Which of the minions are perhaps not meant. */
   readonly unknown?: readonly string[]
+  /** Nobody but these minions may take it for themselves. */
+  readonly limited?: boolean
 }
 
-type Room = Pick<WorkerRoom, 'config' | 'fire' | 'jobs' | 'log' | 'nextJid' | 'publish'>
+type Room = Pick<WorkerRoom, 'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'nextJid' | 'publish'>
 
 /** Gives its jid; undefined if the one that is wanted is taken. Rejects with STORE_FAILED: then it must not be published. */
 export async function storeIssue(room: Room, issue: Issue, wanted?: string): Promise<string | undefined> {
   const load = { cmd: 'publish', ...shownOf(issue) }
-  const job = { load, minions: issue.minions, ...(wanted !== undefined && { wanted }) }
+  const { minions, unknown } = issue
+  const job = { load, minions, unknown, ...(wanted !== undefined && { wanted }) }
   const jid = await storeJob(room, job)
   if (jid) await showJob(room, jid, job)
   return jid
@@ -48,11 +52,18 @@ export async function publishIssue(room: Room, jid: string, issue: Issue): Promi
     ...(unknown.length > 0 && { unknown }),
   })
   room.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
+  room.meter?.count('salt_master_jobs_published', [])
   await room.publish(
-    makeJobLoad({ ...shownOf(issue), arg: issue.arg, jid }),
+    makeJobLoad({ ...shownOf(issue), ...sentTarget(issue), arg: issue.arg, jid }),
     BY_ID.has(tgtType) ? [...minions, ...missing] : undefined,
     issue.words,
   )
+}
+
+function sentTarget({ tgt, tgtType: tgt_type, extras, minions, limited }: Issue): object {
+  if (!limited || BY_ID.has(tgt_type)) return {}
+  const { delimiter } = extras
+  return narrowTarget({ tgt, tgt_type, ...(typeof delimiter === 'string' && { delimiter }) }, minions)
 }
 
 function shownOf({ fun, shownArg, tgt, ret, tgtType, user, extras }: Issue): Record<string, unknown> {

@@ -5,6 +5,8 @@ import type { WorkerRoom } from './room.ts'
 export interface NewJob {
   readonly load: Readonly<Record<string, unknown>>
   readonly minions: readonly string[]
+  /** Which of them are perhaps not meant. */
+  readonly unknown?: readonly string[] | undefined
   /** An id the client asks for. */
   readonly wanted?: string
 }
@@ -15,10 +17,10 @@ export interface NewJob {
  */
 export async function storeJob(
   room: Pick<WorkerRoom, 'jobs' | 'nextJid' | 'config'>,
-  { load, minions, wanted }: NewJob,
+  { load, minions, unknown, wanted }: NewJob,
 ): Promise<string | undefined> {
   const take = (jid: string) =>
-    room.config.job_cache ? room.jobs.create(jid, { ...load, jid }, minions) : room.jobs.reserve(jid)
+    room.config.job_cache ? room.jobs.create(jid, { ...load, jid }, minions, unknown) : room.jobs.reserve(jid)
   if (wanted) return isJid(wanted) && (await take(wanted)) ? wanted : undefined
   for (;;) {
     const jid = room.nextJid()

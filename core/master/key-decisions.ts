@@ -1,7 +1,16 @@
 import { messageOf } from '../base/errors.ts'
+import { quota } from '../base/quota.ts'
 import type { Decision } from '../channel/sign-in-server.ts'
 import { connectedIds } from '../jobs/connected.ts'
-import { auditEntry, createKeyPolicy, eventsOf, type Invites, type Outcome } from '../keys/index.ts'
+import {
+  auditEntry,
+  byPersonOnly,
+  createKeyPolicy,
+  eventsOf,
+  type Invites,
+  isApiClient,
+  type Outcome,
+} from '../keys/index.ts'
 import type { SignInRequest } from '../wire/sign-in.ts'
 import type { WorkerSurroundings } from './open-worker.ts'
 import type { WorkerRoom } from './room.ts'
@@ -12,7 +21,6 @@ interface Stores extends Pick<WorkerRoom, 'keys' | 'keyAudit'> {
 
 /** Lines a minute in the audit log about keys that were not accepted: strangers must not fill the disk. */
 const REFUSALS = 100
-const MINUTE = 60_000
 
 /** Decides about offered keys, and says so in the log, in the audit log and on the event bus. */
 export function keyDecisions(around: WorkerSurroundings, { keys, keyAudit, invites }: Stores) {
@@ -35,7 +43,8 @@ export function keyDecisions(around: WorkerSurroundings, { keys, keyAudit, invit
   })
 
   return async ({ id, pub, nonce, autosignGrains, joinProof }: SignInRequest): Promise<Decision> => {
-    const outcome = await keys.offer(id, pub, policy, {
+    const isClient = isApiClient(id, config.api_clients)
+    const outcome = await keys.offer(id, pub, isClient ? byPersonOnly(policy) : policy, {
       ...(autosignGrains && { autosignGrains }),
       ...(joinProof && { joinProof: { ...joinProof, pub, nonce } }),
     })
@@ -60,20 +69,5 @@ export function keyDecisions(around: WorkerSurroundings, { keys, keyAudit, invit
     await keyAudit.record(
       changes.map((change) => ({ ...auditEntry(change, what, config.hash_type), ...details })),
     )
-  }
-}
-
-/** So many a minute. Gives how many were left out before this one; undefined: this one is, too. */
-function quota(perMinute: number, now: () => number): () => number | undefined {
-  let [since, taken, leftOut] = [now(), 0, 0]
-  return () => {
-    if (now() - since >= MINUTE) [since, taken] = [now(), 0]
-    if (++taken > perMinute) {
-      leftOut++
-      return undefined
-    }
-    const before = leftOut
-    leftOut = 0
-    return before
   }
 }

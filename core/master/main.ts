@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+import { checkAccess } from '../auth/index.ts'
 import { systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
@@ -5,23 +7,23 @@ import { encodeNetwork } from '../codec/index.ts'
 import { keepAliveOf, type MasterConfig } from '../config/index.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { tags } from '../events/index.ts'
-import { Catalogues } from '../jobs/catalogues.ts'
-import { JobCache } from '../jobs/job-cache.ts'
-import { removeJobFiles } from '../jobs/job-files.ts'
-import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
-import { KeyStore, loadMasterKeys, rotationFlag, SessionKeys, writeRootKeys } from '../keys/index.ts'
+import { endLostRuns } from '../jobs/lost-runs.ts'
+import { jobSinks, loadSinks } from '../jobs/open-job-cache.ts'
+import { loadMasterKeys, rotationFlag, writeRootKeys } from '../keys/index.ts'
 import type { Logger } from '../log/index.ts'
+import { wantsMetrics } from '../metrics/index.ts'
 import { openDevice, type WorkerDevice } from '../transport/device.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import { refusals } from '../wire/envelope.ts'
-import { checkStores, damageTo, makeDirectories } from './directories.ts'
+import { checkStores, makeDirectories } from './directories.ts'
+import { eventTargets } from './event-sink.ts'
+import { expire } from './expiry.ts'
 import { isWorking } from './is-working.ts'
 import { startMaintenance } from './maintenance.ts'
 import { collectAfterWork } from './memory.ts'
 import type { ToChild } from './messages.ts'
 import { adviseOnOpenFiles } from './open-files.ts'
 import { workersBackend } from './paths.ts'
-import { ReplayGuard } from './replay-guard.ts'
 import { type ChildSpec, Supervisor } from './supervisor.ts'
 
 /** A worker that does not answer probes for this long is replaced. */
@@ -29,6 +31,9 @@ const STUCK_MS = 800
 /** With the time requests under way get (see the device), a master ends within 5 seconds. */
 const WORKERS_STOP_MS = 1_500
 const PUBLISHER_STOP_MS = 1_000
+const TIDY_MS = 500
+/** Whoever waits for an answer of salt-api gets one. */
+const API_STOP_MS = 1_500
 
 /**
  * The master: this process holds the request port and watches over the publisher and the workers (design decision 7).
@@ -54,6 +59,7 @@ export async function runMaster(config: MasterConfig, { log }: { log: Logger }):
 
 async function openMaster(config: MasterConfig, log: Logger): Promise<{ close(): Promise<void> }> {
   getNetworkTransport(config.transport) // one that cannot be used ends it here
+  for (const problem of checkAccess(config)) log.error(problem)
   await makeDirectories(config)
   adviseOnOpenFiles(config, log)
   collectAfterWork()
@@ -77,6 +83,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
   }
 
   let leave = async () => {}
+  let stuck = 0
   try {
     leave = await checkStores(config, log)
     await makeKeys(config, log)
@@ -90,8 +97,17 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     device.onStuck((worker) => {
       log.error(`${worker} does not answer and is replaced; its requests go to another worker`)
       supervisor.kill(worker)
+      stuck++
     })
+    if (eventTargets(config).length + jobSinks(config).length + loadSinks(config).length > 0)
+      await supervisor.start({ name: 'returner', entry: 'returner-process', start: () => start('returner') })
     await Promise.all(workerSpecs(config, device, start).map((spec) => supervisor.start(spec)))
+    if (servesApi(config))
+      supervisor.keep({
+        name: 'salt-api',
+        entry: '../api/api-process',
+        start: () => ({ type: 'serve', config }),
+      })
   } catch (error) {
     await supervisor.stop('', PUBLISHER_STOP_MS)
     await device.close()
@@ -104,18 +120,33 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     publishSession: config.publish_session,
     rotationFlag: rotationFlag(config),
     rotate,
-    expire: () => expire(config, log),
+    expire: () =>
+      expire(config, log, (tag, data) => supervisor.tell({ type: 'fire', tag, data }, 'publisher')),
+    endLostRuns: () => endLostRuns(config),
   })
+  const metrics = wantsMetrics(config)
+    ? (await import('./metrics.ts')).openMasterMetrics({
+        config,
+        log,
+        device,
+        supervisor,
+        stuck: () => stuck,
+      })
+    : undefined
   return {
     async close() {
-      maintenance.close()
-      await device.close()
+      await metrics?.close()
+      const tidied = maintenance.close()
+      await Promise.all([supervisor.stop('salt-api', API_STOP_MS), device.close()])
       await supervisor.stop('MWorker', WORKERS_STOP_MS)
       await supervisor.stop('', PUBLISHER_STOP_MS)
+      await Promise.race([tidied, setTimeout(TIDY_MS, undefined, { ref: false })]) // it may have much to remove
       await leave()
     },
   }
 }
+
+const servesApi = ({ api }: MasterConfig): boolean => (typeof api === 'boolean' ? api : api.start !== false)
 
 /** The master's keys, and key files of the users who may act for it. */
 async function makeKeys(config: MasterConfig, log: Logger): Promise<void> {
@@ -151,30 +182,4 @@ function workerSpecs(
     const name = `MWorker-${index}`
     return { name, entry: 'worker-process', start: () => start(name), onGone: () => device.workerGone(name) }
   })
-}
-
-/** Forget old jobs, old requests, and sessions and catalogues whose key is gone. */
-async function expire(config: MasterConfig, log: Logger): Promise<void> {
-  const onDamage = damageTo(log)
-  const now = systemClock.now()
-  const keys = new KeyStore(config.pki_dir)
-  const lifetimeSeconds = config.publish_session
-  const jobs = JobCache.open(jobCacheDirectory(config), { onDamage })
-  const replays = ReplayGuard.open(config, systemClock, { onDamage })
-  const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds, onDamage })
-  const catalogues = Catalogues.open(minionDataDirectory(config), { onDamage })
-  try {
-    if (config.keep_jobs_seconds > 0)
-      await expireJobs(config, jobs, new Date(now - config.keep_jobs_seconds * 1000))
-    if (lifetimeSeconds > 0) await replays.expire(now - 2 * lifetimeSeconds * 1000)
-    await sessions.prune()
-    await catalogues.keep(new Set(await keys.list('accepted')))
-  } finally {
-    await Promise.all([jobs.close(), replays.close(), sessions.close(), catalogues.close()])
-  }
-}
-
-async function expireJobs(config: MasterConfig, jobs: JobCache, olderThan: Date): Promise<void> {
-  for (const jid of [...jobs.expiring(olderThan)]) await removeJobFiles(config, jid)
-  await jobs.expire(olderThan)
 }

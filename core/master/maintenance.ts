@@ -13,15 +13,22 @@ export interface MaintenanceSettings {
   readonly rotationFlag: string
   /** `revoke`: a minion has lost access, so the key before must not open anything any more. */
   rotate(revoke: boolean): void
-  /** Remove jobs older than `keep_jobs_seconds`, replay memory older than a session. */
+  /** Remove jobs older than `keep_jobs_seconds` or beyond `keep_jobs_size`, replay memory older than a session. */
   expire(): Promise<void>
+  /** Store and tell the ends of runners whose processes are gone. */
+  endLostRuns(): Promise<void>
 }
 
 /** How often a request for a new AES key is looked for; deleted minions should lose access at once. */
 const FLAG_MS = 1000
+/** How often it is looked for runners that are gone. */
+const RUNS_MS = 1000
 
-/** The master's housekeeping: key rotation (wire protocol §9) and expiry of old jobs (§13.2). */
-export function startMaintenance(settings: MaintenanceSettings): { close(): void } {
+/**
+ * The master's housekeeping: key rotation (wire protocol §9), expiry of old jobs (§13.2), ends of runners. `close`
+ * resolves when the rounds under way are over.
+ */
+export function startMaintenance(settings: MaintenanceSettings): { close(): Promise<void> } {
   const { clock, log, publishSession, rotationFlag, rotate } = settings
   let rotatedAt = clock.now()
 
@@ -40,11 +47,24 @@ export function startMaintenance(settings: MaintenanceSettings): { close(): void
     rotate(asked)
   }
 
-  const guarded = (work: () => Promise<void>) => () =>
-    void work().catch((error: unknown) => log.error(`Maintenance failed: ${messageOf(error)}`))
+  /** A round that takes longer than until the next one is not joined by it. */
+  const rounds = new Map<() => Promise<void>, Promise<void>>()
+  const guarded = (work: () => Promise<void>) => () => {
+    if (rounds.has(work)) return
+    const round = work()
+      .catch((error: unknown) => log.error(`Maintenance failed: ${messageOf(error)}`))
+      .finally(() => rounds.delete(work))
+    rounds.set(work, round)
+  }
   const timers = [
     setInterval(guarded(checkRotation), FLAG_MS),
     setInterval(guarded(settings.expire), settings.loopInterval * 1000),
+    setInterval(guarded(settings.endLostRuns), RUNS_MS),
   ]
-  return { close: () => timers.forEach(clearInterval) }
+  return {
+    async close() {
+      timers.forEach(clearInterval)
+      await Promise.all(rounds.values())
+    },
+  }
 }

@@ -1,14 +1,21 @@
 import type { MasterConfig } from '../config/index.ts'
+import type { Snapshot } from '../metrics/index.ts'
 import type { Verdict } from '../wire/catalogue.ts'
 
 /** From the supervisor to its children. */
 export type ToChild =
   | { readonly type: 'start'; readonly name: string; readonly config: MasterConfig; readonly aes: string }
+  /** Of a child that has no part in what goes over the wire: it is not given the session key. */
+  | { readonly type: 'serve'; readonly config: MasterConfig }
   /** `revoke`: the key before is worth nothing from now on. */
   | { readonly type: 'rotate'; readonly aes: string; readonly revoke: boolean }
   | { readonly type: 'fire'; readonly tag: string; readonly data: Record<string, unknown> }
   | PassedVerdict
+  /** A worker has put something into an outbox. */
+  | { readonly type: 'queued' }
   | { readonly type: 'ping' }
+  /** Say what was measured. */
+  | { readonly type: 'measure' }
   | { readonly type: 'stop' }
 
 /** A minion's answer to a check, for the worker that waits for it, by way of the supervisor. */
@@ -25,4 +32,6 @@ export type FromChild =
   /** A new AES key is in use. */
   | { readonly type: 'rotated' }
   | { readonly type: 'pong' }
+  | { readonly type: 'measured'; readonly snapshot: Snapshot }
+  | { readonly type: 'queued' }
   | PassedVerdict

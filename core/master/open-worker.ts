@@ -1,3 +1,5 @@
+import { AuditLog, keyEntry } from '../auth/audit/index.ts'
+import { openAuth } from '../auth/index.ts'
 import type { Log } from '../author/context.ts'
 import type { Clock } from '../base/clock.ts'
 import { currentUser } from '../base/current-user.ts'
@@ -6,16 +8,18 @@ import type { AesKeys } from '../channel/aes-keys.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { FileServer } from '../fileserver/index.ts'
 import { startRun } from '../jobs/background.ts'
+import { cachedMinions } from '../jobs/cached-minions.ts'
 import { Catalogues } from '../jobs/catalogues.ts'
 import { createJidSource } from '../jobs/jid.ts'
-import { JobCache } from '../jobs/job-cache.ts'
 import { MinionData } from '../jobs/minion-data.ts'
-import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
-import { Invites, KeyAudit, KeyStore, loadMasterKeys, RootKeys, SessionKeys } from '../keys/index.ts'
-import { openLoader } from '../loader/index.ts'
+import { openJobCache } from '../jobs/open-job-cache.ts'
+import { minionDataDirectory } from '../jobs/paths.ts'
+import { Invites, KeyAudit, KeyStore, loadMasterKeys, SessionKeys } from '../keys/index.ts'
+import { openLoader, shownCall } from '../loader/index.ts'
+import type { Meter } from '../metrics/index.ts'
 import { openMatchers } from '../targets/open-match.ts'
+import { jobTracer } from '../tracing/index.ts'
 import type { Verdict } from '../wire/catalogue.ts'
-import { Access } from './access.ts'
 import { damageTo } from './directories.ts'
 import { keyDecisions } from './key-decisions.ts'
 import { ReplayGuard } from './replay-guard.ts'
@@ -29,8 +33,11 @@ export interface WorkerSurroundings extends Pick<WorkerRoom, 'fire' | 'publish' 
   readonly aesKeys: AesKeys
   readonly log: Log
   readonly clock: Clock
+  readonly meter?: Meter | undefined
   /** A minion's answer to a check that another worker waits for. */
   passOn?(id: string, verdict: Verdict): void
+  /** Something for stores outside is in the outbox. */
+  onQueued?(): void
   /** Pending keys at most, if not as many as usual. */
   readonly maxPending?: number
 }
@@ -44,9 +51,9 @@ export interface OpenWorker {
 
 /** Open the stores of a master and a worker over them. What was opened is closed by `disposer`. */
 export async function openMasterWorker(around: WorkerSurroundings, disposer: Disposer): Promise<OpenWorker> {
-  const { config, aesKeys, log, clock } = around
+  const { config, aesKeys, log, clock, onQueued } = around
   const masterKeys = await loadMasterKeys(config)
-  const keys = new KeyStore(config.pki_dir)
+  const keys = new KeyStore(config.pki_dir, config.api_clients)
   const onDamage = damageTo(log)
   const sessions = disposer.own(
     SessionKeys.open(config.cachedir, {
@@ -58,22 +65,36 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
   )
   const matcher = await openMatchers(config, log)
   const modules = openLoader('modules', { config, log })
+  const functions = {
+    runner: openLoader('runners', { config, log }),
+    wheel: openLoader('wheel', { config, log }),
+  }
+  const minions = disposer.own(MinionData.open(minionDataDirectory(config), { onDamage }))
+  const subjects = (ids: readonly string[]) => cachedMinions(ids, minions)
+  const complain = (problem: string) => log.error(problem)
+  const audit = disposer.own(AuditLog.open(config, complain))
   const room: WorkerRoom = {
     config,
     log,
+    audit,
+    meter: around.meter,
+    tracer: await jobTracer(),
     masterKey: masterKeys.key,
     keys,
-    keyAudit: new KeyAudit(config.key_audit_log, { user: currentUser() }, (problem) => log.error(problem)),
+    keyAudit: new KeyAudit(config.key_audit_log, { user: currentUser() }, complain, async (entries, who) => {
+      await Promise.all(entries.map((entry) => audit.record(keyEntry(entry, who))))
+    }),
     matcher,
-    jobs: disposer.own(JobCache.open(jobCacheDirectory(config), { clock, onDamage })),
-    minions: disposer.own(MinionData.open(minionDataDirectory(config), { onDamage })),
+    jobs: disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) })),
+    minions,
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
-    access: new Access(config, new RootKeys(config), matcher),
+    auth: disposer.own(openAuth({ config, matcher, subjects, clock, log, onDamage })),
     replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
     verdicts: new Verdicts(around.passOn),
     files: await FileServer.open(config, log),
     publicKey: async (id) => keys.accepted(id),
     paramsOf: modules.params,
+    shownCall: (kind, call) => shownCall(call, () => functions[kind].params(call.fun)),
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,

@@ -34,6 +34,11 @@ export class Presence {
     this.#settings = settings
   }
 
+  /** How many are connected, as of the last look. */
+  get size(): number {
+    return this.#present.size
+  }
+
   async update(): Promise<void> {
     const { events, fire } = this.#settings
     const present = new Set(await this.#look())

@@ -1,6 +1,7 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
-import { messageOf } from '../base/errors.ts'
-import { EventPublisher, masterEventSockets } from '../events/index.ts'
+import { fileProblem } from '../base/file-problem.ts'
+import { seldom } from '../base/seldom.ts'
+import { EventPublisher, masterEventSockets, readEventBus, watchEvents } from '../events/index.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import { connectedFile, minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
@@ -13,13 +14,19 @@ import { eventReaders } from './event-readers.ts'
 import { publishQueue } from './paths.ts'
 import { Presence } from './presence.ts'
 import { openPublisher, publishAll } from './publisher.ts'
+import { readPublisher } from './publisher-metrics.ts'
 import { addressesOf, remoteAddresses } from './remote-addresses.ts'
 
-async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
+async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildPart> {
+  const stream = config.event_stream_port
+    ? await (await import('./event-stream.ts')).openEventStream(config, log)
+    : undefined
   const events = await EventPublisher.open({
     ...masterEventSockets(config),
     ...(await eventReaders(config, log)),
     maxEventSize: config.max_event_size,
+    watch: meter && watchEvents(meter),
+    ...(stream && { onBody: stream.publish }),
     log,
   })
   const { key } = await loadMasterKeys(config)
@@ -32,7 +39,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
   const queue = await openQueueReceiver(publishQueue(config))
   void publishAll(queue, publisher, log)
 
-  const keys = new KeyStore(config.pki_dir)
+  const keys = new KeyStore(config.pki_dir, config.api_clients)
   let data: MinionData | undefined
   /** Only where minions of Python Salt are: others are known by their topics. */
   async function minionData(): Promise<MinionData> {
@@ -41,7 +48,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     return data
   }
   const presence = new Presence({
-    acceptedIds: () => keys.list('accepted'),
+    acceptedIds: () => keys.minions(),
     topics: () => publisher.server.topics,
     subscribers: () => publisher.server.subscribers,
     byAddress: async (ids) => {
@@ -53,11 +60,16 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
     file: connectedFile(config),
     events: config.presence_events,
   })
+  if (meter) {
+    readEventBus(meter, events)
+    readPublisher(meter, { server: publisher.server, presence, keys })
+  }
+  const complain = seldom((sentence) => log.warn(sentence))
   let updating: Promise<void> | undefined
   function update(): void {
     updating ??= presence
       .update()
-      .catch((error: unknown) => log.warn(`Who is connected could not be found out: ${messageOf(error)}`))
+      .catch((error: unknown) => complain(`Cannot list the connected minions: ${fileProblem(error)}.`))
       .finally(() => {
         updating = undefined
       })
@@ -77,6 +89,7 @@ async function open({ config, aesKeys, log }: ChildStart): Promise<ChildPart> {
       await publisher.close()
       await data?.close()
       await events.close()
+      await stream?.close()
     },
   }
 }

@@ -1,6 +1,6 @@
-import { messageOf } from '../base/errors.ts'
+import { fileProblem } from '../base/file-problem.ts'
 import type { MinionId } from '../base/minion-id.ts'
-import { writeJobFiles, writeReturnFiles } from '../jobs/job-files.ts'
+import { writeEndTime, writeJobFiles, writeReturnFiles } from '../jobs/job-files.ts'
 import type { NewJob } from './jids.ts'
 import type { WorkerRoom } from './room.ts'
 
@@ -10,7 +10,7 @@ type Room = Pick<WorkerRoom, 'config' | 'log'>
 export async function showJob({ config, log }: Room, jid: string, { load, minions }: NewJob): Promise<void> {
   if (!config.job_cache) return
   await writeJobFiles(config, { jid, load: { ...load, jid }, minions }).catch((error: unknown) =>
-    log.warn(`Python programs on this host will not see job ${jid}: ${messageOf(error)}`),
+    log.warn(`Python programs on this host will not see job ${jid}: ${fileProblem(error)}.`),
   )
 }
 
@@ -22,9 +22,12 @@ export async function showReturn(
   ret: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   if (!config.job_cache || !config.python_job_cache) return
-  await writeReturnFiles(config, jid, id, ret).catch((error: unknown) =>
+  try {
+    await writeReturnFiles(config, jid, id, ret)
+    if (config.job_cache_store_endtime) await writeEndTime(config, jid, new Date())
+  } catch (error) {
     log.warn(
-      `Python programs on this host will not see the return of ${id} for job ${jid}: ${messageOf(error)}`,
-    ),
-  )
+      `Python programs on this host will not see the return of ${id} for job ${jid}: ${fileProblem(error)}.`,
+    )
+  }
 }

@@ -1,7 +1,7 @@
+import type { Caller } from '../auth/index.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { type Expected, expectedMinions, type Target, whyNobody } from '../targets/index.ts'
 import type { PublishLoad } from '../wire/publish-request.ts'
-import type { Caller } from './access.ts'
 import type { WorkerRoom } from './room.ts'
 import { subjects } from './subjects.ts'
 
@@ -31,7 +31,7 @@ export async function reasonForNobody(
   request: PublishLoad,
   caller: Caller,
 ): Promise<string | undefined> {
-  if (caller.restricted) return undefined
+  if (!caller.unrestricted) return undefined
   const { accepted, pending, rejected, denied } = await room.keys.list()
   const otherKeys = new Map([
     ...denied.map((id) => [id, 'denied'] as const),

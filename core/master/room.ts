@@ -1,3 +1,5 @@
+import type { AuditLog } from '../auth/audit/index.ts'
+import type { Auth } from '../auth/index.ts'
 import type { Log } from '../author/context.ts'
 import type { Params } from '../author/params.ts'
 import type { MasterConfig } from '../config/index.ts'
@@ -9,10 +11,11 @@ import type { JobCache } from '../jobs/job-cache.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
 import type { KeyAudit } from '../keys/key-audit.ts'
 import type { KeyStore } from '../keys/key-store.ts'
+import type { Meter } from '../metrics/index.ts'
 import type { TargetMatcher } from '../targets/index.ts'
+import type { JobTracer } from '../tracing/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { JobWords } from '../wire/typed-words.ts'
-import type { Access } from './access.ts'
 import type { ReplayGuard } from './replay-guard.ts'
 import type { Verdicts } from './verdicts.ts'
 
@@ -20,15 +23,22 @@ import type { Verdicts } from './verdicts.ts'
 export interface WorkerRoom {
   readonly config: MasterConfig
   readonly log: Log
+  /** Counts, if anybody wants to know. */
+  readonly meter?: Meter | undefined
+  /** Makes spans of jobs, where an SDK of OpenTelemetry is registered. */
+  readonly tracer?: JobTracer | undefined
   readonly masterKey: PrivateKey
   readonly keys: KeyStore
-  /** Is told every change of a key. */
+  /** Is told what anybody does or is refused. */
+  readonly audit: AuditLog
+  /** Is told every change of a key, and tells `audit`. */
   readonly keyAudit: KeyAudit
   readonly jobs: JobCache
   readonly minions: MinionData
   readonly catalogues: Catalogues
   readonly matcher: TargetMatcher
-  readonly access: Access
+  /** Who somebody is and what they may do. */
+  readonly auth: Auth
   readonly replays: ReplayGuard
   readonly verdicts: Verdicts
   readonly files: FileServer
@@ -38,6 +48,11 @@ export interface WorkerRoom {
   fire(tag: string, data: Record<string, unknown>): Promise<boolean>
   /** Parameters of a function that this master knows itself. Rejects if they cannot be found out. */
   paramsOf(fun: string): Promise<Params | undefined>
+  /** Arguments of a runner or wheel function as they may be shown. */
+  shownCall(
+    kind: FunctionRun['kind'],
+    call: Pick<FunctionRun, 'fun' | 'args' | 'kwargs'>,
+  ): Promise<readonly unknown[]>
   /** Hand a job to the publisher; `minions` are those it is for, where that is known by id, `words` what was typed. */
   publish(job: JobLoad, minions?: readonly string[], words?: JobWords): Promise<void>
   /** Start a runner or wheel function in a process of its own. */

@@ -1,17 +1,18 @@
-import type { BatchMemberState } from '../author/context.ts'
 import { tags } from '../events/index.ts'
 import { mayFail, minionsAtOnce } from '../jobs/batch-size.ts'
 import { BatchWindow } from '../jobs/batch-window.ts'
-import type { BatchOrder, Member, StoredBatch } from '../jobs/batches.ts'
+import type { BatchOrder, StoredBatch } from '../jobs/batches.ts'
+import { OVERTAKEN_MS } from '../jobs/job-states.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { endOf } from '../wire/return-end.ts'
 import { readJobWords } from '../wire/typed-words.ts'
+import { BatchMembers } from './batch-members.ts'
 import { type Issue, publishIssue, storeIssue } from './issue.ts'
 import type { WorkerRoom } from './room.ts'
 
 export type BatchRoom = Pick<
   WorkerRoom,
-  'config' | 'fire' | 'jobs' | 'log' | 'minions' | 'nextJid' | 'publish'
+  'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'minions' | 'nextJid' | 'publish' | 'tracer'
 >
 
 /** Minions need up to `recon_max`, 10 s by default, to find back to a master that was away. */
@@ -35,15 +36,16 @@ export class RunningBatch {
   readonly #room: BatchRoom
   readonly #jid: string
   readonly #order: BatchOrder
-  readonly #members: Map<string, Member>
+  readonly #members: BatchMembers
   /** Who ran when the master was restarted: the wave may not have gone out. */
   readonly #unsure: Set<string>
+  /** Who has answered once that its wave does not run there. */
+  readonly #saidNo = new Set<string>()
   readonly #deadlines = new Map<string, number>()
   #begun: StoredBatch['begun']
   #window: BatchWindow | undefined
   #ping: { readonly jid: string; readonly until: number } | undefined
   #questions: Question[] = []
-  #changes = new Map<string, Member>()
   #lookedForLate = 0
 
   constructor(room: BatchRoom, { jid, order, begun, members }: StoredBatch, now: number) {
@@ -51,11 +53,11 @@ export class RunningBatch {
     this.#jid = jid
     this.#order = order
     this.#begun = begun
-    this.#members = new Map(members)
-    this.#unsure = new Set(this.#in('running'))
+    this.#members = new BatchMembers(members)
+    this.#unsure = new Set(this.#members.in('running'))
     const patience = Math.max(order.timeoutMs, RETURN_TO_MASTER_MS)
     for (const id of this.#unsure) this.#deadlines.set(id, now + patience)
-    if (begun) this.#window = this.#openWindow(begun)
+    if (begun) this.#window = this.#openWindow(begun, now)
   }
 
   /** Do what is to be done now. True when the batch is over. Whoever rejects is to be read from the store again. */
@@ -64,12 +66,15 @@ export class RunningBatch {
     const window = this.#window
     if (!window) return false
     const { batches } = this.#room.jobs
-    if (batches.stopAsked(this.#jid)) window.halt('Batch run stopped on request.')
+    const stopped = batches.stopped(this.#jid)
+    if (stopped !== undefined) window.halt(stopped)
     this.#welcomeLate(window, now)
     this.#takeReturns(window, now)
     const unsent = this.#conclude(window, now)
+    const { halted } = window
+    if (halted !== undefined && stopped === undefined) await batches.stop(this.#jid, halted)
     await this.#save()
-    await this.#sendAgain(unsent, now)
+    await this.#sendAgain(halted === undefined ? unsent : [], now)
     await this.#ask(now)
     const next = window.next(now)
     if (next.length > 0) await this.#startWave(next, now)
@@ -81,41 +86,53 @@ export class RunningBatch {
   /** Until all have answered, or their time is over. After a restart it begins anew. */
   async #pingAll(now: number): Promise<void> {
     if (!this.#ping) {
-      const issue = this.#issue(this.#in('down'), { fun: 'test.ping', arg: [], shownArg: [], ret: '' })
+      const issue = this.#issue(this.#members.in('down'), {
+        fun: 'test.ping',
+        arg: [],
+        shownArg: [],
+        ret: '',
+      })
       const jid = this.#room.nextJid()
       const metadata = { ...this.#metadata().metadata, ping_jid: jid }
       const ping = { ...issue, words: undefined, extras: { metadata } }
       if (!(await storeIssue(this.#room, ping, jid))) return
-      await publishIssue(this.#room, jid, ping)
+      await this.#publish(jid, ping)
       this.#ping = { jid, until: now + this.#order.pingMs }
     }
     const { jid, until } = this.#ping
-    const down = this.#in('down')
+    const down = this.#members.in('down')
     const available = down.filter((id) => this.#room.jobs.return(jid, id))
     if (available.length < down.length && now < until) return
-    await this.#begin(jid, available)
+    await this.#begin(jid, available, now)
   }
 
-  async #begin(ping: string, available: readonly string[]): Promise<void> {
+  async #begin(ping: string, available: readonly string[], now: number): Promise<void> {
     const { size, mayFail: limit } = this.#order
     const slots = minionsAtOnce(size, available.length)
     const begun = { ping, slots, ...(limit && { mayFail: mayFail(limit, available.length) }) }
-    for (const id of available) this.#members.set(id, { state: 'queued' })
+    this.#members.stored(available, { state: 'queued' })
     await this.#room.fire(tags.batchStart(this.#jid), {
       available_minions: available,
-      down_minions: this.#in('down'),
+      down_minions: this.#members.in('down'),
       ...this.#metadata(),
     })
     await this.#room.jobs.batches.begin(this.#jid, begun, available)
     this.#begun = begun
-    this.#window = this.#openWindow(begun)
+    this.#window = this.#openWindow(begun, now)
   }
 
-  #openWindow({ slots, mayFail = Number.POSITIVE_INFINITY }: NonNullable<StoredBatch['begun']>): BatchWindow {
+  #openWindow(
+    { slots, mayFail = Number.POSITIVE_INFINITY }: NonNullable<StoredBatch['begun']>,
+    now: number,
+  ): BatchWindow {
     const { waitMs, failhard } = this.#order
     const window = new BatchWindow({ size: slots, waitMs, failhard, mayFail })
-    window.resume(this.#in('running'), this.#in('failed').length + this.#in('gone').length)
-    window.join(this.#in('queued'))
+    window.resume(
+      this.#members.in('running'),
+      this.#members.in('failed').length + this.#members.in('gone').length,
+      now,
+    )
+    window.join(this.#members.in('queued'))
     return window
   }
 
@@ -123,29 +140,30 @@ export class RunningBatch {
     const ping = this.#begun?.ping
     if (ping === undefined || now - this.#lookedForLate < LATE_MS) return
     this.#lookedForLate = now
-    const late = this.#in('down').filter((id) => this.#room.jobs.return(ping, id))
-    for (const id of late) this.#set(id, { state: 'queued' })
+    const late = this.#members.in('down').filter((id) => this.#room.jobs.return(ping, id))
+    for (const id of late) this.#members.set(id, { state: 'queued' })
     window.join(late)
   }
 
   #takeReturns(window: BatchWindow, now: number): void {
-    for (const id of [...window.running]) {
-      const wave = this.#members.get(id)?.wave
+    for (const id of [...window.running.keys()]) {
+      const wave = this.#members.wave(id)
       const ret = wave === undefined ? undefined : this.#room.jobs.return(wave, id)
       if (ret) this.#done(window, id, endStateOf(ret), now)
     }
   }
 
   #done(window: BatchWindow, id: string, state: 'done' | 'failed' | 'gone', now: number): void {
-    const wave = this.#members.get(id)?.wave
-    this.#set(id, { state, ...(wave !== undefined && { wave }) })
+    const wave = this.#members.wave(id)
+    this.#members.set(id, { state, ...(wave !== undefined && { wave }) })
     this.#deadlines.delete(id)
     window.finished(id, state === 'done', now)
   }
 
   /**
-   * Take the answers of minions that were asked. Who does not say that the job still runs is given up, but after a
-   * restart a minion that remembers on disk what it has accepted is sent its wave again: gives those.
+   * Take the answers of minions that were asked. Who says twice that the job does not run, or nothing, is given up, but
+   * after a restart a minion that remembers on disk what it has accepted is sent its wave again, unless the batch was
+   * stopped: gives those.
    */
   #conclude(window: BatchWindow, now: number): string[] {
     const unsent: string[] = []
@@ -158,8 +176,12 @@ export class RunningBatch {
         if (!window.running.has(id)) continue
         if (isRecord(answer?.return) && Object.keys(answer.return).length > 0)
           this.#deadlines.set(id, now + this.#order.timeoutMs)
-        else if (this.#unsure.delete(id) && this.#remembers(id)) unsent.push(id)
-        else this.#done(window, id, 'gone', now)
+        else if (this.#unsure.delete(id) && window.halted === undefined && this.#remembers(id))
+          unsent.push(id)
+        else if (answer && !this.#saidNo.has(id)) {
+          this.#saidNo.add(id)
+          this.#deadlines.set(id, now + OVERTAKEN_MS)
+        } else this.#done(window, id, 'gone', now)
       }
     }
     this.#questions = this.#questions.filter(({ ids }) => ids.size > 0)
@@ -174,7 +196,7 @@ export class RunningBatch {
 
   /** Under the same jid: who has run it, or runs it, drops it. */
   async #sendAgain(ids: readonly string[], now: number): Promise<void> {
-    for (const [wave, minions] of this.#byWave(ids)) {
+    for (const [wave, minions] of this.#members.byWave(ids)) {
       for (const id of minions) this.#deadlines.set(id, now + this.#order.timeoutMs)
       await publishIssue(this.#room, wave, this.#issue(minions))
     }
@@ -183,12 +205,12 @@ export class RunningBatch {
   async #ask(now: number): Promise<void> {
     const asked = new Set(this.#questions.flatMap(({ ids }) => [...ids]))
     const overdue = [...this.#deadlines].filter(([id, deadline]) => deadline <= now && !asked.has(id))
-    for (const [wave, ids] of this.#byWave(overdue.map(([id]) => id))) {
+    for (const [wave, ids] of this.#members.byWave(overdue.map(([id]) => id))) {
       const call = { fun: 'saltutil.find_job', arg: [wave], shownArg: [wave], ret: '' }
       const issue = { ...this.#issue(ids, call), words: undefined, extras: {} }
       const jid = await storeIssue(this.#room, issue)
       if (!jid) continue
-      await publishIssue(this.#room, jid, issue)
+      await this.#publish(jid, issue)
       this.#questions.push({ jid, until: now + this.#order.gatherMs, ids: new Set(ids) })
     }
   }
@@ -198,27 +220,34 @@ export class RunningBatch {
     const wave = await storeIssue(this.#room, issue)
     if (wave === undefined) throw new Error('no job id was free')
     for (const id of ids) {
-      this.#set(id, { state: 'running', wave })
+      this.#members.set(id, { state: 'running', wave })
       this.#deadlines.set(id, now + this.#order.timeoutMs)
     }
     await this.#save()
-    await publishIssue(this.#room, wave, issue)
+    await this.#publish(wave, issue)
+  }
+
+  async #publish(jid: string, issue: Issue): Promise<void> {
+    const { fun, minions } = issue
+    const about = { part: 'publish', under: 'nothing', jid, fun, minions: minions.length } as const
+    this.#room.tracer?.note({ ...about, start: Date.now() })
+    await publishIssue(this.#room, jid, issue)
   }
 
   async #finish(halted: string | undefined): Promise<void> {
-    for (const [id, { state, wave }] of this.#members) {
-      const late = state === 'gone' && wave !== undefined && this.#room.jobs.return(wave, id)
-      if (late) this.#set(id, { state: endStateOf(late), wave })
+    for (const id of this.#members.in('gone')) {
+      const wave = this.#members.wave(id)
+      const late = wave !== undefined && this.#room.jobs.return(wave, id)
+      if (late) this.#members.set(id, { state: endStateOf(late), wave })
     }
     await this.#save()
-    const down = this.#in('down')
-    const isDown = new Set(down)
+    const down = this.#members.in('down')
     await this.#room.fire(tags.batchDone(this.#jid), {
-      available_minions: [...this.#members.keys()].filter((id) => !isDown.has(id)),
+      available_minions: this.#members.present(),
       down_minions: down,
-      done_minions: [...this.#in('done'), ...this.#in('failed')],
-      timedout_minions: this.#in('gone'),
-      ...(halted !== undefined && { stopped: halted, pending_minions: this.#in('queued') }),
+      done_minions: [...this.#members.in('done'), ...this.#members.in('failed')],
+      timedout_minions: this.#members.in('gone'),
+      ...(halted !== undefined && { stopped: halted, pending_minions: this.#members.in('queued') }),
       ...this.#metadata(),
     })
     await this.#room.jobs.batches.finish(this.#jid, halted)
@@ -240,28 +269,8 @@ export class RunningBatch {
     return { metadata: { ...this.#order.metadata, batch_jid: this.#jid } }
   }
 
-  #byWave(ids: readonly string[]): Map<string, string[]> {
-    const found = new Map<string, string[]>()
-    for (const id of ids) {
-      const wave = this.#members.get(id)?.wave
-      if (wave !== undefined) found.set(wave, [...(found.get(wave) ?? []), id])
-    }
-    return found
-  }
-
-  #set(id: string, member: Member): void {
-    this.#members.set(id, member)
-    this.#changes.set(id, member)
-  }
-
-  async #save(): Promise<void> {
-    const changes = this.#changes
-    this.#changes = new Map()
-    await this.#room.jobs.batches.update(this.#jid, changes)
-  }
-
-  #in(wanted: BatchMemberState): string[] {
-    return [...this.#members].filter(([, { state }]) => state === wanted).map(([id]) => id)
+  #save(): Promise<void> {
+    return this.#members.save(this.#room.jobs.batches, this.#jid)
   }
 }
 

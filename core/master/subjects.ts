@@ -4,5 +4,5 @@ import type { WorkerRoom } from './room.ts'
 
 /** Every accepted minion with what is cached of it. */
 export async function subjects(room: Pick<WorkerRoom, 'keys' | 'minions'>): Promise<Iterable<MatchSubject>> {
-  return cachedMinions(await room.keys.list('accepted'), room.minions)
+  return cachedMinions(await room.keys.minions(), room.minions)
 }

@@ -4,15 +4,17 @@ import { backoff } from '../base/backoff.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { processEntry } from '../base/process-entry.ts'
+import type { Snapshot } from '../metrics/index.ts'
 import { isWorking } from './is-working.ts'
-import { slim } from './memory.ts'
+import { bulk, slim } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
+import { watchStart } from './starting.ts'
 
 export interface ChildSpec {
   readonly name: string
-  /** Compiled file beside this one. */
-  readonly entry: 'publisher-process' | 'worker-process'
-  start(): Extract<ToChild, { type: 'start' }>
+  /** Compiled file beside this one, or in another room. */
+  readonly entry: 'publisher-process' | 'returner-process' | 'worker-process' | '../api/api-process'
+  start(): Extract<ToChild, { type: 'start' | 'serve' }>
   onGone?(): void
 }
 
@@ -25,10 +27,15 @@ const MAX_PINGS_AT_WORK = 30
 /** How long the others wait for one that has to take a message first. */
 const TAKE_MS = 1_000
 
+/** They move much through memory. */
+const BULKY: ReadonlySet<ChildSpec['entry']> = new Set(['returner-process', '../api/api-process'])
+
 /** Starts the children of the master, and again when they die, until stopped. */
 export class Supervisor {
   readonly #log: Log
   readonly #children = new Map<string, ChildProcess>()
+  /** How often each was started again. */
+  readonly restarts = new Map<string, number>()
   #stopping = false
 
   constructor(log: Log) {
@@ -41,24 +48,26 @@ export class Supervisor {
     const child = fork(processEntry(import.meta.url, spec.entry), [], {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      execArgv: [...slim.flags],
+      execArgv: [...(BULKY.has(spec.entry) ? bulk : slim).flags],
       env: { ...slim.env, ...process.env },
     })
     this.#children.set(spec.name, child)
-    let pings: NodeJS.Timeout | undefined
+    let watch = watchStart(child, spec.name, this.#log)
     let running = false
     let failure = `${spec.name} ended while it was starting`
     child.on('message', (message: FromChild) => {
       if (message.type === 'ready') {
         running = true
-        pings = this.#watch(spec.name, child)
+        clearInterval(watch)
+        watch = this.#watch(spec.name, child)
         ready.resolve()
       } else if (message.type === 'failed') failure = message.message
       else if (message.type === 'verdict') this.tell(message, 'MWorker')
+      else if (message.type === 'queued') this.tell(message, 'returner')
     })
     const gone = (how: string | number | null) => {
       if (this.#children.get(spec.name) !== child) return
-      clearInterval(pings)
+      clearInterval(watch)
       this.#children.delete(spec.name)
       spec.onGone?.()
       ready.reject(new SaltError('CONFIG_INVALID', failure))
@@ -73,8 +82,16 @@ export class Supervisor {
     return ready.promise
   }
 
+  /** Start a child that the others work without: if that fails, it is tried again and again. */
+  keep(spec: ChildSpec): void {
+    this.start(spec).catch((error: unknown) => {
+      if (!this.#stopping) this.#restart(spec, messageOf(error))
+    })
+  }
+
   #restart(spec: ChildSpec, how: string | number | null, delays = backoff(RESTART)): void {
     this.#log.error(`${spec.name} ended (${how}) and is started again`)
+    this.restarts.set(spec.name, (this.restarts.get(spec.name) ?? 0) + 1)
     setTimeout(() => {
       if (this.#stopping) return
       this.start(spec).catch((error: unknown) => {
@@ -109,6 +126,24 @@ export class Supervisor {
     await Promise.all(taken)
   }
 
+  /**
+   * What children that are wanted have measured, and their process ids; undefined for one that does not say it within `ms`.
+   */
+  async measured(
+    ms: number,
+    isWanted: (name: string) => boolean,
+  ): Promise<Map<string, { pid: number; snapshot: Snapshot } | undefined>> {
+    const wanted = [...this.#children].filter(([name]) => isWanted(name))
+    const asked = wanted.map(async ([name, child]) => {
+      const answer = answered(child, 'measured', ms)
+      post(child, { type: 'measure' })
+      const message = await answer
+      const { pid = 0 } = child
+      return [name, message?.type === 'measured' ? { pid, snapshot: message.snapshot } : undefined] as const
+    })
+    return new Map(await Promise.all(asked))
+  }
+
   kill(name: string): void {
     this.#children.get(name)?.kill('SIGKILL')
   }
@@ -132,17 +167,23 @@ function post(child: ChildProcess, message: ToChild): void {
   if (child.connected) child.send(message, () => {}) // that it is gone is told by its exit
 }
 
-function answered(child: ChildProcess, type: FromChild['type']): Promise<void> {
+/** Undefined if it ends, or says nothing in time. */
+function answered(
+  child: ChildProcess,
+  type: FromChild['type'],
+  ms = TAKE_MS,
+): Promise<FromChild | undefined> {
   return new Promise((resolve) => {
     const onMessage = (message: FromChild) => {
-      if (message.type === type) done()
+      if (message.type === type) finish(message)
     }
-    const done = () => {
+    const done = () => finish(undefined)
+    const finish = (message: FromChild | undefined) => {
       clearTimeout(timer)
       child.off('message', onMessage).off('exit', done)
-      resolve()
+      resolve(message)
     }
-    const timer = setTimeout(done, TAKE_MS)
+    const timer = setTimeout(done, ms)
     child.on('message', onMessage).once('exit', done)
   })
 }

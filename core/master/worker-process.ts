@@ -12,11 +12,14 @@ import { type ChildPart, type ChildStart, runChild, tellSupervisor } from './chi
 import { openMasterWorker } from './open-worker.ts'
 import { publishQueue, workersBackend } from './paths.ts'
 import { packJob } from './publisher.ts'
+import type { WorkerRoom } from './room.ts'
 
 /** There is always one of this name, and never two: it does what one process has to do. */
 const FIRST_WORKER = 'MWorker-0'
+/** What is put into an outbox within so many milliseconds is told of once. */
+const QUEUED_MS = 10
 
-async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPart> {
+async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<ChildPart> {
   const disposer = new Disposer()
   const bus = disposer.own(await EventBus.connect({ ...masterEventSockets(config), confirmed: true }))
   const queue = openQueueSender(publishQueue(config))
@@ -35,8 +38,10 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
       config,
       aesKeys,
       log,
+      meter,
       clock: systemClock,
       fire,
+      onQueued: soon(() => tellSupervisor({ type: 'queued' })),
       passOn: (id, verdict) => tellSupervisor({ type: 'verdict', id, verdict }),
       publish: (...job) => queue.send(packJob(...job)),
       requestRotation: () => askForRotation(config).catch(() => {}),
@@ -44,7 +49,14 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
     disposer,
   )
   if (config.job_cache) disposer.own(announceForgotten(room, systemClock))
-  if (config.job_cache && name === FIRST_WORKER) disposer.own(new BatchKeeper(room, systemClock).start())
+  if (config.job_cache && name === FIRST_WORKER) {
+    disposer.own(new BatchKeeper(room, systemClock).start())
+    meter?.read(() => [
+      ['salt_master_batches_open', room.jobs.batches.open().length, []],
+      ['salt_master_job_cache_bytes', room.jobs.used(), []],
+    ])
+  }
+  if (name === FIRST_WORKER) void checkBackends(room)
   const server = await openWorker({ backend: workersBackend(config), name })
   server.serve(answer)
   return {
@@ -55,6 +67,24 @@ async function open({ name, config, aesKeys, log }: ChildStart): Promise<ChildPa
       await server.close()
       await disposer.close()
     },
+  }
+}
+
+/** Nobody waits for that: a backend may ask a server that is away. */
+async function checkBackends({ auth, log }: WorkerRoom): Promise<void> {
+  for (const problem of await auth.checkBackends()) log.error(problem)
+}
+
+/** Once for all calls of a moment. */
+function soon(act: () => void): () => void {
+  let isDue = false
+  return () => {
+    if (isDue) return
+    isDue = true
+    setTimeout(() => {
+      isDue = false
+      act()
+    }, QUEUED_MS)
   }
 }
 

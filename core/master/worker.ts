@@ -3,12 +3,17 @@ import type { Clock } from '../base/clock.ts'
 import type { AesKeys } from '../channel/aes-keys.ts'
 import { createRequestServer } from '../channel/request-server.ts'
 import { createSignInServer, type Decision } from '../channel/sign-in-server.ts'
+import { SymmetricKey } from '../crypto/index.ts'
 import { tags } from '../events/index.ts'
+import { isApiClient } from '../keys/index.ts'
 import type { MasterKeys } from '../keys/master-keys.ts'
 import type { SessionKeys } from '../keys/session-keys.ts'
 import { GENERATION_3 } from '../wire/envelope.ts'
 import type { SignInRequest } from '../wire/sign-in.ts'
+import { withApiClients } from './handlers/api-client.ts'
 import { clearHandlers, encryptedHandlers } from './handlers/index.ts'
+import { measured, measuredClear } from './request-metrics.ts'
+import { tracedClear } from './request-spans.ts'
 import type { WorkerRoom } from './room.ts'
 
 /** A request that takes longer is answered as failed. A return may wait for room on the disk, see its handler. */
@@ -32,15 +37,18 @@ export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => P
     masterKey: masterKeys.key,
     pubSignature: ({ signing }) => masterKeys.pubSignature(signing),
     publishPort: config.publish_port,
-    aesKey: () => aesKeys.current,
+    // Who is no minion gets one that nothing is encrypted with.
+    aesKey: (id) => (isApiClient(id, config.api_clients) ? SymmetricKey.generate() : aesKeys.current),
     sessionKey: (id, key) => sessions.forAcceptedKey(id, key),
     decide: settings.decide,
     refusesVersion: async ({ id }, version) => version < GENERATION_3 && (await sessions.wasUsed(id)),
     announce: (event) => {
+      room.meter?.count('salt_master_sign_ins', [event.act ?? 'reject'])
       if (config.auth_events) room.fire(tags.auth, event)
     },
     log,
   })
+  const clear = tracedClear(measuredClear(clearHandlers(room), room.meter), room.tracer)
   return createRequestServer({
     aesKeys,
     session: (id) => sessions.current(id),
@@ -49,8 +57,8 @@ export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => P
     spokeGeneration3: (id) => sessions.used(id),
     minimumVersion: config.minimum_auth_version,
     requestTtl: config.request_server_ttl,
-    clear: clearHandlers(room),
-    encrypted: encryptedHandlers(room),
+    clear,
+    encrypted: measured(withApiClients(room, clear, encryptedHandlers(room)), room.meter),
     signIn,
     log,
     now: () => clock.now(),

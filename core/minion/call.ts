@@ -15,6 +15,7 @@ import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { type Outcome, shownArguments } from '../wire/return.ts'
 import type { TypedWords } from '../wire/typed-words.ts'
+import { returnersOfCall } from './call-returners.ts'
 import { createFileServices } from './files.ts'
 import { maskedArguments, runFunction } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
@@ -39,11 +40,15 @@ export interface CallSettings {
   readonly skipGrains?: boolean
   /** Goes with the return. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Returners that get the return, too, with commas. */
+  readonly returners?: string | undefined
   readonly log: Log
 }
 
 export interface CallResult extends Outcome {
   readonly jid: string
+  /** Sentences about stores that did not take the return. */
+  readonly notStored: readonly string[]
 }
 
 /** Run one function on this host, as `salt-call` does; without `local` the master may get the return (wire protocol §10.3). */
@@ -58,13 +63,27 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const arg = Object.keys(kwargs).length ? [...args, { __kwarg__: true, ...kwargs }] : [...args]
     const jid = createJidSource(systemClock)()
     const user = currentUser()
-    const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, metadata }
+    const extras = metadata && { metadata }
+    const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, ...extras }
     const runner = await runnerOf(config, grains, link, bus, log)
+    const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
     const outcome = await runFunction({ fun, arg, words }, job, runner, new AbortController().signal)
     const shown = shownArguments(await maskedArguments({ fun, arg }, runner.loader))
-    if (link && tellMaster)
-      await report(link, { id, fun, fun_args: shown, ...(metadata && { metadata }), outcome }, log)
-    return { ...outcome, jid }
+    if (link && tellMaster) await report(link, { id, fun, fun_args: shown, ...extras, outcome }, log)
+    const { return: value, retcode, success, out } = outcome
+    const ret = {
+      jid,
+      id,
+      fun,
+      fun_args: shown,
+      return: value,
+      retcode,
+      success,
+      user,
+      ...(out && { out }),
+      ...extras,
+    }
+    return { ...outcome, jid, notStored: await save(ret) }
   } finally {
     await bus.close()
     await link?.close()

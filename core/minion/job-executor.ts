@@ -1,6 +1,10 @@
 import { constants } from 'node:os'
 import type { Log, MinionServices } from '../author/context.ts'
+import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { fileProblem } from '../base/file-problem.ts'
+import { seldom } from '../base/seldom.ts'
+import { Turns } from '../base/turns.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { makeReturn, type ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
@@ -8,7 +12,6 @@ import { answeredInProcess } from './control-functions.ts'
 import { type JobPool, unbegun } from './job-pool.ts'
 import type { RunnerSettings } from './job-runner.ts'
 import { type ProcEntry, type ProcTable, signalGroup } from './proc-table.ts'
-import { Turns } from './turns.ts'
 
 export interface ExecutorSettings {
   readonly id: string
@@ -35,6 +38,8 @@ export interface JobSurroundings {
   readonly master: string
   /** Its arguments as they were typed: for its function only, nothing else is to see them. */
   readonly words?: JobWords | undefined
+  /** Why the job must not begin, if that takes a while to find out. */
+  refusal?(): Promise<string | undefined>
   /** The job begins now. Not told of what the minion answers itself. */
   began?(): void
   /** Take the return. When this resolves it is on disk, and the job is no longer known to run. */
@@ -48,39 +53,40 @@ const CONTROL_MS = 30_000
 export class JobExecutor {
   readonly #settings: ExecutorSettings
   readonly #turns: Turns
+  readonly #tellFile: ReturnType<typeof seldom>
 
   constructor(settings: ExecutorSettings) {
     this.#settings = settings
+    this.#tellFile = seldom((sentence) => settings.log.warn(sentence))
     this.#turns = new Turns(settings.limit)
   }
 
   async run(job: JobLoad, around: JobSurroundings): Promise<void> {
     const { runHere, multiprocessing, id } = this.#settings
-    if (answeredInProcess(job.fun)) {
-      return around.keep(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
-    }
-    const turn = await this.#turn(job)
-    if (SaltError.is(turn)) return around.keep(failedReturn(unbegun(job), id, turn.message))
+    const isControl = answeredInProcess(job.fun)
+    const wait = new Wait(job)
+    if (around.refusal || !isControl)
+      await this.#note({ job: unbegun(job), pid: undefined, stop: (signal) => wait.leave(signal) })
+    const why = around.refusal && (await Promise.race([around.refusal(), wait.left]))
+    const turn = why ?? (isControl ? undefined : await this.#turn(job, wait))
+    if (typeof turn === 'string') return around.keep(failedReturn(unbegun(job), id, turn))
+    if (!turn) return around.keep(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
     around.began?.()
     try {
-      await (multiprocessing ? this.#inPool(job, around) : this.#inThisProcess(job, around))
+      await (multiprocessing ? this.#inPool(job, around, wait) : this.#inThisProcess(job, around, wait))
     } finally {
       turn()
     }
   }
 
-  /** Resolves when the job may begin, or was taken out of the queue. Waiting jobs are known and can be killed, too. */
-  async #turn(job: JobLoad): Promise<(() => void) | SaltError> {
-    const { procs, log, limit } = this.#settings
-    if (!this.#turns.full) return this.#turns.take()
-    log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
-    const leaving = new AbortController()
-    const stop = (signal: number) => leaving.abort(stopped(job, signal, 'before it began'))
-    await procs.add({ job: unbegun(job), pid: undefined, stop })
-    return this.#turns.take(leaving.signal).catch((reason: SaltError) => reason)
+  /** Resolves when the job may begin; with a sentence if it was taken out of the queue. */
+  async #turn(job: JobLoad, wait: Wait): Promise<(() => void) | string> {
+    const { log, limit } = this.#settings
+    if (this.#turns.full) log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
+    return this.#turns.take(wait.signal).catch(messageOf)
   }
 
-  #inPool(job: JobLoad, { services, master, words, keep }: JobSurroundings): Promise<void> {
+  #inPool(job: JobLoad, { services, master, words, keep }: JobSurroundings, wait: Wait): Promise<void> {
     const { pool, log } = this.#settings
     let pid = 0
     const note = (shown: JobLoad) => {
@@ -89,25 +95,55 @@ export class JobExecutor {
     const started = (given: number) => {
       pid = given
       log.info(`Starting a new job ${job.jid} with PID ${pid}`)
+      if (wait.asked !== undefined) signalGroup(pid, wait.asked)
       return note(unbegun(job))
     }
     return pool.run(job, { services, master, words, started, shown: note, finished: keep })
   }
 
-  async #inThisProcess(job: JobLoad, { services, master, words, keep }: JobSurroundings): Promise<void> {
+  async #inThisProcess(
+    job: JobLoad,
+    { services, master, words, keep }: JobSurroundings,
+    wait: Wait,
+  ): Promise<void> {
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
     const note = (shown: JobLoad) => this.#note({ job: shown, pid: process.pid, master, stop })
+    if (wait.asked !== undefined) stop(wait.asked)
     await note(unbegun(job))
     await keep(await this.#settings.runHere(job, { services, words, onShown: note }, abort.signal))
   }
 
   /** A job is known even if there is no room on the disk for its file. */
   async #note(entry: ProcEntry): Promise<void> {
-    const { procs, log } = this.#settings
-    await procs
-      .add(entry)
-      .catch((error: unknown) => log.warn(`No file for job ${entry.job.jid}: ${messageOf(error)}`))
+    await this.#settings.procs.add(entry).catch((error: unknown) => {
+      const why = fileProblem(error)
+      this.#tellFile(`The file of job ${entry.job.jid} was not written: ${why}.`, why)
+    })
+  }
+}
+
+/** A job that is known, but has not begun: it can be taken out of the queue. */
+class Wait {
+  readonly #job: JobLoad
+  readonly #leaving = new AbortController()
+  readonly #left = deferred<string>()
+  /** Aborts when it is taken out. */
+  readonly signal = this.#leaving.signal
+  /** Resolves then, with a sentence that says so. */
+  readonly left = this.#left.promise
+  /** The signal that was to end it. */
+  asked: number | undefined
+
+  constructor(job: JobLoad) {
+    this.#job = job
+  }
+
+  leave(signal: number): void {
+    const reason = stopped(this.#job, signal, 'before it began')
+    this.asked = signal
+    this.#leaving.abort(reason)
+    this.#left.resolve(reason.message)
   }
 }
 

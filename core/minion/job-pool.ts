@@ -4,6 +4,7 @@ import type { Log, MinionServices } from '../author/context.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
 import { processEntry } from '../base/process-entry.ts'
+import { Turns } from '../base/turns.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import { type Catalogue, LOAD_MS, LoadWatch, type PublishedCall } from '../loader/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
@@ -11,7 +12,6 @@ import { makeReturn, type Outcome, type ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { signalGroup } from './proc-table.ts'
-import { Turns } from './turns.ts'
 
 export interface JobPoolSettings {
   readonly id: string
@@ -83,6 +83,9 @@ export class JobPool {
   /** Files that blocked a process while they were loaded, as they were then. */
   readonly #blocked = new Map<string, string>()
   #generation = 0
+  /** Processes that were started, and that ended while they ran a job. */
+  started = 0
+  died = 0
   #closed = false
 
   constructor(settings: JobPoolSettings) {
@@ -185,6 +188,7 @@ export class JobPool {
 
   #spawn(): Worker {
     const { id, config, facts, log, loadMs = LOAD_MS } = this.#settings
+    this.started++
     const child = fork(entry, [], {
       detached: true, // a process group of its own
       serialization: 'advanced',
@@ -250,7 +254,8 @@ export class JobPool {
         } else if (message.type === 'return')
           finish({ ret: decode(message.ret) as unknown as ReturnLoad, last: message.last })
       }
-      const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
+      const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
+        this.died++
         finish({
           ret: makeReturn(
             shown,
@@ -259,6 +264,7 @@ export class JobPool {
           ),
           last: true,
         })
+      }
       const finish = (finished: Finished) => {
         child.off('message', onMessage)
         child.off('exit', onExit)

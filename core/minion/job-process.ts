@@ -12,17 +12,19 @@ import { Datastore } from '../jobs/datastore.ts'
 import { ReturnSpool, type SpooledReturn } from '../jobs/return-spool.ts'
 import { type Loader, openLoader, type PublishedCall, refusalsHere, watchedBy } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
+import { isTraced, jobTracer } from '../tracing/index.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import { createFileServices } from './files.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { type FromJobProcess, type JobProcessStart, logLevels, type ToJobProcess } from './messages.ts'
 import { spoolDirectory } from './paths.ts'
+import { traceRun } from './run-span.ts'
 
 const record = (bytes: Uint8Array) => decode(bytes) as Record<string, unknown>
 
 function send(message: FromJobProcess): void {
-  if (process.connected) process.send?.(message)
+  if (process.connected) process.send?.(message, () => {}) // the minion may end at this very moment
 }
 
 const log = Object.fromEntries(
@@ -103,13 +105,21 @@ async function work({ job: bytes, master, words }: Extract<ToJobProcess, { type:
   const abort = new AbortController()
   running = { jid: job.jid, abort }
   const onShown = async (shown: JobLoad) => send({ type: 'shown', job: encodeLocal(shown) })
-  const ret = await runJob(job, { ...settings, onShown }, abort.signal, words)
+  const { id } = settings
+  const run = runJob.bind(undefined, job, { ...settings, onShown }, abort.signal, words)
+  const ret = await traceRun(await jobTracer(), job, id, run)
   running = undefined
   clearTimeout(ending)
   const last = abort.signal.aborted
   if (!(await handOver(ret, last)))
     await leaveInSpool({ jid: job.jid, ret, job: { ...job, arg: ret.fun_args }, master }, settings)
-  if (last || !process.connected) process.exit(0)
+  if (last || !process.connected) await leave()
+}
+
+/** With the last spans of its jobs sent. */
+async function leave(): Promise<never> {
+  if (isTraced()) await (await jobTracer())?.flush()
+  process.exit(0)
 }
 
 /** A question is asked while no job runs. Whoever asked gives up by themselves. */
@@ -141,7 +151,7 @@ async function leaveInSpool(ret: SpooledReturn, { config }: RunnerSettings): Pro
   if (config.pub_ret === false) return
   for (;;) {
     try {
-      const spool = ReturnSpool.open(spoolDirectory(config))
+      const spool = ReturnSpool.open(spoolDirectory(config), { returners: config.return })
       if (!spool.find(ret.jid)) await spool.add(ret)
       return await spool.close()
     } catch {
@@ -167,14 +177,14 @@ process.on('message', (message: ToJobProcess) => {
 process.on('disconnect', () => {
   for (const answer of waiting.values()) answer.reject(minionGone())
   if (kept) kept(false)
-  else if (!running) process.exit(0)
+  else if (!running) void leave()
 })
 
 process.on('SIGTERM', () => {
   if (running) {
     running.abort.abort(new SaltError('CANCELLED', `Job ${running.jid} was ended by SIGTERM.`))
     ending ??= setTimeout(endBySignal, GRACE_MS)
-  } else if (!kept) process.exit(0)
+  } else if (!kept) void leave()
 })
 
 /** The job does not end: so does this process, in a way that says why. */

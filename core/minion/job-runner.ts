@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { tags } from '../events/index.ts'
@@ -84,7 +85,8 @@ export async function runFunction(
     const context = contextOf(job, settings, signal)
     const { args, kwargs } = withWords(splitArguments(arg), words)
     const bound = found.bind(args, kwargs, publishedKeywords(job))
-    const result = await found.run(bound, context, rowsOf(job, settings))
+    // A signal to all processes of a job may end its command before this one has heard of it: that takes one more turn.
+    const result = await found.run(bound, context, rowsOf(job, settings)).finally(() => setImmediate())
     signal.throwIfAborted() // what a job gives that was told to end is not what was asked for
     const retcode = retcodeOf(result, context.retcode)
     return { return: result ?? null, retcode, success: retcode === 0, ...outputterOf(found) }

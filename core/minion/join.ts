@@ -17,7 +17,7 @@ export async function joinOf(config: Config, log: Log): Promise<SignInJoin | und
     const text = await findToken(config, log)
     return text === undefined ? undefined : joinWith(text)
   } catch (error) {
-    log.error(`This minion signs in without a join token: ${messageOf(error)}`)
+    log.error(`This minion signs in without a join token. ${messageOf(error)}`)
     return undefined
   }
 }
@@ -30,7 +30,7 @@ function joinWith(text: string): SignInJoin {
       const found = plainFingerprint(key)
       if (master === undefined || found === master) return undefined
       return (
-        `This is not the master that made the join token: its key has the fingerprint ${found}, and the token names ` +
+        `This is not the master that made the join token. Its key has the fingerprint ${found}, and the token names ` +
         `${master}. Either the option master is wrong, or somebody pretends to be that master.`
       )
     },

@@ -6,10 +6,11 @@ import type { Logger } from '../log/index.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import { Minion } from './minion.ts'
 
-/** Codes a minion ends with that Salt's ends with, too (wire protocol §6.4). */
+/** Codes a minion ends with: 77 and 42 are Salt's (wire protocol §6.4), 69 is that of the programs. */
 const exitCodes = new Map<string, number>([
   ['KEY_REJECTED', 77],
   ['FINGERPRINT_WRONG', 42],
+  ['MASTER_UNREACHABLE', 69],
 ])
 
 /** Run a minion until SIGTERM or SIGINT. Resolves with the exit code. */

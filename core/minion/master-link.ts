@@ -37,6 +37,8 @@ export class MasterLink {
   readonly #channel: RequestChannel
   readonly #token = SymmetricKey.generate().text
   readonly #closing = new AbortController()
+  /** To the publish port: how often there was a new one, and whether there is one. */
+  readonly connection = { made: 0, isUp: false }
   #credentials: Promise<Credentials> | undefined
   #current: Credentials | undefined
   #frames: PublishClient | undefined
@@ -171,6 +173,8 @@ export class MasterLink {
       log.info(
         `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
       )
+      this.connection.isUp = state === 'up'
+      if (state === 'up') this.connection.made++
       this.#settings.onConnection?.(state, this.#settings.address)
       found.abort()
       if (state === 'down') found = this.#watchPort(frames, offered)

@@ -3,7 +3,7 @@ import type { Log } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { type Credentials, type KnownMaster, type SignInOutcome, signIn } from '../channel/sign-in-client.ts'
 import type { MinionConfig } from '../config/index.ts'
-import type { PrivateKey, PublicKey } from '../crypto/index.ts'
+import { fingerprint, type PrivateKey, type PublicKey } from '../crypto/index.ts'
 import { isJoinRefusal, joinReasons } from '../keys/join-token.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import type { Algorithms } from '../wire/envelope.ts'
@@ -27,16 +27,11 @@ export interface PersistentSignInSettings {
   readonly closing: AbortSignal
 }
 
-/** The master is there, knows this minion, and says no. */
-class Rejected extends SaltError {
-  constructor(address: string) {
-    super(
-      'KEY_REJECTED',
-      `The master ${address} has rejected this minion's key. Accept it there (salt-key -a <id> --include-rejected), ` +
-        'or set rejected_retry: true to keep asking.',
-    )
-  }
-}
+/** The master says no, and not which of two reasons it has. */
+const refusedSentence = ({ address, id, key, config }: PersistentSignInSettings): string =>
+  `The master ${address} has rejected this minion's key, or denied it because another one is accepted for the id ${id}. ` +
+  `This one's fingerprint is ${fingerprint(key.publicKey.pem, config.hash_type)}: compare it with salt-key -f ${id} there. ` +
+  `To accept it: salt-key -a ${id} --include-rejected --include-denied.`
 
 /** Errors that waiting does not mend. */
 const FINAL: ReadonlySet<string> = new Set(['KEY_REJECTED', 'FINGERPRINT_WRONG'])
@@ -78,9 +73,12 @@ async function attempts(settings: PersistentSignInSettings) {
       const code = SaltError.is(error) ? error.code : undefined
       if (closing.aborted || (code && FINAL.has(code)) || (once && code !== 'TIMEOUT')) throw error
       if (code === 'TIMEOUT' && count < config.auth_tries) {
-        log.warn(`The master ${address} does not answer (sign-in ${count} of ${config.auth_tries}).`)
+        log.warn(
+          `The master ${address} does not answer (sign-in ${count} of ${config.auth_tries}). Trying again.`,
+        )
         continue
       }
+      if (once) return undefined // what is thrown then says it
       log.error(`Signing in to the master ${address} failed: ${messageOf(error)}`)
       return undefined
     }
@@ -109,26 +107,27 @@ async function attempt(settings: PersistentSignInSettings) {
   })
   // Only a refusal signed by a master this minion knows is believed; anybody can send another.
   const final = masterWasKnown && !config.rejected_retry
-  if (outcome.state === 'rejected' && final) throw new Rejected(settings.address)
+  if (outcome.state === 'rejected' && final)
+    throw new SaltError(
+      'KEY_REJECTED',
+      `${refusedSentence(settings)} With rejected_retry: true this minion would go on asking.`,
+    )
   return outcome
 }
 
 type Refused = Exclude<SignInOutcome, { state: 'accepted' }>
 
 /** Why there is nothing to do but wait; with `once` that is an error. */
-function report(
-  { log, address, id, once }: PersistentSignInSettings,
-  { state, join }: Refused,
-  wait: number,
-): void {
+function report(settings: PersistentSignInSettings, { state, join }: Refused, wait: number): void {
+  const { log, address, id, once } = settings
   const sentences = {
     pending: `The master ${address} has this minion's key, and nobody has accepted it yet (salt-key -a ${id}).${joinSentence(join)}`,
     full: `The master ${address} takes no more minions (max_minions).`,
-    rejected: new Rejected(address).message,
+    rejected: refusedSentence(settings),
   }
   if (once) throw new SaltError('AUTHENTICATION_FAILED', sentences[state])
   const say = state === 'pending' ? log.warn : log.error
-  say(`${sentences[state]} Asking again in ${wait} seconds.`)
+  say(`${sentences[state]} Asking again in ${wait} ${wait === 1 ? 'second' : 'seconds'}.`)
 }
 
 /** What became of the join token, as far as the master says. */

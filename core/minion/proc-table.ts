@@ -8,8 +8,10 @@ import { type JobLoad, readJobLoad } from '../wire/publication.ts'
 /** A job this minion works on. */
 export interface ProcEntry {
   readonly job: JobLoad
-  /** The process that runs it; undefined while it waits for its turn (`process_count_max`). */
+  /** The process that runs it; undefined while it waits for its turn (`process_count_max`), and when it is over. */
   readonly pid: number | undefined
+  /** It is over, and its return neither on disk nor with the master. */
+  readonly isReturning?: boolean
   /** Address of the master that published it, where that is known. */
   readonly master?: string | undefined
   /** Signal all that works on it, or take it out of the queue. */

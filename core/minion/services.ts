@@ -39,15 +39,15 @@ export function createServices(settings: ServicesSettings): MinionServices {
     async running() {
       const returning = spool.pending().filter(({ jid }) => !procs.get(jid))
       return [
-        ...procs
-          .running()
-          .map(({ job, pid }) => ({ ...job, ...(pid ? { pid } : { state: 'queued' }) }) as Job),
+        ...procs.running().map(({ job, pid, isReturning }) => {
+          return { ...job, ...(pid ? { pid } : { state: isReturning ? 'returning' : 'queued' }) } as Job
+        }),
         ...returning.map((entry) => ({ ...entry.job, state: 'returning' }) as unknown as Job),
       ]
     },
     async signalJob(jid, signal) {
       const entry = procs.get(jid)
-      if (!entry) return ''
+      if (!entry || entry.isReturning) return ''
       try {
         entry.stop(signal)
         return entry.pid

@@ -1,8 +1,9 @@
-import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
+import { mkdirSync, rmdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { damageOf, reserveRoom } from './lmdb-file.ts'
+import { replaceDamaged } from './salvage.ts'
 
 export type Environment = RootDatabase<Buffer, (string | number)[]>
 
@@ -16,48 +17,47 @@ export const durable = {
 
 type Report = (error: SaltError) => void
 
+export interface EnvironmentSettings {
+  readonly mapSize: number
+  /** Whether a commit waits for the disk. */
+  readonly synced: boolean
+}
+
 /**
  * Open an LMDB file with the settings that make a resolved commit a durable one. A damaged file is moved aside and
- * told to `onDamage`; the store then starts empty.
+ * told to `onDamage`; the store then has what could be read of it.
  *
  * @throws SaltError STORE_FAILED if it cannot be opened at all
  */
-export function openEnvironment(path: string, mapSize: number, onDamage: Report): Environment {
+export function openEnvironment(
+  path: string,
+  { mapSize, synced }: EnvironmentSettings,
+  onDamage: Report,
+): Environment {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    if (damageOf(path)) replaceDamaged(path, onDamage)
+    if (damageOf(path)) repair(path, onDamage)
     reserveRoom(path)
-    return open(path, { ...durable, mapSize })
+    return open(path, { ...durable, mapSize, noSync: !synced })
   } catch (error) {
     throw SaltError.is(error) ? error : cannotOpen(path, error)
   }
 }
 
-/** One of the processes that find the damage moves the file away; the others wait for it and find a new one. */
-function replaceDamaged(path: string, onDamage: Report): void {
+/** One of the processes that find the damage repairs it; the others wait for it and find a new file. */
+function repair(path: string, onDamage: Report): void {
   const release = takeTurn(`${path}.repair`)
   try {
     const damage = damageOf(path)
-    if (damage) onDamage(moveAside(path, damage))
+    if (damage) onDamage(replaceDamaged(path, damage))
   } finally {
     release()
   }
 }
 
-/** Move a damaged file away, and give the error that says so. */
-export function moveAside(path: string, reason: string): SaltError {
-  const movedTo = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`
-  renameSync(path, movedTo)
-  return new SaltError(
-    'STORE_FAILED',
-    `The store ${path} is damaged (${reason}). It was moved to ${movedTo}, and a new one was started.`,
-    { path, movedTo },
-  )
-}
-
-/** A directory as a lock between processes: held for milliseconds, so waiting may block. */
+/** A directory as a lock between processes: held while a store is repaired, so waiting may block. */
 function takeTurn(lock: string): () => void {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 2400; tries++) {
     try {
       mkdirSync(lock)
       return () => rmdirSync(lock)

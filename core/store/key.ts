@@ -19,6 +19,11 @@ export function under(...prefix: StoreKey): KeyRange {
   return { from: prefix, to: [...prefix, HIGHEST] }
 }
 
+/** All keys that begin with these parts, and then a text that begins with `start`. */
+export function textsFrom(prefix: StoreKey, start: string): KeyRange {
+  return { from: [...prefix, start], to: [...prefix, start + HIGHEST] }
+}
+
 /** @throws SaltError INVALID_ARGUMENTS for a key the store cannot hold. */
 export function checkKey(key: StoreKey): void {
   const texts = key.filter((part) => typeof part === 'string')

@@ -12,10 +12,17 @@ export function seal(value: unknown): Buffer {
   return record
 }
 
-/** Undefined if the bytes are not what was written. */
-export function unseal(record: Uint8Array): { readonly value: Value } | undefined {
-  if (record.length <= CHECKSUM_BYTES) return undefined
-  const body = record.subarray(CHECKSUM_BYTES)
+/** Undefined if the bytes are not what was written. `read` makes a value of them. */
+export function unseal(
+  record: Uint8Array,
+  read: (bytes: Uint8Array) => Value = decode,
+): { readonly value: Value } | undefined {
+  return isSealed(record) ? { value: read(record.subarray(CHECKSUM_BYTES)) } : undefined
+}
+
+/** Whether the bytes are what was written. */
+export function isSealed(record: Uint8Array): boolean {
+  if (record.length <= CHECKSUM_BYTES) return false
   const written = Buffer.from(record.buffer, record.byteOffset, CHECKSUM_BYTES).readUInt32LE()
-  return crc32(body) === written ? { value: decode(body) } : undefined
+  return crc32(record.subarray(CHECKSUM_BYTES)) === written
 }

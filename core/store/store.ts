@@ -1,7 +1,9 @@
 import { messageOf, SaltError } from '../base/errors.ts'
-import type { Value } from '../codec/index.ts'
+import { decodeLazily, type Value } from '../codec/index.ts'
+import { backUp } from './backup.ts'
 import { CommitQueue } from './commit-queue.ts'
-import { type Environment, openEnvironment } from './environment.ts'
+import { type Environment, type EnvironmentSettings, openEnvironment } from './environment.ts'
+import { guardCommit } from './exit-guard.ts'
 import { checkKey, type KeyRange, type StoreKey } from './key.ts'
 import { roomAt } from './lmdb-file.ts'
 import { seal, unseal } from './record.ts'
@@ -11,6 +13,8 @@ export interface StoreOptions {
   readonly mapSize?: number
   /** Told of every damaged file or record. By default a warning of the process. */
   readonly onDamage?: (error: SaltError) => void
+  /** False where what a power cut takes can be found out again: a change is there when its process is killed, not sooner on disk. */
+  readonly synced?: boolean
 }
 
 interface Entry {
@@ -22,10 +26,14 @@ interface Entry {
 export interface StoreReader {
   /** Undefined if there is no such record, or if it is damaged (which is reported). */
   get(key: StoreKey): Value | undefined
+  /** As `get`, where few members of a large map are wanted: each is decoded when it is looked at. Not to be passed on. */
+  glance(key: StoreKey): Value | undefined
   has(key: StoreKey): boolean
   /** Keys in order. Read in pages: no snapshot is held, and what changes meanwhile may or may not be seen. */
   keys(range: KeyRange, options?: { readonly reverse?: boolean }): Iterable<StoreKey>
   entries(range: KeyRange, options?: { readonly reverse?: boolean }): Iterable<Entry>
+  /** How many records there are, without reading them. */
+  count(range: KeyRange): number
 }
 
 /** What a change may do. It must look before it writes: what it wrote before it throws stays. */
@@ -40,6 +48,8 @@ export interface StoreChange extends StoreReader {
  */
 export interface Store extends StoreReader {
   readonly path: string
+  /** Bytes of the file that are in use; what was removed leaves room in it. */
+  used(): number
   put(key: StoreKey, value: unknown): Promise<void>
   /** False, and nothing changed, if there is such a record; of several attempts at once one succeeds. */
   putNew(key: StoreKey, value: unknown): Promise<boolean>
@@ -49,31 +59,46 @@ export interface Store extends StoreReader {
    * Rejects with SaltError STORE_FAILED when the disk is full or fails: nothing of it is stored then.
    */
   change<T>(change: (records: StoreChange) => T): Promise<T>
+  /**
+   * Write what is in it now to another file, which can be put in its place. Gives the size in bytes. Rejects with the
+   * system's or LMDB's error; no file is there then.
+   */
+  backup(path: string): Promise<number>
   /** Waits for changes under way. */
   close(): Promise<void>
 }
 
+interface PageCounts {
+  readonly pageSize: number
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
 const GIB = 2 ** 30
+/** Keys that are read at once: few at first, since often only the first is wanted. */
+const FIRST_PAGE = 8
 const PAGE = 128
 
 /**
- * Open or create an LMDB store in the file `path`. A damaged file is moved aside and reported, the store then starts
- * empty.
+ * Open or create an LMDB store in the file `path`. A damaged file is moved aside and reported, the store then has
+ * those of its records that could be read.
  *
  * @throws SaltError STORE_FAILED if it cannot be opened
  */
 export function openStore(path: string, options: StoreOptions = {}): Store {
-  const { mapSize = GIB, onDamage = (error) => process.emitWarning(error.message) } = options
-  let environment = openEnvironment(path, mapSize, onDamage)
+  const { mapSize = GIB, onDamage = (error) => process.emitWarning(error.message), synced = true } = options
+  const settings = { mapSize, synced }
+  let environment = openEnvironment(path, settings, onDamage)
   let closed = false
 
   const records = recordsOf(() => environment, path, onDamage)
   const queue = new CommitQueue(async (run) => {
     try {
-      await environment.transaction(run)
+      await guardCommit(() => environment.transaction(run))
     } catch (error) {
       const reason = await reasonOf(error)
-      if (!isUsable(environment)) environment = await reopen(environment, path, mapSize, onDamage)
+      if (!isUsable(environment)) environment = await reopen(environment, path, settings, onDamage)
       throw commitFailed(path, reason)
     }
   })
@@ -85,10 +110,18 @@ export function openStore(path: string, options: StoreOptions = {}): Store {
 
   return {
     path,
+    used() {
+      environment.resetReadTxn() // else they may be those of the commit before
+      const stats = environment.getStats() as PageCounts
+      const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = stats
+      return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
+    },
     get: records.get,
+    glance: records.glance,
     has: records.has,
     keys: records.keys,
     entries: records.entries,
+    count: records.count,
     change,
     put: async (key, value) => {
       checkKey(key)
@@ -102,6 +135,7 @@ export function openStore(path: string, options: StoreOptions = {}): Store {
         return true
       }),
     remove: (key) => change(({ remove }) => remove(key)),
+    backup: (target) => backUp(environment, target),
     async close() {
       if (closed) return
       closed = true
@@ -116,23 +150,23 @@ function recordsOf(
   path: string,
   onDamage: (error: SaltError) => void,
 ): StoreChange {
-  function get(key: StoreKey): Value | undefined {
+  function get(key: StoreKey, decoder?: typeof decodeLazily): Value | undefined {
     const record = environment().get([...key])
     if (record === undefined) return undefined
-    const opened = unseal(record)
+    const opened = unseal(record, decoder)
     if (!opened) onDamage(damagedRecord(path, key))
     return opened?.value
   }
 
   function* keys({ from, to }: KeyRange, { reverse = false } = {}): Generator<StoreKey> {
     let last: StoreKey | undefined
-    for (;;) {
+    for (let limit = FIRST_PAGE; ; limit = PAGE) {
       const range = reverse
         ? { start: [...(last ?? to)], exclusiveStart: true, end: [...from], inclusiveEnd: true }
         : { start: [...(last ?? from)], exclusiveStart: last !== undefined, end: [...to] }
-      const page = [...environment().getKeys({ ...range, reverse, limit: PAGE })].map(asKey)
+      const page = [...environment().getKeys({ ...range, reverse, limit })].map(asKey)
       yield* page
-      if (page.length < PAGE) return
+      if (page.length < limit) return
       last = page.at(-1)
     }
   }
@@ -145,10 +179,12 @@ function recordsOf(
   }
 
   return {
-    get,
+    get: (key) => get(key),
+    glance: (key) => get(key, decodeLazily),
     has: (key) => environment().doesExist([...key]),
     keys,
     entries,
+    count: ({ from, to }) => environment().getKeysCount({ start: [...from], end: [...to] }),
     put(key, value) {
       checkKey(key)
       environment().putSync([...key], seal(value))
@@ -182,24 +218,22 @@ function isUsable(environment: Environment): boolean {
 async function reopen(
   environment: Environment,
   path: string,
-  mapSize: number,
+  settings: EnvironmentSettings,
   onDamage: (error: SaltError) => void,
 ): Promise<Environment> {
   await environment.close()
-  return openEnvironment(path, mapSize, onDamage)
+  return openEnvironment(path, settings, onDamage)
 }
 
 function commitFailed(path: string, reason: string): SaltError {
-  const why = isFull(path) ? `there is no room left on the disk (${reason})` : reason
-  return new SaltError(
-    'STORE_FAILED',
-    `Nothing was stored in ${path}: ${why}. Make room or mend the disk; a restart is not needed.`,
-    { path, reason },
-  )
+  const sentence = isFull(path)
+    ? `The disk is full: nothing was stored in ${path}. Make room; no restart is needed.`
+    : `Nothing was stored in ${path}: ${reason}. Make room or repair the disk; no restart is needed.`
+  return new SaltError('STORE_FAILED', sentence, { path, reason })
 }
 
-/** A short write shows as an "Input/output error", so the disk itself is asked. */
-function isFull(path: string): boolean {
+/** No room for what a daemon writes; false where that cannot be found out. A short write shows as an "Input/output error", so the disk itself is asked. */
+export function isFull(path: string): boolean {
   try {
     return roomAt(path) < 2 ** 20
   } catch {

@@ -4,12 +4,21 @@ import { parseNetwork } from '../base/ip-network.ts'
 import { checkPathPcre } from '../base/path-expression.ts'
 import { pythonRegExp } from '../base/python-regexp.ts'
 import type { Target } from './matcher.ts'
+import { noValue } from './why-no-path.ts'
 
 /**
  * Throws TARGET_INVALID, with a sentence, for what no minion could make sense of. For programs that do not load the
  * matcher plugins: it knows Salt's own target types and lets any other pass.
  */
-export function checkTarget({ tgt, tgt_type, delimiter }: Target): void {
+export function checkTarget(target: Target): void {
+  const { tgt, tgt_type, delimiter } = target
+  const [, kind] = /^(grain|pillar)(?:_pcre|_exact)?$/.exec(tgt_type) ?? []
+  if (kind && typeof tgt === 'string' && !tgt.includes(delimiter || ':'))
+    throw new SaltError('TARGET_INVALID', noValue(tgt, kind as 'grain' | 'pillar'))
+  checkExpressions(target)
+}
+
+function checkExpressions({ tgt, tgt_type, delimiter }: Target): void {
   if (tgt_type === 'compound') checkLeaves(parseCompound(tgt))
   else if (typeof tgt !== 'string') return
   else if (tgt_type === 'pcre') pythonRegExp(tgt)
@@ -26,7 +35,7 @@ function checkLeaves(tree: CompoundTree): void {
 
 function checkLeaf({ type, expression, delimiter, word }: Extract<CompoundTree, { word: string }>): void {
   try {
-    checkTarget({ tgt: expression, tgt_type: type, ...(delimiter !== undefined && { delimiter }) })
+    checkExpressions({ tgt: expression, tgt_type: type, ...(delimiter !== undefined && { delimiter }) })
   } catch (error) {
     throw new SaltError('TARGET_INVALID', `In the compound target, '${word}': ${messageOf(error)}`)
   }

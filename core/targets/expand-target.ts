@@ -64,7 +64,10 @@ async function expandedByPlugin(
   if (!(await loader.pluginNames()).includes(type))
     throw new SaltError('TARGET_INVALID', `There is no target type '${type}'.`)
   const plugin = await loader.plugin<Matcher>(type)
-  return plugin.expand?.(expression, { opts: config })
+  return plugin.expand?.(expression, { opts: config }).catch((error: unknown) => {
+    if (!SaltError.is(error) || error.code !== 'INVOCATION') throw error
+    throw new SaltError('TARGET_INVALID', error.message)
+  })
 }
 
 const ignore = (): void => {}

@@ -13,6 +13,8 @@ export interface Target {
 type Decide = (subject: MatchSubject) => Verdict
 
 export interface TargetMatcher {
+  /** Of compound targets. */
+  readonly letters: TargetLetters
   /** Reads a target once, for any number of minions. Throws TARGET_INVALID with a sentence if nobody can make sense of it. */
   prepare(target: Target): Decide
   /** Never throws: a target that cannot be evaluated matches nobody. */
@@ -49,6 +51,7 @@ export function createMatcher(settings: MatcherSettings): TargetMatcher {
     return made
   }
   return {
+    letters: settings.letters ?? saltLetters,
     prepare: decider,
     match(target, subject) {
       try {
@@ -81,7 +84,9 @@ function prepare(settings: MatcherSettings, target: Target, within: readonly Tar
 function pluginFor(settings: MatcherSettings, { tgt, tgt_type }: Target, within: readonly Target[]): Matcher {
   const groups = within.filter((outer) => outer.tgt_type === 'nodegroup').map((outer) => String(outer.tgt))
   if (tgt_type === 'nodegroup' && groups.includes(String(tgt)))
-    throw invalid(`Nodegroup '${tgt}' contains itself (${[...groups, tgt].join(' → ')}).`)
+    throw invalid(
+      `Nodegroup '${tgt}' contains itself (${[...groups, tgt].join(' → ')}): take N@${tgt} out of its definition in the configuration.`,
+    )
   if (within.length > DEEPEST)
     throw invalid(`The target is made of targets more than ${DEEPEST} deep: one of them contains itself.`)
   const plugin = settings.matchers(tgt_type)

@@ -18,7 +18,10 @@ export function expandCompound(expression: unknown, nodegroups: Nodegroups): unk
 
 function expand(name: string, nodegroups: Nodegroups, within: readonly string[]): string[] {
   if (within.includes(name)) {
-    throw invalid(`Nodegroup '${name}' contains itself (${[...within, name].join(' → ')}).`, name)
+    throw invalid(
+      `Nodegroup '${name}' contains itself (${[...within, name].join(' → ')}): take N@${name} out of its definition in the configuration.`,
+      name,
+    )
   }
   const words = definitionOf(name, nodegroups)
   if (words.length === 0) throw invalid(`Nodegroup '${name}' is empty.`, name)

@@ -1,5 +1,6 @@
 import type { Context, Log } from '../author/context.ts'
 import type { Matcher, MatchSubject } from '../author/kinds.ts'
+import { seldom } from '../base/seldom.ts'
 import { openGuardedLoader } from '../loader/index.ts'
 import { lettersOf } from './letters.ts'
 import { createMatcher, type TargetMatcher } from './matcher.ts'
@@ -20,19 +21,9 @@ export async function openMatchers(
     matchers: (type) => matchers.get(type),
     letters: lettersOf(matchers, (sentence) => log.warn(sentence)),
     nodegroups: (typeof nodegroups === 'object' && nodegroups ? nodegroups : {}) as Record<string, unknown>,
-    onInvalid: onceATarget((reason) => log.warn(`A target matches nobody: ${reason.split('\n', 1)[0]}`)),
+    // A target is looked at for each minion.
+    onInvalid: seldom((reason) => log.warn(`A target matches nobody: ${reason.split('\n', 1)[0]}`), 1000),
   })
-}
-
-/** A target is looked at for each minion: within a second the same sentence is told once. */
-function onceATarget(say: (reason: string) => void): (reason: string) => void {
-  let told = { reason: '', until: 0 }
-  return (reason) => {
-    const now = performance.now()
-    if (reason === told.reason && now < told.until) return
-    told = { reason, until: now + 1000 }
-    say(reason)
-  }
 }
 
 /** The `match` of a context: decides for this minion. */

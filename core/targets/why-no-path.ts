@@ -14,8 +14,7 @@ export function whyNoPath(
   kind: 'grain' | 'pillar',
   subjects: Iterable<MatchSubject>,
 ): string {
-  if (parts.length < 2)
-    return `'${parts.join('')}' says no value: a ${kind} target has the form key:value, as in ${kind === 'grain' ? 'os:Debian' : 'role:web'}.`
+  if (parts.length < 2) return noValue(parts.join(''), kind)
   const found = deepest(parts.slice(0, -1), kind, subjects)
   const path = parts.slice(0, found.depth).join(':')
   const noun = kind === 'grain' ? 'grain' : 'pillar key'
@@ -30,6 +29,10 @@ export function whyNoPath(
   const named = values.slice(0, NAMED).map(shortened).join(', ')
   return `Minions have the ${noun} '${path}', but none with a value that matches '${wanted}': there is ${named}${more}.`
 }
+
+/** Of a target that cannot mean anybody. */
+export const noValue = (key: string, kind: 'grain' | 'pillar'): string =>
+  `'${key}' has no value. Write key:value, as in ${kind === 'grain' ? 'os:Debian' : 'role:web'}.`
 
 interface Deepest {
   /** So many keys of the path lead somewhere, on some minion. */
@@ -77,8 +80,9 @@ const isMap = (value: unknown): value is Readable =>
   value instanceof Map ||
   (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype)
 
+/** The names alone: `Object.keys` looks at every member too. */
 const keysOf = (map: Readable): string[] =>
-  map instanceof Map ? Array.from(map.keys(), String) : Object.keys(map)
+  map instanceof Map ? Array.from(map.keys(), String) : Object.getOwnPropertyNames(map)
 
 function memberOf(map: Readable, key: string): unknown {
   if (map instanceof Map) return map.get(key)

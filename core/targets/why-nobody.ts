@@ -86,7 +86,7 @@ function noneOfList(tgt: unknown, facts: WhyFacts): string {
 
 /** The parts that mean nobody by themselves are to blame; where each means somebody, it is that none has all of it. */
 function noneOfCompound({ tgt }: Target, facts: WhyFacts): string {
-  const leaves = leavesOf(parseCompound(tgt)).slice(0, 20)
+  const leaves = leavesOf(parseCompound(tgt, facts.matcher.letters)).slice(0, 20)
   const targets = leaves.map(({ type, expression, delimiter }) => ({
     tgt: expression,
     tgt_type: type,
@@ -98,9 +98,18 @@ function noneOfCompound({ tgt }: Target, facts: WhyFacts): string {
   if (open.size === 0) return 'Its parts mean minions, but no minion fits all that is asked together.'
   const blamed = leaves.flatMap(({ word }, index) => {
     const target = targets[index]
-    return target && open.has(target) ? [`${word}: ${whyNobody(target, facts)}`] : []
+    if (!target || !open.has(target)) return []
+    return [unknownLetter(target, facts) ?? `${word}: ${whyNobody(target, facts)}`]
   })
   return [...new Set(blamed)].slice(0, EXPLAINED).join('\n')
+}
+
+/** Ids may have an `@`, so in Salt, too, a letter that stands for nothing makes the word a pattern for ids. */
+function unknownLetter({ tgt, tgt_type }: Target, { matcher }: WhyFacts): string | undefined {
+  const [, type, letter = ''] = (tgt_type === 'glob' && /^(([A-Za-z]).?@)./u.exec(String(tgt))) || []
+  if (type === undefined || matcher.letters.has(letter)) return undefined
+  const known = [...matcher.letters.keys()].map((each) => `${each}@`).join(', ')
+  return `${tgt}: Unknown target type '${type}', so this was taken for a minion id. Known: ${known}.`
 }
 
 /** The targets that have to be true of somebody. */

@@ -12,6 +12,7 @@ export {
   replay,
   saveFixture,
 } from './fixture.ts'
+export { openReturner } from './open-returner.ts'
 export { fakeLog, type LogLine } from './recording-log.ts'
 export { type Ran, run, type Surroundings } from './run.ts'
 export type { FiredEvent } from './services.ts'

@@ -1,7 +1,14 @@
 /** What stands for the minion and the master of a function that is tested: nothing happens, but it is noted down. */
 import type { MasterServices, MinionServices } from '../author/context.ts'
 import type { FileClient } from '../author/files.ts'
-import type { KeyAdmin, MasterCache } from '../author/master.ts'
+import type {
+  AccessAdmin,
+  JobArchive,
+  KeyAdmin,
+  MasterCache,
+  ReturnerAdmin,
+  TokenAdmin,
+} from '../author/master.ts'
 import { SaltError } from '../base/errors.ts'
 
 /** An event that was fired, and on whose bus. */
@@ -50,6 +57,7 @@ export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterSe
       returns: async () => [],
       unreturned: async () => [],
       async *list() {},
+      archive: noArchive,
     },
     progress: async (data) => void fire({ bus: 'master', tag: 'salt/run/progress', data }),
     match: async () => ({ minions: [], unknown: [], missing: [] }),
@@ -57,9 +65,17 @@ export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterSe
       throw missing(`master.call('${fun}')`, 'master: { call: async (fun, args) => … }')
     },
     running: async () => [],
+    killRun: async () => false,
     cache: fakeCache(),
     keys: noKeys,
+    tokens: noTokens,
+    access: noAccess,
+    audit: {
+      verify: async () => ({ valid: true, lines: 0, files: {}, problems: [], notes: [] }),
+      list: async () => [],
+    },
     writeConfig: async (name) => `${name}.conf`,
+    returners: noReturners,
     batches: { async *list() {}, get: async () => undefined, stop: async () => false },
     acceptedIds: async () => [],
     cachedGrains: async () => undefined,
@@ -83,6 +99,30 @@ const noFiles = new Proxy({} as FileClient, {
 const noKeys = new Proxy({} as KeyAdmin, {
   get: (_, name) => async () => {
     throw missing(`master.keys.${String(name)}()`, 'master: { keys: { … } }')
+  },
+})
+
+const noArchive = new Proxy({} as JobArchive, {
+  get: (_, name) => async () => {
+    throw missing(`master.jobs.archive.${String(name)}()`, 'master: { jobs: { … } }')
+  },
+})
+
+const noReturners = new Proxy({} as ReturnerAdmin, {
+  get: (_, name) => async () => {
+    throw missing(`master.returners.${String(name)}()`, 'master: { returners: { … } }')
+  },
+})
+
+const noTokens = new Proxy({} as TokenAdmin, {
+  get: (_, name) => async () => {
+    throw missing(`master.tokens.${String(name)}()`, 'master: { tokens: { … } }')
+  },
+})
+
+const noAccess = new Proxy({} as AccessAdmin, {
+  get: (_, name) => async () => {
+    throw missing(`master.access.${String(name)}()`, 'master: { access: { … } }')
   },
 })
 

@@ -44,6 +44,10 @@ export interface DeviceSettings {
 export interface WorkerDevice {
   readonly port: number
   readonly workers: ReadonlyMap<string, { readonly outstanding: number }>
+  /** Requests that no worker has yet. */
+  readonly waiting: number
+  /** Requests that were refused since it was opened. */
+  readonly refused: number
   /** A worker answers no probes any more. Its requests were given to others; end its process and start another. */
   onStuck(listener: (worker: string) => void): void
   /** The process of a worker has ended: its requests are given to others at once. */
@@ -96,6 +100,12 @@ export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice
   return {
     port,
     workers: dispatcher.workers,
+    get waiting() {
+      return dispatcher.waiting
+    },
+    get refused() {
+      return dispatcher.refused
+    },
     onStuck: (listener) => void stuckListeners.push(listener),
     workerGone: (name) => dispatcher.gone(name),
     async close() {

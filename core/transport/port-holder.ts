@@ -1,29 +1,22 @@
-import { readdir, readFile, readlink } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { SaltError } from '../base/errors.ts'
-
-/** The process that listens on a port: what one needs to know to stop it. */
-export interface PortHolder {
-  readonly pid: number
-  /** Program and first argument; further ones may hold secrets. */
-  readonly command: string
-}
+import { type Holder, holdersOf, holderText } from '../base/holders.ts'
 
 /** Who listens on this TCP port of this machine; undefined if that cannot be found out (other systems, no rights). */
-export async function findPortHolder(port: number): Promise<PortHolder | undefined> {
+export async function findPortHolder(port: number): Promise<Holder | undefined> {
   const inodes = await listeningInodes(port)
   if (inodes.size === 0) return undefined
-  for (const pid of await processIds()) {
-    if (await holdsOneOf(pid, inodes)) return { pid, command: await commandOf(pid) }
-  }
+  const isMeant = (link: string) => link.startsWith('socket:[') && inodes.has(link.slice(8, -1))
+  for await (const holder of holdersOf(isMeant)) return holder
   return undefined
 }
 
 /** The error for a port that is taken. */
-export function addressInUse(host: string, port: number, holder: PortHolder | undefined): SaltError {
-  const by = holder ? `process ${holder.pid} (${holder.command})` : 'another process'
+export function addressInUse(host: string, port: number, holder: Holder | undefined): SaltError {
+  const by = holder ? holderText(holder) : 'another process'
   return new SaltError(
     'ADDRESS_IN_USE',
-    `Cannot listen on ${host}:${port}: ${by} already does. Stop it, or configure another port.`,
+    `Cannot listen on ${host}:${port}: ${by} already does. Stop it, or set 'publish_port' or 'ret_port' to another port.`,
     { host, port, ...holder },
   )
 }
@@ -40,24 +33,4 @@ async function listeningInodes(port: number): Promise<Set<string>> {
     }
   }
   return inodes
-}
-
-async function processIds(): Promise<number[]> {
-  const names = await readdir('/proc').catch(() => [])
-  return names.map(Number).filter(Number.isInteger)
-}
-
-async function holdsOneOf(pid: number, inodes: ReadonlySet<string>): Promise<boolean> {
-  const directory = `/proc/${pid}/fd`
-  const descriptors = await readdir(directory).catch(() => [])
-  for (const descriptor of descriptors) {
-    const link = await readlink(`${directory}/${descriptor}`).catch(() => '')
-    if (link.startsWith('socket:[') && inodes.has(link.slice(8, -1))) return true
-  }
-  return false
-}
-
-async function commandOf(pid: number): Promise<string> {
-  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return line.split('\0').slice(0, 2).join(' ').trim() || 'unknown command'
 }

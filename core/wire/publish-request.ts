@@ -114,5 +114,10 @@ export const publishReplies = {
       ...(invalid !== undefined && { invalid }),
     },
   }),
-  failed: (name: string, message: string) => ({ error: { name, message } }),
+  /** Of our own: `reason`, a sentence; `rule`, which it is by; `denied` where somebody is known, but may not do it. */
+  failed: (
+    name: string,
+    message: string,
+    more: { readonly reason?: string; readonly rule?: string; readonly denied?: true } = {},
+  ) => ({ error: { name, message, ...more } }),
 } as const

@@ -4,7 +4,7 @@ import { constants } from 'node:os'
 import { CommandExecutionError } from 'salt-ts'
 import type { Identity } from './login.ts'
 import { type Collected, openStdio, type Stdio } from './stdio.ts'
-import { signalTree } from './tree.ts'
+import { killTree, terminateTree } from './tree.ts'
 
 /** Everything the operating system is told about a command. */
 export interface ProcessPlan {
@@ -36,6 +36,8 @@ type Exit = Promise<[code: number | null, signal: NodeJS.Signals | null]>
 
 // A job process ends one second after it was told to.
 const GRACE_MS = 500
+/** Many processes on a machine with much to do take their time to end. */
+const KILL_MS = 5000
 
 /** Run a command to its end: until it has exited and nobody holds its output open, or its time is over. */
 export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<Ended> {
@@ -138,11 +140,10 @@ async function stop(
   reason: Interruption,
 ) {
   if (reason === 'cancelled') {
-    signalTree(child.pid!, 'SIGTERM', stdio.pipes)
+    terminateTree(child.pid!, stdio.pipes)
     await within(GRACE_MS, Promise.allSettled([exit, collected.closed]))
   }
-  signalTree(child.pid!, 'SIGKILL', stdio.pipes)
-  await within(GRACE_MS, exit)
+  await killTree(child.pid!, stdio.pipes, reason === 'cancelled' ? GRACE_MS : KILL_MS)
   collected.destroy()
 }
 

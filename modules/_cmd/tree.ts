@@ -1,4 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** States as in /proc: dead, and not yet waited for by its parent. */
+const ENDED = 'ZX'
+/** Those, and stopped. */
+const HALTED = `${ENDED}Tt`
+const LOOK_MS = 1
 
 interface Process {
   readonly pid: number
@@ -12,48 +19,72 @@ export interface PipeIdentity {
   readonly ino: number
 }
 
+/** Ask a command and everything it started to end, as far as it can be found now. */
+export function terminateTree(root: number, pipes: readonly PipeIdentity[] = []): void {
+  for (const pid of membersOf(root, pipes)) send(pid, 'SIGTERM')
+}
+
 /**
- * Signal a command and everything it started. SIGKILL stops them all first, so that none can fork out of reach.
- * Reaches children of children, and orphans that still hold the command's output and have not left the session.
+ * Kill a command and everything it started: children of children, and orphans that still hold the command's output and
+ * have not left the session. Resolves when all of it has ended, or after `ms` (a process that waits for a disk ends later).
  */
-export function signalTree(
+export async function killTree(root: number, pipes: readonly PipeIdentity[], ms: number): Promise<void> {
+  const deadline = performance.now() + ms
+  const reached = await stopTree(root, pipes, deadline)
+  for (const pid of reached) send(pid, 'SIGKILL')
+  await untilAll(reached, ENDED, deadline)
+}
+
+/** Stop all of it, so that nothing can fork out of reach. A process that is just forking has a child before it stops. */
+async function stopTree(
   root: number,
-  signal: 'SIGTERM' | 'SIGKILL',
-  pipes: readonly PipeIdentity[] = [],
-): void {
+  pipes: readonly PipeIdentity[],
+  deadline: number,
+): Promise<Set<number>> {
   const reached = new Set<number>()
   for (;;) {
     const fresh = membersOf(root, pipes).filter((pid) => !reached.has(pid))
-    if (fresh.length === 0) break
     for (const pid of fresh) {
       reached.add(pid)
-      send(pid, signal === 'SIGKILL' ? 'SIGSTOP' : signal)
+      send(pid, 'SIGSTOP')
     }
-    if (signal === 'SIGTERM') return
+    if (fresh.length === 0 || performance.now() >= deadline) return reached
+    await untilAll(fresh, HALTED, deadline)
   }
-  for (const pid of reached) send(pid, 'SIGKILL')
 }
+
+async function untilAll(pids: Iterable<number>, states: string, deadline: number): Promise<void> {
+  for (const pid of pids) while (!isIn(states, pid) && performance.now() < deadline) await delay(LOOK_MS)
+}
+
+/** Whether all threads of a process are in one of these states; one that is gone is in all of them. */
+const isIn = (states: string, pid: number): boolean =>
+  entries(`/proc/${pid}/task`).every((thread) => {
+    const [state] = fieldsOf(`/proc/${pid}/task/${thread}/stat`)
+    return state === undefined || states.includes(state)
+  })
 
 function membersOf(root: number, pipes: readonly PipeIdentity[]): number[] {
   const all = processes()
-  const members = new Set([root])
-  for (const { pid, session } of all) if (isOrphan(pid, session, all, pipes)) members.add(pid)
-  for (let before = 0; before !== members.size; ) {
-    before = members.size
-    for (const { pid, parent } of all) if (members.has(parent)) members.add(pid)
-  }
-  return [...members].filter((pid) => all.some((process) => process.pid === pid))
+  const children = new Map<number, number[]>()
+  for (const { pid, parent } of all) (children.get(parent) ?? children.set(parent, []).get(parent))?.push(pid)
+  const members = new Set(
+    [...all.filter(({ pid }) => pid === root), ...orphans(all, pipes)].map(({ pid }) => pid),
+  )
+  for (const pid of members) for (const child of children.get(pid) ?? []) members.add(child)
+  return [...members]
 }
 
-function isOrphan(
-  pid: number,
-  session: number,
-  all: readonly Process[],
-  pipes: readonly PipeIdentity[],
-): boolean {
-  if (pipes.length === 0 || pid === process.pid) return false
-  if (session !== all.find((candidate) => candidate.pid === process.pid)?.session) return false
-  return entries(`/proc/${pid}/fd`).some((fd) => holds(`/proc/${pid}/fd/${fd}`, pipes))
+/** Of the session of this process, and with an end of the pipes in hand. */
+function orphans(all: readonly Process[], pipes: readonly PipeIdentity[]): Process[] {
+  const own = all.find(({ pid }) => pid === process.pid)
+  if (pipes.length === 0) return []
+  return all.filter(
+    (one) =>
+      one !== own &&
+      one.session === own?.session &&
+      entries(`/proc/${one.pid}/fd`).some((fd) => holds(`/proc/${one.pid}/fd/${fd}`, pipes)),
+  )
 }
 
 function holds(path: string, pipes: readonly PipeIdentity[]): boolean {
@@ -71,12 +102,18 @@ function processes(): Process[] {
     .flatMap((name) => describe(Number(name)))
 }
 
-// Fields after the program's name, which may itself contain blanks and brackets: state, parent, group, session.
 function describe(pid: number): Process[] {
+  const [state, parent, , session] = fieldsOf(`/proc/${pid}/stat`)
+  return state === undefined || state === 'Z'
+    ? []
+    : [{ pid, parent: Number(parent), session: Number(session) }]
+}
+
+// Fields after the program's name, which may itself contain blanks and brackets: state, parent, group, session.
+function fieldsOf(path: string): string[] {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const [state, parent, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return state === 'Z' ? [] : [{ pid, parent: Number(parent), session: Number(session) }]
+    const stat = readFileSync(path, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
     return []
   }

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { CommandExecutionError, type Context } from 'salt-ts'
+import { CommandExecutionError, type Context, replaceFile } from 'salt-ts'
 import { Document, isMap, parseDocument, type Tags } from 'yaml'
 
 export type Grains = Record<string, unknown>
@@ -45,7 +44,9 @@ export async function changeGrainsFile(
       if (value === undefined) document.delete(key)
       else document.set(key, document.createNode(value))
     }
-    await replaceFile(target, String(document))
+    await replaceFile(target, String(document)).catch((cause) => {
+      throw unwritable(target, cause)
+    })
   })
 }
 
@@ -58,21 +59,6 @@ async function readDocument(path: string): Promise<Document> {
   const [error] = document.errors
   if (error) throw new CommandExecutionError(`Unable to read existing grains file: ${path}: ${error.message}`)
   return isMap(document.contents) ? document : new Document({}, yaml)
-}
-
-async function replaceFile(path: string, text: string): Promise<void> {
-  const mode = await stat(path).then(
-    (found) => found.mode & 0o777,
-    () => 0o644,
-  )
-  const fresh = `${path}.${randomUUID()}`
-  try {
-    await writeFile(fresh, text, { flag: 'wx', mode, flush: true })
-    await rename(fresh, path)
-  } catch (cause) {
-    await rm(fresh, { force: true })
-    throw unwritable(path, cause)
-  }
 }
 
 async function withLock(path: string, work: () => Promise<void>): Promise<void> {

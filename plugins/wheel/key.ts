@@ -139,6 +139,34 @@ export const gen_accept = fn(
   async ({ id_, ...options }, { master }) => (await master.keys.generateAccepted(id_, options)) ?? {},
 )
 
+const place = p.optional(p.string({ pattern: '^/', description: 'A whole path.' }))
+const bits = p.optional(p.integer({ minimum: 2048, maximum: 8192 }))
+
+/**
+ * Make a key pair in a folder of the master's host: `<keyname>.pem` and `<keyname>.pub`, by default `minion` in
+ * `pki_dir`. A private key that is there is left as it is. Gives the fingerprint.
+ *
+ * @example salt-run wheel key.gen_keys keydir=/etc/salt/pki/new keyname=web9
+ */
+export const gen_keys = fn(
+  { keydir: place, keyname: p.optional(text), keysize: bits, user: p.optional(p.string()) },
+  (files, { master }) => master.keys.generateFiles(files),
+)
+
+/**
+ * Sign the master's public key with the signing key, for `master_use_pubkey_signature`. Paths are by default those of the
+ * configuration; with `auto_create` a signing key is made there if there is none.
+ *
+ * @example salt-run wheel key.gen_signature auto_create=True
+ */
+export const gen_signature = fn(
+  { priv: place, pub: place, signature_path: place, auto_create: off, keysize: bits },
+  async ({ signature_path: signaturePath, auto_create: autoCreate, ...request }, { master }) => {
+    await master.keys.generateSignature({ ...request, signaturePath, autoCreate })
+    return true
+  },
+)
+
 const accepted = (include: { include_rejected: boolean; include_denied: boolean }) => ({
   includeRejected: include.include_rejected,
   includeDenied: include.include_denied,

@@ -1,8 +1,8 @@
 /** Events on the terminal, for `event.listen` and `state.event`. */
-import { type Args, type Context, fnmatch, jsonText, p } from 'salt-ts'
+import { type Args, type Context, fnmatch, jsonText, type PythonRegExp, p, pythonRegExp } from 'salt-ts'
 
 export const listenParams = {
-  tagmatch: p.default(p.string(), '*'),
+  tagmatch: p.default(p.described(p.string(), 'A shell pattern, or a regular expression.'), '*'),
   count: p.default(p.integer({ minimum: -1 }), -1),
   quiet: p.default(p.boolean(), false),
   sock_dir: p.optional(p.described(p.string(), 'Has no effect: it is that of the configuration.')),
@@ -16,9 +16,10 @@ export async function listen(
   { master, signal }: Context,
 ): Promise<null> {
   if (count === 0) return null
+  const fits = matcherOf(tagmatch)
   let seen = 0
   for await (const { tag, data } of master.events(literalStart(tagmatch), signal)) {
-    if (!fnmatch(tag, tagmatch)) continue
+    if (!fits(tag)) continue
     if (!quiet) {
       process.stdout.write(`${tag}\t${jsonText(data, { step: pretty ? 4 : undefined })}\n`)
     }
@@ -27,7 +28,24 @@ export async function listen(
   return null
 }
 
+/** Whichever of the two a pattern is meant to be, as in Salt: either may fit. */
+function matcherOf(pattern: string): (tag: string) => boolean {
+  const expression = expressionOf(pattern)
+  return (tag) => fnmatch(tag, pattern) || expression?.matches(tag) === true
+}
+
+function expressionOf(pattern: string): PythonRegExp | undefined {
+  try {
+    return pythonRegExp(`(?:${pattern})\\Z`)
+  } catch {
+    return undefined // a shell pattern
+  }
+}
+
 /** What every matching tag begins with. */
 function literalStart(pattern: string): string {
-  return (/^[^*?[]*/.exec(pattern) as RegExpExecArray)[0]
+  if (pattern.includes('|')) return ''
+  const [start] = /^[^*?[\\.+({^$]*/.exec(pattern) as RegExpExecArray
+  const isRepeated = /^[*?+{]/.test(pattern.slice(start.length)) // the last letter perhaps not at all
+  return isRepeated ? start.slice(0, -1) : start
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:client -- [--minions 2000] [--rounds 5] [--write]`
+ * `npm run bench:client -- [--minions 2000] [--rounds 5] [--batch 100] [--write]`
  *
  * Time and memory of the compiled `salt '*' test.ping --out json` on a master of ours with many simulated minions. With
  * the environment variable PYTHON_SALT, the words of Python Salt's `salt` command, that one runs on the same master in turns.
@@ -16,11 +16,14 @@ const { values: options } = parseArgs({
   options: {
     minions: { type: 'string', default: '2000' },
     rounds: { type: 'string', default: '5' },
+    batch: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 })
 const minions = Number(options.minions)
 const rounds = Number(options.rounds)
+const batch = options.batch === undefined ? [] : ['-b', options.batch]
+const command = ['salt', ...batch, "'*' test.ping --out json"].join(' ')
 const python = process.env.PYTHON_SALT?.split(' ')
 
 interface Run {
@@ -52,6 +55,7 @@ async function run([program, ...words]: readonly string[], expected: number): Pr
     '-1',
     '-t',
     '60',
+    ...batch,
   ])
   const timer = setInterval(() => {
     memory = Math.max(memory, peakOf(child.pid as number))
@@ -112,7 +116,7 @@ function report(ours: readonly Run[], theirs: readonly Run[]): string {
     '# The command line',
     '',
     'Written by `npm run bench:client -- --write`; medians of one run, in which both commands met the same master in turns.',
-    `\`salt '*' test.ping --out json\`, ${minions} simulated minions, ${rounds} rounds, ${cpus().length} cores. All of the`,
+    `\`${command}\`, ${minions} simulated minions, ${rounds} rounds, ${cpus().length} cores. All of the`,
     'time from start to end that is not processor time of the command is the master and the minions at work.',
     '',
     line(header),
@@ -133,7 +137,8 @@ try {
   }
   const text = report(ours, theirs)
   process.stdout.write(text)
-  if (options.write) await writeFile(new URL('client.md', import.meta.url), text)
+  if (options.write)
+    await writeFile(new URL(batch.length > 0 ? 'client-batch.md' : 'client.md', import.meta.url), text)
 } finally {
   fleet.close()
   await master.close()

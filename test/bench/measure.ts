@@ -38,17 +38,22 @@ export function openFleet(
   return Fleet.open({ minions, processes, address, pkiDir: config.pki_dir })
 }
 
-/** Returns per second, and processor time of the master for each. The jobs exist: they were published to these minions. */
+/**
+ * Returns per second, and processor time of the master for each until `settled`. The jobs exist: they were published to
+ * these minions.
+ */
 export async function measureReturns(
   one: Measured,
   fleet: Fleet,
   { jobs, bytes, atOnce }: { jobs: number; bytes: number; atOnce: number },
+  settled: () => Promise<void> = async () => {},
 ): Promise<void> {
   const returns = await fleet.prepare(await publishUnanswered(one.master, jobs), bytes)
   const before = usageOf(one.master.pid)
   const rate = await fleet.send(atOnce).catch((error) => {
     throw new Error(`${one.master.name}: ${error.message}\n${one.master.log?.().slice(-3000) ?? ''}`)
   })
+  await settled()
   const after = usageOf(one.master.pid)
   add(one, 'returns', rate)
   add(one, 'return cpu', ((after.cpuSeconds - before.cpuSeconds) / returns) * 1e6)

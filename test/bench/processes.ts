@@ -16,6 +16,32 @@ export function usageOf(pid: number): Usage {
   return { processes: pids.length, privateBytes: sum(privateBytes), cpuSeconds: sum(cpuSeconds) }
 }
 
+export interface ProcessUsage {
+  /** As `ps` shows it. */
+  readonly name: string
+  /** Memory it has in RAM (RSS), and the most it ever had. Bytes. */
+  readonly residentBytes: number
+  readonly peakBytes: number
+  readonly cpuSeconds: number
+}
+
+/** Of a process and each of those below it. */
+export const usagesOf = (pid: number): ProcessUsage[] =>
+  tree(pid).map((one) => ({
+    name: nameOf(one),
+    residentBytes: statusOf(one, 'VmRSS'),
+    peakBytes: statusOf(one, 'VmHWM'),
+    cpuSeconds: cpuSeconds(one),
+  }))
+
+const nameOf = (pid: number): string => readOrEmpty(`/proc/${pid}/cmdline`).split('\0').join(' ').trim()
+
+function statusOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const [, kilobytes] =
+    new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readOrEmpty(`/proc/${pid}/status`)) ?? []
+  return Number(kilobytes ?? 0) * 1024
+}
+
 function tree(root: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
@@ -33,7 +59,7 @@ function privateBytes(pid: number): number {
 
 const TICKS_PER_SECOND = 100
 
-function cpuSeconds(pid: number): number {
+export function cpuSeconds(pid: number): number {
   const fields = statOf(String(pid))
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND
 }

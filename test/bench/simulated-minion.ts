@@ -1,8 +1,10 @@
 /**
  * A minion as a master sees one: keys, session and connections of its own, generation 3. It runs nothing: every job
- * of two words is answered with `true`. What costs a real minion time (verifying and opening the same publication) is
- * done once per process, so that what is measured is the master and not a thousand minions on its processors.
+ * of two words is answered with `true`, `test.sleep` after so many seconds. What costs a real minion time (verifying and
+ * opening the same publication) is done once per process, so that what is measured is the master and not a thousand
+ * minions on its processors.
  */
+import { setTimeout } from 'node:timers/promises'
 import {
   asBytes,
   codec,
@@ -109,10 +111,16 @@ export class SimulatedMinion {
   async #answerJobs(frames: AsyncIterable<Uint8Array>): Promise<void> {
     for await (const frame of frames) {
       const job = openJob(frame, this.#credentials!)
-      if (!job || !isFor(job.tgt, this.id)) continue
-      const outcome = { return: true, retcode: 0, success: true }
-      await this.send(this.#seal(makeReturn(job, this.id, outcome)))
+      if (!job || !isFor(job, this.id)) continue
+      if (job.fun === 'test.sleep') void this.#answer(job, Number(job.arg[0]) * 1000)
+      else await this.#answer(job)
     }
+  }
+
+  async #answer(job: NonNullable<Job>, afterMs = 0): Promise<void> {
+    if (afterMs > 0) await setTimeout(afterMs)
+    const outcome = { return: true, retcode: 0, success: true }
+    await this.send(this.#seal(makeReturn(job, this.id, outcome)))
   }
 
   #seal(load: Readonly<Record<string, unknown>>): PreparedRequest {
@@ -139,4 +147,15 @@ function openJob(frame: Uint8Array, { aes, masterKey }: Credentials): Job {
 }
 
 /** As far as this bench aims. */
-const isFor = (target: unknown, id: string) => target === '*' || target === id
+const isFor = ({ tgt }: NonNullable<Job>, id: string) =>
+  Array.isArray(tgt) ? listed(tgt).has(id) : tgt === '*' || tgt === id
+
+let lastList: readonly unknown[] | undefined
+let lastIds: ReadonlySet<unknown> = new Set()
+
+/** Of the job that all minions of a process look at one after the other. */
+function listed(ids: readonly unknown[]): ReadonlySet<unknown> {
+  if (ids !== lastList) lastIds = new Set(ids)
+  lastList = ids
+  return lastIds
+}

@@ -38,11 +38,11 @@ test('--async prints the job id alone; the runner goes on, and its return is loo
 
 test('--async refuses at once what cannot work', async () => {
   const unknown = await runner('--async', 'manage.statsu')
-  expect([unknown.code, unknown.stdout]).toEqual([1, ''])
+  expect([unknown.code, unknown.stdout]).toEqual([64, ''])
   expect(unknown.stderr).toContain("'manage.statsu' is not available. Did you mean 'manage.status'?")
   const wrong = await runner('--async', 'test.sleep', 'x')
-  expect([wrong.code, wrong.stdout]).toEqual([1, ''])
-  expect(wrong.stderr).toContain("'s_time' must be number")
+  expect([wrong.code, wrong.stdout]).toEqual([64, ''])
+  expect(wrong.stderr).toContain("'s_time' must be a number")
 })
 
 test('with --jid a runner runs under that id, and is looked up by it', async () => {
@@ -74,5 +74,5 @@ test('wheel functions are run by their name, or after the word wheel', async () 
   expect((await runner('-d', 'minions.connected')).stdout).toContain('Ids of the minions that are connected')
   expect((await runner('wheel', '-d')).stdout).toMatch(/^config\.apply:$/m)
   const unknown = await runner('wheel', 'minions.connectd')
-  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("'minions.connected'?")])
+  expect([unknown.code, unknown.stderr]).toEqual([64, expect.stringContaining("'minions.connected'?")])
 })

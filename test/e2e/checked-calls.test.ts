@@ -116,12 +116,12 @@ describe('declared types decide what a word means', () => {
 describe('a call that cannot work', () => {
   test.each([
     [['test.pign'], "'test.pign' is not available. Did you mean 'test.ping'?"],
-    [['test.sleep', 'soon'], `'length' must be number, not "soon"`],
+    [['test.sleep', 'soon'], `'length' must be a number, not "soon"`],
     [['test.sleep'], "missing 1 required positional argument: 'length'"],
   ])('%j is refused with exit code 64 and a sentence, on standard error', async (words, sentence) => {
     const { stdout, stderr, code } = await cluster.salt('*', ...words)
     expect({ stdout, code }).toEqual({ stdout: '', code: 64 })
-    expect(stderr).toContain('ERROR: Nothing was sent, because no minion would run it: ')
+    expect(stderr).toContain('ERROR: No command was sent, because no minion would run it: ')
     expect(stderr).toContain(sentence)
     expect(stderr).toContain('--no-check')
   })
@@ -185,6 +185,7 @@ describe('salt --plan', () => {
     expect(JSON.parse(stdout)).toEqual({
       allowed: true,
       user: expect.any(String),
+      rule: "the key of the master's user",
       connected: ['db1', 'web1'],
       groups: [
         {

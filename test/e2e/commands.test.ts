@@ -90,6 +90,15 @@ describe('salt', () => {
     expect(none.stderr).toContain('has no.such. No command was sent.')
   })
 
+  test.each([[[]], [['-b', '1']]])(
+    'a return that is too large for an event is shown whole: salt %j',
+    async (flags) => {
+      const { value, code } = await json(...flags, '*', 'cmd.run', 'seq 200000')
+      const sizes = Object.values(value).map((text) => String(text).split('\n').length)
+      expect([sizes, code]).toEqual([[200_000, 200_000], 0])
+    },
+  )
+
   test('sys.doc is shown once, not for each minion; programs get all of it', async () => {
     const { stdout } = await salt('*', 'sys.doc', 'test.ping')
     expect(stdout).toMatch(/^test\.ping:\n\n {4}Answer true/)
@@ -194,11 +203,9 @@ describe('salt-run', () => {
   })
 
   test('failures are told on standard error, with an exit code', async () => {
-    for (const args of [['no.such'], ['jobs.lookup_jid', '1'], ['test.sleep', 'x'], ['test.sleep', 'a=1']]) {
-      const { stdout, stderr, code } = await runner(...args)
-      expect([stdout, code]).toEqual(['', 1])
-      expect(stderr).not.toBe('')
-    }
+    const { stdout, stderr, code } = await runner('jobs.lookup_jid', '1')
+    expect([stdout, code]).toEqual(['', 1])
+    expect(stderr).toContain("'1' is not a job id (20 digits).")
   })
 
   test('event.send is seen by event.listen', async () => {
@@ -219,8 +226,30 @@ describe('salt-run', () => {
     const sleeping = typed('salt-run', 'test.sleep', '60')
     for await (const _ of news) break
     sleeping.child.kill('SIGINT')
-    expect(await sleeping.ended).toEqual({ stdout: '', stderr: '', code: 130 })
+    expect(await sleeping.ended).toEqual({
+      stdout: '',
+      stderr: expect.stringContaining('The runner is ended'),
+      code: 130,
+    })
     await bus.close()
+  })
+
+  test('who comes through --eauth is told what may be wrong, as there are no backends yet', async () => {
+    const who = ['--eauth', 'pam', '--username', 'ann', '--password', 'x']
+    const refused = 'external_auth of the master does not name the eauth backend pam or this user'
+    for (const [program, ...words] of [
+      ['salt-run', 'jobs.active'],
+      ['salt-run', 'wheel', 'key.list_all'],
+      ['salt-run', '-T', 'jobs.active'],
+      ['salt-key', '-L'],
+    ] as const) {
+      const { stdout, stderr, code } = await cluster.command(program, ...who, ...words)
+      expect([stdout, code]).toEqual(['', 77])
+      expect(stderr).toContain(refused)
+    }
+    const token = await runner('auth.mk_token', 'eauth=pam', 'username=ann', 'password=x')
+    expect([token.stdout, token.code]).toEqual(['', 77])
+    expect(token.stderr).toContain(refused)
   })
 
   test('-q prints nothing, no function shows documentation', async () => {
@@ -290,6 +319,12 @@ describe('salt-call --local', () => {
       fun: 'test.retcode',
       id: 'web1',
     })
+  })
+
+  test('what a function is told of its job has nothing that is not there', async () => {
+    const { kwargs } = JSON.parse((await call('test.arg', '--out', 'json')).stdout).local
+    expect(Object.keys(kwargs)).toContain('__pub_fun')
+    expect(kwargs).not.toHaveProperty('__pub_metadata')
   })
 
   test('what fails is told on standard error', async () => {

@@ -71,7 +71,7 @@ test('is synchronised, listed, documented and called right', async () => {
   expect(await salt('hello.greet', 'Ada', 'times=2')).toBe('web1:\n    - Hello, ADA!\n    - Hello, ADA!\n(0)')
   expect(await salt('hello.pad', '7', '3')).toBe('web1:\n    007\n(0)')
   await until('the master to know what the minion has', async () =>
-    (await salt('hello.nosuch')).includes('Nothing was sent'),
+    (await salt('hello.nosuch')).includes('No command was sent'),
   )
 })
 
@@ -89,16 +89,16 @@ describe('called wrong, is refused before anything is sent:', () => {
       ['hello.gret', 'Ada'],
       "'hello.gret' is not available. Did you mean 'hello.greet'?",
     ],
-    ['a value of another type', ['hello.pad', 'seven', '3'], `'n' must be number, not "seven"`],
+    ['a value of another type', ['hello.pad', 'seven', '3'], `'n' must be a number, not "seven"`],
   ])('%s', async (_, words, sentence) => {
     const shown = await salt(...words)
-    expect(shown).toMatch(/^ERROR: Nothing was sent, because no minion would run it: /)
+    expect(shown).toMatch(/^ERROR: No command was sent, because no minion would run it: /)
     expect(shown).toContain(sentence)
     expect(shown).toContain('(64)')
   })
   test('or by the minion, if it is sent all the same', async () => {
     expect(await salt('--no-check', 'hello.greet', 'Ada', 'times=x')).toContain(
-      `Passed invalid arguments to hello.greet: 'times' must be integer, not "x"`,
+      `Passed invalid arguments to hello.greet: 'times' must be an integer, not "x"`,
     )
   })
 })

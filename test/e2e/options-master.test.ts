@@ -69,7 +69,7 @@ test('the log file has a level and a format of its own', async () => {
 })
 
 test('an unknown option is warned about, and so are too few open files, with what to set', () => {
-  expect(cluster.master.output).toContain('did you mean publish_port?')
+  expect(cluster.master.output).toContain("Did you mean 'publish_port'?")
   expect(cluster.master.output).toMatch(
     /\[WARNING ] This process may open \d+ files.*Set LimitNOFILE=30000000/,
   )
@@ -153,7 +153,7 @@ test('-d starts in the background, and the pid file tells who that is', async ()
 
 test('-u names the user to run as; one who is not there is refused', async () => {
   const { code, stderr } = await run('salt-master', ['-c', cluster.configDir, '-u', 'nosuchuser'])
-  expect(stderr).toMatch(/There is no user 'nosuchuser' on this host|This must run as nosuchuser/)
+  expect(stderr).toMatch(/There is no user 'nosuchuser' on this host|salt-master must be run by nosuchuser/)
   expect(code).not.toBe(0)
 })
 

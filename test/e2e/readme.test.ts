@@ -108,7 +108,7 @@ describe('with npm start running', () => {
     expect((await type(doc!)).output).toContain('Say hello.')
     const { code: exit, output } = await type(refused!)
     expect(exit).not.toBe(0)
-    expect(output).toContain(`'times' must be integer, not "x"`)
+    expect(output).toContain(`'times' must be an integer, not "x"`)
 
     expect((await type(why!)).output).toMatch(/hello\.ts:\n +provides it/)
     expect((await type(doctor!)).output).toMatch(/provided_by:\n +-+\n +\S+hello\.ts:\n +- minion/)
@@ -140,7 +140,7 @@ describe('with npm start running', () => {
       expect({ line, code, output }).toMatchObject({ code: 0 })
       outputs.push(output)
     }
-    const [docs, status, , started, fingers] = outputs
+    const [docs, status, , started, , fingers] = outputs
     expect(docs).toContain('manage.status:')
     expect(status).toMatch(/up:\n +- minion/)
     expect(started).toMatch(/^\d{20}$/m)
@@ -163,11 +163,11 @@ describe('with npm start running', () => {
 
 test('the examples of configuration load without a warning', async () => {
   const examples = readmeBlocks().filter(({ language }) => language === 'yaml')
-  const named = examples.map(({ text }) => [/^# \/etc\/salt\/(\w+)\n/.exec(text)?.[1], text] as const)
-  expect(named.map(([role]) => role)).toEqual(['master', 'minion'])
+  const named = examples.map(({ text }) => [/^# \/etc\/salt\/(\S+)\n/.exec(text)?.[1] ?? '', text] as const)
+  expect(named.map(([file]) => file).sort()).toEqual(['master', 'master.d/stores.conf', 'minion'])
   const configDir = join(folder, 'etc')
-  await mkdir(configDir, { mode: 0o700 })
-  for (const [role, text] of named) await writeFile(join(configDir, role as string), text, { mode: 0o600 })
+  await mkdir(join(configDir, 'master.d'), { recursive: true, mode: 0o700 })
+  for (const [file, text] of named) await writeFile(join(configDir, file), text, { mode: 0o600 })
   const master = loadMasterConfig({ configDir })
   const minion = loadMinionConfig({ configDir })
   expect([...master.warnings, ...minion.warnings]).toEqual([])

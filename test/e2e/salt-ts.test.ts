@@ -34,12 +34,12 @@ const compile = () =>
 
 describe('salt-ts create', () => {
   test('what it writes, for every kind, passes its tests and type-checks', async () => {
-    for (const kind of ['module', 'runner', 'grain', 'outputter', 'matcher']) {
+    for (const kind of ['module', 'runner', 'returner', 'grain', 'outputter', 'matcher']) {
       const { code, text } = await type('salt-ts', 'create', kind, 'disk_usage')
       expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('disk_usage.ts') })
     }
     const tests = await type('salt-ts', 'test')
-    expect(tests).toEqual({ code: 0, text: expect.stringMatching(/pass 8\n.*fail 0/s) })
+    expect(tests).toEqual({ code: 0, text: expect.stringMatching(/pass 11\n.*fail 0/s) })
     await installCompiler()
     expect((await compile()).all).toBe('')
   }, 120_000)
@@ -90,7 +90,7 @@ describe('salt-ts create', () => {
     [['module', 'Hello'], "'Hello' is no name"],
     [['module', '../up'], "'../up' is no name"],
     [['modul', 'hello'], "Did you mean 'module'?"],
-    [['returner', 'mine'], 'There is no template for returner yet'],
+    [['executor', 'mine'], 'There is no template for executor yet'],
     [['module'], 'Say what to create, and its name'],
     [['module', 'a', 'b'], "'b' is too much"],
   ])('%j is refused', async (words, sentence) => {

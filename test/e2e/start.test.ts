@@ -4,7 +4,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isAlive, signalAll, withEnvironment } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
@@ -14,14 +14,19 @@ const DONE = 'Ctrl-C stops them.'
 
 vi.setConfig({ testTimeout: 120_000 })
 
+/** The folder of the tests of one group: those after the first find its keys, and start the faster. */
 let folder: string
-beforeEach(async () => {
-  folder = await projectIn(await mkdtemp(join(tmpdir(), 'salt-start-')))
-})
-afterEach(async () => {
-  signalAll(ours(), 'SIGKILL')
-  await rm(folder, { recursive: true, force: true })
-})
+
+function inOneFolder(name: string, tests: () => void): void {
+  describe(name, () => {
+    beforeAll(async () => {
+      folder = await projectIn(await mkdtemp(join(tmpdir(), 'salt-start-')))
+    })
+    afterEach(() => signalAll(ours(), 'SIGKILL'))
+    afterAll(() => rm(folder, { recursive: true, force: true }))
+    tests()
+  })
+}
 
 /** Everything that a start of this test began, however many parents away. */
 const ours = () => withEnvironment(MARK, folder).map(({ pid }) => pid)
@@ -100,130 +105,134 @@ function expectInOrder(output: string, parts: readonly string[]): void {
   expect(places, output).not.toContain(-1)
 }
 
-test('it shows a key arriving and being accepted, a job and its events, and ends with 0', async () => {
-  const { code, output } = await once()
-  expectInOrder(output, [
-    'Starting salt-master on 127.0.0.1',
-    'Starting salt-minion',
-    'Its key has arrived',
-    '$ salt-key -L\n',
-    'Unaccepted Keys:\nminion\n',
-    '$ salt-key -y -a minion\n',
-    'Key for minion minion accepted.\n',
-    "$ salt '*' test.ping\nminion:\n    True\n",
-    "$ salt '*' cmd.run 'uname -a'\nminion:\n    Linux",
-    '\nsalt/job/',
-    '/new\n    {"jid": "20',
-    '/ret/minion\n    {',
-  ])
-  expect(code).toBe(0)
-  expect(output).not.toContain(DONE)
-  expect(output.replace(/^npm .*$/gm, '')).not.toMatch(/warn|error/i)
-  expect(ours()).toEqual([])
-  expect((await stat(join(folder, '.salt'))).mode & 0o777).toBe(0o700)
-})
-
-test('a second start keeps what was changed in the configuration, keys and jobs', async () => {
-  await once()
-  await appendFile(join(folder, '.salt', 'minion'), 'grains:\n  roles: [web]\n')
-  const again = await once()
-  expect(again.code, again.output).toBe(0)
-  expect(again.output).toContain('accepted in an earlier start')
-  expect(await readFile(join(folder, '.salt', 'minion'), 'utf8')).toContain('roles: [web]')
-})
-
-test('it works in a folder whose name is long and has spaces', async () => {
-  const deep = join(folder, 'a folder'.repeat(8), 'of a person'.repeat(8))
-  await mkdir(deep, { recursive: true })
-  const sockets = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('salt-ts-'))
-  const before = await sockets()
-  const { code, output } = await once({ cwd: await projectIn(deep) })
-  expect(code, output).toBe(0)
-  expect((await sockets()).filter((name) => !before.includes(name))).toEqual([])
-})
-
-// Where the tests are not run by root, all the others show this.
-if (process.getuid?.() === 0 && everyoneMayRead(project)) {
-  test('it works without root, even for a user who has no name', async () => {
-    const uid = 54_321
-    chownSync(folder, uid, uid)
-    const { code, output } = await once({ uid })
-    expect(code, output).toBe(0)
-    expect(output).toContain(`"user": "${uid}"`)
-    expect((await stat(join(folder, '.salt'))).uid).toBe(uid)
+inOneFolder('npm start', () => {
+  test('it shows a key arriving and being accepted, a job and its events, and ends with 0', async () => {
+    const { code, output } = await once()
+    expectInOrder(output, [
+      'Starting salt-master on 127.0.0.1',
+      'Starting salt-minion',
+      'Its key has arrived',
+      '$ salt-key -L\n',
+      'Unaccepted Keys:\nminion\n',
+      '$ salt-key -y -a minion\n',
+      'Key for minion minion accepted.\n',
+      "$ salt '*' test.ping\nminion:\n    True\n",
+      "$ salt '*' cmd.run 'uname -a'\nminion:\n    Linux",
+      '\nsalt/job/',
+      '/new\n    {"jid": "20',
+      '/ret/minion\n    {',
+    ])
+    expect(code).toBe(0)
+    expect(output).not.toContain(DONE)
+    expect(output.replace(/^npm .*$/gm, '')).not.toMatch(/warn|error/i)
+    expect(ours()).toEqual([])
+    expect((await stat(join(folder, '.salt'))).mode & 0o777).toBe(0o700)
   })
-}
+
+  test('a second start keeps what was changed in the configuration, keys and jobs', async () => {
+    await appendFile(join(folder, '.salt', 'minion'), 'grains:\n  roles: [web]\n')
+    const again = await once()
+    expect(again.code, again.output).toBe(0)
+    expect(again.output).toContain('accepted in an earlier start')
+    expect(await readFile(join(folder, '.salt', 'minion'), 'utf8')).toContain('roles: [web]')
+  })
+
+  test('it stays up for other terminals, refuses a second start, and Ctrl-C stops everything within 5 s', async () => {
+    const start = new Start()
+    await start.printed(DONE)
+    expect(start.output).toContain("bin/salt -c .salt '*' test.ping")
+    const salt = await run('bin/salt', '-c', '.salt', '*', 'test.ping')
+    expect(salt).toEqual({ code: 0, output: 'minion:\n    True\n' })
+
+    const second = await once()
+    expect(second.code).not.toBe(0)
+    expect(second.output).toMatch(
+      /npm start failed: A salt-master .* is running in this folder already \(process \d+\)/,
+    )
+    expect((await run('bin/salt', '-c', '.salt', '*', 'test.ping')).code).toBe(0)
+
+    expect(await start.pressCtrlC()).toBeLessThan(5000)
+    expect(start.code).toBe(0)
+  })
+
+  test('a daemon that dies ends the whole, with a reason', async () => {
+    const start = new Start()
+    await start.printed(DONE)
+    signalAll([Number(await readFile(join(folder, '.salt', 'run', 'minion.pid'), 'utf8'))], 'SIGKILL')
+    expect(await start.ended).not.toBe(0)
+    expect(start.output).toContain('npm start failed: salt-minion ended by itself (SIGKILL)')
+    await until('no process left', () => ours().length === 0, 5000)
+  })
+
+  test('what a killed start left running is named by the next one, which refuses', async () => {
+    const start = new Start()
+    await start.printed(DONE)
+    process.kill(-start.pid, 'SIGKILL')
+    await until('npm start to be gone', () => !isAlive(start.pid))
+    const next = await once()
+    expect(next.code).not.toBe(0)
+    const pid = Number(/kill (\d+)/.exec(next.output)?.[1])
+    expect(isAlive(pid)).toBe(true)
+  })
+})
+
+inOneFolder('npm start in a folder of another kind', () => {
+  test('it works in a folder whose name is long and has spaces', async () => {
+    const deep = join(folder, 'a folder'.repeat(8), 'of a person'.repeat(8))
+    await mkdir(deep, { recursive: true })
+    const sockets = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('salt-ts-'))
+    const before = await sockets()
+    const { code, output } = await once({ cwd: await projectIn(deep) })
+    expect(code, output).toBe(0)
+    expect((await sockets()).filter((name) => !before.includes(name))).toEqual([])
+  })
+
+  // Where the tests are not run by root, all the others show this.
+  if (process.getuid?.() === 0 && everyoneMayRead(project)) {
+    test('it works without root, even for a user who has no name', async () => {
+      const uid = 54_321
+      chownSync(folder, uid, uid)
+      const { code, output } = await once({ uid })
+      expect(code, output).toBe(0)
+      expect(output).toContain(`"user": "${uid}"`)
+      expect((await stat(join(folder, '.salt'))).uid).toBe(uid)
+    })
+  }
+})
+
+inOneFolder('an interrupted start', () => {
+  test.each(['Starting salt-master', 'Starting salt-minion', '$ salt-key -y', "$ salt '*' cmd.run"])(
+    'Ctrl-C at "%s" leaves nothing behind',
+    async (moment) => {
+      const start = new Start(['--', '--once'])
+      await start.printed(moment)
+      expect(await start.pressCtrlC()).toBeLessThan(5000)
+      expect(start.code).not.toBe(0)
+      expect(start.output).not.toContain('failed:')
+    },
+  )
+
+  test('the start after all these goes on where they were', async () => {
+    const { code, output } = await once()
+    expect(code, output).toBe(0)
+  })
+})
+
+inOneFolder('npm start with a configuration that is wrong', () => {
+  test('a configuration that is wrong is explained, and the exit code is not 0', async () => {
+    await mkdir(join(folder, '.salt'))
+    await writeFile(join(folder, '.salt', 'master'), 'worker_threads: many\n', { mode: 0o600 })
+    const { code, output } = await once()
+    expect(code).not.toBe(0)
+    expect(output).toContain('npm start failed:')
+    expect(output).toContain('worker_threads')
+    expect(ours()).toEqual([])
+  })
+})
 
 function everyoneMayRead(path: string): boolean {
   return (statSync(path).mode & 0o005) === 0o005 && (path === dirname(path) || everyoneMayRead(dirname(path)))
 }
-
-test('it stays up for other terminals, refuses a second start, and Ctrl-C stops everything within 5 s', async () => {
-  const start = new Start()
-  await start.printed(DONE)
-  expect(start.output).toContain("bin/salt -c .salt '*' test.ping")
-  const salt = await run('bin/salt', '-c', '.salt', '*', 'test.ping')
-  expect(salt).toEqual({ code: 0, output: 'minion:\n    True\n' })
-
-  const second = await once()
-  expect(second.code).not.toBe(0)
-  expect(second.output).toMatch(
-    /npm start failed: A salt-master .* is running in this folder already \(process \d+\)/,
-  )
-  expect((await run('bin/salt', '-c', '.salt', '*', 'test.ping')).code).toBe(0)
-
-  expect(await start.pressCtrlC()).toBeLessThan(5000)
-  expect(start.code).toBe(0)
-})
-
-test.each(['Starting salt-master', 'Starting salt-minion', '$ salt-key -y', "$ salt '*' cmd.run"])(
-  'Ctrl-C at "%s" leaves nothing behind',
-  async (moment) => {
-    const start = new Start(['--', '--once'])
-    await start.printed(moment)
-    expect(await start.pressCtrlC()).toBeLessThan(5000)
-    expect(start.code).not.toBe(0)
-    expect(start.output).not.toContain('failed:')
-  },
-)
-
-test('the start after an interrupted one goes on where that one was', async () => {
-  const interrupted = new Start(['--', '--once'])
-  await interrupted.printed('$ salt-key -y')
-  await interrupted.pressCtrlC()
-  const { code, output } = await once()
-  expect(code, output).toBe(0)
-})
-
-test('what a killed start left running is named by the next one, which refuses', async () => {
-  const start = new Start()
-  await start.printed(DONE)
-  process.kill(-start.pid, 'SIGKILL')
-  await until('npm start to be gone', () => !isAlive(start.pid))
-  const next = await once()
-  expect(next.code).not.toBe(0)
-  const pid = Number(/kill (\d+)/.exec(next.output)?.[1])
-  expect(isAlive(pid)).toBe(true)
-})
-
-test('a configuration that is wrong is explained, and the exit code is not 0', async () => {
-  await mkdir(join(folder, '.salt'))
-  await writeFile(join(folder, '.salt', 'master'), 'worker_threads: many\n', { mode: 0o600 })
-  const { code, output } = await once()
-  expect(code).not.toBe(0)
-  expect(output).toContain('npm start failed:')
-  expect(output).toContain('worker_threads')
-  expect(ours()).toEqual([])
-})
-
-test('a daemon that dies ends the whole, with a reason', async () => {
-  const start = new Start()
-  await start.printed(DONE)
-  signalAll([Number(await readFile(join(folder, '.salt', 'run', 'minion.pid'), 'utf8'))], 'SIGKILL')
-  expect(await start.ended).not.toBe(0)
-  expect(start.output).toContain('npm start failed: salt-minion ended by itself (SIGKILL)')
-  await until('no process left', () => ours().length === 0, 5000)
-})
 
 function run(program: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })

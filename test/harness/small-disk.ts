@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Daemon } from './daemons.ts'
+import { isAlive } from './processes.ts'
 
 export interface SmallDisk {
   /** From now on nothing can be stored in the folder. */
@@ -53,7 +54,11 @@ function writeUntilFull(path: string): void {
 export function limitFiles(daemon: Daemon): SmallDisk {
   const limit = (bytes: number | 'unlimited') => {
     for (const { pid } of daemon.processes()) {
-      execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
+      try {
+        execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`], { stdio: 'pipe' })
+      } catch (error) {
+        if (isAlive(pid)) throw error // one that has ended meanwhile writes nothing
+      }
     }
   }
   return { fill: () => limit(4096), makeRoom: () => limit('unlimited'), close: () => {} }

@@ -64,6 +64,12 @@ describe('a published job', () => {
     await expect(file(jid, 'wire1', 'return.p')).rejects.toThrow('ENOENT')
   })
 
+  test('tells its minions to write to the store of ext_job_cache', async () => {
+    await open({ ext_job_cache: 'postgres' })
+    const jid = await publish()
+    expect(master.published.map(({ job }) => job)).toMatchObject([{ jid, ret: 'postgres' }])
+  })
+
   test('with python_job_cache its returns can be looked up by them as well', async () => {
     await open({ python_job_cache: true })
     const jid = await publish()

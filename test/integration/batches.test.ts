@@ -1,10 +1,13 @@
 /** Batches that the master runs by itself: in waves, through restarts, each minion once. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { tags } from '../../core/events/index.ts'
+import { JobCache } from '../../core/jobs/job-cache.ts'
+import { jobCacheDirectory } from '../../core/jobs/paths.ts'
 import { BatchKeeper } from '../../core/master/batches.ts'
+import { openStore, under } from '../../core/store/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
 import { until } from '../harness/until.ts'
@@ -53,6 +56,7 @@ const go = (what: string, check: () => unknown) =>
     await keeper.look()
     return Boolean(check())
   })
+const stop = (jid: string) => cluster.master.room.jobs.batches.stop(jid, 'Batch run stopped on request.')
 const done = (jid: string) => go('the end of the batch', () => status(jid).phase === 'done')
 /** Jobs that were published for a batch. */
 function published(jid: string) {
@@ -153,6 +157,31 @@ test('a minion that neither returns nor says that it works is given up, and its 
   await cluster.startMinion(first)
 })
 
+test('who answers that it does not run the wave is asked again: the answer may have overtaken the return', async () => {
+  const jid = await start('1', { tgt: 'm[12]', fun: 'test.sleep', arg: [60], timeout: 5 })
+  const { jobs } = cluster.master.room
+  await go('the first wave', () => status(jid).minions.running)
+  const [first = ''] = status(jid).minions.running!
+  await cluster.stopMinion(first)
+  const deny = async (what: string) => {
+    const about = waves(jid)[0]?.jid
+    const known = cluster.master.published.length
+    const question = () => cluster.master.published.slice(known).find(({ job }) => job.arg[0] === about)
+    await go(what, question)
+    await jobs.saveReturn(String(question()?.job.jid), first, { return: {}, fun: 'saltutil.find_job' })
+    await keeper.look()
+  }
+  now += 6_000 // timeout
+  await deny('the question')
+  expect(status(jid).minions).toEqual({ queued: [expect.any(String)], running: [first] })
+  now += 1_000
+  await deny('the question again')
+  expect(status(jid).minions).toEqual({ gone: [first], running: [first === 'm1' ? 'm2' : 'm1'] })
+  await cluster.run(first === 'm1' ? 'm2' : 'm1', 'saltutil.kill_all_jobs')
+  await done(jid)
+  await cluster.startMinion(first)
+})
+
 test.each([
   ['failhard', { failhard: true }, 'due to failhard', 1],
   ['a limit of failures', { batch_max_fail: '1' }, '2 failed or did not return, allowed are 1', 2],
@@ -169,10 +198,10 @@ test.each([
 test('whoever asks for it stops it: what runs is waited for, nobody is started', async () => {
   const jid = await start('1', { tgt: 'm[12]', fun: 'cmd.run', arg: ['sleep 0.1'] })
   await go('the first wave', () => status(jid).minions.running)
-  expect(await cluster.master.room.jobs.batches.askStop(jid)).toBe(true)
+  expect(await stop(jid)).toBe(true)
   await done(jid)
   expect(status(jid).minions).toMatchObject({ done: [expect.any(String)], queued: [expect.any(String)] })
-  expect(await cluster.master.room.jobs.batches.askStop(jid)).toBe(false)
+  expect(await stop(jid)).toBe(false)
 })
 
 test('after a restart it goes on where it was: nobody runs twice, nobody is left out', async () => {
@@ -242,13 +271,74 @@ test('a batch that makes no sense is refused with a sentence, and one that may n
   expect(cluster.master.room.jobs.batches.open()).toEqual([])
 })
 
-test('what secrets its arguments have is forgotten when it is done, and the batch expires with its job', async () => {
-  const jid = await start('1', { tgt: 'm1', fun: 'test.echo', arg: ['x'] })
-  const { jobs } = cluster.master.room
-  await jobs.expire(new Date(cluster.master.now + 1))
-  expect(jobs.batches.load(jid)).toMatchObject({ order: { arg: ['x'] } })
+test('a batch that was stopped by a failure starts nobody after a restart either', async () => {
+  const fails = `mkdir ${file}.first && { echo + >> ${file}; exit 1; }; echo + >> ${file}; sleep 1`
+  const jid = await start('2', { fun: 'cmd.run', arg: [fails] }, { failhard: true })
+  await go('the failure', () => status(jid).minions.failed)
+  keep() // as after a restart: it goes by what is stored
   await done(jid)
-  expect(jobs.batches.load(jid)).toBeUndefined()
-  await jobs.expire(new Date(cluster.master.now + 1))
-  expect([[...jobs.batches.list()], jobs.waves(jid)]).toEqual([[], []])
+  expect(status(jid)).toMatchObject({ halted: expect.stringContaining('due to failhard') })
+  expect([status(jid).minions.queued?.length, (await trace()).runs]).toEqual([2, 2])
+})
+
+describe('a secret argument of a batch', () => {
+  const SECRET = 'hunter2'
+  const secret = (seconds: number) => {
+    const command = `test $TOKEN = ${SECRET.slice(0, 3)}''${SECRET.slice(3)} && sleep ${seconds}`
+    return { fun: 'cmd.retcode', arg: [command, { __kwarg__: true, env: { TOKEN: SECRET } }] }
+  }
+  const stored = (kind: string) => {
+    const store = openStore(JobCache.path(jobCacheDirectory(cluster.master.config)))
+    const entries = JSON.stringify([...store.entries(under(kind))])
+    return store.close().then(() => entries.includes(SECRET))
+  }
+  const KINDS = ['job', 'ret', 'start', 'wave', 'member', 'batch-open', 'batch-stop', 'unannounced']
+
+  /** Everything that people and programs are shown. */
+  async function isShown(jid: string): Promise<boolean> {
+    const { room, events, logged, config } = cluster.master
+    const files = await readdir(join(config.cachedir, 'jobs'), { recursive: true, withFileTypes: true })
+    const texts = files.flatMap((one) =>
+      one.isFile() ? [readFile(join(one.parentPath, one.name), 'latin1')] : [],
+    )
+    const inJobFiles = (await Promise.all(texts)).some((text) => text.includes(SECRET))
+    const batches = [status(jid), ...room.jobs.batches.list()]
+    const inRecords = (await Promise.all(KINDS.map(stored))).includes(true)
+    return (
+      inJobFiles ||
+      inRecords ||
+      JSON.stringify([batches, [...room.jobs.list()], events, logged]).includes(SECRET)
+    )
+  }
+
+  test('reaches each minion, and is shown nowhere, neither meanwhile nor afterwards', async () => {
+    const jid = await start('1', { tgt: 'm[12]', ...secret(0.1) })
+    await go('the first wave', () => status(jid).minions.running)
+    expect([await stored('batch'), await isShown(jid)]).toEqual([true, false])
+    await done(jid)
+    expect(status(jid).minions.done?.toSorted()).toEqual(['m1', 'm2'])
+    expect([await stored('batch'), await isShown(jid)]).toEqual([false, false])
+  })
+
+  test('is forgotten once the batch is stopped, though a minion still runs; that one gets no second wave', async () => {
+    const jid = await start('1', { tgt: 'm[12]', ...secret(0.5) })
+    await go('the first wave', () => status(jid).minions.running)
+    await stop(jid)
+    expect([await stored('batch'), status(jid).minions.running?.length]).toEqual([false, 1])
+    keep() // as after a restart: it goes by what is stored
+    await done(jid)
+    expect([waves(jid).length, status(jid).minions.done?.length]).toEqual([1, 1])
+    expect(await isShown(jid)).toBe(false)
+  })
+
+  test('is kept while the batch runs, however old it is, and its job expires without it', async () => {
+    const jid = await start('1', { tgt: 'm1', ...secret(0) })
+    const { jobs } = cluster.master.room
+    await jobs.expire(new Date(cluster.master.now + 1))
+    expect(await stored('batch')).toBe(true)
+    await done(jid)
+    expect([await stored('batch'), jobs.batches.load(jid)]).toEqual([false, undefined])
+    await jobs.expire(new Date(cluster.master.now + 1))
+    expect([[...jobs.batches.list()], jobs.waves(jid)]).toEqual([[], []])
+  })
 })

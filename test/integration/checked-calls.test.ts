@@ -64,7 +64,7 @@ describe('a call that no minion would run', () => {
     [{ fun: 'test.pign' }, "'test.pign' is not available. Did you mean 'test.ping'?"],
     [
       { fun: 'test.sleep', arg: ['soon'] },
-      `Passed invalid arguments to test.sleep: 'length' must be number, not "soon"`,
+      `Passed invalid arguments to test.sleep: 'length' must be a number, not "soon"`,
     ],
     [
       { fun: 'test.sleep', arg: [1, 'lenght=2'] },
@@ -81,7 +81,7 @@ describe('a call that no minion would run', () => {
     const { error } = await ask(load)
     expect(error).toEqual({
       name: 'CallRefused',
-      message: `Nothing was sent, because no minion would run it: ${sentence}`,
+      message: `No command was sent, because no minion would run it: ${sentence}`,
     })
     expect([published(), jobs()]).toEqual(before)
   })
@@ -259,12 +259,15 @@ describe('a plan', () => {
     expect([published(), jobs(), cluster.master.events.length]).toEqual(before)
   })
 
-  test('tells who may not publish it that, and no more', async () => {
+  test('tells who may not publish it that and by which rules, and no more', async () => {
     await open(['web1'], { master: { publisher_acl: { alice: ['test.ping'] }, auto_accept: true } })
     const { text: key } = SymmetricKey.generate()
     await writeFile(join(cluster.master.config.cachedir, '.alice_key'), key, { mode: 0o600 })
     const about = { cmd: '_plan', user: 'alice', key }
-    expect((await ask({ ...about, fun: 'cmd.run' })).load?.plan).toEqual({ allowed: false, user: 'alice' })
+    expect((await ask({ ...about, fun: 'cmd.run' })).load?.plan).toEqual({
+      ...{ allowed: false, user: 'alice' },
+      reason: 'alice may not run cmd.run: no rule of publisher_acl allows it.',
+    })
     expect((await ask({ ...about, fun: 'test.ping' })).load?.plan).toMatchObject({ allowed: true })
     expect((await ask({ ...about, key: 'wrong', fun: 'test.ping' })).error?.name).toBe('AuthenticationError')
   })

@@ -100,7 +100,7 @@ describe.skipIf(!recorded.length)('the event', () => {
     await own.answer(packClear({ cmd: 'publish', ...load, key, kwargs: { token: 'abc' } }))
     const [data] = firedBy(own, tags.jobError())
     expect(keysOf(data!)).toEqual(recordedKeys(tags.jobError(), (each) => !('key' in each)))
-    expect(data).toMatchObject({ ...load, error: { name: 'AuthenticationError' } })
+    expect(data).toMatchObject({ ...load, user: '', error: { name: 'AuthenticationError' } }) // nobody is known to be root
     const fired = JSON.stringify(own.events)
     expect(fired).not.toContain(key)
     expect(fired).not.toContain('abc')

@@ -11,7 +11,7 @@ import { filesBelow } from '../harness/files.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { Peer } from '../harness/peer.ts'
 
-const PATHS = 100_000
+const PATHS = 20_000
 const AT_ONCE = 500
 const id = 'web1' as MinionId
 

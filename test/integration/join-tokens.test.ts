@@ -6,6 +6,7 @@ import type { PublicKey } from '../../core/crypto/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { Invites } from '../../core/keys/index.ts'
 import { verifierOf } from '../../core/keys/join-token.ts'
+import { presentable } from '../../core/log/presentable.ts'
 import { joinOf } from '../../core/minion/join.ts'
 import { fakeLog } from '../../core/testing/recording-log.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
@@ -204,6 +205,18 @@ describe('the master that a join token names', () => {
     stored.push((await keyPair('master')).publicKey) // one it has known for long stays trusted
     expect(await join(token, { known })).toMatchObject({ state: 'accepted' })
   })
+})
+
+test('of a token that was cut off, or is of another master, it is said so, in a line of which the log masks nothing', async () => {
+  const named = await joinOf({ join_token: await tokenFor(), join_token_file: '' }, fakeLog().log)
+  expect(presentable(named?.refusal((await keyPair('wire1')).publicKey))).toContain(
+    'Its key has the fingerprint',
+  )
+  const { log, lines } = fakeLog()
+  expect(await joinOf({ join_token: 'abcdef', join_token_file: '' }, log)).toBeUndefined()
+  expect(lines.map(({ message }) => presentable(message))).toEqual([
+    'This minion signs in without a join token. The join token is not one that "salt-key --invite" prints: it has been cut off or changed.',
+  ])
 })
 
 test('every change that the master makes itself is an event and a line in the audit log', async () => {

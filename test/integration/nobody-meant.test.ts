@@ -1,5 +1,6 @@
 /** What a master says of targets that mean nobody, that nobody understands, or of which it cannot know whom they mean. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { unreturned } from '../../core/client/unreturned.ts'
 import { decode } from '../../core/codec/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
@@ -45,7 +46,7 @@ describe('a target that means nobody', () => {
     ['os:RedHat', 'grain', 'there is Debian, Ubuntu.'],
     ['os:Red.*', 'grain_pcre', 'there is Debian, Ubuntu.'],
     ['meta:rak:row:B', 'grain', "No minion has 'rak' below the grain 'meta'. Did you mean 'rack'?"],
-    ['os', 'grain', "'os' says no value"],
+    ['os', 'grain', "'os' has no value. Write key:value, as in os:Debian."],
     ['rol:front', 'pillar', "No minion has the pillar key 'rol'. Did you mean 'role'?"],
     [
       'password:x',
@@ -59,6 +60,12 @@ describe('a target that means nobody', () => {
       'compound',
       "G@roels:web: No minion has the grain 'roels'. Did you mean 'roles'?",
     ],
+    [
+      'Q@os:Debian',
+      'compound',
+      "Q@os:Debian: Unknown target type 'Q@', so this was taken for a minion id. Known: G@,",
+    ],
+    ['user@host', 'compound', "There is no minion 'user@host'."],
     ['web02 and G@os:Debian', 'compound', 'no minion fits all that is asked together'],
     ['web09 or web08', 'compound', 'web09: The key of web09 is pending'],
   ])('says why: %s as %s', async (tgt, type, why) => {
@@ -89,12 +96,22 @@ describe('a target that means nobody', () => {
   })
 })
 
-test('whom the master knows too little of is named as unknown, in the reply and in the event', async () => {
+test('whom the master knows too little of is named as unknown, in the reply, in the event and when the job is looked up', async () => {
   await master.room.minions.save('web01', { grains: { os: 'Debian' } })
   const { load } = await publish('G@os:Debian', 'compound')
   expect(load).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
   const news = master.events.find(({ tag }) => tag.endsWith('/new'))
   expect(news?.data).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
+  const { config, room } = master
+  const { jobs } = room
+  const jid = String(load.jid)
+  expect(jobs.load(jid)).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
+  const client = () => Promise.reject(new Error('nobody has a key, so nobody is asked'))
+  const found = await unreturned(jid, { config, jobs, accepted: [], client })
+  expect([...found.values()].map(({ why }) => why)).toEqual([
+    'The master has no accepted key of that name.',
+    expect.stringContaining('It is not known whether the target means this minion'),
+  ])
   expect((await publish('web*')).load).not.toHaveProperty('unknown')
 })
 

@@ -12,7 +12,7 @@ import { until } from '../harness/until.ts'
 let master: InProcessMaster
 let key: string
 beforeEach(async () => {
-  master = await InProcessMaster.open({ options: { publisher_acl: { ann: ['.*', '@runner', '@wheel'] } } })
+  master = await InProcessMaster.open({ options: { publisher_acl: { ann: ['.*'], eve: ['@test'] } } })
   key = await master.rootKey()
 })
 afterEach(() => master.close())
@@ -81,7 +81,7 @@ test('a wheel function is answered with what it gives; what is for the master do
   })
 })
 
-test.each(['runner', 'wheel'])('%s needs the key of the user of the master', async (cmd) => {
+test.each(['runner', 'wheel'])('%s needs the key of the user of the master, or a rule', async (cmd) => {
   const own = SymmetricKey.generate().text
   await writeFile(join(master.config.cachedir, '.ann_key'), own, { mode: 0o600 })
   const about = { cmd, fun: 'test.arg' }
@@ -89,14 +89,34 @@ test.each(['runner', 'wheel'])('%s needs the key of the user of the master', asy
     ((await clear({ ...about, ...load })).error as { name: string }).name
   expect(await refused({ user: 'root', key: 'wrong' })).toBe('UserAuthenticationError')
   expect(await refused({ user: 'root' })).toBe('UserAuthenticationError')
-  expect(await refused({ key })).toBe('UserAuthenticationError')
+  expect(await refused({ user: '', key })).toBe('UserAuthenticationError')
   expect(await refused({ user: 'ann', key: own })).toBe('UserAuthenticationError') // publisher_acl is for publishing
   expect(await refused({ user: 'root', key, token: 'x' })).toBe('TokenAuthenticationError')
   expect(await refused({ user: 'root', key, eauth: 'pam' })).toBe('EauthAuthenticationError')
   expect([...master.room.jobs.list()]).toEqual([])
   expect(master.logged.filter((line) => line.includes(`Refused to run ${cmd}`))).toHaveLength(6)
-  expect(master.logged.at(-1)).toContain('external authentication is not there yet')
+  expect(master.logged.at(-1)).toContain("external_auth does not name the backend 'pam'")
   expect(JSON.stringify(master.logged)).not.toContain(own)
+})
+
+test('who has a key of their own and a rule may run what the rule says', async () => {
+  const own = SymmetricKey.generate().text
+  await writeFile(join(master.config.cachedir, '.eve_key'), own, { mode: 0o600 })
+  const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', user: 'eve', key: own })
+  expect((await stored(jid)).return).toMatchObject({ user: 'eve', success: true })
+  expect(await clear({ cmd: 'runner', fun: 'manage.up', user: 'eve', key: own })).toEqual({
+    error: {
+      name: 'UserAuthenticationError',
+      message: 'Authentication failure of type "user" occurred',
+      denied: true,
+      reason: 'eve may not run the runner manage.up: no rule of publisher_acl allows it.',
+    },
+  })
+})
+
+test('the key of the user of the master needs no name beside it, as with salt-run of Python', async () => {
+  const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', key })
+  expect((await stored(jid)).return).toMatchObject({ user: master.config.user })
 })
 
 test('a load that names no function is answered with an error', async () => {

@@ -8,7 +8,15 @@ import { parseWords } from '../../loader/words.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
 import { exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
-import { diffFlag, docFlag, executorFlags, functionFlags, number, profilingFlags } from '../flags.ts'
+import {
+  diffFlag,
+  docFlag,
+  executorFlags,
+  functionFlags,
+  moduleDirsFlag,
+  number,
+  profilingFlags,
+} from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
 import { type OutputChoice, openTools, outputOverrides } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
@@ -39,12 +47,7 @@ export default class SaltCall extends Command {
     id: string({ description: 'Id of this minion.' }),
     cachedir: string({ description: 'Folder for what is cached (config: cachedir).' }),
     'no-return-event': boolean({ description: 'Do not tell the master what was returned.' }),
-    'module-dirs': string({
-      char: 'm',
-      multiple: true,
-      multipleNonGreedy: true,
-      description: 'Folder with more modules.',
-    }),
+    'module-dirs': moduleDirsFlag('Folder with more modules.'),
     'file-root': string({
       description: 'Folder of the base environment, with file_client: local or --local.',
     }),
@@ -59,7 +62,7 @@ export default class SaltCall extends Command {
     'refresh-grains-cache': boolean({ description: 'Does nothing: grains are collected each time.' }),
     'pillar-root': string({ description: 'Folder of the pillar; has no effect yet.' }),
     'states-dir': string({ description: 'Folder with more states; has no effect yet.' }),
-    return: string({ description: 'Returner that also gets the return; there is none yet.' }),
+    return: string({ description: 'Returners that get the return, too, with commas.' }),
     proxyid: string({ description: 'There are no proxy minions.' }),
     ...executorFlags,
     ...profilingFlags,
@@ -95,9 +98,11 @@ export default class SaltCall extends Command {
       args,
       kwargs,
       words: typedWords(words, noParse),
+      returners: flags.return,
       log,
     })
-    const { failure, ...returned } = result
+    const { failure, notStored, ...returned } = result
+    for (const sentence of notStored) tell(`WARNING: ${sentence}`)
     const { return: value, retcode, success, out } = returned
     if (failure) {
       tell(String(value))
@@ -124,7 +129,6 @@ export default class SaltCall extends Command {
 
 interface Missing {
   readonly proxyid?: string | undefined
-  readonly return?: string | undefined
   readonly 'module-executors'?: string | undefined
   readonly 'executor-opts'?: string | undefined
   readonly 'pillar-root'?: string | undefined
@@ -134,8 +138,6 @@ interface Missing {
 /** Options of Salt that mean something which does not exist here. */
 function refuseWhatIsNotThere(flags: Missing): void {
   if (flags.proxyid !== undefined) throw new UsageError('There are no proxy minions; leave out --proxyid.')
-  if (flags.return !== undefined)
-    throw new UsageError(`There is no returner '${flags.return}' yet; leave out --return.`)
   if (flags['module-executors'] !== undefined || flags['executor-opts'] !== undefined)
     throw new UsageError('There are no executors yet; leave out --module-executors and --executor-opts.')
   for (const name of ['pillar-root', 'states-dir'] as const)

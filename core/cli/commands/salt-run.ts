@@ -1,9 +1,13 @@
+import { resolve } from 'node:path'
 import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
 import { currentUser } from '../../base/current-user.ts'
 import { jsonText } from '../../base/json.ts'
-import { type FunctionClient, RunnerClient, WheelClient } from '../../client/index.ts'
-import type { MasterConfig } from '../../config/index.ts'
+import type { ExternalAuth } from '../../client/external-auth.ts'
+import type { FunctionCaller } from '../../client/function-client.ts'
+import { LocalClient, RunnerClient, WheelClient } from '../../client/index.ts'
+import { watchEndings } from '../../client/run-process.ts'
+import type { MasterConfig, MasterOptions } from '../../config/index.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { type Operator, operator } from '../../keys/index.ts'
 import { openLoader } from '../../loader/index.ts'
@@ -13,8 +17,9 @@ import type { TypedWords } from '../../wire/typed-words.ts'
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
-import { exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
-import { authFlags, docFlag, functionFlags, number, profilingFlags } from '../flags.ts'
+import { externalAuth, isStranger } from '../eauth.ts'
+import { exitCodeFor, exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
+import { authFlags, docFlag, functionFlags, moduleDirsFlag, number, profilingFlags } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
 import { openMasterTools, type Tools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
@@ -48,6 +53,7 @@ export default class SaltRun extends Command {
     async: boolean({ description: 'Run it in the background and print the job id.' }),
     'skip-grains': boolean({ description: 'Does nothing: no grains are collected.' }),
     quiet: boolean({ char: 'q', description: 'Print nothing.' }),
+    'module-dirs': moduleDirsFlag('Folder with more runners.'),
     ...profilingFlags,
     ...authFlags,
     ...functionFlags,
@@ -58,27 +64,37 @@ export default class SaltRun extends Command {
     const { jid } = flags
     if (jid !== undefined && !isJid(jid))
       throw new UsageError(`--jid needs a job id, 20 digits (YYYYMMDDhhmmssffffff), not '${jid}'.`)
-    if (flags.eauth !== undefined || flags['make-token'])
-      throw new UsageError(
-        'salt-run runs on this host, as the user of the master; through --eauth it cannot yet.',
-      )
     const [first, ...rest] = await wordsFrom(raw, flags['args-stdin'])
     const wheel = first === 'wheel'
     const [fun, ...words] = wheel ? rest : first === undefined ? [] : [first, ...rest]
     const chosen = flags.quiet ? { ...flags, out: 'quiet' } : flags
-    const timeout = flags.timeout === undefined ? {} : { timeout: flags.timeout }
-    const tools = await openMasterTools('salt-run', chosen, timeout)
+    const tools = await openMasterTools('salt-run', chosen, overridesOf(flags))
     if (flags.doc || fun === undefined) return showDocs(await docs(tools, wheel, fun), tools.printer)
     const who = operator()
-    runAs(tools.config.user)
+    const auth = await externalAuth(flags, tools.config, isStranger)
+    if (!auth) runAs('salt-run', tools.config)
     const noParse = flags['no-parse']?.split(',')
     const call = { fun, ...parseWords(words, noParse), words: typedWords(words, noParse), jid }
-    const client = await clientFor(tools, who, wheel, fun)
+    const client = await clientFor(tools, { who, auth }, wheel, fun)
     try {
-      return await (flags.async ? start(client, call) : run(client, call, tools, flags.quiet))
+      return await (flags.async
+        ? start(client, call, auth ? undefined : tools.config)
+        : run(client, call, tools, { quiet: flags.quiet, here: !auth }))
     } finally {
       await client.close()
     }
+  }
+}
+
+/** Folders of `-m` have folders of runners, or are one. */
+function overridesOf(flags: {
+  readonly timeout?: number | undefined
+  readonly 'module-dirs'?: string[] | undefined
+}): Partial<MasterOptions> {
+  const folders = flags['module-dirs']?.map((folder) => resolve(folder))
+  return {
+    ...(flags.timeout !== undefined && { timeout: flags.timeout }),
+    ...(folders && { module_dirs: folders, runner_dirs: folders }),
   }
 }
 
@@ -90,18 +106,26 @@ interface Call {
   readonly jid: string | undefined
 }
 
+interface Caller {
+  readonly who: Operator
+  /** Then it is the master that runs functions. */
+  readonly auth: ExternalAuth | undefined
+}
+
 /** Wheel functions are reached by their names as well, where no runner has the same. */
 async function clientFor(
-  tools: Tools<MasterConfig>,
-  who: Operator,
+  { config, log }: Tools<MasterConfig>,
+  { who, auth }: Caller,
   wheel: boolean,
   fun: string,
-): Promise<FunctionClient> {
-  const settings = { config: tools.config, log: tools.log, user: currentUser(), operator: who }
+): Promise<FunctionCaller> {
+  const settings = { config, log, user: currentUser(), operator: who }
   const runners = new RunnerClient(settings)
-  if (!wheel && (await runners.has(fun))) return runners
   const wheels = new WheelClient(settings)
-  return wheel || (await wheels.has(fun)) ? wheels : runners
+  const isWheel = wheel || (!(await runners.has(fun)) && (await wheels.has(fun)))
+  if (!auth) return isWheel ? wheels : runners
+  const { RemoteFunctionClient } = await import('../../client/remote-function-client.ts')
+  return new RemoteFunctionClient(isWheel ? 'wheel' : 'runner', config, auth)
 }
 
 /** Of the runners; of the wheel functions only where they are asked for. */
@@ -115,51 +139,75 @@ async function docs(tools: Tools<MasterConfig>, wheel: boolean, word: string | u
   return matchingDocs(isWheel ? wheels : runners, word)
 }
 
-/** The job id is the data; how to get at the result is for people. */
+/** The job id is the data; how to get at the result is for people. `config`: of a master that may not run. */
 async function start(
-  client: FunctionClient,
+  client: FunctionCaller,
   { fun, args, kwargs, words, jid: wanted }: Call,
+  config: MasterConfig | undefined,
 ): Promise<number> {
   const { jid, tag } = await client.start(fun, args, kwargs, { words, jid: wanted })
   process.stdout.write(`${jid}\n`)
   tell(`It runs in the background under the tag ${tag}. Look up the result: salt-run jobs.lookup_jid ${jid}`)
+  if (config && !(await masterRuns(config)))
+    tell(
+      `WARNING: No master runs with the configuration in ${config.config_dir}: ${fun} fails if it needs one.`,
+    )
   return exitCodes.ok
 }
 
-/** A runner that does not end by itself on Ctrl-C is left behind after so long. */
-const TIDY_MS = 1000
+const masterRuns = (config: MasterConfig): Promise<boolean> =>
+  LocalClient.connect(config).then(
+    (client) => client.close().then(() => true),
+    () => false,
+  )
+
+/** Whatever still keeps the process is left behind so long after Ctrl-C. */
+const HURRY_MS = 3000
+
+interface Manner {
+  readonly quiet: boolean
+  /** In this process; else the master runs it, and goes on, which the client tells. */
+  readonly here: boolean
+}
 
 /** Ctrl-C reaches the runner as its signal. */
 async function run(
-  client: FunctionClient,
+  client: FunctionCaller,
   { fun, args, kwargs, words, jid }: Call,
   { config, printer }: Tools<MasterConfig>,
-  quiet: boolean,
+  { quiet, here }: Manner,
 ): Promise<number> {
-  const { signal } = interruption()
+  const { signal, interrupted } = watchEndings(fun, () => {
+    if (here && !quiet) tell('\nExiting on Ctrl-C. The runner is ended; jobs that it sent to minions go on.')
+    setTimeout(() => process.exit(exitCodes.interrupted), HURRY_MS).unref()
+  })
   const onProgress = (data: object) => {
     if (!quiet) tell(progressLine(data))
   }
-  const options = { signal, words, onProgress, ...(jid !== undefined && { jid, store: true }) }
-  const { return: value, success, retcode, outputter } = await client.run(fun, args, kwargs, options)
-  if (signal.aborted && !success) return exitCodes.interrupted
-  if (!success && typeof value === 'string') tell(value)
+  const early = (code: number) => leftEarly(fun, code)
+  process.once('exit', early)
+  const stored = jid !== undefined && { jid, store: true }
+  const options = { signal, words, onProgress, alone: 'foreground', ...stored } as const
+  const result = await client.run(fun, args, kwargs, options)
+  process.off('exit', early)
+  const { return: value, success, retcode, outputter, failure } = result
+  if (interrupted() && !success) return exitCodes.interrupted
+  if (!success && typeof value === 'string') tell(failure ? `ERROR: ${value}` : value)
   else if (value !== null) await printer.print(value, { outputter, retcode })
   if (config.salt_exit_codes === 'legacy' && typeof value === 'string') return exitCodes.ok
+  if (failure) return exitCodeFor(failure)
   return success ? exitCodes.ok : passedThrough(retcode) || exitCodes.failed
+}
+
+/** The function has ended this process, or waits for what can never come. */
+function leftEarly(fun: string, code: number): void {
+  if (code === exitCodes.brokenPipe || code === exitCodes.noOutput || code === exitCodes.interrupted) return
+  tell(`ERROR: ${fun} ended the process it runs in (exit code ${code}) before it was done.`)
+  process.exitCode = code || exitCodes.failed
 }
 
 /** `{message}` is what runners mostly tell, and `{return}` what they yield. */
 function progressLine(data: object): string {
   const told = 'message' in data ? data.message : 'return' in data ? data.return : data
   return typeof told === 'string' ? told : jsonText(told)
-}
-
-function interruption(): AbortController {
-  const interrupted = new AbortController()
-  process.once('SIGINT', () => {
-    interrupted.abort()
-    setTimeout(() => process.exit(exitCodes.interrupted), TIDY_MS).unref()
-  })
-  return interrupted
 }

@@ -70,7 +70,16 @@ function atMost(count: number, command: string | undefined, words: readonly stri
   return words
 }
 
-const PROGRAMS = ['salt', 'salt-call', 'salt-key', 'salt-master', 'salt-minion', 'salt-run', 'salt-ts']
+const PROGRAMS = [
+  'salt',
+  'salt-api',
+  'salt-call',
+  'salt-key',
+  'salt-master',
+  'salt-minion',
+  'salt-run',
+  'salt-ts',
+]
 
 function completionScript(shell: string | undefined): string {
   const script = shells[shell ?? '']

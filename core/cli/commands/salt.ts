@@ -47,7 +47,10 @@ export default class Salt extends Command {
       const { previewTarget } = await import('../preview.ts')
       const { minions, unknown } = await previewTarget(targetOf(words[0] ?? '*', flags), config, log)
       await printer.print(minions)
-      if (unknown.length > 0) tell(`It is not known whether the target means ${namesOf(unknown)}.`)
+      if (unknown.length > 0)
+        tell(
+          `It is not known whether the target means ${namesOf(unknown)}: the master has no grains or pillar of theirs.`,
+        )
       return exitCodes.ok
     }
     if (flags.hosts) {

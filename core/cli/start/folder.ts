@@ -80,6 +80,7 @@ async function writeConfiguration(path: string, sockets: string): Promise<void> 
   const placed = (role: string) => ({
     pki_dir: join(path, 'pki', role),
     cachedir: join(path, 'cache', role),
+    extension_modules: join(path, 'cache', role, 'extmods'),
     sock_dir: sockets,
     log_file: join(path, 'log', role),
     pidfile: join(sockets, `${role}.pid`),

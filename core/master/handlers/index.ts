@@ -4,24 +4,26 @@ import { catalogueHandler, verdictHandler } from './catalogue.ts'
 import { fileHandlers } from './files.ts'
 import { masterOpts } from './master-opts.ts'
 import { minionEventHandler } from './minion-event.ts'
+import { peerPublishHandlers } from './peer-publish.ts'
+import { peerRunHandler } from './peer-run.ts'
 import { pillarHandler } from './pillar.ts'
 import { planHandler } from './plan.ts'
 import { publishHandler } from './publish.ts'
 import { returnHandler } from './return.ts'
 import { revokeAuthHandler } from './revoke-auth.ts'
 import { runFunctionHandlers } from './run-function.ts'
+import { tokenHandlers } from './tokens.ts'
 
 /** What is answered to a command that exists in the protocol and is not offered here. */
 const notOffered = async () => ({})
 
-/** Every clear command of the protocol (§8), and `_plan` of our own, except `_auth`, which has a room of its own. */
+/** Every clear command of the protocol (§8), and `_plan` and `_revoke_token` of our own, except `_auth`, which has a room of its own. */
 export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandler> {
   return new Map<string, ClearHandler>([
     ['ping', async (load) => load],
     ['publish', publishHandler(room)],
     ['_plan', planHandler(room)],
-    ['get_token', async (load) => (typeof load.token === 'string' ? {} : false)],
-    ['mk_token', async () => ''],
+    ...tokenHandlers(room),
     ...runFunctionHandlers(room),
   ])
 }
@@ -43,10 +45,8 @@ export function encryptedHandlers(room: WorkerRoom): ReadonlyMap<string, Encrypt
     ['_mine_delete', async () => false],
     ['_mine_flush', async () => false],
     ['_syndic_return', notOffered],
-    ['minion_pub', notOffered],
-    ['minion_publish', notOffered],
-    ['minion_runner', notOffered],
-    ['pub_ret', notOffered],
+    ...peerPublishHandlers(room),
+    ['minion_runner', peerRunHandler(room)],
     ['verify_minion', async () => ''],
   ])
 }

@@ -4,10 +4,12 @@ import type { ClearHandler } from '../../channel/request-server.ts'
 import { connectedIds } from '../../jobs/connected.ts'
 import { refusals } from '../../wire/envelope.ts'
 import { publishReplies, readPublish, TARGET_INVALID } from '../../wire/publish-request.ts'
+import { noteDecision } from '../decisions.ts'
 import { foreseeJob, type Group, offersOf, shownTo, withDidYouMean } from '../foresight.ts'
+import { judgeJob } from '../judge-job.ts'
 import { reasonForNobody, resolve } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
-import { AUTHENTICATION_FAILED, authenticate } from './publish.ts'
+import { identify } from './refuse-publish.ts'
 
 /**
  * `_plan`: what would become of a job, for which nothing is stored, announced or published. Who may not publish it learns
@@ -15,14 +17,26 @@ import { AUTHENTICATION_FAILED, authenticate } from './publish.ts'
  */
 export function planHandler(room: WorkerRoom): ClearHandler {
   return async (load) => {
-    const request = readPublish(load)
-    if (!request) return refusals.exception
-    const caller = await authenticate(room, request)
-    if (!caller) return publishReplies.failed('AuthenticationError', AUTHENTICATION_FAILED)
+    const claimed = readPublish(load)
+    if (!claimed) return refusals.exception
+    const who = await identify(room, 'plan', claimed)
+    if ('refusal' in who) return who.refusal
+    const { caller } = who
+    const request = { ...claimed, user: caller.name }
     const { minions, missing, unknown, invalid } = await resolve(room, request)
     if (invalid !== undefined) return publishReplies.failed(TARGET_INVALID, invalid)
-    const allowed = room.access.authorized(caller, { fun: request.fun, minions })
-    if (!allowed) return { enc: 'clear', load: { plan: { allowed, user: caller.user } } }
+    const { name: user } = caller
+    const verdict = judgeJob(room.auth, caller, request, { minions, missing })
+    const { allowed, rule } = verdict
+    if (!allowed) {
+      const { reason } = verdict
+      await noteDecision(room, {
+        act: 'plan',
+        verdict: 'refused',
+        ...{ user, by: caller.by, fun: request.fun, rule, reason },
+      })
+      return { enc: 'clear', load: { plan: { allowed, user, reason, ...(rule !== undefined && { rule }) } } }
+    }
     const present = (await connectedIds(room.config)) ?? []
     const offers = offersOf(room, minions)
     const sent = await shownTo(room, request, offers)
@@ -30,7 +44,7 @@ export function planHandler(room: WorkerRoom): ClearHandler {
     const there = minions.filter((id) => present.includes(id))
     const nobody = minions.length > 0 ? undefined : await reasonForNobody(room, request, caller)
     const plan = {
-      ...{ allowed, user: caller.user, minions, missing, unknown, connected: there, groups },
+      ...{ allowed, user, rule, minions, missing, unknown, connected: there, groups },
       ...(nobody !== undefined && { nobody }),
     }
     return { enc: 'clear', load: { plan } }

@@ -9,6 +9,7 @@ import { fireReturn } from '../announcements.ts'
 import { storeJob } from '../jids.ts'
 import { takeAnswer } from '../python-minions.ts'
 import { showJob, showReturn } from '../python-view.ts'
+import { countReturn } from '../return-metrics.ts'
 import type { WorkerRoom } from '../room.ts'
 
 /** While the store is full, a return waits so long for room before its sender is told to come again. */
@@ -24,6 +25,7 @@ let waiting = 0
  */
 export function returnHandler(room: WorkerRoom): EncryptedHandler {
   return async (load, { fingerprint }) => {
+    const start = Date.now()
     const { nonce, ...ret } = load
     const { id } = ret
     if (!isMinionId(id) || !('return' in ret) || typeof ret.jid !== 'string') return null
@@ -34,10 +36,13 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
     const jid = ret.jid === 'req' ? await standalone(room, ret, fingerprint) : ret.jid
     if (jid !== 'nocache' && !isJid(jid)) return null
     const outcome = isKept ? await commit(room, jid, id, { ...ret, jid }) : 'stored'
+    countReturn(room.meter, jid, ret, outcome)
     if (outcome === 'conflict') {
       room.log.warn(`${id} returned job ${jid} a second time with another result; the first one is kept.`)
     }
     if (outcome !== 'stored') return null
+    const { fun, retcode } = ret
+    if (isJid(jid)) room.tracer?.note({ part: 'return', jid, fun, minion: id, start, retcode })
     if (isKept) await showReturn(room, jid, id, ret)
     return announce(room, jid, id, { ...ret, jid })
   }

@@ -1,9 +1,12 @@
+import { proofIn } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { stamp, tags } from '../../events/index.ts'
 import type { FunctionRun, StartedRun } from '../../jobs/background.ts'
 import { isRecord } from '../../wire/bytes.ts'
+import { noteDecision } from '../decisions.ts'
 import type { WorkerRoom } from '../room.ts'
+import { TRY_LATER } from './refuse-publish.ts'
 
 /** So many at once, each a process; what is too much is refused. */
 const MOST_RUNS = 32
@@ -20,23 +23,25 @@ const INTERNAL = new Set(
   ),
 )
 
-/** In Salt's words; the reason is in the log. */
-const authenticationErrors = {
-  token: { name: 'TokenAuthenticationError', message: 'Authentication failure of type "token" occurred.' },
-  eauth: { name: 'EauthAuthenticationError', message: 'Authentication failure of type "eauth" occurred.' },
-  user: { name: 'UserAuthenticationError', message: 'Authentication failure of type "user" occurred' },
+/** In Salt's words, whether somebody is not known or may not do it: `denied` and `reason`, of our own, tell that. */
+const errors = {
+  token: (user: string) => failed('TokenAuthenticationError', 'token', user),
+  eauth: (user: string) => failed('EauthAuthenticationError', 'eauth', user),
+  key: () => ({
+    name: 'UserAuthenticationError',
+    message: 'Authentication failure of type "user" occurred',
+  }),
 } as const
 
-const reasons = {
-  token: 'tokens are not there yet; name user and key of the master',
-  eauth: 'external authentication is not there yet; name user and key of the master',
-  user: "it takes the key of the master's user",
-} as const
+const failed = (name: string, type: string, user: string) => ({
+  name,
+  message: `Authentication failure of type "${type}" occurred${user === '' ? '' : ` for user ${user}`}.`,
+})
 
 /**
- * `runner` and `wheel` (wire protocol §8.2), for who has the key of the master's user: what `publisher_acl` allows is
- * publishing, so its users are refused. Each function runs in a process of its own. A runner is answered when it has
- * begun, with the tag of its events; a wheel function with what it gives.
+ * `runner` and `wheel` (wire protocol §8.2), for who has the key of the master's user, or rules with `@`. Each function
+ * runs in a process of its own. A runner is answered when it has begun, with the tag of its events; a wheel function with
+ * what it gives.
  */
 export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
   let running = 0
@@ -56,12 +61,13 @@ export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
   const handle =
     (kind: Kind): ClearHandler =>
     async (load) => {
-      const user = await authenticate(room, load)
-      if (user === undefined) return { error: refuse(room, kind, load) }
       if (typeof load.fun !== 'string' || load.fun === '')
         return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const { fun } = load
-      const run = { kind, fun, jid: room.nextJid(), user, config: room.config, ...argumentsOf(kind, load) }
+      const who = await authorize(room, kind, fun, load)
+      if ('refusal' in who) return { error: who.refusal }
+      const { jid, user, call } = who
+      const run = { kind, fun, jid, user, config: room.config, ...call }
       room.log.info(`User ${user} runs ${kind} ${fun} with jid ${run.jid}`)
       try {
         const started = await start(run)
@@ -76,28 +82,57 @@ export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
   ]
 }
 
-/** The name of who may do it. */
-async function authenticate(room: WorkerRoom, load: Load): Promise<string | undefined> {
-  const { user, key } = load
-  if ('token' in load || 'eauth' in load || typeof user !== 'string' || typeof key !== 'string')
-    return undefined
-  const caller = await room.access.authenticate(user, key)
-  if (!caller || caller.restricted) return undefined
-  return user.startsWith('sudo_') ? room.config.user : user
+type Authorized = {
+  readonly jid: string
+  readonly user: string
+  readonly call: Pick<FunctionRun, 'args' | 'kwargs'>
 }
 
-function refuse(room: WorkerRoom, kind: Kind, load: Load): object {
-  const by = 'token' in load ? 'token' : 'eauth' in load ? 'eauth' : 'user'
-  room.log.warn(`Refused to run ${kind} ${JSON.stringify(String(load.fun).slice(0, 100))}: ${reasons[by]}.`)
-  return authenticationErrors[by]
+/** Who may do it, with what the function is given. */
+async function authorize(
+  room: WorkerRoom,
+  kind: Kind,
+  fun: string,
+  load: Load,
+): Promise<Authorized | { readonly refusal: object }> {
+  const { auth, config } = room
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  // Python's salt-run names no user where it has read the key of the master's.
+  const named = load.user === undefined ? config.user : text(load.user)
+  const proof = proofIn(load, { user: named, key: text(load.key) })
+  const who = await auth.identity.of(proof)
+  const about = { act: kind, by: proof.by, fun }
+  if (!('caller' in who)) {
+    const { claimed: user, refused: reason, later } = who
+    await noteDecision(room, { ...about, verdict: 'refused', user, claimed: true, reason })
+    return { refusal: { ...errors[proof.by](user), ...(later && { reason: TRY_LATER }) } }
+  }
+  const { name: user, eauth } = who.caller
+  const call = argumentsOf(kind, load, await auth.identity.credentialsOf(proof))
+  const verdict = auth.access.judge(who.caller, [{ kind, fun, ...call }])
+  const known = { ...about, user, eauth, args: await room.shownCall(kind, { fun, ...call }) }
+  if (!verdict.allowed) {
+    const { reason, rule } = verdict
+    await noteDecision(room, { ...known, verdict: 'refused', rule, reason })
+    return {
+      refusal: { ...errors[proof.by](user), reason, ...(rule !== undefined && { rule }), denied: true },
+    }
+  }
+  const jid = room.nextJid()
+  await noteDecision(room, { ...known, verdict: 'allowed', jid, rule: verdict.rule })
+  return { jid, user: user.startsWith('sudo_') && who.caller.unrestricted ? config.user : user, call }
 }
 
 /** Of a runner in `kwarg`, where Python clients put `{arg, kwarg}`; of a wheel function beside them, too. */
-function argumentsOf(kind: Kind, load: Load): Pick<FunctionRun, 'args' | 'kwargs'> {
+function argumentsOf(
+  kind: Kind,
+  load: Load,
+  credentials: readonly string[],
+): Pick<FunctionRun, 'args' | 'kwargs'> {
   const given = isRecord(load.kwarg) ? load.kwarg : {}
   const inner = isRecord(given.kwarg) ? given.kwarg : given
   const arg = Array.isArray(given.arg) ? given.arg : Array.isArray(load.arg) ? load.arg : []
-  const outer = kind === 'wheel' ? visible(load) : {}
+  const outer = kind === 'wheel' ? visible(load, [...INTERNAL, ...credentials]) : {}
   const { __kwarg__, ...kwargs } = isRecord(given.kwarg) ? inner : visible(inner, ['arg'])
   return { args: arg, kwargs: { ...outer, ...kwargs } }
 }

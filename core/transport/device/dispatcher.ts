@@ -79,6 +79,8 @@ export class Dispatcher {
   #bytes = 0
   #nextId = 1
   #lastCheck: number
+  /** Requests that were answered with the refusal. */
+  refused = 0
 
   constructor(settings: DispatcherSettings) {
     this.#settings = settings
@@ -93,6 +95,12 @@ export class Dispatcher {
     return this.#pending.size
   }
 
+  /** Requests that no worker has. */
+  get waiting(): number {
+    const held = [...this.#workers.values()].reduce((sum, { outstanding }) => sum + outstanding, 0)
+    return this.#pending.size - held
+  }
+
   /** A request has come. */
   request(path: readonly Buffer[], payload: Buffer): void {
     const { maxOutstanding, maxBytes, refusal, toClient } = this.#settings
@@ -100,6 +108,7 @@ export class Dispatcher {
     const ofClient = this.#clients.get(client) ?? 0
     const isFull = this.#pending.size >= maxOutstanding || this.#bytes + payload.length > maxBytes
     if (isFull || ofClient >= MAX_PER_CLIENT) {
+      this.refused++
       toClient(path, refusal)
       return
     }
@@ -226,6 +235,7 @@ export class Dispatcher {
   }
 
   #refuse(request: Pending): void {
+    this.refused++
     this.#settings.toClient(request.path, this.#settings.refusal)
     this.#forget(request)
   }

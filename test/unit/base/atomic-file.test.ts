@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFileExclusive, writeFileAtomic } from '../../../core/base/atomic-file.ts'
+import { createFileExclusive, replaceFile, writeFileAtomic } from '../../../core/base/atomic-file.ts'
 
 let directory: string
 beforeEach(async () => {
@@ -40,6 +40,28 @@ describe('writeFileAtomic', () => {
   it('leaves nothing behind when the target cannot be replaced', async () => {
     await expect(writeFileAtomic(join(directory, 'missing', 'key'), 'x')).rejects.toThrow('ENOENT')
     expect(await readdir(directory)).toEqual([])
+  })
+})
+
+describe('replaceFile', () => {
+  const modeOf = async (path: string) => (await stat(path)).mode & 0o777
+
+  it('leaves a file the mode it has, whatever the umask', async () => {
+    const path = join(directory, 'top.sls')
+    await writeFile(path, 'old')
+    await chmod(path, 0o666)
+    await replaceFile(path, 'new')
+    expect([await readFile(path, 'utf8'), await modeOf(path)]).toEqual(['new', 0o666])
+  })
+
+  it('makes a new file as the umask says', async () => {
+    const before = process.umask(0o027)
+    try {
+      await replaceFile(join(directory, 'top.sls'), 'new')
+    } finally {
+      process.umask(before)
+    }
+    expect(await modeOf(join(directory, 'top.sls'))).toBe(0o640)
   })
 })
 

@@ -59,7 +59,7 @@ describe('regular expressions of users', () => {
   test.each(['(', ')', '[a', '*a', 'a**', '(?(1)a|b)', '(?L)a', '\\q', '(a', '(?P=n)', '\\'])(
     'refuse %s with a reason',
     (pattern) => {
-      expect(() => pythonRegExp(pattern)).toThrow(/^The regular expression '.*' cannot be used: .+\.$/)
+      expect(() => pythonRegExp(pattern)).toThrow(/^The regular expression '.*' is not valid: .+\.$/)
     },
   )
 
@@ -85,5 +85,20 @@ describe('regular expressions of users', () => {
 
   test('a pattern too long is refused', () => {
     expect(() => pythonRegExp('a'.repeat(70_000))).toThrow('longer than')
+  })
+})
+
+describe('patterns for the whole text', () => {
+  test.each<[string, string, boolean]>([
+    ['test.*', 'test.ping', true],
+    ['test.ping', 'test.pingpong', false],
+    ['a|b', 'ab', false],
+    ['a|b', 'b', true],
+    ['(?i)WEB', 'web', true],
+    ['^ls$', 'ls', true],
+    ['ls$', 'ls\n', false],
+    ['.*', 'test.ping\ncmd.run', false],
+  ])('%s and %j: %s', (pattern, text, expected) => {
+    expect(pythonRegExp(pattern, { whole: true }).matches(text)).toBe(expected)
   })
 })

@@ -93,6 +93,7 @@ describe('external authentication', () => {
     expect(await externalAuth({}, config)).toBeUndefined()
     await writeFile(config.token_file, 'abc\n')
     expect(await externalAuth({}, config)).toEqual({ token: 'abc' })
+    expect(await externalAuth({}, config, () => false)).toBeUndefined()
     const long = new Date(Date.now() - config.token_expire * 1000 - 1000)
     await utimes(config.token_file, long, long)
     expect(await externalAuth({}, config)).toBeUndefined()

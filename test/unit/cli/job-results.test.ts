@@ -143,6 +143,8 @@ describe('the results of a job', () => {
   test('the summary counts as that of Salt does and, asked to be verbose, names; then come the states', async () => {
     const { stdout } = await show([ok, bad, silent], { summary: true, verbose: true })
     expect(stdout.split('\n')).toEqual([
+      '',
+      '',
       '-'.repeat(43),
       'Summary',
       '-'.repeat(43),

@@ -159,7 +159,11 @@ describe('salt-key', () => {
     [['-a', 'x', '--ttl', '1h'], '--ttl belongs to --invite'],
     [['--invite', '--ttl', 'soon'], '--ttl needs a time such as 90s'],
     [['--invite', '--uses', '0'], '--uses needs a whole number from 1'],
-    [['--eauth', 'pam', '-L'], 'through --eauth it cannot yet'],
+    [['--eauth', 'pam', '--invite'], '--invite works on this host; leave out --eauth'],
+    [
+      ['-L', '--eauth', 'pam', '--username', 'ann', '--password', 'x', '--preserve-minions', 'True'],
+      'Through --eauth the configuration of the master decides',
+    ],
   ])('%j is refused with a sentence', async (argv, said) => {
     const { result, stdout, stderr } = await key(...argv)
     expect([result, stdout]).toEqual([64, ''])

@@ -207,6 +207,26 @@ describe('a batch of a client', () => {
     expect(gist(await over)).toEqual(['a returned', 'b missing'])
   })
 
+  test('is left at once when its signal is aborted, and starts nobody any more', async () => {
+    const master = new FakeMaster(['a', 'b'])
+    const leaving = new AbortController()
+    const batch = await openBatch(
+      master,
+      {} as Parameters<typeof openBatch>[1],
+      { tgt: '*', fun: 'test.echo', signal: leaving.signal },
+      1,
+      {},
+    )
+    const over = (async () => {
+      for await (const _ of batch);
+    })()
+    const failed = expect(over).rejects.toThrow('the reader is gone')
+    await until('the first wave', () => master.running.has('a'))
+    leaving.abort(new Error('the reader is gone'))
+    await failed
+    expect(master.published).toHaveLength(1)
+  })
+
   test('publishes a wave that the master may have taken no second time, and none after it', async () => {
     const master = new FakeMaster(['a', 'b', 'c'])
     master.refuse = ({ tgt }) =>

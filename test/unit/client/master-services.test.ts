@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openTokenStore } from '../../../core/auth/index.ts'
 import type { MasterServices } from '../../../core/author/index.ts'
 import { createMasterServices, type OpenServices } from '../../../core/client/master-services.ts'
+import { encodeLocal } from '../../../core/codec/index.ts'
 import { loadMasterConfig, type MasterConfig } from '../../../core/config/index.ts'
 import { MinionData } from '../../../core/jobs/minion-data.ts'
 import { minionDataDirectory } from '../../../core/jobs/paths.ts'
-import { noteRun } from '../../../core/jobs/running-runs.ts'
+import { noteRun, runningRuns } from '../../../core/jobs/running-runs.ts'
 import { fakeContext } from '../modules/context.ts'
 
 let folder: string
@@ -95,14 +98,21 @@ describe('the data cache', () => {
   })
 })
 
-test('what runs in the background is known until it is over, or its process is gone', async () => {
-  const run = { fun: 'runner.test.sleep', user: 'ann', pid: process.pid }
-  const forget = await noteRun(config, { jid: '20261121000000000001', ...run })
-  await noteRun(config, { jid: '20261121000000000002', ...run, pid: 2 ** 30 })
-  await writeFile(join(config.cachedir, 'proc', '20261121000000000003'), 'broken')
-  expect(await master.running()).toEqual([{ jid: '20261121000000000001', ...run }])
-  await forget()
-  expect(await master.running()).toEqual([])
+test('what runs in a process of its own is known as long as that lives; the number of another process does not count', async () => {
+  const jids = [1, 2, 3, 4].map((n) => `2026112100000000000${n}`)
+  const [own = '', gone = '', other = '', broken = ''] = jids
+  const run = { fun: 'runner.test.sleep', user: 'ann', fun_args: [9], store: false, detached: true }
+  const file = await noteRun(config, { jid: own, ...run })
+  const write = (jid: string, values: object) =>
+    writeFile(join(config.cachedir, 'proc', jid), encodeLocal({ jid, ...run, ...values }))
+  await write(gone, { pid: 2 ** 30 })
+  await write(other, { pid: process.pid, born: '1' })
+  await writeFile(join(config.cachedir, 'proc', broken), 'broken')
+  expect((await runningRuns(config)).map(({ jid, pid }) => [jid, pid])).toEqual([[own, process.pid]])
+  expect(await master.running()).toEqual([]) // it is the one that asks
+  await file.forget()
+  expect(await runningRuns(config)).toEqual([])
+  expect(await master.killRun(own)).toBe(false)
 })
 
 describe('options that are written', () => {
@@ -129,4 +139,23 @@ describe('options that are written', () => {
     await rm(join(folder, 'master'))
     await expect(master.writeConfig('own', {})).rejects.toThrow('without it no file beside it is read')
   })
+})
+
+describe('tokens', () => {
+  test('are deleted, once', async () => {
+    const token = 'ab'.repeat(32)
+    const store = await openTokenStore(config)
+    const about = { start: 1, expire: 2, name: 'alice', eauth: 'pam', groups: [] }
+    await store.put(createHash('sha256').update(token).digest('hex'), about)
+    await store.close()
+    expect([await master.tokens.remove(token), await master.tokens.remove(token)]).toEqual([true, false])
+  })
+
+  test.each(['../../pki/minions/web1', '..', '.', '/etc/passwd', 'tokens/abc', ''])(
+    'CVE-2021-3144, CVE-2020-11652: %j is no token, and deletes nothing',
+    async (token) => {
+      expect(await master.tokens.remove(token)).toBe(false)
+      expect(await readFile(join(config.pki_dir, 'minions/web1'), 'utf8')).toBe('key')
+    },
+  )
 })

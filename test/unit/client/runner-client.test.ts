@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { SaltError } from '../../../core/base/errors.ts'
 import { LocalClient } from '../../../core/client/local-client.ts'
 import { createMasterServices } from '../../../core/client/master-services.ts'
 import { RunnerClient } from '../../../core/client/runner-client.ts'
@@ -22,6 +23,13 @@ export const breaks = fn(() => { throw new TypeError('broken') })
 export const rows = fn(async function* () { yield 'a'; yield { b: 1 } })
 export const tells = fn(async (_, { master, job }) => { await master.progress({ message: 'half' }); return job.jid })
 export const minion = fn((_, { minion }) => minion.running())
+const untilAborted = ({ signal, master }) => new Promise((_, reject) => {
+  signal.addEventListener('abort', () => reject(signal.reason))
+  void master.progress({ message: 'ready' })
+})
+export const waits = fn((_, context) => untilAborted(context))
+export const partly = fn((_, context) => untilAborted(context).catch(() => ['a']))
+export const deaf = fn((_, { master }) => new Promise(() => void master.progress({ message: 'ready' })))
 export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
 `
 const refused = `
@@ -107,6 +115,7 @@ test('what needs a master says so', async () => {
     return: expect.stringContaining('The master is not responding'),
     success: false,
     retcode: 1,
+    failure: 'MASTER_UNREACHABLE',
   })
 })
 
@@ -117,14 +126,21 @@ test('a runner names an outputter, or an exit code, with what it gives', async (
 })
 
 test('what fails is a sentence, with a stack only where nobody foresaw it', async () => {
-  const failure = (text: unknown) => ({ return: text, success: false, retcode: 1 })
-  expect(await run('own.refuses')).toEqual(failure('It cannot be done.'))
+  const failure = (text: unknown, code?: string) => ({
+    return: text,
+    success: false,
+    retcode: 1,
+    ...(code && { failure: code }),
+  })
+  expect(await run('own.refuses')).toEqual(failure('It cannot be done.', 'COMMAND_EXECUTION'))
   expect(await run('own.breaks')).toEqual(
     failure(expect.stringMatching(/^Exception occurred in runner own\.breaks: TypeError: broken\n +at /)),
   )
-  expect(await run('own.minion')).toEqual(failure(expect.stringContaining('this is a runner')))
-  expect(await run('no.such')).toEqual(failure("'no.such' is not available."))
-  expect(await run('test.sleep', ['x'])).toEqual(failure(expect.stringContaining('must be number')))
+  expect(await run('own.minion')).toEqual(failure(expect.stringContaining('this is a runner'), 'INVOCATION'))
+  expect(await run('no.such')).toEqual(failure("'no.such' is not available.", 'CALL_REFUSED'))
+  expect(await run('test.sleep', ['x'])).toEqual(
+    failure(expect.stringContaining('must be a number'), 'CALL_REFUSED'),
+  )
 })
 
 test('the event bus is told what begins and how it ended', async () => {
@@ -172,6 +188,48 @@ test('a return is kept in the job cache where that is asked for', async () => {
   })
   expect((await run('jobs.exit_success', [JID])).return).toEqual({ [config.id]: false })
   expect(await run('jobs.lookup_jid', [other])).toMatchObject({ success: false })
+})
+
+describe('a runner that is to end', () => {
+  const killed = { return: 'runner own.waits was killed.', success: false, retcode: 1, failure: 'CANCELLED' }
+  /** Tell it to end once it has begun. */
+  const end = async (fun: string, reason: unknown) => {
+    const stop = new AbortController()
+    const options = { signal: stop.signal, onProgress: () => stop.abort(reason) }
+    const { jid, ...result } = await client.run(fun, [], {}, options)
+    return result
+  }
+
+  test('is told by its signal, and its return says why', async () => {
+    expect(await end('own.waits', new SaltError('CANCELLED', killed.return))).toEqual(killed)
+    expect((await end('own.waits', undefined)).return).toBe('runner own.waits was ended before it was done.')
+  })
+
+  test('keeps what it gives all the same, unless an error is the reason, and has failed', async () => {
+    const partly = await end('own.partly', new SaltError('CANCELLED', 'Killed.'))
+    expect(partly).toEqual({ return: ['a'], success: false, retcode: 1 })
+    expect((await end('own.partly', new Error('unseen'))).return).toMatch(
+      /^Exception .* own\.partly: Error: unseen/,
+    )
+  })
+
+  test('is left behind if it goes on', async () => {
+    expect(await end('own.deaf', new SaltError('CANCELLED', killed.return))).toEqual(killed)
+  })
+
+  test('is told so after runner_timeout', async () => {
+    const hasty = new RunnerClient({
+      config: { ...config, runner_timeout: 1 },
+      log: context.log,
+      user: 'ann',
+    })
+    expect(await hasty.run('own.waits', [], {})).toMatchObject({
+      return: 'runner own.waits was ended because it was not done after 1 s (runner_timeout).',
+      success: false,
+      failure: 'TIMEOUT',
+    })
+    await hasty.close()
+  })
 })
 
 test('a name that is nearly right is answered with the right one', async () => {

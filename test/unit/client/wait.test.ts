@@ -5,7 +5,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
 import type { MinionResult, PublishedJob } from '../../../core/client/contract.ts'
 import { JobEvents } from '../../../core/client/job-events.ts'
+import { recordsHere } from '../../../core/client/master-records.ts'
 import { Waiting } from '../../../core/client/return-stream.ts'
+import { turnsOver } from '../../../core/client/turn.ts'
 import { collect } from '../../../core/client/wait.ts'
 import { loadMasterConfig, type MasterConfig } from '../../../core/config/index.ts'
 import { EventBus, EventPublisher, masterEventSockets, tags } from '../../../core/events/index.ts'
@@ -51,6 +53,7 @@ interface Wait {
   readonly timeout?: number
   readonly gather?: number
   readonly findJob?: (minions: readonly string[]) => Promise<PublishedJob>
+  readonly signal?: AbortSignal
 }
 
 /** A job that runs; what comes of it is added to `results`, `over` resolves with all of them. */
@@ -61,17 +64,23 @@ function wait({
   timeout = 60,
   gather = 60,
   findJob,
+  signal,
 }: Wait) {
   const results: MinionResult[] = []
+  const events = new JobEvents(bus, signal)
+  const job = { jid: JID, minions, missing, unknown }
+  const published = events.hearOf(async () => job)
   const stream = collect({
-    waiting: new Waiting({ jid: JID, minions, missing, unknown }, Date.now() + timeout * 1000),
-    events: new JobEvents(bus),
+    waiting: new Waiting(job, Date.now() + timeout * 1000),
+    events,
     timeout,
     gatherJobTimeout: gather,
     findJob: async (_, ids) => (findJob ? findJob(ids) : { jid: QUESTION, minions: ids, missing: [] }),
-    config,
+    turns: turnsOver(bus),
+    records: recordsHere(config),
   })
   const over = (async () => {
+    await published
     for await (const result of stream) results.push(result)
     return results
   })()
@@ -114,8 +123,11 @@ test('silent minions are asked: who works on it is waited for, who does not is m
   const findJob = async (minions: readonly string[]) => {
     asked.push(minions)
     queueMicrotask(() => {
-      if (asked.length === 3) returns('a', 'late')
-      else for (const id of minions) answers(id, id === 'a' ? { jid: JID } : {})
+      for (const id of minions) {
+        if (id === 'b') answers('b', {})
+        else if (asked.length < 3) answers('a', { jid: JID })
+        else returns('a', 'late')
+      }
     })
     return { jid: QUESTION, minions, missing: [] }
   }
@@ -124,7 +136,17 @@ test('silent minions are asked: who works on it is waited for, who does not is m
     ['a', 'late'],
     ['b', expect.stringMatching(/^Minion did not return\. \[Not running\]\nState: unknown\. /)],
   ])
-  expect(asked).toEqual([['a', 'b'], ['a'], ['a']])
+  expect(asked.flat().sort()).toEqual(['a', 'a', 'a', 'b', 'b'])
+})
+
+test('a return that is overtaken by the answer that its job does not run is not lost', async () => {
+  const findJob = async (minions: readonly string[]) => {
+    queueMicrotask(() => answers('a', {}))
+    setTimeout(() => returns('a', 'just behind'), 100)
+    return { jid: QUESTION, minions, missing: [] }
+  }
+  const { over } = wait({ minions: ['a'], timeout: 0.05, findJob })
+  expect(gist(await over)).toEqual([['a', 'just behind']])
 })
 
 test('who does not even answer that is missing, with the job to look up', async () => {
@@ -262,4 +284,46 @@ test('every minion that is given up is in a state that says how far the job had 
     queued: expect.stringContaining('waited for its turn'),
     idle: expect.stringContaining('does not run the job'),
   })
+})
+
+test('a signal ends the wait at once, with its reason; nothing is left behind on the bus', async () => {
+  const leaving = new AbortController()
+  const { over } = wait({ signal: leaving.signal })
+  const failed = expect(over).rejects.toThrow('the reader is gone')
+  await until('somebody to listen', () => bus.listening > 0)
+  leaving.abort(new Error('the reader is gone'))
+  await failed
+  expect(bus.listening).toBe(0)
+})
+
+test('of thousands of waits with silent minions few ask at the same moment, and each of them in the end', async () => {
+  const WAITS = 200
+  let [now, most, asked] = [0, 0, 0]
+  const findJob = async (minions: readonly string[]) => {
+    most = Math.max(most, ++now)
+    await new Promise((passed) => setTimeout(passed, 2))
+    now--
+    asked++
+    return { jid: QUESTION, minions, missing: [] }
+  }
+  const waits = Array.from({ length: WAITS }, () =>
+    wait({ minions: ['a'], timeout: 0.01, gather: 0.05, findJob }),
+  )
+  const results = (await Promise.all(waits.map(({ over }) => over))).flat()
+  expect(results.map(({ state }) => state)).toEqual(Array(WAITS).fill('missing'))
+  expect(asked).toBe(WAITS)
+  expect(most).toBe(16)
+})
+
+test('a return that comes while its wait queues up to ask is taken, and nothing is asked', async () => {
+  const turns = turnsOver(bus)
+  const taken = await Promise.all(Array.from({ length: 16 }, () => turns.take()))
+  const findJob = vi.fn()
+  const { over } = wait({ minions: ['a'], timeout: 0.01, findJob })
+  await new Promise((passed) => setTimeout(passed, 50))
+  returns('a', 'done')
+  expect(gist(await over)).toEqual([['a', 'done']])
+  expect(findJob).not.toHaveBeenCalled()
+  for (const leave of taken) leave()
+  expect(turns.full).toBe(false)
 })

@@ -102,3 +102,20 @@ test('key pairs are made, and accepted where there is none', async () => {
   })
   expect(made.pub).toContain('PUBLIC KEY')
 })
+
+test('key pairs are made in a folder, and one that is there is left as it is', async () => {
+  const keydir = join(folder, 'made')
+  const fingerprintOfIt = await run('key.gen_keys', [], { keydir, keyname: 'web9' })
+  const secret = await readFile(join(keydir, 'web9.pem'), 'utf8')
+  expect(fingerprintOfIt).toBe(fingerprint(await readFile(join(keydir, 'web9.pub'), 'utf8'), 'sha256'))
+  expect(await run('key.gen_keys', [keydir, 'web9'])).toBe(fingerprintOfIt)
+  expect(await readFile(join(keydir, 'web9.pem'), 'utf8')).toBe(secret)
+  expect(await run('key.gen_keys', [keydir, '../web9'])).toBe("'../web9' cannot be a file name.")
+  expect(await run('key.gen_keys', ['made'])).toContain('keydir')
+})
+
+test('the master key is signed', async () => {
+  expect(await run('key.gen_signature')).toContain('There is no signing key')
+  expect(await run('key.gen_signature', [], { auto_create: true, keysize: 2048 })).toBe(true)
+  expect(await readFile(join(config.pki_dir, 'master_pubkey_signature'), 'utf8')).toMatch(/^[\w+/=]+\n$/)
+})

@@ -188,9 +188,10 @@ describe('types', () => {
 describe('warnings', () => {
   it('suggest the option that was meant, and keep the value for modules', async () => {
     const path = await write('master', 'publsh_port: 1\nfrobnicate: 2\nmysql.host: db\n')
-    const { config, warnings } = master()
+    const { config, warnings, misspelt } = master()
+    expect(misspelt).toEqual([`Unknown option 'publsh_port' in ${path}. Did you mean 'publish_port'?`])
     expect(warnings).toEqual([
-      `The option publsh_port in ${path} is not known; did you mean publish_port?`,
+      ...misspelt,
       `The option frobnicate in ${path} is not known; only modules can see it.`,
     ])
     expect(config).toMatchObject({ frobnicate: 2, 'mysql.host': 'db' })
@@ -285,6 +286,21 @@ describe('the id of a minion', () => {
   it('of a master names its host', () => {
     expect(master().config.id).toBe(`${hostname()}_master`)
   })
+})
+
+it('reads the room for jobs as a size, and says what one looks like', async () => {
+  expect(master().config.keep_jobs_size).toBe(0)
+  for (const [text, bytes] of [
+    ['512M', 512 * 2 ** 20],
+    ['1.5 GiB', 1.5 * 2 ** 30],
+    ['4096', 4096],
+    ['10kb', 10_240],
+  ]) {
+    await write('master', `keep_jobs_size: ${text}\n`)
+    expect(master().config.keep_jobs_size).toBe(bytes)
+  }
+  await write('master', 'keep_jobs_size: much\n')
+  expect(() => master()).toThrow(refusal('must be a size such as 512M or 2G'))
 })
 
 it('counts older hours of keep_jobs only where seconds are not given', async () => {

@@ -58,7 +58,16 @@ describe('documents', () => {
   })
 
   it.each([
-    ['a key that comes twice', 'a: 1\na: 2\n', /unique/],
+    ['a key that comes twice', 'a: 1\nb: 1\na: 2\n', /^line 3, column 1: 'a' is set twice, first on line 1$/],
+    ['one in a map', 'm:\n  a: 1\n  a: 2\n', /^line 3, column 3: 'a' is set twice, first on line 2$/],
+    ['a list that does not end', 'a: 1\nb: [1, [2]\nc: 3\n', /^line 2, column 4: this '\[' is never closed$/],
+    ['a map that does not end', 'a: {b: "["', /^line 1, column 4: this '{' is never closed$/],
+    ['a bracket too many', 'a: [1]]\n', /^line 1, column 7: Unexpected/],
+    ['a quote that does not end', 'a: "x\nb: 1\n', /begins with " and does not end with it$/],
+    ['a line that is indented otherwise', 'a:\n   b: 1\n  c: 2\n', /^line 3, column 1: .*not indented as/],
+    ['an option without a colon', 'a: 1\nb\n', /^line 2, column 1: a ':' is missing/],
+    ['a value that looks like a map', 'a: b: c\n', /^line 1, column 4: .*needs quotes/],
+    ['a value that begins with @', 'a: @b\n', /^line 1, column 4: a value that begins with @ needs quotes$/],
     ['a tag of Python', 'a: !!python/object/apply:os.system ["id"]\n', /tag/i],
     ['a tag of JavaScript', 'a: !!js/function "x"\n', /tag/i],
     ['a value that does not fit its tag', 'a: !!int abc\n', /tag/i],

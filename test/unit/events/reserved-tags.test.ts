@@ -13,6 +13,8 @@ describe('tags a minion may not fire on the master bus', () => {
     tags.jobError(),
     tags.jobProgress(jid, 'B', 1),
     `salt/job/${jid}/prog/A`,
+    `salt/job/${jid}/stored/A`,
+    `salt/job/${jid}/stored/B/postgres`,
     tags.jobStart(jid, 'B'),
     tags.jobStart(jid, ''),
     tags.jobStart('', 'A'),

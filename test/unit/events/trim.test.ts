@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decode } from '../../../core/codec/index.ts'
-import { trimmed } from '../../../core/events/trim.ts'
+import { isTrimmed, trimmed } from '../../../core/events/trim.ts'
 
 const MAX = 10_000
 const trim = (data: Record<string, unknown>) => decode(trimmed(data, MAX))
@@ -40,6 +40,13 @@ describe('data of an event that is too large', () => {
   it('loses whole maps when they are made of many small values', () => {
     const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`key ${i}`, i]))
     expect(trim({ id: 'm1', return: many })).toEqual({ id: 'm1', return: 'VALUE_TRIMMED' })
+  })
+
+  it('can be told from one that lost nothing', () => {
+    const told = (data: Record<string, unknown>) => isTrimmed(trim(data))
+    expect(told({ id: 'm1', return: { pid: 7, lines: [text(10)] } })).toBe(false)
+    expect(told({ id: 'm1', return: text(20_000) })).toBe(true)
+    expect(told({ id: 'm1', return: { stdout: text(20_000), pid: 7 } })).toBe(true)
   })
 
   it('is not changed for the one who gave it', () => {

@@ -41,12 +41,35 @@ describe('a batch', () => {
     const window = open(['a', 'b', 'c', 'd'])
     expect([window.next(0), window.next(0)]).toEqual([['a', 'b'], []])
     window.finished('b', true, 1)
-    expect([window.next(1), window.over]).toEqual([['c'], false])
-    window.finished('a', false, 2)
-    window.finished('c', true, 2)
-    expect([window.next(2), window.next(2)]).toEqual([['d'], []])
-    window.finished('d', true, 3)
+    expect([window.next(21), window.over]).toEqual([['c'], false])
+    window.finished('a', false, 22)
+    window.finished('c', true, 22)
+    expect([window.next(22), window.next(22)]).toEqual([['d'], []])
+    window.finished('d', true, 23)
     expect([window.over, window.halted]).toEqual([true, undefined])
+  })
+
+  test.each([
+    ['a quarter of the time the first of them took', 400, 500],
+    ['a moment, when it took none', 0, 20],
+    ['a second at the most', 60_000, 61_000],
+  ])('fills slots that open within %s by one wave', (_, took, moment) => {
+    const window = open(['a', 'b', 'c', 'd', 'e', 'f'], { size: 3 })
+    window.next(0)
+    window.finished('b', true, took)
+    expect([window.next(took), window.nextOpening()]).toEqual([[], moment])
+    window.finished('a', true, moment - 1)
+    expect([window.next(moment - 1), window.next(moment)]).toEqual([[], ['d', 'e']])
+  })
+
+  test('waits for no other slot when none is taken, and to fill one that never was', () => {
+    const window = open(['a', 'b', 'c'], { size: 2 })
+    window.next(0)
+    window.finished('a', true, 1000)
+    window.finished('b', true, 1001)
+    expect(window.next(1001)).toEqual(['c'])
+    window.join(['d'])
+    expect(window.next(1002)).toEqual(['d'])
   })
 
   test('counts a minion once, however often it joins or ends', () => {
@@ -54,16 +77,16 @@ describe('a batch', () => {
     window.join(['c', 'a', 'd'])
     window.next(0)
     for (let n = 0; n < 3; n++) window.finished('a', false, 0)
-    expect(window.next(0)).toEqual(['c'])
+    expect(window.next(20)).toEqual(['c'])
     expect(window.queued).toEqual(['d'])
   })
 
   test('keeps the place of a minion that is done for as long as it is told to', () => {
     const window = open(['a', 'b', 'c'], { waitMs: 500 })
     window.next(0)
-    window.finished('a', true, 1000)
-    expect([window.next(1499), window.nextOpening()]).toEqual([[], 1500])
-    expect([window.next(1500), window.nextOpening()]).toEqual([['c'], Number.POSITIVE_INFINITY])
+    window.finished('a', true, 40)
+    expect([window.next(559), window.nextOpening()]).toEqual([[], 560])
+    expect([window.next(560), window.nextOpening()]).toEqual([['c'], Number.POSITIVE_INFINITY])
   })
 
   test('stops with failhard at the first failure, and waits for those that run', () => {
@@ -79,9 +102,9 @@ describe('a batch', () => {
     const window = open(['a', 'b', 'c', 'd', 'e'], { mayFail: 1 })
     window.next(0)
     window.finished('a', false, 0)
-    expect(window.next(0)).toEqual(['c'])
-    window.finished('b', false, 0)
-    expect(window.next(0)).toEqual([])
+    expect(window.next(20)).toEqual(['c'])
+    window.finished('b', false, 20)
+    expect(window.next(40)).toEqual([])
     expect(window.halted).toBe(
       'Batch run stopped: 2 failed or did not return, allowed are 1 (--batch-max-fail).',
     )
@@ -89,7 +112,7 @@ describe('a batch', () => {
 
   test('goes on after a restart with those that run, and with what has failed', () => {
     const window = open([], { mayFail: 1 })
-    window.resume(['a'], 1)
+    window.resume(['a'], 1, 0)
     window.join(['b', 'c'])
     expect(window.next(0)).toEqual(['b'])
     window.finished('a', false, 0)

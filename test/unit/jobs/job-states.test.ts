@@ -14,7 +14,7 @@ const received: JobSignal = { type: 'received' }
 const started: JobSignal = { type: 'started' }
 const success: JobSignal = { type: 'returned', success: true, retcode: 0 }
 const failure: JobSignal = { type: 'returned', success: false, retcode: 3 }
-const without = (why: GivenUp): JobSignal => ({ type: 'given-up', why, jid: JID })
+const without = (why: GivenUp): JobSignal => ({ type: 'given-up', why, id: 'web1', jid: JID })
 
 const statusAfter = (...signals: JobSignal[]): JobStatus => signals.reduce(advance, published)
 

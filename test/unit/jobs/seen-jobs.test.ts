@@ -38,6 +38,14 @@ test('a recorded publication is refused after a restart, an hour later, and afte
   expect(await accept(1, 500)).toBe(false)
 })
 
+test('what cannot be stored is accepted once as well, unless it was stored before', async () => {
+  const unstored = (n: number, serial = n) =>
+    seen.acceptUnstored({ keyDigest: 'key', serial, jid: jid(n), now })
+  expect(await accept(1)).toBe(true)
+  expect([unstored(1, 100), unstored(2, 1), unstored(2), unstored(2)]).toEqual([false, false, true, false])
+  expect(await accept(2, 100)).toBe(false)
+})
+
 test('an old serial is refused even with a new jid', async () => {
   expect(await accept(1, 10)).toBe(true)
   expect(await accept(2, 10)).toBe(false)

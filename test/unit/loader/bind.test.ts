@@ -78,7 +78,7 @@ describe('binding', () => {
   test('null means not given where it may be left out, is a value where anything is taken, else refused', () => {
     expect(bound(params, ['bob', null, null])).toEqual({ who: 'bob', times: 1 })
     expect(bound({ a: p.any() }, [null])).toEqual({ a: null })
-    expect(refusal(params, [null])).toContain("'who' must be string, not null")
+    expect(refusal(params, [null])).toContain("'who' must be a string, not null")
   })
   test('a default that is a list or map is a new one for every call', () => {
     const list = { items: p.default(p.array(p.string()), []) }
@@ -162,15 +162,15 @@ describe('validation', () => {
 
   test('names the parameter, what is asked for and what was given', () => {
     expect(reason({ n: p.number({ minimum: 0 }) }, -1)).toBe("'n' must be >= 0, not -1")
-    expect(reason({ n: p.number() }, 'soon')).toBe(`'n' must be number, not "soon"`)
-    expect(reason({ n: p.integer() }, 10n ** 20n)).toBe(`'n' must be integer, not "100000000000000000000"`)
+    expect(reason({ n: p.number() }, 'soon')).toBe(`'n' must be a number, not "soon"`)
+    expect(reason({ n: p.integer() }, 10n ** 20n)).toBe(`'n' must be an integer, not "100000000000000000000"`)
     expect(reason({ u: p.enum('s', 'ms') }, 'h')).toBe(`'u' must be one of "s", "ms", not "h"`)
     expect(reason({ s: p.string({ pattern: '^a' }) }, 'b')).toBe(`'s' must match pattern "^a", not "b"`)
     expect(reason({ s: p.string({ format: 'ipv4' }) }, '1.2.3')).toBe(
       `'s' must match format "ipv4", not "1.2.3"`,
     )
     expect(reason({ o: p.union(p.number(), p.boolean()) }, 'maybe')).toBe(
-      `'o' must be number or boolean, not "maybe"`,
+      `'o' must be a number or a boolean, not "maybe"`,
     )
   })
   test.each([
@@ -189,7 +189,7 @@ describe('validation', () => {
     expect(reason({ point }, {})).toContain("'point' must have required property 'x'")
   })
   test('names the place inside a list or map', () => {
-    expect(reason({ l: p.array(p.number()) }, [1, 'x'])).toBe(`'1' in 'l' must be number, not "x"`)
+    expect(reason({ l: p.array(p.number()) }, [1, 'x'])).toBe(`'1' in 'l' must be a number, not "x"`)
     expect(reason({ o: p.object({ x: p.number() }) }, { x: 1, y: 2 })).toContain(
       `'o' must not have the key "y"`,
     )

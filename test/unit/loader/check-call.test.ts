@@ -96,7 +96,7 @@ describe('types are checked as the minion does', () => {
   test('expressions are left to the minion, and secrets are not shown', () => {
     const slow = { text: p.string({ pattern: '^(a+)+$' }), key: p.secret(p.integer()) }
     expect(checkTypes(slow)({ text: `${'a'.repeat(60)}!` })).toBeUndefined()
-    expect(checkTypes(slow)({ key: 'hunter2' })).toBe("'key' must be integer")
+    expect(checkTypes(slow)({ key: 'hunter2' })).toBe("'key' must be an integer")
   })
 })
 

@@ -18,19 +18,19 @@ describe('a result that is declared', () => {
     const wrong = fn({}, () => JSON.parse('"large"') as number, { returns: p.integer() })
     await expect(run(wrong)).rejects.toMatchObject({
       code: 'RESULT_INVALID',
-      message: `size.of does not give what it declares in returns: 'result' must be integer, not "large"`,
+      message: `size.of does not give what it declares in returns: 'result' must be an integer, not "large"`,
     })
     const deep = fn({}, () => JSON.parse('{"x":"1"}') as { x: number }, {
       returns: p.object({ x: p.number() }),
     })
-    await expect(run(deep)).rejects.toThrow(`'x' in 'result' must be number, not "1"`)
+    await expect(run(deep)).rejects.toThrow(`'x' in 'result' must be a number, not "1"`)
   })
   test('must be there', async () => {
     const nothing = fn({}, () => JSON.parse('null') as string, { returns: p.string() })
-    await expect(run(nothing)).rejects.toThrow("'result' must be string, not null")
+    await expect(run(nothing)).rejects.toThrow("'result' must be a string, not null")
   })
   test('is not shown where it is secret', async () => {
     const secret = fn({}, () => JSON.parse('12345') as string, { returns: p.secret(p.string()) })
-    await expect(run(secret)).rejects.toThrow(/must be string$/)
+    await expect(run(secret)).rejects.toThrow(/must be a string$/)
   })
 })

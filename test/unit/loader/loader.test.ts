@@ -1,8 +1,13 @@
 import path from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, type LoaderSettings, openLoader } from '../../../core/loader/index.ts'
 import { call, extensionFolder, quiet } from './folder.ts'
+
+/** What a file that is being loaded waits for. */
+interface Gate {
+  letLoad(): void
+}
 
 const fixtures = path.resolve(import.meta.dirname, '../../fixtures')
 const folder = extensionFolder()
@@ -131,7 +136,7 @@ describe('parameters of a function, which tell what of a call may be shown', () 
     const loader = open()
     expect(await loader.params('test.ping')).toEqual({})
     expect(await loader.params('late.login')).toBeUndefined()
-    await put('modules/late.js', 'export const = 1\n')
+    await put('modules/late.js', 'throw new Error()\n')
     await expect(loader.params('late.login')).rejects.toMatchObject({ code: 'MODULE_FAILED' })
     await put('modules/late.js', login)
     expect(await loader.params('late.login')).toMatchObject({ word: { secret: true } })
@@ -229,12 +234,12 @@ describe('broken files', () => {
   test('one that was given up and loads after all is taken at the next call', async () => {
     await put(
       'modules/slow.js',
-      `await new Promise((r) => setTimeout(r, 400))\nglobalThis.slowLoaded?.()\nexport const f = () => 1\n`,
+      'await new Promise((load) => Object.assign(globalThis, { letLoad: load }))\nexport const f = () => 1\n',
     )
-    const done = new Promise<void>((resolve) => Object.assign(globalThis, { slowLoaded: resolve }))
     const loader = open({}, { timeoutMs: 50 })
     expect(await call(loader, 'slow.f')).toContain('did not finish loading within 0.05 s')
-    await done
+    const { letLoad } = await vi.waitUntil(() => 'letLoad' in globalThis && (globalThis as unknown as Gate))
+    letLoad()
     await expect.poll(() => call(loader, 'slow.f')).toBe(1)
   })
   test('a missing library is named', async () => {

@@ -46,7 +46,7 @@ describe('declared types decide what a word means', () => {
     expect(['yes', 'off', '1'].map((word) => one(p.boolean(), word))).toEqual([true, false, true])
     expect(['1.10', '3.0'].map((word) => one(p.number(), word))).toEqual([1.1, 3])
     expect(one(p.integer(), '0755')).toBe(755)
-    expect(() => one(p.boolean(), '1.10')).toThrow(`'value' must be boolean, not 1.1`)
+    expect(() => one(p.boolean(), '1.10')).toThrow(`'value' must be a boolean, not 1.1`)
   })
   test('one of several words is the one that was typed', () => {
     expect(one(p.enum('on', 'off', 'yes'), 'yes')).toBe('yes')

@@ -42,9 +42,15 @@ describe('words of a command line', () => {
     expect(parseInput(['k=v\n'])).toEqual(['k=v\n'])
   })
 
+  test('without a lone separator between all functions separators part within words, as Salt has it', () => {
+    expect(splitWords(['cat /etc/hosts,,foo'], ',', 3)).toEqual([['cat /etc/hosts'], [], ['foo']])
+    expect(splitWords(['a', 'b', ',', 'c', 'd,e'], ',', 3)).toEqual([['a', 'b'], ['c', 'd'], ['e']])
+  })
+
   test('lone separators part the arguments of several functions', () => {
     expect(splitWords([',', '1', 'a=2'], ',', 2)).toEqual([[], ['1', 'a=2']])
     expect(splitWords(['1'], ',', 3)).toEqual([['1'], [], []])
     expect(splitWords(['a,b', '::', 'c'], '::', 2)).toEqual([['a,b'], ['c']])
+    expect(splitWords(['a,b', '', ',', 'c,'], ',', 2)).toEqual([['a,b', ''], ['c,']])
   })
 })

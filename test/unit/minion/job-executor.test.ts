@@ -62,8 +62,9 @@ function open(changes: Partial<ExecutorSettings> = {}) {
     limit: -1,
     ...changes,
   })
-  const run = (load: JobLoad) =>
+  const run = (load: JobLoad, refusal?: () => Promise<string | undefined>) =>
     executor.run(load, {
+      ...(refusal && { refusal }),
       services: {} as MinionServices,
       master: '127.0.0.1:4506',
       keep: async (ret) => {
@@ -131,7 +132,7 @@ test('what is asked about jobs is answered at once, even if no other job may run
 
 test('jobs beyond the limit wait for their turn in order, known as waiting', async () => {
   const { run } = open({ limit: 1 })
-  const all = [job(1), job(2), job(3)].map(run)
+  const all = [job(1), job(2), job(3)].map((one) => run(one))
   const first = await begun(job(1))
   await until('the others to wait', () => procs.size === 3)
   expect([1, 2, 3].map((number) => procs.get(job(number).jid)?.pid)).toEqual([PID, undefined, undefined])
@@ -148,7 +149,7 @@ test('jobs beyond the limit wait for their turn in order, known as waiting', asy
 
 test('a job that is ended while it waits does not run, and says so; the next in line is not held up', async () => {
   const { run } = open({ limit: 1 })
-  const all = [job(1), job(2), job(3)].map(run)
+  const all = [job(1), job(2), job(3)].map((one) => run(one))
   const first = await begun(job(1))
   await until('the others to wait', () => procs.size === 3)
   procs.get(job(2).jid)?.stop(15)
@@ -158,6 +159,23 @@ test('a job that is ended while it waits does not run, and says so; the next in 
   ;(await begun(job(3))).resolve()
   await Promise.all(all)
   expect(ends.has(job(2).jid)).toBe(false)
+})
+
+test('while it is looked at whether a job may run it is known, and can be ended', async () => {
+  const { run } = open()
+  const looked = deferred<string | undefined>()
+  const all = [job(1), job(2, 'test.ping'), job(3)].map((one) => run(one, () => looked.promise))
+  await until('all to be known', () => procs.size === 3)
+  procs.get(job(3).jid)?.stop(15)
+  await all[2]
+  looked.resolve('There is no such returner.')
+  await Promise.all(all)
+  expect(gist()).toEqual([
+    [3, `ERROR: Job ${job(3).jid} was ended by SIGTERM before it began.`],
+    [1, 'ERROR: There is no such returner.'],
+    [2, 'ERROR: There is no such returner.'],
+  ])
+  expect(ends.size).toBe(0)
 })
 
 test('a job whose process could not be used gives its turn back', async () => {
@@ -189,6 +207,9 @@ test('a full disk does not keep a job from running', async () => {
   ;(await begun(job(1))).resolve()
   await running
   expect(gist()).toEqual([[1, 'there']])
-  expect(lines).toContainEqual({ level: 'warn', message: `No file for job ${job(1).jid}: no space left` })
+  expect(lines).toContainEqual({
+    level: 'warn',
+    message: `The file of job ${job(1).jid} was not written: no space left.`,
+  })
   add.mockRestore()
 })

@@ -26,6 +26,7 @@ export const result = fn({ value: p.any() }, ({ value }) => value)
 export const steps = fn(async function* () { yield 'one'; yield 'two' })
 export const waits = fn({}, (_, { signal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))))
+export const killed = fn({}, (_, { job }) => { setImmediate(() => globalThis.endOfJob(job)); return -15 })
 export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
 `
 
@@ -49,7 +50,7 @@ beforeAll(async () => {
   const services = {
     fireMaster: async (tag: string, data: unknown) => fired.push([tag, data]) > 0,
   } as unknown as MinionServices
-  const loader = openLoader('modules', { config, log: quiet, timeoutMs: 1500 })
+  const loader = openLoader('modules', { config, log: quiet })
   settings = {
     id: 'web1',
     config,
@@ -98,10 +99,13 @@ describe('a function that fails', () => {
   })
 
   test('because its module never finishes loading is given up', async () => {
-    const ret = await run('hangs.never', ['x'])
+    const { config } = settings
+    const loader = openLoader('modules', { config, log: quiet, timeoutMs: 300 })
+    const job = jobOf('hangs.never', ['x'])
+    const ret = await runJob(job, { ...settings, loader }, new AbortController().signal)
     expect(ret).toMatchObject({
       ...failed,
-      return: expect.stringContaining('did not finish loading within 1.5 s'),
+      return: expect.stringContaining('did not finish loading within 0.3 s'),
     })
   })
 
@@ -114,6 +118,16 @@ describe('a function that fails', () => {
         { message: 'The minion function caused an exception', args: ['ends.other', 'on purpose'] },
       ],
     ])
+  })
+
+  test('because its command was ended first, by the same signal, says that too', async () => {
+    const abort = new AbortController()
+    const endOfJob = () => abort.abort(new SaltError('CANCELLED', 'Job 1 was ended by SIGTERM.'))
+    Object.assign(globalThis, { endOfJob })
+    expect(await run('ends.killed', [], abort.signal)).toMatchObject({
+      return: 'ERROR: Job 1 was ended by SIGTERM.',
+      retcode: 1,
+    })
   })
 
   test('because it was to end says what ended it', async () => {
@@ -194,7 +208,8 @@ describe('a secret argument', () => {
     ['never finishes loading', 'hangs.never', {}, ['**********', '**********']],
   ])('is masked in the return of a function whose module %s', async (_, fun, changes, shown) => {
     const config = { ...settings.config, ...changes }
-    const loader = openLoader('modules', { config, log: quiet, timeoutMs: 100 })
+    const hangs = fun === 'hangs.never'
+    const loader = openLoader('modules', { config, log: quiet, ...(hangs && { timeoutMs: 100 }) })
     const job = jobOf(fun, ['ada', 'hunter2'])
     const ret = await runJob(job, { ...settings, loader }, new AbortController().signal)
     expect(ret).toMatchObject({ success: false, fun_args: shown })

@@ -107,7 +107,7 @@ describe('a master that answers', () => {
     expect(said()).toEqual(
       waits.map(
         (wait) =>
-          `The master master:4506 has this minion's key, and nobody has accepted it yet (salt-key -a wire1). Asking again in ${wait} seconds.`,
+          `The master master:4506 has this minion's key, and nobody has accepted it yet (salt-key -a wire1). Asking again in ${wait} ${wait === 1 ? 'second' : 'seconds'}.`,
       ),
     )
   })

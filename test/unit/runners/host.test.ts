@@ -1,17 +1,24 @@
 /** Runners and wheel functions that look at, or change, what the master's host has. */
+
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { MasterServices } from '../../../core/author/index.ts'
 import { run } from '../../../core/testing/index.ts'
 import * as wheelConfig from '../../../plugins/wheel/config.ts'
 import * as wheelError from '../../../plugins/wheel/error.ts'
 import * as wheelMinions from '../../../plugins/wheel/minions.ts'
+import * as auth from '../../../runners/auth.ts'
 import * as cache from '../../../runners/cache.ts'
 import * as config from '../../../runners/config.ts'
 import * as doc from '../../../runners/doc.ts'
 import * as error from '../../../runners/error.ts'
 import * as http from '../../../runners/http.ts'
+import * as manage from '../../../runners/manage.ts'
 import * as match from '../../../runners/match.ts'
 import * as salt from '../../../runners/salt.ts'
 import * as survey from '../../../runners/survey.ts'
@@ -171,6 +178,73 @@ describe('http.query', () => {
     await expect(given(http.query, ['http://a:b@c/'])).rejects.toThrow('which logs show')
     await expect(given(http.query, ['http://127.0.0.1:1/'])).rejects.toThrow('127.0.0.1:1 did not answer')
   })
+})
+
+describe('http.update_ca_bundle', () => {
+  const first = rootCertificates[0] as string
+  const second = rootCertificates[1] as string
+  let folder: string
+  let target: string
+  let server: Server
+  let source: string
+  let has: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'salt-ts-ca-'))
+    target = join(folder, 'cacert.pem')
+    await writeFile(join(folder, 'own.pem'), second)
+    has = `# Authorities\n${first}\n`
+    server = createServer((request, response) => response.writeHead(request.url === '/' ? 200 : 404).end(has))
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  })
+  afterEach(async () => {
+    server.close()
+    await rm(folder, { recursive: true })
+  })
+
+  test('writes what the server has, and own files behind it', async () => {
+    const own = join(folder, 'own.pem')
+    expect(await given(http.update_ca_bundle, { target, source, merge_files: own })).toBe(target)
+    expect(await readFile(target, 'utf8')).toBe(`${has}\n${second}`)
+    const opts = { ca_bundle: join(folder, 'other.pem'), ca_bundle_url: source, root_dir: '/' }
+    expect(await given(http.update_ca_bundle, [], {}, opts)).toBe(join(folder, 'other.pem'))
+    await expect(given(http.update_ca_bundle)).rejects.toThrow('Say which file')
+  })
+
+  test('leaves the file as it is where there is anything else', async () => {
+    await writeFile(target, 'before')
+    const failing = async (wanted: object, sentence: string) => {
+      await expect(given(http.update_ca_bundle, { target, source, ...wanted })).rejects.toThrow(sentence)
+      expect(await readFile(target, 'utf8')).toBe('before')
+    }
+    await failing({ source: `${source}gone` }, 'HTTP 404')
+    await failing({ merge_files: [join(folder, 'none.pem')] }, 'none.pem cannot be read: ENOENT')
+    await failing({ target: join(folder, 'no/such.pem') }, 'no/such.pem cannot be written: ENOENT')
+    has = '<html>Please log in</html>'
+    await failing({}, 'has no certificate in it')
+    has = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+    await failing({}, 'Certificate 1 of')
+    expect((await readdir(folder)).sort()).toEqual(['cacert.pem', 'own.pem'])
+  })
+})
+
+test('auth.mk_token asks the master with all that a backend may want; auth.del_token deletes', async () => {
+  const asked: unknown[] = []
+  const tokens = {
+    make: async (credentials: object) => asked.push(credentials) && { token: 'abc' },
+    remove: async (token: string) => asked.push(token) > 0,
+  }
+  const wanted = { eauth: 'pam', username: 'ann', password: 'pw', otp: 123456, __pub_user: 'root' }
+  expect(await given(auth.mk_token, wanted, { tokens })).toEqual({ token: 'abc' })
+  expect(await given(auth.del_token, ['abc'], { tokens })).toBe(true)
+  expect(asked).toEqual([{ eauth: 'pam', username: 'ann', password: 'pw', otp: 123456 }, 'abc'])
+})
+
+test.each([
+  [manage.safe_accept, { target: 'web*' }],
+  [manage.bootstrap, { hosts: 'web1', version: 'stable' }],
+])('what needs salt-ssh is refused with what to do instead (%#)', async (runner, args) => {
+  await expect(given(runner, args)).rejects.toThrow(/salt-ssh, which is not there yet\. .* salt-key --invite/)
 })
 
 test('salt.cmd runs a function here, salt.execute on minions', async () => {

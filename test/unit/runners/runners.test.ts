@@ -6,6 +6,7 @@ import type {
   StoredJob,
   StoredReturn,
 } from '../../../core/author/index.ts'
+import { matchesQuery } from '../../../core/jobs/job-query.ts'
 import * as batch from '../../../runners/batch.ts'
 import * as doctor from '../../../runners/doctor.ts'
 import * as event from '../../../runners/event.ts'
@@ -67,17 +68,23 @@ function master(answers: Answer[] = []): MasterServices {
       get: async (jid) => stored.find((job) => job.jid === jid),
       returns: async (jid) => (jid === old.jid ? [returned] : []),
       unreturned: async () => [{ id: 'web02', state: 'started', reason: 'Minion did not return so far.' }],
-      list: async function* () {
-        yield* stored
+      list: async function* (query = {}) {
+        yield* stored.filter(({ jid, load }) => matchesQuery(jid, load, query)).slice(0, query.limit)
       },
+      archive: {} as MasterServices['jobs']['archive'],
     },
     progress: async () => {},
     match: async () => ({ minions: ['web01'], unknown: [], missing: [] }),
     call: async (fun, args) => ({ fun, args }),
     running: async () => [],
+    killRun: async () => false,
     cache: {} as MasterServices['cache'],
     keys: {} as MasterServices['keys'],
+    tokens: {} as MasterServices['tokens'],
+    access: {} as MasterServices['access'],
+    audit: {} as MasterServices['audit'],
     writeConfig: async () => '',
+    returners: {} as MasterServices['returners'],
     batches: {
       list: async function* () {
         yield* batches
@@ -147,7 +154,25 @@ describe('jobs', () => {
     expect(
       Object.keys(await call(jobs.list_jobs, { start_time: '2026-11-21', end_time: '2026-11-21 03:42:13' })),
     ).toEqual([ping.jid])
+    expect(Object.keys(await call(jobs.list_jobs, { search_user: 'a*' }))).toEqual([old.jid])
+    expect(Object.keys(await call(jobs.list_jobs, { before: look.jid, after: old.jid }))).toEqual([ping.jid])
+    await expect(call(jobs.list_jobs, { before: 'now' })).rejects.toThrow('before=now is not a job id')
     await expect(call(jobs.list_jobs, { start_time: 'soon' })).rejects.toThrow("'soon' is not a date")
+  })
+
+  test('list_jobs says how to go on where there are more', async () => {
+    const told: unknown[] = []
+    const services = { ...master(), progress: async (data: unknown) => void told.push(data) }
+    const list = (limit: number) =>
+      jobs.list_jobs.run({ limit } as Loose, { master: services } as unknown as Context) as Loose
+    expect(Object.keys(await list(2))).toEqual([look.jid, ping.jid])
+    expect(told).toEqual([
+      {
+        message: `Shown are the newest 2 jobs; there are more. The next: before=${ping.jid}, all: limit=0.`,
+      },
+    ])
+    for (const limit of [0, 3]) expect(Object.keys(await list(limit))).toHaveLength(3)
+    expect(told).toHaveLength(1)
   })
 
   test('list_jobs_filter leaves out jobs that look for others', async () => {
@@ -164,7 +189,7 @@ describe('jobs', () => {
     expect(await call(jobs.lookup_jid, { jid: old.jid, returned: false, missing: true })).toEqual({
       web02: 'Minion did not return so far.',
     })
-    await expect(call(jobs.lookup_jid, { jid: '1' })).rejects.toThrow('There is no job 1 in the job cache')
+    await expect(call(jobs.lookup_jid, { jid: '1' })).rejects.toThrow("'1' is not a job id (20 digits).")
   })
 
   test('lookup_jid is shown by the outputter of the job, the others by the one they are given', async () => {
@@ -218,7 +243,7 @@ describe('jobs', () => {
 })
 
 test('jobs.master gives what runs in the background, active tells who has answered', async () => {
-  const running = [{ jid: old.jid, fun: 'runner.test.sleep', user: 'ann', pid: 7 }]
+  const running = [{ jid: old.jid, fun: 'runner.test.sleep', fun_args: [9], user: 'ann', pid: 7 }]
   const told: unknown[] = []
   const services: MasterServices = {
     ...master([{ id: 'web01', return: [] }]),
@@ -284,6 +309,40 @@ describe('event', () => {
       call(event.listen, { tagmatch: 'salt/job/*', count: 1, quiet: false, pretty: false }),
     )
     expect(stdout).toBe('salt/job/1/new\t{"big": 18446744073709551616}\n')
+  })
+
+  test('a pattern is a shell pattern or a regular expression, and only events that may fit are listened to', async () => {
+    const tags = ['salt/job/1/ret/a', 'salt/job/12/ret/ab', 'salt/run/1/ret', 'other']
+    const asked: string[] = []
+    const seenWith = async (tagmatch: string) => {
+      async function* events(prefix: string) {
+        asked.push(prefix)
+        for (const tag of tags) if (tag.startsWith(prefix)) yield { tag, data: {} }
+      }
+      const services = { ...master(), events }
+      const given = {
+        tagmatch,
+        count: -1,
+        quiet: false,
+        sock_dir: undefined,
+        pretty: false,
+        node: 'master' as const,
+      }
+      const { stdout } = await captured(() =>
+        event.listen.run(given, { master: services } as unknown as Context),
+      )
+      return stdout
+        .split('\n')
+        .map((line) => line.split('\t')[0])
+        .filter((tag) => tag !== '')
+    }
+    expect(await seenWith('salt/job/*/a')).toEqual(['salt/job/1/ret/a'])
+    expect(await seenWith('salt/job/\\d+/ret/ab?')).toEqual(tags.slice(0, 2))
+    expect(await seenWith('salt/(job|run)/1/.*')).toEqual([tags[0], tags[2]])
+    expect(await seenWith('other')).toEqual(['other'])
+    expect(await seenWith('o*ther')).toEqual(['other'])
+    expect(await seenWith('job')).toEqual([])
+    expect(asked).toEqual(['salt/job', 'salt/job/', '', 'other', '', 'job'])
   })
 
   test('send hands over data and further keywords', async () => {

@@ -1,16 +1,22 @@
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
 import { checkAfterCrash, openStore } from '../../../core/store/index.ts'
 
 let directory: string
+const holders: ChildProcess[] = []
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'salt-crash-'))
 })
-afterEach(() => rm(directory, { recursive: true, force: true }))
+afterEach(() => {
+  for (const holder of holders.splice(0)) holder.kill('SIGKILL')
+  return rm(directory, { recursive: true, force: true })
+})
 
 const start = async (damages: SaltError[] = []) => {
   const marker = join(directory, '.running')
@@ -47,3 +53,46 @@ test('after a crash a store that cannot be read is moved aside and told of; whol
   expect(names).toContain('whole.mdb')
   expect(names.filter((name) => name.startsWith('broken.mdb.damaged-'))).toHaveLength(1)
 })
+
+/** A process that has been stopped while it has the lock of a store, as by a debugger, or by SIGSTOP. */
+async function holdLock(path: string): Promise<ChildProcess> {
+  const file = fileURLToPath(new URL('store-child.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', file, path, 'hold-lock'])
+  holders.push(child)
+  await new Promise((holding) => child.stdout.once('data', holding))
+  return child
+}
+
+test('a process that keeps a store locked is named, and a start ends instead of waiting for ever', async () => {
+  await start()
+  await makeStores()
+  const path = join(directory, 'whole.mdb')
+  const holder = await holdLock(path)
+  const marker = join(directory, '.running')
+  const started = checkAfterCrash({ marker, stores: [path], onDamage: () => undefined, lockMs: 500 })
+  await expect(started).rejects.toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringMatching(`${path} cannot be opened: .* by process ${holder.pid} \\(`),
+  })
+})
+
+test('a process that keeps a store locked for a while is waited for, which is told', async () => {
+  await start()
+  await makeStores()
+  const path = join(directory, 'whole.mdb')
+  const holder = await holdLock(path)
+  const waits: string[] = []
+  const leave = await checkAfterCrash({
+    marker: join(directory, '.running'),
+    stores: [path],
+    onDamage: () => undefined,
+    onWait: (sentence) => {
+      waits.push(sentence)
+      holder.kill('SIGKILL')
+    },
+  })
+  await leave()
+  expect(waits).toEqual([
+    expect.stringMatching(`The store ${path} has been locked for \\d+ seconds by process ${holder.pid} `),
+  ])
+}, 30_000)

@@ -38,4 +38,24 @@ if (what === 'write-through-failures') {
   }
 }
 
+/** Leaves while the other thread, which has the lock of the store, waits for this one. */
+if (what === 'leave-amid-commit')
+  await store.change((records) => {
+    records.put(['after'], 2)
+    process.exit(0)
+  })
+
+if (what === 'fail-amid-commit') {
+  void store.put(['after'], 2)
+  await new Promise((done) => setImmediate(done))
+  throw new Error('nobody expects this')
+}
+
+if (what === 'hold-lock') {
+  await store.change(() => {
+    print('holding')
+    process.kill(process.pid, 'SIGSTOP')
+  })
+}
+
 await store.close()

@@ -160,6 +160,27 @@ describe('durability', () => {
   })
 })
 
+describe('a process that ends amid a commit', () => {
+  const endOf = (what: string) =>
+    execa(process.execPath, [...childArguments, path, what], { reject: false, timeout: 15_000 })
+
+  test('ends, keeps nobody from the store, and what was not committed is not there', async () => {
+    const store = openTestStore()
+    await store.put(['before'], 1)
+    expect(await endOf('leave-amid-commit')).toMatchObject({ timedOut: false, signal: 'SIGKILL' })
+    await store.put(['later'], 3)
+    expect(['before', 'after', 'later'].filter((key) => store.has([key]))).toEqual(['before', 'later'])
+  })
+
+  test('by an error that nobody caught still tells of it', async () => {
+    expect(await endOf('fail-amid-commit')).toMatchObject({
+      timedOut: false,
+      stderr: expect.stringContaining('nobody expects this'),
+    })
+    await openTestStore().put(['later'], 3)
+  })
+})
+
 describe.skipIf(!canTrace())('a failing disk', () => {
   /** Makes single writes of the process fail; one thread does all of them, so they can be counted. */
   async function withFailures(inject: string): Promise<string[]> {
@@ -214,7 +235,7 @@ describe.skipIf(!canMount())('a full disk', () => {
     for (let n = 0; n < 3; n++) {
       await expect(store.put(['large', n], large)).rejects.toMatchObject({ code: 'STORE_FAILED' })
     }
-    await expect(store.put(['large'], large)).rejects.toThrow('no room left on the disk')
+    await expect(store.put(['large'], large)).rejects.toThrow('The disk is full')
     expect(store.get(['before'])).toBe(1)
     expect(store.has(['large'])).toBe(false)
     await makeRoom()

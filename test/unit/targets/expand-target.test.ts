@@ -48,11 +48,11 @@ test('a range server that is not there, cannot be asked or complains is named', 
 
 test.each([
   ['web* and', 'compound', 'malformed at character 9'],
-  ['web* and E@(', 'compound', "'E@(': The regular expression '(' cannot be used"],
+  ['web* and E@(', 'compound', "'E@(': The regular expression '(' is not valid"],
   ['S@10.0.0.1/8 or web*', 'compound', 'an address inside a network'],
   ['N@nosuch', 'compound', "no nodegroup 'nosuch'"],
-  ['(', 'pcre', 'cannot be used'],
-  ['os:(', 'grain_pcre', 'cannot be used'],
+  ['(', 'pcre', 'is not valid'],
+  ['os:(', 'grain_pcre', 'is not valid'],
   ['10.0.0.1/33', 'ipcidr', 'neither an IP address nor a network'],
   ['x', 'nosuch', "no target type 'nosuch'"],
 ])('%s as %s is refused before anything is sent', async (tgt, type, reason) => {

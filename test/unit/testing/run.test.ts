@@ -14,7 +14,7 @@ describe('arguments', () => {
   })
   test('are refused in the sentence its caller would read', async () => {
     await expect(run(greet, { name: 'Ada', times: 'x' }, { name: 'hello.greet' })).rejects.toThrow(
-      `Passed invalid arguments to hello.greet: 'times' must be integer, not "x"`,
+      `Passed invalid arguments to hello.greet: 'times' must be an integer, not "x"`,
     )
     await expect(run(greet)).rejects.toThrow("missing 1 required positional argument: 'name'")
     await expect(run(greet, { nom: 'Ada' })).rejects.toThrow('not valid: nom=Ada')
@@ -147,7 +147,7 @@ describe('what a function does', () => {
   })
   test('a result that is not what it declares is an error', async () => {
     const wrong = fn({}, () => JSON.parse('"1"') as number, { returns: p.number() })
-    await expect(run(wrong)).rejects.toThrow(`'result' must be number, not "1"`)
+    await expect(run(wrong)).rejects.toThrow(`'result' must be a number, not "1"`)
   })
 })
 

@@ -1,0 +1,36 @@
+/** From where requests may come: `authorized_ips`, and `api_acl` for who signs in. Addresses, or networks. */
+import { SaltError } from '../base/errors.ts'
+import { isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
+import { isRecord } from '../wire/bytes.ts'
+import type { ApiSettings } from './settings.ts'
+
+type Rules = Pick<ApiSettings, 'authorized_ips' | 'api_acl'>
+
+/** @throws SaltError AUTHORIZATION_FAILED */
+export function checkAddress(ip: string, { authorized_ips }: Rules): void {
+  if (authorized_ips.length === 0 || isAmong(ip, authorized_ips)) return
+  throw new SaltError('AUTHORIZATION_FAILED', 'Bad IP', { rule: 'authorized_ips' })
+}
+
+/** Without rules everybody may, from anywhere; with some only who they name. */
+export function maySignIn(username: unknown, ip: string, { api_acl }: Rules): boolean {
+  const { users } = api_acl
+  if (!isRecord(users) || Object.keys(users).length === 0) return true
+  const name = typeof username === 'string' && Object.hasOwn(users, username) ? username : '*'
+  const places = Object.hasOwn(users, name) ? [users[name]].flat() : []
+  return places.includes('*') || isAmong(ip, places)
+}
+
+function isAmong(ip: string, places: readonly unknown[]): boolean {
+  const address = parseAddress(ip.replace(/^::ffff:(?=\d+\.)/i, ''))
+  return address !== undefined && places.some((place) => isInNetwork(address, networkOf(String(place))))
+}
+
+/** A place that is none lets nobody in. */
+function networkOf(place: string) {
+  try {
+    return parseNetwork(place)
+  } catch {
+    return { version: 4 as const, hostBits: 0n, prefix: -1n }
+  }
+}

@@ -1,0 +1,149 @@
+/** One command of a request ("low data"): its members in one form, and what each may be. */
+import { closest } from '../base/closest.ts'
+import { SaltError } from '../base/errors.ts'
+import { Float } from '../base/float.ts'
+import { yamlify } from '../loader/words.ts'
+import { isRecord } from '../wire/bytes.ts'
+
+export type Chunk = Readonly<Record<string, unknown>>
+
+const TEXT = { type: 'string' }
+const SECONDS = { type: 'number', minimum: 0 }
+const FLAG = { type: 'boolean' }
+const TEXTS = { type: 'array', items: TEXT }
+
+/** What a chunk proves who asks by, besides what /login takes. */
+export const CREDENTIALS = ['username', 'password', 'sharedsecret', 'id_token'] as const
+
+/** Of every client. */
+const COMMON = {
+  client: TEXT,
+  fun: {
+    anyOf: [
+      { ...TEXT, minLength: 1 },
+      { ...TEXTS, minItems: 1 },
+    ],
+  },
+  arg: { type: 'array' },
+  kwarg: { type: 'object' },
+  full_return: FLAG,
+  timeout: SECONDS,
+  token: TEXT,
+  eauth: TEXT,
+  username: TEXT,
+  password: TEXT,
+  sharedsecret: TEXT,
+  id_token: TEXT,
+  raw_shell: FLAG,
+}
+
+/** Of the clients that publish. Runners and wheel functions take all other members as keyword arguments. */
+const LOCAL = {
+  tgt: { anyOf: [TEXT, TEXTS] },
+  tgt_type: TEXT,
+  ret: TEXT,
+  jid: TEXT,
+  gather_job_timeout: SECONDS,
+  delimiter: TEXT,
+  metadata: { type: 'object' },
+  module_executors: { anyOf: [TEXT, TEXTS] },
+  executor_opts: { type: 'object' },
+  ret_config: TEXT,
+  ret_kwargs: { type: 'object' },
+  batch: { anyOf: [TEXT, { type: 'integer' }] },
+  batch_wait: SECONDS,
+  failhard: FLAG,
+  subset: { type: 'integer', minimum: 1 },
+  check: FLAG,
+}
+
+/** Salt's other names for members, and ours. */
+const ALIASES: Readonly<Record<string, string>> = { expr_form: 'tgt_type', sub: 'subset' }
+
+const KNOWN: Readonly<Record<string, object>> = { ...COMMON, ...LOCAL }
+
+const isLocal = { properties: { client: { ...TEXT, pattern: '^local' } }, required: ['client'] }
+
+/** A JSON schema: of the chunks of one request. */
+export const lowstateSchema = (most: number) => ({
+  type: 'array',
+  maxItems: most,
+  items: {
+    type: 'object',
+    properties: COMMON,
+    if: isLocal,
+    // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
+    then: { properties: LOCAL, required: ['tgt', 'fun'] },
+  },
+})
+
+/**
+ * The chunks of a request: one or several maps, null members left out, texts read where another type is wanted.
+ * `client` is put into each if it is said. Throws INVALID_ARGUMENTS for what is no lowstate.
+ */
+export function readLowstate(body: unknown, client?: string): Chunk[] {
+  const chunks = isRecord(body) && Object.keys(body).length > 0 ? [body] : body
+  if (!Array.isArray(chunks)) throw new SaltError('INVALID_ARGUMENTS', 'Lowstates must be a list')
+  return chunks.map((chunk: unknown, index) => {
+    if (isRecord(chunk)) return readChunk(client === undefined ? chunk : { ...chunk, client }, index)
+    throw new SaltError('INVALID_ARGUMENTS', `Chunk ${index + 1} of the request must be a map.`)
+  })
+}
+
+function readChunk(given: Chunk, index: number): Chunk {
+  const isPublished = String(given.client).startsWith('local')
+  const known: Readonly<Record<string, object>> = isPublished ? KNOWN : COMMON
+  const chunk: Record<string, unknown> = {}
+  for (const [written, value] of Object.entries(given)) {
+    const name = isPublished ? (ALIASES[written] ?? written) : written
+    const schema = Object.hasOwn(known, name) ? known[name] : undefined
+    if (schema && value === null) continue
+    if (schema) chunk[name] = typed(name, value, schema)
+    else if (!schema && isPublished) refuseNearMiss(name, index)
+    else if (!schema) chunk[name] = value
+  }
+  return isPublished ? chunk : withPositional(chunk)
+}
+
+/** Clients of Salt name positional arguments of runners `args`. */
+function withPositional({ args, ...chunk }: Record<string, unknown>): Chunk {
+  if (args === undefined) return chunk
+  return Array.isArray(args) && chunk.arg === undefined ? { ...chunk, arg: args } : { ...chunk, args }
+}
+
+function typed(name: string, value: unknown, schema: object): unknown {
+  if (name === 'arg') return Array.isArray(value) ? value : [value]
+  if (name === 'ret' && Array.isArray(value)) return value.join(',')
+  if (value instanceof Float) return value.valueOf()
+  const { type } = schema as { type?: unknown }
+  return typeof value === 'string' && type !== undefined && type !== 'string' ? yamlify(value) : value
+}
+
+/** Members nobody knows are left out, as Salt does. One that was meant to be another would make this another command. */
+function refuseNearMiss(name: string, index: number): void {
+  const meant = closest(name, Object.keys(KNOWN))
+  if (meant === undefined) return
+  throw new SaltError(
+    'INVALID_ARGUMENTS',
+    `Chunk ${index + 1} of the request has a member '${name}', which is not known. Did you mean '${meant}'?`,
+  )
+}
+
+/** For fastify: what ajv found, as a sentence. */
+export function schemaProblem(errors: readonly SchemaError[]): SaltError {
+  const [{ instancePath, message = 'is not what is expected', keyword, params } = NO_ERROR] = errors
+  const [, index, ...inside] = instancePath.split('/')
+  const member = inside.length > 0 ? `${inside.join(':')} of chunk` : 'Chunk'
+  const place = index === undefined ? 'A request' : `${member} ${Number(index) + 1} of the request`
+  const text = keyword === 'maxItems' ? `may have ${params.limit} chunks at most` : message
+  return new SaltError('INVALID_ARGUMENTS', `${place} ${text}.`)
+}
+
+const NO_ERROR: SchemaError = { instancePath: '', keyword: '', params: {} }
+
+interface SchemaError {
+  readonly instancePath: string
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly message?: string
+}

@@ -1,0 +1,63 @@
+/** Who asks, as the request says; the master decides whether that is so. */
+import type { FastifyRequest } from 'fastify'
+import { SaltError } from '../base/errors.ts'
+import type { ExternalAuth } from '../client/external-auth.ts'
+import { type Chunk, CREDENTIALS } from './chunk.ts'
+import { refusal } from './problems.ts'
+import type { ApiRoom } from './room.ts'
+
+export const COOKIE = 'session_id'
+
+const nobody = () => new SaltError('AUTHENTICATION_FAILED', 'No authentication credentials given')
+
+/**
+ * The token of a request, `X-Auth-Token` before the cookie.
+ * @throws SaltError AUTHENTICATION_FAILED if there is none or it cannot be one
+ */
+export function tokenOf(request: FastifyRequest, room: ApiRoom): string {
+  const token = request.headers['x-auth-token'] || cookieToken(request, room)
+  if (typeof token !== 'string' || token === '') throw nobody()
+  return checkedToken(token)
+}
+
+/** Undefined if the request has none. */
+export function tokenIfAny(request: FastifyRequest, room: ApiRoom): string | undefined {
+  const isThere = request.headers['x-auth-token'] || cookieToken(request, room)
+  return isThere ? tokenOf(request, room) : undefined
+}
+
+/** Of a chunk: the token of the request, its own, or credentials. */
+export function authOf(chunk: Chunk, token: string | undefined): ExternalAuth {
+  if (token !== undefined) return { token }
+  if (typeof chunk.token === 'string') return { token: checkedToken(chunk.token) }
+  const { eauth, username = '' } = chunk
+  if (typeof eauth !== 'string') throw nobody()
+  const given = CREDENTIALS.filter((name) => chunk[name] !== undefined)
+  const credentials = Object.fromEntries(given.map((name) => [name, chunk[name]]))
+  return { ...credentials, eauth, username: String(username) }
+}
+
+/** Tokens are hexadecimal: nothing else is asked the master about. */
+function checkedToken(token: string): string {
+  if (/^[\da-fA-F]{1,256}$/.test(token)) return token
+  throw new SaltError('AUTHENTICATION_FAILED', 'Invalid token')
+}
+
+/** Browsers send cookies with whatever a page makes them ask: only pages that may use this server count. */
+function cookieToken(request: FastifyRequest, { settings }: ApiRoom): string | undefined {
+  if (!settings.enable_sessions) return undefined
+  const token = cookiesOf(request.headers.cookie).get(COOKIE)
+  if (!token || isFromHere(request, settings.cors_origin)) return token
+  throw refusal(403, `Pages of ${request.headers.origin} may not use a session of this server (cors_origin).`)
+}
+
+function isFromHere({ headers, host }: FastifyRequest, allowed: readonly string[]): boolean {
+  const { origin } = headers
+  if (origin === undefined) return !/^(?:cross-site|same-site)$/.test(String(headers['sec-fetch-site']))
+  return allowed.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host)
+}
+
+function cookiesOf(header: string | undefined): ReadonlyMap<string, string> {
+  const pairs = (header ?? '').split(';').map((pair) => pair.split('='))
+  return new Map(pairs.map(([name = '', value = '']) => [name.trim(), value.trim().replaceAll('"', '')]))
+}

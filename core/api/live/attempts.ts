@@ -1,0 +1,89 @@
+/** What an attempt came to. Of the ones that came to nothing (no answer of the master) nothing is known. */
+export type Outcome = 'failed' | 'passed' | 'unknown'
+
+export interface AttemptSettings {
+  /** Failures until whoever it is has to wait. */
+  readonly limit: number
+  /** How long failures are counted, and how long is to be waited then. Milliseconds. */
+  readonly lockMs: number
+  /** Somebody has to wait from now on. */
+  readonly onLock?: (who: string) => void
+  readonly now?: () => number
+}
+
+interface Tally {
+  failures: number
+  underWay: number
+  /** When the failures are forgotten. */
+  until: number
+  readonly queue: (() => void)[]
+}
+
+/** Who is remembered, at most. */
+const MAX_TALLIES = 10_000
+
+/** More attempts than may still fail are not made at once: one that refuses slowly lets no more of them through. */
+export class Attempts {
+  readonly #settings: Required<AttemptSettings>
+  readonly #tallies = new Map<string, Tally>()
+
+  constructor(settings: AttemptSettings) {
+    this.#settings = { now: () => Date.now(), onLock: () => {}, ...settings }
+  }
+
+  /** How long `who` is locked out, in milliseconds; 0 if it is not. */
+  lockedFor(who: string): number {
+    const tally = this.#tallyOf(who)
+    return tally.failures >= this.#settings.limit ? tally.until - this.#settings.now() : 0
+  }
+
+  /**
+   * Resolves when the attempt may be made, with what is to be told its outcome, or undefined if `who` is locked out,
+   * or has fewer attempts left than the `weight` guesses that are in it.
+   */
+  async begin(who: string, weight = 1): Promise<((outcome: Outcome) => void) | undefined> {
+    for (;;) {
+      const tally = this.#tallyOf(who)
+      if (this.lockedFor(who) > 0) return undefined
+      const room = this.#settings.limit - tally.failures
+      if (tally.underWay + weight <= room) return this.#under(who, tally, weight)
+      if (tally.underWay === 0) return undefined
+      await new Promise<void>((resume) => tally.queue.push(resume))
+    }
+  }
+
+  #under(who: string, tally: Tally, weight: number): (outcome: Outcome) => void {
+    tally.underWay += weight
+    let ended = false
+    return (outcome) => {
+      if (!ended) tally.underWay -= weight
+      ended = true
+      if (outcome === 'failed') this.#count(who, tally, weight)
+      for (const resume of tally.queue.splice(0)) resume()
+    }
+  }
+
+  #count(who: string, tally: Tally, weight: number): void {
+    const { limit, lockMs, onLock, now } = this.#settings
+    const before = tally.failures
+    tally.failures += weight
+    // From the first failure on, and again from the one that locks; what fails later makes it no longer.
+    const locks = before < limit && tally.failures >= limit
+    if (before === 0 || locks) tally.until = now() + lockMs
+    if (locks) onLock(who)
+  }
+
+  #tallyOf(who: string): Tally {
+    const known = this.#tallies.get(who) ?? { failures: 0, underWay: 0, until: 0, queue: [] }
+    if (known.failures > 0 && this.#settings.now() >= known.until) known.failures = 0
+    this.#tallies.delete(who)
+    this.#tallies.set(who, known)
+    if (this.#tallies.size > MAX_TALLIES) this.#forgetOne()
+    return known
+  }
+
+  /** The one that was seen least lately; its attempts under way, if any, keep their own count of it. */
+  #forgetOne(): void {
+    this.#tallies.delete(this.#tallies.keys().next().value as string)
+  }
+}

@@ -1,0 +1,168 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Log } from '../../author/context.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { MasterEvents } from '../../client/master-link.ts'
+import type { Event, Subscription } from '../../events/index.ts'
+import { FrameStream, type Sink, type StreamReader, type StreamSettings } from './frame-stream.ts'
+import { EventFrame, type Frame, remark } from './frames.ts'
+import { JobOwners } from './job-owners.ts'
+import { Summaries } from './summaries.ts'
+
+export interface HubSettings extends StreamSettings {
+  /** `own`: readers get the events of jobs and runs of others only if they are nobody's. */
+  readonly events: 'all' | 'own'
+}
+
+/** What a reader is to get. */
+export interface Wish {
+  /** Who reads, as jobs name their user. */
+  readonly user: string
+  readonly tag?: (tag: string) => boolean
+}
+
+/** Events taken up in one turn, bytes. More wait until sockets have had their turn. */
+const TURN = 256 * 1024
+/** How often readers are looked after. Milliseconds. */
+const ROUND_MS = 5000
+
+/** The events of the master, subscribed to once for all who read them here, and only while somebody does. */
+export class EventHub {
+  readonly #bus: MasterEvents
+  readonly #settings: HubSettings
+  readonly #log: Log
+  readonly #events: FrameStream<Frame>
+  readonly #formatted: FrameStream<Frame>
+  readonly #summaries = new Summaries()
+  readonly #owners = new JobOwners()
+  readonly #round: NodeJS.Timeout
+  #subscription: Subscription | undefined
+  #flushing: NodeJS.Immediate | undefined
+  #delivered = 0
+
+  constructor(bus: MasterEvents, settings: HubSettings, log: Log) {
+    this.#bus = bus
+    this.#settings = settings
+    this.#log = log
+    this.#events = new FrameStream(settings)
+    this.#formatted = new FrameStream(settings)
+    this.#round = setInterval(() => this.#lookAfter(), ROUND_MS).unref()
+    if (settings.events === 'own') void this.#noteOwners()
+  }
+
+  get readers(): number {
+    return this.#events.readers + this.#formatted.readers
+  }
+
+  get figures(): { readonly readers: number; readonly dropped: number; readonly events: number } {
+    const dropped = this.#events.dropped + this.#formatted.dropped
+    return { readers: this.readers, dropped, events: this.#delivered }
+  }
+
+  /** Events as they come, from now on. */
+  read(sink: Sink<Frame>, wish: Wish): StreamReader {
+    return this.#add(this.#events, sink, this.#filter(wish))
+  }
+
+  /** What comes of them: jobs and minions as they are now. */
+  readSummaries(sink: Sink<Frame>, wish: Wish): StreamReader {
+    return this.#add(this.#formatted, sink, this.#filter(wish))
+  }
+
+  close(): void {
+    clearInterval(this.#round)
+    clearImmediate(this.#flushing)
+    this.#subscription?.close()
+  }
+
+  #add(stream: FrameStream<Frame>, sink: Sink<Frame>, wants?: (frame: Frame) => boolean): StreamReader {
+    const reader = stream.add(sink, wants)
+    this.#listen()
+    return {
+      close: () => {
+        reader.close()
+        if (this.readers === 0) this.#rest()
+      },
+    }
+  }
+
+  #filter({ user, tag }: Wish): ((frame: Frame) => boolean) | undefined {
+    const own = this.#settings.events === 'own'
+    if (!own && !tag) return undefined
+    return (frame) =>
+      frame.tag === undefined ||
+      ((!tag || tag(frame.tag)) && (!own || frame.jid === undefined || this.#owners.isOf(user, frame.jid)))
+  }
+
+  #listen(): void {
+    if (this.#subscription) return
+    const onGap = (missed: number | undefined) => this.#tellGap(missed)
+    const subscription = this.#bus.subscribe('', undefined, { onGap })
+    this.#subscription = subscription
+    void this.#give(subscription).finally(() => {
+      if (this.#subscription === subscription) this.#subscription = undefined
+    })
+  }
+
+  /** Nobody reads any more. */
+  #rest(): void {
+    this.#subscription?.close()
+    this.#subscription = undefined
+    this.#summaries.clear()
+  }
+
+  /** Events that come together are written together, and sockets have their turn in between. */
+  async #give(subscription: Subscription): Promise<void> {
+    let size = 0
+    for await (const event of subscription) {
+      size += this.#take(event)
+      this.#flushing ??= setImmediate(() => this.#flush())
+      if (size < TURN) continue
+      await turn()
+      size = 0
+    }
+  }
+
+  #flush(): void {
+    this.#flushing = undefined
+    for (const frame of this.#summaries.changed()) this.#formatted.push(frame)
+    this.#events.flush()
+    this.#formatted.flush()
+  }
+
+  #take(event: Event): number {
+    this.#delivered++
+    if (this.#settings.events === 'own' && JobOwners.isTold(event.tag)) this.#owners.note(event)
+    try {
+      if (this.#formatted.readers > 0) this.#summaries.note(event)
+      if (this.#events.readers === 0) return 0
+      const frame = new EventFrame(event)
+      this.#events.push(frame)
+      return frame.length
+    } catch (error) {
+      this.#log.error(`The event ${event.tag} cannot be shown to readers of the API: ${messageOf(error)}`)
+      return 0
+    }
+  }
+
+  /** Whose jobs are running when the first reader comes, too. */
+  async #noteOwners(): Promise<void> {
+    for await (const event of this.#bus.subscribe(JobOwners.isTold)) this.#owners.note(event)
+  }
+
+  #tellGap(missed: number | undefined): void {
+    const what = missed === undefined ? 'Events' : `${missed} events`
+    this.#log.warn(`${what} did not reach the readers of the API: ${whyMissed(missed)}.`)
+    this.#events.push(remark(`${what} were missed here: ${whyMissed(missed)}`))
+    this.#events.flush()
+  }
+
+  #lookAfter(): void {
+    this.#events.dropStalled()
+    this.#formatted.dropStalled()
+  }
+}
+
+const whyMissed = (missed: number | undefined): string =>
+  missed === undefined
+    ? 'the connection to the events of the master was lost for a while'
+    : 'more came than this server could pass on'

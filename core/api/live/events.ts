@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiRoom } from '../room.ts'
+import type { Sink } from './frame-stream.ts'
+import type { Frame } from './frames.ts'
+import type { Admitted, Readers } from './readers.ts'
+import { tokenOfReader } from './tokens.ts'
+
+const HEADERS = {
+  'content-type': 'text/event-stream;charset=utf-8',
+  'cache-control': 'no-cache, no-store',
+  'x-accel-buffering': 'no',
+} as const
+
+/** How long a reader that is dropped has to take the reason. Milliseconds. */
+const FAREWELL_MS = 1000
+
+/** `GET /events`: the events of the master as server-sent events. */
+export function events(app: FastifyInstance, room: ApiRoom, readers: Readers): void {
+  const tokenOf = (request: FastifyRequest) => tokenOfReader(request, room)
+  const config = { endless: true, writesItself: true, tokenOf } as const
+  app.get('/events', { config, exposeHeadRoute: false }, async (request, reply) => {
+    const admitted = await readers.admit(tokenOf(request), request)
+    serve(request, reply, admitted, readers)
+  })
+}
+
+function serve(request: FastifyRequest, reply: FastifyReply, admitted: Admitted, readers: Readers): void {
+  const { raw } = reply.hijack()
+  // Without chunks every reader is written the very same bytes; the connection ends with the stream.
+  raw.useChunkedEncodingByDefault = false
+  for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...HEADERS }))
+    if (value !== undefined) raw.setHeader(name, value)
+  const farewell = (reason: string) => {
+    raw.end(`: ${reason}\n\n`)
+    setTimeout(() => raw.destroy(), FAREWELL_MS).unref()
+  }
+  const sink: Sink<Frame> = {
+    write: ({ sse }, done) => raw.write(sse, (error) => !error && done()),
+    drop(reason) {
+      readers.noteDropped(request, admitted, reason)
+      farewell(`This reader was dropped. ${reason}`)
+    },
+  }
+  const reader = readers.hub.read(sink, admitted.wish)
+  const release = readers.keep(admitted, (why) => {
+    reader.close()
+    farewell(why)
+  })
+  raw.on('error', () => raw.destroy())
+  raw.on('close', () => {
+    reader.close()
+    release()
+  })
+  raw.write('retry: 400\n\n')
+}

@@ -1,0 +1,160 @@
+import { EventLog } from '../../events/index.ts'
+import type { Frame } from './frames.ts'
+
+/** Frames that follow one another, given out in one piece. */
+export class Batch<F extends Frame> {
+  readonly frames: readonly F[]
+  /** The position after the last of them. */
+  readonly end: number
+  #joined: Buffer | undefined
+
+  constructor(frames: readonly F[], end: number) {
+    this.frames = frames
+    this.end = end
+  }
+
+  /** For server-sent events; put together once for all readers that get this batch. */
+  get sse(): Buffer {
+    this.#joined ??= Buffer.concat(this.frames.map(({ sse }) => sse))
+    return this.#joined
+  }
+
+  only(wants: (frame: F) => boolean): Batch<F> {
+    return new Batch(this.frames.filter(wants), this.end)
+  }
+}
+
+/** A connection that takes frames. */
+export interface Sink<F extends Frame> {
+  /** `done` is called when all of it has left this process, and nothing is written before that. */
+  write(batch: Batch<F>, done: () => void): void
+  /** The reader does not keep up; `reason` is a sentence. */
+  drop(reason: string): void
+}
+
+export interface StreamReader {
+  /** It wants no more. */
+  close(): void
+}
+
+interface Position<F extends Frame> {
+  readonly sink: Sink<F>
+  readonly wants: ((frame: F) => boolean) | undefined
+  next: number
+  /** When the batch that is on its way was written, in milliseconds of `performance.now()`. */
+  writing: number | undefined
+}
+
+export interface StreamSettings {
+  /** How far a reader may be behind, bytes. */
+  readonly maxBacklog: number
+  /** How long a reader may take nothing though there is something for it, milliseconds. */
+  readonly maxStallMs: number
+}
+
+/** Written in one go. Bytes. */
+const BATCH = 64 * 1024
+
+/**
+ * Gives frames to all readers from one log, so that slow readers cost no memory of their own: each has a position in
+ * it and one batch on its way. Who falls out of the log is dropped.
+ */
+export class FrameStream<F extends Frame> {
+  readonly #settings: StreamSettings
+  readonly #log: EventLog<F>
+  readonly #readers = new Set<Position<F>>()
+  /** Of this turn, by their first position: most readers are at the same one. */
+  readonly #batches = new Map<number, Batch<F>>()
+  #dropped = 0
+
+  constructor(settings: StreamSettings) {
+    this.#settings = settings
+    this.#log = new EventLog(settings.maxBacklog)
+  }
+
+  get readers(): number {
+    return this.#readers.size
+  }
+
+  /** Readers that were dropped since the start. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** The reader gets what is pushed from now on. */
+  add(sink: Sink<F>, wants?: (frame: F) => boolean): StreamReader {
+    const reader: Position<F> = { sink, wants, next: this.#log.end, writing: undefined }
+    this.#readers.add(reader)
+    return { close: () => this.#readers.delete(reader) }
+  }
+
+  push(frame: F): void {
+    if (this.#readers.size > 0) this.#log.push(frame)
+  }
+
+  /** Write what was pushed. */
+  flush(): void {
+    this.#batches.clear()
+    for (const reader of this.#readers) this.#pump(reader)
+    let needed = this.#log.end
+    for (const { next } of this.#readers) needed = Math.min(needed, next)
+    this.#log.dropBefore(needed)
+  }
+
+  /** Drop those that take nothing; to be called now and then. */
+  dropStalled(now: number = performance.now()): void {
+    const { maxStallMs } = this.#settings
+    this.#batches.clear()
+    for (const reader of this.#readers) {
+      if (reader.writing !== undefined && now - reader.writing > maxStallMs)
+        this.#drop(reader, `It has taken nothing for ${Math.round(maxStallMs / 1000)} s.`)
+    }
+  }
+
+  #pump(reader: Position<F>): void {
+    if (!this.#readers.has(reader)) return
+    if (reader.next < this.#log.first) {
+      this.#drop(reader, this.#behind)
+      return
+    }
+    while (reader.writing === undefined && reader.next < this.#log.end) this.#write(reader)
+  }
+
+  #write(reader: Position<F>): void {
+    const { sink, wants, next } = reader
+    const batch = this.#batchAt(next)
+    const wanted = wants ? batch.only(wants) : batch
+    reader.next = batch.end
+    if (wanted.frames.length === 0) return
+    reader.writing = performance.now()
+    sink.write(wanted, () => {
+      reader.writing = undefined
+      this.#pump(reader)
+    })
+  }
+
+  #batchAt(first: number): Batch<F> {
+    const known = this.#batches.get(first)
+    if (known) return known
+    const frames: F[] = []
+    for (let at = first, size = 0; at < this.#log.end && size < BATCH; at++) {
+      const frame = this.#log.at(at) as F
+      frames.push(frame)
+      size += frame.length
+    }
+    const batch = new Batch(frames, first + frames.length)
+    this.#batches.set(first, batch)
+    return batch
+  }
+
+  #drop(reader: Position<F>, reason: string): void {
+    this.#readers.delete(reader)
+    this.#dropped++
+    reader.sink.drop(reason)
+  }
+
+  get #behind(): string {
+    const mebibytes = this.#settings.maxBacklog / 2 ** 20
+    return `It was more than ${Number(mebibytes.toFixed(2))} MiB of events behind.`
+  }
+}

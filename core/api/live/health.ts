@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify'
+import { messageOf } from '../../base/errors.ts'
+import type { MasterLink } from '../../client/master-link.ts'
+import type { ApiRoom } from '../room.ts'
+
+const ASK_MS = 2000
+/** So long the master is believed to be as it was. Milliseconds. */
+const BELIEVED_MS = 1000
+
+/** `/livez`: this process answers. `/readyz`: it can serve, or why not. */
+export function health(app: FastifyInstance, { link, stopping }: ApiRoom): void {
+  const master = new MasterHealth(link)
+  const config = { health: true, open: true } as const
+  app.get('/livez', { config }, async () => ({ live: true }))
+  app.get('/readyz', { config }, async (_request, reply) => {
+    const reasons = stopping.aborted ? ['The server is stopping.'] : await master.problems()
+    if (reasons.length > 0) reply.code(503)
+    return { ready: reasons.length === 0, reasons }
+  })
+}
+
+/** Asked at most once at a time, however often somebody wants to know. */
+class MasterHealth {
+  readonly #link: MasterLink
+  #asked: { readonly problems: Promise<string[]>; until: number } | undefined
+
+  constructor(link: MasterLink) {
+    this.#link = link
+  }
+
+  problems(): Promise<string[]> {
+    if (!this.#asked || performance.now() > this.#asked.until) this.#asked = this.#ask()
+    return this.#asked.problems
+  }
+
+  #ask() {
+    const asked = { problems: this.#ping(), until: Number.POSITIVE_INFINITY }
+    void asked.problems.then(() => {
+      asked.until = performance.now() + BELIEVED_MS
+    })
+    return asked
+  }
+
+  async #ping(): Promise<string[]> {
+    try {
+      await this.#link.ask({ cmd: 'ping' }, ASK_MS)
+      return []
+    } catch (error) {
+      return [`The master does not answer: ${messageOf(error)}`]
+    }
+  }
+}

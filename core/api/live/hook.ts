@@ -1,0 +1,121 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { messageOf } from '../../base/errors.ts'
+import { parseYaml } from '../../config/yaml.ts'
+import { tags } from '../../events/index.ts'
+import { tokenOf } from '../identity.ts'
+import { refusal } from '../problems.ts'
+import type { ApiRoom } from '../room.ts'
+import { plainAddress } from './address.ts'
+import type { Readers } from './readers.ts'
+
+const MAX_PATH = 512
+/** What proves who the sender is does not go on the bus, where every reader sees it. */
+const SECRET = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-auth-token'])
+
+/** `POST /hook/<any/path>`: an event `salt/netapi/hook/<any/path>` with what was sent. */
+export function hook(app: FastifyInstance, room: ApiRoom, { tokens }: Readers): void {
+  const { settings, link, log } = room
+  const { webhook_url, webhook_disable_auth: open } = settings
+  if (open)
+    log.warn(`webhook_disable_auth: anybody who reaches this server can fire ${tags.hook('')} events.`)
+  const base = `/${webhook_url.replace(/^\/+|\/+$/g, '')}`
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(
+      '*',
+      { parseAs: 'string' },
+      async (_request: FastifyRequest, body: string) => body,
+    )
+    for (const path of [base, `${base}/*`]) {
+      scope.post(path, { config: open ? { open } : {} }, async (request) => {
+        if (!open) await tokens.require(tokenOf(request, room))
+        const body = String(request.body ?? '')
+        const data = {
+          body,
+          post: parsed(body, request.headers['content-type']),
+          headers: headersOf(request),
+        }
+        await link.events.fire(tagFor(request), data)
+        return { success: true }
+      })
+    }
+  })
+}
+
+/** @throws SaltError with status 400 for a path that is no tag */
+function tagFor({ params }: FastifyRequest): string {
+  const { '*': path = '' } = params as { '*'?: string }
+  const words = path.split('/').filter((word) => word !== '')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  const isOdd = words.some((word) => word === '.' || word === '..' || /[\0-\x1f\x7f\ufffd]/.test(word))
+  if (isOdd || path.length > MAX_PATH)
+    throw refusal(
+      400,
+      `The path after the hook becomes the tag of an event: at most ${MAX_PATH} characters, none of them control characters, and no . or .. in it.`,
+    )
+  return tags.hook(words.join('/'))
+}
+
+/** As Salt reads it: JSON, YAML or a form; a text that is JSON, or is left as it is. @throws SaltError with status 400 */
+function parsed(body: string, contentType = ''): unknown {
+  if (body === '') return {}
+  switch (contentType.split(';')[0]?.trim().toLowerCase()) {
+    case 'application/json':
+      return fromJson(body)
+    case 'application/x-yaml':
+    case 'text/yaml':
+      return fromYaml(body)
+    case 'text/plain':
+      return isJson(body) ? fromJson(body) : body
+    case 'application/x-www-form-urlencoded':
+    case '':
+      return fromForm(body)
+    default:
+      return {}
+  }
+}
+
+function fromJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw refusal(400, 'Invalid JSON document')
+  }
+}
+
+function isJson(body: string): boolean {
+  try {
+    JSON.parse(body)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function fromYaml(body: string): unknown {
+  try {
+    return parseYaml(body)
+  } catch (error) {
+    throw refusal(400, `Invalid YAML document: ${messageOf(error)}`)
+  }
+}
+
+/** A name that comes several times has a list. */
+function fromForm(body: string): Record<string, unknown> {
+  const form = new URLSearchParams(body)
+  const values = (name: string) => form.getAll(name)
+  return Object.fromEntries([...new Set(form.keys())].map((name) => [name, oneOrAll(values(name))]))
+}
+
+const oneOrAll = (values: string[]): unknown => (values.length === 1 ? values[0] : values)
+
+/** Named as CherryPy names them: `Content-Type`. */
+function headersOf({ headers, ip }: FastifyRequest): Record<string, string> {
+  const shown = Object.entries(headers).filter(([name]) => !SECRET.has(name))
+  return Object.fromEntries([
+    ...shown.map(([name, value]) => [titled(name), [value].flat().join(', ')]),
+    ['Remote-Addr', plainAddress(ip)],
+  ])
+}
+
+const titled = (name: string): string => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())

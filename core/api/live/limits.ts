@@ -1,0 +1,97 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { refusal } from '../problems.ts'
+import type { ApiRoom } from '../room.ts'
+import type { ApiSettings } from '../settings.ts'
+import { sameClient } from './address.ts'
+import { digestOf, tokenBrought } from './credentials.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Asked by machines that look after this one: always answered, at once. */
+    readonly health?: true
+    /** Its answer does not end: it is not counted among those that are waited for. */
+    readonly endless?: true
+  }
+}
+
+const MINUTE_MS = 60_000
+
+/** What is refused before anybody looks at who sent it. */
+export async function limits(app: FastifyInstance, { settings }: ApiRoom): Promise<void> {
+  refuseBodies(app)
+  await limitRate(app, settings)
+  limitWaits(app, settings)
+}
+
+/** What could become much larger than it was sent, or has many parts, is not even read. */
+function refuseBodies(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ headers }) => {
+    const { 'content-encoding': encoding, 'content-type': type = '' } = headers
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      throw refusal(415, 'Compressed requests are not read. Send it without Content-Encoding.')
+    if (/^\s*multipart\//i.test(type))
+      throw refusal(415, 'Multipart requests are not read. Send JSON, YAML or a form.')
+  })
+}
+
+async function limitRate(app: FastifyInstance, { requests_per_minute: max }: ApiSettings): Promise<void> {
+  if (max === 0) return
+  await app.register(rateLimit, { global: false })
+  const options = { max, timeWindow: MINUTE_MS }
+  const byAddress = app.createRateLimit({ ...options, keyGenerator: ({ ip }) => sameClient(ip) })
+  const byToken = app.createRateLimit({ ...options, keyGenerator: (request) => clientOf(request) })
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.health) return
+    const counts = [byAddress, ...(tokenBrought(request) === undefined ? [] : [byToken])]
+    for (const count of counts) {
+      const counted = await count(request)
+      if (!counted.isAllowed && counted.isExceeded) throw tooOften(reply, counted.ttlInSeconds, max)
+    }
+  })
+}
+
+function tooOften(reply: FastifyReply, seconds: number, max: number): Error {
+  reply.header('Retry-After', String(seconds))
+  return refusal(
+    429,
+    `More than ${max} requests a minute are not served (requests_per_minute). Try again in ${seconds} s.`,
+    { limit: 'requests_per_minute' },
+  )
+}
+
+/** Requests that are being answered: most of them wait for returns. */
+function limitWaits(app: FastifyInstance, settings: ApiSettings): void {
+  const { max_waits, max_waits_per_token } = settings
+  const waits = new Map<string, number>()
+  let all = 0
+  app.addHook('onRequest', async (request, reply) => {
+    const { health, endless } = request.routeOptions.config
+    if (health || endless) return
+    const client = clientOf(request)
+    const own = waits.get(client) ?? 0
+    if (max_waits > 0 && all >= max_waits) throw tooMany(reply, 503, `${max_waits} requests`, 'max_waits')
+    if (max_waits_per_token > 0 && own >= max_waits_per_token)
+      throw tooMany(reply, 429, `${max_waits_per_token} requests of yours`, 'max_waits_per_token')
+    all++
+    waits.set(client, own + 1)
+    reply.raw.once('close', () => {
+      all--
+      const left = (waits.get(client) ?? 1) - 1
+      if (left === 0) waits.delete(client)
+      else waits.set(client, left)
+    })
+  })
+}
+
+function tooMany(reply: FastifyReply, status: number, what: string, option: string): Error {
+  reply.header('Retry-After', '5')
+  const sentence = `${what} are being answered, and no more at once (${option}). Try again later.`
+  return refusal(status, sentence, { limit: option })
+}
+
+/** By token if there is one, else by address. */
+function clientOf(request: FastifyRequest): string {
+  const token = tokenBrought(request)
+  return token === undefined ? sameClient(request.ip) : digestOf(token)
+}

@@ -1,0 +1,130 @@
+import { type Event, tags } from '../../events/index.ts'
+import { eventJson, type Frame } from './frames.ts'
+
+interface MinionOfJob {
+  success: boolean
+  return?: unknown
+  retcode?: unknown
+}
+
+/** A job as readers of formatted events see it, in Salt's names. */
+interface Job {
+  jid: string
+  start_time: unknown
+  minions: Map<string, MinionOfJob>
+  fun: unknown
+  tgt: unknown
+  tgt_type: unknown
+  state: 'running' | 'complete'
+}
+
+interface MinionSeen {
+  readonly id: string
+  grains?: unknown
+}
+
+/** What is remembered of jobs: so many, and so many values of returns. */
+const MAX_JOBS = 100
+const MAX_RETURNS = 20_000
+
+/**
+ * Events put together to jobs and minions as they are now (Salt's `format_events`). Salt repeats every job it has seen
+ * with each event, for ever; here a frame holds the job it is about, once for all changes that come together.
+ */
+export class Summaries {
+  readonly #jobs = new Map<string, Job>()
+  readonly #minions = new Map<string, MinionSeen>()
+  readonly #changed = new Set<string>()
+  #returns = 0
+  #minionsChanged = false
+
+  note({ tag, data }: Event): void {
+    const [salt, kind, jid = '', what, id] = tag.split('/')
+    if (salt !== 'salt') return
+    if (kind === 'job' && what === 'new') this.#start(jid, data)
+    if (kind === 'job' && what === 'ret' && id !== undefined) this.#return(jid, id, data)
+    if (tag === tags.key) this.#key(data)
+    if (kind === 'presence') this.#presence(data)
+  }
+
+  /** Frames of what has changed since this was last asked. */
+  *changed(): Generator<Frame, void> {
+    for (const jid of this.#changed) {
+      const job = this.#jobs.get(jid)
+      if (job) yield jobFrame(jid, job)
+    }
+    this.#changed.clear()
+    if (this.#minionsChanged) yield minionsFrame(this.#minions)
+    this.#minionsChanged = false
+  }
+
+  clear(): void {
+    this.#jobs.clear()
+    this.#minions.clear()
+    this.#changed.clear()
+    this.#returns = 0
+  }
+
+  #start(jid: string, data: Event['data']): void {
+    const ids = Array.isArray(data.minions) ? data.minions.map(String) : []
+    const minions = new Map(ids.map((id) => [id, { success: false }]))
+    const { fun, tgt, tgt_type } = data
+    this.#jobs.set(jid, { jid, start_time: data._stamp, minions, fun, tgt, tgt_type, state: 'running' })
+    this.#changed.add(jid)
+    this.#forgetOldest()
+  }
+
+  #return(jid: string, id: string, data: Event['data']): void {
+    const job = this.#jobs.get(jid)
+    if (!job) return
+    if (!hasReturned(job.minions.get(id))) this.#returns++
+    job.minions.set(id, { return: data.return, retcode: data.retcode, success: data.success === true })
+    this.#changed.add(jid)
+    if (job.fun === 'grains.items') this.#see(id, data.return)
+    this.#forgetOldest()
+  }
+
+  #forgetOldest(): void {
+    while (this.#jobs.size > 1 && (this.#jobs.size > MAX_JOBS || this.#returns > MAX_RETURNS)) {
+      const [jid, job] = this.#jobs.entries().next().value as [string, Job]
+      this.#jobs.delete(jid)
+      this.#returns -= [...job.minions.values()].filter(hasReturned).length
+    }
+  }
+
+  #key({ act, id }: Event['data']): void {
+    if (typeof id !== 'string') return
+    if (act === 'delete') this.#minionsChanged = this.#minions.delete(id) || this.#minionsChanged
+    if (act === 'accept') this.#see(id)
+  }
+
+  #presence({ present, lost, new: added }: Event['data']): void {
+    const here = Array.isArray(present) ? new Set(present.map(String)) : undefined
+    const gone = here ? [...this.#minions.keys()].filter((id) => !here.has(id)) : namesIn(lost)
+    for (const id of gone) this.#minionsChanged = this.#minions.delete(id) || this.#minionsChanged
+    for (const id of [...(here ?? []), ...namesIn(added)]) if (!this.#minions.has(id)) this.#see(id)
+  }
+
+  #see(id: string, grains?: unknown): void {
+    this.#minions.set(id, { ...this.#minions.get(id), id, ...(grains !== undefined && { grains }) })
+    this.#minionsChanged = true
+  }
+}
+
+const namesIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
+
+const hasReturned = (minion: MinionOfJob | undefined): boolean => minion !== undefined && 'return' in minion
+
+function jobFrame(jid: string, job: Job): Frame {
+  // Salt waits for the success of all, and shows a job with one failure as running for ever.
+  if ([...job.minions.values()].every(hasReturned)) job.state = 'complete'
+  const plain = Buffer.from(`${eventJson({ jobs: { [jid]: job } })}\n\n`)
+  return { sse: plain, plain, websocket: plain.subarray(0, -2), length: plain.length, tag: '', jid }
+}
+
+/** A list for readers of rest_cherrypy, by id for those of rest_tornado. */
+function minionsFrame(minions: ReadonlyMap<string, MinionSeen>): Frame {
+  const websocket = Buffer.from(eventJson({ minions: [...minions.values()] }))
+  const plain = Buffer.from(`${eventJson({ minions })}\n\n`)
+  return { sse: plain, plain, websocket, length: websocket.length + plain.length, tag: '' }
+}

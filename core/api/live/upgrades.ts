@@ -1,0 +1,53 @@
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+
+interface Upgrade {
+  readonly socket: Duplex
+  readonly head: Buffer
+}
+
+/** Whether the client asks to go over to another protocol. */
+export const isUpgrade = ({ headers }: IncomingMessage, protocol: string): boolean =>
+  headers.upgrade?.toLowerCase() === protocol
+
+/**
+ * Requests to go over to another protocol, brought to the routes like all others: so whatever is checked of a request
+ * is checked of these. Those that no route takes over (`curl --http2`) are answered as if they had not asked.
+ */
+export class Upgrades {
+  readonly #waiting = new WeakMap<IncomingMessage, Upgrade>()
+
+  constructor(app: FastifyInstance) {
+    app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy())
+      if (hasBody(request)) return void socket.end(NO_BODY)
+      this.#waiting.set(request, { socket, head })
+      const response = new ServerResponse(request)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket as never)
+      response.on('finish', () => socket.end())
+      app.routing(request, response)
+    })
+  }
+
+  /** The connection of such a request, for whoever takes it over; nothing was written to it. */
+  take(request: IncomingMessage, response: ServerResponse): Upgrade {
+    const upgrade = this.#waiting.get(request) as Upgrade
+    response.detachSocket(upgrade.socket as never)
+    return upgrade
+  }
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+const SENTENCE = 'A request with a body cannot ask for another protocol. Leave out the header Upgrade.'
+
+const NO_BODY = [
+  'HTTP/1.1 400 Bad Request',
+  'Connection: close',
+  'Content-Type: application/json; charset=utf-8',
+  '',
+  JSON.stringify({ status: 400, return: SENTENCE }),
+].join('\r\n')

@@ -1,0 +1,104 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Log } from '../author/context.ts'
+import { backoff } from '../base/backoff.ts'
+import { deferred } from '../base/deferred.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { linkHere, type MasterLink } from '../client/master-link.ts'
+import { remoteMasterOf } from '../client/remote-master.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { createApp } from './app.ts'
+import { ServerCertificate } from './live/certificate.ts'
+import { type ApiSettings, readSettings } from './settings.ts'
+
+/** Between attempts to reach a master that is not there yet. */
+const RETRY = { minMs: 100, maxMs: 5_000 }
+
+/** The server. Resolves with the exit code once it is told to stop by SIGTERM or SIGINT. */
+export async function runApi(config: MasterConfig, { log }: { log: Log }): Promise<number> {
+  const asked = deferred<void>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.resolve())
+  const stopping = new AbortController()
+  void asked.promise.then(() => stopping.abort(new SaltError('CANCELLED', 'salt-api is stopping.')))
+  try {
+    const server = await openApi(config, log, stopping.signal)
+    await asked.promise
+    log.info('salt-api is stopping')
+    await server?.close()
+    return 0
+  } catch (error) {
+    log.error(messageOf(error))
+    return 1
+  }
+}
+
+export interface ApiServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Resolves when it listens; with undefined if it was told to stop before the master was there. */
+export async function openApi(
+  config: MasterConfig,
+  log: Log,
+  stopping: AbortSignal,
+): Promise<ApiServer | undefined> {
+  const { settings, warnings } = readSettings(config)
+  for (const warning of warnings) log.warn(warning)
+  const certificate = await ServerCertificate.open(settings, config, log)
+  const link = await openLink(config, settings, log, stopping)
+  if (!link) return undefined
+  const app = await createApp({ config, settings, log, certificate, link, stopping })
+  const reload = () => void certificate?.reload()
+  process.on('SIGHUP', reload)
+  try {
+    await app.listen({ host: settings.host, port: settings.port })
+  } catch (error) {
+    process.off('SIGHUP', reload)
+    await link.close()
+    throw error
+  }
+  const { port } = app.server.address() as { port: number }
+  log.info(`salt-api is ready at ${certificate ? 'https' : 'http'}://${settings.host}:${port}`)
+  return {
+    port,
+    async close() {
+      process.off('SIGHUP', reload)
+      await app.close()
+      await link.close()
+    },
+  }
+}
+
+async function openLink(
+  config: MasterConfig,
+  settings: ApiSettings,
+  log: Log,
+  stopping: AbortSignal,
+): Promise<MasterLink | undefined> {
+  const remote = remoteMasterOf(settings, config)
+  if (!remote) return patientLink(config, log, stopping)
+  const { linkRemote } = await import('../client/link-remote.ts')
+  return linkRemote(remote, { log, signal: stopping }).catch((error: unknown) => {
+    if (stopping.aborted) return undefined
+    throw error
+  })
+}
+
+/** Services start in any order. */
+async function patientLink(
+  config: MasterConfig,
+  log: Log,
+  stopping: AbortSignal,
+): Promise<MasterLink | undefined> {
+  const delays = backoff(RETRY)
+  for (let told = false; !stopping.aborted; told = true) {
+    try {
+      return await linkHere(config)
+    } catch (error) {
+      if (!SaltError.is(error) || error.code !== 'MASTER_UNREACHABLE') throw error
+      if (!told) log.warn(`salt-api waits for the master. ${error.message}`)
+      await setTimeout(delays.next(), undefined, { signal: stopping }).catch(() => undefined)
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,86 @@
+/** Errors → HTTP: status, and Salt's body `{status, return}`. */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '../author/context.ts'
+import type { ErrorCode } from '../base/error-codes.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+
+const STATUS: ReadonlyMap<ErrorCode, number> = new Map([
+  ['AUTHENTICATION_FAILED', 401],
+  ['AUTHORIZATION_FAILED', 403],
+  ['CALL_REFUSED', 400],
+  ['CANCELLED', 503],
+  ['DECODE_FAILED', 502], // the master's answer makes no sense here
+  ['ENCODE_FAILED', 400],
+  ['FUNCTION_NOT_FOUND', 400],
+  ['ID_INVALID', 400],
+  ['INVALID_ARGUMENTS', 400],
+  ['INVOCATION', 400],
+  ['KEY_INVALID', 400],
+  ['MASTER_UNREACHABLE', 503],
+  ['TARGET_INVALID', 400],
+  ['TIMEOUT', 504],
+  ['TOO_LARGE', 413],
+])
+
+/** A refusal whose status its code does not tell. */
+export const refusal = (status: number, sentence: string, facts: object = {}): SaltError =>
+  new SaltError('INVOCATION', sentence, { ...facts, status })
+
+/** 500 for what nobody foresaw: that is told to the log only. */
+function statusOf(error: unknown): number {
+  if (SaltError.is(error)) {
+    const { status } = error.data
+    return typeof status === 'number' ? status : (STATUS.get(error.code) ?? 500)
+  }
+  const { statusCode } = error as Partial<FastifyError>
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? statusCode : 500
+}
+
+interface ProblemBody {
+  readonly status: number
+  readonly return: string
+  /** The rule of `external_auth` that refuses it. */
+  readonly rule?: string
+}
+
+function bodyOf(error: unknown): ProblemBody {
+  const status = statusOf(error)
+  if (status === 500) return { status, return: 'An unexpected error occurred' }
+  const { rule } = SaltError.is(error) ? error.data : {}
+  return { status, return: sentenceOf(error), ...(typeof rule === 'string' && { rule }) }
+}
+
+/** Of a refusal of the master what that says: the rest is advice for who sits at a terminal. */
+function sentenceOf(error: unknown): string {
+  const { said, reason } = SaltError.is(error) ? error.data : {}
+  if (typeof said !== 'string') return messageOf(error)
+  return typeof reason === 'string' ? `${said} ${reason}` : said
+}
+
+/** The one place where errors become answers. */
+export function problemHandler(log: Log) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const body = bodyOf(error)
+    if (body.status === 500)
+      log.error(`${request.method} ${pathOf(request)} failed: ${messageOf(error)}`, { error })
+    else log.info(`${request.method} ${pathOf(request)} is answered ${body.status}: ${body.return}`)
+    if (body.status === 401) reply.header('WWW-Authenticate', 'Session')
+    reply.removeHeader('content-type').code(body.status).send(body)
+  }
+}
+
+/** A path that is not there, or not with this method. */
+export function notFound(app: FastifyInstance) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const path = pathOf(request)
+    const { method } = request
+    const methods = (['GET', 'POST'] as const).filter((each) => app.findRoute({ method: each, url: path }))
+    if (methods.length === 0) throw refusal(404, `There is nothing at ${path}.`)
+    reply.header('Allow', methods.join(', '))
+    throw refusal(405, `${path} takes ${methods.join(' and ')}, but not ${method}.`)
+  }
+}
+
+/** Without what may be a token: the query, and the end of the paths of websockets. */
+const pathOf = ({ url }: FastifyRequest): string =>
+  url.replace(/\?.*/s, '').replace(/((?:^|\/)(?:ws|all_events|formatted_events)\/).+/, '$1…')

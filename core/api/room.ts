@@ -1,0 +1,18 @@
+import type { Log } from '../author/context.ts'
+import type { MasterLink } from '../client/master-link.ts'
+import type { MasterConfig } from '../config/index.ts'
+import type { ServerCertificate } from './live/certificate.ts'
+import type { ApiSettings } from './settings.ts'
+
+/** What routes work with. */
+export interface ApiRoom {
+  readonly config: MasterConfig
+  readonly settings: ApiSettings
+  readonly log: Log
+  /** For TLS; plain HTTP without. */
+  readonly certificate?: ServerCertificate | undefined
+  /** Shared by all requests. */
+  readonly link: MasterLink
+  /** Aborted when the server stops: whoever waits is answered. */
+  readonly stopping: AbortSignal
+}

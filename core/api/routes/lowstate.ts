@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import { whileWaited } from '../calling.ts'
+import { type Chunk, lowstateSchema, readLowstate } from '../chunk.ts'
+import { runLowstate } from '../clients.ts'
+import { tokenOf } from '../identity.ts'
+import type { ApiRoom } from '../room.ts'
+
+/** `POST /` with a token, `POST /run` with what each chunk has of its own: commands, and an item for each. */
+export function lowstate(app: FastifyInstance, room: ApiRoom): void {
+  const schema = { body: lowstateSchema(room.settings.max_chunks) }
+
+  app.post<{ Body: Chunk[] }>(
+    '/',
+    {
+      schema,
+      preValidation: async (request) => {
+        tokenOf(request, room)
+        request.body = readLowstate(request.body)
+      },
+    },
+    async (request, reply) => {
+      const token = tokenOf(request, room)
+      return {
+        return: await whileWaited(room, reply, (signal) => runLowstate(room, request.body, token, signal)),
+      }
+    },
+  )
+
+  app.post<{ Body: Chunk[] }>(
+    '/run',
+    {
+      schema,
+      preValidation: async (request) => {
+        request.body = readLowstate(request.body)
+      },
+    },
+    async ({ body }, reply) => ({
+      return: await whileWaited(room, reply, (signal) => runLowstate(room, body, undefined, signal)),
+    }),
+  )
+}

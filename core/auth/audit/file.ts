@@ -1,0 +1,114 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { type AuditEntry, type AuditNote, makeLine, NO_HASH, readLine } from './line.ts'
+
+/** The last line of the chain, and where it ended. */
+export interface ChainEnd {
+  readonly seq: number
+  readonly hash: string
+  /** Device and inode. */
+  readonly file: string
+  readonly size: number
+}
+
+export interface Recorded {
+  readonly time: string
+  readonly entry: AuditEntry | AuditNote
+}
+
+/** What a line may have at most, and more: so much of the end of a file is looked at. */
+const TAIL_BYTES = 1_048_576
+
+/**
+ * Append lines to the chain whose end is `last`, as far as that is known. Only one process at a time may do so. What a
+ * killed process or a power cut has left behind is mended first, and told in the log. All lines are written, or none.
+ * Gives the new end. @throws what the system says
+ */
+export function appendToChain(
+  path: string,
+  last: ChainEnd | undefined,
+  entries: readonly Recorded[],
+): ChainEnd {
+  const file = openForLines(path)
+  try {
+    const found = endOf(file, last)
+    const time = new Date().toISOString()
+    const notes = found.notes.map((reason): Recorded => ({ time, entry: { act: 'log', reason } }))
+    let { seq, hash } = found
+    const lines = [...notes, ...entries].map(({ time, entry }) => {
+      const line = makeLine(++seq, hash, time, entry)
+      hash = line.hash
+      return line.text
+    })
+    const text = Buffer.from(lines.join(''))
+    if (found.torn) ftruncateSync(file, found.size)
+    writeWhole(file, text, found.size)
+    return { seq, hash, file: found.file, size: found.size + text.length }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function openForLines(path: string): number {
+  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  return openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o600)
+}
+
+interface Found extends ChainEnd {
+  readonly torn: boolean
+  readonly notes: readonly string[]
+}
+
+function endOf(file: number, last: ChainEnd | undefined): Found {
+  const stat = fstatSync(file)
+  if (!stat.isFile()) throw new Error('it is not a file')
+  const name = `${stat.dev}:${stat.ino}`
+  if (last?.file === name && last.size === stat.size) return { ...last, torn: false, notes: [] }
+  const known = { seq: last?.seq ?? 0, hash: last?.hash ?? NO_HASH, file: name }
+  if (stat.size === 0) {
+    const wasEmptied = last?.file === name && last.size > 0
+    return { ...known, size: 0, torn: false, notes: wasEmptied ? ['The file was emptied.'] : [] }
+  }
+  const { line, torn, foreign } = readTail(file, stat.size)
+  const seq = line?.seq ?? 0
+  const end = line && seq > known.seq ? { ...known, seq, hash: line.hash } : known
+  const missing = known.seq - seq
+  const notes = [
+    ...(torn > 0 ? [`A line that was not finished was removed: ${torn} bytes.`] : []),
+    ...(foreign ? ['What stands before this line was not written by this log.'] : []),
+    ...(missing > 0 && line ? [`The file ended with line seq ${seq}: the next ${missing} are missing.`] : []),
+  ]
+  return { ...end, size: stat.size - torn, torn: torn > 0, notes }
+}
+
+/** The last line that is whole; the bytes of one after it that is not. */
+function readTail(file: number, size: number) {
+  const tail = Buffer.alloc(Math.min(size, TAIL_BYTES))
+  readSync(file, tail, 0, tail.length, size - tail.length)
+  const end = tail.lastIndexOf('\n') + 1
+  if (end === 0 && size > TAIL_BYTES)
+    throw new Error('what stands in it has no lines: it is not an audit log; move it away')
+  const lines = tail.toString('utf8', 0, end).split('\n').slice(0, -1)
+  const line = lines.map(readLine).findLast((line) => line?.whole)
+  return { line, torn: tail.length - end, foreign: line === undefined && lines.length > 0 }
+}
+
+/** Nothing of it stays where there is no room for all of it. */
+function writeWhole(file: number, text: Buffer, start: number): void {
+  try {
+    for (let written = 0; written < text.length; ) written += writeSync(file, text, written)
+  } catch (error) {
+    ftruncateSync(file, start)
+    throw error
+  }
+}

@@ -1,0 +1,5 @@
+export { keyEntry } from './key-entry.ts'
+export type { AuditEntry } from './line.ts'
+export { listAudit } from './list.ts'
+export { AuditLog, auditStorePath, recordOnce } from './log.ts'
+export { verifyAudit } from './verify.ts'

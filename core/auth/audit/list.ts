@@ -1,0 +1,26 @@
+import type { AuditQuery } from '../../author/master.ts'
+import { fnmatch } from '../../base/fnmatch.ts'
+import { auditFiles, linesOf } from './history.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** The newest lines that fit, oldest first. Older files are read only if those before were not enough. */
+export async function listAudit(path: string, { limit = 50, ...query }: AuditQuery): Promise<Members[]> {
+  const { files } = await auditFiles(path)
+  let found: Members[] = []
+  for (const file of files.reverse()) {
+    const here: Members[] = []
+    for await (const { line } of linesOf(file)) {
+      if (line && fits(line.members, query)) here.push(line.members)
+      if (here.length > limit) here.shift()
+    }
+    found = [...here, ...found].slice(-limit)
+    if (found.length >= limit) break
+  }
+  return found
+}
+
+const fits = ({ user, act, verdict }: Members, query: Omit<AuditQuery, 'limit'>): boolean =>
+  (query.user === undefined || (typeof user === 'string' && fnmatch(user, query.user))) &&
+  (query.act === undefined || act === query.act) &&
+  (query.verdict === undefined || verdict === query.verdict)

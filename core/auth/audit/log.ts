@@ -1,0 +1,190 @@
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Deferred, deferred } from '../../base/deferred.ts'
+import { messageOf } from '../../base/errors.ts'
+import { fileProblem } from '../../base/file-problem.ts'
+import { quota } from '../../base/quota.ts'
+import { seldom } from '../../base/seldom.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import { openStore, type Store } from '../../store/index.ts'
+import { appendToChain, type ChainEnd, type Recorded } from './file.ts'
+import type { AuditEntry } from './line.ts'
+
+export type AuditConfig = Pick<MasterConfig, 'audit_log' | 'cachedir'>
+
+/** Who acts waits so long for the line, as when a process that was stopped is in the middle of writing its own. */
+const PATIENCE_MS = 2_000
+/** Lines that wait. */
+const MOST_WAITING = 10_000
+/** Lines a minute and process about what strangers and minions are refused: they must not fill the disk. */
+const CHEAP = 100
+/** A line is on disk after so long, for a power cut; a process that is killed takes none with it. */
+const SYNC_MS = 1_000
+
+const END = ['end'] as const
+
+export const auditStorePath = ({ cachedir }: Pick<AuditConfig, 'cachedir'>): string =>
+  join(cachedir, 'audit.mdb')
+
+/** LMDB must not open a file twice in one process. */
+const opened = new Map<string, { readonly log: AuditLog; users: number }>()
+
+/**
+ * The log of who did what, and who was refused what: JSON lines, each with the hash of the one before. The transaction of
+ * LMDB that keeps the end of the chain is the lock between the processes that write. What is done never fails for the
+ * log: what cannot be written is told to `complain`, and counted in the next line that can.
+ */
+export class AuditLog {
+  readonly #path: string
+  readonly #storePath: string
+  readonly #complain: (problem: string, about: string) => void
+  readonly #many = quota(CHEAP, Date.now)
+  #store: Store | undefined
+  #waiting = newBatch()
+  #writing: Promise<void> | undefined
+  #leftOut = 0
+  #syncing: NodeJS.Timeout | undefined
+
+  static open(config: AuditConfig, complain: (problem: string) => void): AuditLog {
+    const name = `${config.audit_log}\0${config.cachedir}`
+    const known = opened.get(name) ?? { log: new AuditLog(config, complain), users: 0 }
+    opened.set(name, known)
+    known.users++
+    return known.log
+  }
+
+  private constructor(config: AuditConfig, complain: (problem: string) => void) {
+    this.#path = config.audit_log
+    this.#storePath = auditStorePath(config)
+    this.#complain = seldom(complain)
+  }
+
+  /** Resolves when the line is in the file, where a killed process leaves it, or when that takes too long. Never rejects. */
+  async record(entry: AuditEntry): Promise<void> {
+    const before = isCheap(entry) ? this.#many() : 0
+    if (before === undefined) return
+    const { lines, written } = this.#waiting
+    if (lines.length >= MOST_WAITING) return void this.#leftOut++
+    const time = new Date().toISOString()
+    lines.push({ time, entry: before > 0 ? { ...entry, left_out_before: before } : entry })
+    this.#writing ??= this.#write()
+    if (!(await inTime(written.promise))) this.#complain(notYet(this.#storePath), 'late')
+  }
+
+  /** The last line there is, and its file, as far as that is known. */
+  async end(): Promise<ChainEnd | undefined> {
+    await this.#writing
+    return this.#open().get(END) as ChainEnd | undefined
+  }
+
+  /** Resolves when all lines are on disk, if nobody else in this process has it open. */
+  async close(): Promise<void> {
+    await this.#writing
+    const [name, own] = [...opened].find(([, { log }]) => log === this) ?? []
+    if (name === undefined || !own || --own.users > 0) return
+    opened.delete(name)
+    if (this.#syncing) {
+      clearTimeout(this.#syncing)
+      await this.#sync()
+    }
+    await this.#store?.close()
+  }
+
+  #open(): Store {
+    this.#store ??= openStore(this.#storePath, {
+      synced: false,
+      onDamage: ({ message }) => this.#complain(message, 'damage'),
+    })
+    return this.#store
+  }
+
+  /** What comes meanwhile is written next, all at once. */
+  async #write(): Promise<void> {
+    while (this.#waiting.lines.length > 0) await this.#writeBatch()
+    this.#writing = undefined
+  }
+
+  async #writeBatch(): Promise<void> {
+    let batch: Batch | undefined
+    let isWritten = false
+    const take = () => {
+      batch = this.#waiting
+      this.#waiting = newBatch()
+      return batch
+    }
+    try {
+      await this.#open().change((records) => {
+        const lines = [...leftOutNote(this.#leftOut), ...take().lines]
+        records.put(END, appendToChain(this.#path, records.get(END) as ChainEnd | undefined, lines))
+        isWritten = true
+      })
+    } catch (error) {
+      if (!isWritten) this.#failed(batch ?? take(), error)
+    }
+    batch?.written.resolve()
+    if (!isWritten) return
+    this.#leftOut = 0
+    this.#syncing ??= setTimeout(() => void this.#sync(), SYNC_MS).unref()
+  }
+
+  #failed({ lines }: Batch, error: unknown): void {
+    this.#leftOut += lines.length
+    this.#complain(
+      `Done, but not written to the audit log (audit_log) ${this.#path}: ${fileProblem(error)}. ${this.#leftOut} lines were left out so far.`,
+      'failed',
+    )
+  }
+
+  async #sync(): Promise<void> {
+    this.#syncing = undefined
+    try {
+      const file = await open(this.#path, 'r')
+      await file.datasync().finally(() => file.close())
+    } catch (error) {
+      this.#complain(`The audit log ${this.#path} could not be put on disk: ${messageOf(error)}`, 'sync')
+    }
+  }
+}
+
+/** Lines that are written at once. */
+interface Batch {
+  readonly lines: Recorded[]
+  /** Or given up. */
+  readonly written: Deferred<void>
+}
+
+const newBatch = (): Batch => ({ lines: [], written: deferred() })
+
+const notYet = (store: string): string =>
+  `What was done is not in the audit log (audit_log) yet, since another process keeps ${store} for itself. Where one of Salt's programs was stopped with Ctrl-Z, go on with it or end it.`
+
+/** For a program that does one thing. Resolves when it is on disk; never rejects. */
+export async function recordOnce(
+  config: AuditConfig,
+  complain: (problem: string) => void,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  const log = AuditLog.open(config, complain)
+  await Promise.all(entries.map((entry) => log.record(entry)))
+  await log.close().catch((error: unknown) => complain(messageOf(error)))
+}
+
+function leftOutNote(leftOut: number): Recorded[] {
+  if (leftOut === 0) return []
+  const reason = `${leftOut} lines before this one could not be written.`
+  return [{ time: new Date().toISOString(), entry: { act: 'log', reason, left_out: leftOut } }]
+}
+
+const isCheap = ({ claimed, verdict, by }: AuditEntry): boolean =>
+  claimed === true || (verdict === 'refused' && by === 'minion')
+
+/** False if it takes too long. */
+function inTime(work: Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), PATIENCE_MS)
+    void work.then(() => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+  })
+}

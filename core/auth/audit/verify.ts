@@ -1,0 +1,162 @@
+import type { AuditReport } from '../../author/master.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { ChainEnd } from './file.ts'
+import { auditFiles, type FoundLine, linesOf } from './history.ts'
+import type { AuditLine } from './line.ts'
+
+/** A line that was noted elsewhere, as `audit.verify` shows it. */
+export interface Anchor {
+  readonly since?: number | undefined
+  readonly hash?: string | undefined
+}
+
+/** More are counted only. */
+const MOST_PROBLEMS = 100
+
+interface Place {
+  readonly seq: number
+  readonly hash: string
+}
+
+/**
+ * Read an audit log from its oldest file to its end. `end` is the end of the chain as its writers know it, taken before:
+ * lines cut off at the end are missed by that. Who can write the files of this host can remake all of it, which shows by
+ * an anchor noted elsewhere.
+ */
+export async function verifyAudit(
+  path: string,
+  end: ChainEnd | undefined,
+  anchor: Anchor = {},
+): Promise<AuditReport> {
+  const { files, unread } = await auditFiles(path)
+  const chain = new Chain()
+  const marks = [...markOf(end), ...markOf(anchor)]
+  const counts: Record<string, number> = {}
+  for (const file of files) {
+    counts[file] = 0
+    try {
+      for await (const found of linesOf(file)) {
+        const line = chain.take(found, file === path)
+        if (found.finished) counts[file]++
+        if (line) for (const mark of marks) mark.meet(line)
+      }
+    } catch (error) {
+      chain.problems.push(`${file} cannot be read: ${messageOf(error)}.`)
+    }
+  }
+  const { first, last, notes } = chain
+  const problems = [...chain.problems, ...marks.flatMap((mark) => mark.problem(last))]
+  const earlier = first && first.seq > 1 ? [`It begins with line seq ${first.seq}: ${earlierOf(first)}.`] : []
+  const packed = unread.map((file) => `${file} is packed in a way that is not read here; unpack it for that.`)
+  return {
+    valid: problems.length === 0,
+    lines: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    files: counts,
+    ...(last && { last: { seq: last.seq, hash: last.hash, time: String(last.members.time) } }),
+    problems: shortened(problems),
+    notes: [...earlier, ...notes, ...packed],
+  }
+}
+
+const earlierOf = ({ seq }: AuditLine): string =>
+  seq === 2 ? 'the one before it is in no file here' : `the ${seq - 1} before it are in no file here`
+
+const shortened = (problems: readonly string[]): readonly string[] =>
+  problems.length <= MOST_PROBLEMS
+    ? problems
+    : [...problems.slice(0, MOST_PROBLEMS), `… and ${problems.length - MOST_PROBLEMS} more.`]
+
+/** Goes through the lines in the order of the files and says which do not fit. */
+class Chain {
+  first: AuditLine | undefined
+  last: AuditLine | undefined
+  readonly problems: string[] = []
+  readonly notes: string[] = []
+  #before: Place | undefined
+  /** What stood before cannot be relied on, and was told. */
+  #broken = false
+  /** Lines with a seq that another one had before: one of the two was inserted. */
+  #rivals = new Map<string, number>()
+
+  take({ path, number, line, finished }: FoundLine, isCurrent: boolean): AuditLine | undefined {
+    const at = `${path} line ${number}`
+    if (!finished && isCurrent) {
+      this.notes.push(`${at} is not finished; who writes the next one will mend that.`)
+      return undefined
+    }
+    if (!line) return this.#wrong(`${at} is no line of an audit log.`)
+    const place = `${at} (seq ${line.seq})`
+    const before = this.#before
+    if (!line.whole) {
+      this.#before = { seq: before ? before.seq + 1 : line.seq, hash: line.hash }
+      this.problems.push(`${place} was changed: its hash is not that of its text.`)
+      this.#broken = false
+      return undefined
+    }
+    if (before && line.seq <= before.seq) {
+      this.#rivals.set(line.hash, line.seq)
+      this.problems.push(
+        `${place} is out of place: it stands behind line seq ${before.seq}. It was moved, or one of the two was inserted.`,
+      )
+      return undefined
+    }
+    if (before) this.#follows(place, line, before)
+    this.#broken = false
+    this.#before = line
+    this.first ??= line
+    this.last = line
+    return line
+  }
+
+  #follows(place: string, line: AuditLine, before: Place): void {
+    const missing = line.seq - before.seq - 1
+    if (missing > 0 && !(this.#broken && missing === 1)) {
+      const which =
+        missing === 1 ? `line seq ${line.seq - 1} is` : `lines seq ${before.seq + 1} to ${line.seq - 1} are`
+      this.problems.push(`Before ${place}, ${which} missing.`)
+    }
+    if (missing > 0 || line.prev === before.hash || this.#rivals.get(line.prev) === before.seq) return
+    this.problems.push(
+      `${place} does not follow from line seq ${before.seq}: one of the two was replaced, or a new log was begun.`,
+    )
+  }
+
+  #wrong(problem: string): undefined {
+    this.problems.push(problem)
+    this.#broken = true
+  }
+}
+
+/** A line that must be there. */
+class Mark {
+  readonly #seq: number | undefined
+  readonly #hash: string | undefined
+  readonly #known: string
+  #met: AuditLine | undefined
+
+  constructor({ since, hash }: Anchor, known: string) {
+    this.#seq = since
+    this.#hash = hash
+    this.#known = known
+  }
+
+  meet(line: AuditLine): void {
+    if (this.#seq === undefined ? line.hash === this.#hash : line.seq === this.#seq) this.#met = line
+  }
+
+  problem(last: AuditLine | undefined): string[] {
+    const what = this.#seq === undefined ? `The line with the hash ${this.#hash}` : `Line seq ${this.#seq}`
+    if (!this.#met) {
+      const end = last ? `the log ends with line seq ${last.seq}` : 'the log is empty'
+      return [`${what}, ${this.#known}, is missing: ${end}.`]
+    }
+    if (this.#hash === undefined || this.#met.hash === this.#hash) return []
+    return [`${what} is not the one ${this.#known}: its hash is ${this.#met.hash}, not ${this.#hash}.`]
+  }
+}
+
+function markOf(noted: ChainEnd | Anchor | undefined): Mark[] {
+  if (!noted) return []
+  if ('size' in noted) return [new Mark({ since: noted.seq, hash: noted.hash }, 'which was the last one')]
+  return noted.since === undefined && noted.hash === undefined ? [] : [new Mark(noted, 'that was noted')]
+}

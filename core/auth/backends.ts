@@ -1,0 +1,137 @@
+import type { AuthBackend, Authenticated, Credentials } from '../author/auth.ts'
+import type { Log } from '../author/context.ts'
+import { messageOf } from '../base/errors.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { openLoader } from '../loader/index.ts'
+import { isRecord } from '../wire/bytes.ts'
+import { isSetting } from './members.ts'
+
+/** A backend may take so long. Milliseconds. Clients wait 30 s. */
+const DEADLINE_MS = 20_000
+/** So many are asked at once, by one worker; more would only wait. */
+const MOST_AT_ONCE = 32
+const LONGEST_TEXT = 65_536
+
+/** Who it is; or why that is not known (`refused`), or cannot be found out now (`unknowable`): sentences for the log. */
+export type Outcome =
+  | { readonly known: Authenticated }
+  | { readonly refused: string }
+  | { readonly unknowable: string }
+
+export interface BackendSettings {
+  readonly deadlineMs?: number
+}
+
+/** The backends that `external_auth` names, each loaded when it is asked first. */
+export class Backends {
+  readonly #config: MasterConfig
+  readonly #log: Log
+  readonly #deadlineMs: number
+  readonly #loader: ReturnType<typeof openLoader>
+  readonly #used = new Set<AuthBackend>()
+  #asked = 0
+
+  constructor(config: MasterConfig, log: Log, { deadlineMs = DEADLINE_MS }: BackendSettings = {}) {
+    this.#config = config
+    this.#log = log
+    this.#deadlineMs = deadlineMs
+    this.#loader = openLoader('auth', { config, log })
+  }
+
+  /** Never rejects. */
+  async authenticate(name: string, given: Credentials): Promise<Outcome> {
+    if (!Object.hasOwn(this.#config.external_auth, name))
+      return { refused: `external_auth does not name the backend '${name.slice(0, 100)}'` }
+    if (this.#asked >= MOST_AT_ONCE)
+      return { unknowable: `${MOST_AT_ONCE} others are being asked for at the same time` }
+    this.#asked++
+    try {
+      return await this.#ask(name, given)
+    } catch (error) {
+      return { unknowable: `the backend ${name} failed: ${messageOf(error)}` }
+    } finally {
+      this.#asked--
+    }
+  }
+
+  /** Which members of a request a backend looks at. None for one that is not there. */
+  async credentialsOf(name: string): Promise<readonly string[]> {
+    if (!Object.hasOwn(this.#config.external_auth, name)) return []
+    return this.#loaded(name).then(namesOf, () => [])
+  }
+
+  /** Sentences about backends that will not work. */
+  async check(): Promise<string[]> {
+    const checks = Object.keys(this.#config.external_auth).map(async (name) => {
+      try {
+        const backend = await this.#loaded(name)
+        const wrong = await backend.check?.(this.#factsFor(name))
+        return (wrong ?? []).map((sentence) => `external_auth.${name}: ${sentence}`)
+      } catch (error) {
+        return [`external_auth.${name} lets nobody in: ${messageOf(error)}`]
+      }
+    })
+    return (await Promise.all(checks)).flat()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#used].map((backend) => backend.close?.()))
+  }
+
+  async #ask(name: string, given: Credentials): Promise<Outcome> {
+    if (!isText(given.username) || !isText(given.password))
+      return { refused: 'the name or the password is no text' }
+    const backend = await this.#loaded(name)
+    const signal = AbortSignal.timeout(this.#deadlineMs)
+    const late = new Promise<never>((_, reject) => {
+      const reason = new Error(`it did not answer within ${this.#deadlineMs / 1000} s`)
+      signal.addEventListener('abort', () => reject(reason), { once: true })
+    })
+    const credentials = meantFor(backend, given)
+    const answer: unknown = await Promise.race([
+      backend.authenticate(credentials, { ...this.#factsFor(name), signal }),
+      late,
+    ])
+    return read(answer) ?? { unknowable: `the backend ${name} gave an answer that is none` }
+  }
+
+  async #loaded(name: string): Promise<AuthBackend> {
+    const backend = await this.#loader.plugin<AuthBackend>(name)
+    this.#used.add(backend)
+    return backend
+  }
+
+  #factsFor(name: string) {
+    const entries = this.#config.external_auth[name]
+    const settings = Object.entries(isRecord(entries) ? entries : {}).filter(([key]) => isSetting(key))
+    return {
+      opts: this.#config,
+      settings: Object.fromEntries(settings.map(([key, value]) => [key.slice(1), value])),
+      log: this.#log,
+    }
+  }
+}
+
+/** Who signs in chooses none of the settings of a backend: it is given what it asks for and nothing else. */
+function meantFor(backend: AuthBackend, given: Credentials): Credentials {
+  const meant = namesOf(backend).map(
+    (name) => [name, Object.hasOwn(given, name) ? given[name] : undefined] as const,
+  )
+  return Object.fromEntries(meant.filter(([, value]) => value !== undefined && !isTooLong(value)))
+}
+
+const namesOf = ({ credentials = [] }: AuthBackend): string[] => ['username', 'password', ...credentials]
+
+const isText = (value: unknown): boolean => value === undefined || typeof value === 'string'
+
+const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > LONGEST_TEXT
+
+function read(answer: unknown): Outcome | undefined {
+  if (!isRecord(answer)) return undefined
+  if (typeof answer.refused === 'string') return { refused: answer.refused }
+  const { name, groups = [], permissions } = answer
+  if (typeof name !== 'string' || name === '' || name.length > 256) return undefined
+  if (!Array.isArray(groups) || !groups.every((group) => typeof group === 'string')) return undefined
+  if (permissions !== undefined && !Array.isArray(permissions)) return undefined
+  return { known: { name, groups, ...(permissions && { permissions }) } }
+}

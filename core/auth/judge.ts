@@ -1,0 +1,124 @@
+import { shortList } from '../base/short-list.ts'
+import { Typed } from '../loader/index.ts'
+import { argumentText } from './argument-text.ts'
+import type { Call, Verdict } from './contract.ts'
+import type { Condition, FunctionRule, MasterRule, MinionRule, Pattern, Rule } from './rule.ts'
+
+export interface Judging {
+  /** Who asks, and where their rules stand, for sentences: `fred`, `external_auth.pam`. */
+  readonly name: string
+  readonly source: string
+  readonly rules: readonly Rule[]
+  /** Whether a compound target means all of these minions, as far as the master knows for sure. */
+  covers(target: string, minions: readonly string[]): boolean
+}
+
+/** Whether one rule allows all of a call: its function, its arguments, and every minion it is for. */
+export function judge(call: Call, judging: Judging): Verdict {
+  return call.kind === 'publish' ? judgePublish(call, judging) : judgeRun(call, judging)
+}
+
+function judgePublish(call: Call, judging: Judging): Verdict {
+  const minions = call.minions ?? []
+  const near: Near[] = []
+  for (const rule of judging.rules.filter((each) => each.on === 'minions')) {
+    const found = matching(rule.functions, call.fun, call)
+    if (!found) continue
+    const covered = rule.target === undefined || (minions.length > 0 && judging.covers(rule.target, minions))
+    const isLimited = rule.target !== undefined && rule.target !== '*'
+    if (found.fits && covered)
+      return { allowed: true, rule: found.rule.place, ...(isLimited && { limited: true }) }
+    near.push({ ...found, rule: found.rule, covered })
+  }
+  return refused(call, judging, near)
+}
+
+function judgeRun(call: Call, judging: Judging): Verdict {
+  const [module, own, ...more] = call.fun.split('.')
+  if (!module || !own || more.length > 0)
+    return { allowed: false, reason: `'${call.fun}' is not the name of a function: that is module.function.` }
+  const near: Near[] = []
+  for (const rule of judging.rules.filter((each) => each.on === 'master')) {
+    const name = nameFor(rule, call.kind, { module, own, fun: call.fun })
+    if (name === undefined) continue
+    if (!rule.functions) return { allowed: true, rule: rule.place }
+    const found = matching(rule.functions, name, call)
+    if (found?.fits) return { allowed: true, rule: found.rule.place }
+    if (found) near.push({ ...found, covered: true })
+  }
+  return refused(call, judging, near)
+}
+
+/** What the functions of a rule are compared with; undefined if the rule is about others. */
+function nameFor(
+  { name }: MasterRule,
+  kind: Call['kind'],
+  { module, own, fun }: { readonly module: string; readonly own: string; readonly fun: string },
+): string | undefined {
+  if (name === kind) return fun
+  return name === module ? own : undefined
+}
+
+interface Match {
+  readonly rule: FunctionRule
+  /** Its arguments are allowed, too. */
+  readonly fits: boolean
+}
+
+interface Near extends Match {
+  readonly covered: boolean
+}
+
+/** The first that allows the call, else the first that names the function. */
+function matching(
+  functions: MinionRule['functions'],
+  name: string,
+  call: Pick<Call, 'args' | 'kwargs'>,
+): Match | undefined {
+  const named = functions.filter(({ fun }) => fun.matches(name))
+  const fitting = named.find(({ conditions }) => conditions?.some((one) => meets(call, one)) ?? true)
+  const rule = fitting ?? named[0]
+  return rule && { rule, fits: fitting !== undefined }
+}
+
+function meets({ args, kwargs }: Pick<Call, 'args' | 'kwargs'>, condition: Condition): boolean {
+  return (
+    condition.args.every((pattern, index) => index < args.length && allows(pattern, args[index])) &&
+    [...condition.kwargs].every(
+      ([name, pattern]) => Object.hasOwn(kwargs, name) && allows(pattern, kwargs[name]),
+    )
+  )
+}
+
+/** A value that travels with the word it was typed as may be taken for either. */
+function allows(pattern: Pattern | undefined, value: unknown): boolean {
+  if (!pattern) return true
+  const readings = value instanceof Typed ? [value.value, value.text] : [value]
+  return readings.every((reading) => pattern.matches(argumentText(reading)))
+}
+
+function refused(call: Call, { name, source, rules }: Judging, near: readonly Near[]): Verdict {
+  const what = {
+    publish: call.fun,
+    runner: `the runner ${call.fun}`,
+    wheel: `the wheel function ${call.fun}`,
+  }[call.kind]
+  const says = (reason: string, rule?: FunctionRule): Verdict => ({
+    allowed: false,
+    reason: `${name} may not run ${what}: ${reason}`,
+    ...(rule && { rule: rule.place }),
+  })
+  if (rules.length === 0) return says(`${source} allows ${name} nothing.`)
+  const wrongArguments = near.find(({ covered }) => covered)
+  if (wrongArguments) return says(`${wrongArguments.rule.place} takes other arguments.`, wrongArguments.rule)
+  const [elsewhere] = near
+  if (!elsewhere) return says(`no rule of ${source} allows it.`)
+  const minions = call.minions ?? []
+  const where =
+    minions.length === 0
+      ? 'is for certain minions, and the target means none that is known.'
+      : `is not for all of ${shortList(minions, SHOWN)}.`
+  return says(`${elsewhere.rule.place} ${where}`, elsewhere.rule)
+}
+
+const SHOWN = 3

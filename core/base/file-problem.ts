@@ -1,0 +1,19 @@
+import { messageOf } from './errors.ts'
+
+/** What the system says of a file, for people. */
+const WORDS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota of this user is used up',
+  EACCES: 'this user may not do that',
+  EPERM: 'this user may not do that',
+  EROFS: 'the file system is read-only',
+  EIO: 'the disk cannot be read or written',
+}
+
+/** Why a file could not be read or written, with its path where the system names it; no full stop. */
+export function fileProblem(error: unknown): string {
+  const { code = '', path } = error as NodeJS.ErrnoException
+  const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined
+  if (words === undefined) return messageOf(error)
+  return path === undefined ? words : `${words} (${path})`
+}

@@ -1,0 +1,131 @@
+import { connect } from 'node:net'
+import { deferred } from '../base/deferred.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { encodeNetwork } from '../codec/index.ts'
+import type { SymmetricKey } from '../crypto/index.ts'
+import {
+  directionsOf,
+  FrameCutter,
+  HANDSHAKE_MS,
+  HEARTBEAT_MS,
+  kinds,
+  MAX_FRAME,
+  type Message,
+  newStreamNonce,
+  packProof,
+  readGreeting,
+  SILENCE_MS,
+} from './event-stream.ts'
+
+export interface StreamConnectionSettings {
+  readonly host: string
+  readonly port: number
+  readonly id: string
+  readonly session: SymmetricKey
+  onEvent(body: Uint8Array): void
+  /** Once, when it is over. */
+  onEnd(why: string): void
+}
+
+/** One connection to the event stream of a master. */
+export interface StreamConnection {
+  /** Events of these tags and no others; resolves when they come, rejects if the connection ends before. */
+  want(texts: readonly string[]): Promise<void>
+  close(): void
+}
+
+/**
+ * Resolves when both sides have proved that they hold the session key.
+ * @throws SaltError MASTER_UNREACHABLE; AUTHENTICATION_FAILED if the master closes it: the key is not accepted, or old
+ */
+export function connectStream(settings: StreamConnectionSettings): Promise<StreamConnection> {
+  const { host, port, id, session } = settings
+  const opened = deferred<StreamConnection>()
+  const socket = connect({ host, port })
+  const cutter = new FrameCutter()
+  const granted: ReturnType<typeof deferred<void>>[] = []
+  let directions: ReturnType<typeof directionsOf> | undefined
+  let isOpen = false
+  let why = 'the master closed it'
+  let heard = performance.now()
+
+  const connection: StreamConnection = {
+    want(texts) {
+      const answer = deferred<void>()
+      granted.push(answer)
+      send(kinds.want, encodeNetwork(texts))
+      return answer.promise
+    },
+    close: () => void socket.destroy(),
+  }
+  const send = (kind: number, payload?: Uint8Array) => {
+    if (directions && socket.writable) socket.write(directions.toServer.seal(kind, payload))
+  }
+  const timers = [
+    setTimeout(() => end('it did not answer in time'), HANDSHAKE_MS),
+    setInterval(() => {
+      if (performance.now() - heard > SILENCE_MS) end('it is silent')
+      else send(kinds.heartbeat)
+    }, HEARTBEAT_MS),
+  ]
+  function end(reason: string): void {
+    why = reason
+    socket.destroy()
+  }
+
+  socket.setNoDelay(true)
+  socket.on('data', (chunk) => {
+    try {
+      for (const payload of cutter.push(chunk, () => MAX_FRAME)) {
+        if (directions) take(directions.toClient.open(payload))
+        else answer(readGreeting(payload))
+      }
+    } catch (error) {
+      end(messageOf(error))
+    }
+  })
+  socket.on('error', (error) => end(messageOf(error)))
+  socket.on('close', () => {
+    for (const timer of timers) clearTimeout(timer)
+    const error = isOpen || !directions ? gone(host, port, why) : refused(host, port, why)
+    opened.reject(error)
+    for (const { reject } of granted) reject(error)
+    if (isOpen) settings.onEnd(why)
+  })
+
+  function answer(nonce: Buffer): void {
+    const own = newStreamNonce()
+    directions = directionsOf(session, nonce, own)
+    socket.write(packProof(id, session, nonce, own))
+  }
+
+  function take({ kind, payload }: Message): void {
+    heard = performance.now()
+    if (!isOpen) {
+      isOpen = true
+      clearTimeout(timers[0])
+      send(kinds.heartbeat)
+      opened.resolve(connection)
+    }
+    if (kind === kinds.event) settings.onEvent(payload)
+    else if (kind === kinds.granted) granted.shift()?.resolve()
+  }
+
+  return opened.promise
+}
+
+const gone = (host: string, port: number, why: string) =>
+  new SaltError('MASTER_UNREACHABLE', `The event stream at ${host}:${port} is not there: ${why}.`, {
+    host,
+    port,
+  })
+
+const refused = (host: string, port: number, why: string) =>
+  new SaltError(
+    'AUTHENTICATION_FAILED',
+    `The event stream at ${host}:${port} does not take this host: ${why}.`,
+    {
+      host,
+      port,
+    },
+  )

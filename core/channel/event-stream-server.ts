@@ -1,0 +1,211 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Log } from '../author/context.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { decode } from '../codec/index.ts'
+import type { PublicKey, SymmetricKey } from '../crypto/index.ts'
+import {
+  directionsOf,
+  FrameCutter,
+  HANDSHAKE_MS,
+  HEARTBEAT_MS,
+  kinds,
+  MAX_OPEN_FRAME,
+  type Message,
+  newStreamNonce,
+  packGreeting,
+  readClaim,
+  readProof,
+  type SealedDirection,
+  SILENCE_MS,
+} from './event-stream.ts'
+
+export interface EventStreamSettings {
+  readonly host: string
+  readonly port: number
+  /** What somebody of this id proves who they are with; undefined for who may not read events. */
+  session(
+    id: string,
+  ): Promise<{ readonly key: SymmetricKey; readonly owner: PublicKey; readonly used: boolean } | undefined>
+  /** Whether that key is still accepted; asked every second. */
+  mayStay(id: string, owner: PublicKey): boolean
+  readonly log: Log
+  /** How many bytes a reader may be behind before it is cut off. */
+  readonly maxBacklog?: number
+}
+
+const MAX_BACKLOG = 64 * 1024 * 1024
+/** Connections of strangers at once, together and from one address; and of those who have proved who they are. */
+const STRANGERS = 64
+const STRANGERS_OF_ONE = 8
+const READERS = 256
+const MAX_TEXTS = 10_000
+const CHECK_MS = 1_000
+
+interface Reader {
+  readonly id: string
+  readonly owner: PublicKey
+  readonly socket: Socket
+  readonly toClient: SealedDirection
+  /** What tags begin with that it wants. */
+  wanted: readonly string[]
+  /** Milliseconds, as of `performance.now`. */
+  heard: number
+  told: number
+}
+
+/** Events of the master's bus over TCP, for clients of the API on other hosts (README, "The event stream"). */
+export class EventStreamServer {
+  readonly #settings: EventStreamSettings
+  readonly #server: Server
+  readonly #strangers = new Map<Socket, string>()
+  readonly #readers = new Set<Reader>()
+  #checking: NodeJS.Timeout | undefined
+
+  private constructor(settings: EventStreamSettings) {
+    this.#settings = settings
+    this.#server = createServer((socket) => this.#welcome(socket))
+  }
+
+  /** @throws SaltError ADDRESS_IN_USE, CONFIG_INVALID */
+  static async open(settings: EventStreamSettings): Promise<EventStreamServer> {
+    const stream = new EventStreamServer(settings)
+    const { host, port } = settings
+    await new Promise<void>((resolve, reject) => {
+      stream.#server.once('error', (error) => reject(cannotListen(settings, error)))
+      stream.#server.listen({ host: host === '*' ? '::' : host, port }, resolve)
+    })
+    stream.#checking = setInterval(() => stream.#check(), CHECK_MS)
+    return stream
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    return typeof address === 'object' && address ? address.port : this.#settings.port
+  }
+
+  get readers(): number {
+    return this.#readers.size
+  }
+
+  /** Give an event to all who want it. `body` as on the bus. */
+  publish(tag: string, body: Uint8Array): void {
+    for (const reader of this.#readers) {
+      if (!reader.wanted.some((text) => tag.startsWith(text))) continue
+      this.#send(reader, kinds.event, body)
+      if (reader.socket.writableLength > (this.#settings.maxBacklog ?? MAX_BACKLOG))
+        this.#cut(reader, 'it does not keep up with the events')
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#checking)
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    for (const socket of this.#strangers.keys()) socket.destroy()
+    for (const { socket } of this.#readers) socket.destroy()
+    await closed
+  }
+
+  #welcome(socket: Socket): void {
+    const address = socket.remoteAddress ?? ''
+    const others = [...this.#strangers.values()]
+    const tooMany = others.length >= STRANGERS || this.#readers.size >= READERS
+    socket.on('error', () => socket.destroy())
+    if (tooMany || others.filter((one) => one === address).length >= STRANGERS_OF_ONE) {
+      socket.destroy()
+      return
+    }
+    this.#strangers.set(socket, address)
+    const deadline = setTimeout(() => socket.destroy(), HANDSHAKE_MS)
+    let reader: Reader | undefined
+    let open: ((payload: Buffer) => void) | undefined
+    let asked = false
+    socket.on('close', () => {
+      clearTimeout(deadline)
+      this.#strangers.delete(socket)
+      if (reader) this.#readers.delete(reader)
+    })
+    const nonce = newStreamNonce()
+    const cutter = new FrameCutter()
+    const prove = async (payload: Buffer) => {
+      const claim = readClaim(payload)
+      const session = claim && (await this.#settings.session(claim.id))
+      const own = session && readProof(claim.proof, session.key, nonce)
+      if (!own || socket.destroyed) throw new SaltError('AUTHENTICATION_FAILED', 'the proof is not right')
+      const { toClient, toServer } = directionsOf(session.key, nonce, own)
+      const now = performance.now()
+      const { id } = claim
+      const joined: Reader = { id, owner: session.owner, socket, toClient, wanted: [], heard: now, told: now }
+      open = (frame) => {
+        clearTimeout(deadline)
+        this.#strangers.delete(socket)
+        this.#take(joined, toServer.open(frame))
+      }
+      reader = joined
+      this.#readers.add(joined)
+      this.#settings.log.info(`${id} at ${address} reads events`)
+      this.#send(joined, kinds.heartbeat)
+    }
+    socket.on('data', (chunk) => {
+      try {
+        for (const payload of cutter.push(chunk, () => MAX_OPEN_FRAME * (open ? 1024 : 1))) {
+          if (open) open(payload)
+          else if (asked) throw new SaltError('AUTHENTICATION_FAILED', 'it speaks before it is answered')
+          else {
+            asked = true
+            prove(payload).catch((error: unknown) => this.#refuse(socket, address, error))
+          }
+        }
+      } catch (error) {
+        this.#refuse(socket, reader?.id ?? address, error)
+      }
+    })
+    socket.setNoDelay(true)
+    socket.write(packGreeting(nonce))
+  }
+
+  #refuse(socket: Socket, who: string, error: unknown): void {
+    this.#settings.log.debug(`Closed a connection to the event stream (${who}): ${messageOf(error)}`)
+    socket.destroy()
+  }
+
+  #take(reader: Reader, { kind, payload }: Message): void {
+    reader.heard = performance.now()
+    if (kind !== kinds.want) return
+    const wanted = decode(payload)
+    if (!Array.isArray(wanted) || wanted.length > MAX_TEXTS || !wanted.every(isText))
+      throw new SaltError('DECODE_FAILED', 'what it wants is no list of texts')
+    reader.wanted = wanted
+    this.#send(reader, kinds.granted)
+  }
+
+  #send(reader: Reader, kind: number, payload?: Uint8Array): void {
+    reader.told = performance.now()
+    reader.socket.write(reader.toClient.seal(kind, payload))
+  }
+
+  #check(): void {
+    const now = performance.now()
+    for (const reader of this.#readers) {
+      if (!this.#settings.mayStay(reader.id, reader.owner)) this.#cut(reader, 'its key is no longer accepted')
+      else if (now - reader.heard > SILENCE_MS) this.#cut(reader, 'it is silent')
+      else if (now - reader.told > HEARTBEAT_MS) this.#send(reader, kinds.heartbeat)
+    }
+  }
+
+  #cut(reader: Reader, reason: string): void {
+    this.#settings.log.warn(`Cut off ${reader.id}, which read events over TCP: ${reason}.`)
+    this.#readers.delete(reader)
+    reader.socket.destroy()
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+function cannotListen({ host, port }: EventStreamSettings, error: NodeJS.ErrnoException): SaltError {
+  const code = error.code === 'EADDRINUSE' ? 'ADDRESS_IN_USE' : 'CONFIG_INVALID'
+  return new SaltError(
+    code,
+    `The event stream cannot listen on port ${port} of ${host} (event_stream_port): ${messageOf(error)}.`,
+    { host, port },
+  )
+}

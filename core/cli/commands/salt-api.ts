@@ -1,0 +1,26 @@
+import { Command } from '@oclif/core/command'
+import { loadMasterConfig } from '../../config/index.ts'
+import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
+
+export default class SaltApi extends Command {
+  static override id = 'salt-api'
+  static override description = 'Serve the fleet over HTTP.'
+  static override usage = 'salt-api [options]'
+  static override examples = ['salt-api -c .salt -l info', 'salt-api -d']
+  static readonly essential = essentialDaemonFlags
+  static override flags = daemonFlags
+
+  override async run(): Promise<number> {
+    const { flags } = await this.parse(SaltApi)
+    const loaded = loadMasterConfig({
+      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
+      overrides: daemonOverrides(flags),
+    })
+    const { api_logfile: log_file, api_pidfile: pidfile } = loaded.config
+    const config = withFiles({ ...loaded.config, log_file, pidfile }, flags)
+    return runDaemon('salt-api', config, flags, loaded.warnings, async (log) => {
+      const { runApi } = await import('../../api/main.ts')
+      return runApi(config, { log })
+    })
+  }
+}

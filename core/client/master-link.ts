@@ -1,0 +1,50 @@
+import { currentUser } from '../base/current-user.ts'
+import { SaltError } from '../base/errors.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { EventBus, masterEventSockets } from '../events/index.ts'
+import { inTurns } from './asking.ts'
+import { type MasterRecords, recordsHere } from './master-records.ts'
+import { askMaster, connectMaster, unreachable } from './master-requests.ts'
+
+/** The events of a master, as whoever is linked to it hears and fires them. */
+export type MasterEvents = Pick<EventBus, 'subscribe' | 'fire'>
+
+/** How a client reaches its master: several clients may share one. */
+export interface MasterLink {
+  readonly events: MasterEvents
+  readonly records: MasterRecords
+  /** Send one clear command (wire protocol §8). Rejects with MASTER_UNREACHABLE if there is no answer in time. */
+  ask(load: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<unknown>
+  close(): Promise<void>
+}
+
+/**
+ * By the sockets of the master's host.
+ * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS for users who may not listen to its events
+ */
+export async function linkHere(config: MasterConfig): Promise<MasterLink> {
+  const events = await EventBus.connect(masterEventSockets(config)).catch((error: unknown) => {
+    throw SaltError.is(error) && error.code === 'PERMISSIONS' ? forbidden(config) : unreachable(config, error)
+  })
+  const requests = connectMaster(config)
+  return {
+    events,
+    records: recordsHere(config),
+    ask: inTurns((load, timeoutMs) => askMaster(requests, config, load, timeoutMs)),
+    async close() {
+      await requests.close()
+      await events.close()
+    },
+  }
+}
+
+function forbidden({ publisher_acl, conf_file, sock_dir }: MasterConfig): SaltError {
+  const user = currentUser()
+  const advice = Object.hasOwn(publisher_acl, user)
+    ? `publisher_acl names '${user}': make a group of all users that it names, and restart salt-master`
+    : `Use sudo, or add '${user}' to publisher_acl in ${conf_file}`
+  return new SaltError(
+    'PERMISSIONS',
+    `User '${user}' may not read the events of this master (in ${sock_dir}). No command was sent. ${advice}.`,
+  )
+}

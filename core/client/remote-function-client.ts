@@ -1,0 +1,212 @@
+import { SaltError } from '../base/errors.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { type Event, tags } from '../events/index.ts'
+import type { FunctionRun } from '../jobs/background.ts'
+import { isRecord } from '../wire/bytes.ts'
+import { startAndHear } from './early-events.ts'
+import { type ExternalAuth, whyUnknown } from './external-auth.ts'
+import type { FunctionCaller, RunOptions } from './function-client.ts'
+import { linkHere, type MasterLink } from './master-link.ts'
+import { askMaster, connectMaster } from './master-requests.ts'
+import { ended, type RunnerResult } from './run-result.ts'
+
+type Load = Readonly<Record<string, unknown>>
+
+/** How a function ended: the tag and the data of an event. */
+export interface FunctionEnd {
+  readonly jid: string
+  readonly tag: string
+  readonly data: Load | undefined
+}
+
+/** A runner is answered when it has begun, a wheel function when it is over. Milliseconds. */
+const TIMEOUT_MS = { runner: 30_000, wheel: 60_000 } as const
+
+/** Has the master run runners and wheel functions, as whom its `external_auth` takes this for (wire protocol §8.2). */
+export class RemoteFunctionClient implements FunctionCaller {
+  readonly #kind: FunctionRun['kind']
+  readonly #config: MasterConfig
+  readonly #auth: ExternalAuth
+  readonly #link: MasterLink | undefined
+  readonly #requests: Pick<MasterLink, 'ask' | 'close'>
+
+  /** Over a link, which stays its owner's to close; without one by the sockets of the master's host. */
+  constructor(kind: FunctionRun['kind'], config: MasterConfig, auth: ExternalAuth, link?: MasterLink) {
+    this.#kind = kind
+    this.#config = config
+    this.#auth = auth
+    this.#link = link
+    this.#requests = link ?? requestsHere(config)
+  }
+
+  /** @throws SaltError AUTHENTICATION_FAILED, MASTER_UNREACHABLE, and PERMISSIONS for who may not read its events */
+  async run(
+    fun: string,
+    args: readonly unknown[],
+    kwargs: Load,
+    options: RunOptions = {},
+  ): Promise<RunnerResult> {
+    refuseJid(options.jid)
+    if (this.#kind === 'runner') return this.#follow(fun, args, kwargs, options)
+    const { jid, data } = await this.#answer(fun, args, kwargs)
+    return resultOf(jid, data)
+  }
+
+  /**
+   * The same, with the event of its end as it is. `data` is not there if the signal was aborted before: the function
+   * goes on.
+   */
+  async end(
+    fun: string,
+    args: readonly unknown[],
+    kwargs: Load,
+    options: Pick<RunOptions, 'signal' | 'onProgress'> = {},
+  ): Promise<FunctionEnd> {
+    return this.#kind === 'runner' ? this.#hear(fun, args, kwargs, options) : this.#answer(fun, args, kwargs)
+  }
+
+  async start(
+    fun: string,
+    args: readonly unknown[],
+    kwargs: Load,
+    { jid: wanted }: Pick<RunOptions, 'jid'> = {},
+  ): Promise<{ jid: string; tag: string }> {
+    refuseJid(wanted)
+    if (this.#kind === 'wheel')
+      throw new SaltError(
+        'INVOCATION',
+        'The master answers when a wheel function is over; leave out --async.',
+      )
+    return this.#begin(fun, args, kwargs)
+  }
+
+  async close(): Promise<void> {
+    if (!this.#link) await this.#requests.close()
+  }
+
+  async #follow(
+    fun: string,
+    args: readonly unknown[],
+    kwargs: Load,
+    options: RunOptions,
+  ): Promise<RunnerResult> {
+    const { jid, data } = await this.#hear(fun, args, kwargs, options)
+    if (data) return resultOf(jid, data)
+    options.onProgress?.({ message: `It goes on in the master. ${lookUp(jid)}` })
+    return { jid, return: null, success: false, retcode: 1 }
+  }
+
+  /** Its end and what it tells meanwhile are events; listening begins before it does. */
+  async #hear(
+    fun: string,
+    args: readonly unknown[],
+    kwargs: Load,
+    { signal, onProgress }: Pick<RunOptions, 'signal' | 'onProgress'>,
+  ): Promise<FunctionEnd> {
+    const link = this.#link ?? (await linkHere(this.#config).catch(deaf))
+    const missed = new AbortController()
+    const until = signal ? AbortSignal.any([signal, missed.signal]) : missed.signal
+    const onGap = () => missed.abort()
+    const subscription = link.events.subscribe([], until, { onGap })
+    try {
+      const listener = { bus: link.events, family: tags.runs, subscription, onGap }
+      const { jid } = await startAndHear(listener, () => this.#begin(fun, args, kwargs))
+      const data = await endOf(jid, subscription, onProgress)
+      if (!data && missed.signal.aborted) throw lost(fun, jid)
+      return { jid, tag: tags.runReturn(jid), data }
+    } finally {
+      subscription.close()
+      if (!this.#link) await link.close()
+    }
+  }
+
+  async #answer(
+    fun: string,
+    args: readonly unknown[],
+    kwargs: Load,
+  ): Promise<FunctionEnd & { readonly data: Load }> {
+    const { tag, data } = await this.#ask(fun, { arg: args, kwarg: kwargs })
+    if (!isRecord(data)) throw strange(data)
+    return { jid: String(data.jid), tag: String(tag), data }
+  }
+
+  async #begin(fun: string, args: readonly unknown[], kwargs: Load): Promise<{ jid: string; tag: string }> {
+    const { jid, tag } = await this.#ask(fun, { kwarg: { arg: args, kwarg: kwargs } })
+    if (typeof jid === 'string' && typeof tag === 'string') return { jid, tag }
+    throw strange({ jid, tag })
+  }
+
+  async #ask(fun: string, load: Load): Promise<Load> {
+    const cmd = this.#kind
+    const request = { cmd, fun, ...load, ...this.#auth }
+    const reply = await this.#requests.ask(request, TIMEOUT_MS[cmd])
+    if (isRecord(reply) && isRecord(reply.error)) throw this.#refusal(fun, reply.error)
+    if (isRecord(reply)) return reply
+    throw strange(reply)
+  }
+
+  /** Salt says in the same words who somebody is not, and what they may not; a master of salt-ts says which, and why, or that it
+   *  cannot find out now. */
+  #refusal(fun: string, { name, message: said, denied, reason, rule }: Load): SaltError {
+    if (!/Authentication|Authorization/.test(String(name))) return new SaltError('INVOCATION', String(said))
+    if (typeof reason === 'string') {
+      const code = denied === true ? 'AUTHORIZATION_FAILED' : 'MASTER_UNREACHABLE'
+      const sentence = `The master does not run the ${this.#kind} function ${fun} for you. ${reason}`
+      return new SaltError(code, sentence, { name, said, reason, ...(typeof rule === 'string' && { rule }) })
+    }
+    return new SaltError(
+      'AUTHENTICATION_FAILED',
+      `The master does not run the ${this.#kind} function ${fun} for you: ${said} ${whyUnknown(this.#auth)} ` +
+        `Or its external_auth does not allow you this: what it takes is '@${this.#kind}'.`,
+      { name, said },
+    )
+  }
+}
+
+/** For those who may not listen to events. */
+function requestsHere(config: MasterConfig): Pick<MasterLink, 'ask' | 'close'> {
+  const requests = connectMaster(config)
+  return { ask: (load, ms) => askMaster(requests, config, load, ms), close: () => requests.close() }
+}
+
+/** What the event of the end tells; undefined if it was not waited for. */
+async function endOf(
+  jid: string,
+  events: AsyncIterable<Event>,
+  onProgress: RunOptions['onProgress'],
+): Promise<Load | undefined> {
+  for await (const { tag, data } of events) {
+    if (tag === tags.runReturn(jid)) return data
+    const { _stamp, ...progress } = data
+    if (tag === tags.runProgress(jid)) onProgress?.(progress)
+  }
+  return undefined
+}
+
+/** A function that failed has a code, also where the master has none for it. */
+function resultOf(jid: string, { return: value, success, retcode }: Load): RunnerResult {
+  const code = typeof retcode === 'number' ? retcode : 0
+  return { jid, ...ended(value, { retcode: success === false ? code || 1 : code }, undefined) }
+}
+
+function refuseJid(jid: string | undefined): void {
+  if (jid === undefined) return
+  throw new SaltError('INVOCATION', 'The master chooses the job id of what it runs; leave out --jid.')
+}
+
+function deaf(error: unknown): never {
+  if (!SaltError.is(error) || error.code !== 'PERMISSIONS') throw error
+  const advice = 'What a runner gives is an event; --async starts it without waiting for that.'
+  throw new SaltError(error.code, `${error.message} ${advice}`)
+}
+
+const lookUp = (jid: string): string => `Look up the result: salt-run jobs.lookup_jid ${jid}`
+
+const lost = (fun: string, jid: string): SaltError =>
+  new SaltError(
+    'MASTER_UNREACHABLE',
+    `The event bus was away, as when the master is restarted: the end of ${fun} may have been missed. ${lookUp(jid)}`,
+  )
+
+const strange = (reply: unknown): SaltError =>
+  new SaltError('DECODE_FAILED', `The master gave an answer that is none: ${JSON.stringify(reply)}`)

@@ -1,0 +1,91 @@
+/** One run of a runner or wheel function, as others see it: its file while it runs, its job, its events (wire protocol §12). */
+import type { Log } from '../author/context.ts'
+import { messageOf } from '../base/errors.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { tags } from '../events/index.ts'
+import type { FunctionRun } from '../jobs/background.ts'
+import type { JobCache } from '../jobs/job-cache.ts'
+import { noteRun, type RunFile } from '../jobs/running-runs.ts'
+import { type RunReturn, type RunStart, storeRun, storeStart } from '../jobs/stored-run.ts'
+
+const eventTags = {
+  runner: { started: tags.runNew, ended: tags.runReturn, progress: tags.runProgress },
+  wheel: { started: tags.wheelNew, ended: tags.wheelReturn, progress: tags.wheelProgress },
+} as const
+
+export interface RecordSettings {
+  readonly kind: FunctionRun['kind']
+  readonly jid: string
+  readonly fun: string
+  readonly user: string
+  readonly config: MasterConfig
+  readonly log: Log
+  /** It is a job of the job cache. */
+  readonly store: boolean
+  /** This process is there for it alone, and can be killed for it. */
+  readonly alone: 'foreground' | 'background' | undefined
+  /** Of a master in this process. */
+  readonly jobs: JobCache | undefined
+  /** False if there was nobody to take the event. */
+  fire(tag: string, data: object): Promise<boolean>
+}
+
+export class RunRecord {
+  readonly #settings: RecordSettings
+  readonly #file: RunFile | undefined
+
+  static async open(settings: RecordSettings): Promise<RunRecord> {
+    return new RunRecord(settings, settings.alone && (await fileOf(settings)))
+  }
+
+  private constructor(settings: RecordSettings, file: RunFile | undefined) {
+    this.#settings = settings
+    this.#file = file
+  }
+
+  async started(start: RunStart): Promise<void> {
+    const { kind, config, jobs, store } = this.#settings
+    await this.#file?.add({ fun_args: start.fun_args })
+    if (store) await this.#stored('The start', storeStart(config, start, jobs))
+    await this.#settings.fire(eventTags[kind].started(start.jid), start)
+  }
+
+  async progress(data: object): Promise<void> {
+    const { kind, jid } = this.#settings
+    await this.#settings.fire(eventTags[kind].progress(jid), data)
+  }
+
+  /** What could not be stored or told stays in the file, for the master. What was shown to who started it need not be. */
+  async ended(told: RunReturn): Promise<void> {
+    const { kind, config, jobs, store } = this.#settings
+    const kept = !store || (await this.#stored('The return', storeRun(config, told, jobs)))
+    const heard = await this.#settings.fire(eventTags[kind].ended(told.jid), told)
+    if (!store || (kept && heard)) await this.forget()
+    else await this.#file?.add({ ended: told })
+  }
+
+  async forget(): Promise<void> {
+    await this.#file?.forget()
+  }
+
+  async #stored(what: string, work: Promise<void>): Promise<boolean> {
+    const { fun, log } = this.#settings
+    return work.then(
+      () => true,
+      (error: unknown) => {
+        log.error(`${what} of ${fun} could not be stored: ${messageOf(error)}`)
+        return false
+      },
+    )
+  }
+}
+
+async function fileOf({ kind, jid, fun, user, config, log, store, alone }: RecordSettings) {
+  const run = { jid, fun: `${kind}.${fun}`, user, fun_args: [], store, detached: alone === 'background' }
+  try {
+    return await noteRun(config, run)
+  } catch (error) {
+    log.warn(`It cannot be written down that ${fun} runs, so runs.list does not show it: ${messageOf(error)}`)
+    return undefined
+  }
+}

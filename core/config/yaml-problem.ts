@@ -1,0 +1,85 @@
+import type { Document, Lexer, Pair, YAMLError } from 'yaml'
+
+type Yaml = Pick<typeof import('yaml'), 'isScalar' | 'visit' | 'Lexer'>
+
+/**
+ * What is wrong with a document that the parser refuses, for people who do not know its grammar:
+ * `line 3, column 12: this '[' is never closed`. Undefined if nothing is.
+ */
+export function yamlProblem(text: string, document: Document, yaml: Yaml): string | undefined {
+  const error = document.errors[0] ?? document.warnings[0]
+  if (!error) return undefined
+  // Whatever follows a bracket that is left open is taken for what it is not.
+  const open = unclosedBracket(text, new yaml.Lexer())
+  if (open !== undefined) return `${placeOf(text, open)}: this '${text[open]}' is never closed`
+  return `${placeOf(text, error.pos[0])}: ${reasonOf(text, error, document, yaml)}`
+}
+
+/** What the lexer gives where a bracket had to be closed. */
+const FLOW_END = '\x18'
+const OPENING = ['[', '{']
+const CLOSING = [']', '}']
+
+function unclosedBracket(text: string, lexer: Lexer): number | undefined {
+  const open: number[] = []
+  let offset = 0
+  for (const lexeme of lexer.lex(text)) {
+    if (lexeme === FLOW_END) return open.at(-1)
+    if (OPENING.includes(lexeme)) open.push(offset)
+    if (CLOSING.includes(lexeme)) open.pop()
+    // Marks of the lexer are not in the text.
+    if (text.startsWith(lexeme, offset)) offset += lexeme.length
+  }
+  return open.at(-1)
+}
+
+function reasonOf(text: string, { code, message, pos }: YAMLError, document: Document, yaml: Yaml): string {
+  const [start] = pos
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return setTwice(text, start, document, yaml)
+    case 'TAB_AS_INDENT':
+      return 'the line is indented with a tab; use spaces'
+    case 'BAD_INDENT':
+      return 'the line is not indented as those it belongs to'
+    case 'BAD_SCALAR_START':
+      return `a value that begins with ${text[start]} needs quotes`
+    case 'BLOCK_AS_IMPLICIT_KEY':
+    case 'MULTILINE_IMPLICIT_KEY':
+      return "a value with ': ' in it needs quotes; if it has none, the next line is indented too far"
+    case 'MISSING_CHAR':
+      return missing(message)
+    default:
+      return plain(message)
+  }
+}
+
+function missing(message: string): string {
+  if (message.startsWith('Implicit map keys')) return "a ':' is missing after the name of an option"
+  const quote = /^Missing closing (['"])/.exec(message)?.[1]
+  return quote ? `a text before this begins with ${quote} and does not end with it` : plain(message)
+}
+
+function setTwice(text: string, start: number, document: Document, { isScalar, visit }: Yaml): string {
+  const startOf = ({ key }: Pair) => (isScalar(key) ? key.range?.[0] : undefined)
+  const nameOf = ({ key }: Pair) => (isScalar(key) ? String(key.value) : undefined)
+  let told = 'a key is there twice'
+  visit(document, {
+    Map(_, { items }) {
+      const second = items.find((pair) => startOf(pair) === start)
+      const first = second && items.find((pair) => nameOf(pair) === nameOf(second))
+      if (first) told = `'${nameOf(first)}' is set twice, first on line ${lineOf(text, startOf(first) ?? 0)}`
+    },
+  })
+  return told
+}
+
+/** The words of the parser, without place and excerpt. */
+const plain = (message: string): string =>
+  message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:?$/, '')
+
+const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length
+
+function placeOf(text: string, offset: number): string {
+  return `line ${lineOf(text, offset)}, column ${offset - text.lastIndexOf('\n', offset - 1)}`
+}

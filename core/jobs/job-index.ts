@@ -1,0 +1,140 @@
+import type { JobQuery } from '../author/master.ts'
+import { fnmatch } from '../base/fnmatch.ts'
+import { type KeyRange, type StoreChange, type StoreReader, textsFrom, under } from '../store/index.ts'
+import { type SearchedField, searched } from './job-query.ts'
+import type { Fields } from './records.ts'
+
+/**
+ * Jobs by function, target and user: `['by', field, value, jid]`. What is no short text (a list of minions, many
+ * functions) is filed under {@link OTHER}, which is read with every value. `['indexed']` says that all jobs are in it.
+ */
+const OTHER = ''
+const LONGEST_VALUE = 200
+const MOST_FUNCTIONS = 10
+/** With more values than these that fit, jobs are read one after the other instead. */
+const MOST_VALUES = 100
+/** So many ids tell which of several fields has the fewest. */
+const SAMPLE = 100
+
+const fields = Object.keys(searched) as SearchedField[]
+
+export function putIndex(records: StoreChange, jid: string, load: Fields): void {
+  for (const key of indexKeys(jid, load)) records.put(key, true)
+}
+
+export function removeIndex(records: StoreChange, jid: string, load: Fields): void {
+  for (const key of indexKeys(jid, load)) records.remove(key)
+}
+
+const indexKeys = (jid: string, load: Fields): string[][] =>
+  fields.flatMap((field) => valuesOf(load[field]).map((value) => ['by', field, value, jid]))
+
+function valuesOf(value: unknown): string[] {
+  const values: unknown[] = Array.isArray(value) ? value : [value]
+  const short = values.every(
+    (one) => typeof one === 'string' && one.length <= LONGEST_VALUE && !/[\0\u{10ffff}]/u.test(one),
+  )
+  return short && values.length <= MOST_FUNCTIONS ? [...new Set(values as string[])] : [OTHER]
+}
+
+/**
+ * Ids of jobs that may be what is asked for, the greatest first: by the field that has the fewest, or else all. Some of
+ * them are not, some are no jobs.
+ */
+export function* candidates(records: StoreReader, query: JobQuery): Generator<string> {
+  const streams = isIndexed(records) ? fields.flatMap((field) => streamsOf(records, field, query)) : []
+  const all = () => idsIn(records, within(['job'], query))
+  yield* fewest(streams.length > 0 ? streams : [all])()
+}
+
+export const isIndexed = (records: StoreReader): boolean =>
+  records.has(['indexed']) && !records.has(['salvaged'])
+
+type Stream = () => Generator<string>
+
+function streamsOf(records: StoreReader, field: SearchedField, query: JobQuery): Stream[] {
+  const patterns = query[searched[field]]
+  const values = patterns && valuesThatFit(records, field, patterns)
+  if (!values) return []
+  return [() => merged(values.map((value) => idsIn(records, within(['by', field, value], query))))]
+}
+
+/** Undefined if they are too many. */
+function valuesThatFit(
+  records: StoreReader,
+  field: SearchedField,
+  patterns: readonly string[],
+): string[] | undefined {
+  const found = new Set([OTHER])
+  for (const pattern of patterns) {
+    const [start = ''] = pattern.split(/[*?[]/, 1)
+    if (start === pattern) found.add(pattern)
+    else {
+      let looked = 0
+      for (const value of valuesFrom(records, field, start)) {
+        if (looked++ === MOST_VALUES) return undefined
+        if (fnmatch(value, pattern)) found.add(value)
+      }
+    }
+  }
+  return found.size > MOST_VALUES ? undefined : [...found]
+}
+
+/** The values that begin so, each once: one look for each. */
+function* valuesFrom(records: StoreReader, field: string, start: string): Generator<string> {
+  const { from: first, to } = textsFrom(['by', field], start)
+  let from = first
+  for (;;) {
+    const [key] = records.keys({ from, to })
+    if (!key) return
+    const value = String(key[2])
+    yield value
+    from = under('by', field, value).to
+  }
+}
+
+const within = (prefix: string[], { before, after }: JobQuery): KeyRange => {
+  const all = under(...prefix)
+  return {
+    from: after === undefined ? all.from : [...prefix, after],
+    to: before === undefined ? all.to : [...prefix, before],
+  }
+}
+
+function* idsIn(records: StoreReader, range: KeyRange): Generator<string> {
+  for (const key of records.keys(range, { reverse: true })) yield String(key.at(-1))
+}
+
+/** Greatest first, each once. */
+function* merged(sources: readonly Generator<string>[]): Generator<string> {
+  const heads = sources.map((source) => source.next())
+  for (;;) {
+    const open = heads.filter(({ done }) => !done).map(({ value }) => value as string)
+    if (open.length === 0) return
+    const greatest = open.sort().at(-1) as string
+    yield greatest
+    for (const [n, head] of heads.entries())
+      if (!head.done && head.value === greatest) heads[n] = (sources[n] as Generator<string>).next()
+  }
+}
+
+/** The one that ends first, or whose newest ids go back farthest. */
+function fewest(streams: readonly Stream[]): Stream {
+  if (streams.length === 1) return streams[0] as Stream
+  const samples = streams.map((stream) => {
+    const ids = [...firstOf(stream(), SAMPLE)]
+    return { stream, reach: ids.length < SAMPLE ? '' : (ids.at(-1) as string), count: ids.length }
+  })
+  samples.sort((one, other) => compare(one.reach, other.reach) || one.count - other.count)
+  return (samples[0] as { stream: Stream }).stream
+}
+
+const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other))
+
+function* firstOf<T>(all: Iterable<T>, count: number): Generator<T> {
+  let left = count
+  for (const one of all) {
+    yield one
+    if (--left === 0) return
+  }
+}

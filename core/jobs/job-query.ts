@@ -1,0 +1,35 @@
+import type { JobQuery } from '../author/master.ts'
+import { fnmatch } from '../base/fnmatch.ts'
+import { jsonText } from '../base/json.ts'
+import type { Fields } from './records.ts'
+
+/** The fields of a load by which jobs are looked for, and what names them in a query. */
+export const searched = { fun: 'functions', tgt: 'targets', user: 'users' } as const
+export type SearchedField = keyof typeof searched
+
+/** True if a job is what was asked for, apart from `limit`; nothing asked for fits every job. */
+export function matchesQuery(jid: string, load: Fields, query: JobQuery): boolean {
+  const { before, after, metadata } = query
+  return (
+    (before === undefined || jid < before) &&
+    (after === undefined || jid > after) &&
+    fields.every((field) => matchesAny(load[field], query[searched[field]])) &&
+    hasMetadata(load.metadata, metadata)
+  )
+}
+
+const fields = Object.keys(searched) as SearchedField[]
+
+function matchesAny(value: unknown, patterns: readonly string[] | undefined): boolean {
+  if (patterns === undefined) return true
+  const values = (Array.isArray(value) ? value : [value]).map(String)
+  return patterns.some((pattern) => values.some((one) => fnmatch(one, pattern)))
+}
+
+function hasMetadata(metadata: unknown, wanted: JobQuery['metadata']): boolean {
+  if (wanted === undefined) return true
+  if (typeof metadata !== 'object' || metadata === null) return false
+  return Object.entries(wanted).every(
+    ([key, value]) => jsonText((metadata as Fields)[key]) === jsonText(value),
+  )
+}

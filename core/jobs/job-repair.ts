@@ -1,0 +1,57 @@
+import type { Clock } from '../base/clock.ts'
+import { type Store, type StoreKey, under } from '../store/index.ts'
+import { isIndexed, putIndex } from './job-index.ts'
+import { isFields } from './records.ts'
+
+const JOBS_AT_ONCE = 200
+
+/**
+ * Makes an index that is not there yet, in short transactions beside the work of others; once it is complete it is used.
+ * After a repair of the store (`['salvaged']`) it is made again, and what has lost its age is given a new one: else it
+ * would never expire.
+ */
+export async function completeIndex(store: Store, clock: Clock): Promise<void> {
+  if (isIndexed(store)) return
+  const salvaged = store.has(['salvaged'])
+  for (const jids of groups(store.keys(under('job')))) {
+    await store.change((records) => {
+      for (const jid of jids) {
+        const job = records.get(['job', jid])
+        if (isFields(job) && isFields(job.load)) putIndex(records, jid, job.load)
+      }
+    })
+  }
+  if (salvaged) await restoreAges(store, clock)
+  await store.change((records) => {
+    records.put(['indexed'], true)
+    records.remove(['salvaged'])
+  })
+}
+
+async function restoreAges(store: Store, clock: Clock): Promise<void> {
+  const known = new Set(Array.from(store.keys(under('age')), (key) => String(key[2])))
+  for (const kind of ['job', 'ret']) {
+    for (const jids of groups(store.keys(under(kind)))) {
+      const lost = [...new Set(jids)].filter((jid) => !known.has(jid))
+      if (lost.length === 0) continue
+      await store.change((records) => {
+        for (const jid of lost) {
+          if (!records.has(['job', jid])) records.put(['job', jid], { minions: [] })
+          records.put(['age', clock.now(), jid], true)
+          known.add(jid)
+        }
+      })
+    }
+  }
+}
+
+function* groups(keys: Iterable<StoreKey>): Generator<string[]> {
+  let group: string[] = []
+  for (const key of keys) {
+    group.push(String(key[1]))
+    if (group.length < JOBS_AT_ONCE) continue
+    yield group
+    group = []
+  }
+  yield group
+}

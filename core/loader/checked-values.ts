@@ -1,0 +1,20 @@
+import type { Params } from '../author/params.ts'
+import { coerce } from './coerce.ts'
+import { makeCheck } from './validate.ts'
+
+/** Values by name as what the parameters declare, with defaults. Throws what `refuse` makes of the first that is wrong. */
+export function checkedValues(
+  given: Readonly<Record<string, unknown>>,
+  params: Params,
+  refuse: (name: string, wrong: string) => Error,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const [name, param] of Object.entries(params)) {
+    if (Object.hasOwn(given, name)) {
+      values[name] = coerce(given[name], param.schema)
+      const wrong = makeCheck({ [name]: param })({ [name]: values[name] })
+      if (wrong !== undefined) throw refuse(name, wrong)
+    } else if (param.default !== undefined) values[name] = structuredClone(param.default)
+  }
+  return values
+}

@@ -1,0 +1,54 @@
+import type { Caller } from '../auth/index.ts'
+import type { WorkerRoom } from './room.ts'
+
+/** What was decided about something somebody asked a worker for. */
+export interface Decision {
+  readonly act: 'publish' | 'batch' | 'plan' | 'runner' | 'wheel' | 'peer' | 'peer_run' | 'login' | 'logout'
+  readonly verdict: 'allowed' | 'refused'
+  /** Who it is; as who they claim to be where they did not prove it. */
+  readonly user: string
+  /** They did not prove it. */
+  readonly claimed?: true
+  /** By what they proved it, or tried to. */
+  readonly by: Caller['by']
+  readonly eauth?: string | undefined
+  readonly fun?: string | readonly string[]
+  /** As they may be shown. */
+  readonly args?: readonly unknown[]
+  readonly tgt?: unknown
+  readonly jid?: string
+  /** Where in the configuration it stands, of what is allowed or forbidden. */
+  readonly rule?: string | undefined
+  /** A sentence, of what is refused. */
+  readonly reason?: string
+}
+
+/**
+ * Every decision about a client goes through here, allowed ones when it is sure that they come to something, and before
+ * they do. Resolves when it is in the audit log, or that takes too long; never rejects.
+ */
+export async function noteDecision(
+  { log, audit }: Pick<WorkerRoom, 'log' | 'audit'>,
+  decision: Decision,
+): Promise<void> {
+  const { act, verdict, user, by, fun, rule, reason } = decision
+  const what = `${verbs[act]}${fun === undefined ? '' : ` ${shown(String(fun))}`} for ${user === '' ? 'somebody' : `user ${shown(user)}`} (${by})`
+  if (verdict === 'refused') log.warn(`Refused to ${what}: ${reason ?? 'it is not said why'}`)
+  else log.debug(`Allowed to ${what}${rule ? `: ${rule}` : ''}`)
+  await audit.record({ ...decision, ...(by === 'minion' && { from: user }) })
+}
+
+const verbs: Readonly<Record<Decision['act'], string>> = {
+  publish: 'publish',
+  batch: 'start a batch of',
+  plan: 'plan',
+  runner: 'run runner',
+  wheel: 'run wheel',
+  peer: 'publish as a peer',
+  peer_run: 'run runner as a peer',
+  login: 'make a token',
+  logout: 'forget a token',
+}
+
+/** It comes from anybody. */
+const shown = (text: string): string => JSON.stringify(text.slice(0, 200)).slice(1, -1)

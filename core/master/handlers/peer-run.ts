@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Caller, Verdict } from '../../auth/index.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { MinionId } from '../../base/minion-id.ts'
+import type { EncryptedHandler } from '../../channel/request-server.ts'
+import { tags } from '../../events/index.ts'
+import type { FunctionRun } from '../../jobs/background.ts'
+import { splitArguments } from '../../loader/index.ts'
+import { parseInput } from '../../loader/words.ts'
+import { type PeerRun, readPeerRun } from '../../wire/peer-request.ts'
+import { noteDecision } from '../decisions.ts'
+import type { WorkerRoom } from '../room.ts'
+import { senderOf } from './peer-sender.ts'
+
+/** So many run at once for minions, in one worker. Each is a process. */
+const MOST_RUNS = 16
+/** Who waits is answered within the deadline of its request. */
+const PATIENCE_MS = 45_000
+
+/** `minion_runner` (wire protocol §7.2): minions use runners within the option `peer_run`, and get what they return. */
+export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
+  let running = 0
+  return async (load, sender) => {
+    const id = await senderOf(room, sender)
+    const request = readPeerRun(load)
+    if (!id || !request) return {}
+    const refuse = (reason: string) => (request.explain ? { refused: { reason } } : {})
+    const call = callOf(request)
+    const jid = room.nextJid()
+    const verdict = await decide(room, id, { fun: request.fun, jid, ...call })
+    if (!verdict.allowed) return refuse(verdict.reason)
+    if (running >= MOST_RUNS) return refuse(`${MOST_RUNS} runners run for minions already. Try again later.`)
+    running++
+    try {
+      return await run(room, id, { fun: request.fun, jid, ...call })
+    } finally {
+      running--
+    }
+  }
+}
+
+const callOf = ({ arg, noParse }: PeerRun) => splitArguments(parseInput(arg, noParse))
+
+type Run = Pick<FunctionRun, 'fun' | 'jid' | 'args' | 'kwargs'>
+
+async function decide(room: WorkerRoom, id: MinionId, { jid, ...call }: Run): Promise<Verdict> {
+  const caller: Caller = { name: id, by: 'minion', groups: [] }
+  const verdict = room.auth.access.judge(caller, [{ kind: 'runner', ...call }])
+  const args = await room.shownCall('runner', call)
+  const about = { act: 'peer_run', user: id, by: 'minion', fun: call.fun, args } as const
+  const { rule } = verdict
+  const outcome = verdict.allowed
+    ? ({ verdict: 'allowed', rule, jid } as const)
+    : ({ verdict: 'refused', rule, reason: verdict.reason } as const)
+  await noteDecision(room, { ...about, ...outcome })
+  return verdict
+}
+
+async function run(room: WorkerRoom, id: MinionId, call: Run): Promise<unknown> {
+  const { fun, jid } = call
+  room.log.info(`Minion ${id} runs runner ${fun} with jid ${jid}`)
+  const enough = new AbortController()
+  try {
+    const started = await room.startRun({ kind: 'runner', user: id, config: room.config, ...call })
+    const late = delay(PATIENCE_MS, undefined, { signal: enough.signal }).then(() => ({
+      return: `runner ${fun} still runs; its end will be an event with the tag ${tags.runReturn(jid)} on the master.`,
+    }))
+    late.catch(() => {}) // nobody waits for it any more
+    const { return: value } = await Promise.race([started.end, late]).finally(() => started.leave())
+    return value
+  } catch (error) {
+    return messageOf(error)
+  } finally {
+    enough.abort()
+  }
+}

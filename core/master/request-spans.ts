@@ -1,0 +1,22 @@
+import type { ClearHandler } from '../channel/request-server.ts'
+import type { JobTracer } from '../tracing/index.ts'
+import { isRecord } from '../wire/bytes.ts'
+
+/** The handlers of clients, of which the one that publishes jobs makes spans, if anybody wants them. */
+export function tracedClear(
+  handlers: ReadonlyMap<string, ClearHandler>,
+  tracer: JobTracer | undefined,
+): ReadonlyMap<string, ClearHandler> {
+  const publish = handlers.get('publish')
+  if (!tracer || !publish) return handlers
+  const traced: ClearHandler = async (load) => {
+    const start = Date.now()
+    const reply = await publish(load)
+    const job = isRecord(reply) && isRecord(reply.load) ? reply.load : {}
+    const { jid, minions } = job
+    if (typeof jid === 'string' && Array.isArray(minions))
+      tracer.note({ part: 'publish', jid, fun: load.fun, start, minions: minions.length })
+    return reply
+  }
+  return new Map([...handlers, ['publish', traced]])
+}

@@ -1,0 +1,67 @@
+/**
+ * Entry of the returner process: puts events into an outbox, and watches over the processes that bring jobs, returns and
+ * events to the stores of `master_job_cache`, `ext_job_cache` and `event_return`.
+ */
+import { Disposer } from '../base/disposer.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { EventBus, masterEventSockets, tags } from '../events/index.ts'
+import { JobCache } from '../jobs/job-cache.ts'
+import { jobSinks, loadSinks, openJobCache } from '../jobs/open-job-cache.ts'
+import { type Gather, Outbox } from '../jobs/outbox.ts'
+import { targetFrom } from '../jobs/outbox-target.ts'
+import { eventOutboxDirectory, jobCacheDirectory } from '../jobs/paths.ts'
+import { openLoader } from '../loader/index.ts'
+import { checkReturner, deliveryTimes, ReturnerProcesses, readOutboxes } from '../returners/index.ts'
+import { type ChildPart, type ChildStart, runChild } from './child.ts'
+import { damageTo } from './directories.ts'
+import { eventTargets, openEventSink } from './event-sink.ts'
+import { tellMissing } from './missing-returns.ts'
+
+async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
+  const host = { loader: openLoader('returners', { config, log }), config: { ...config }, log }
+  const events = eventTargets(config)
+  for (const target of new Set([...jobSinks(config), ...loadSinks(config), ...events]))
+    await checkReturner(targetFrom(target), host)
+
+  const disposer = new Disposer()
+  const onDamage = damageTo(log)
+  const bus = disposer.own(await EventBus.connect(masterEventSockets(config)))
+  const jobs = disposer.own(openJobCache(config, { onDamage, onQueued: () => returners.wake() }))
+  const outbox = disposer.own(Outbox.open(eventOutboxDirectory(config), { onDamage }))
+  if (meter) readOutboxes(meter, [jobs.outbox, outbox])
+  const returners = disposer.own(
+    new ReturnerProcesses({
+      outboxes: [jobs.outbox, outbox],
+      start: () => ({
+        type: 'start',
+        config: { ...config },
+        outboxes: [JobCache.path(jobCacheDirectory(config)), Outbox.path(eventOutboxDirectory(config))],
+        times: deliveryTimes(config),
+        gather: Object.fromEntries(events.flatMap((target) => gathering(target, config))),
+      }),
+      log,
+      onState: (name, state) =>
+        void bus.fire(tags.returnerState(name, state.state), { ...state, returner: name }),
+    }),
+  )
+  if (jobSinks(config).length > 0) disposer.own(tellMissing(config, jobs, log))
+  if (events.length > 0)
+    disposer.own(openEventSink(config, { bus, outbox, log, onQueued: () => returners.wake() }))
+  return {
+    rotated: () => {},
+    fire: () => {},
+    queued: () => returners.wake(),
+    close: () => disposer.close(),
+  }
+}
+
+/** `event_return_queue`: without a time, so many are waited for as long as it takes. */
+function gathering(
+  target: string,
+  { event_return_queue, event_return_queue_max_seconds }: MasterConfig,
+): [string, Gather][] {
+  const ms = (event_return_queue_max_seconds ?? Number.POSITIVE_INFINITY) * 1000
+  return event_return_queue > 0 ? [[target, { parcels: event_return_queue, ms }]] : []
+}
+
+runChild(open)

@@ -1,0 +1,27 @@
+import { mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Environment } from './environment.ts'
+
+/**
+ * Write what is in a store now to another file, without what it no longer needs; others may write to the store meanwhile.
+ * The file is there when it is whole and on disk. Gives its size in bytes. Rejects with the system's or LMDB's error.
+ */
+export async function backUp(environment: Environment, path: string): Promise<number> {
+  const folder = await mkdtemp(join(dirname(path), '.tmp-'))
+  try {
+    const copy = join(folder, 'copy.mdb')
+    await environment.backup(copy, true)
+    const file = await open(copy, 'r+')
+    try {
+      await file.chmod(0o600)
+      await file.sync()
+      const { size } = await file.stat()
+      await rename(copy, path)
+      return size
+    } finally {
+      await file.close()
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,30 @@
+import type { Args, Params } from '../author/params.ts'
+import type { Returner, ReturnerFacts, ReturnerPlugin } from '../author/returner.ts'
+import { returnerOptions } from '../returners/options.ts'
+import { fakeLog } from './recording-log.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/**
+ * Open a returner as a minion does, with these options over its defaults. Of its surroundings, what is not said is empty.
+ *
+ * @throws SaltError CONFIG_INVALID naming an option that is wrong, unknown or missing.
+ */
+export async function openReturner<P extends Params>(
+  plugin: ReturnerPlugin<P>,
+  options: Values = {},
+  facts: Partial<Omit<ReturnerFacts<unknown>, 'options'>> = {},
+): Promise<Returner> {
+  const name = plugin.configKey ?? 'tested'
+  const checked = returnerOptions(plugin.options, { name, prefix: name, kwargs: options, places: [] })
+  return plugin.create({
+    log: fakeLog().log,
+    opts: {},
+    id: 'minion',
+    open: async (other) => {
+      throw new Error(`The test has no returner '${other}': say what opens it, { open: async (name) => … }.`)
+    },
+    ...facts,
+    options: checked as Args<P>,
+  })
+}

@@ -1,0 +1,127 @@
+/** Jobs and runners that a minion asks for, within the options `peer` and `peer_run` of its master. */
+import { setTimeout } from 'node:timers/promises'
+import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
+
+/** Between looks for returns. */
+const LOOK_MS = 300
+
+const request = {
+  tgt: p.any({ description: 'Whom the job is for.' }),
+  fun: p.string({ minLength: 1 }),
+  arg: p.optional(p.any({ description: 'One argument, or a list of them; `name=value` is a keyword.' })),
+  tgt_type: p.default(p.string(), 'glob'),
+  returner: p.default(p.string(), ''),
+  timeout: p.default(p.number({ minimum: 0, description: 'Seconds to wait for returns.' }), 5),
+}
+
+interface Wanted {
+  readonly tgt: unknown
+  readonly fun: string
+  readonly arg?: unknown
+  readonly tgt_type: string
+  readonly returner: string
+  readonly timeout: number
+}
+
+interface Returned {
+  readonly ret: unknown
+  readonly out?: string
+}
+
+/**
+ * Publish a job to other minions and give what they return in time: id → value.
+ *
+ * @example salt web1 publish.publish 'db*' test.ping
+ * @example salt web1 publish.publish 'os:Debian' cmd.run 'uptime' tgt_type=grain timeout=10
+ */
+export const publish = fn(
+  {
+    ...request,
+    via_master: p.optional(p.string({ description: 'The master to use, of those this minion has.' })),
+  },
+  async ({ via_master, ...wanted }, context) => {
+    checkMaster(via_master, context)
+    const returns = await published(wanted, 'clean', context)
+    return Object.fromEntries(Object.entries(returns).map(([id, { ret }]) => [id, ret]))
+  },
+)
+
+/**
+ * The same, with what belongs to each value: id → `{ret, out}`.
+ *
+ * @example salt web1 publish.full_data 'db*' cmd.run 'ls -la /tmp'
+ */
+export const full_data = fn(request, (wanted, context) => published(wanted, 'full', context))
+
+/**
+ * Have the master run a runner, and give what it returns.
+ *
+ * @example salt web1 publish.runner manage.down
+ * @example salt web1 publish.runner jobs.lookup_jid 20261122101112131415
+ */
+export const runner = fn(
+  { fun: p.string({ minLength: 1 }), arg: request.arg, timeout: request.timeout },
+  async ({ fun, arg, timeout }, { minion, id, opts }) => {
+    const load = { cmd: 'minion_runner', fun, arg: listOf(arg), tmo: timeout, id }
+    const answer = await minion.request({ ...load, no_parse: opts.no_parse ?? [], explain: true })
+    return explained(answer, `run the runner ${fun}`, 'peer_run')
+  },
+)
+
+async function published(wanted: Wanted, form: 'clean' | 'full', context: Context) {
+  const { fun, tgt, tgt_type, returner, timeout } = wanted
+  const { minion, id, opts, job, signal } = context
+  const publishes = fun.split(',').find((name) => name.startsWith('publish.'))
+  if (publishes !== undefined || job?.id !== undefined) {
+    throw new SaltInvocationError(
+      publishes === undefined
+        ? `This job was published by the minion ${String(job?.id)}: it cannot publish another.`
+        : `${publishes} cannot be published by a minion: minions that have minions publish would not end.`,
+    )
+  }
+  const load = { cmd: 'minion_pub', fun, arg: listOf(wanted.arg), tgt, tgt_type, ret: returner, tmo: timeout }
+  const answer = await minion.request({ ...load, form, id, no_parse: opts.no_parse ?? [], explain: true })
+  const { jid, minions } = jobIn(explained(answer, `publish ${fun}`, 'peer'))
+  if (minions.length === 0) return {}
+  for (const end = Date.now() + timeout * 1000; ; ) {
+    const returns = returnsIn(await minion.request({ cmd: 'pub_ret', id, jid }))
+    const left = end - Date.now()
+    if (left <= 0 || minions.every((one) => Object.hasOwn(returns, one))) return returns
+    await setTimeout(Math.min(LOOK_MS, left), undefined, { signal })
+  }
+}
+
+/** A master of Python Salt says no with an empty map, and no more. */
+function explained(answer: unknown, what: string, option: string): unknown {
+  if (!isMap(answer)) return answer
+  const { refused } = answer
+  if (isMap(refused) && Object.keys(answer).length === 1 && typeof refused.reason === 'string')
+    throw new CommandExecutionError(`The master did not ${what}. ${refused.reason}`)
+  if (Object.keys(answer).length === 0 && option === 'peer')
+    throw new CommandExecutionError(`The master did not ${what}: its option ${option} does not allow it.`)
+  return answer
+}
+
+function jobIn(answer: unknown): { jid: unknown; minions: readonly string[] } {
+  if (isMap(answer) && Array.isArray(answer.minions))
+    return { jid: answer.jid, minions: answer.minions.map(String) }
+  throw new CommandExecutionError('The master gave an answer that is none; its log may say why.')
+}
+
+const returnsIn = (answer: unknown): Readonly<Record<string, Returned>> =>
+  isMap(answer) ? (answer as Record<string, Returned>) : {}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const listOf = (arg: unknown): readonly unknown[] =>
+  arg === undefined || arg === null ? [] : Array.isArray(arg) ? arg : [arg]
+
+/** A job asks the master it came from, a call the only one it speaks to. */
+function checkMaster(wanted: string | undefined, { opts }: Context): void {
+  const masters = [opts.master].flat().map(String)
+  if (wanted === undefined || (masters.length === 1 && masters[0] === wanted)) return
+  throw new SaltInvocationError(
+    `via_master is ${wanted}, but a job is published by the master it came from. Send the job from ${wanted}.`,
+  )
+}

@@ -1,0 +1,168 @@
+/**
+ * Processes for what blocks or may crash: PAM, and hashes that are slow on purpose. Each does one thing at a time; one that
+ * hangs or dies is replaced. What they are told goes over their pipe alone: nothing of it is among arguments or environment.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { beforeDeadline, type Patience } from './_deadline.ts'
+
+export type HelperAnswer<A> = { readonly answer: A } | { readonly failure: string }
+
+export interface Helpers<Q, A> {
+  /** Rejects if a helper says why it cannot answer, ends, or does not answer in time. */
+  ask(request: Q, patience: Patience): Promise<A>
+  /** No helper is left then. What asks later starts others. */
+  close(): Promise<void>
+}
+
+export interface HelpersChoice {
+  /** At once. */
+  readonly most?: number
+  /** Who else asks is told to come back when so many wait. */
+  readonly waiting?: number
+  /** With nothing to do for so long a helper ends. Milliseconds. */
+  readonly idleMs?: number
+}
+
+class NotSent extends Error {}
+
+interface Helper {
+  readonly process: ChildProcess
+  idle?: NodeJS.Timeout
+}
+
+/** `entry`: the file beside this one that they run, without its ending. They are started when they are needed. */
+export function helpers<Q extends object, A>(
+  entry: string,
+  { most = 2, waiting = 100, idleMs = 60_000 }: HelpersChoice = {},
+): Helpers<Q, A> {
+  const all = new Set<Helper>()
+  const idle: Helper[] = []
+  const queue = new Set<() => void>()
+
+  function start(): Helper {
+    const helper: Helper = { process: forked(entry) }
+    all.add(helper)
+    helper.process.once('exit', () => forget(helper))
+    helper.process.on('error', () => forget(helper))
+    return helper
+  }
+  function forget(helper: Helper): void {
+    clearTimeout(helper.idle)
+    if (!all.delete(helper)) return
+    if (idle.includes(helper)) idle.splice(idle.indexOf(helper), 1)
+    next()
+  }
+  function end(helper: Helper): void {
+    helper.process.kill('SIGKILL')
+    forget(helper)
+  }
+  /** The next who waits has a turn. */
+  function next(): void {
+    const [first] = queue
+    if (!first) return
+    queue.delete(first)
+    first()
+  }
+  async function taken(signal: AbortSignal): Promise<{ helper: Helper; isNew: boolean }> {
+    while (idle.length === 0 && all.size >= most) {
+      if (queue.size >= waiting) throw new Error(`${waiting} others are waiting already`)
+      await new Promise<void>((turn) => {
+        queue.add(turn)
+        signal.addEventListener('abort', () => queue.delete(turn), { once: true })
+      })
+      if (signal.aborted) {
+        next()
+        throw signal.reason
+      }
+    }
+    const used = idle.pop()
+    const helper = used ?? start()
+    clearTimeout(helper.idle)
+    hold(helper)
+    return { helper, isNew: used === undefined }
+  }
+  function release(helper: Helper): void {
+    if (!all.has(helper)) return
+    idle.push(helper)
+    letGo(helper)
+    helper.idle = setTimeout(() => end(helper), idleMs).unref()
+    next()
+  }
+
+  return {
+    ask: (request, patience) =>
+      beforeDeadline(patience, async (signal) => {
+        for (;;) {
+          const { helper, isNew } = await taken(signal)
+          const hung = () => end(helper)
+          signal.addEventListener('abort', hung, { once: true })
+          try {
+            return await answerOf<A>(helper.process, request)
+          } catch (error) {
+            // It had died while it had nothing to do.
+            if (!(error instanceof NotSent) || isNew) throw error
+            end(helper)
+          } finally {
+            signal.removeEventListener('abort', hung)
+            release(helper)
+          }
+        }
+      }),
+    async close() {
+      const gone = [...all]
+        .filter(({ process }) => isRunning(process))
+        .map(({ process }) => once(process, 'exit'))
+      for (const helper of [...all]) {
+        hold(helper)
+        end(helper)
+      }
+      await Promise.all(gone)
+    },
+  }
+}
+
+const forked = (entry: string): ChildProcess => {
+  const folder = import.meta.url.endsWith('.ts') ? '../../dist/plugins/auth' : '.'
+  return fork(fileURLToPath(new URL(`${folder}/${entry}.js`, import.meta.url)), [], {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: [],
+    env: { PATH: process.env.PATH ?? '' },
+  })
+}
+
+const isRunning = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
+  pid !== undefined && exitCode === null && signalCode === null
+
+/** A helper with nothing to do keeps nobody from ending. */
+function letGo({ process }: Helper): void {
+  process.unref()
+  process.channel?.unref()
+}
+function hold({ process }: Helper): void {
+  process.ref()
+  process.channel?.ref()
+}
+
+function answerOf<A>(helper: ChildProcess, request: object): Promise<A> {
+  return new Promise((done, fail) => {
+    const settle = (work: () => void) => {
+      helper.off('message', said)
+      helper.off('exit', ended)
+      helper.off('error', fail)
+      work()
+    }
+    const said = (message: unknown) => {
+      const told = message as HelperAnswer<A>
+      settle(() => ('failure' in told ? fail(new Error(told.failure)) : done(told.answer)))
+    }
+    const ended = (code: number | null, signal: string | null) =>
+      settle(() => fail(new Error(`the helper process ended (${signal ?? code})`)))
+    helper.on('message', said)
+    helper.on('exit', ended)
+    helper.on('error', fail)
+    helper.send(request, (error) => error && settle(() => fail(new NotSent(error.message))))
+  })
+}

@@ -1,0 +1,28 @@
+/** The npm libraries of backends are installed by those who use them. */
+import { createRequire } from 'node:module'
+
+/**
+ * What `load` imports. Rejects with the line that installs it if it is not there.
+ * @example const { createConnection } = await library('mysql', 'mysql2', () => import('mysql2/promise'))
+ */
+export async function library<T>(backend: string, name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new Error(missing(backend, name), { cause: error })
+  }
+}
+
+/** The same sentence, in a list, if a library is not there; nothing is loaded to find that out. */
+export function missingLibrary(backend: string, name: string): string[] {
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return []
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND' ? [missing(backend, name)] : []
+  }
+}
+
+const missing = (backend: string, name: string): string =>
+  `The backend ${backend} needs the npm package '${name}', which is not installed here. Install it beside salt-ts: npm install ${name}`

@@ -1,0 +1,68 @@
+/** The keys issuers sign with: kept, and asked for again when they are old or a token names one that is not among them. */
+import type { FetchImplementation, JWTVerifyGetKey } from 'jose'
+import { beforeDeadline } from './_deadline.ts'
+import { askOverHttp } from './_http.ts'
+import { library } from './_library.ts'
+import type { OidcSettings } from './_oidc-settings.ts'
+
+interface Kept {
+  readonly keys: Promise<JWTVerifyGetKey>
+  readonly until: number
+}
+
+/** By the settings. */
+const known = new Map<string, Kept>()
+/** Where an issuer has its keys is asked again after so long. Milliseconds. */
+const DISCOVERED_MS = 3_600_000
+
+export const forgetKeys = (): void => known.clear()
+
+/** Rejects if the issuer does not say in time where its keys are. */
+export function keysOf(settings: OidcSettings): Promise<JWTVerifyGetKey> {
+  const { issuer, jwksUri, authorities, seconds } = settings
+  const name = JSON.stringify([issuer, jwksUri?.href, authorities, seconds])
+  const kept = known.get(name)
+  if (kept && kept.until > Date.now()) return kept.keys
+  const keys = opened(settings)
+  known.set(name, { keys, until: Date.now() + DISCOVERED_MS })
+  keys.catch(() => known.delete(name))
+  return keys
+}
+
+async function opened(settings: OidcSettings): Promise<JWTVerifyGetKey> {
+  const { createRemoteJWKSet, customFetch } = await library('oidc', 'jose', () => import('jose'))
+  const address = settings.jwksUri ?? (await discovered(settings))
+  const { seconds } = settings
+  const fetchKeys: FetchImplementation = async (url, { signal }) => {
+    const place = new URL(url).host
+    const { status, text } = await beforeDeadline({ place, seconds, signal }, (inTime) =>
+      answer(new URL(url), settings, inTime),
+    )
+    return new Response(text, { status })
+  }
+  // Its own sentence for that says less.
+  return createRemoteJWKSet(address, { timeoutDuration: (seconds + 1) * 1000, [customFetch]: fetchKeys })
+}
+
+/** What the issuer says of itself, at the place OpenID Connect has for it. */
+async function discovered(settings: OidcSettings): Promise<URL> {
+  const { issuer, seconds } = settings
+  const { signal } = new AbortController() // others wait for the same when who was first has left
+  const address = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+  return beforeDeadline({ place: address.host, seconds, signal }, async (inTime) => {
+    const { status, text } = await answer(address, settings, inTime)
+    if (status !== 200) throw new Error(`${address.pathname} answered ${status}`)
+    const said = JSON.parse(text) as { readonly issuer?: unknown; readonly jwks_uri?: unknown }
+    if (said.issuer !== issuer)
+      throw new Error(`it says that it is another issuer than external_auth.oidc.^issuer`)
+    if (typeof said.jwks_uri !== 'string' || !URL.canParse(said.jwks_uri))
+      throw new Error('it does not say where its keys are')
+    const found = new URL(said.jwks_uri)
+    if (found.protocol !== 'https:' && found.protocol !== address.protocol)
+      throw new Error('it says that its keys are at an address without TLS')
+    return found
+  })
+}
+
+const answer = (url: URL, { authorities }: OidcSettings, signal: AbortSignal) =>
+  askOverHttp({ method: 'GET', url, headers: { accept: 'application/json' }, authorities, signal })

@@ -1,0 +1,11 @@
+/** Entry of a helper process of the backend pam. */
+import { openPam, type PamAnswer, type PamRequest } from './_pam-library.ts'
+import { serve } from './_serve.ts'
+
+const opened = openPam()
+opened.catch(() => undefined) // who asks is told
+
+serve<PamRequest | { readonly ready: true }, PamAnswer | undefined>('salt auth pam', async (request) => {
+  const verify = await opened
+  return 'ready' in request ? undefined : verify(request)
+})

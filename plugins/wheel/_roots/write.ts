@@ -1,0 +1,40 @@
+/** Write a file into a root, and nowhere else. */
+import { mkdir, realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { CommandExecutionError, isBelow, replaceFile, type SafePath } from 'salt-ts'
+
+/**
+ * Replace a file, or make it with the folders above it. A folder that a link leads out of the root with is refused; a
+ * file that is a link is replaced itself. Readers see the old file or the new one.
+ */
+export async function writeInside(root: string, path: SafePath, text: string): Promise<void> {
+  const full = join(root, path)
+  try {
+    const folder = await folderInside(root, path)
+    const target = join(folder, path.slice(path.lastIndexOf('/') + 1))
+    await replaceFile(target, text)
+  } catch (error) {
+    if (error instanceof CommandExecutionError) throw error
+    throw new CommandExecutionError(`${full} cannot be written: ${(error as Error).message}`)
+  }
+}
+
+/** The real folder a file belongs into; made as far as it is not there. */
+async function folderInside(root: string, path: SafePath): Promise<string> {
+  await mkdir(root, { recursive: true })
+  const realRoot = await realpath(root)
+  let folder = realRoot
+  for (const name of path.split('/').slice(0, -1)) {
+    await mkdir(join(folder, name)).catch(unlessThere)
+    folder = await realpath(join(folder, name))
+    if (!isBelow(folder, realRoot))
+      throw new CommandExecutionError(
+        `${join(root, dirname(path))} leads out of ${root}; nothing was written.`,
+      )
+  }
+  return folder
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error
+}

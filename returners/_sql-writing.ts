@@ -1,0 +1,87 @@
+import type { Returner, ReturnRecord } from 'salt-ts'
+import type { SqlDatabase, SqlDialect } from './_sql-database.ts'
+import { loadOf, tagText, withMinions } from './_sql-rows.ts'
+
+/** Transactions lock shares of the returns there can be: few locks for many returns, and others are seldom in the way. */
+const SHARES = 64
+
+type Writing = Pick<Returner, 'save' | 'saveLoad' | 'saveMinions' | 'saveEvents'> &
+  Required<Pick<Returner, 'saveBatch'>>
+
+/** `masterId`: who writes, as events say. */
+export function sqlWriting(
+  { query, transaction }: SqlDatabase,
+  { columns, json, exactId, unlessThere, forUpdate, lock }: SqlDialect,
+  masterId: string,
+): Writing {
+  const names = Object.keys(columns).map((name) => `"${name}"`)
+  const cells = Object.values(columns)
+
+  /** Salt's table has no unique key, and an earlier attempt to save the same may still be at work: hence the locks. */
+  const saveBatch = (rets: readonly ReturnRecord[]) =>
+    transaction(async (query) => {
+      await lock?.(query, sharesOf(rets))
+      const idsOf = idsByJid(rets)
+      const same = [...idsOf.values()].map((ids) => `jid = ? and ${exactId} in ${marks(ids.length)}`)
+      await query(`delete from salt_returns where ${same.join(' or ')}`, [...idsOf].flat(2))
+      await query(
+        `insert into salt_returns (${names.join(', ')}) values ${rowsOf(marks(cells.length), rets.length)}`,
+        rets.flatMap((ret) => cells.map((cell) => cell(ret))),
+      )
+    })
+
+  return {
+    save: (ret) => saveBatch([ret]),
+    saveBatch,
+
+    async saveLoad(job) {
+      const values = [job.jid, json(withMinions(job))]
+      await query(`insert into jids (jid, "load") values (?, ?) ${unlessThere}`, values)
+    },
+
+    saveMinions: (jid, minions) =>
+      transaction(async (query) => {
+        const [row] = await query(`select jid, "load" from jids where jid = ? ${forUpdate}`, [jid])
+        if (row === undefined) return
+        const job = loadOf(row)
+        const expected = [...new Set([...job.minions, ...minions])]
+        const load = json(withMinions({ ...job, minions: expected }))
+        await query('update jids set "load" = ? where jid = ?', [load, jid])
+      }),
+
+    saveEvents: (events, batch) =>
+      transaction(async (query) => {
+        const written = await query('select batch from salt_event_batches where batch = ?', [batch])
+        if (written.length > 0) return
+        await query('insert into salt_event_batches (batch) values (?)', [batch])
+        await query(
+          `insert into salt_events (tag, data, master_id) values ${rowsOf('(?, ?, ?)', events.length)}`,
+          events.flatMap(({ tag, data }) => [tagText(tag), json(data), masterId]),
+        )
+      }),
+  }
+}
+
+function idsByJid(rets: readonly ReturnRecord[]): Map<string, string[]> {
+  const idsOf = new Map<string, string[]>()
+  for (const { jid, id } of rets) {
+    const ids = idsOf.get(jid)
+    if (ids) ids.push(id)
+    else idsOf.set(jid, [id])
+  }
+  return idsOf
+}
+
+function sharesOf(rets: readonly ReturnRecord[]): number[] {
+  return [...new Set(rets.map(({ jid, id }) => hash(`${jid} ${id}`) % SHARES))].sort((a, b) => a - b)
+}
+
+/** Bernstein's. */
+function hash(text: string): number {
+  let sum = 5381
+  for (let n = 0; n < text.length; n++) sum = ((sum * 33) ^ text.charCodeAt(n)) >>> 0
+  return sum
+}
+
+const marks = (count: number): string => `(${rowsOf('?', count)})`
+const rowsOf = (row: string, count: number): string => Array(count).fill(row).join(', ')

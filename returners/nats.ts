@@ -1,0 +1,224 @@
+/**
+ * Keeps jobs and returns in two streams of NATS JetStream, which `migrate` makes. Salt has no returner of the name.
+ *
+ * `SALT_JOBS` has one message a subject, the last one: `salt.return.<jid>.<minion>` and `salt.load.<jid>`.
+ * `SALT_EVENTS` has events, as `salt.event.<tag, its / as .>`; JetStream drops what it has had of a batch by its
+ * `Nats-Msg-Id`. What of ids and tags a subject cannot have is percent-encoded. All are JSON.
+ */
+import { isIP } from 'node:net'
+import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
+import type { JetStreamClient, JsMsg, NatsConnection, NatsError, StreamConfig } from 'nats'
+import {
+  type Args,
+  type EventRecord,
+  fromRecordJson,
+  type LoadRecord,
+  p,
+  type Returner,
+  type ReturnRecord,
+  recordJson,
+  returner,
+  UnsavableError,
+} from 'salt-ts'
+import { firstJobs, jobOf, keepSeconds, loadWithMinions } from './_jobs.ts'
+import { library } from './_library.ts'
+import { onNeed } from './_on-need.ts'
+import { duration } from './_options.ts'
+import { type Place, storeCall } from './_store-call.ts'
+import { tlsFacts, tlsOptions } from './_tls.ts'
+
+const options = {
+  servers: p.default(p.array(p.string(), { minItems: 1 }), ['127.0.0.1:4222']),
+  user: p.optional(p.string()),
+  password: p.optional(p.secret(p.string())),
+  token: p.optional(p.secret(p.string())),
+  /** Subjects begin with it; the names of the streams too, in capitals. */
+  prefix: p.default(p.string({ pattern: '^[A-Za-z0-9_-]+$' }), 'salt'),
+  /** Copies of the streams in a cluster. */
+  replicas: p.default(p.integer({ minimum: 1, maximum: 5 }), 1),
+  /** Seconds within which a batch of events that is written again is known. */
+  duplicate_window: p.default(p.integer({ minimum: 1 }), 3600),
+  ...tlsOptions,
+  timeout: p.default(duration, 5),
+} as const
+
+type Options = Args<typeof options>
+type Nats = typeof import('nats')
+type Ask = <T>(question: (connection: NatsConnection, js: JetStreamClient) => Promise<T>) => Promise<T>
+
+export default returner({
+  options,
+  create: async ({ options, opts }) => {
+    const nats = await library('nats', 'nats', () => import('nats'))
+    const tls = await tlsFacts(options)
+    const connection = onNeed(
+      (lost) => connected(nats, options, tls, lost),
+      (open) => open.close(),
+    )
+    const place = { place: `NATS at ${options.servers.join(', ')}`, timeout: options.timeout }
+    const ask = asking(place, connection.get)
+    return {
+      ...writing(ask, options.prefix),
+      ...reading(ask, options.prefix, nats),
+      migrate: () => ask((open) => migrated(open, options, keepSeconds(opts))),
+      close: connection.close,
+    }
+  },
+})
+
+async function connected(nats: Nats, options: Options, tls: object | undefined, lost: () => void) {
+  const { servers, user, password: pass, token, timeout } = options
+  const connection = await nats.connect({
+    servers,
+    ...(user !== undefined && { user }),
+    ...(pass !== undefined && { pass }),
+    ...(token !== undefined && { token }),
+    ...(tls && { tls: checked(tls, servers) }),
+    timeout: timeout * 1000,
+    maxReconnectAttempts: -1,
+  })
+  void connection.closed().then(lost)
+  return connection
+}
+
+/**
+ * Of a server that is an address the library does not say which, and `localhost` is looked for: its certificate has to be
+ * of one of the servers.
+ */
+function checked(tls: object, servers: readonly string[]): object {
+  const names = servers.map((server) => new URL(server.replace(/^(?!.*:\/\/)/, 'nats://')).hostname)
+  const hosts = names.map((name) => name.replace(/^\[|\]$/g, ''))
+  const checkServerIdentity = (name: string, certificate: PeerCertificate): Error | undefined => {
+    const wanted = name === 'localhost' ? hosts.filter((host) => host === name || isIP(host) > 0) : [name]
+    const failures = wanted.map((host) => identityOf(host, certificate))
+    return failures.includes(undefined) ? undefined : (failures[0] ?? identityOf(name, certificate))
+  }
+  return { ...tls, checkServerIdentity }
+}
+
+function asking(place: Place, get: () => Promise<NatsConnection>): Ask {
+  return (question) =>
+    storeCall(place, async () => {
+      try {
+        const connection = await get()
+        return await question(connection, connection.jetstream({ timeout: place.timeout * 1000 }))
+      } catch (error) {
+        throw explained(error as NatsError)
+      }
+    })
+}
+
+function explained(error: NatsError): Error {
+  if (error.code === 'MAX_PAYLOAD_EXCEEDED')
+    return new UnsavableError('It is larger than the server takes (max_payload).')
+  if (error.code === '503')
+    return new Error('no stream takes this: turn JetStream on, then run: salt-run returner.migrate nats')
+  if (error.code === 'SERVER_OPT_NA') return new Error('the server has no TLS')
+  return error.chainedError ?? error
+}
+
+function writing(ask: Ask, prefix: string) {
+  const saveBatch = (rets: readonly ReturnRecord[]) =>
+    ask(async (_, js) => {
+      await Promise.all(
+        rets.map((ret) => js.publish(`${prefix}.return.${token(ret.jid)}.${token(ret.id)}`, recordJson(ret))),
+      )
+    })
+  return {
+    save: (ret) => saveBatch([ret]),
+    saveBatch,
+    saveLoad: (job) =>
+      ask(async (_, js) => {
+        await js.publish(`${prefix}.load.${token(job.jid)}`, recordJson(loadWithMinions(job)))
+      }),
+    saveEvents: (events: readonly EventRecord[], batch: string) =>
+      ask(async (_, js) => {
+        const subject = (tag: string) => `${prefix}.event.${tag.split('/').map(token).join('.')}`
+        await Promise.all(
+          events.map((event, n) =>
+            js.publish(subject(event.tag), recordJson(event), { msgID: `${batch} ${n}` }),
+          ),
+        )
+      }),
+  } satisfies Returner
+}
+
+function reading(ask: Ask, prefix: string, nats: Nats) {
+  const all = (subject: string) =>
+    ask((_, js) => messages(js, nats, `${prefix}.${subject}`, streams(prefix).jobs))
+  async function* getJids(): AsyncGenerator<LoadRecord> {
+    const jobs = (await all('load.*')).map(loadOf)
+    yield* jobs.sort((a, b) => (a.jid < b.jid ? 1 : -1))
+  }
+  return {
+    getLoad: async (jid) => (await all(`load.${token(jid)}`)).map(loadOf)[0],
+    getJid: async (jid) => (await all(`return.${token(jid)}.*`)).map((m) => fieldsOf(m) as ReturnRecord),
+    getJids,
+    getJidsFilter: (count, filterFindJob) => firstJobs(getJids(), count, filterFindJob),
+    remove: (jid) =>
+      ask(async (open) => {
+        const manager = await open.jetstreamManager()
+        for (const filter of [`${prefix}.return.${token(jid)}.*`, `${prefix}.load.${token(jid)}`])
+          await manager.streams.purge(streams(prefix).jobs, { filter })
+      }),
+  } satisfies Partial<Returner>
+}
+
+/** Of each subject that matches, its last message. */
+async function messages(js: JetStreamClient, nats: Nats, subject: string, stream: string): Promise<JsMsg[]> {
+  const consumer = await js.consumers.get(stream, {
+    filterSubjects: subject,
+    deliver_policy: nats.DeliverPolicy.LastPerSubject,
+  })
+  const found: JsMsg[] = []
+  const { num_pending } = await consumer.info()
+  if (num_pending === 0) return found
+  const incoming = await consumer.consume({ max_messages: 500 })
+  for await (const message of incoming) {
+    found.push(message)
+    if (message.info.pending === 0) break
+  }
+  await consumer.delete()
+  return found
+}
+
+const streams = (prefix: string) => ({
+  jobs: `${prefix.toUpperCase()}_JOBS`,
+  events: `${prefix.toUpperCase()}_EVENTS`,
+})
+
+/** Both streams, as they should be. */
+async function migrated(connection: NatsConnection, options: Options, keep: number): Promise<string[]> {
+  const { prefix, replicas: num_replicas, duplicate_window } = options
+  const { streams: there } = await connection.jetstreamManager()
+  const { jobs, events } = streams(prefix)
+  const max_age = keep * 1e9
+  const wanted: Partial<StreamConfig>[] = [
+    { name: jobs, subjects: [`${prefix}.return.>`, `${prefix}.load.>`], max_msgs_per_subject: 1 },
+    {
+      name: events,
+      subjects: [`${prefix}.event.>`],
+      duplicate_window: Math.min(duplicate_window, keep || duplicate_window) * 1e9,
+    },
+  ]
+  const did: string[] = []
+  for (const stream of wanted) {
+    const config = { ...stream, name: stream.name ?? '', num_replicas, max_age }
+    const old = await there.info(config.name).catch(() => undefined)
+    if (old) await there.update(config.name, { ...old.config, ...config })
+    else await there.add(config)
+    did.push(`${old ? 'Brought' : 'Made'} the stream ${config.name}${old ? ' up to date' : ''}.`)
+  }
+  return did
+}
+
+/** Text as one part of a subject. */
+const token = (text: string) =>
+  text === '' ? '%' : encodeURIComponent(text).replace(/[.*]/g, (sign) => (sign === '.' ? '%2E' : '%2A'))
+
+const fieldsOf = (message: JsMsg) => fromRecordJson(message.string()) as LoadRecord['load']
+
+function loadOf(message: JsMsg): LoadRecord {
+  const [, , jid = ''] = message.subject.split('.')
+  return jobOf(decodeURIComponent(jid), fieldsOf(message))
+}

@@ -1,0 +1,18 @@
+/** Keeps jobs, returns and events in PostgreSQL, JSON as text, in Salt's tables. */
+import { p, returner } from 'salt-ts'
+import { postgresDatabase, postgresDialect, postgresOptions } from './_postgres.ts'
+import { sqlReturner } from './_sql.ts'
+
+const dialect = postgresDialect(
+  'text',
+  `create table salt_returns (
+    fun varchar(50) not null, jid varchar(255) not null, return text not null, full_ret text,
+    id varchar(255) not null, success varchar(10) not null, alter_time timestamp with time zone default now())`,
+)
+
+export default returner({
+  configKey: 'returner.postgres',
+  options: { ...postgresOptions, passwd: p.secret(p.default(p.string(), 'salt')) },
+  create: async (facts) =>
+    sqlReturner(await postgresDatabase('postgres', facts.options, facts.options.passwd), dialect, facts),
+})

@@ -1,0 +1,57 @@
+/** What `jobs.*` are searched by, in Salt's words, as a query. */
+import { type JobQuery, SaltInvocationError } from 'salt-ts'
+
+export interface Search {
+  readonly search_metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly search_function?: unknown
+  readonly search_target?: unknown
+  readonly search_user?: unknown
+  /** Dates. What happened at them is found as well. */
+  readonly start_time?: string | undefined
+  readonly end_time?: string | undefined
+  /** Job ids, which are not found themselves. */
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+export function queryOf(search: Search): JobQuery {
+  const since = search.start_time === undefined ? undefined : neighbour(stamp(search.start_time), -1n)
+  const until = search.end_time === undefined ? undefined : neighbour(stamp(search.end_time), 1n)
+  return {
+    functions: patterns(search.search_function),
+    targets: patterns(search.search_target),
+    users: patterns(search.search_user),
+    metadata: search.search_metadata,
+    after: [since, jidOf('after', search.after)].filter(isGiven).sort().at(-1),
+    before: [until, jidOf('before', search.before)].filter(isGiven).sort()[0],
+  }
+}
+
+const isGiven = (text: string | undefined): text is string => text !== undefined
+
+function patterns(given: unknown): string[] | undefined {
+  if (given === undefined || given === null) return undefined
+  return (Array.isArray(given) ? given : [given]).map(String)
+}
+
+function jidOf(name: string, given: unknown): string | undefined {
+  if (given === undefined || given === null) return undefined
+  if (!/^\d{20}/.test(String(given)))
+    throw new SaltInvocationError(`${name}=${String(given)} is not a job id (20 digits).`)
+  return String(given)
+}
+
+/** The first jid of a moment; dates without zone are UTC, as jids are. */
+function stamp(text: string): string {
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text.trim())
+    ? text
+    : `${text.trim().replace(' ', 'T')}${text.includes(':') ? 'Z' : ''}`
+  const date = new Date(zoned)
+  if (Number.isNaN(date.getTime())) {
+    throw new SaltInvocationError(`'${text}' is not a date; write it as 2026-11-21 or 2026-11-21 03:42:00.`)
+  }
+  return date.toISOString().replace(/\D/g, '').slice(0, 17).padEnd(20, '0')
+}
+
+/** The id before or after it. */
+const neighbour = (jid: string, step: bigint): string => String(BigInt(jid) + step).padStart(20, '0')

@@ -1,0 +1,226 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { authContract, openBackend, PASSWORD } from '../auth.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'salt-ts-auth-file-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const written = (name: string, ...lines: string[]): string => {
+  const file = join(folder, name)
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 })
+  return file
+}
+
+/** A file that Apache's `htpasswd` writes, with a password in the kind of each flag. */
+function htpasswd(
+  name: string,
+  users: Readonly<Record<string, readonly string[]>>,
+  password = PASSWORD,
+): string {
+  const file = written(name)
+  for (const [user, flags] of Object.entries(users))
+    execFileSync('htpasswd', ['-i', ...flags, file, user], {
+      input: password,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+  return file
+}
+
+/** Apache's `htdigest` asks a terminal, twice. */
+async function htdigest(name: string, realm: string, user: string, password: string): Promise<string> {
+  const file = join(folder, name)
+  const child = spawn('script', ['-qec', `htdigest -c ${file} "${realm}" ${user}`, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    timeout: 20_000,
+  })
+  child.stdout.on('data', (said) => /password: $/.test(`${said}`) && child.stdin.write(`${password}\n`))
+  await once(child, 'exit')
+  chmodSync(file, 0o600)
+  return file
+}
+
+const fred = { username: 'fred', password: PASSWORD }
+
+await authContract({
+  name: 'file',
+  start: 'Install apache2-utils',
+  async prepare() {
+    const filename = htpasswd('users', { ada: ['-m'], fred: ['-B'] })
+    return {
+      settings: { filename, filetype: 'htpasswd' },
+      right: fred,
+      known: { name: 'fred' },
+      drop: async () => {},
+    }
+  },
+  wrongSetups: ({ settings }) => ({
+    'no file is named': { setup: {}, says: 'external_auth.file.^filename is missing.' },
+    'the path of the file depends on where it is read from': {
+      setup: { settings: { filename: 'users' } },
+      says: 'must be a path that begins with /',
+    },
+    'the file is not there': {
+      setup: { settings: { filename: join(folder, 'none') } },
+      says: `The file of users ${join(folder, 'none')} cannot be read (ENOENT)`,
+    },
+    'a kind of file is unknown': {
+      setup: { settings: { ...settings, filetype: 'ldif' } },
+      says: 'one of text, htpasswd, htdigest',
+    },
+    'a kind of hash is unknown': {
+      setup: { settings: { ...settings, hashtype: 'rot13' } },
+      says: '^hashtype must be one of plaintext, md5,',
+    },
+    'htdigest needs a realm': {
+      setup: { settings: { ...settings, filetype: 'htdigest' } },
+      says: '^realm is missing',
+    },
+  }),
+  async unusable() {
+    return {
+      'the hash takes too long': {
+        setup: {
+          settings: {
+            filename: htpasswd('dear', { fred: ['-B', '-C', '14'] }),
+            filetype: 'htpasswd',
+            timeout: 1,
+          },
+        },
+        says: /dear: no answer within 1 seconds/,
+      },
+    }
+  },
+})
+
+describe('file', () => {
+  const { ask, check, close } = openBackend('file')
+  afterAll(close)
+  const refused = { refused: 'the password is another one' }
+
+  it.each(['-m', '-B', '-s', '-2', '-5'])('takes what htpasswd %s writes', async (flag) => {
+    for (const password of ['a', 'correct horse battery staple, and more', PASSWORD, '密码🦊']) {
+      const settings = { filename: htpasswd('kinds', { fred: [flag] }, password), filetype: 'htpasswd' }
+      expect(await ask({ username: 'fred', password }, { settings })).toEqual({ name: 'fred' })
+      expect(await ask({ username: 'fred', password: `${password}x` }, { settings })).toEqual(refused)
+    }
+  })
+
+  it.each(['-1', '-5', '-6'])('takes what openssl passwd %s writes', async (flag) => {
+    for (const password of ['a', PASSWORD, 'x'.repeat(100)]) {
+      const hash = execFileSync('openssl', ['passwd', flag, '-stdin'], {
+        input: password,
+        encoding: 'utf8',
+      }).trim()
+      const settings = { filename: written('openssl', `fred:${hash}`), filetype: 'htpasswd' }
+      expect(await ask({ username: 'fred', password }, { settings })).toEqual({ name: 'fred' })
+      expect(await ask({ username: 'fred', password: 'another' }, { settings })).toEqual(refused)
+    }
+  })
+
+  it('takes what htdigest writes, for its realm only', async () => {
+    const filename = await htdigest('digests', 'the fleet', 'fred', 'correct horse')
+    const settings = { filename, filetype: 'htdigest', realm: 'the fleet' }
+    const credentials = { username: 'fred', password: 'correct horse' }
+    expect(await ask(credentials, { settings })).toEqual({ name: 'fred' })
+    expect(await ask({ ...credentials, password: 'wrong' }, { settings })).toEqual(refused)
+    expect(await ask(credentials, { settings: { ...settings, realm: 'another' } })).toEqual({
+      refused: 'the file has no such user',
+    })
+  })
+
+  it('refuses a password that stands in an htpasswd file as it is, unless that is asked for', async () => {
+    const settings = { filename: htpasswd('plain', { fred: ['-p'] }, 'horse'), filetype: 'htpasswd' }
+    const credentials = { username: 'fred', password: 'horse' }
+    expect(await ask(credentials, { settings })).toEqual(refused)
+    expect(await check({ settings })).toEqual([
+      expect.stringContaining('the first that of fred. Set them anew with: htpasswd -B'),
+    ])
+    expect(await ask(credentials, { settings: { ...settings, plaintext: true } })).toEqual({ name: 'fred' })
+  })
+
+  it('reads text files as Salt does, and the columns of others', async () => {
+    const plain = { filename: written('text', 'dean:goneFishing', 'gene:OceanMan') }
+    expect(await ask({ username: 'gene', password: 'OceanMan' }, { settings: plain })).toEqual({
+      name: 'gene',
+    })
+    expect(await ask({ username: 'dean', password: 'OceanMan' }, { settings: plain })).toEqual(refused)
+    for (const [hashtype, name] of [
+      ['md5', 'md5'],
+      ['sha1', 'sha1'],
+      ['sha256', 'sha256'],
+      ['sha512', 'sha512'],
+      ['sha3_256', 'sha3-256'],
+      ['blake2b', 'blake2b512'],
+    ] as const) {
+      const digest = createHash(name).update('OceanMan').digest('hex')
+      const settings = {
+        filename: written('legacy', `46|trey|${digest}`, 'too short'),
+        ...{ hashtype, field_separator: '|', username_field: 2, password_field: '3' },
+      }
+      expect(await ask({ username: 'trey', password: 'OceanMan' }, { settings })).toEqual({ name: 'trey' })
+      expect(await ask({ username: 'trey', password: digest }, { settings })).toEqual(refused)
+    }
+  })
+
+  it('sees at once when a password has changed', async () => {
+    const settings = { filename: written('changing', 'fred:one') }
+    expect(await ask({ username: 'fred', password: 'one' }, { settings })).toEqual({ name: 'fred' })
+    written('changing', 'fred:two')
+    expect(await ask({ username: 'fred', password: 'one' }, { settings })).toEqual(refused)
+    expect(await ask({ username: 'fred', password: 'two' }, { settings })).toEqual({ name: 'fred' })
+    appendFileSync(settings.filename, 'fred:three\nada:four\n')
+    expect(await ask({ username: 'fred', password: 'three' }, { settings })).toEqual(refused)
+    expect(await ask({ username: 'ada', password: 'four' }, { settings })).toEqual({ name: 'ada' })
+  })
+
+  it('uses no file that others could have written', async () => {
+    const settings = { filename: written('open', 'fred:one') }
+    chmodSync(settings.filename, 0o660)
+    await expect(ask({ username: 'fred', password: 'one' }, { settings })).rejects.toThrow(
+      `can be changed by others (mode 660). Run: chmod go-w ${settings.filename}`,
+    )
+    expect(await check({ settings })).toEqual([expect.stringContaining('can be changed by others')])
+  })
+
+  it('takes as long to refuse somebody it does not know as a wrong password', async () => {
+    const settings = {
+      filename: htpasswd('timed', { ada: ['-s'], fred: ['-B', '-C', '9'] }),
+      filetype: 'htpasswd',
+    }
+    const msOf = async (username: string): Promise<number> => {
+      const start = performance.now()
+      await ask({ username, password: 'wrong' }, { settings })
+      return performance.now() - start
+    }
+    await msOf('fred')
+    const [known, unknown]: [number[], number[]] = [[], []]
+    for (let n = 0; n < 7; n++) {
+      known.push(await msOf('fred'))
+      unknown.push(await msOf('nobody'))
+    }
+    // The quickest of several: what else the machine does only takes longer.
+    const ratio = Math.min(...unknown) / Math.min(...known)
+    expect(ratio).toBeGreaterThan(0.5)
+    expect(ratio).toBeLessThan(2)
+  })
+
+  it('goes on answering while a password is compared', async () => {
+    const settings = { filename: htpasswd('busy', { fred: ['-B', '-C', '12'] }), filetype: 'htpasswd' }
+    let longest = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 5)
+    const start = performance.now()
+    await ask({ username: 'fred', password: 'wrong' }, { settings })
+    const took = performance.now() - start
+    clearInterval(timer)
+    expect(longest).toBeLessThan(took / 2)
+  })
+})

@@ -1,0 +1,121 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { selfSigned } from '../../harness/certificate.ts'
+import { type Asked, type HttpServer, httpServer, type Told } from '../../harness/http-server.ts'
+import { freePort } from '../../harness/ports.ts'
+import { authContract, openBackend, PASSWORD } from '../auth.ts'
+
+const fred = { username: 'fred', password: PASSWORD }
+
+function answer({ method, headers, body }: Asked): Told {
+  const form = new URLSearchParams(body)
+  if (method !== 'POST' || headers['content-type'] !== 'application/x-www-form-urlencoded')
+    return { status: 500 }
+  if (form.get('username') !== 'fred' || form.get('password') !== PASSWORD) return { status: 401 }
+  return { text: '["test.*", {"web*": ["pkg.*"]}]' }
+}
+
+const opened: HttpServer[] = []
+const served = async (...args: Parameters<typeof httpServer>): Promise<string> => {
+  const server = await httpServer(...args)
+  opened.push(server)
+  return server.url
+}
+afterAll(() => Promise.all(opened.map((server) => server.close())))
+
+await authContract({
+  name: 'rest',
+  async prepare() {
+    const url = await served(answer)
+    return {
+      settings: { url },
+      right: fred,
+      known: { name: 'fred', permissions: ['test.*', { 'web*': ['pkg.*'] }] },
+      drop: async () => {},
+    }
+  },
+  wrongSetups: () => ({
+    'no address is named': { setup: {}, says: 'external_auth.rest.^url is missing.' },
+    'the address is no address': {
+      setup: { settings: { url: 'auth.example.com' } },
+      says: 'must be an address that begins with',
+    },
+  }),
+  async unusable() {
+    const [silent, failing, wrong, endless, elsewhere] = await Promise.all([
+      served(() => undefined),
+      served(() => ({ status: 503 })),
+      served(() => ({ text: '{"fred": ["*"]}' })),
+      served(() => ({ text: ' '.repeat(2 * 1024 * 1024) })),
+      served(() => ({ status: 307, headers: { location: opened[0]?.url ?? '' } })),
+    ])
+    return {
+      'the server is away': {
+        setup: { settings: { url: `http://127.0.0.1:${await freePort()}/` } },
+        says: /^127\.0\.0\.1:\d+: .*ECONNREFUSED/,
+      },
+      'the server says nothing': {
+        setup: { settings: { url: silent, timeout: 1 } },
+        says: /: no answer within 1 seconds$/,
+      },
+      'the server fails': { setup: { settings: { url: failing } }, says: /: it answered 503$/ },
+      'the answer is no list': {
+        setup: { settings: { url: wrong } },
+        says: /: its answer is not a list of what is allowed$/,
+      },
+      'the answer has no end': {
+        setup: { settings: { url: endless } },
+        says: /: the answer is longer than 1048576 bytes$/,
+      },
+      'it is sent elsewhere': {
+        setup: { settings: { url: elsewhere } },
+        says: /: it answered 307: redirects are not followed/,
+      },
+    }
+  },
+})
+
+describe('rest', () => {
+  const { ask, check, lines } = openBackend('rest')
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'salt-ts-auth-rest-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  it('takes null, nothing and an empty list for: known, and nothing more', async () => {
+    for (const text of ['null', '', '[]'])
+      expect(await ask(fred, { settings: { url: await served(() => ({ text })) } })).toEqual({ name: 'fred' })
+  })
+
+  it('sends no password on to where it is redirected', async () => {
+    const heard: string[] = []
+    const thief = await served(({ body }) => {
+      heard.push(body)
+      return { text: '[]' }
+    })
+    for (const status of [301, 302, 303, 307, 308]) {
+      const url = await served(() => ({ status, headers: { location: thief } }))
+      await expect(ask(fred, { settings: { url } })).rejects.toThrow('redirects are not followed')
+    }
+    expect(heard).toEqual([])
+  })
+
+  it('checks the certificate', async () => {
+    const { cert, key } = await selfSigned(folder)
+    const url = await served(answer, { cert: { cert: await readFile(cert), key: await readFile(key) } })
+    await expect(ask(fred, { settings: { url } })).rejects.toThrow('self-signed certificate')
+    expect(await ask(fred, { settings: { url, ca_file: cert } })).toMatchObject({ name: 'fred' })
+  })
+
+  it('warns of an address that passwords go to in the clear, unless it is this host', async () => {
+    await check({ settings: { url: 'http://localhost:8000/' } })
+    expect(lines).toEqual([])
+    expect(await check({ settings: { url: 'http://auth.example.com/' } })).toEqual([])
+    expect(lines.map(({ message }) => message)).toEqual([
+      expect.stringContaining('everybody on the way to auth.example.com can read passwords'),
+    ])
+  })
+})

@@ -1,0 +1,353 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EventRecord, LoadRecord, Returner, ReturnRecord } from '../../core/author/returner.ts'
+import { messageOf } from '../../core/base/errors.ts'
+import { openLoader } from '../../core/loader/index.ts'
+import { openReturner } from '../../core/returners/open-returner.ts'
+import { quietLog } from '../harness/quiet-log.ts'
+
+/** A store of its own for one run of the suite. */
+interface PreparedStore {
+  /** The configuration with which the returner finds it. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** What was saved, read without the returner by the store's own client; as many as there are rows of this (jid, id). */
+  rows?(jid: string, id: string): Promise<readonly unknown[]>
+  /** The same of events with this tag. */
+  events?(tag: string): Promise<readonly unknown[]>
+  drop(): Promise<void>
+}
+
+export interface StoreUnderTest {
+  /** Of the returner. */
+  readonly name: string
+  /** How to start the store, told when it cannot be reached. */
+  readonly start: string
+  /** Rejects if the store cannot be reached. */
+  prepare(): Promise<PreparedStore>
+  /** Configuration with a wrong password, of a store that asks for one. */
+  readonly wrongCredentials?: (config: PreparedStore['config']) => PreparedStore['config']
+  /** Values the store does not give back as they were, by the name of the kind below, with the reason. */
+  readonly lossy?: Readonly<Record<string, string>>
+}
+
+const deep = (depth: number): unknown => (depth === 0 ? 'bottom' : { inner: deep(depth - 1) })
+
+/** Thirty kinds of returns. */
+const KINDS: Readonly<Record<string, unknown>> = {
+  true: true,
+  false: false,
+  null: null,
+  zero: 0,
+  'a small integer': -42,
+  'a fraction': 3.25,
+  'the greatest safe integer': Number.MAX_SAFE_INTEGER,
+  'a 64-bit integer': 9_223_372_036_854_775_807n,
+  'an unsigned 64-bit integer': 18_446_744_073_709_551_615n,
+  'empty text': '',
+  text: 'hello world',
+  'text of several lines': 'one\ntwo\r\n\tthree\n',
+  unicode: 'Grüße, 世界, 🦊, \u{10FFFF}',
+  'text with NUL': 'a\0b',
+  'control characters': '\u0001\u001b[31m\u007f',
+  'text of a quote and a backslash': `'"\\\`$\{x}%s`,
+  'SQL in a text': "'; DROP TABLE salt_returns; --",
+  'a command in a text': '$(touch /tmp/pwned); `id`\r\nDEL key\r\n',
+  'text like JSON': '{"a": [1, 2]}',
+  'bytes that are no text': new Uint8Array([0, 255, 254, 128, 10]),
+  'an empty list': [],
+  'an empty map': {},
+  'a list of all sorts': [1, 'two', null, [3.5], { four: true }],
+  'a map of maps': { eth0: { inet: [{ address: '10.0.0.1', prefix: 8 }] } },
+  'odd keys': { '': 1, 'a.b': 2, $set: 3, __proto__x: 4, ключ: 5, 'with space': 6, "it's": 7 },
+  'nested 50 deep': deep(50),
+  'many keys': Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`key${n}`, n])),
+  'a long list': Array.from({ length: 5000 }, (_, n) => n),
+  '5 MB of text': 'x'.repeat(5 * 1024 * 1024),
+  'a result of states': {
+    'file_|-a_|-/etc/motd_|-managed': {
+      result: true,
+      changes: { diff: '-a\n+b' },
+      comment: 'ok',
+      duration: 1.5,
+    },
+  },
+}
+
+const ODD_IDS = ['minion.example.com', 'web-01_a', "o'brien", 'a b', 'minion:4505', 'ключ', 'x'.repeat(200)]
+const INJECTION = `x'); DROP TABLE jids; -- "\`$(id)\``
+
+/** Bytes are bytes, in whatever class a store's client has them. */
+const withoutBuffer = (value: unknown): unknown =>
+  value instanceof Uint8Array ? new Uint8Array(value) : value
+
+let last = 0
+/** Job ids in order, of this suite only. */
+const nextJid = (): string =>
+  `20300101${String(process.pid % 10_000).padStart(4, '0')}${String(last++).padStart(8, '0')}`
+
+function aReturn(changes: Partial<ReturnRecord> = {}): ReturnRecord {
+  return {
+    jid: nextJid(),
+    id: 'web1',
+    fun: 'test.echo',
+    fun_args: ['hello'],
+    return: true,
+    retcode: 0,
+    success: true,
+    ...changes,
+  }
+}
+
+const aLoad = (jid: string, changes: Readonly<Record<string, unknown>> = {}): LoadRecord => ({
+  jid,
+  load: {
+    jid,
+    fun: 'test.echo',
+    arg: ['hello'],
+    tgt: '*',
+    tgt_type: 'glob',
+    user: 'root',
+    ret: '',
+    cmd: 'publish',
+    ...changes,
+  },
+  minions: ['web1', 'web2'],
+})
+
+const anEvent = (tag: string, n = 0): EventRecord => ({
+  tag,
+  data: { n, _stamp: '2030-01-01T00:00:00.000000' },
+})
+
+/** What every returner must do, for the members it has. */
+export async function returnerContract(store: StoreUnderTest): Promise<void> {
+  const prepared = await store.prepare().catch((error: unknown) => messageOf(error))
+  if (typeof prepared === 'string') {
+    describe.skip(`the returner ${store.name}: its store cannot be reached (${prepared}). ${store.start}`, () => {
+      it('is tested with its store')
+    })
+    return
+  }
+  describe(`the returner ${store.name}`, () => {
+    let returner: Returner
+    const open = (config = prepared.config) => {
+      const loader = openLoader('returners', { config, log: quietLog })
+      return openReturner({ name: store.name }, { loader, config, log: quietLog })
+    }
+    beforeAll(async () => {
+      returner = await open()
+      await returner.migrate?.()
+    })
+    afterAll(async () => {
+      await returner?.close?.()
+      await prepared.drop()
+    })
+
+    const read = async (jid: string, id = 'web1') =>
+      (await returner.getJid?.(jid))
+        ?.filter((ret) => ret.id === id)
+        .map((ret) => ({ ...ret, return: withoutBuffer(ret.return) }))
+
+    it.each(Object.entries(KINDS))('keeps a return that is %s', async (kind, value) => {
+      const ret = aReturn({ return: value })
+      await returner.save(ret)
+      if (!returner.getJid || store.lossy?.[kind] !== undefined) return
+      expect(await read(ret.jid)).toEqual([expect.objectContaining({ ...ret, return: value })])
+    })
+
+    it.each(ODD_IDS)('keeps the return of a minion called %s', async (id) => {
+      const ret = aReturn({ id })
+      await returner.save(ret)
+      if (returner.getJid)
+        expect(await read(ret.jid, id)).toEqual([expect.objectContaining({ id, return: true })])
+    })
+
+    it('takes text of SQL and of shells in every field for what it is', async () => {
+      const ret = aReturn({
+        id: INJECTION,
+        fun: INJECTION.slice(0, 50),
+        fun_args: [INJECTION],
+        return: INJECTION,
+        user: INJECTION,
+        metadata: { [INJECTION]: INJECTION },
+      })
+      await returner.save(ret)
+      if (returner.getJid) expect(await read(ret.jid, INJECTION)).toEqual([expect.objectContaining(ret)])
+      await returner.getJid?.(`' OR '1'='1`).then(
+        (found) => expect(found).toEqual([]),
+        () => undefined,
+      )
+      if (returner.getJid) expect(await read(ret.jid, INJECTION)).toHaveLength(1)
+    })
+
+    it('keeps what came with a return', async () => {
+      const ret = aReturn({
+        success: false,
+        retcode: 2,
+        out: 'nested',
+        metadata: { ticket: 7 },
+        fun_args: ['a', { b: 1 }],
+      })
+      await returner.save(ret)
+      if (returner.getJid) expect(await read(ret.jid)).toEqual([expect.objectContaining(ret)])
+    })
+
+    it('has one return of a minion for a job, the last one, however often it is saved', async () => {
+      const ret = aReturn({ return: 'no answer', success: false, state: 'timed_out' })
+      await returner.save(ret)
+      const { state, ...real } = { ...ret, return: 'done', success: true }
+      for (let n = 0; n < 3; n++) await returner.save(real)
+      if (prepared.rows && returner.idempotent !== false)
+        expect(await prepared.rows(ret.jid, 'web1')).toHaveLength(1)
+      if (!returner.getJid) return
+      const [found, ...others] = (await read(ret.jid)) ?? []
+      expect(others).toEqual([])
+      expect(found).toMatchObject(real)
+      expect(found).not.toHaveProperty('state')
+    })
+
+    it('saves many returns at once, and again after it is not sure whether they arrived', async () => {
+      const jid = nextJid()
+      const rets = Array.from({ length: 500 }, (_, n) => aReturn({ jid, id: `m${n}`, return: n }))
+      const save = async (some: readonly ReturnRecord[]) => {
+        if (returner.saveBatch) await returner.saveBatch(some)
+        else for (const ret of some) await returner.save(ret)
+      }
+      await save(rets.slice(0, 300))
+      await save(rets)
+      if (!returner.getJid) return
+      const found = await returner.getJid(jid)
+      expect(found).toHaveLength(500)
+      expect(new Map(found.map((ret) => [ret.id, ret.return]))).toEqual(
+        new Map(rets.map((ret) => [ret.id, ret.return])),
+      )
+    })
+
+    it('keeps jobs and gives them back, newest first', async () => {
+      if (!returner.saveLoad) return
+      const jobs = Array.from({ length: 5 }, () =>
+        aLoad(nextJid(), { arg: [INJECTION, { k: 3n ** 40n }], user: INJECTION }),
+      )
+      for (const job of jobs) await returner.saveLoad(job)
+      await returner.saveLoad(jobs[0] as LoadRecord)
+      if (returner.getLoad)
+        for (const job of jobs)
+          expect(await returner.getLoad(job.jid)).toMatchObject({ jid: job.jid, load: job.load })
+      const jids = jobs.map(({ jid }) => jid)
+      if (returner.getJids) {
+        const listed: string[] = []
+        for await (const { jid } of returner.getJids()) if (jids.includes(jid)) listed.push(jid)
+        expect(listed).toEqual(jids.toReversed())
+      }
+      if (returner.getJidsFilter) {
+        const find = aLoad(nextJid(), { fun: 'saltutil.find_job' })
+        await returner.saveLoad(find)
+        expect((await returner.getJidsFilter(2, true)).map(({ jid }) => jid)).toEqual(
+          jids.toReversed().slice(0, 2),
+        )
+        expect((await returner.getJidsFilter(2, false)).map(({ jid }) => jid)).toEqual([
+          find.jid,
+          jids.at(-1),
+        ])
+      }
+    })
+
+    it('remembers when the last return of a job came', async () => {
+      if (!returner.updateEndtime || !returner.saveLoad || !returner.getLoad) return
+      const { jid } = aReturn()
+      await returner.saveLoad(aLoad(jid))
+      expect(await returner.getLoad(jid)).not.toHaveProperty('endtime')
+      for (const time of ['2030-01-01T00:00:00.000Z', '2030-02-03T04:05:06.789Z'])
+        await returner.updateEndtime(jid, time)
+      expect(await returner.getLoad(jid)).toHaveProperty('endtime', '2030-02-03T04:05:06.789Z')
+    })
+
+    it('knows of no job that it was not given', async () => {
+      expect(await returner.getLoad?.(nextJid())).toBeUndefined()
+      expect((await returner.getJid?.(nextJid())) ?? []).toEqual([])
+    })
+
+    it('remembers which minions are expected', async () => {
+      if (!returner.saveLoad || !returner.saveMinions || !returner.getLoad) return
+      const job = aLoad(nextJid())
+      await returner.saveLoad(job)
+      await returner.saveMinions(job.jid, ['web2', 'behind-syndic'])
+      expect([...((await returner.getLoad(job.jid))?.minions ?? [])].sort()).toEqual([
+        'behind-syndic',
+        'web1',
+        'web2',
+      ])
+    })
+
+    it('gives the last return of a function, and the minions there are', async () => {
+      const fun = `contract.f${nextJid()}`
+      await returner.save(aReturn({ fun, id: 'web1', return: 'old' }))
+      await returner.save(aReturn({ fun, id: 'web1', return: 'new' }))
+      await returner.save(aReturn({ fun, id: 'web2', return: 'other' }))
+      if (returner.getFun) {
+        const found = await returner.getFun(fun)
+        expect(new Map(found.map((ret) => [ret.id, ret.return]))).toEqual(
+          new Map([
+            ['web1', 'new'],
+            ['web2', 'other'],
+          ]),
+        )
+      }
+      if (returner.getMinions)
+        expect(await returner.getMinions()).toEqual(expect.arrayContaining(['web1', 'web2']))
+    })
+
+    it('keeps events, each once, however often their batch is written', async () => {
+      if (!returner.saveEvents) return
+      const tag = `salt/contract/${nextJid()}`
+      const events = Array.from({ length: 20 }, (_, n) => anEvent(tag, n))
+      await returner.saveEvents(events, `${tag} 1`)
+      await returner.saveEvents(events, `${tag} 1`)
+      await returner.saveEvents([anEvent(tag, 20)], `${tag} 2`)
+      if (prepared.events && returner.idempotent !== false)
+        expect(await prepared.events(tag)).toHaveLength(21)
+    })
+
+    it('forgets what is old, and only that', async () => {
+      if (!returner.cleanOldJobs || !returner.saveLoad) return
+      const job = aLoad(nextJid())
+      await returner.saveLoad(job)
+      await returner.save(aReturn({ jid: job.jid }))
+      await returner.cleanOldJobs(new Date(Date.now() - 3_600_000))
+      if (returner.getLoad) expect(await returner.getLoad(job.jid)).toBeDefined()
+      await returner.cleanOldJobs(new Date(Date.now() + 3_600_000))
+      if (returner.getLoad) expect(await returner.getLoad(job.jid)).toBeUndefined()
+      if (returner.getJid) expect(await read(job.jid)).toEqual([])
+    })
+
+    it('removes one job', async () => {
+      if (!returner.remove) return
+      const [gone, kept] = [aReturn(), aReturn()]
+      for (const ret of [gone, kept]) {
+        await returner.saveLoad?.(aLoad(ret.jid))
+        await returner.save(ret)
+      }
+      await returner.remove(gone.jid)
+      if (!returner.getJid) return
+      expect(await read(gone.jid)).toEqual([])
+      expect(await read(kept.jid)).toHaveLength(1)
+    })
+
+    it('can be migrated again without harm', async () => {
+      if (!returner.migrate) return
+      const ret = aReturn()
+      await returner.save(ret)
+      await returner.migrate()
+      if (returner.getJid) expect(await read(ret.jid)).toHaveLength(1)
+    })
+
+    it('says what is wrong when the password is', async () => {
+      if (!store.wrongCredentials) return
+      const refused = await open(store.wrongCredentials(prepared.config))
+      try {
+        await expect(refused.save(aReturn())).rejects.toThrow()
+      } finally {
+        await refused.close?.()
+      }
+    })
+  })
+}

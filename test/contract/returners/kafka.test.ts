@@ -1,0 +1,186 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Returner } from '../../../core/author/returner.ts'
+import { kafkaDouble } from '../../harness/kafka.ts'
+import { isInstalled } from '../../harness/programs.ts'
+import { aReturn, returnerWith } from '../../harness/returner.ts'
+import { outageContract } from '../outages.ts'
+import { returnerContract } from '../returner.ts'
+import { tlsContract, tlsOptionsOf } from '../tls.ts'
+
+type Double = Awaited<ReturnType<typeof kafkaDouble>>
+
+const valuesIn = (server: Double, topic = 'salt') =>
+  server.records(topic).map(({ value }): Record<string, unknown> => JSON.parse(value))
+
+await returnerContract({
+  name: 'kafka',
+  start: 'It is a local double of the server.',
+  async prepare() {
+    const server = await kafkaDouble({ users: { salt: 'geheim' } })
+    return {
+      config: { 'returner.kafka': { bootstrap: server.bootstrap, username: 'salt', password: 'geheim' } },
+      rows: async (jid, id) => valuesIn(server).filter((value) => value.jid === jid && value.id === id),
+      events: async (tag) => valuesIn(server).filter((value) => value.tag === tag),
+      drop: server.drop,
+    }
+  },
+  wrongCredentials: (config) => ({
+    'returner.kafka': { ...(config['returner.kafka'] as object), password: 'falsch' },
+  }),
+})
+
+const ret = aReturn({ jid: '20300101000000000001' })
+
+describe('the returner kafka and a local double of its cluster', () => {
+  let server: Double
+  let returner: Returner
+  const opened = (options: object = {}) =>
+    returnerWith('kafka', { 'returner.kafka': { bootstrap: server.bootstrap[0], timeout: 1, ...options } })
+  beforeAll(async () => {
+    server = await kafkaDouble({ largest: 1_048_588 })
+    returner = await opened({ event_topic: 'salt-events' })
+  })
+  afterAll(async () => {
+    await returner.close?.()
+    await server.drop()
+  })
+
+  it('says that it was not migrated', async () => {
+    await expect(returner.save(ret)).rejects.toThrow(
+      `Kafka at 127.0.0.1:${server.port}: there is no such topic; make it with: salt-run returner.migrate kafka`,
+    )
+    expect(await returner.migrate?.()).toEqual(['Made the topic salt.', 'Made the topic salt-events.'])
+    expect(await returner.migrate?.()).toEqual([
+      'There is the topic salt.',
+      'There is the topic salt-events.',
+    ])
+  })
+
+  it('has all of a job in one partition, in order, with what tells that one was sent again', async () => {
+    await returner.saveLoad?.({ jid: ret.jid, load: { jid: ret.jid, fun: 'test.ping' }, minions: ['web1'] })
+    for (const _ of ['once', 'again']) await returner.saveBatch?.([ret, { ...ret, id: 'web2' }])
+    await returner.saveEvents?.(
+      [
+        { tag: 'salt/auth', data: {} },
+        { tag: 'salt/job/1/new', data: { jid: '1' } },
+      ],
+      'one',
+    )
+    const records = server.records('salt')
+    expect(new Set(records.map(({ partition }) => partition)).size).toBe(1)
+    expect(records.map(({ key }) => key)).toEqual(Array.from({ length: 5 }, () => ret.jid))
+    expect(records.map(({ headers }) => [headers.type, headers.id])).toEqual([
+      ['job', ret.jid],
+      ...['once', 'again'].flatMap(() => [
+        ['return', `${ret.jid} web1`],
+        ['return', `${ret.jid} web2`],
+      ]),
+    ])
+    expect(JSON.parse(records[1]?.value ?? '')).toEqual(ret)
+    const events = server.records('salt-events').sort((a, b) => (a.key < b.key ? -1 : 1))
+    expect(events.map(({ key, headers: { type, id } }) => [key, type, id])).toEqual([
+      ['1', 'event', 'one 1'],
+      ['salt/auth', 'event', 'one 0'],
+    ])
+  })
+
+  it.skipIf(!isInstalled('kcat'))('is read by kcat of Debian (apt-get install kcat)', async () => {
+    const args = ['-C', '-b', server.bootstrap.join(), '-t', 'salt', '-o', 'beginning', '-e', '-q', '-J']
+    const { stdout } = await promisify(execFile)('kcat', [...args, '-X', 'check.crcs=true'])
+    const read = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(read.map(({ key, payload, headers }) => [key, payload, headers])).toEqual(
+      server
+        .records('salt')
+        .map(({ key, value, headers: { type, id } }) => [key, value, ['type', type, 'id', id]]),
+    )
+  })
+
+  it('goes on when another broker becomes the leader', async () => {
+    const before = server.records('salt').length
+    server.elect()
+    await returner.save(ret)
+    expect(server.records('salt')).toHaveLength(before + 1)
+  })
+
+  it('has once what was written when the acknowledgement was lost, and loses nothing that comes after it', async () => {
+    const before = server.records('salt').length
+    server.loseAnswers(1)
+    await expect(returner.save({ ...ret, return: 'first' })).rejects.toThrow('no answer within 1 seconds')
+    await returner.save({ ...ret, return: 'second' })
+    const found = valuesIn(server)
+      .slice(before)
+      .map((value) => value.return)
+    expect(found).toEqual(['first', 'second'])
+  })
+
+  it('sends a batch that is larger than the cluster takes in several', async () => {
+    const jid = '20300101000000000002'
+    await returner.saveBatch?.(
+      Array.from({ length: 30 }, (_, n) => ({ ...ret, jid, id: `m${n}`, return: 'x'.repeat(100_000) })),
+    )
+    expect(valuesIn(server).filter((value) => value.jid === jid)).toHaveLength(30)
+  })
+
+  it('does not save what is larger than the cluster takes, and goes on', async () => {
+    await expect(returner.save({ ...ret, return: 'x'.repeat(2_000_000) })).rejects.toMatchObject({
+      code: 'UNSAVABLE',
+    })
+    await returner.save(ret)
+  })
+
+  it('writes without a producer id if told to', async () => {
+    const plain = await opened({ idempotent: false })
+    await plain.save({ ...ret, id: 'plain' })
+    expect(valuesIn(server).filter((value) => value.id === 'plain')).toHaveLength(1)
+    await plain.close?.()
+  })
+
+  outageContract({
+    name: 'kafka',
+    server: () => server,
+    returner: () => returner,
+    says: 'Kafka',
+    nowhere: { 'returner.kafka.bootstrap': ['127.0.0.1:1'] },
+  })
+})
+
+describe('the returner kafka and a local double of its cluster, with users', () => {
+  let server: Double
+  beforeAll(async () => {
+    server = await kafkaDouble({ topics: ['salt'], users: { salt: 'geheim' } })
+  })
+  afterAll(() => server.drop())
+  const saveWith = async (options: object) => {
+    const kafka = { bootstrap: server.bootstrap, username: 'salt', password: 'geheim', ...options }
+    const returner = await returnerWith('kafka', { 'returner.kafka': kafka })
+    try {
+      await returner.save(ret)
+    } finally {
+      await returner.close?.()
+    }
+  }
+
+  it.each(['plain', 'scram-sha-256'])(
+    'signs in by %s, and says that a password is wrong',
+    async (sasl_mechanism) => {
+      await saveWith({ sasl_mechanism })
+      await expect(saveWith({ sasl_mechanism, password: 'falsch' })).rejects.toThrow('Authentication failed')
+    },
+  )
+  it('says that the cluster does not sign in so', async () => {
+    await expect(saveWith({ sasl_mechanism: 'scram-sha-512' })).rejects.toThrow(
+      'The broker does not support the requested SASL mechanism',
+    )
+  })
+})
+
+tlsContract({
+  name: 'kafka',
+  start: async (files) => await kafkaDouble({ topics: ['salt'], tls: await tlsOptionsOf(files) }),
+  config: (port, options) => ({ 'returner.kafka': { bootstrap: `127.0.0.1:${port}`, ...options } }),
+})

@@ -1,0 +1,19 @@
+import { postgresDatabase } from '../../harness/postgres-database.ts'
+import { returnerContract } from '../returner.ts'
+
+for (const name of ['postgres', 'pgjsonb'])
+  await returnerContract({
+    name,
+    start: 'Start it with: pg_ctlcluster 15 main start',
+    async prepare() {
+      const { client, config, drop } = await postgresDatabase(`returner.${name}`)
+      const rows = async (sql: string, values: string[]) => (await client.query(sql, values)).rows
+      return {
+        config,
+        rows: (jid, id) => rows('select * from salt_returns where jid = $1 and id = $2', [jid, id]),
+        events: (tag) => rows('select * from salt_events where tag = $1', [tag]),
+        drop,
+      }
+    },
+    wrongCredentials: (config) => ({ ...config, [`returner.${name}.user`]: 'nobody_has_that_name' }),
+  })

@@ -1,0 +1,25 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fromRecordJson } from '../../../core/base/record-json.ts'
+import { returnerContract } from '../returner.ts'
+
+await returnerContract({
+  name: 'rawfile_json',
+  start: 'It is a file.',
+  async prepare() {
+    const folder = await mkdtemp(join(tmpdir(), 'salt-ts-rawfile-'))
+    const filename = join(folder, 'returns')
+    const records = async () =>
+      (await readFile(filename, 'utf8'))
+        .trimEnd()
+        .split('\n')
+        .map((line) => fromRecordJson(line) as Record<string, unknown>)
+    return {
+      config: { 'rawfile_json.filename': filename },
+      rows: async (jid, id) => (await records()).filter((record) => record.jid === jid && record.id === id),
+      events: async (tag) => (await records()).filter((record) => record.tag === tag),
+      drop: () => rm(folder, { recursive: true, force: true }),
+    }
+  },
+})

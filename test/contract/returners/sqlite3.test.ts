@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'libsql'
+import { returnerContract } from '../returner.ts'
+
+await returnerContract({
+  name: 'sqlite3',
+  start: 'It is a file.',
+  async prepare() {
+    const folder = await mkdtemp(join(tmpdir(), 'salt-ts-sqlite-'))
+    const database = join(folder, 'salt.db')
+    const rows = (sql: string, values: string[]) => {
+      const connection = new Sqlite(database)
+      const found = connection.prepare(sql).all(values)
+      connection.close()
+      return found
+    }
+    return {
+      config: { sqlite3: { database, timeout: 5.0 } },
+      rows: async (jid, id) => rows('select * from salt_returns where jid = ? and id = ?', [jid, id]),
+      events: async (tag) => rows('select * from salt_events where tag = ?', [tag]),
+      drop: () => rm(folder, { recursive: true }),
+    }
+  },
+})

@@ -1,0 +1,100 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Returner } from '../../core/author/returner.ts'
+import { type Certificate, selfSigned } from '../harness/certificate.ts'
+import { aReturn, returnerWith } from '../harness/returner.ts'
+
+/** Paths of files in PEM. */
+export interface ServerFiles extends Certificate {
+  /** Clients have to have a certificate of one of these authorities. The server's own is among them. */
+  readonly clients?: string
+}
+
+interface SecureServer {
+  readonly port: number
+  drop(): Promise<unknown>
+}
+
+export interface TlsSetup {
+  /** Of the returner. */
+  readonly name: string
+  /** A server at 127.0.0.1 with TLS. */
+  readonly start: (files: ServerFiles) => Promise<SecureServer>
+  /** The configuration with which the returner finds it. */
+  readonly config: (port: number, options: object) => Readonly<Record<string, unknown>>
+  /** What it says if it has no certificate where the server asks for one. */
+  readonly says?: string
+  /** What needs a connection, if not `save`. */
+  readonly use?: (returner: Returner) => Promise<unknown>
+}
+
+/** What a returner whose options are those of `returners/_tls.ts` must do with certificates. */
+export function tlsContract({
+  name,
+  start,
+  config,
+  says = 'the server asks for a certificate',
+  use = (one) => one.save(aReturn()),
+}: TlsSetup): void {
+  describe(`the returner ${name} with TLS`, () => {
+    let folder: string
+    let own: Certificate
+    let server: SecureServer
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'salt-ts-tls-'))
+      own = await selfSigned(folder)
+      server = await start(own)
+    })
+    afterAll(async () => {
+      await server?.drop()
+      await rm(folder, { recursive: true })
+    })
+    const connect = async (options: object, { port } = server) => {
+      const returner = await returnerWith(name, config(port, { timeout: 5, ...options }))
+      try {
+        await use(returner)
+      } finally {
+        await returner.close?.()
+      }
+    }
+    /** Another server, for this time only. */
+    const withServer = async (files: ServerFiles, work: (server: SecureServer) => Promise<void>) => {
+      const other = await start(files)
+      await work(other).finally(() => other.drop())
+    }
+
+    it('takes a certificate it can check', () => connect({ ssl_ca: own.cert }))
+    it('refuses one it cannot check', async () => {
+      await expect(connect({ ssl: true })).rejects.toThrow('self-signed certificate')
+    })
+    it('takes any certificate if told to', () => connect({ ssl: true, insecure: true }))
+
+    it('refuses a certificate of another host', async () => {
+      const other = await selfSigned(await mkdtemp(join(folder, 'other-')), 'DNS:other.example')
+      await withServer(other, async (imposter) => {
+        await expect(connect({ ssl_ca: other.cert }, imposter)).rejects.toThrow(
+          "Hostname/IP does not match certificate's altnames",
+        )
+      })
+    })
+
+    it('shows a certificate of its own where the server asks for one, and says if it has none', async () => {
+      const client = await selfSigned(await mkdtemp(join(folder, 'client-')))
+      const clients = join(folder, 'clients.pem')
+      await writeFile(clients, (await Promise.all([own, client].map(({ cert }) => readFile(cert)))).join(''))
+      await withServer({ ...own, clients }, async (asking) => {
+        await connect({ ssl_ca: own.cert, ssl_cert: client.cert, ssl_key: client.key }, asking)
+        await expect(connect({ ssl_ca: own.cert, timeout: 2 }, asking)).rejects.toThrow(says)
+      })
+    })
+  })
+}
+
+/** As `node:tls` takes them. */
+export const tlsOptionsOf = async ({ cert, key, clients }: ServerFiles) => ({
+  cert: await readFile(cert),
+  key: await readFile(key),
+  ...(clients && { ca: await readFile(clients), requestCert: true, rejectUnauthorized: true }),
+})

@@ -1,0 +1,59 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEmbeddedTokens } from '../../core/auth/tokens/embedded.ts'
+import { openRedisTokens } from '../../core/auth/tokens/redis.ts'
+import { Tokens } from '../../core/auth/tokens/tokens.ts'
+import type { TestServer } from '../harness/server.ts'
+import { startRedis } from '../harness/store-servers.ts'
+import { conformance, tokenRecord } from './token-store.ts'
+
+let folder: string
+let redis: TestServer
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-tokens-'))
+  redis = await startRedis('--requirepass', 'c4n4ry')
+})
+afterAll(async () => {
+  await redis.drop()
+  await rm(folder, { recursive: true })
+})
+
+const openRedis = (password = 'c4n4ry') =>
+  openRedisTokens({ host: '127.0.0.1', port: redis.port, db: 0, password, tls: false, cluster: false })
+
+conformance('LMDB', () => openEmbeddedTokens(join(folder, 'tokens')))
+conformance('Redis', () => openRedis())
+
+test('the folder of tokens is for the user of the master alone', async () => {
+  await (await openEmbeddedTokens(join(folder, 'own'))).close()
+  expect((await stat(join(folder, 'own'))).mode & 0o077).toBe(0)
+})
+
+test('a Redis that is away deletes no tokens: it is told, and they are there when it is back', async () => {
+  const store = await openRedis()
+  const tokens = new Tokens({
+    clock: { now: () => Date.now() },
+    open: async () => store,
+    isCurrent: () => true,
+  })
+  const { token } = await tokens.make(tokenRecord(), 60)
+  await redis.pause()
+  await expect(tokens.find(token)).rejects.toThrow(
+    /^Tokens cannot be looked up for the moment: Redis at 127\.0\.0\.1/,
+  )
+  redis.resume()
+  await expect
+    .poll(() => tokens.find(token).catch(() => undefined), { timeout: 15_000 })
+    .toMatchObject({ name: 'fred' })
+  await tokens.close()
+})
+
+test('a Redis that wants another password is told without the password', async () => {
+  const store = await openRedis('wr0ng')
+  const failure = await store.get('x').catch((error: Error) => error.message)
+  expect(failure).toContain('Redis at 127.0.0.1')
+  expect(failure).not.toContain('wr0ng')
+  await store.close()
+})

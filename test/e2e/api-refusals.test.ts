@@ -1,0 +1,194 @@
+/**
+ * Requests that must have no effect, sent to a salt-api beside its master and to one on another host: whoever is not
+ * known, or may not, through every client (CVE-2017-5192, 2018-15751, 2020-25592, 2021-25281, 2021-3144).
+ */
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Cluster, Daemon } from '../harness/daemons.ts'
+import { freePort } from '../harness/ports.ts'
+import { until } from '../harness/until.ts'
+
+const SECRET = 'a shared secret of the test'
+const REMOTE = 'api-far'
+const clients = [
+  'local',
+  'local_async',
+  'local_subset',
+  'local_batch',
+  'runner',
+  'runner_async',
+  'wheel',
+  'wheel_async',
+]
+const noClients = ['ssh', 'unknown', '__proto__']
+
+let folder: string
+let mark: string
+let cluster: Cluster
+let far: Daemon
+let urls: Readonly<Record<'near' | 'far', string>>
+/** Of somebody who may ping and nothing else; of nobody any more. */
+let tokens: Readonly<Record<'other' | 'expired', string>>
+
+type Chunk = Readonly<Record<string, unknown>>
+
+const admin = { eauth: 'sharedsecret', username: 'admin', sharedsecret: SECRET }
+
+async function post(url: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, json: (await response.json()) as { return: unknown } }
+}
+
+async function signIn(url: string, credentials: object): Promise<string> {
+  const { status, json } = await post(`${url}/login`, credentials)
+  expect(status, JSON.stringify(json)).toBe(200)
+  return (json.return as [{ token: string }])[0].token
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-api-refusals-'))
+  mark = join(folder, 'mark')
+  const [near, events, own] = [await freePort(), await freePort(), await freePort()]
+  urls = { near: `http://127.0.0.1:${near}`, far: `http://127.0.0.1:${own}` }
+  const api = { host: '127.0.0.1', disable_ssl: true, login_attempts: 10_000 }
+  cluster = await Cluster.open({
+    minions: ['m1'],
+    master: {
+      api: { ...api, port: near },
+      api_logfile: '/api',
+      sharedsecret: SECRET,
+      netapi_enable_clients: clients,
+      token_expire_user_override: true,
+      external_auth: {
+        sharedsecret: { admin: ['.*', '@runner', '@wheel'], pinger: [{ m1: ['test.ping'] }] },
+      },
+      api_clients: ['api-*'],
+      event_stream_port: events,
+    },
+  })
+  await cluster.master.logged('salt-api is ready')
+  far = new Daemon('salt-api', join(folder, 'far'), {
+    root_dir: join(folder, 'far'),
+    api_logfile: '/api',
+    netapi_enable_clients: clients,
+    api: {
+      ...{ ...api, port: own, client_id: REMOTE },
+      ...{ master: '127.0.0.1', master_port: cluster.ports.request, event_stream_port: events },
+    },
+  })
+  await new Daemon('salt-master', far.directory, far.options).writeConfig()
+  far.start()
+  await far.logged(`salt-key -a ${REMOTE}`)
+  expect((await cluster.command('salt-key', '-y', '-a', REMOTE)).code).toBe(0)
+  await far.logged('salt-api is ready')
+  const expired = await signIn(urls.near, { ...admin, token_expire: 1 })
+  tokens = { expired, other: await signIn(urls.far, { ...admin, username: 'pinger' }) }
+  await until('the token to expire', async () => {
+    const ping = { client: 'local', tgt: 'm1', fun: 'test.ping', token: expired }
+    return (await post(`${urls.far}/run`, [ping])).status === 401
+  })
+}, 180_000)
+afterAll(async () => {
+  await far?.stop()
+  await cluster?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** What would leave a mark if it were obeyed. */
+function chunkFor(client: string): Chunk {
+  if (client.startsWith('runner')) return { client, fun: 'salt.cmd', arg: ['cmd.run', `touch ${mark}`] }
+  if (client.startsWith('wheel')) return { client, fun: 'key.delete', match: 'm1' }
+  return { client, tgt: 'm1', fun: 'cmd.run', arg: [`touch ${mark}`], subset: 1, batch: '1' }
+}
+
+/** `local` takes no batch. */
+function allowed(client: string): Chunk {
+  const { batch, ...rest } = chunkFor(client)
+  return client === 'local_batch' ? { ...rest, batch } : rest
+}
+
+const bad: [string, () => Chunk, number][] = [
+  ['no token', () => ({}), 401],
+  ["token: 'x'", () => ({ token: 'x' }), 401],
+  ["eauth: 'x'", () => ({ eauth: 'x', username: 'admin', password: 'x' }), 401],
+  ['an expired token', () => ({ token: tokens.expired }), 401],
+  ["somebody else's token", () => ({ token: tokens.other }), 403],
+]
+
+async function expectNoEffect(): Promise<void> {
+  expect(existsSync(mark)).toBe(false)
+  const { stdout } = await cluster.command('salt-run', 'jobs.list_jobs', '--out', 'json')
+  expect(stdout).not.toContain(mark)
+  const keys = await cluster.command('salt-key', '-L', '--out', 'json')
+  expect(JSON.parse(keys.stdout).minions).toContain('m1')
+}
+
+describe.each(['near', 'far'] as const)('a salt-api that is %s', (where) => {
+  test.each(bad)('refuses every client with %s', async (_, credentials, status) => {
+    for (const client of clients) {
+      const answer = await post(`${urls[where]}/run`, [{ ...allowed(client), ...credentials() }])
+      expect([client, answer.status]).toEqual([client, status])
+      const { token } = credentials()
+      if (token === undefined) continue
+      const byHeader = await post(urls[where], [allowed(client)], { 'x-auth-token': String(token) })
+      expect([client, byHeader.status]).toEqual([client, status])
+    }
+    await expectNoEffect()
+  })
+
+  test.each(noClients)('has no client %s, whoever asks', async (client) => {
+    const token = await signIn(urls[where], admin)
+    for (const credentials of [...bad.map(([, each]) => each()), { token }]) {
+      const body = `[${JSON.stringify({ ...chunkFor('local'), ...credentials }).replace('{"client":"local"', `{"client":${JSON.stringify(client)}`)}]`
+      const answer = await post(`${urls[where]}/run`, JSON.parse(body))
+      expect([client, answer.status]).toEqual([client, 400])
+    }
+    await expectNoEffect()
+  })
+
+  test('serves who is known and may, through the same clients', async () => {
+    const token = await signIn(urls[where], admin)
+    const ping = { tgt: 'm1', fun: 'test.ping', token }
+    const chunks = [
+      ...['local', 'local_async', 'local_subset', 'local_batch'].map((client) => ({ client, ...ping })),
+      ...['runner', 'runner_async'].map((client) => ({ client, fun: 'test.arg', arg: ['x'], token })),
+      ...['wheel', 'wheel_async'].map((client) => ({ client, fun: 'key.list', match: 'accepted', token })),
+    ]
+    const { status, json } = await post(`${urls[where]}/run`, chunks)
+    expect(status, JSON.stringify(json)).toBe(200)
+    const [returned, started, subset, batch, run] = json.return as unknown[]
+    expect([returned, subset, batch]).toEqual([{ m1: true }, { m1: true }, { m1: true }])
+    expect(started).toMatchObject({ jid: expect.stringMatching(/^\d{20}/), minions: ['m1'] })
+    expect(run).toEqual({ args: ['x'], kwargs: {} })
+  })
+
+  test('a token that was given back is good for nothing', async () => {
+    const token = await signIn(urls[where], admin)
+    expect((await post(`${urls[where]}/logout`, {}, { 'x-auth-token': token })).status).toBe(200)
+    const answer = await post(urls[where], [allowed('local')], { 'x-auth-token': token })
+    expect(answer.status).toBe(401)
+    await expectNoEffect()
+  })
+})
+
+test('each refusal is in the audit log, which is whole', async () => {
+  const listed = await cluster.command(
+    'salt-run',
+    'audit.list',
+    'verdict=refused',
+    'user=pinger',
+    '--out',
+    'json',
+  )
+  const lines = JSON.parse(listed.stdout) as Chunk[]
+  expect(lines.map(({ act }) => act)).toEqual(expect.arrayContaining(['publish', 'runner', 'wheel']))
+  const verified = await cluster.command('salt-run', 'audit.verify', '--out', 'json')
+  expect(verified.code).toBe(0)
+})

@@ -1,0 +1,192 @@
+/** Runners of one's own, from their first line to their end, however they end. */
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RunnerClient } from '../../core/client/index.ts'
+import type { Event } from '../../core/events/index.ts'
+import { bin, Cluster } from '../harness/daemons.ts'
+import { quietLog } from '../harness/quiet-log.ts'
+import { until } from '../harness/until.ts'
+
+const source = (greeting: string) => `/** Own. */
+import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { fn, p } from 'salt-ts'
+
+/**
+ * Ask minions, and tell of each.
+ *
+ * @example salt-run own.ask 'web*' times=2
+ */
+export const ask = fn({ tgt: p.string(), times: p.default(p.integer({ minimum: 1 }), 1) }, async ({ tgt, times }, { master }) => {
+  const answers: Record<string, unknown> = {}
+  for await (const { id, return: answer } of master.run({ tgt, fun: 'test.echo', arg: ['${greeting}'] })) {
+    await master.progress({ message: \`\${id} answered\` })
+    answers[id] = Array(times).fill(answer)
+  }
+  return answers
+})
+export const sleepers = fn(async (_, { master }) => {
+  for await (const { id } of master.run({ tgt: '*', fun: 'test.sleep', arg: [300] })) return id
+})
+export const spin = fn(() => { for (;;); })
+export const leave = fn(() => process.exit(0))
+export const uncaught = fn(async () => { void Promise.reject(new Error('unseen')); await setTimeout(60_000) })
+export const until = fn({ file: p.string() }, async ({ file }, { signal }) => {
+  while (!existsSync(file)) await setTimeout(50, undefined, { signal })
+  return 'it is there'
+})
+`
+
+let folder: string
+let own: string
+let cluster: Cluster
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-runners-'))
+  own = join(folder, 'own.ts')
+  await writeFile(own, source('hello'))
+  await writeFile(join(folder, 'broken.ts'), 'export const a = 1\nexport const b = ( => 2\n')
+  cluster = await Cluster.open({ minions: ['web1'], master: { runner_dirs: [folder] } })
+})
+afterAll(async () => {
+  await cluster?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const runner = (...words: string[]) => cluster.command('salt-run', ...words)
+const start = async (...words: string[]) => (await runner('--async', ...words)).stdout.trim()
+
+/** What a runner gives; in this process, which is sooner. */
+async function ask(fun: string, ...args: string[]): Promise<unknown> {
+  const client = new RunnerClient({ config: cluster.config, log: quietLog, user: 'ann' })
+  const result = await client.run(fun, args, {})
+  await client.close()
+  return result.return
+}
+const running = async () => Object.keys((await ask('runs.list')) as object)
+
+const returned = (jid: string) =>
+  until(`the return of ${jid}`, async () => {
+    const found = Object.values((await ask('jobs.lookup_jid', jid)) as object)
+    return found[0] as { success: boolean; return: unknown } | undefined
+  })
+
+/** The events of a run, until its end. */
+async function eventsOf(work: () => Promise<unknown>, fun: string): Promise<Event[]> {
+  const bus = await cluster.events()
+  const events = bus.subscribe('salt/run/')
+  const [seen] = await Promise.all([collect(events, fun), work()])
+  await bus.close()
+  return seen
+}
+
+async function collect(events: AsyncIterable<Event>, fun: string): Promise<Event[]> {
+  const seen: Event[] = []
+  let jid: unknown
+  for await (const event of events) {
+    if (event.data.fun === `runner.${fun}`) jid ??= event.data.jid
+    if (event.tag.startsWith(`salt/run/${jid}/`)) seen.push(event)
+    if (event.tag === `salt/run/${jid}/ret`) break
+  }
+  return seen
+}
+
+test('one file in runner_dirs is a runner, whose progress is shown while it works, and told on the event bus', async () => {
+  const events = await eventsOf(async () => {
+    expect(await runner('own.ask', 'web*', 'times=2', '--out', 'json', '--out-indent=-1')).toMatchObject({
+      code: 0,
+      stderr: 'web1 answered\n',
+      stdout: '{"web1": ["hello", "hello"]}\n',
+    })
+  }, 'own.ask')
+  expect(events.map(({ tag }) => tag.replace(/^.*\//, ''))).toEqual(['new', 'progress', 'ret'])
+  expect(events[1]?.data).toMatchObject({ message: 'web1 answered' })
+})
+
+test('its calls are checked, its help is its comment, and changed code is there at the next call', async () => {
+  const refused = await runner('own.ask', '*', 'times=0')
+  expect([refused.code, refused.stderr]).toEqual([64, expect.stringContaining("'times' must be >= 1, not 0")])
+  expect((await runner('-d', 'own.ask')).stdout).toContain("salt-run own.ask 'web*' times=2")
+  await writeFile(own, source('changed'))
+  expect((await runner('own.ask', '*')).stdout).toContain('changed')
+})
+
+test('a file that cannot be read is named with its line, and harms no other', async () => {
+  const { code, stderr } = await runner('broken.a')
+  expect([code, stderr]).toEqual([64, expect.stringContaining(`${folder}/broken.ts:2: SyntaxError`)])
+})
+
+test('-m names a folder of runners, without a word of it in the configuration', async () => {
+  const other = join(folder, 'other')
+  await mkdir(other)
+  await writeFile(join(other, 'mine.ts'), "import { fn } from 'salt-ts'\nexport const a = fn(() => 'flat')\n")
+  expect((await runner('-m', other, 'mine.a')).stdout).toBe('flat\n')
+  expect((await runner('mine.a')).code).toBe(64)
+})
+
+test('one in the background is listed, is a job that has not returned, and is killed: then its return says so', async () => {
+  const jid = await start('own.sleepers')
+  expect(await ask('runs.list')).toMatchObject({ [jid]: { Function: 'runner.own.sleepers', Arguments: [] } })
+  expect(await ask('jobs.lookup_jid', jid)).toEqual({})
+  expect(await ask('runs.kill', jid)).toBe(true)
+  expect(await returned(jid)).toMatchObject({
+    success: false,
+    return: 'runner own.sleepers was killed (SIGTERM) before it was done.',
+  })
+  expect(await running()).toEqual([])
+  expect(await ask('runs.kill', jid)).toContain('See salt-run runs.list.')
+})
+
+test('one that hears nothing any more is killed, too', async () => {
+  const jid = await start('own.spin')
+  const events = await eventsOf(() => ask('runs.kill', jid), 'own.spin')
+  expect(events.at(-1)?.data).toMatchObject({ jid, success: false })
+  expect((await returned(jid)).return).toContain('runner own.spin ended before its function did')
+})
+
+test('one that ends its own process has failed, in the foreground and in the background', async () => {
+  const [left, jid] = await Promise.all([runner('own.leave'), start('own.leave')])
+  expect(left).toMatchObject({
+    code: 1,
+    stderr: 'ERROR: own.leave ended the process it runs in (exit code 0) before it was done.\n',
+  })
+  expect(await returned(jid)).toMatchObject({
+    success: false,
+    return: expect.stringContaining('process.exit'),
+  })
+})
+
+test('an error that nobody caught is its return', async () => {
+  const { code, stderr } = await runner('own.uncaught')
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^Exception occurred in runner own\.uncaught: Error: unseen/),
+  ])
+})
+
+test('Ctrl-C ends one in the foreground, and its end is told', async () => {
+  const file = join(folder, 'never')
+  const events = await eventsOf(async () => {
+    const child = spawn(process.execPath, [join(bin, 'salt-run'), '-c', cluster.configDir, 'own.until', file])
+    await until('it to run', async () => (await running()).length > 0)
+    const gone = new Promise((done) => child.once('close', done))
+    child.kill('SIGINT')
+    expect(await gone).toBe(130)
+  }, 'own.until')
+  expect(events.at(-1)?.data).toMatchObject({ success: false, return: expect.stringContaining('(Ctrl-C)') })
+})
+
+test('one in the background goes on when the master is stopped; its return is there at once, and told by the next master', async () => {
+  const file = join(folder, 'later')
+  const jid = await start('own.until', file)
+  await cluster.master.stop()
+  await writeFile(file, '')
+  expect(await returned(jid)).toMatchObject({ success: true, return: 'it is there' })
+  const files = () => readdir(join(cluster.config.cachedir, 'proc'))
+  await until('it to give up telling', async () => (await running()).length === 0)
+  expect(await files()).toEqual([jid])
+  await cluster.startMaster()
+  await until('the end to be told', async () => (await files()).length === 0)
+})

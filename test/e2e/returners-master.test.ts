@@ -1,0 +1,176 @@
+/** The master writes jobs, returns and events to stores outside, which may be away for as long as they like. */
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Cluster, Daemon } from '../harness/daemons.ts'
+import { folderStore } from '../harness/folder-store.ts'
+import { freePort } from '../harness/ports.ts'
+import { until } from '../harness/until.ts'
+
+let root: string
+let store: string
+let drop: () => Promise<void>
+let cluster: Cluster
+
+beforeAll(async () => {
+  const made = await folderStore()
+  ;({ root, store, drop } = made)
+  cluster = await Cluster.open({
+    minions: ['web1', 'web2'],
+    master: {
+      ...made.options,
+      'rawfile_json.filename': join(root, 'events'),
+      master_job_cache: 'folder,stubborn',
+      'stubborn.path': join(root, 'stubborn'),
+      returner_timeout: 5,
+      event_return: ['rawfile_json'],
+      event_return_whitelist: ['salt/job/*'],
+      event_return_blacklist: ['salt/job/*/new'],
+      missing_returns_after: 1,
+      job_cache_store_endtime: true,
+      loop_interval: 1,
+    },
+  })
+})
+afterAll(async () => {
+  await cluster?.close()
+  await drop?.()
+})
+
+const events = async (): Promise<Record<string, unknown>[]> => {
+  const text = await readFile(join(root, 'events'), 'utf8').catch(() => '')
+  return text.trim() === ''
+    ? []
+    : text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+}
+
+const runner = async (...args: string[]): Promise<unknown> => {
+  const { stdout, stderr, code } = await cluster.command('salt-run', ...args, '--out', 'json')
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  return JSON.parse(stdout)
+}
+
+test('a job and its returns arrive in the store of master_job_cache, and their events in that of event_return', async () => {
+  const { stdout } = await cluster.salt('*', 'test.echo', 'hello', '--show-jid')
+  const jid = /\d{20}/.exec(stdout)?.[0] ?? ''
+  await until('both returns', () =>
+    ['web1', 'web2'].every((id) => existsSync(join(store, `ret ${jid} ${id}`))),
+  )
+  expect(await runner('jobs.lookup_jid', jid, 'ext_source=folder')).toEqual({ web1: 'hello', web2: 'hello' })
+  expect(Object.keys((await runner('jobs.list_jobs', 'ext_source=folder')) as object)).toContain(jid)
+  const ended = { EndTime: expect.stringMatching(/^\d{4}, \w{3} \d\d \d\d:\d\d:\d\d\.\d{6}$/) }
+  expect(await runner('jobs.list_job', jid)).toMatchObject(ended)
+  expect(await runner('jobs.list_jobs')).toMatchObject({ [jid]: ended })
+  expect(existsSync(join(store, `end ${jid}`))).toBe(true)
+  const tags = await until('the events', async () => {
+    const found = (await events()).map(({ tag }) => String(tag))
+    return found.includes(`salt/job/${jid}/ret/web2`) && found
+  })
+  expect(tags.every((tag) => tag.startsWith('salt/job/') && !tag.endsWith('/new'))).toBe(true)
+})
+
+test('a store that is away delays no job, is told of, and has every return once when it is back', async () => {
+  await rm(store, { recursive: true })
+  for (let n = 0; n < 3; n++) {
+    const { code } = await cluster.salt('*', 'test.echo', `n${n}`)
+    expect(code).toBe(0)
+  }
+  const down = await until('the outbox to say so', async () => {
+    const { folder } = (await runner('returner.status')) as {
+      folder: { state: string; queued: number; error: string }
+    }
+    return folder.state === 'down' && folder.queued >= 9 && folder
+  })
+  expect(down.error).toContain('ENOENT')
+  await cluster.master.logged('Returner folder: its store takes nothing; records wait in the outbox.')
+  const told = (await events()).map(({ tag }) => tag)
+  expect(told).not.toContain('salt/returner/folder/down') // not in the whitelist
+
+  await mkdir(store)
+  await until('the outbox to be empty', async () => {
+    const { folder } = (await runner('returner.status')) as { folder: { state: string; queued: number } }
+    return folder.state === 'up' && folder.queued === 0
+  })
+  const jobs = (await runner('jobs.list_jobs', 'ext_source=folder', 'search_function=test.echo')) as object
+  expect(Object.keys(jobs)).toHaveLength(3)
+  for (const jid of Object.keys(jobs)) {
+    const returns = (await runner('jobs.lookup_jid', jid, 'ext_source=folder')) as object
+    expect(Object.keys(returns).sort()).toEqual(['web1', 'web2'])
+  }
+})
+
+test('a returner that never ends holds up its own queue only, is named, and goes on when it can', async () => {
+  const loop = join(root, 'stubborn.loop')
+  await writeFile(loop, '')
+  const bus = await cluster.events()
+  const told = bus.subscribe('salt/returner/stubborn/down')[Symbol.asyncIterator]()
+  const { stdout, code } = await cluster.salt('*', 'test.echo', 'loop', '--show-jid')
+  expect(code).toBe(0)
+  const jid = /\d{20}/.exec(stdout)?.[0] ?? ''
+  await until('the other store to have it', () => existsSync(join(store, `ret ${jid} web2`)))
+  const sentence = 'It did not answer for 5 seconds, as in an endless loop.'
+  await cluster.master.logged(`Returner stubborn: ${sentence} Its process is started again.`)
+  const { stubborn, folder } = (await runner('returner.status')) as Record<string, object>
+  expect(stubborn).toMatchObject({ state: 'down', error: sentence, dead: 0 })
+  expect(folder).toMatchObject({ state: 'up', queued: 0, rate: expect.any(Number) })
+  expect((await told.next()).value).toMatchObject({ data: { error: sentence } })
+  await bus.close()
+  await rm(loop)
+  await until('both returns', async () => {
+    const text = await readFile(join(root, 'stubborn'), 'utf8').catch(() => '')
+    return ['web1', 'web2'].every((id) => text.includes(`${jid} ${id}`))
+  })
+})
+
+test('a minion that did not return has a row with its state', async () => {
+  const minion = cluster.minions.get('web2')!
+  await minion.stop()
+  const { stdout } = await cluster.salt('-L', 'web1,web2', 'test.echo', 'late', '-t', '1', '--show-jid')
+  const row = join(store, `ret ${/\d{20}/.exec(stdout)?.[0]} web2`)
+  await until('the row', () => existsSync(row))
+  expect(JSON.parse(await readFile(row, 'utf8'))).toMatchObject({
+    ...{ id: 'web2', success: false, state: 'not_connected' },
+    return: expect.stringContaining('Minion did not return. State: not_connected.'),
+  })
+  minion.output = ''
+  minion.start()
+  await minion.logged('is ready to receive jobs')
+})
+
+test('returner.test writes, reads and removes a return', async () => {
+  const seen = (await runner('returner.test', 'folder')) as string[]
+  expect(seen.join(' ')).toMatch(/has saved .* was asked .* as it was saved\. It was removed/)
+})
+
+test('a store that only writes says so when jobs are to be read from it', async () => {
+  const { stdout, stderr, code } = await cluster.command(
+    'salt-run',
+    'jobs.list_jobs',
+    'ext_source=rawfile_json',
+  )
+  expect(stdout + stderr).toContain('Nothing can be read from rawfile_json')
+  expect(code).not.toBe(0)
+})
+
+test.each([
+  [{ event_return: 'rawfile_jsn' }, "There is no 'rawfile_jsn' among the returners."],
+  [{ event_return: 'rawfile_json', 'rawfile_json.filename': '' }, 'rawfile_json.filename is wrong'],
+])('a master does not start with %j, and says why', async (options, sentence) => {
+  const directory = join(root, `failing${Object.keys(options).length}`)
+  const master = new Daemon('salt-master', directory, {
+    root_dir: directory,
+    interface: '127.0.0.1',
+    publish_port: await freePort(),
+    ret_port: await freePort(),
+    ...options,
+  })
+  await master.writeConfig()
+  master.start()
+  expect(await master.exited()).not.toBe(0)
+  expect(master.output).toContain(sentence)
+})

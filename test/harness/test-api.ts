@@ -1,0 +1,104 @@
+/** The routes of salt-api in this process, for `inject`, with a master that the test plays. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { createApp } from '../../core/api/app.ts'
+import { type ApiSettings, readSettings } from '../../core/api/settings.ts'
+import type { Log } from '../../core/author/context.ts'
+import type { MasterLink } from '../../core/client/master-link.ts'
+import { recordsHere } from '../../core/client/master-records.ts'
+import { loadMasterConfig, type MasterConfig, type MasterOptions } from '../../core/config/index.ts'
+import { EventBus, EventPublisher, masterEventSockets, type Subscription } from '../../core/events/index.ts'
+import { quietLog } from './quiet-log.ts'
+
+type Load = Readonly<Record<string, unknown>>
+
+export interface TestApi {
+  readonly app: FastifyInstance
+  readonly config: MasterConfig
+  /** What the master was asked, in order. */
+  readonly asked: Load[]
+  /** What the master answers: by default nothing that makes sense. */
+  answer: (load: Load) => unknown
+  readonly events: EventBus
+  /** Fire an event that nobody need hear any more. */
+  fire(tag: string, data: object): void
+  /** How many read events on behalf of requests. */
+  waits(): number
+  /** As when the server is told to stop. */
+  stop(): void
+  close(): Promise<void>
+}
+
+const ALL = [
+  'local',
+  'local_async',
+  'local_batch',
+  'local_subset',
+  'runner',
+  'runner_async',
+  'wheel',
+  'wheel_async',
+]
+
+export async function openTestApi(
+  options: Partial<MasterOptions> = {},
+  settings: Partial<ApiSettings> = {},
+  log: Log = quietLog,
+): Promise<TestApi> {
+  const folder = await mkdtemp(join(tmpdir(), 'salt-ts-api-'))
+  const overrides = {
+    root_dir: folder,
+    sock_dir: '/run',
+    interface: '127.0.0.1',
+    netapi_enable_clients: ALL,
+    ...options,
+  }
+  const { config } = loadMasterConfig({ configDir: folder, overrides })
+  await mkdir(config.sock_dir, { recursive: true })
+  const publisher = await EventPublisher.open({ ...masterEventSockets(config), maxEventSize: 1_048_576 })
+  const events = await EventBus.connect(masterEventSockets(config))
+  const stopping = new AbortController()
+  const open = new Set<Subscription>()
+  const subscribe: EventBus['subscribe'] = (...args) => {
+    const subscription = events.subscribe(...args)
+    const close = subscription.close.bind(subscription)
+    open.add(subscription)
+    return Object.assign(subscription, {
+      close() {
+        open.delete(subscription)
+        close()
+      },
+    })
+  }
+  const link: MasterLink = {
+    events: { subscribe, fire: (tag, data) => events.fire(tag, data) },
+    records: recordsHere(config),
+    async ask(load) {
+      api.asked.push(load)
+      return api.answer(load)
+    },
+    close: async () => {},
+  }
+  const room = {
+    ...{ config, link, log, stopping: stopping.signal },
+    settings: { ...readSettings(config).settings, ...settings },
+  }
+  const api: TestApi = {
+    app: await createApp(room),
+    ...{ config, events },
+    asked: [],
+    answer: () => null,
+    fire: (tag, data) => void events.fire(tag, data).catch(() => undefined),
+    waits: () => open.size,
+    stop: () => stopping.abort(),
+    async close() {
+      await api.app.close()
+      await events.close()
+      await publisher.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  return api
+}

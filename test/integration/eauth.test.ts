@@ -1,0 +1,372 @@
+/** Tokens and passwords over the request port: who is let in, what they may do, and that nothing of what proves it is told. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, test } from 'vitest'
+import { decode } from '../../core/codec/index.ts'
+import { packClear } from '../../core/wire/envelope.ts'
+import { InProcessMaster } from '../harness/in-process-master.ts'
+import { Peer } from '../harness/peer.ts'
+import { until } from '../harness/until.ts'
+
+const PASSWORD = 'c4n4ry-password'
+const auth_dirs = [fileURLToPath(new URL('../fixtures/auth', import.meta.url))]
+const listed = (rules: Record<string, unknown>, users: Record<string, object> = {}) => ({
+  '^users': {
+    fred: { password: PASSWORD, groups: ['ops'] },
+    bob: { password: PASSWORD, groups: [] },
+    ...users,
+  },
+  ...rules,
+})
+
+let master: InProcessMaster
+afterEach(() => master.close())
+
+async function open(rules: Record<string, unknown>, options: Record<string, unknown> = {}, users = {}) {
+  const external_auth = { listed: listed(rules, users) }
+  master = await InProcessMaster.open({ options: { external_auth, auth_dirs, ...options } })
+  for (const id of ['web1', 'db1']) await master.file(id, (await Peer.named(id)).key.publicKey)
+}
+
+type Reply = Record<string, never> & { error?: Record<string, unknown> }
+const clear = async (load: object) =>
+  decode(await master.answer(packClear(load as Record<string, unknown>))) as unknown as Reply
+
+const fred = { eauth: 'listed', username: 'fred', password: PASSWORD }
+const publish = (kwargs: object, load: object = {}) =>
+  clear({
+    cmd: 'publish',
+    tgt: '*',
+    fun: 'test.ping',
+    arg: [],
+    user: 'root',
+    key: '',
+    jid: '',
+    kwargs,
+    ...load,
+  })
+const login = async (credentials: object = fred) =>
+  (await clear({ cmd: 'mk_token', ...credentials })) as unknown as Record<string, unknown> & { token: string }
+
+describe('a job', () => {
+  test.each([
+    ['a password', async () => fred],
+    ['a token', async () => ({ token: (await login()).token })],
+  ])('with %s is published in the name of who it is, whoever the request names', async (_, proof) => {
+    await open({ fred: ['test.*'] })
+    const reply = await publish({ ...(await proof()), user: 'root' }, { user: 'root' })
+    expect(reply).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+    const [job] = master.published
+    expect(job?.job).toMatchObject({ user: 'fred', fun: 'test.ping' })
+    expect([...master.room.jobs.list()][0]?.load).toMatchObject({ user: 'fred' })
+    expect(master.events.find(({ tag }) => tag.endsWith('/new'))?.data).toMatchObject({ user: 'fred' })
+  })
+
+  test('that is not allowed is refused with the rule', async () => {
+    await open({ fred: [{ 'web*': ['cmd.run'] }] })
+    expect(await publish(fred, { fun: 'cmd.run', arg: ['id'] })).toEqual({
+      error: {
+        name: 'AuthorizationError',
+        message: 'Authorization error occurred.',
+        denied: true,
+        rule: "external_auth.listed.fred[0]['web*'][0]: 'cmd.run'",
+        reason:
+          "fred may not run cmd.run: external_auth.listed.fred[0]['web*'][0]: 'cmd.run' is not for all of db1, web1.",
+      },
+    })
+    expect(await publish(fred, { fun: 'cmd.run', tgt: 'web1' })).toMatchObject({
+      load: { minions: ['web1'] },
+    })
+  })
+
+  test('for ids that are not known as well is not allowed to who may use certain minions only', async () => {
+    await open({ fred: [{ 'web*': ['test.*'] }] })
+    const list = (tgt: string[]) => publish(fred, { tgt, tgt_type: 'list' })
+    expect(await list(['web1', 'db9'])).toMatchObject({ error: { name: 'AuthorizationError' } })
+    expect(await list(['web1', 'web9'])).toMatchObject({ load: { minions: ['web1'], missing: ['web9'] } })
+  })
+
+  test('that is allowed on certain minions is sent to no others, whatever these know of themselves', async () => {
+    await open({ fred: [{ 'web*': ['test.*'] }] })
+    await master.room.minions.save('web1', { grains: { os: 'Debian' } })
+    await master.room.minions.save('db1', { grains: { os: 'Fedora' } })
+    const sent = async (tgt: string, tgt_type: string) => {
+      await publish(fred, { tgt, tgt_type })
+      const job = master.published.at(-1)?.job
+      return [job?.tgt, job?.tgt_type]
+    }
+    expect(await sent('os:Debian', 'grain')).toEqual([['(', 'G@os:Debian', ')', 'and', 'L@web1'], 'compound'])
+    expect(await sent('G@os:Debian or web*', 'compound')).toEqual([
+      ['(', 'G@os:Debian', 'or', 'web*', ')', 'and', 'L@web1'],
+      'compound',
+    ])
+    expect(await sent('web*', 'glob')).toEqual(['web*', 'glob'])
+    const [, , grain] = [...master.room.jobs.list()]
+    expect(grain?.load).toMatchObject({ tgt: 'os:Debian', tgt_type: 'grain' })
+  })
+
+  test('of several functions is refused if one of them is not allowed with its own arguments', async () => {
+    await open({ fred: ['test.*', { '*': [{ 'cmd.run': { args: ['ls'] } }] }] })
+    const job = (fun: unknown, arg: unknown) => publish(fred, { fun, arg })
+    expect(await job(['test.ping', 'cmd.run'], [[], ['ls']])).toMatchObject({
+      load: { minions: ['db1', 'web1'] },
+    })
+    for (const [fun, arg] of [
+      [
+        ['test.ping', 'cmd.run'],
+        [['ls'], ['id']],
+      ],
+      [
+        ['cmd.run', 'cmd.run'],
+        [['ls'], ['id']],
+      ],
+      [
+        ['cmd.run', 'test.ping'],
+        ['ls', []],
+      ],
+      ['test.ping,cmd.run', [[], ['id']]],
+      ['cmd.run', [{ __kwarg__: true, cmd: 'id' }]],
+      ['cmd.run', []],
+    ])
+      expect([fun, await job(fun, arg)]).toMatchObject([fun, { error: { name: 'AuthorizationError' } }])
+    expect(master.published).toHaveLength(1)
+  })
+
+  test('a word that was typed cannot stand for something else than what is allowed', async () => {
+    await open({ fred: [{ '*': [{ 'cmd.run': { args: ['True|yes'] } }] }] })
+    const job = (text: string) =>
+      publish(fred, { fun: 'cmd.run', arg: [true], words: { args: [text], kwargs: {} } })
+    expect(await job('yes')).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+    expect(await job('on')).toMatchObject({ error: { name: 'AuthorizationError' } })
+  })
+
+  test('a plan says which rule allows it, or why none does', async () => {
+    await open({ fred: ['test.*'] })
+    const plan = (fun: string) => publish(fred, { cmd: '_plan', fun })
+    expect(await plan('test.ping')).toMatchObject({
+      load: { plan: { allowed: true, user: 'fred', rule: "external_auth.listed.fred[0]: 'test.*'" } },
+    })
+    expect(await plan('cmd.run')).toEqual({
+      enc: 'clear',
+      load: {
+        plan: {
+          allowed: false,
+          user: 'fred',
+          reason: 'fred may not run cmd.run: no rule of external_auth.listed allows it.',
+        },
+      },
+    })
+  })
+})
+
+describe('who is let in', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['a wrong password', { ...fred, password: 'x' }],
+    ['an unknown user', { ...fred, username: 'nobody' }],
+    ['a backend that is not named', { ...fred, eauth: 'auto' }],
+    ['a backend with a name of JavaScript', { ...fred, eauth: '__proto__' }],
+    ['a backend that is no text', { ...fred, eauth: { $ne: 1 } }],
+    ['a user that is no text', { ...fred, username: ['fred'] }],
+    ['no password', { eauth: 'listed', username: 'fred' }],
+    ['a user with a name of JavaScript', { ...fred, username: 'constructor' }],
+  ])('%s is refused, everywhere in the same words', async (_, proof) => {
+    await open({ '*': ['.*', '@runner', '@wheel'] })
+    expect(await publish(proof)).toEqual({
+      error: { name: 'AuthenticationError', message: 'Authentication error occurred.' },
+    })
+    expect(await clear({ cmd: 'mk_token', ...proof })).toBe('')
+    for (const cmd of ['runner', 'wheel'])
+      expect((await clear({ cmd, fun: 'test.arg', ...proof })).error?.name).toBe('EauthAuthenticationError')
+    expect(master.published).toEqual([])
+  })
+
+  test('all refusals take at least half a second, also those of backends that are not there', async () => {
+    await open({ fred: ['.*'] })
+    for (const proof of [
+      { ...fred, password: 'x' },
+      { ...fred, eauth: 'none' },
+    ]) {
+      const begun = performance.now()
+      await login(proof)
+      expect(performance.now() - begun).toBeGreaterThan(480)
+    }
+  })
+
+  test('a backend that fails, or gives nonsense, lets nobody in, and that is told', async () => {
+    await open({ '*': ['.*'] })
+    for (const username of ['down', 'junk'])
+      expect((await publish({ ...fred, username })).error).toEqual({
+        name: 'AuthenticationError',
+        message: 'Authentication error occurred.',
+        reason: expect.stringContaining('try again later'),
+      })
+    expect(master.logged.join('\n')).toContain('the server is away')
+  })
+
+  test('CVE-2016-3176: who signs in chooses no settings of the backend', async () => {
+    await open({ fred: ['.*'] })
+    const more = { service: 'other', '^users': {}, users: {}, settings: {}, otp: '1', cmd: 'x' }
+    expect(await publish({ ...more, ...fred })).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+  })
+
+  test('a group is let in, and what a backend itself says counts instead of the configuration', async () => {
+    await open(
+      { 'ops%': ['test.*'], rita: ['.*'] },
+      {},
+      { rita: { password: PASSWORD, groups: [], permissions: ['test.echo'] } },
+    )
+    expect(await publish(fred)).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+    const rita = { ...fred, username: 'rita' }
+    expect((await publish(rita)).error?.name).toBe('AuthorizationError')
+    expect(await publish(rita, { fun: 'test.echo' })).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+    expect(await login(rita)).toMatchObject({ perms: ['test.echo'] })
+  })
+})
+
+describe('a token', () => {
+  test('is 256 random bits, in the map that Salt gives, with what its owner may do', async () => {
+    await open({ fred: ['test.*'], 'ops%': ['@runner'] })
+    const made = await login()
+    const now = master.now / 1000
+    expect({ ...made, start: Number(made.start), expire: Number(made.expire) }).toEqual({
+      ...{ start: now, expire: now + 43_200, name: 'fred', eauth: 'listed', groups: ['ops'] },
+      ...{ token: expect.stringMatching(/^[0-9a-f]{64}$/), perms: ['test.*', '@runner'] },
+    })
+    expect(await clear({ cmd: 'get_token', token: made.token })).toEqual(made)
+  })
+
+  test('is on no disk, in no event and no log', async () => {
+    await open({ fred: ['test.*', '@runner', '@wheel'] })
+    const { token } = await login()
+    await publish({ token })
+    await publish({ token }, { fun: 'cmd.run' })
+    await publish(fred)
+    await clear({ cmd: 'wheel', fun: 'minions.connected', ...fred, otp: 'c4n4ry-otp' })
+    const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', token, kwarg: { a: 1 } })
+    await until('the return', () => master.room.jobs.return(String(jid), master.config.id))
+    expect(
+      JSON.stringify([master.events, master.published, master.logged, [...master.room.jobs.list()]]),
+    ).not.toMatch(new RegExp(`${token}|c4n4ry`))
+    for (const file of await readdir(master.root, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue
+      const bytes = await readFile(join(file.parentPath, file.name)).catch(() => Buffer.alloc(0)) // gone meanwhile
+      expect([file.name, bytes.includes(token), bytes.includes('c4n4ry')]).toEqual([file.name, false, false])
+      expect([file.name, bytes.includes(Buffer.from(token, 'hex'))]).toEqual([file.name, false])
+    }
+  })
+
+  test('CVE-2021-3144: is worth nothing from the moment it has expired, and gone', async () => {
+    await open({ fred: ['.*'] }, { token_expire: 60 })
+    const { token } = await login()
+    master.now += 59_999
+    expect(await publish({ token })).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+    master.now += 1
+    expect((await publish({ token })).error?.name).toBe('AuthenticationError')
+    master.now -= 60_000
+    expect(await clear({ cmd: 'get_token', token })).toEqual({})
+  })
+
+  test('is worth nothing once it is revoked', async () => {
+    await open({ fred: ['.*'] })
+    const { token } = await login()
+    const revoke = () => clear({ cmd: '_revoke_token', token })
+    expect([await revoke(), await revoke()]).toEqual([true, false])
+    expect((await publish({ token })).error?.name).toBe('AuthenticationError')
+    expect(await clear({ cmd: '_revoke_token', token: ['x'] })).toBe(false)
+  })
+
+  test.each<[string, Record<string, unknown>, boolean]>([
+    ['other rights', { external_auth: { listed: listed({ fred: ['test.ping'] }) } }, false],
+    [
+      'rights of another group',
+      { external_auth: { listed: listed({ fred: ['test.*'], 'x%': ['.*'] }) } },
+      true,
+    ],
+    [
+      'rights of their group',
+      { external_auth: { listed: listed({ fred: ['test.*'], 'ops%': ['.*'] }) } },
+      false,
+    ],
+    ['no backend', { external_auth: {} }, false],
+  ])('after a restart with %s is still worth something: %#', async (_, options, works) => {
+    await open({ fred: ['test.*'] })
+    const { token } = await login()
+    const before = master.config
+    Object.assign(master, { config: { ...before, ...options } })
+    await master.restart()
+    expect('load' in (await publish({ token }))).toBe(works)
+    Object.assign(master, { config: before })
+    await master.restart()
+    expect('load' in (await publish({ token }))).toBe(works || Object.keys(options).length === 0)
+  })
+
+  test('with keep_acl_in_token keeps the rights it was made with', async () => {
+    await open({ fred: ['test.*'] }, { keep_acl_in_token: true })
+    const { token, auth_list } = await login()
+    expect(auth_list).toEqual(['test.*'])
+    Object.assign(master, {
+      config: { ...master.config, external_auth: { listed: listed({ fred: ['pkg.*'] }) } },
+    })
+    await master.restart()
+    expect('load' in (await publish({ token }))).toBe(true)
+    expect('load' in (await publish({ token }, { fun: 'pkg.list' }))).toBe(false)
+  })
+
+  test('is not made for who may do nothing', async () => {
+    await open({ fred: ['.*'] })
+    expect(await login({ ...fred, username: 'bob' })).toBe('')
+    expect(master.logged.at(-1)).toContain('nothing in external_auth is for this user')
+  })
+
+  test.each<[unknown, unknown, number]>([
+    [false, 60, 43_200],
+    [true, 60, 60],
+    [true, '90', 90],
+    [true, -5, 43_200],
+    [true, 'soon', 43_200],
+    [true, '1e400', 43_200],
+    [{ listed: ['fred'] }, 60, 60],
+    [{ listed: ['bob'] }, 60, 43_200],
+    [{ pam: ['fred'] }, 60, 43_200],
+  ])('with token_expire_user_override %j and a wish for %j lives %s s', async (override, wish, seconds) => {
+    await open({ fred: ['.*'] }, { token_expire_user_override: override })
+    const { start, expire } = await login({ ...fred, token_expire: wish } as object)
+    expect(Number(expire) - Number(start)).toBe(seconds)
+  })
+})
+
+describe("functions of the master's host", () => {
+  test('run for who has the rule, in their name, without what proved who they are', async () => {
+    await open({ fred: [{ '@runner': ['test.arg'] }, { '@minions': ['connected'] }] })
+    const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', ...fred, kwarg: { arg: ['x'], b: 1 } })
+    const ret = await until('the return', () => master.room.jobs.return(String(jid), master.config.id))
+    expect(ret.return).toMatchObject({
+      user: 'fred',
+      fun_args: ['x', { b: 1 }],
+      return: { args: ['x'], kwargs: { b: 1 } },
+    })
+    const { token } = await login()
+    await master.setConnected(['web1'])
+    expect(await clear({ cmd: 'wheel', fun: 'minions.connected', token })).toMatchObject({
+      data: { user: 'fred', return: ['web1'], success: true },
+    })
+  })
+
+  test('are refused with a reason where no rule allows them', async () => {
+    await open({ fred: ['.*', { '@runner': ['test.*'] }] })
+    expect(await clear({ cmd: 'runner', fun: 'manage.up', ...fred })).toEqual({
+      error: {
+        name: 'EauthAuthenticationError',
+        message: 'Authentication failure of type "eauth" occurred for user fred.',
+        denied: true,
+        reason: 'fred may not run the runner manage.up: no rule of external_auth.listed allows it.',
+      },
+    })
+    const { token } = await login()
+    expect((await clear({ cmd: 'wheel', fun: 'key.accept', token, match: '*' })).error).toMatchObject({
+      name: 'TokenAuthenticationError',
+      denied: true,
+    })
+  })
+})

@@ -1,0 +1,274 @@
+/** Minions that publish jobs and use runners, within `peer` and `peer_run`: by the module `publish`, and by hand. */
+
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { listAudit } from '../../core/auth/audit/index.ts'
+import type { Sender } from '../../core/channel/request-server.ts'
+import { encryptedHandlers } from '../../core/master/handlers/index.ts'
+import { InProcessCluster } from '../harness/in-process-cluster.ts'
+import { until } from '../harness/until.ts'
+
+let cluster: InProcessCluster
+let handlers: ReturnType<typeof encryptedHandlers>
+beforeAll(async () => {
+  const peer = {
+    web1: ['test\\..*', { 'db*': ['cmd.run', { 'test.arg': { args: ['one'] } }] }],
+    'web\\d': ['grains.item'],
+    'evil.*': [],
+  }
+  const peer_run = { web1: ['test\\.(arg|sleep|stdout_print)', 'error.error'] }
+  const nodegroups = { dbs: 'L@db1,db2' }
+  cluster = await InProcessCluster.open({
+    minions: ['web1', 'web10', 'db1'],
+    transport: 'memory',
+    master: { peer, peer_run, nodegroups },
+  })
+  handlers = encryptedHandlers(cluster.master.room)
+})
+afterAll(() => cluster.close())
+
+let asked: number
+beforeEach(async () => {
+  asked = (await audited()).length
+})
+
+const audited = () => listAudit(cluster.master.config.audit_log, { limit: 10_000 })
+/** What the audit log has of minions since the test began. */
+const noted = async () =>
+  (await audited()).slice(asked).filter(({ act }) => act === 'peer' || act === 'peer_run')
+
+const call = async (id: string, fun: string, ...arg: unknown[]) => (await cluster.run(id, fun, arg))[id]
+
+const sender = (id: string | undefined, verified = true): Sender => ({
+  id,
+  verified,
+  version: verified ? 3 : 2,
+  algorithms: { encryption: 'OAEP-SHA224', signing: 'PKCS1v15-SHA224' },
+  fingerprint: randomBytes(32),
+})
+
+async function ask(cmd: string, load: object, from = sender('web1')): Promise<unknown> {
+  return handlers.get(cmd)?.({ cmd, id: from.id, ...load }, from)
+}
+
+const pub = { fun: 'test.ping', arg: [], tgt: 'db1', tgt_type: 'glob', ret: '', tmo: 5, form: 'clean' }
+
+describe('the module publish', () => {
+  test('gives what the others return, and the audit log has the rule', async () => {
+    expect(await call('web1', 'publish.publish', '*', 'test.ping')).toEqual({
+      web1: true,
+      web10: true,
+      db1: true,
+    })
+    expect(await noted()).toMatchObject([
+      {
+        act: 'peer',
+        verdict: 'allowed',
+        user: 'web1',
+        by: 'minion',
+        from: 'web1',
+        fun: 'test.ping',
+        tgt: '*',
+        jid: expect.stringMatching(/^\d{20}$/),
+        rule: expect.stringContaining('peer.web1[0]'),
+      },
+    ])
+  })
+
+  test('passes arguments on as Salt does: one, or a list, with keywords among them', async () => {
+    expect(await call('web1', 'publish.publish', 'db1', 'test.arg', 'one')).toMatchObject({
+      db1: { args: ['one'], kwargs: { __pub_id: 'web1' } },
+    })
+    expect(await call('web1', 'publish.publish', 'db1', 'test.kwarg', ['cheese=spam', 'n=1'])).toMatchObject({
+      db1: { cheese: 'spam', n: 1 },
+    })
+  })
+
+  test('full_data has what belongs to the values', async () => {
+    expect(await call('web1', 'publish.full_data', 'db1', 'test.ping')).toEqual({ db1: { ret: true } })
+  })
+
+  test('reaches nodegroups and nobody', async () => {
+    const returned = await cluster.run('web1', 'publish.publish', ['dbs', 'test.ping', null, 'nodegroup'])
+    expect(returned.web1).toEqual({ db1: true })
+    expect(await call('web1', 'publish.publish', 'nobody*', 'test.ping')).toEqual({})
+  })
+
+  test('several functions have their arguments as words', async () => {
+    const returned = await call('web1', 'publish.publish', 'db1', 'test.ping,test.arg', ['', 'one two'])
+    expect(returned).toMatchObject({ db1: { 'test.ping': true, 'test.arg': { args: ['one', 'two'] } } })
+  })
+
+  test('says what the master does not allow, and the audit log says it, too', async () => {
+    const returned = await call('web1', 'publish.publish', 'web10', 'cmd.run', 'id')
+    expect(returned).toContain('The master did not publish cmd.run. web1 may not run cmd.run: ')
+    expect(await noted()).toMatchObject([
+      { verdict: 'refused', user: 'web1', fun: 'cmd.run', reason: expect.stringContaining('web1 may not') },
+    ])
+  })
+
+  test.each([
+    ['a function no rule names', 'web1', 'db1', 'grains.get', 'os'],
+    ['arguments that the rule does not mean', 'web10', 'db1', 'test.arg', 'two'],
+    ['a minion whose id only begins like that of a rule', 'web10', 'db1', 'grains.item', 'os'],
+    ['one of several functions that is not allowed', 'web1', 'db1', 'test.ping,grains.get', ['', 'os']],
+    ['a pattern over pillar', 'web1', 'I@password:a*', 'test.ping', null, 'compound'],
+  ])('is refused for %s', async (_, id, tgt, fun, arg, type = 'glob') => {
+    const jobs = cluster.master.published.length
+    const returned = await call(id, 'publish.publish', tgt, fun, arg, type)
+    expect(returned).toMatch(/^(ERROR: )?.*The master did not publish/)
+    expect(cluster.master.published.length).toBe(jobs + 1) // the one that was refused its wish
+  })
+
+  test('cannot have others publish', async () => {
+    for (const fun of ['publish.publish', 'test.ping,publish.full_data'])
+      expect(await call('web1', 'publish.publish', 'db1', fun, 'x')).toContain(
+        'cannot be published by a minion',
+      )
+    expect(await ask('minion_pub', { ...pub, fun: 'test.ping,publish.runner', explain: true })).toEqual({
+      refused: { reason: 'A minion may not have others publish jobs (publish.runner).' },
+    })
+  })
+
+  test('a job carries the id of the minion that published it', async () => {
+    const reply = (await ask('minion_pub', { ...pub, tgt: 'web1', fun: 'test.arg', arg: ['one'] })) as {
+      jid: string
+    }
+    const job = cluster.master.published.find(({ job }) => job.jid === reply.jid)?.job
+    expect(job).toMatchObject({ id: 'web1', user: 'web1', fun: 'test.arg' })
+  })
+})
+
+describe('runners', () => {
+  test('give what they return', async () => {
+    expect(await call('web1', 'publish.runner', 'test.arg', ['one', 'two=2'])).toEqual({
+      args: ['one'],
+      kwargs: { two: 2 },
+    })
+    expect(await noted()).toMatchObject([
+      { act: 'peer_run', verdict: 'allowed', fun: 'test.arg', args: ['one', { two: 2 }] },
+    ])
+  })
+
+  test('that fail say why', async () => {
+    const given = ['name=CommandExecutionError', 'message=It was meant to fail.']
+    expect(await call('web1', 'publish.runner', 'error.error', given)).toBe('It was meant to fail.')
+  })
+
+  test('that no rule allows are refused, also by the beginning of a name', async () => {
+    for (const [id, fun] of [
+      ['web1', 'test.argument'],
+      ['web1', 'jobs.active'],
+      ['web10', 'test.arg'],
+    ] as const)
+      expect(await call(id, 'publish.runner', fun)).toContain(
+        `The master did not run the runner ${fun}. ${id} may not`,
+      )
+    expect(await noted()).toMatchObject(Array(3).fill({ act: 'peer_run', verdict: 'refused' }))
+    expect(await ask('minion_runner', { fun: 'jobs.active', arg: [] })).toEqual({})
+  })
+})
+
+describe('by hand', () => {
+  test('Python minions get an empty map where it is not allowed, and jid 0 for nobody', async () => {
+    expect(await ask('minion_pub', { ...pub, fun: 'cmd.run', tgt: 'web1' })).toEqual({})
+    expect(await ask('minion_pub', { ...pub, tgt: 'nobody' })).toEqual({ jid: 0, minions: [] })
+  })
+
+  test.each([
+    ['who has not proved to be it', sender('web1', false)],
+    ['nobody', sender(undefined)],
+    ['an id that is a path', sender('../web1')],
+  ])('%s can do nothing', async (_, from) => {
+    for (const cmd of ['minion_pub', 'minion_publish', 'minion_runner', 'pub_ret'])
+      expect(await ask(cmd, { ...pub, jid: '20261121101112131415' }, from)).toEqual({})
+  })
+
+  test('the id in the load counts for nothing', async () => {
+    expect(await ask('minion_pub', { ...pub, id: 'web1', fun: 'test.ping' }, sender('db1'))).toEqual({})
+    expect(await noted()).toMatchObject([{ verdict: 'refused', user: 'db1' }])
+  })
+
+  test('the same request twice publishes once', async () => {
+    const from = sender('web1')
+    expect(await ask('minion_pub', pub, from)).toMatchObject({ minions: ['db1'] })
+    expect(await ask('minion_pub', pub, from)).toEqual({})
+  })
+
+  test.each([
+    { fun: 5 },
+    { fun: '' },
+    { fun: 'x'.repeat(300) },
+    { fun: ['test.ping'] },
+    { arg: 'text' },
+    { tgt: null },
+    { tgt_type: {} },
+    { tgt_type: 'nodegroup', tgt: 'nowhere' },
+    { tgt_type: 'compound', tgt: '( and' },
+    { ret: {} },
+  ])('a request with %j is refused', async (wrong) => {
+    const jobs = cluster.master.published.length
+    expect(await ask('minion_pub', { ...pub, ...wrong })).toEqual({})
+    expect(cluster.master.published.length).toBe(jobs)
+  })
+
+  test('returns are for the minion that published the job, and others do not learn that it exists', async () => {
+    const { jid } = (await ask('minion_pub', { ...pub, tgt: '*' })) as { jid: string }
+    await Promise.all(['web1', 'web10', 'db1'].map((id) => cluster.returned(jid, id)))
+    expect(await ask('pub_ret', { jid })).toEqual({
+      web1: { ret: true },
+      web10: { ret: true },
+      db1: { ret: true },
+    })
+    expect(await ask('pub_ret', { jid }, sender('web10'))).toEqual({})
+    expect(await noted()).toMatchObject([{ verdict: 'allowed' }, { verdict: 'refused', user: 'web10', jid }])
+    const own = await cluster.run('db1', 'test.ping')
+    expect(own).toEqual({ db1: true })
+    const [newest] = cluster.master.room.jobs.list({ limit: 1 })
+    expect(await ask('pub_ret', { jid: newest?.jid })).toEqual({})
+  })
+
+  test('a jid that is a path, even of a pipe, is refused at once (CVE-2025-22242)', async () => {
+    const folder = join(cluster.master.config.cachedir, 'publish_auth')
+    await mkdir(folder, { recursive: true })
+    execFileSync('mkfifo', [join(folder, 'fifo')])
+    const before = performance.now()
+    const jids = [
+      '../publish_auth/fifo',
+      'fifo',
+      join(folder, 'fifo'),
+      '',
+      0,
+      null,
+      {},
+      ['fifo'],
+      '20261121101112131415',
+    ]
+    for (const jid of jids) expect(await ask('pub_ret', { jid })).toEqual({})
+    expect(performance.now() - before).toBeLessThan(2000)
+  })
+
+  test('minion_publish waits for the returns', async () => {
+    expect(await ask('minion_publish', pub)).toEqual({ db1: true })
+    const { __jid__: jid, ...returns } = (await ask('minion_publish', { ...pub, form: 'full' })) as {
+      __jid__: string
+    }
+    expect(jid).toMatch(/^\d{20}$/)
+    expect(returns).toMatchObject({ db1: { id: 'db1', ret: true, fun: 'test.ping' } })
+  })
+
+  test('who waits long keeps nobody: others are answered, and too many do not wait', async () => {
+    const slow = { ...pub, fun: 'test.sleep', arg: [5], timeout: 1e12 }
+    const waits = Array.from({ length: 70 }, () => ask('minion_publish', slow))
+    const before = performance.now()
+    expect(await ask('minion_publish', { ...pub, timeout: 'soon' })).toEqual({})
+    expect(await ask('pub_ret', { jid: 'none' })).toEqual({})
+    expect(performance.now() - before).toBeLessThan(3000)
+    await Promise.race(waits) // one of those that may not wait
+    expect(performance.now() - before).toBeLessThan(4000)
+    await until('the jobs are over', async () => (await Promise.all(waits)).length === 70, 60_000)
+  }, 90_000)
+})

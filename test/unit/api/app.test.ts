@@ -1,0 +1,62 @@
+import type { FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openTestApi, type TestApi } from '../../harness/test-api.ts'
+
+let api: TestApi
+let app: FastifyInstance
+
+beforeEach(async () => {
+  api = await openTestApi()
+  app = api.app
+})
+afterEach(() => api.close())
+
+test('/ says what this is and which clients there are', async () => {
+  const answer = await app.inject('/')
+  expect(answer.statusCode).toBe(200)
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(answer.json()).toMatchObject({
+    return: 'Welcome',
+    clients: expect.arrayContaining(['local', 'wheel']),
+  })
+})
+
+test('an answer is in the format that Accept likes best', async () => {
+  const accepting = async (accept: string) => {
+    const { headers, body, statusCode } = await app.inject({ url: '/', headers: { accept } })
+    return [statusCode, headers['content-type'], body.slice(0, 20)]
+  }
+  expect(await accepting('application/x-yaml')).toEqual([
+    200,
+    'application/x-yaml; charset=utf-8',
+    'clients:\n- local\n- l',
+  ])
+  expect(await accepting('text/html,application/xml;q=0.9,*/*;q=0.8')).toEqual([
+    200,
+    'text/html; charset=utf-8',
+    '<!doctype html>\n<htm',
+  ])
+  expect(await accepting('application/json;q=0.5, application/x-yaml;q=0.6')).toEqual(
+    await accepting('application/x-yaml'),
+  )
+  expect((await accepting('*/*'))[1]).toBe('application/json; charset=utf-8')
+  expect((await accepting('application/json;q=0, */*'))[1]).toBe('application/x-yaml; charset=utf-8')
+})
+
+test('what nothing here can write is answered 406, in JSON', async () => {
+  const answer = await app.inject({ url: '/', headers: { accept: 'image/png' } })
+  expect(answer.statusCode).toBe(406)
+  expect(answer.json()).toEqual({
+    status: 406,
+    return:
+      'This server cannot answer in image/png. It has: application/json, application/x-yaml, text/yaml, text/html.',
+  })
+})
+
+test('what is not there is 404, another method 405, and HTML is escaped', async () => {
+  const missing = await app.inject({ url: '/<script>alert(1)</script>', headers: { accept: 'text/html' } })
+  expect(missing.statusCode).toBe(404)
+  expect(missing.body).not.toContain('<script>')
+  const answer = await app.inject({ url: '/', method: 'DELETE' })
+  expect([answer.statusCode, answer.json().return]).toEqual([405, '/ takes GET and POST, but not DELETE.'])
+})

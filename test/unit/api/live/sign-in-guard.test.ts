@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { refusal } from '../../../../core/api/problems.ts'
+import { fakeLog } from '../../../../core/testing/recording-log.ts'
+import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
+
+const GOOD = 'ab'.repeat(32)
+
+let api: TestApi
+let asked: number
+
+let log: ReturnType<typeof fakeLog>
+
+/** A server whose `/stats` needs a token and whose `/door` takes a password, as `/login` does. */
+async function open() {
+  log = fakeLog()
+  api = await openTestApi({}, { requests_per_minute: 0 }, log.log)
+  const expire = Date.now() / 1000 + 3600
+  asked = 0
+  api.answer = ({ token }) => {
+    asked++
+    return token === GOOD ? { name: 'fred', expire } : {}
+  }
+  api.app.post('/door', async (request) => {
+    asked++
+    const all = [request.body].flat() as { password?: string }[]
+    if (all.some(({ password }) => password !== 'right')) throw refusal(401, 'no')
+    return {}
+  })
+}
+beforeEach(open)
+afterEach(() => api.close())
+
+const byToken = (token: string, remoteAddress = '192.0.2.1') =>
+  api.app.inject({ url: '/stats', headers: { 'x-auth-token': token }, remoteAddress })
+
+const byPassword = (username: string, password: string, remoteAddress = '192.0.2.1') =>
+  api.app.inject({
+    method: 'POST',
+    url: '/door',
+    payload: { username, password, eauth: 'pam' },
+    remoteAddress,
+  })
+
+const guess = (n: number) => n.toString(16).padStart(64, '0')
+
+const statuses = async (answers: Promise<{ statusCode: number }>[]) =>
+  (await Promise.all(answers)).map(({ statusCode }) => statusCode)
+
+const many = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+test('ten thousand guesses of tokens at once: 20 are looked at', async () => {
+  const found = await statuses(many(10_000).map((n) => byToken(guess(n))))
+  expect(asked).toBe(20)
+  expect(found.filter((status) => status === 401)).toHaveLength(20)
+  expect(found.filter((status) => status === 429)).toHaveLength(9980)
+}, 60_000)
+
+test('ten thousand guesses of one password from one address: 20 are looked at', async () => {
+  const found = await statuses(many(10_000).map((n) => byPassword('fred', `guess ${n}`)))
+  expect([asked, found.filter((status) => status === 401).length]).toEqual([20, 20])
+  const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
+  expect(told.sort()).toEqual([
+    'Too many wrong passwords or tokens for "fred": no more are looked at for 300 s.',
+    'Too many wrong passwords or tokens from 192.0.2.1: no more are looked at for 300 s.',
+  ])
+}, 60_000)
+
+test('guesses of one password from a hundred addresses: 20 are looked at, and fred comes in from where he did before', async () => {
+  expect((await byPassword('fred', 'right', '198.51.100.1')).statusCode).toBe(200)
+  asked = 0
+  await statuses(many(100).map((n) => byPassword('fred', `guess ${n}`, `192.0.2.${n}`)))
+  expect(asked).toBe(20)
+  expect((await byPassword('fred', 'right', '192.0.2.200')).statusCode).toBe(429)
+  expect((await byPassword('anna', 'right', '192.0.2.200')).statusCode).toBe(200)
+  expect((await byPassword('fred', 'right', '198.51.100.1')).statusCode).toBe(200)
+})
+
+test('an address that waits learns nothing from the right password', async () => {
+  expect((await byPassword('fred', 'right')).statusCode).toBe(200)
+  await statuses(many(30).map((n) => byPassword('anna', `guess ${n}`)))
+  expect((await byPassword('fred', 'right')).statusCode).toBe(429)
+})
+
+test('the same wrong token again and again is refused at last, and keeps nobody else at that address out', async () => {
+  const found = []
+  for (let n = 0; n < 30; n++) found.push((await byToken(guess(1))).statusCode)
+  expect(found.slice(0, 20).every((status) => status === 401)).toBe(true)
+  expect(found.at(-1)).toBe(429)
+  expect((await byPassword('anna', 'right')).statusCode).toBe(200)
+})
+
+test('many waits begin soon with a token that is not known here yet', async () => {
+  api.app.get('/long', async () => new Promise((resolve) => setTimeout(() => resolve({}), 2500)))
+  const headers = { 'x-auth-token': GOOD }
+  const begun = performance.now()
+  const found = await statuses(many(500).map(() => api.app.inject({ url: '/long', headers })))
+  expect(found.every((status) => status === 200)).toBe(true)
+  expect(performance.now() - begun).toBeLessThan(10_000)
+})
+
+test('who has been right keeps on when others at the same address guess', async () => {
+  expect((await byToken(GOOD)).statusCode).toBe(200)
+  await statuses(many(50).map((n) => byToken(guess(n))))
+  expect((await byToken(GOOD)).statusCode).toBe(200)
+  expect((await byToken(GOOD, '192.0.2.9')).statusCode).toBe(200)
+})
+
+test('commands with many different passwords in one request are as many guesses', async () => {
+  const payload = many(100).map((n) => ({ username: `user${n}`, password: `p${n}`, eauth: 'pam' }))
+  const answer = await api.app.inject({ method: 'POST', url: '/door', payload })
+  expect([answer.statusCode, asked]).toEqual([429, 0])
+})
+
+test('an address waits as long as Retry-After says, and not longer for trying', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    await statuses(many(20).map((n) => byToken(guess(n))))
+    const answer = await byToken(guess(99))
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '300'])
+    expect(answer.json().return).toBe('There were too many wrong passwords or tokens. Try again in 300 s.')
+    vi.setSystemTime(Date.now() + 299_000)
+    expect((await byToken(guess(100))).headers['retry-after']).toBe('1')
+    vi.setSystemTime(Date.now() + 1000)
+    expect((await byToken(guess(100))).statusCode).toBe(401)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('addresses of one IPv6 network count as one', async () => {
+  await statuses(many(50).map((n) => byToken(guess(n), `2001:db8::${n.toString(16)}`)))
+  expect(asked).toBe(20)
+  expect((await byToken(guess(60), '2001:db8:1::1')).statusCode).toBe(401)
+})
+
+test('a token in a path or query is not in the log', async () => {
+  const secret = 'c4'.repeat(32)
+  const urls = [`/events?token=${secret}`, `/ws/${secret}`, `/all_events/${secret}/`, `/none?token=${secret}`]
+  for (const url of urls) expect((await api.app.inject(url)).statusCode).toBeGreaterThan(399)
+  expect(log.lines.length).toBeGreaterThan(0)
+  expect(JSON.stringify(log.lines)).not.toContain(secret)
+})

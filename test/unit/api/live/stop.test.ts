@@ -1,0 +1,65 @@
+import { afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { ApiConnection } from '../../../harness/api-connection.ts'
+import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
+import { until } from '../../../harness/until.ts'
+
+const TOKEN = 'ab'.repeat(32)
+
+let api: TestApi
+let port: number
+
+async function open(settings: Parameters<typeof openTestApi>[1] = {}) {
+  api = await openTestApi({}, settings)
+  const expire = Date.now() / 1000 + 3600
+  api.answer = ({ cmd }) => (cmd === 'get_token' ? { name: 'fred', expire } : {})
+  await api.app.listen({ host: '127.0.0.1', port: 0 })
+  port = (api.app.server.address() as { port: number }).port
+}
+afterEach(() => api.close())
+
+const readyz = async () => {
+  const answer = await api.app.inject('/readyz')
+  return [answer.statusCode, answer.json()]
+}
+
+test('the server is ready when the master answers, and says why it is not', async () => {
+  await open()
+  expect(await readyz()).toEqual([200, { ready: true, reasons: [] }])
+  expect((await api.app.inject('/livez')).json()).toEqual({ live: true })
+  api.answer = () => {
+    throw new Error('nobody there')
+  }
+  const reasons = ['The master does not answer: nobody there']
+  await until('the master to be missed', async () => (await readyz())[0] === 503)
+  expect(await readyz()).toEqual([503, { ready: false, reasons }])
+  expect((await api.app.inject('/livez')).statusCode).toBe(200)
+})
+
+test('however often it is asked whether it is ready, the master is asked once', async () => {
+  await open()
+  await Promise.all(Array.from({ length: 200 }, readyz))
+  expect(api.asked.filter(({ cmd }) => cmd === 'ping')).toHaveLength(1)
+})
+
+test('a server that is told to stop is not ready any more', async () => {
+  await open()
+  api.stop()
+  expect(await readyz()).toEqual([503, { ready: false, reasons: ['The server is stopping.'] }])
+})
+
+test('it stops in time, whoever does not read, does not finish a request, or waits', async () => {
+  await open({ stop_timeout: 1 })
+  const frozen = await ApiConnection.get(port, `/events?token=${TOKEN}`)
+  await frozen.has('retry')
+  frozen.socket.pause()
+  await ApiConnection.open(port, 'POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf')
+  await ApiConnection.get(port, '/nothing')
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws/${TOKEN}`)
+  await new Promise((done) => socket.once('open', done))
+  socket.pause()
+  const begun = performance.now()
+  api.stop()
+  await api.app.close()
+  expect(performance.now() - begun).toBeLessThan(5000)
+})

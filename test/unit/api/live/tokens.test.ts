@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Tokens } from '../../../../core/api/live/tokens.ts'
+import { SaltError } from '../../../../core/base/errors.ts'
+import type { MasterLink } from '../../../../core/client/master-link.ts'
+import { ApiConnection } from '../../../harness/api-connection.ts'
+import { openTestApi } from '../../../harness/test-api.ts'
+import { until } from '../../../harness/until.ts'
+
+const TOKEN = 'ab'.repeat(32)
+
+let tokens: Tokens
+let answer: () => unknown
+let asked: number
+
+const inAnHour = () => Date.now() / 1000 + 3600
+
+beforeEach(() => {
+  asked = 0
+  answer = () => ({ name: 'fred', expire: inAnHour() })
+  const ask = async () => {
+    asked++
+    return answer()
+  }
+  tokens = new Tokens({ ask } as unknown as MasterLink, 20)
+})
+afterEach(() => tokens.close())
+
+test('whoever uses a token that was revoked elsewhere is told so', async () => {
+  const owner = await tokens.require(TOKEN)
+  let ended = 0
+  for (let n = 0; n < 3; n++) tokens.watch(TOKEN, owner, () => ended++)
+  answer = () => ({})
+  await until('the end', () => ended === 3)
+})
+
+test('a master that does not answer revokes nothing', async () => {
+  const owner = await tokens.require(TOKEN)
+  let ended = false
+  tokens.watch(TOKEN, owner, () => {
+    ended = true
+  })
+  answer = () => {
+    throw new SaltError('MASTER_UNREACHABLE', 'away')
+  }
+  const before = asked
+  await until('some questions', () => asked > before + 3)
+  expect(ended).toBe(false)
+})
+
+test.each(['', 'x', '../../etc/passwd', 'ab'.repeat(200), 'abcdefg hij'])(
+  '%j is not sent to the master',
+  async (token) => {
+    await expect(tokens.require(token)).rejects.toThrow(/^No token was sent, or one that is not known/)
+    expect(asked).toBe(0)
+  },
+)
+
+test.each([
+  null,
+  '',
+  [],
+  {},
+  { name: 5 },
+  { name: 'fred' },
+  { name: 'fred', expire: 'soon' },
+  { name: 'fred', expire: 1 },
+])('whatever else the master answers is no owner: %j', async (said) => {
+  answer = () => said
+  expect(await tokens.ownerOf(TOKEN)).toBeUndefined()
+})
+
+test('/logout ends what is read with the token', async () => {
+  const api = await openTestApi()
+  api.answer = ({ cmd }) => (cmd === '_revoke_token' ? true : { name: 'fred', expire: inAnHour() })
+  await api.app.listen({ host: '127.0.0.1', port: 0 })
+  const reader = await ApiConnection.get(
+    (api.app.server.address() as { port: number }).port,
+    `/events?token=${TOKEN}`,
+  )
+  await reader.has('retry')
+  const left = await api.app.inject({ method: 'POST', url: '/logout', headers: { 'x-auth-token': TOKEN } })
+  expect(left.statusCode).toBe(200)
+  expect(await reader.ended()).toContain(': The token has expired or was revoked.\n\n')
+  await api.close()
+})

@@ -1,0 +1,325 @@
+/** Commands over HTTP, with a master that the test plays (wire protocol §8). */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { tags } from '../../../core/events/index.ts'
+import { openTestApi, type TestApi } from '../../harness/test-api.ts'
+
+const JID = '20261122010203000004'
+const TOKEN = 'ab12'
+
+type Load = Readonly<Record<string, unknown>>
+
+let api: TestApi
+
+beforeEach(async () => {
+  api = await openTestApi()
+  api.answer = master
+})
+afterEach(() => api.close())
+
+/** Publishes to m1 and m2, which return at once; runs every runner and wheel function. */
+function master(load: Load): unknown {
+  if (load.cmd === 'publish') {
+    const arg = load.arg as unknown[]
+    if (load.tgt === 'nobody') return { enc: 'clear', load: { jid: null, minions: [], error: 'none' } }
+    for (const id of ['m1', 'm2'])
+      api.fire(tags.jobReturn(JID, id), {
+        ...{ id, jid: JID, fun: load.fun, return: { arg }, retcode: 0, success: true },
+      })
+    return { enc: 'clear', load: { jid: JID, minions: ['m1', 'm2'], missing: [] } }
+  }
+  if (load.cmd === 'runner') {
+    const data = { fun: `runner.${load.fun}`, jid: JID, user: 'alice', return: load.kwarg, success: true }
+    api.fire(tags.runReturn(JID), data)
+    return { tag: tags.run(JID), jid: JID }
+  }
+  const data = { fun: `wheel.${load.fun}`, jid: JID, user: 'alice', return: load.kwarg, success: true }
+  return { tag: tags.wheel(JID), data }
+}
+
+const post = (body: unknown, { url = '/', headers = {} }: { url?: string; headers?: object } = {}) =>
+  api.app.inject({
+    ...{ method: 'POST', url },
+    headers: { 'x-auth-token': TOKEN, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+const refused = async (body: unknown, options = {}) => {
+  const answer = await post(body, options)
+  return [answer.statusCode, answer.json().return]
+}
+
+const ping = { client: 'local', tgt: '*', fun: 'test.ping' }
+
+describe('a lowstate', () => {
+  test('is one chunk or several, and each gives an item', async () => {
+    const both = { m1: { arg: [] }, m2: { arg: [] } }
+    expect((await post([ping, { ...ping, client: 'local_async' }])).json()).toEqual({
+      return: [both, { jid: JID, minions: ['m1', 'm2'] }],
+    })
+    expect((await post(ping)).json()).toEqual({ return: [both] })
+    expect((await post([])).json()).toEqual({ return: [] })
+    expect(api.asked[0]).toMatchObject({
+      cmd: 'publish',
+      tgt: '*',
+      tgt_type: 'glob',
+      kwargs: { token: TOKEN },
+    })
+  })
+
+  test('keeps the kind of numbers, in JSON and in YAML, on the way there and back', async () => {
+    const numbers = '[1, 3.0, 9223372036854775807, -0.0, 1e2]'
+    const body = `[{"client":"local","tgt":"*","fun":"test.arg","arg":${numbers},"timeout":5.0}]`
+    expect((await post(body)).body).toContain('{"m1": {"arg": [1, 3.0, 9223372036854775807, -0.0, 100.0]}')
+    expect(api.asked[0]).toMatchObject({ timeout: 5 })
+    const yaml = '- {client: local, tgt: "*", fun: test.arg, arg: [1, 3.0, 9223372036854775807]}'
+    const answer = await post(yaml, { headers: { 'content-type': 'application/x-yaml' } })
+    expect(answer.body).toContain('{"m1": {"arg": [1, 3.0, 9223372036854775807]}')
+  })
+
+  test('may be a form, whose arguments are read as words of a command line', async () => {
+    const body =
+      'client=local&tgt=*&fun=test.arg&arg=1&arg=a%3D2.0&arg=[x, 3]&kwarg={b: 1}&timeout=7&full_return=true'
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { m1 } = (await post(body, { headers })).json().return[0]
+    expect(m1).toEqual({
+      ret: { arg: [1, 'a=2.0', ['x', 3], { __kwarg__: true, b: 1 }] },
+      retcode: 0,
+      jid: JID,
+    })
+    expect(api.asked[0]).toMatchObject({ timeout: 7 })
+    await post('client=local&tgt=m1&tgt=m2&tgt_type=list&fun=test.ping&arg=one', { headers })
+    expect(api.asked[1]).toMatchObject({ tgt: ['m1', 'm2'], arg: ['one'] })
+  })
+
+  test('may be JSON that says it is plain text', async () => {
+    const answer = await post([ping], { headers: { 'content-type': 'text/plain' } })
+    expect(answer.statusCode).toBe(200)
+  })
+
+  test('that is none is refused with a sentence', async () => {
+    expect(await refused('"x"')).toEqual([400, 'Lowstates must be a list'])
+    expect(await refused('')).toEqual([400, 'Lowstates must be a list'])
+    expect(await refused('["x"]')).toEqual([400, 'Chunk 1 of the request must be a map.'])
+    expect((await refused('{'))[1]).toMatch(/^Invalid JSON document: /)
+    expect((await refused('a: [', { headers: { 'content-type': 'text/yaml' } }))[1]).toMatch(/^Invalid YAML/)
+    expect(await refused('x', { headers: { 'content-type': 'image/png' } })).toEqual([
+      406,
+      expect.stringMatching(/^Content type not supported/),
+    ])
+    expect(await refused(Array(101).fill(ping))).toEqual([400, 'A request may have 100 chunks at most.'])
+    expect(api.asked).toEqual([])
+  })
+})
+
+describe('a chunk', () => {
+  test('is as pepper sends it', async () => {
+    await post([{ ...ping, tgt: 'm1,m2', expr_form: 'list', batch: null, arg: [] }])
+    expect(api.asked[0]).toMatchObject({ tgt: ['m1', 'm2'], tgt_type: 'list' })
+    await post([{ client: 'runner', fun: 'jobs.lookup_jid', k: 'v', args: ['x'] }])
+    expect(api.asked[1]).toMatchObject({ cmd: 'runner', kwarg: { arg: ['x'], kwarg: { k: 'v' } } })
+  })
+
+  test('of a runner has arguments in arg, kwarg, and beside them', async () => {
+    const chunk = {
+      client: 'runner',
+      fun: 'test.arg',
+      arg: ['a', 'b=1'],
+      kwarg: { c: 3 },
+      d: null,
+      timeout: 9,
+    }
+    expect((await post(chunk)).json().return).toEqual([{ arg: ['a'], kwarg: { b: 1, c: 3, d: null } }])
+    const full = await post({ ...chunk, full_return: true })
+    expect(full.json().return[0]).toMatchObject({
+      tag: tags.runReturn(JID),
+      data: { fun: 'runner.test.arg' },
+    })
+    expect((await post({ ...chunk, client: 'runner_async' })).json().return).toEqual([
+      { tag: tags.run(JID), jid: JID },
+    ])
+  })
+
+  test('of the wheel gives the event of its end', async () => {
+    const chunk = { client: 'wheel', fun: 'key.finger', match: 'm1' }
+    expect((await post(chunk)).json().return).toEqual([
+      { tag: tags.wheel(JID), data: expect.objectContaining({ jid: JID, return: { match: 'm1' } }) },
+    ])
+    expect((await post({ ...chunk, client: 'wheel_async' })).json().return).toEqual([
+      { tag: tags.wheel(JID), jid: JID },
+    ])
+  })
+
+  test('that means nobody gives nothing, as in Salt', async () => {
+    const nobody = { ...ping, tgt: 'nobody' }
+    expect((await post([nobody, { ...nobody, client: 'local_async' }])).json()).toEqual({ return: [{}, {}] })
+  })
+
+  test('names a client that there is, and that is enabled', async () => {
+    expect(await refused([{ ...ping, client: 'nosuch' }])).toEqual([
+      400,
+      "Invalid client specified: 'nosuch'",
+    ])
+    expect(await refused([{ fun: 'test.ping', tgt: '*' }])).toEqual([400, "Invalid client specified: 'None'"])
+    expect(await refused([{ ...ping, client: 'constructor' }])).toEqual([
+      400,
+      "Invalid client specified: 'constructor'",
+    ])
+    expect((await refused([{ ...ping, client: 'ssh' }]))[1]).toMatch(/^This server has no ssh client/)
+    await api.close()
+    api = await openTestApi({ netapi_enable_clients: [] })
+    expect(await refused([ping])).toEqual([
+      400,
+      "Client disabled: 'local'. Add to 'netapi_enable_clients' master config option to enable.",
+    ])
+  })
+
+  test.each([
+    [{ tgt: 5 }, /^tgt of chunk 1 of the request must be string/],
+    [{ timeout: 'soon' }, /^timeout of chunk 1 of the request must be number/],
+    [{ timeout: -1 }, /^timeout of chunk 1 of the request must be >= 0/],
+    [{ kwarg: ['x'] }, /^kwarg of chunk 1 of the request must be object/],
+    [{ fun: {} }, /^fun of chunk 1 of the request must be/],
+    [{ token: 5 }, /^token of chunk 1 of the request must be string/],
+    [{ tgt_typ: 'list' }, /'tgt_typ', which is not known. Did you mean 'tgt_type'\?$/],
+    [{ batch: '10%' }, /^batch is there for the client 'local_batch'/],
+    [{ raw_shell: true }, /^Raw shell option not allowed/],
+  ])('%j is refused before anything is sent', async (member, sentence) => {
+    expect((await refused([{ ...ping, ...member }]))[1]).toMatch(sentence)
+    expect(api.asked).toEqual([])
+  })
+
+  test.each([
+    '[{"client":"local","tgt":"*","fun":"test.arg","kwarg":{"__proto__":{"x":1}}}]',
+    '[{"__proto__":{"client":"local"},"tgt":"*","fun":"test.ping"}]',
+    '[{"client":"local","tgt":"*","fun":"test.arg","arg":[{"constructor":{"prototype":{"x":1}}}]}]',
+  ])('%s would change other values and is refused', async (body) => {
+    expect((await refused(body))[0]).toBe(400)
+    const yaml = { headers: { 'content-type': 'text/yaml' } }
+    expect((await refused(body, yaml))[0]).toBe(400)
+    expect(api.asked).toEqual([])
+  })
+
+  test('that is nested too deep, or grows by its aliases, is refused', async () => {
+    const deep = `${'['.repeat(60)}${']'.repeat(60)}`
+    expect(await refused(deep)).toEqual([400, 'It is nested more than 50 deep.'])
+    expect((await refused('['.repeat(400_000)))[0]).toBe(400)
+    const lines = Array.from(
+      { length: 9 },
+      (_, n) => `a${n + 1}: &a${n + 1} [${Array(9).fill(`*a${n}`).join(', ')}]`,
+    )
+    const bomb = `a0: &a0 [${Array(9).fill('lol').join(', ')}]\n${lines.join('\n')}\n`
+    expect((await refused(bomb, { headers: { 'content-type': 'text/yaml' } }))[0]).toBe(400)
+    const long = `a: &a ${'x'.repeat(90_000)}\nb: [${Array(90).fill('*a').join(', ')}]\n`
+    expect((await refused(long, { headers: { 'content-type': 'text/yaml' } }))[0]).toBe(413)
+  })
+
+  test('that fails fails the request: those after it are not run', async () => {
+    expect((await refused([ping, { ...ping, client: 'nosuch' }, ping]))[0]).toBe(400)
+    expect(api.asked).toHaveLength(1)
+  })
+})
+
+describe('who asks', () => {
+  test('has a token for /, in a header or a cookie', async () => {
+    const cookie = { headers: { 'x-auth-token': '', cookie: `a=b; session_id=${TOKEN}` } }
+    expect((await post([ping], cookie)).statusCode).toBe(200)
+    expect(await refused([ping], { headers: { 'x-auth-token': '' } })).toEqual([
+      401,
+      'No authentication credentials given',
+    ])
+    expect(await refused([ping], { headers: { 'x-auth-token': 'not hex' } })).toEqual([401, 'Invalid token'])
+    const credentials = { eauth: 'pam', username: 'alice', password: 'x' }
+    expect((await refused([{ ...ping, ...credentials }], { headers: { 'x-auth-token': '' } }))[0]).toBe(401)
+  })
+
+  test('may not be a page of another site that uses the cookie of who looks at it', async () => {
+    const cookie = `session_id=${TOKEN}`
+    const from = (headers: object) => refused([ping], { headers: { 'x-auth-token': '', cookie, ...headers } })
+    expect(await from({ origin: 'http://evil.example' })).toEqual([
+      403,
+      'Pages of http://evil.example may not use a session of this server (cors_origin).',
+    ])
+    expect((await from({ 'sec-fetch-site': 'cross-site' }))[0]).toBe(403)
+    expect((await from({ origin: 'http://localhost:8000', host: 'localhost:8000' }))[0]).toBe(200)
+  })
+
+  test('says it in each chunk for /run, whatever the header is', async () => {
+    const run = { url: '/run' }
+    expect(await refused([ping], run)).toEqual([401, 'No authentication credentials given'])
+    expect(await refused([{ ...ping, token: 'zz' }], run)).toEqual([401, 'Invalid token'])
+    await post(
+      [
+        { ...ping, token: 'cd' },
+        { ...ping, eauth: 'pam', username: 'alice', password: 'x' },
+      ],
+      run,
+    )
+    expect(api.asked.map(({ kwargs }) => kwargs)).toMatchObject([
+      { token: 'cd' },
+      { eauth: 'pam', username: 'alice', password: 'x' },
+    ])
+    await post(
+      [{ client: 'runner', fun: 'test.arg', eauth: 'pam', username: 'alice', password: 'x', key: 'k' }],
+      run,
+    )
+    expect(api.asked[2]).toEqual({
+      ...{ cmd: 'runner', fun: 'test.arg', kwarg: { arg: [], kwarg: {} } },
+      ...{ eauth: 'pam', username: 'alice', password: 'x' },
+    })
+  })
+
+  test('is not known, or may not: in the words of the master, with the rule', async () => {
+    api.answer = () => ({ error: { name: 'AuthenticationError', message: 'Authentication error occurred.' } })
+    const unknown = await post([ping])
+    expect([unknown.statusCode, unknown.headers['www-authenticate']]).toEqual([401, 'Session'])
+    expect(unknown.json()).toEqual({ status: 401, return: 'Authentication error occurred.' })
+    const reason = 'test.ping is not allowed to alice: no entry of external_auth.pam.alice has it.'
+    const error = {
+      message: 'Authorization error occurred.',
+      denied: true,
+      reason,
+      rule: 'external_auth.pam.alice',
+    }
+    api.answer = () => ({ error: { ...error, name: 'AuthorizationError' } })
+    const denied = {
+      status: 403,
+      return: `Authorization error occurred. ${reason}`,
+      rule: 'external_auth.pam.alice',
+    }
+    expect((await post([ping])).json()).toEqual(denied)
+    api.answer = () => ({ error: { ...error, name: 'TokenAuthenticationError' } })
+    expect((await post([{ client: 'runner', fun: 'manage.up' }])).json()).toEqual(denied)
+    expect((await post([{ client: 'wheel', fun: 'key.list_all' }])).json()).toEqual(denied)
+  })
+})
+
+test('a runner that does not exist is 400, one that takes too long 504', async () => {
+  api.answer = () => {
+    const data = { fun: 'nosuch.fun', jid: JID, return: "'nosuch.fun' is not available.", success: false }
+    api.fire(tags.runReturn(JID), { ...data, retcode: 254 })
+    return { tag: tags.run(JID), jid: JID }
+  }
+  const runner = { client: 'runner', fun: 'nosuch.fun' }
+  expect(await refused([runner])).toEqual([400, "'nosuch.fun' is not available."])
+  api.answer = () => ({ tag: tags.run(JID), jid: JID })
+  expect(await refused([{ ...runner, timeout: 0.05 }])).toEqual([
+    504,
+    `The runner nosuch.fun is not done after 0.05 s. It goes on; look it up at /jobs/${JID}.`,
+  ])
+})
+
+test('bytes are read as text, and HTML is escaped', async () => {
+  api.answer = (load) => ({
+    tag: tags.wheel(JID),
+    data: {
+      fun: load.fun,
+      return: [new Uint8Array([104, 105]), new Uint8Array([255]), '<b>'],
+      success: true,
+    },
+  })
+  const wheel = { client: 'wheel', fun: 'x.y' }
+  expect((await post(wheel)).json().return[0].data.return).toEqual(['hi', '\ufffd', '<b>'])
+  const html = await post(wheel, { headers: { accept: 'text/html' } })
+  expect(html.body).toContain('&lt;b&gt;')
+  expect((await post(wheel, { headers: { accept: 'text/yaml' } })).body).toContain('- hi\n')
+})

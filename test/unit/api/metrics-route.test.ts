@@ -1,0 +1,35 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { readExposition, sampleOf } from '../../harness/exposition.ts'
+import { openTestApi } from '../../harness/test-api.ts'
+
+const TOKEN = 'b'.repeat(64)
+const accept = 'application/openmetrics-text; version=1.0.0'
+
+async function serve(settings: Parameters<typeof openTestApi>[1]) {
+  const api = await openTestApi({}, settings)
+  onTestFinished(() => api.close())
+  api.answer = ({ cmd, token }) =>
+    cmd === 'get_token' && token === TOKEN ? { name: 'ada', expire: Date.now() / 1000 + 60 } : {}
+  const get = (headers: Record<string, string>, url = '/metrics') => api.app.inject({ url, headers })
+  return get
+}
+
+test('/metrics is there for collectors with a token, if it is wanted', async () => {
+  const get = await serve({ metrics: true })
+  expect((await get({ accept })).statusCode).toBe(401)
+  const answer = await get({ accept, authorization: `Bearer ${TOKEN}` })
+  expect(answer.statusCode).toBe(200)
+  const families = readExposition(answer.body, 'openmetrics')
+  const labels = { route: '/metrics', status: '401' }
+  expect(sampleOf(families, 'salt_api_request_duration_seconds_count', labels)).toBe(1)
+  expect(sampleOf(families, 'salt_api_readers')).toBe(0)
+})
+
+test('stats_disable_auth opens it; without metrics there is nothing', async () => {
+  const open = await serve({ metrics: true, stats_disable_auth: true })
+  expect((await open({ accept: 'text/plain' })).headers['content-type']).toMatch(
+    /^text\/plain; version=0\.0\.4/,
+  )
+  const none = await serve({ stats_disable_auth: true })
+  expect((await none({ accept: '*/*' })).statusCode).toBe(404)
+})

@@ -1,0 +1,160 @@
+/** Signing in and out, and from where that may be done, with a master that the test plays. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openTestApi, type TestApi } from '../../harness/test-api.ts'
+
+const TOKEN = 'ab'.repeat(32)
+const credentials = { eauth: 'pam', username: 'alice', password: 'x' }
+const made = { token: TOKEN, name: 'alice', eauth: 'pam', start: 1795347288.5, expire: 1995390488.5 }
+
+let api: TestApi
+
+async function open(...settings: Parameters<typeof openTestApi>): Promise<void> {
+  await api?.close()
+  api = await openTestApi(...settings)
+  api.answer = ({ cmd, password, token }) => {
+    if (cmd === '_revoke_token') return token === TOKEN
+    return password === 'x' ? made : ''
+  }
+}
+
+beforeEach(() => open())
+afterEach(async () => {
+  await api.close()
+})
+
+const post = (url: string, body: unknown = undefined, headers: object = {}) =>
+  api.app.inject({
+    method: 'POST',
+    url,
+    headers: { ...headers },
+    ...(body !== undefined && { body: body as object }),
+  })
+
+test('/login gives the token in the answer, a header and a cookie, and what its owner may do', async () => {
+  const external_auth = {
+    pam: { alice: ['test.*', '@runner', { web: ['x'] }], '*': ['grains.*', 'test.*'], bob: ['.*'] },
+  }
+  await open({ external_auth })
+  const answer = await post('/login', { ...credentials, token_expire: 60 })
+  expect(answer.statusCode).toBe(200)
+  expect(answer.headers['x-auth-token']).toBe(TOKEN)
+  expect(answer.headers['set-cookie']).toMatch(
+    new RegExp(`^session_id=${TOKEN}; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict$`),
+  )
+  const { token, start, expire, eauth } = made
+  const perms = ['@runner', 'grains.*', 'test.*', { web: ['x'] }]
+  expect(answer.json()).toEqual({ return: [{ token, start, expire, eauth, user: 'alice', perms }] })
+  expect(api.asked).toEqual([{ ...credentials, token_expire: 60, cmd: 'mk_token' }])
+})
+
+test('/login takes forms, and lists of one', async () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const answer = await post('/login', 'username=alice&password=x&eauth=pam&token_expire=60', form)
+  expect(answer.json().return[0].perms).toEqual({})
+  expect(api.asked[0]).toMatchObject({ token_expire: 60 })
+  expect((await post('/login/', [credentials])).statusCode).toBe(200)
+})
+
+test('/login refuses what is no proof, and cannot be told what to ask the master', async () => {
+  const wrong = await post('/login', { ...credentials, password: 'y', cmd: 'ping' })
+  expect(wrong.json()).toEqual({ status: 401, return: 'Could not authenticate using provided credentials' })
+  expect(wrong.headers['set-cookie']).toBeUndefined()
+  expect(api.asked[0]).toMatchObject({ cmd: 'mk_token' })
+  for (const body of [undefined, 'text', [], ['x']])
+    expect((await post('/login', body, { 'content-type': 'application/json' })).statusCode).toBe(400)
+  expect((await api.app.inject('/login')).json()).toEqual({ status: null, return: 'Please log in' })
+})
+
+test('/logout revokes the token', async () => {
+  const answer = await post('/logout', undefined, { 'x-auth-token': TOKEN })
+  expect(answer.json()).toEqual({ return: 'Your token has been cleared' })
+  expect(answer.headers['set-cookie']).toMatch(/^session_id=; Path=\/; Max-Age=0/)
+  expect(api.asked).toEqual([{ cmd: '_revoke_token', token: TOKEN }])
+  expect((await post('/logout', undefined, { 'x-auth-token': 'cd' })).statusCode).toBe(401)
+  expect((await post('/logout')).statusCode).toBe(401)
+})
+
+test('/logout says so where the master cannot revoke tokens, or cannot now', async () => {
+  const { answer } = api
+  api.answer = () => 'Some exception handling minion payload' // of Python Salt
+  const unknown = await post('/logout', undefined, { 'x-auth-token': TOKEN })
+  expect([unknown.statusCode, unknown.json().return]).toEqual([200, expect.stringContaining('cannot revoke')])
+  api.answer = () => ({ error: { name: 'SaltMasterError', message: 'Try again later.' } })
+  const away = await post('/logout', undefined, { 'x-auth-token': TOKEN })
+  expect([away.statusCode, away.json().return]).toEqual([503, 'Try again later.'])
+  api.answer = answer
+})
+
+test('/token gives tokens for a map of credentials or a list of them', async () => {
+  expect((await post('/token', credentials)).json()).toEqual([made])
+  expect((await post('/token', [credentials, credentials])).json()).toEqual([made, made])
+  const { eauth, ...without } = credentials
+  expect((await post('/token', without)).json()).toEqual({
+    status: 400,
+    return: 'Require "username", "password", and "eauth" params',
+  })
+  expect((await post('/token', { ...credentials, password: 'y' })).statusCode).toBe(401)
+})
+
+test('api_acl says from where somebody may sign in, before the master is asked', async () => {
+  const may = async (users: object, username = 'alice') => {
+    await open({}, { api_acl: { users } })
+    return (await post('/login', { ...credentials, username })).statusCode
+  }
+  expect(await may({ alice: ['127.0.0.0/8'] })).toBe(200)
+  expect(await may({ alice: ['*'] })).toBe(200)
+  expect(await may({ '*': ['127.0.0.1'] })).toBe(200)
+  expect(await may({ alice: ['10.0.0.1', 'nonsense'], '*': ['*'] })).toBe(401)
+  expect(await may({ bob: ['*'] })).toBe(401)
+  expect(api.asked).toEqual([])
+})
+
+test('authorized_ips are the only ones that are served', async () => {
+  await open({}, { authorized_ips: ['10.0.0.0/8'] })
+  expect((await api.app.inject('/')).json()).toEqual({
+    status: 403,
+    return: 'Bad IP',
+    rule: 'authorized_ips',
+  })
+  expect((await api.app.inject({ url: '/', remoteAddress: '10.1.2.3' })).statusCode).toBe(200)
+  expect((await api.app.inject({ url: '/', remoteAddress: '::ffff:10.1.2.3' })).statusCode).toBe(200)
+})
+
+test('without enable_sessions no cookie is given or taken', async () => {
+  await open({}, { enable_sessions: false })
+  expect((await post('/login', credentials)).headers['set-cookie']).toBeUndefined()
+  expect((await post('/logout', undefined, { cookie: `session_id=${TOKEN}` })).statusCode).toBe(401)
+})
+
+test('pages of origins that cors_origin names may ask; without it none', async () => {
+  const headers = { origin: 'http://a.example', 'access-control-request-method': 'POST' }
+  const preflight = async () => {
+    const { statusCode, headers: given } = await api.app.inject({ method: 'OPTIONS', url: '/', headers })
+    return [statusCode, given['access-control-allow-origin'], given['access-control-allow-credentials']]
+  }
+  expect(await preflight()).toEqual([405, undefined, undefined])
+  await open({}, { cors_origin: ['http://a.example'] })
+  expect(await preflight()).toEqual([200, 'http://a.example', 'true'])
+  await open({}, { cors_origin: ['http://b.example'] })
+  expect((await preflight())[1]).toBeUndefined()
+  await open({}, { cors_origin: ['*'] })
+  expect(await preflight()).toEqual([200, '*', undefined])
+})
+
+test('a long answer is compressed for who takes that', async () => {
+  const external_auth = { pam: { alice: Array.from({ length: 200 }, (_, number) => `m${number}.x`) } }
+  await open({ external_auth })
+  const packed = await post('/login', credentials, { 'accept-encoding': 'gzip, deflate' })
+  expect(packed.headers['content-encoding']).toBe('gzip')
+  expect(packed.rawPayload.length).toBeLessThan(1_500)
+  expect((await post('/login', credentials)).headers['content-encoding']).toBeUndefined()
+  const refusing = await post('/login', credentials, { 'accept-encoding': 'gzip;q=0' })
+  expect(refusing.headers['content-encoding']).toBeUndefined()
+})
+
+test('paths may begin with a prefix, and end with a slash', async () => {
+  await open({}, { root_prefix: '/salt/' })
+  expect((await api.app.inject('/salt')).json().return).toBe('Welcome')
+  expect((await api.app.inject('/salt/login/')).statusCode).toBe(200)
+  expect((await api.app.inject('/login')).statusCode).toBe(404)
+})

@@ -1,0 +1,389 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type AuditEntry, AuditLog, listAudit, verifyAudit } from '../../../../core/auth/audit/index.ts'
+import { mountSmallDisk } from '../../../harness/small-disk.ts'
+import { until } from '../../../harness/until.ts'
+
+const child = fileURLToPath(new URL('audit-child.ts', import.meta.url))
+
+let folder: string
+let config: { audit_log: string; cachedir: string }
+let complaints: string[]
+const open: AuditLog[] = []
+const children: ChildProcess[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-audit-'))
+  config = { audit_log: join(folder, 'audit.log'), cachedir: folder }
+  complaints = []
+})
+
+afterEach(async () => {
+  for (const process of children.splice(0)) process.kill('SIGKILL')
+  for (const log of open.splice(0)) await log.close()
+  await rm(folder, { recursive: true })
+})
+
+function openLog(): AuditLog {
+  const log = AuditLog.open(config, (problem) => complaints.push(problem))
+  open.push(log)
+  return log
+}
+
+const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
+  ...{ act: 'publish', verdict: 'allowed', user: 'root', by: 'key', fun: 'test.ping', args: [], tgt: '*' },
+  ...more,
+})
+
+async function record(count: number): Promise<void> {
+  const log = openLog()
+  for (let n = 1; n <= count; n++) await log.record(entry({ args: [n] }))
+}
+
+const lines = async (path = config.audit_log) => (await readFile(path, 'utf8')).split('\n').slice(0, -1)
+const read = async (path?: string) => (await lines(path)).map((line) => JSON.parse(line))
+
+/** As who has the files can do it, without knowing how the log is made. */
+async function edit(change: (lines: string[]) => string[]): Promise<void> {
+  const changed = change(await lines())
+  await writeFile(config.audit_log, changed.map((line) => `${line}\n`).join(''))
+}
+
+async function verify(noted?: Parameters<typeof verifyAudit>[2]) {
+  return verifyAudit(config.audit_log, await openLog().end(), noted)
+}
+
+const problems = async (noted?: Parameters<typeof verifyAudit>[2]) => (await verify(noted)).problems
+
+async function start(what: string, argument = ''): Promise<ChildProcess & { said: () => number }> {
+  const args = ['--import', 'tsx', child, folder, what, argument]
+  const process = spawn('node', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.push(process)
+  let said = 0
+  process.stdout.on('data', (text: Buffer) => {
+    said += String(text).split('\n').length - 1
+  })
+  await until('the child speaks', () => said > 0)
+  return Object.assign(process, { said: () => said })
+}
+
+describe('a line', () => {
+  test('is JSON, numbered, and has the hash of itself without that member and of the line before', async () => {
+    await record(3)
+    const found = await read()
+    expect(found.map(({ seq, args }) => [seq, args])).toEqual([
+      [1, [1]],
+      [2, [2]],
+      [3, [3]],
+    ])
+    expect(found[0].prev).toBe('0'.repeat(64))
+    expect(found[0].time).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
+    expect(found[2].prev).toBe(found[1].hash)
+    const [text = ''] = (await lines()).slice(2)
+    const bare = text.replace(/, "hash": "[0-9a-f]{64}"\}$/, '}')
+    expect(createHash('sha256').update(bare).digest('hex')).toBe(found[2].hash)
+  })
+
+  test('is for the user of the master alone', async () => {
+    await record(1)
+    expect((await stat(config.audit_log)).mode & 0o777).toBe(0o600)
+  })
+
+  test('stays small, whatever somebody sends', async () => {
+    const log = openLog()
+    await log.record(entry({ args: ['x'.repeat(100_000)], tgt: Array(50_000).fill('web1') }))
+    const [line] = await read()
+    expect(line.args).toEqual({ left_out: 100_004, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect((await lines())[0]?.length).toBeLessThan(2000)
+    expect(await problems()).toEqual([])
+  })
+
+  test('can hold what JSON has no form of', async () => {
+    const log = openLog()
+    await log.record(
+      entry({ args: [2n ** 70n, Number.NaN, new Map([[1, 'a']]), Buffer.from('b'), '\u2028\n'] }),
+    )
+    expect(await verify()).toMatchObject({ valid: true, lines: 1 })
+  })
+
+  test('about a stranger is one of a hundred a minute; the next one says how many were left out', async () => {
+    const log = openLog()
+    const stranger = entry({ verdict: 'refused', user: 'mallory', claimed: true })
+    await Promise.all(Array.from({ length: 250 }, () => log.record(stranger)))
+    await log.record(entry())
+    expect(await lines()).toHaveLength(101)
+  })
+})
+
+describe('verify', () => {
+  const at = (line: number, seq = line) => `${config.audit_log} line ${line} (seq ${seq})`
+
+  test('finds nothing wrong with a log nobody touched, and tells its end', async () => {
+    await record(5)
+    const last = (await read()).at(-1)
+    expect(await verify()).toEqual({
+      valid: true,
+      lines: 5,
+      files: { [config.audit_log]: 5 },
+      last: { seq: 5, hash: last.hash, time: last.time },
+      problems: [],
+      notes: [],
+    })
+  })
+
+  test('names a line that was changed', async () => {
+    await record(5)
+    await edit((all) => all.map((line, index) => (index === 2 ? line.replace('root', 'toor') : line)))
+    expect(await problems()).toEqual([`${at(3)} was changed: its hash is not that of its text.`])
+  })
+
+  test('names a line that was changed and given a new hash', async () => {
+    await record(5)
+    const remade = (line: string) => {
+      const body = `${line.replace('root', 'toor').split(', "hash"')[0]}}`
+      return `${body.slice(0, -1)}, "hash": "${createHash('sha256').update(body).digest('hex')}"}`
+    }
+    await edit((all) => all.map((line, index) => (index === 2 ? remade(line) : line)))
+    expect(await problems()).toEqual([
+      `${at(4)} does not follow from line seq 3: one of the two was replaced, or a new log was begun.`,
+    ])
+  })
+
+  test('names lines that were removed', async () => {
+    await record(6)
+    await edit((all) => all.filter((_, index) => index !== 1))
+    expect(await problems()).toEqual([`Before ${at(2, 3)}, line seq 2 is missing.`])
+    await edit((all) => all.filter((_, index) => index !== 2 && index !== 3))
+    expect(await problems()).toEqual([
+      `Before ${at(2, 3)}, line seq 2 is missing.`,
+      `Before ${at(3, 6)}, lines seq 4 to 5 are missing.`,
+    ])
+  })
+
+  test('names a line that was inserted, of whatever kind', async () => {
+    await record(3)
+    await edit(([first = '', ...rest]) => [first, 'I was here', ...rest])
+    expect(await problems()).toEqual([`${config.audit_log} line 2 is no line of an audit log.`])
+    await edit((all) => [...all.slice(0, 1), all[0] ?? '', ...all.slice(2)])
+    expect(await problems()).toEqual([
+      `${at(2, 1)} is out of place: it stands behind line seq 1. It was moved, or one of the two was inserted.`,
+    ])
+  })
+
+  test('names lines that changed places', async () => {
+    await record(4)
+    await edit(([one = '', two = '', three = '', four = '']) => [one, three, two, four])
+    expect(await problems()).toEqual([
+      `Before ${at(2, 3)}, line seq 2 is missing.`,
+      `${at(3, 2)} is out of place: it stands behind line seq 3. It was moved, or one of the two was inserted.`,
+    ])
+  })
+
+  test('misses what was cut off at the end, before and after the next line was written', async () => {
+    await record(5)
+    await edit((all) => all.slice(0, 3))
+    expect(await problems()).toEqual([
+      'Line seq 5, which was the last one, is missing: the log ends with line seq 3.',
+    ])
+    await record(1)
+    expect((await read()).slice(3)).toMatchObject([
+      { seq: 6, act: 'log', reason: 'The file ended with line seq 3: the next 2 are missing.' },
+      { seq: 7, args: [1] },
+    ])
+    expect(await problems()).toEqual([`Before ${at(4, 6)}, lines seq 4 to 5 are missing.`])
+  })
+
+  test('misses what was cut off and forgotten by the store as well, if an earlier end was noted', async () => {
+    await record(5)
+    const noted = (await verify()).last
+    for (const log of open.splice(0)) await log.close()
+    await rm(join(folder, 'audit.mdb'))
+    await edit((all) => all.slice(0, 3))
+    expect(await problems()).toEqual([])
+    const sentence = 'that was noted, is missing: the log ends with line seq 3.'
+    expect(await problems({ since: noted?.seq, hash: noted?.hash })).toEqual([`Line seq 5, ${sentence}`])
+    expect(await problems({ hash: noted?.hash })).toEqual([
+      `The line with the hash ${noted?.hash}, ${sentence}`,
+    ])
+    await record(5)
+    expect(await problems({ since: 5, hash: noted?.hash })).toEqual([
+      expect.stringContaining('Line seq 5 is not the one that was noted: its hash is '),
+    ])
+  })
+
+  test('knows a noted line again', async () => {
+    await record(5)
+    const noted = (await read())[2]
+    await record(2)
+    expect(await problems({ since: 3, hash: noted.hash })).toEqual([])
+  })
+
+  test('of a log that is not there says that it is empty', async () => {
+    expect(await verify()).toMatchObject({ valid: true, lines: 0, problems: [] })
+  })
+})
+
+describe('rotation', () => {
+  test('goes on with the chain in a new file, and all files are read', async () => {
+    await record(3)
+    await rename(config.audit_log, `${config.audit_log}.1`)
+    await record(2)
+    expect((await read())[0]).toMatchObject({ seq: 4, prev: (await read(`${config.audit_log}.1`))[2].hash })
+    await writeFile(`${config.audit_log}-20261121.gz`, gzipSync(await readFile(`${config.audit_log}.1`)))
+    await rm(`${config.audit_log}.1`)
+    expect(await verify()).toMatchObject({ valid: true, lines: 5, last: { seq: 5 } })
+    const found = await listAudit(config.audit_log, { limit: 4 })
+    expect(found.map(({ seq }) => seq)).toEqual([2, 3, 4, 5])
+  })
+
+  test('may copy and empty the file, which is told', async () => {
+    await record(2)
+    await writeFile(`${config.audit_log}.1`, await readFile(config.audit_log))
+    await truncate(config.audit_log)
+    await record(1)
+    expect(await read()).toMatchObject([
+      { seq: 3, act: 'log', reason: 'The file was emptied.' },
+      { seq: 4, args: [1] },
+    ])
+    expect(await problems()).toEqual([])
+  })
+
+  test('that takes old files away leaves a log that says where it begins', async () => {
+    await record(3)
+    await rm(config.audit_log)
+    await record(2)
+    expect(await verify()).toMatchObject({
+      valid: true,
+      notes: ['It begins with line seq 4: the 3 before it are in no file here.'],
+    })
+  })
+})
+
+describe('what goes wrong', () => {
+  test('a line that was not finished is removed before the next one, which tells it', async () => {
+    await record(2)
+    await appendFile(config.audit_log, '{"seq": 3, "time": "20')
+    expect(await verify()).toMatchObject({
+      valid: true,
+      notes: [`${config.audit_log} line 3 is not finished; who writes the next one will mend that.`],
+    })
+    await record(1)
+    expect((await read()).slice(2)).toMatchObject([
+      { seq: 3, act: 'log', reason: 'A line that was not finished was removed: 22 bytes.' },
+      { seq: 4, args: [1] },
+    ])
+    expect(await problems()).toEqual([])
+  })
+
+  test('a log whose store is gone goes on where the file ends', async () => {
+    await record(3)
+    for (const log of open.splice(0)) await log.close()
+    await rm(join(folder, 'audit.mdb'))
+    await record(1)
+    expect((await read()).at(-1)).toMatchObject({ seq: 4 })
+    expect(await problems()).toEqual([])
+  })
+
+  test('another file of that name is left as it is, and the log begins behind it', async () => {
+    await writeFile(config.audit_log, 'somebody else wrote this\n')
+    await record(1)
+    expect((await lines())[0]).toBe('somebody else wrote this')
+    expect(await problems()).toEqual([`${config.audit_log} line 1 is no line of an audit log.`])
+  })
+
+  test('nothing fails where it cannot be written: that is said once, and how many lines are missing', async () => {
+    await mkdir(config.audit_log)
+    await record(3)
+    expect(complaints).toEqual([
+      expect.stringContaining(`Done, but not written to the audit log (audit_log) ${config.audit_log}: `),
+    ])
+    await rmdir(config.audit_log)
+    await record(1)
+    expect(await read()).toMatchObject([
+      { seq: 1, act: 'log', left_out: 3, reason: '3 lines before this one could not be written.' },
+      { seq: 2, args: [1] },
+    ])
+  })
+
+  test('a full disk leaves no half line, and the log goes on when there is room', async (context) => {
+    const disk = mountSmallDisk(join(folder, 'disk'), 1)
+    if (!disk) return context.skip('this process may not mount a small disk')
+    config = { ...config, audit_log: join(folder, 'disk/audit.log') }
+    try {
+      await record(3)
+      disk.fill()
+      const log = openLog()
+      const large = entry({ args: ['x'.repeat(16_000)] })
+      await Promise.all(Array.from({ length: 5 }, () => log.record(large)))
+      expect(complaints.join('\n')).toContain('the disk is full')
+      expect(await lines()).toHaveLength(3)
+      disk.makeRoom()
+      await record(1)
+      expect((await read()).slice(3)).toMatchObject([{ act: 'log', left_out: 5 }, { args: [1] }])
+      expect(await problems()).toEqual([])
+      for (const log of open.splice(0)) await log.close()
+    } finally {
+      disk.close()
+    }
+  })
+
+  test('a process that stops in the middle of writing keeps nobody longer than two seconds', async () => {
+    await record(1) // LMDB opens a file only while nobody writes
+    await start('hold')
+    const before = performance.now()
+    await openLog().record(entry())
+    expect(performance.now() - before).toBeLessThan(8000)
+    expect(complaints).toEqual([expect.stringContaining('another process keeps')])
+    children[0]?.kill('SIGKILL')
+    await until('the line is there', async () => (await lines()).length === 2)
+  })
+
+  test('processes that write at once and are killed leave a chain without a gap', async () => {
+    const writers = await Promise.all(['a', 'b', 'c'].map((name) => start('write', name)))
+    for (let round = 0; round < 6; round++) {
+      const [victim] = writers.splice(0, 1)
+      const said = victim?.said() ?? 0
+      await until('it has written more', () => (victim?.said() ?? 0) > said + 5)
+      victim?.kill('SIGKILL')
+      writers.push(await start('write', String(round)))
+    }
+    for (const writer of writers) writer.kill('SIGKILL')
+    await Promise.all(writers.map((writer) => until('it is gone', () => writer.signalCode !== null)))
+    await record(1)
+    const report = await verify()
+    expect(report.problems).toEqual([])
+    expect(report.last?.seq).toBe(report.lines)
+    expect(report.lines).toBeGreaterThan(100)
+  }, 60_000)
+})
+
+test('list filters by user, act and verdict, and gives the newest', async () => {
+  const log = openLog()
+  await log.record(entry({ user: 'web1', act: 'peer' }))
+  await log.record(entry({ user: 'web2', act: 'peer', verdict: 'refused', reason: 'No.' }))
+  await log.record(entry({ user: 'alice', act: 'runner', fun: 'jobs.active' }))
+  const users = async (query: Parameters<typeof listAudit>[1]) =>
+    (await listAudit(config.audit_log, query)).map(({ user }) => user)
+  expect(await users({})).toEqual(['web1', 'web2', 'alice'])
+  expect(await users({ user: 'web*' })).toEqual(['web1', 'web2'])
+  expect(await users({ act: 'runner' })).toEqual(['alice'])
+  expect(await users({ verdict: 'refused' })).toEqual(['web2'])
+  expect(await users({ limit: 1 })).toEqual(['alice'])
+})

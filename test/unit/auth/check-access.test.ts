@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { checkAccess } from '../../../core/auth/check-access.ts'
+
+const nothing = {
+  external_auth: {},
+  publisher_acl: {},
+  publisher_acl_blacklist: {},
+  permissive_acl: false,
+  nodegroups: {},
+  peer: {},
+  peer_run: {},
+  conf_file: '/etc/salt/master',
+}
+const check = (options: object) => checkAccess({ ...nothing, ...options })
+const pam = (entries: unknown) => ({ external_auth: { pam: { fred: entries } } })
+
+describe('a rule that nobody can read keeps a master from starting, and its place is named', () => {
+  test.each<[object, string]>([
+    [pam('test.*'), "external_auth.pam.fred must be a list of what is allowed, but is the text 'test.*'."],
+    [pam({ '*': ['.*'] }), 'external_auth.pam.fred must be a list of what is allowed, but is a map.'],
+    [pam([5]), 'external_auth.pam.fred[0] must be a function,'],
+    [pam(['']), 'external_auth.pam.fred[0] must be a function,'],
+    [pam([['test.*']]), 'external_auth.pam.fred[0] must be a function,'],
+    [
+      pam([{ 'web*': [], 'db*': [] }]),
+      "external_auth.pam.fred[0] must be one target with its functions, but names 'web*' and 'db*'.",
+    ],
+    [pam([{}]), 'external_auth.pam.fred[0] must be one target'],
+    [
+      pam(['@run ner']),
+      "external_auth.pam.fred[0]: after the @ stands runner, wheel or the name of a module, not 'run ner'.",
+    ],
+    [
+      pam([{ '*': ['@runner'] }]),
+      "external_auth.pam.fred[0]['*'][0]: '@runner' is for functions of the master's host",
+    ],
+    [
+      pam([{ '*': [{ 'cmd.run': null }] }]),
+      "external_auth.pam.fred[0]['*'][0]['cmd.run'] must be a map with 'args' or 'kwargs', but is empty.",
+    ],
+    [pam([{ '*': [{ 'cmd.run': { arg: ['ls'] } }] }]), "knows only 'args' and 'kwargs', not 'arg'."],
+    [pam([{ '*': [{ 'cmd.run': { args: 'ls' } }] }]), "takes a list of regular expressions as 'args'"],
+    [pam([{ '*': [{ 'cmd.run': { kwargs: ['ls'] } }] }]), 'but kwargs is a list.'],
+    [
+      pam([{ '*': [{ 'cmd.run': { args: [['ls']] } }] }]),
+      "external_auth.pam.fred[0]['*'][0]['cmd.run'].args[0] must be a regular expression, but is a list.",
+    ],
+    [
+      pam([{ '*': [{ a: {}, b: {} }] }]),
+      "must be a function, or one function with 'args' and 'kwargs', but has 2 of them.",
+    ],
+    [{ external_auth: { pam: ['fred'] } }, 'external_auth.pam must be a map of users and groups'],
+    [{ publisher_acl: { fred: 'test.*' } }, 'publisher_acl.fred must be a list'],
+    [
+      { publisher_acl_blacklist: { user: ['x'] } },
+      "publisher_acl_blacklist knows 'users' and 'modules', not 'user'.",
+    ],
+    [
+      { publisher_acl_blacklist: { modules: ['^cmd('] } },
+      "publisher_acl_blacklist.modules[0] forbids nothing. The regular expression '^cmd(' is not valid",
+    ],
+    [{ publisher_acl_blacklist: { users: [5] } }, 'publisher_acl_blacklist.users[0] must be text, but is 5.'],
+    [{ peer: { '.*': 'test.*' } }, "peer['.*'] must be a list"],
+    [{ peer_run: { '.*': 'manage.up' } }, "peer_run['.*'] must be a list of runners"],
+  ])('%j: %s', (options, sentence) => {
+    expect(() => check(options)).toThrow(sentence)
+    expect(() => check(options)).toThrow('Correct it in /etc/salt/master')
+  })
+
+  test('all of them are told at once', () => {
+    expect(() => check(pam([5, {}]))).toThrow(/Rules cannot be read:\n {2}.*fred\[0\].*\n {2}.*fred\[1\]/)
+  })
+})
+
+describe('an expression that makes no sense is told, and allows nothing', () => {
+  test.each<[object, string]>([
+    [pam(['te(st']), "external_auth.pam.fred[0] allows nothing. The regular expression 'te(st' is not valid"],
+    [
+      pam([{ 'web* and': ['test.*'] }]),
+      "external_auth.pam.fred[0]['web* and'] allows nothing, because its target makes no sense:",
+    ],
+    [pam([{ 'N@nosuch': ['test.*'] }]), "There is no nodegroup 'nosuch'"],
+    [
+      pam([{ '*': [{ 'cmd.run': { args: ['(ls'] } }] }]),
+      "external_auth.pam.fred[0]['*'][0]['cmd.run'].args[0] allows nothing.",
+    ],
+    [{ external_auth: { pam: { '^(fred': ['.*'] } } }, "external_auth.pam['^(fred'] may mean nobody."],
+    [{ peer: { '(': ['test.*'] } }, "peer['('] allows nothing."],
+  ])('%j: %s', (options, sentence) => {
+    expect(check(options).join('\n')).toContain(sentence)
+  })
+})
+
+test('what Salt documents is read without a word', () => {
+  const rules = [
+    'test.*',
+    '@runner',
+    '@wheel',
+    '@jobs',
+    {
+      'web* and G@os:Debian': [
+        'pkg.*',
+        { 'cmd.run': { args: ['^ls .*', '.*', null], kwargs: { cwd: '/srv.*', shell: null } } },
+      ],
+    },
+    { '@runner': ['manage.*', { 'jobs.lookup_jid': [{ args: ['\\d+'] }, { kwargs: { jid: 20 } }] }] },
+    { '@key': 'list_all' },
+    { 'db*': null },
+  ]
+  const users = {
+    '^service': 'login',
+    fred: rules,
+    'ops%': rules,
+    '*': ['test.ping'],
+    'dev-.*': [],
+    nobody: null,
+  }
+  const options = {
+    external_auth: { pam: users, ldap: null, auto: {} },
+    publisher_acl: { fred: rules, 'team.*': ['test.*'] },
+    publisher_acl_blacklist: { users: ['root', '^(?!sudo_).*$'], modules: ['cmd', 'test.*', '*.ping'] },
+    peer: { '.*': ['test.*'], 'foo.example.com': [{ 'db*': ['pkg.*'] }] },
+    peer_run: { 'foo.*': ['manage.up', { 'jobs.list_job': { args: ['\\d+'] } }] },
+  }
+  expect(check(options)).toEqual([])
+})

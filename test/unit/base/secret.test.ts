@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { isSecretName } from '../../../core/base/secret.ts'
+
+it('knows the options that are secrets by their names', () => {
+  for (const name of [
+    'password',
+    'key_pass',
+    'apiToken',
+    'auth.ldap.bindpw',
+    'sharedsecret',
+    'mysql_auth.password',
+  ])
+    expect(isSecretName(name), name).toBe(true)
+  for (const name of ['auth.ldap.binddn', 'external_auth', 'mysql_auth', 'auth_sql', 'keep_jobs'])
+    expect(isSecretName(name), name).toBe(false)
+})

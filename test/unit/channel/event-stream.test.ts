@@ -1,0 +1,188 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  directionsOf,
+  FrameCutter,
+  kinds,
+  newStreamNonce,
+  packOpen,
+  packProof,
+  readGreeting,
+} from '../../../core/channel/event-stream.ts'
+import { connectStream } from '../../../core/channel/event-stream-client.ts'
+import { EventStreamServer } from '../../../core/channel/event-stream-server.ts'
+import { encodeNetwork } from '../../../core/codec/index.ts'
+import { SymmetricKey } from '../../../core/crypto/index.ts'
+import { encodeEvent } from '../../../core/events/event.ts'
+import { readEvent } from '../../../core/events/index.ts'
+import { keyPair } from '../../harness/key-pairs.ts'
+import { openProxy, type TcpProxy } from '../../harness/proxy.ts'
+import { quietLog } from '../../harness/quiet-log.ts'
+import { until } from '../../harness/until.ts'
+
+const ID = 'api-one'
+const session = SymmetricKey.generate()
+const { publicKey: owner } = await keyPair('wire1')
+let server: EventStreamServer
+let mayStay = true
+const open: { close(): unknown }[] = []
+
+beforeEach(async () => {
+  mayStay = true
+  server = await EventStreamServer.open({
+    host: '127.0.0.1',
+    port: 0,
+    session: async (id) => (id === ID ? { key: session, owner, used: true } : undefined),
+    mayStay: () => mayStay,
+    log: quietLog,
+    maxBacklog: 200_000,
+  })
+})
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+  await server.close()
+})
+
+const publish = (tag: string, data: object = {}) => server.publish(tag, encodeEvent(tag, data))
+
+async function reader(settings: { id?: string; key?: SymmetricKey; port?: number } = {}) {
+  const { id = ID, key = session, port = server.port } = settings
+  const heard: string[] = []
+  const ended = vi.fn()
+  const connection = await connectStream({
+    ...{ host: '127.0.0.1', port, id, session: key },
+    onEvent: (body) => void heard.push(readEvent(body).tag),
+    onEnd: ended,
+  })
+  open.push(connection)
+  return { ...connection, heard, ended }
+}
+
+/** One that speaks for itself, frame by frame. */
+async function stranger(): Promise<{ socket: Socket; frames: Buffer[]; closed: Promise<unknown> }> {
+  const socket = connect({ host: '127.0.0.1', port: server.port })
+  open.push({ close: () => socket.destroy() })
+  const closed = new Promise((gone) => socket.once('close', gone))
+  socket.on('error', () => {})
+  const frames: Buffer[] = []
+  const cutter = new FrameCutter()
+  socket.on('data', (chunk) =>
+    frames.push(...[...cutter.push(chunk, () => 1e6)].map((one) => Buffer.from(one))),
+  )
+  await Promise.race([until('the greeting', () => frames.length > 0), closed])
+  return { socket, frames, closed }
+}
+
+/** A stranger that has proved who it is, and what seals its frames. */
+async function proved() {
+  const one = await stranger()
+  const nonce = readGreeting(one.frames[0] as Buffer)
+  const own = newStreamNonce()
+  one.socket.write(packProof(ID, session, nonce, own))
+  await until('the answer', () => one.frames.length > 1)
+  return { ...one, directions: directionsOf(session, nonce, own) }
+}
+
+test('events of the tags that are wanted arrive, in order; others do not', async () => {
+  const { want, heard } = await reader()
+  publish('salt/job/0/new')
+  await want(['salt/job/', 'salt/run/'])
+  for (const tag of ['salt/job/1/new', 'salt/auth', 'salt/run/2/ret', 'salt/job/1/ret/a']) publish(tag)
+  await until('three events', () => heard.length === 3)
+  expect(heard).toEqual(['salt/job/1/new', 'salt/run/2/ret', 'salt/job/1/ret/a'])
+})
+
+test.each([
+  ['another session key', { key: SymmetricKey.generate() }],
+  ['another id', { id: 'web' }],
+  ['an id that cannot be one', { id: '../x' }],
+])('nobody is let in with %s', async (_, settings) => {
+  await expect(reader(settings)).rejects.toThrow('does not take this host')
+  expect(server.readers).toBe(0)
+})
+
+test('a proof is worth nothing on another connection', async () => {
+  const first = await stranger()
+  const proof = packProof(ID, session, readGreeting(first.frames[0] as Buffer), newStreamNonce())
+  const second = await stranger()
+  second.socket.write(proof)
+  await second.closed
+  expect(server.readers).toBe(0)
+})
+
+describe('whoever is on the way cannot', () => {
+  test.each([
+    ['repeat a frame', (frames: Buffer[]) => [frames[0], frames[0]]],
+    ['leave one out', (frames: Buffer[]) => [frames[1]]],
+    ['put them in another order', (frames: Buffer[]) => [frames[1], frames[0]]],
+    ['send back what the master said', (_: Buffer[], said: Buffer) => [packOpen(said)]],
+    ['change one', ([frame]: Buffer[]) => [Buffer.from(frame as Buffer).fill(1, 60, 61)]],
+    ['make one', () => [packOpen(SymmetricKey.generate().encrypt(Buffer.alloc(20)))]],
+    ['send what the session key alone has sealed', () => [packOpen(session.encrypt(Buffer.alloc(9)))]],
+  ] as const)('%s: the connection ends', async (_, tamper) => {
+    const { socket, frames, closed, directions } = await proved()
+    const sealed = [['a/'], ['b/']].map((texts) => directions.toServer.seal(kinds.want, encodeNetwork(texts)))
+    for (const frame of tamper(sealed, frames[1] as Buffer)) socket.write(frame as Buffer)
+    await closed
+    expect(server.readers).toBe(0)
+  })
+
+  test('do so in the other direction: the client ends the connection, and takes nothing of it', async () => {
+    const proxy: TcpProxy = await openProxy({ host: '127.0.0.1', port: server.port })
+    open.push(proxy)
+    const { toClient } = directionsOf(session, newStreamNonce(), newStreamNonce())
+    const { want, heard, ended } = await reader({ port: proxy.port })
+    await want([''])
+    const forged = toClient.seal(kinds.event, encodeEvent('salt/forged', {}))
+    proxy.inject(forged)
+    await until('the end', () => ended.mock.calls.length > 0)
+    expect(heard).toEqual([])
+    expect(ended.mock.calls[0]?.[0]).toContain('not the next one of the other side')
+  })
+})
+
+describe('a stranger', () => {
+  test('that says too much, or what is no claim, is cut off', async () => {
+    const loud = await stranger()
+    loud.socket.write(packOpen(Buffer.alloc(2_000)))
+    const odd = await stranger()
+    odd.socket.write(packOpen(encodeNetwork(['no', 'claim'])))
+    await Promise.all([loud.closed, odd.closed])
+  })
+
+  test('that says nothing is cut off', async () => {
+    const { closed } = await stranger()
+    await closed
+  }, 10_000)
+
+  test('cannot take the place of others: of one address only few are let in at once', async () => {
+    const strangers = await Promise.all(Array.from({ length: 20 }, stranger))
+    expect(strangers.filter(({ frames }) => frames.length > 0)).toHaveLength(8)
+  })
+})
+
+test('whose key is no longer accepted hears nothing more', async () => {
+  const { want, ended } = await reader()
+  await want([''])
+  mayStay = false
+  await until('the end', () => ended.mock.calls.length > 0)
+  expect(server.readers).toBe(0)
+})
+
+test('a reader that does not read is cut off; others hear everything', async () => {
+  const slow = await proved()
+  slow.socket.write(slow.directions.toServer.seal(kinds.want, encodeNetwork([''])))
+  const { want, heard } = await reader()
+  await want([''])
+  await until('both to listen', () => slow.frames.length > 2)
+  slow.socket.pause()
+  const large = { text: 'x'.repeat(100_000) }
+  let sent = 0
+  await until('the slow one to be cut off', async () => {
+    publish('salt/large', large)
+    sent++
+    await until('it to arrive', () => heard.length === sent)
+    return server.readers === 1
+  })
+  expect(heard).toHaveLength(sent)
+}, 20_000)

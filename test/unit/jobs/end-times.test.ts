@@ -1,0 +1,47 @@
+/** `job_cache_store_endtime`: when the last return of a job came. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { JobCache } from '../../../core/jobs/index.ts'
+
+const JID = '20300101000000000000'
+let folder: string
+let jobs: JobCache | undefined
+let now = Date.UTC(2030, 0, 1)
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-end-'))
+})
+afterEach(async () => {
+  await jobs?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function twoReturns(endTimes: boolean): Promise<JobCache> {
+  jobs = JobCache.open(folder, { clock: { now: () => now }, sinks: ['store'], endTimes })
+  await jobs.create(JID, { fun: 'test.ping' }, ['web1', 'web2'])
+  for (const id of ['web1', 'web2']) {
+    now += 1000
+    await jobs.saveReturn(JID, id, { return: true })
+  }
+  return jobs
+}
+
+test('is kept with the job, sent to stores with each return, and forgotten with the job', async () => {
+  const cache = await twoReturns(true)
+  expect(cache.load(JID)?.endtime).toBe(new Date(now).toISOString())
+  expect([...cache.list()][0]?.endtime).toBe(new Date(now).toISOString())
+  const sent = (await cache.outbox.next('store'))?.parcels.flatMap(({ parcel }) =>
+    parcel.kind === 'return' ? [parcel.endtime] : [],
+  )
+  expect(sent).toEqual([new Date(now - 1000).toISOString(), new Date(now).toISOString()])
+  await cache.expire(new Date(now + 1))
+  await cache.create(JID, { fun: 'test.ping' }, ['web1'])
+  expect(cache.load(JID)).not.toHaveProperty('endtime')
+})
+
+test('is not kept unless it is asked for', async () => {
+  const cache = await twoReturns(false)
+  expect(cache.load(JID)).not.toHaveProperty('endtime')
+  expect(JSON.stringify(await cache.outbox.next('store'))).not.toContain('endtime')
+})

@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { JobQuery } from '../../../core/author/master.ts'
+import { JobCache } from '../../../core/jobs/index.ts'
+import { matchesQuery } from '../../../core/jobs/job-query.ts'
+import { openStore, under } from '../../../core/store/index.ts'
+
+const jidOf = (n: number) => `202402291200${String(n).padStart(8, '0')}`
+const COUNT = 600
+const listOf = (count: number) => Array.from({ length: count }, (_, n) => `web${n}`)
+
+/** Each function, target and user in several mixtures, some that no index holds by themselves. */
+const loads = Array.from({ length: COUNT }, (_, n) => ({
+  jid: jidOf(n),
+  load: {
+    fun: n % 50 === 7 ? ['test.ping', 'cmd.run'] : n % 3 ? 'test.ping' : `state.sls_${n % 4}`,
+    tgt: n % 10 === 0 ? listOf(3) : n % 7 ? '*' : `web${n % 11}`,
+    user: n % 100 === 1 ? 'ann' : 'root',
+    metadata: { n: n % 5 },
+  },
+}))
+
+const queries: JobQuery[] = [
+  {},
+  { functions: ['test.ping'] },
+  { functions: ['state.*', 'cmd.run'] },
+  { functions: ['no.such'] },
+  { functions: ['*'] },
+  { targets: ['web1'] },
+  { targets: ['web?'], functions: ['test.*'] },
+  { users: ['ann'] },
+  { users: ['root'], targets: ['web2'], functions: ['test.ping'] },
+  { functions: ['state.sls_[12]'], before: jidOf(400), after: jidOf(100) },
+  { metadata: { n: 3 }, after: jidOf(590) },
+]
+
+let directory: string
+let cache: JobCache
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'salt-listing-'))
+  cache = JobCache.open(directory)
+  await Promise.all(loads.map(({ jid, load }) => cache.create(jid, load, ['a'])))
+})
+afterAll(async () => {
+  await cache.close()
+  await rm(directory, { recursive: true })
+})
+
+const fitting = (query: JobQuery) =>
+  loads
+    .filter(({ jid, load }) => matchesQuery(jid, load, query))
+    .map(({ jid }) => jid)
+    .reverse()
+const listed = (query: JobQuery) => Array.from(cache.list(query), ({ jid }) => jid)
+
+test('what is asked for is found, newest first, before there is an index and by it', async () => {
+  for (const query of queries) expect(listed(query)).toEqual(fitting(query))
+  await cache.completeIndex()
+  for (const query of queries) expect(listed(query)).toEqual(fitting(query))
+  for (const query of queries) expect(listed({ ...query, limit: 2 })).toEqual(fitting(query).slice(0, 2))
+})
+
+test('a rare one is found without a look at the others', async () => {
+  await cache.completeIndex()
+  const store = openStore(JobCache.path(directory))
+  for (const { jid } of loads.filter(({ load }) => load.user === 'root')) await forget(store, jid)
+  expect(listed({ users: ['ann'], functions: ['*'] })).toEqual(fitting({ users: ['ann'] }))
+  expect(listed({})).toHaveLength(6)
+  await store.close()
+
+  function forget(records: typeof store, jid: string) {
+    return records.remove(['job', jid])
+  }
+})
+
+test('an index names jobs as long as they are there, by what they are now', async () => {
+  const jid = jidOf(9000)
+  await cache.saveLoad(jid, { fun: 'a.b', tgt: '*', user: 'eve' }, [])
+  await cache.saveLoad(jid, { fun: 'c.d', tgt: '*', user: 'eve' }, [])
+  expect(listed({ functions: ['c.d'] })).toEqual([jid])
+  await cache.expire(new Date(Date.now() + 1000))
+  const store = openStore(JobCache.path(directory))
+  expect([...store.keys(under('by'))].filter((key) => key[3] === jid)).toEqual([])
+  await store.close()
+})

@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { JobCache } from '../../../core/jobs/index.ts'
+import { openStore, under } from '../../../core/store/index.ts'
+
+const jidOf = (n: number) => `202402291200${String(n).padStart(8, '0')}`
+const load = { fun: 'test.ping', tgt: '*', user: 'root' }
+
+test('what a damaged store has lost of its ages and index is made again, so that every job is found and expires', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'salt-repair-'))
+  let now = Date.UTC(2024, 1, 29)
+  const cache = JobCache.open(directory, { clock: { now: () => now } })
+  for (const n of [1, 2, 3]) await cache.create(jidOf(n), load, ['a'])
+  for (const n of [1, 2, 3]) await cache.saveReturn(jidOf(n), 'a', { return: n })
+  await cache.completeIndex()
+
+  const store = openStore(JobCache.path(directory))
+  await store.change((records) => {
+    for (const key of [...records.keys(under('by')), ...records.keys(under('age'))]) records.remove(key)
+    records.remove(['job', jidOf(3)])
+    records.put(['salvaged'], true)
+  })
+  const fitting = () => Array.from(cache.list({ functions: ['test.*'] }), ({ jid }) => jid)
+  expect(fitting()).toEqual([jidOf(2), jidOf(1)])
+  await cache.completeIndex()
+  expect(fitting()).toEqual([jidOf(2), jidOf(1)])
+  now += 1000
+  expect(await cache.expire(new Date(now))).toBe(3)
+  expect([...store.keys(under('ret'))]).toEqual([])
+  await Promise.all([cache.close(), store.close()])
+  await rm(directory, { recursive: true })
+})

@@ -1,0 +1,105 @@
+import type { Context } from 'salt-ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import * as publish from '../../../modules/publish.ts'
+import { type AnyFn, call, fakeContext } from './context.ts'
+
+const request = vi.fn()
+const ask = (fn: AnyFn, given: object, more: object = {}) =>
+  call(
+    fn,
+    given as Record<string, unknown>,
+    fakeContext({
+      id: 'web1',
+      opts: { master: 'salt.example' } as Context['opts'],
+      minion: { request } as unknown as Context['minion'],
+      ...more,
+    }),
+  )
+
+const wanted = { tgt: 'db*', fun: 'test.ping', tgt_type: 'glob', returner: '', timeout: 5 }
+
+/** A master: publishes for db1 and db2, whose returns are there one after the other. */
+function masterThatPublishes() {
+  const returns: Record<string, { ret: unknown; out?: string }> = {}
+  request.mockImplementation(async ({ cmd }: { cmd: string }) => {
+    if (cmd === 'minion_pub') return { jid: '20261121101112131415', minions: ['db1', 'db2'] }
+    const [next] = ['db1', 'db2'].filter((id) => !(id in returns))
+    if (next) returns[next] = { ret: `of ${next}`, out: 'txt' }
+    return { ...returns }
+  })
+}
+
+beforeEach(() => void request.mockReset())
+
+describe('publish', () => {
+  test('asks for returns until all are there', async () => {
+    masterThatPublishes()
+    expect(await ask(publish.publish, { ...wanted, arg: 'x' })).toEqual({ db1: 'of db1', db2: 'of db2' })
+    expect(request.mock.calls.map(([load]) => load.cmd)).toEqual(['minion_pub', 'pub_ret', 'pub_ret'])
+    expect(request.mock.calls[0]?.[0]).toMatchObject({
+      ...{
+        fun: 'test.ping',
+        arg: ['x'],
+        tgt: 'db*',
+        tgt_type: 'glob',
+        ret: '',
+        tmo: 5,
+        form: 'clean',
+        id: 'web1',
+      },
+    })
+  })
+
+  test('gives what there is when the time is over', async () => {
+    masterThatPublishes()
+    expect(await ask(publish.full_data, { ...wanted, timeout: 0 })).toEqual({
+      db1: { ret: 'of db1', out: 'txt' },
+    })
+  })
+
+  test('waits for nobody where nobody is meant', async () => {
+    request.mockResolvedValue({ jid: 0, minions: [] })
+    expect(await ask(publish.publish, wanted)).toEqual({})
+    expect(request).toHaveBeenCalledTimes(1)
+  })
+
+  test.each([
+    [
+      { refused: { reason: 'No rule allows it.' } },
+      'The master did not publish test.ping. No rule allows it.',
+    ],
+    [{}, 'The master did not publish test.ping: its option peer does not allow it.'],
+    ['', 'The master gave an answer that is none; its log may say why.'],
+  ])('takes %j for a refusal', async (answer, sentence) => {
+    request.mockResolvedValue(answer)
+    await expect(ask(publish.publish, wanted)).rejects.toThrow(sentence)
+  })
+
+  test('is not for a job that a minion published, nor for functions that publish', async () => {
+    const job = { jid: '1', fun: 'publish.publish', arg: [], tgt: '*', tgt_type: 'glob', ret: '', id: 'web9' }
+    await expect(ask(publish.publish, wanted, { job })).rejects.toThrow('published by the minion web9')
+    await expect(ask(publish.publish, { ...wanted, fun: 'test.ping,publish.runner' })).rejects.toThrow(
+      'publish.runner cannot be published by a minion',
+    )
+    expect(request).not.toHaveBeenCalled()
+  })
+
+  test('goes to the master the job came from, and to no other', async () => {
+    masterThatPublishes()
+    expect(await ask(publish.publish, { ...wanted, via_master: 'salt.example' })).toMatchObject({
+      db1: 'of db1',
+    })
+    await expect(ask(publish.publish, { ...wanted, via_master: 'other' })).rejects.toThrow(
+      'via_master is other',
+    )
+  })
+})
+
+test('runner gives what the runner returns, of whatever kind', async () => {
+  for (const answer of [['db1'], {}, null, 'text', { refused: 'by a runner' }]) {
+    request.mockResolvedValue(answer)
+    expect(await ask(publish.runner, { fun: 'manage.up', timeout: 5 })).toEqual(answer)
+  }
+  request.mockResolvedValue({ refused: { reason: 'No rule of peer_run allows it.' } })
+  await expect(ask(publish.runner, { fun: 'manage.up', timeout: 5 })).rejects.toThrow('No rule of peer_run')
+})

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { Outbox } from '../../../core/jobs/outbox.ts'
+import { targetText } from '../../../core/jobs/outbox-target.ts'
+import { Meter } from '../../../core/metrics/meter.ts'
+import { readOutboxes } from '../../../core/returners/outbox-metrics.ts'
+
+test('of each returner it is told what waits, since when, what is dead and what was written', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'salt-outbox-'))
+  const outbox = Outbox.open(folder)
+  onTestFinished(async () => {
+    await outbox.close()
+    await rm(folder, { recursive: true })
+  })
+  const event = { kind: 'event', tag: 'x', data: {} } as const
+  const other = targetText({ name: 'postgres', config: 'other' })
+  await outbox.add(['postgres', other], [event, event, event])
+  await outbox.add(['redis'], [event])
+  const batch = await outbox.next('postgres')
+  await outbox.bury('postgres', batch!.parcels.slice(0, 1), 'no')
+  const state = { since: 0, written: 7, failures: 2 }
+  await outbox.setState('postgres', { ...state, state: 'down' })
+  await outbox.setState(other, { ...state, state: 'up' })
+  const meter = new Meter()
+  readOutboxes(meter, [outbox], { now: () => Date.now() + 10_000 })
+  const snapshot = await meter.snapshot()
+  const of = (name: keyof typeof snapshot, returner: string) => {
+    const found = snapshot[name]?.filter(({ labels }) => labels[0] === returner) ?? []
+    expect(found).toHaveLength(1)
+    return (found[0] as { value: number }).value
+  }
+  expect(of('salt_returner_queued', 'postgres')).toBe(5)
+  expect(of('salt_returner_dead', 'postgres')).toBe(1)
+  expect(of('salt_returner_written', 'postgres')).toBe(14)
+  expect(of('salt_returner_up', 'postgres')).toBe(0)
+  expect(of('salt_returner_oldest_seconds', 'postgres')).toBeGreaterThanOrEqual(10)
+  expect([of('salt_returner_queued', 'redis'), of('salt_returner_up', 'redis')]).toEqual([1, 1])
+})
