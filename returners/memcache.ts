@@ -25,11 +25,14 @@ export default returner({
 function writing({ ask }: Connection) {
   const saveBatch = (rets: readonly ReturnRecord[]) =>
     ask(async (memcache) => {
-      await Promise.all([
-        ...rets.flatMap((ret) => {
+      await Promise.all(
+        rets.flatMap((ret) => {
           const text = recordJson(ret)
           return [memcache.set(`${ret.jid}:${ret.id}`, text), memcache.set(`${ret.fun}:${ret.id}`, text)]
         }),
+      )
+      // Only what was saved is listed.
+      await Promise.all([
         addTo(
           memcache,
           'minions',
@@ -47,10 +50,8 @@ function writing({ ask }: Connection) {
     saveBatch,
     saveLoad: (job) =>
       ask(async (memcache) => {
-        await Promise.all([
-          memcache.set(job.jid, recordJson(loadWithMinions(job))),
-          addTo(memcache, 'jids', [job.jid]),
-        ])
+        await memcache.set(job.jid, recordJson(loadWithMinions(job)))
+        await addTo(memcache, 'jids', [job.jid])
       }),
   } satisfies Returner
 }

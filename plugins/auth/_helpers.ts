@@ -158,11 +158,17 @@ function answerOf<A>(helper: ChildProcess, request: object): Promise<A> {
       const told = message as HelperAnswer<A>
       settle(() => ('failure' in told ? fail(new Error(told.failure)) : done(told.answer)))
     }
-    const ended = (code: number | null, signal: string | null) =>
-      settle(() => fail(new Error(`the helper process ended (${signal ?? code})`)))
+    let sent = false
+    const ended = (code: number | null, signal: string | null) => {
+      const text = `the helper process ended (${signal ?? code})`
+      settle(() => fail(sent ? new Error(text) : new NotSent(text)))
+    }
     helper.on('message', said)
     helper.on('exit', ended)
     helper.on('error', fail)
-    helper.send(request, (error) => error && settle(() => fail(new NotSent(error.message))))
+    helper.send(request, (error) => {
+      if (error) settle(() => fail(new NotSent(error.message)))
+      else sent = true
+    })
   })
 }

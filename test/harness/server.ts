@@ -96,19 +96,19 @@ async function running(
 ): Promise<ChildProcess> {
   const child = spawn(program, args, { ...how, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
+  if (child.pid === undefined) {
+    const [error] = await once(child, 'error')
+    throw new Error(`${program} did not start (${error.message}): install it as .ci/run does`)
+  }
   let failure: unknown
   const keep = (text: Buffer) => {
     printed = `${printed}${text}`.slice(-4000)
   }
   child.stdout.on('data', keep)
   child.stderr.on('data', keep)
-  child.on('error', (error) => {
-    failure = error
-  })
   await until(
     () => `${program} (${failure}); it printed: ${printed}`,
     async () => {
-      if (child.pid === undefined) throw failure
       if (child.exitCode !== null) throw new Error(`${program} ended at once: ${printed}`)
       failure = await ready().catch((error: unknown) => error)
       return failure === undefined

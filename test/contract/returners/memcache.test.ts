@@ -73,6 +73,7 @@ describe('the returner memcache and its server', () => {
     })
     await expect(returner.save({ ...ret, id: 'x'.repeat(300) })).rejects.toMatchObject({ code: 'UNSAVABLE' })
     await returner.save(ret)
+    expect(await tell('get minions\r\n')).not.toContain('x'.repeat(300))
   })
 
   it('forgets the older half of a list that has become too large', async () => {
