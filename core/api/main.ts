@@ -13,6 +13,12 @@ import { type ApiSettings, readSettings } from './settings.ts'
 /** Between attempts to reach a master that is not there yet. */
 const RETRY = { minMs: 100, maxMs: 5_000 }
 
+/**
+ * Connections the system queues, as far as it allows (net.core.somaxconn). Where the queue is full it drops what comes, and
+ * that client tries again seconds later.
+ */
+const BACKLOG = 4096
+
 /** The server. Resolves with the exit code once it is told to stop by SIGTERM or SIGINT. */
 export async function runApi(config: MasterConfig, { log }: { log: Log }): Promise<number> {
   const asked = deferred<void>()
@@ -51,7 +57,7 @@ export async function openApi(
   const reload = () => void certificate?.reload()
   process.on('SIGHUP', reload)
   try {
-    await app.listen({ host: settings.host, port: settings.port })
+    await app.listen({ host: settings.host, port: settings.port, backlog: BACKLOG })
   } catch (error) {
     process.off('SIGHUP', reload)
     await link.close()

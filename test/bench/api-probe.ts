@@ -1,36 +1,38 @@
-/** Asks `/livez` of a port again and again until it is told to stop, then says how long that took, in a process of its own. */
+/**
+ * Asks `/livez` of a port at a steady rate until it is told to stop, then says how long that took, in a process of its
+ * own. It waits for no answer before it asks again: a server that stands still for a second is seen by each request of
+ * that second. 'next' begins another list of times.
+ */
 import { Agent, get } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
 
-export interface Answered {
-  /** Milliseconds, in rising order. */
-  readonly times: number[]
-}
+/** Milliseconds from when each request was due, in rising order. */
+export type Times = readonly number[]
 
-const PAUSE_MS = 20
+const EVERY_MS = 20
 const port = Number(process.argv[2])
-const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-const times: number[] = []
-let stopped = false
+const agent = new Agent({ keepAlive: true })
+const lists: Promise<number>[][] = [[]]
 
-process.on('message', () => {
-  stopped = true
-})
-
-function ask(): Promise<void> {
+function ask(due: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    get({ agent, port, path: '/livez' }, (response) => response.resume().on('end', resolve)).on(
-      'error',
-      reject,
-    )
+    get({ agent, port, path: '/livez' }, (response) =>
+      response.resume().on('end', () => resolve(performance.now() - due)),
+    ).on('error', reject)
   })
 }
 
-while (!stopped) {
-  const asked = performance.now()
-  await ask()
-  times.push(performance.now() - asked)
-  await setTimeout(PAUSE_MS)
-}
-times.sort((a, b) => a - b)
-process.send?.({ times } satisfies Answered, () => process.exit())
+let due = performance.now()
+const asking = setInterval(() => {
+  for (; due <= performance.now(); due += EVERY_MS) lists.at(-1)?.push(ask(due))
+}, EVERY_MS)
+
+process.on('message', async (word) => {
+  if (word === 'next') {
+    lists.push([])
+    return
+  }
+  clearInterval(asking)
+  const all = await Promise.all(lists.map((list) => Promise.all(list)))
+  const sorted: Times[] = all.map((times) => times.sort((a, b) => a - b))
+  process.send?.(sorted, () => process.exit())
+})

@@ -22,6 +22,8 @@ export interface Wish {
 
 /** Events taken up in one turn, bytes. More wait until sockets have had their turn. */
 const TURN = 256 * 1024
+/** Events that come so close together are written together: a write to each reader costs more than what is in it. Milliseconds. */
+const TOGETHER_MS = 20
 /** How often readers are looked after. Milliseconds. */
 const ROUND_MS = 5000
 
@@ -36,7 +38,10 @@ export class EventHub {
   readonly #owners = new JobOwners()
   readonly #round: NodeJS.Timeout
   #subscription: Subscription | undefined
-  #flushing: NodeJS.Immediate | undefined
+  #flushing: NodeJS.Timeout | undefined
+  /** Bytes taken up since then. */
+  #unflushed = 0
+  #flushedAt = 0
   #delivered = 0
 
   constructor(bus: MasterEvents, settings: HubSettings, log: Log) {
@@ -70,7 +75,7 @@ export class EventHub {
 
   close(): void {
     clearInterval(this.#round)
-    clearImmediate(this.#flushing)
+    clearTimeout(this.#flushing)
     this.#subscription?.close()
   }
 
@@ -110,23 +115,32 @@ export class EventHub {
     this.#summaries.clear()
   }
 
-  /** Events that come together are written together, and sockets have their turn in between. */
   async #give(subscription: Subscription): Promise<void> {
-    let size = 0
     for await (const event of subscription) {
-      size += this.#take(event)
-      this.#flushing ??= setImmediate(() => this.#flush())
-      if (size < TURN) continue
-      await turn()
-      size = 0
+      this.#unflushed += this.#take(event)
+      if (this.#unflushed < TURN) {
+        this.#flushSoon()
+      } else {
+        this.#flush()
+        await turn()
+      }
     }
   }
 
+  /** At once after a while of silence. */
+  #flushSoon(): void {
+    const pause = this.#flushedAt + TOGETHER_MS - performance.now()
+    this.#flushing ??= setTimeout(() => this.#flush(), Math.max(0, pause))
+  }
+
   #flush(): void {
+    clearTimeout(this.#flushing)
     this.#flushing = undefined
+    this.#unflushed = 0
     for (const frame of this.#summaries.changed()) this.#formatted.push(frame)
     this.#events.flush()
     this.#formatted.flush()
+    this.#flushedAt = performance.now()
   }
 
   #take(event: Event): number {

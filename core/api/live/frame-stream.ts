@@ -63,8 +63,10 @@ export class FrameStream<F extends Frame> {
   readonly #settings: StreamSettings
   readonly #log: EventLog<F>
   readonly #readers = new Set<Position<F>>()
-  /** Of this turn, by their first position: most readers are at the same one. */
+  /** Of this flush, by their first position: most readers are at the same one. */
   readonly #batches = new Map<number, Batch<F>>()
+  /** The position after what was flushed. */
+  #flushed = 0
   #dropped = 0
 
   constructor(settings: StreamSettings) {
@@ -95,6 +97,7 @@ export class FrameStream<F extends Frame> {
   /** Write what was pushed. */
   flush(): void {
     this.#batches.clear()
+    this.#flushed = this.#log.end
     for (const reader of this.#readers) this.#pump(reader)
     let needed = this.#log.end
     for (const { next } of this.#readers) needed = Math.min(needed, next)
@@ -117,7 +120,7 @@ export class FrameStream<F extends Frame> {
       this.#drop(reader, this.#behind)
       return
     }
-    while (reader.writing === undefined && reader.next < this.#log.end) this.#write(reader)
+    while (reader.writing === undefined && reader.next < this.#flushed) this.#write(reader)
   }
 
   #write(reader: Position<F>): void {
@@ -137,7 +140,7 @@ export class FrameStream<F extends Frame> {
     const known = this.#batches.get(first)
     if (known) return known
     const frames: F[] = []
-    for (let at = first, size = 0; at < this.#log.end && size < BATCH; at++) {
+    for (let at = first, size = 0; at < this.#flushed && size < BATCH; at++) {
       const frame = this.#log.at(at) as F
       frames.push(frame)
       size += frame.length
