@@ -1,9 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Returner } from '../../core/author/returner.ts'
 import { type Certificate, selfSigned } from '../harness/certificate.ts'
+import { describeWith } from '../harness/programs.ts'
 import { aReturn, returnerWith } from '../harness/returner.ts'
 
 /** Paths of files in PEM. */
@@ -20,6 +21,8 @@ interface SecureServer {
 export interface TlsSetup {
   /** Of the returner. */
   readonly name: string
+  /** Which `start` starts, where that is one of the system's. */
+  readonly program?: string
   /** A server at 127.0.0.1 with TLS. */
   readonly start: (files: ServerFiles) => Promise<SecureServer>
   /** The configuration with which the returner finds it. */
@@ -33,12 +36,13 @@ export interface TlsSetup {
 /** What a returner whose options are those of `returners/_tls.ts` must do with certificates. */
 export function tlsContract({
   name,
+  program = 'node',
   start,
   config,
   says = 'the server asks for a certificate',
   use = (one) => one.save(aReturn()),
 }: TlsSetup): void {
-  describe(`the returner ${name} with TLS`, () => {
+  describeWith(program, `the returner ${name} with TLS`, () => {
     let folder: string
     let own: Certificate
     let server: SecureServer

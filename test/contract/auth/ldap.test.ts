@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../harness/ports.ts'
+import { describeWith } from '../../harness/programs.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { LDAP_BASE, ldapHash, startSlapd } from '../../harness/slapd.ts'
 import { authContract, openBackend, PASSWORD, type Setup } from '../auth.ts'
@@ -131,7 +132,7 @@ for (const [how, more] of Object.entries({
     })
   })
 
-describe('ldap', () => {
+describeWith('slapd', 'ldap', () => {
   let server: TestServer
   let secure: TestServer
   const { ask, check, lines } = openBackend('ldap')

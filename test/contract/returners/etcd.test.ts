@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
+import { describeWith } from '../../harness/programs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startEtcd } from '../../harness/store-servers.ts'
@@ -55,7 +56,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001' })
 
-describe('the returner etcd and its server', () => {
+describeWith('etcd', 'the returner etcd and its server', () => {
   let server: TestServer
   let returner: Returner
   const config = (more: object = {}) => ({
@@ -119,7 +120,7 @@ describe('the returner etcd and its server', () => {
   })
 })
 
-describe('the returner etcd and a server that asks for users', () => {
+describeWith('etcd', 'the returner etcd and a server that asks for users', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startEtcd('http')
@@ -164,6 +165,7 @@ describe('the returner etcd and a server that asks for users', () => {
 
 tlsContract({
   name: 'etcd',
+  program: 'etcd',
   async start({ cert, key, clients }) {
     const asking = clients ? ['--client-cert-auth', '--trusted-ca-file', clients] : []
     return await startEtcd('https', '--cert-file', cert, '--key-file', key, ...asking)

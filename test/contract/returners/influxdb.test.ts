@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { startInfluxdb } from '../../harness/influxdb.ts'
+import { describeWith } from '../../harness/programs.ts'
 import { returnerWith } from '../../harness/returner.ts'
 import { returnerContract } from '../returner.ts'
 
@@ -27,7 +28,7 @@ await returnerContract({
   },
 })
 
-describe('influxdb', () => {
+describeWith('influxd', 'influxdb', () => {
   const jid = '20300101000000000000'
   const ret = { jid, id: 'web1', fun: 'test.ping', fun_args: [], return: { a: 1 }, retcode: 0, success: true }
   let server: Influxdb

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { recordJson } from '../../../core/base/record-json.ts'
+import { describeWith } from '../../harness/programs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { said } from '../../harness/said.ts'
 import type { TestServer } from '../../harness/server.ts'
@@ -27,7 +28,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001' })
 
-describe('the returner memcache and its server', () => {
+describeWith('memcached', 'the returner memcache and its server', () => {
   let server: TestServer
   let returner: Returner
   const config = () => ({ memcache: { host: '127.0.0.1', port: server.port, timeout: 1 } })
@@ -96,6 +97,7 @@ describe('the returner memcache and its server', () => {
 
 tlsContract({
   name: 'memcache',
+  program: 'memcached',
   start: ({ cert, key, clients }) =>
     startMemcached(
       ...['--enable-ssl', '-o', `ssl_chain_cert=${cert},ssl_key=${key}`],

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectAsync } from 'mqtt'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
+import { describeWith } from '../../harness/programs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startMosquitto } from '../../harness/store-servers.ts'
@@ -44,7 +45,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001' })
 
-describe('the returner mqtt and its broker', () => {
+describeWith('mosquitto', 'the returner mqtt and its broker', () => {
   let server: TestServer
   let returner: Returner
   beforeAll(async () => {
@@ -109,6 +110,7 @@ describe('the returner mqtt and its broker', () => {
 
 tlsContract({
   name: 'mqtt',
+  program: 'mosquitto',
   start: ({ cert, key, clients }) =>
     startMosquitto(
       ...[`certfile ${cert}`, `keyfile ${key}`],

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'nats'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { selfSigned } from '../../harness/certificate.ts'
+import { describeWith } from '../../harness/programs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startNats } from '../../harness/store-servers.ts'
@@ -42,7 +43,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001', id: 'web1.example.com' })
 
-describe('the returner nats and its server', () => {
+describeWith('nats-server', 'the returner nats and its server', () => {
   let server: TestServer
   let returner: Returner
   beforeAll(async () => {
@@ -103,13 +104,14 @@ const startSecure = ({ cert, key, clients }: ServerFiles) => {
 
 tlsContract({
   name: 'nats',
+  program: 'nats-server',
   start: startSecure,
   config: (port, options) => ({ nats: { servers: `127.0.0.1:${port}`, ...options } }),
   says: 'no answer within 2 seconds', // Its library does not tell more.
   use: async (returner) => await returner.migrate?.(),
 })
 
-describe('the returner nats and servers with names', () => {
+describeWith('nats-server', 'the returner nats and servers with names', () => {
   const migrate = async (servers: readonly string[], options: object) => {
     const returner = await returnerWith('nats', { nats: { servers, ...options } })
     await (returner.migrate?.() ?? Promise.reject()).finally(() => returner.close?.())

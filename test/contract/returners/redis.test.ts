@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
+import { describeWith } from '../../harness/programs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startRedis, startRedisWithTls } from '../../harness/store-servers.ts'
@@ -36,7 +37,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001' })
 
-describe('the returner redis and its server', () => {
+describeWith('redis-server', 'the returner redis and its server', () => {
   let server: TestServer
   let client: Redis
   let returner: Returner
@@ -125,6 +126,7 @@ describe('the returner redis and its server', () => {
 
 tlsContract({
   name: 'redis',
+  program: 'redis-server',
   start: ({ cert, key, clients }) =>
     startRedisWithTls(
       ...['--tls-cert-file', cert, '--tls-key-file', key],
@@ -133,7 +135,7 @@ tlsContract({
   config: (port, options) => ({ redis: { host: '127.0.0.1', port, ...options } }),
 })
 
-describe('the returner redis with a cluster', () => {
+describeWith('redis-server', 'the returner redis with a cluster', () => {
   let servers: TestServer[]
   beforeAll(async () => {
     servers = await Promise.all(

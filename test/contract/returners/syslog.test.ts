@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ReturnRecord } from '../../../core/author/returner.ts'
 import { fromRecordJson } from '../../../core/base/record-json.ts'
 import { type Certificate, selfSigned } from '../../harness/certificate.ts'
+import { describeWith } from '../../harness/programs.ts'
 import { returnerWith } from '../../harness/returner.ts'
 import { type Rsyslog, startRsyslog } from '../../harness/rsyslog.ts'
 import { until } from '../../harness/until.ts'
@@ -28,7 +29,7 @@ await returnerContract({
   },
 })
 
-describe('syslog', () => {
+describeWith('rsyslogd', 'syslog', () => {
   let server: Rsyslog
   let last = 0
   beforeAll(async () => {
