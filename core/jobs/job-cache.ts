@@ -10,26 +10,24 @@ import {
   type Store,
   type StoreChange,
   type StoreOptions,
-  type StoreReader,
   under,
 } from '../store/index.ts'
-import { Batches, batchOf } from './batches.ts'
-import { isJid } from './jid.ts'
-import { candidates, putIndex, removeIndex } from './job-index.ts'
+import { Batches } from './batches.ts'
+import { importRows } from './job-import.ts'
+import { candidates, removeIndex } from './job-index.ts'
 import { matchesQuery } from './job-query.ts'
+import { type JobRecord, putJob, readJob, startJob, union, wavesOf } from './job-record.ts'
 import { isUnderWay, removeJobs } from './job-removal.ts'
 import { completeIndex } from './job-repair.ts'
 import type { JobRow } from './job-transfer.ts'
 import { Outbox, type Parcel } from './outbox.ts'
 import { checkJid, type Fields, isFields } from './records.ts'
+import { SettledJobs } from './settled-jobs.ts'
+import { Unannounced } from './unannounced.ts'
 
-export interface CachedJob {
+export interface CachedJob extends JobRecord {
   readonly jid: string
   readonly load: Fields
-  /** Ids of the minions the job is expected to run on. */
-  readonly minions: readonly string[]
-  /** Which of them are perhaps not meant, if any. */
-  readonly unknown?: readonly string[]
   /** When the last return came, in UTC, ISO 8601, if that is kept. */
   readonly endtime?: string
 }
@@ -46,9 +44,6 @@ export interface JobCacheOptions extends StoreOptions {
   readonly endTimes?: boolean
 }
 
-/** In the record of its age: of a job that was imported there is nothing to tell. */
-const TAKEN = 'taken'
-
 /** What of a return belongs to its transport: new on every attempt, so no part of what is kept or compared. */
 const transportFields = ['nonce', 'ts', 'tok', 'sig', '_stamp']
 
@@ -56,11 +51,10 @@ const transportFields = ['nonce', 'ts', 'tok', 'sig', '_stamp']
  * The master's job cache (`master_job_cache: local_cache`). Keys:
  * `['job', jid]` → `{load, minions, unknown}` (no `load` while the jid is only reserved or only has returns),
  * `['by', field, value, jid]` → jobs by function, target and user, `['ret', jid, id]` → return, `['start', jid, id]` → when it
- * began there, `['unannounced', jid, id]` → since when its event is due, `['end', jid]` → when its last return came,
- * `['age', ms, jid]` → when the job was first heard of, which its expiry goes by (a jid may be proposed by a client and say
- * anything), `['settled']` → until when {@link sendMissing} was told of jobs, `['untold', jid]` of those before that it could
- * not be told of yet, `['wave', batch, jid]` → a job of that batch; and those of {@link Batches} and
- * {@link Outbox}: what is stored and what is to be sent outside is one commit.
+ * began there, `['end', jid]` → when its last return came, `['age', ms, jid]` → when the job was first heard of, which its
+ * expiry goes by (a jid may be proposed by a client and say anything), `['wave', batch, jid]` → a job of that batch; and
+ * those of {@link Unannounced}, {@link SettledJobs}, {@link Batches} and {@link Outbox}: what is stored and what is to be
+ * sent outside is one commit.
  *
  * Every promise resolves when its change is on disk, and rejects with SaltError STORE_FAILED if it cannot be;
  * INVALID_ARGUMENTS for what is not a jid. Several processes may have it open.
@@ -72,6 +66,8 @@ export class JobCache {
   readonly #loadSinks: readonly string[]
   readonly #onQueued: () => void
   readonly #endTimes: boolean
+  readonly unannounced: Unannounced
+  readonly settled: SettledJobs
   readonly batches: Batches
   readonly outbox: Outbox
 
@@ -92,6 +88,8 @@ export class JobCache {
     this.#loadSinks = [...new Set([...sinks, ...loadSinks])]
     this.#onQueued = onQueued
     this.#endTimes = endTimes
+    this.unannounced = new Unannounced(store, clock)
+    this.settled = new SettledJobs(store)
     this.batches = new Batches(store)
     this.outbox = new Outbox(store, clock)
   }
@@ -117,12 +115,8 @@ export class JobCache {
     return this.#tell((records) => {
       if (records.has(['job', jid])) return false
       this.#start(records, jid)
-      records.put(['job', jid], {
-        ...{ load, minions: [...minions] },
-        ...(unknown.length > 0 && { unknown: [...unknown] }),
-      })
-      putIndex(records, jid, load as Fields)
-      putWave(records, jid, load)
+      const job = { load: load as Fields, minions: [...minions] }
+      putJob(records, jid, { ...job, ...(unknown.length > 0 && { unknown: [...unknown] }) })
       this.#send(records, { kind: 'load', jid, load: load as Fields, minions })
       return true
     })
@@ -134,9 +128,8 @@ export class JobCache {
       const known = readJob(records, jid)
       if (!known) this.#start(records, jid)
       const all = union(known?.minions ?? [], minions)
-      records.put(['job', jid], { ...known, load, minions: all })
       if (known?.load) removeIndex(records, jid, known.load)
-      putIndex(records, jid, load as Fields)
+      putJob(records, jid, { ...known, load: load as Fields, minions: all })
       this.#send(records, { kind: 'load', jid, load: load as Fields, minions: all })
     })
   }
@@ -162,7 +155,7 @@ export class JobCache {
       if (!records.has(['job', jid])) this.#start(records, jid)
       records.put(['ret', jid, id], kept)
       const now = this.#clock.now()
-      records.put(['unannounced', jid, id], now)
+      Unannounced.put(records, jid, id, now)
       if (this.#endTimes) records.put(['end', jid], now)
       const endtime = this.#endTimes ? { endtime: new Date(now).toISOString() } : {}
       this.#send(records, { kind: 'return', ret: { ...kept, jid, id }, ...endtime })
@@ -184,24 +177,6 @@ export class JobCache {
     return new Set([...this.#store.keys(under('start', jid))].map((key) => String(key[2])))
   }
 
-  /** The event of a return that was stored has been fired. */
-  announced(jid: string, id: string): Promise<void> {
-    return this.#store.remove(['unannounced', jid, id])
-  }
-
-  /**
-   * A return that was stored before `moment` (milliseconds) and not announced since: who stored it has died over it.
-   * It is the caller's for as long as a moment is ago; others are given another one.
-   */
-  async takeUnannounced(moment: number): Promise<{ jid: string; id: string; ret: Fields } | undefined> {
-    if (!this.#unannounced(this.#store, moment)) return undefined
-    return this.#store.change((records) => {
-      const found = this.#unannounced(records, moment)
-      if (found) records.put(['unannounced', found.jid, found.id], this.#clock.now())
-      return found
-    })
-  }
-
   /** Undefined for a jid without a job, also if it is reserved or has returns. */
   load(jid: string): Omit<CachedJob, 'jid'> | undefined {
     const job = readJob(this.#store, jid)
@@ -211,8 +186,7 @@ export class JobCache {
   /** The jobs of a batch by the same user, but the one that has its jid. */
   waves(jid: string): string[] {
     const user = this.load(jid)?.load.user
-    const all = Array.from(this.#store.keys(under('wave', jid)), (key) => String(key[2]))
-    return all.filter((wave) => this.load(wave)?.load.user === user)
+    return wavesOf(this.#store, jid).filter((wave) => this.load(wave)?.load.user === user)
   }
 
   /** Returns by minion id. */
@@ -249,27 +223,7 @@ export class JobCache {
    * many were new; their age counts from now.
    */
   async take(rows: readonly JobRow[]): Promise<{ jobs: number; returns: number }> {
-    return this.#store.change((records) => {
-      const taken = { jobs: 0, returns: 0 }
-      for (const row of rows) {
-        if (!records.has(['job', row.jid])) this.#start(records, row.jid, TAKEN)
-        if (row.kind === 'return') {
-          if (records.has(['ret', row.jid, row.id])) continue
-          records.put(['ret', row.jid, row.id], row.ret)
-          taken.returns++
-        } else {
-          const { jid, load, unknown } = row
-          const known = readJob(records, jid)
-          if (known?.load) continue
-          const minions = union(known?.minions ?? [], row.minions)
-          records.put(['job', jid], { load, minions, ...(unknown && { unknown }) })
-          putIndex(records, jid, load)
-          putWave(records, jid, load)
-          taken.jobs++
-        }
-      }
-      return taken
-    })
+    return this.#store.change((records) => importRows(records, rows, this.#clock.now()))
   }
 
   /** See {@link Store.backup}. */
@@ -285,25 +239,6 @@ export class JobCache {
   /** Jobs of a store that was made before there was an index are put into it; what a repair has left is made whole. */
   completeIndex(): Promise<void> {
     return completeIndex(this.#store, this.#clock)
-  }
-
-  /** Ids of the jobs that were first heard of before a moment (milliseconds) and are not {@link settled}. */
-  unsettled(moment: number): string[] {
-    const since = Number(this.#store.get(['settled']) ?? 0)
-    const due = this.#store.entries({ from: ['age', since], to: ['age', moment] })
-    return [
-      ...Array.from(this.#store.keys(under('untold')), (key) => String(key[1])),
-      ...[...due].filter(({ value }) => value !== TAKEN).map(({ key }) => String(key[2])),
-    ]
-  }
-
-  /** What is to be said of minions that did not return was said of all jobs before that moment, but these. */
-  async settled(moment: number, untold: readonly string[] = []): Promise<void> {
-    await this.#store.change((records) => {
-      for (const key of [...records.keys(under('untold'))]) records.remove(key)
-      for (const jid of untold) records.put(['untold', jid], true)
-      records.put(['settled'], moment)
-    })
   }
 
   /** Tell the stores outside of minions that have not returned. Of one that has, nothing is told. */
@@ -347,15 +282,6 @@ export class JobCache {
     return this.#store.close()
   }
 
-  #unannounced(records: StoreReader, moment: number) {
-    for (const { key, value } of records.entries(under('unannounced'))) {
-      const [jid, id] = [String(key[1]), String(key[2])]
-      const ret = Number(value) < moment ? records.get(['ret', jid, id]) : undefined
-      if (isFields(ret)) return { jid, id, ret: ret as Fields }
-    }
-    return undefined
-  }
-
   #send(records: StoreChange, parcel: Parcel): void {
     const targets = parcel.kind === 'return' ? this.#sinks : this.#loadSinks
     Outbox.put(records, targets, [parcel], this.#clock.now())
@@ -373,28 +299,9 @@ export class JobCache {
     return result
   }
 
-  #start(records: StoreChange, jid: string, how: true | typeof TAKEN = true): void {
-    records.put(['job', jid], { minions: [] })
-    records.put(['age', this.#clock.now(), jid], how)
+  #start(records: StoreChange, jid: string): void {
+    startJob(records, jid, this.#clock.now())
   }
-}
-
-function readJob(
-  records: Pick<StoreChange, 'get'>,
-  jid: string,
-): (Omit<CachedJob, 'jid' | 'load'> & { load?: Fields }) | undefined {
-  const job = records.get(['job', jid])
-  if (!isFields(job)) return undefined
-  const { load, minions, unknown } = job
-  return {
-    ...(isFields(load) && { load }),
-    minions: Array.isArray(minions) ? minions.map(String) : [],
-    ...(Array.isArray(unknown) && { unknown: unknown.map(String) }),
-  }
-}
-
-function union(first: readonly string[], second: readonly string[]): string[] {
-  return [...new Set([...first, ...second])]
 }
 
 function withoutTransport(ret: object): Record<string, unknown> {
@@ -407,9 +314,3 @@ function isSame(stored: unknown, given: unknown): boolean {
 }
 
 const agesBefore = (moment: Date): KeyRange => ({ from: ['age'], to: ['age', moment.getTime()] })
-
-/** Only a jid can be looked up as a batch. */
-function putWave(records: StoreChange, jid: string, load: object): void {
-  const batch = batchOf(jid, load)
-  if (batch !== undefined && isJid(batch)) records.put(['wave', batch, jid], true)
-}

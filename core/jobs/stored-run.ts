@@ -29,7 +29,7 @@ export const storeRun = (config: MasterConfig, told: RunReturn, jobs?: JobCache)
     const { id } = config
     await create(cache, config, told)
     await cache.saveReturn(jid, id, { id, jid, fun, return: told, success, retcode: success ? 0 : 1 })
-    await cache.announced(jid, id) // it has an event of its own
+    await cache.unannounced.remove(jid, id) // it has an event of its own
   })
 
 async function create(cache: JobCache, { id }: MasterConfig, start: RunStart): Promise<void> {

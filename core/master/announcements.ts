@@ -22,8 +22,8 @@ export async function fireReturn(
 ): Promise<void> {
   const fired = await fire(tags.jobReturn(jid, id), ret)
   if (!fired || !config.job_cache || jid === 'nocache') return
-  await jobs
-    .announced(jid, id)
+  await jobs.unannounced
+    .remove(jid, id)
     .catch((error: unknown) => log.debug(`The return of ${id} will be announced again: ${messageOf(error)}`))
 }
 
@@ -31,7 +31,7 @@ export async function fireReturn(
 export function announceForgotten(room: Room, clock: Clock): { close(): void } {
   async function look(): Promise<void> {
     for (;;) {
-      const found = await room.jobs.takeUnannounced(clock.now() - FORGOTTEN_MS)
+      const found = await room.jobs.unannounced.take(clock.now() - FORGOTTEN_MS)
       if (!found) return
       await fireReturn(room, found.jid, found.id, { cmd: '_return', ...found.ret })
     }

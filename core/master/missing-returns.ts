@@ -31,14 +31,14 @@ export function tellMissing(
   async function look(): Promise<void> {
     const moment = clock.now() - seconds * 1000
     const open = new Set(jobs.batches.open()) // some of their minions have not had their turn
-    const jids = jobs.unsettled(moment)
+    const jids = jobs.settled.open(moment)
     const over = jids.filter((jid) => !open.has(jid))
     if (over.length > 0) {
       const lost = (await connections(config))?.lost
       const known = { master: config.id, accepted: new Set(await keys.minions()), lost: new Set(lost) }
       for (const jid of over) await jobs.sendMissing(jid, missingReturns(jobs, jid, known))
     }
-    await jobs.settled(
+    await jobs.settled.note(
       moment,
       jids.filter((jid) => open.has(jid)),
     )

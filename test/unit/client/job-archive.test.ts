@@ -72,8 +72,8 @@ test.each(['jobs.jsonl', 'jobs.jsonl.gz'])(
     expect(content(target)).toEqual(content(source))
     expect(await archive.import(file, never)).toEqual({ file, jobs: 0, returns: 0, known: 6, refused: 0 })
     expect(content(target)).toEqual(content(source))
-    expect(await target.takeUnannounced(Date.now() + 60_000)).toBeUndefined()
-    expect(target.unsettled(Date.now() + 60_000)).toEqual([])
+    expect(await target.unannounced.take(Date.now() + 60_000)).toBeUndefined()
+    expect(target.settled.open(Date.now() + 60_000)).toEqual([])
   },
 )
 

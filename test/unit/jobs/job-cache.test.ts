@@ -240,22 +240,22 @@ describe('returns that were stored and not announced', () => {
   test('are handed out once they have been so for a while, each to one process at a time', async () => {
     const cache = openCache()
     await cache.saveReturn(jid, 'a', { return: 1 })
-    expect(await cache.takeUnannounced(now)).toBeUndefined()
+    expect(await cache.unannounced.take(now)).toBeUndefined()
     now += minute
-    const takers = [cache, openCache(), cache].map((each) => each.takeUnannounced(now - 1000))
+    const takers = [cache, openCache(), cache].map((each) => each.unannounced.take(now - 1000))
     expect((await Promise.all(takers)).filter(Boolean)).toEqual([{ jid, id: 'a', ret: { return: 1 } }])
     now += minute
-    expect(await cache.takeUnannounced(now - 1000)).toMatchObject({ id: 'a' })
+    expect(await cache.unannounced.take(now - 1000)).toMatchObject({ id: 'a' })
   })
 
   test('are no longer such when they were announced, when they come again, or when their job expired', async () => {
     const cache = openCache()
     for (const id of ['a', 'b']) await cache.saveReturn(jid, id, { return: 1 })
-    await cache.announced(jid, 'a')
+    await cache.unannounced.remove(jid, 'a')
     expect(await cache.saveReturn(jid, 'a', { return: 1 })).toBe('duplicate')
     now += minute
-    expect(await cache.takeUnannounced(now)).toMatchObject({ id: 'b' })
+    expect(await cache.unannounced.take(now)).toMatchObject({ id: 'b' })
     await cache.expire(new Date(now + 1))
-    expect(await cache.takeUnannounced(now + minute)).toBeUndefined()
+    expect(await cache.unannounced.take(now + minute)).toBeUndefined()
   })
 })

@@ -28,7 +28,7 @@ async function finished(n: number, minions: number): Promise<string> {
   const ids = Array.from({ length: minions }, (_, m) => `m${m}`)
   await cache.create(jid, load, ids)
   await Promise.all(ids.map((id) => cache.saveReturn(jid, id, { return: 'x'.repeat(2000) })))
-  await Promise.all(ids.map((id) => cache.announced(jid, id)))
+  await Promise.all(ids.map((id) => cache.unannounced.remove(jid, id)))
   return jid
 }
 
@@ -87,9 +87,9 @@ test('jobs that may still run stay, and those of which something is owed to a st
   expect(await trimmed(0)).toEqual([owed])
   now += 2 * HOUR // whoever has not said so does not run for hours
   expect(await trimmed(0)).toEqual([silent])
-  await cache.announced(unannounced, 'a')
+  await cache.unannounced.remove(unannounced, 'a')
   await cache.saveReturn(begun, 'a', { return: 1 })
-  await cache.announced(begun, 'a')
+  await cache.unannounced.remove(begun, 'a')
   await written()
   expect(await trimmed(0)).toEqual([begun, unannounced])
 })

@@ -25,7 +25,7 @@ test('what is dropped for its size is told in the log and by an event, and what 
   }
   await trim('1K')
   expect(lines).toEqual([expect.stringMatching(/holds 1\d\d(\.\d)? KiB, more than keep_jobs_size \(1 KiB\)/)])
-  for (const jid of jids) await jobs.announced(jid, 'a')
+  for (const jid of jids) await jobs.unannounced.remove(jid, 'a')
   await trim(0)
   expect(events).toEqual([])
   await trim('64K')

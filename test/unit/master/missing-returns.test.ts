@@ -64,9 +64,9 @@ test('a row is sent only while there is no return, and each job is looked at onc
     ['web2', 'published'],
   ])
   now += 1000
-  expect(jobs.unsettled(now)).toEqual([JID])
-  await jobs.settled(now)
-  expect(jobs.unsettled(now + 1000)).toEqual([])
+  expect(jobs.settled.open(now)).toEqual([JID])
+  await jobs.settled.note(now)
+  expect(jobs.settled.open(now + 1000)).toEqual([])
 })
 
 /** Looks at once and again, a second after a job was published, until it is closed. */
@@ -104,7 +104,7 @@ test('a job is told of once, also if the master is started again in between, and
   now += 2000
   telling = tell()
   await until('the other row', () => rows().length === 2)
-  await until('all to be looked at', () => jobs.unsettled(now - 1000).length === 0)
+  await until('all to be looked at', () => jobs.settled.open(now - 1000).length === 0)
   await telling.close()
   expect(rows().map((row) => row.slice(0, 20))).toEqual([JID, later])
 })
@@ -116,7 +116,7 @@ test('of a batch those have a row that no wave was sent to, when it is over; wav
   await batch.add(JID, order, ['done', 'gone', 'down', 'queued'])
   now += 2000
   const telling = tell()
-  await until('a look', () => jobs.unsettled(now - 1000).length === 1)
+  await until('a look', () => jobs.settled.open(now - 1000).length === 1)
   now += 2000
   await batch.update(
     JID,

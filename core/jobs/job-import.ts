@@ -1,0 +1,28 @@
+import type { StoreChange } from '../store/index.ts'
+import { IMPORTED, putJob, readJob, startJob, union } from './job-record.ts'
+import type { JobRow } from './job-transfer.ts'
+
+/** Rows of another job cache. What is here stays; gives how many were new. Their age is `now`. */
+export function importRows(
+  records: StoreChange,
+  rows: readonly JobRow[],
+  now: number,
+): { jobs: number; returns: number } {
+  const taken = { jobs: 0, returns: 0 }
+  for (const row of rows) {
+    if (!records.has(['job', row.jid])) startJob(records, row.jid, now, IMPORTED)
+    if (row.kind === 'return') {
+      if (records.has(['ret', row.jid, row.id])) continue
+      records.put(['ret', row.jid, row.id], row.ret)
+      taken.returns++
+    } else {
+      const { jid, load, unknown } = row
+      const known = readJob(records, jid)
+      if (known?.load) continue
+      const minions = union(known?.minions ?? [], row.minions)
+      putJob(records, jid, { load, minions, ...(unknown && { unknown }) })
+      taken.jobs++
+    }
+  }
+  return taken
+}
