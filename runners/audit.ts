@@ -21,16 +21,20 @@ export const verify = fn(
 )
 
 /**
- * The newest lines, oldest first; all names are compared exactly but `user`, which is a shell pattern.
+ * The newest lines, oldest first; all names are compared exactly but `user` and `address`, which are shell patterns.
  *
  * @example salt-run audit.list limit=20
  * @example salt-run audit.list user='web*' act=publish verdict=refused
+ * @example salt-run audit.list address='10.1.*'
  */
 export const list = fn(
   {
     user: p.optional(p.string()),
     act: p.optional(p.string({ description: 'publish, runner, wheel, key, login, logout, peer, …' })),
     verdict: p.optional(p.enum('allowed', 'refused')),
+    address: p.optional(
+      p.string({ description: 'From where, as far as that is told: of minions their ids.' }),
+    ),
     limit: p.default(p.integer({ minimum: 1, maximum: 1_000_000 }), 50),
   },
   (query, { master }) => master.audit.list(query),

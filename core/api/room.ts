@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import type { Log } from '../author/context.ts'
-import type { MasterLink } from '../client/master-link.ts'
+import { linkFor, type MasterLink } from '../client/master-link.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { plainAddress } from './live/address.ts'
 import type { ServerCertificate } from './live/certificate.ts'
 import type { ApiSettings } from './settings.ts'
 
@@ -16,3 +18,9 @@ export interface ApiRoom {
   /** Aborted when the server stops: whoever waits is answered. */
   readonly stopping: AbortSignal
 }
+
+/** The same for one request: the master is told at what address its client is. */
+export const roomFor = (room: ApiRoom, { ip }: FastifyRequest): ApiRoom => ({
+  ...room,
+  link: linkFor(room.link, plainAddress(ip)),
+})

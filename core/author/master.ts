@@ -243,6 +243,8 @@ export interface AuditQuery {
   readonly user?: string | undefined
   readonly act?: string | undefined
   readonly verdict?: string | undefined
+  /** Where it came from, or is said to: a shell pattern. */
+  readonly address?: string | undefined
   /** At most so many, the newest; 50 if not said. */
   readonly limit?: number | undefined
 }

@@ -14,6 +14,7 @@ import {
   readLoad,
   refusals,
 } from '../wire/envelope.ts'
+import type { ClaimedVia } from '../wire/via.ts'
 import type { AesKeys } from './aes-keys.ts'
 
 /** Who sent an encrypted request, and how sure that is. */
@@ -36,7 +37,8 @@ export class PlainReply {
   }
 }
 
-export type ClearHandler = (load: Record<string, unknown>) => Promise<unknown>
+/** `via`: for whom somebody else has passed it on, as far as that is told. */
+export type ClearHandler = (load: Record<string, unknown>, via?: ClaimedVia) => Promise<unknown>
 export type EncryptedHandler = (load: Record<string, unknown>, sender: Sender) => Promise<unknown>
 
 /** The session of a minion (wire protocol §18). */
@@ -117,14 +119,14 @@ export function createRequestServer(
     )
   }
 
-  async function answerClear({ load, version }: ClearEnvelope): Promise<Uint8Array> {
+  async function answerClear({ load, version, via }: ClearEnvelope): Promise<Uint8Array> {
     const cmd = load.cmd
     if (typeof cmd !== 'string') return refuse(refusals.exception)
     try {
       if (cmd === '_auth') return await settings.signIn(load, version)
       const handler = settings.clear.get(cmd)
       if (!handler) return refuse({})
-      return encodeNetwork(await withDeadline(handler(load), settings.deadlineMs))
+      return encodeNetwork(await withDeadline(handler(load, via), settings.deadlineMs))
     } catch (error) {
       log.error(`The clear command ${cmd} failed: ${messageOf(error)}`)
       return refuse(refusals.exception)

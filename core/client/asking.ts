@@ -10,10 +10,10 @@ const PATIENCE_MS = 60_000
 /** Thousands may ask at the same moment: the last of them would be given up before the master has come to it. */
 export function inTurns(ask: MasterLink['ask']): MasterLink['ask'] {
   const turns = new Turns(AT_ONCE)
-  return async (load, timeoutMs) => {
+  return async (load, timeoutMs, via) => {
     const leave = await turns.take(turns.full ? AbortSignal.timeout(PATIENCE_MS) : undefined).catch(busy)
     try {
-      return await ask(load, timeoutMs)
+      return await ask(load, timeoutMs, via)
     } finally {
       leave()
     }

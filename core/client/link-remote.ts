@@ -57,9 +57,10 @@ export async function linkRemote(
   return {
     events,
     records: remoteRecords(request),
-    ask: inTurns(async (load, timeoutMs) => {
+    ask: inTurns(async (load, timeoutMs, via) => {
       await events.ready()
-      return (await request({ cmd: '_client_request', load }, timeoutMs)).reply
+      const passed = { cmd: '_client_request', load, ...(via && { via }) }
+      return (await request(passed, timeoutMs)).reply
     }),
     close,
   }

@@ -2,6 +2,7 @@ import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
+import type { Via } from '../wire/via.ts'
 import { inTurns } from './asking.ts'
 import { type MasterRecords, recordsHere } from './master-records.ts'
 import { askMaster, connectMaster, unreachable } from './master-requests.ts'
@@ -14,9 +15,15 @@ export interface MasterLink {
   readonly events: MasterEvents
   readonly records: MasterRecords
   /** Send one clear command (wire protocol §8). Rejects with MASTER_UNREACHABLE if there is no answer in time. */
-  ask(load: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<unknown>
+  ask(load: Readonly<Record<string, unknown>>, timeoutMs: number, via?: Via): Promise<unknown>
   close(): Promise<void>
 }
+
+/** The same link, for requests that are passed on for somebody at this address. */
+export const linkFor = <L extends MasterLink>(link: L, address: string): L => ({
+  ...link,
+  ask: (load, timeoutMs) => link.ask(load, timeoutMs, { address }),
+})
 
 /**
  * By the sockets of the master's host.
@@ -30,7 +37,7 @@ export async function linkHere(config: MasterConfig): Promise<MasterLink> {
   return {
     events,
     records: recordsHere(config),
-    ask: inTurns((load, timeoutMs) => askMaster(requests, config, load, timeoutMs)),
+    ask: inTurns((load, timeoutMs, via) => askMaster(requests, config, load, timeoutMs, via)),
     async close() {
       await requests.close()
       await events.close()

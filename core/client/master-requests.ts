@@ -3,6 +3,7 @@ import { clearRequest } from '../channel/clear-channel.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
+import type { Via } from '../wire/via.ts'
 
 /** A connection to the request port of the master of this host. */
 export function connectMaster(config: MasterConfig): RequestClient {
@@ -16,9 +17,10 @@ export async function askMaster(
   config: MasterConfig,
   load: Readonly<Record<string, unknown>>,
   timeoutMs: number,
+  via?: Via,
 ): Promise<unknown> {
   try {
-    return await clearRequest(requests, load, timeoutMs)
+    return await clearRequest(requests, load, timeoutMs, via)
   } catch (error) {
     if (SaltError.is(error) && error.code === 'TIMEOUT') throw unreachable(config, error)
     throw error

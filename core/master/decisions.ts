@@ -1,4 +1,5 @@
 import type { Caller } from '../auth/index.ts'
+import type { ClaimedVia } from '../wire/via.ts'
 import type { WorkerRoom } from './room.ts'
 
 /** What was decided about something somebody asked a worker for. */
@@ -12,6 +13,8 @@ export interface Decision {
   /** By what they proved it, or tried to. */
   readonly by: Caller['by']
   readonly eauth?: string | undefined
+  /** For whom somebody has passed it on. */
+  readonly via?: ClaimedVia | undefined
   readonly fun?: string | readonly string[]
   /** As they may be shown. */
   readonly args?: readonly unknown[]

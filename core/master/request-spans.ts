@@ -9,9 +9,9 @@ export function tracedClear(
 ): ReadonlyMap<string, ClearHandler> {
   const publish = handlers.get('publish')
   if (!tracer || !publish) return handlers
-  const traced: ClearHandler = async (load) => {
+  const traced: ClearHandler = async (load, via) => {
     const start = Date.now()
-    const reply = await publish(load)
+    const reply = await publish(load, via)
     const job = isRecord(reply) && isRecord(reply.load) ? reply.load : {}
     const { jid, minions } = job
     if (typeof jid === 'string' && Array.isArray(minions))

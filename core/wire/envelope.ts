@@ -6,6 +6,7 @@ import {
   type SigningAlgorithm,
 } from '../crypto/index.ts'
 import { asBytes, asNumber, isRecord } from './bytes.ts'
+import { type ClaimedVia, readVia, type Via } from './via.ts'
 
 /** Protocol generation that is spoken: the `version` of an envelope (wire protocol §5, §18). */
 export const GENERATION_2 = 2
@@ -24,6 +25,7 @@ export interface ClearEnvelope {
   readonly enc: 'clear'
   readonly version: number
   readonly load: Record<string, unknown>
+  readonly via: ClaimedVia | undefined
 }
 
 export interface AesEnvelope {
@@ -53,8 +55,12 @@ export const refusals = {
 } as const
 
 /** Envelope of a request that needs no key. */
-export function packClear(load: Readonly<Record<string, unknown>>, version = GENERATION_3): Buffer {
-  return encodeNetwork({ enc: 'clear', load, version })
+export function packClear(
+  load: Readonly<Record<string, unknown>>,
+  version = GENERATION_3,
+  via?: Via,
+): Buffer {
+  return encodeNetwork({ enc: 'clear', load, version, ...(via && { via }) })
 }
 
 /** Envelope of an encrypted request. `id` and algorithms travel in generation 3 only. */
@@ -121,7 +127,7 @@ function readClear(
     return unreadable(refusals.badLoad, `a clear message of ${size} bytes is too large`)
   }
   const wrong = checkId(load)
-  return wrong ?? { enc: 'clear', version, load }
+  return wrong ?? { enc: 'clear', version, load, via: readVia(outer.via) }
 }
 
 /** The id of a load must be text without NUL, if there is one: the texts real masters answer with. */

@@ -10,6 +10,7 @@ import type { MasterLink } from '../../core/client/master-link.ts'
 import { recordsHere } from '../../core/client/master-records.ts'
 import { loadMasterConfig, type MasterConfig, type MasterOptions } from '../../core/config/index.ts'
 import { EventBus, EventPublisher, masterEventSockets, type Subscription } from '../../core/events/index.ts'
+import type { Via } from '../../core/wire/via.ts'
 import { quietLog } from './quiet-log.ts'
 
 type Load = Readonly<Record<string, unknown>>
@@ -19,6 +20,8 @@ export interface TestApi {
   readonly config: MasterConfig
   /** What the master was asked, in order. */
   readonly asked: Load[]
+  /** For whom, as it was told. */
+  readonly vias: (Via | undefined)[]
   /** What the master answers: by default nothing that makes sense. */
   answer: (load: Load) => unknown
   readonly events: EventBus
@@ -75,8 +78,9 @@ export async function openTestApi(
   const link: MasterLink = {
     events: { subscribe, fire: (tag, data) => events.fire(tag, data) },
     records: recordsHere(config),
-    async ask(load) {
+    async ask(load, _, via) {
       api.asked.push(load)
+      api.vias.push(via)
       return api.answer(load)
     },
     close: async () => {},
@@ -89,6 +93,7 @@ export async function openTestApi(
     app: await createApp(room),
     ...{ config, events },
     asked: [],
+    vias: [],
     answer: () => null,
     fire: (tag, data) => void events.fire(tag, data).catch(() => undefined),
     waits: () => open.size,

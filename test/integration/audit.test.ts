@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listAudit, verifyAudit } from '../../core/auth/audit/index.ts'
 import { decode } from '../../core/codec/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
+import type { Via } from '../../core/wire/via.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { keyPair } from '../harness/key-pairs.ts'
 import { until } from '../harness/until.ts'
@@ -29,8 +30,8 @@ afterEach(async () => {
   await master.close()
 })
 
-const clear = async (load: object): Promise<Record<string, unknown>> =>
-  decode(await master.answer(packClear(load as Record<string, unknown>))) as Record<string, unknown>
+const clear = async (load: object, via?: Via): Promise<Record<string, unknown>> =>
+  decode(await master.answer(packClear(load as Record<string, unknown>, 3, via))) as Record<string, unknown>
 
 const lines = () => listAudit(master.config.audit_log, {})
 const publish = (more: object) =>
@@ -112,4 +113,55 @@ test('runners and wheel functions, with secrets masked', async () => {
       reason: expect.stringContaining('fred may not'),
     },
   ])
+})
+
+test('for whom somebody has passed it on is a claim, and stands in each line', async () => {
+  const via = { address: '2001:db8::7' }
+  const publish = { cmd: 'publish', tgt: '*', fun: 'test.ping', arg: [], user: 'root' }
+  await clear({ ...publish, key }, via)
+  await clear({ ...publish, key: 'wrong' }, via)
+  await clear({ ...publish, fun: 'cmd.run', kwargs: eauth }, via)
+  await clear({ ...publish, cmd: '_plan', fun: 'cmd.run', kwargs: eauth }, via)
+  const { token } = (await clear({ cmd: 'mk_token', ...eauth }, via)) as { token: string }
+  await clear({ cmd: 'mk_token', ...eauth, password: 'wrong' }, via)
+  const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', token, kwarg: { arg: [1] } }, via)
+  await clear({ cmd: 'wheel', fun: 'key.list_all', token }, via)
+  await clear({ cmd: '_revoke_token', token }, via)
+  expect(jid).toBeUndefined() // fred may not
+  const found = await lines()
+  expect(found.map(({ act, verdict }) => [act, verdict])).toEqual([
+    ['publish', 'allowed'],
+    ['publish', 'refused'],
+    ['publish', 'refused'],
+    ['plan', 'refused'],
+    ['login', 'allowed'],
+    ['login', 'refused'],
+    ['runner', 'refused'],
+    ['wheel', 'refused'],
+    ['logout', 'allowed'],
+  ])
+  for (const line of found) expect(line.via).toEqual({ claimed_address: via.address })
+})
+
+test.each([
+  'not an address',
+  `fe80::1%${'x'.repeat(100)}`,
+  { api: 'api-far', address: '10.0.0.7' },
+  ['10.0.0.7'],
+  null,
+])('what is no address is left out, and nobody is a server by saying so: %j', async (address) => {
+  const said = { address, api: 'api-far' } as unknown as Via
+  const inLoad = { via: { address: '10.0.0.7' } }
+  await clear({ cmd: 'publish', tgt: '*', fun: 'test.ping', arg: [], user: 'root', key, ...inLoad }, said)
+  const [line] = await lines()
+  expect(line).toMatchObject({ act: 'publish', verdict: 'allowed' })
+  expect(line).not.toHaveProperty('via')
+})
+
+test('lines of an address', async () => {
+  await clear({ cmd: 'mk_token', ...eauth, password: 'wrong' }, { address: '10.0.0.7' })
+  await clear({ cmd: 'mk_token', ...eauth, password: 'wrong' }, { address: '10.1.0.7' })
+  await publish({})
+  const of = async (address: string) => (await listAudit(master.config.audit_log, { address })).length
+  expect([await of('10.0.0.7'), await of('10.*'), await of('*')]).toEqual([1, 2, 2])
 })

@@ -4,7 +4,7 @@ import { whileWaited } from '../calling.ts'
 import { runLowstate } from '../clients.ts'
 import { tokenOf } from '../identity.ts'
 import { refusal } from '../problems.ts'
-import type { ApiRoom } from '../room.ts'
+import { type ApiRoom, roomFor } from '../room.ts'
 
 /** `GET /jobs`: those in the job cache. `GET /jobs/<jid>`: one, and what was returned. */
 export function jobs(app: FastifyInstance, room: ApiRoom): void {
@@ -13,7 +13,9 @@ export function jobs(app: FastifyInstance, room: ApiRoom): void {
     const { jid } = request.params
     const call = jid ? { fun: 'jobs.list_job', jid } : { fun: 'jobs.list_jobs' }
     const chunk = { client: 'runner', ...call }
-    const [found] = await whileWaited(room, reply, (signal) => runLowstate(room, [chunk], token, signal))
+    const [found] = await whileWaited(room, reply, (signal) =>
+      runLowstate(roomFor(room, request), [chunk], token, signal),
+    )
     if (!isRecord(found)) throw refusal(404, String(found))
     return jid ? { info: [found], return: [returnsOf(found)] } : { return: [found] }
   })

@@ -6,7 +6,7 @@ import { type Chunk, readLowstate } from '../chunk.ts'
 import { runLowstate } from '../clients.ts'
 import { tokenIfAny, tokenOf } from '../identity.ts'
 import { refusal } from '../problems.ts'
-import type { ApiRoom } from '../room.ts'
+import { type ApiRoom, roomFor } from '../room.ts'
 import { tarOf } from '../tar.ts'
 
 /** `GET /keys` and `/keys/<id>`: names by state, fingerprints. `POST /keys`: a new key pair, accepted. */
@@ -16,14 +16,18 @@ export function keys(app: FastifyInstance, room: ApiRoom): void {
     const { id } = request.params
     const call = id ? { fun: 'key.finger', match: id } : { fun: 'key.list_all' }
     const chunk = { client: 'wheel', ...call }
-    const [end] = await whileWaited(room, reply, (signal) => runLowstate(room, [chunk], token, signal))
+    const [end] = await whileWaited(room, reply, (signal) =>
+      runLowstate(roomFor(room, request), [chunk], token, signal),
+    )
     return { return: givenBy(end) }
   })
 
   app.post('/keys', async (request, reply) => {
     const token = tokenIfAny(request, room)
     const { id, chunk } = pairWanted(request.body)
-    const [end] = await whileWaited(room, reply, (signal) => runLowstate(room, [chunk], token, signal))
+    const [end] = await whileWaited(room, reply, (signal) =>
+      runLowstate(roomFor(room, request), [chunk], token, signal),
+    )
     const pair = givenBy(end)
     const { pub, priv } = isRecord(pair) ? pair : {}
     if (typeof pub !== 'string' || typeof priv !== 'string')

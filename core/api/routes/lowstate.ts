@@ -3,7 +3,7 @@ import { whileWaited } from '../calling.ts'
 import { type Chunk, lowstateSchema, readLowstate } from '../chunk.ts'
 import { runLowstate } from '../clients.ts'
 import { tokenOf } from '../identity.ts'
-import type { ApiRoom } from '../room.ts'
+import { type ApiRoom, roomFor } from '../room.ts'
 
 /** `POST /` with a token, `POST /run` with what each chunk has of its own: commands, and an item for each. */
 export function lowstate(app: FastifyInstance, room: ApiRoom): void {
@@ -21,7 +21,9 @@ export function lowstate(app: FastifyInstance, room: ApiRoom): void {
     async (request, reply) => {
       const token = tokenOf(request, room)
       return {
-        return: await whileWaited(room, reply, (signal) => runLowstate(room, request.body, token, signal)),
+        return: await whileWaited(room, reply, (signal) =>
+          runLowstate(roomFor(room, request), request.body, token, signal),
+        ),
       }
     },
   )
@@ -34,8 +36,10 @@ export function lowstate(app: FastifyInstance, room: ApiRoom): void {
         request.body = readLowstate(request.body)
       },
     },
-    async ({ body }, reply) => ({
-      return: await whileWaited(room, reply, (signal) => runLowstate(room, body, undefined, signal)),
+    async (request, reply) => ({
+      return: await whileWaited(room, reply, (signal) =>
+        runLowstate(roomFor(room, request), request.body, undefined, signal),
+      ),
     }),
   )
 }

@@ -4,14 +4,18 @@ import { whileWaited } from '../calling.ts'
 import { type Chunk, lowstateSchema, readLowstate } from '../chunk.ts'
 import { runLowstate } from '../clients.ts'
 import { tokenOf } from '../identity.ts'
-import type { ApiRoom } from '../room.ts'
+import { type ApiRoom, roomFor } from '../room.ts'
 
 /** `GET /minions` and `/minions/<id>`: grains. `POST /minions`: jobs that nobody waits for. */
 export function minions(app: FastifyInstance, room: ApiRoom): void {
   app.get<{ Params: { id?: string } }>('/minions/:id?', async (request, reply) => {
     const token = tokenOf(request, room)
     const chunk = { client: 'local', tgt: request.params.id || '*', fun: 'grains.items' }
-    return { return: await whileWaited(room, reply, (signal) => runLowstate(room, [chunk], token, signal)) }
+    return {
+      return: await whileWaited(room, reply, (signal) =>
+        runLowstate(roomFor(room, request), [chunk], token, signal),
+      ),
+    }
   })
 
   app.post<{ Body: Chunk[] }>(
@@ -25,7 +29,9 @@ export function minions(app: FastifyInstance, room: ApiRoom): void {
     },
     async (request, reply) => {
       const token = tokenOf(request, room)
-      const jobs = await whileWaited(room, reply, (signal) => runLowstate(room, request.body, token, signal))
+      const jobs = await whileWaited(room, reply, (signal) =>
+        runLowstate(roomFor(room, request), request.body, token, signal),
+      )
       reply.code(202)
       const links = jobs.flatMap((job) => (isRecord(job) && job.jid ? { href: `/jobs/${job.jid}` } : []))
       return { return: jobs, _links: { jobs: links } }

@@ -6,7 +6,7 @@ import { isRecord } from '../../wire/bytes.ts'
 import { maySignIn } from '../addresses.ts'
 import { COOKIE, tokenOf } from '../identity.ts'
 import { permissionsOf } from '../permissions.ts'
-import type { ApiRoom } from '../room.ts'
+import { type ApiRoom, roomFor } from '../room.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -33,7 +33,7 @@ export function session(app: FastifyInstance, room: ApiRoom): void {
 
   app.post('/logout', async (request, reply) => {
     const token = tokenOf(request, room)
-    const done = await room.link.ask({ cmd: '_revoke_token', token }, REVOKE_MS)
+    const done = await roomFor(room, request).link.ask({ cmd: '_revoke_token', token }, REVOKE_MS)
     reply.header('Set-Cookie', `${COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`)
     if (done === true) return { return: 'Your token has been cleared' }
     if (done === false) throw new SaltError('AUTHENTICATION_FAILED', 'This token is not known, or no longer.')
@@ -67,7 +67,7 @@ async function signIn(request: FastifyRequest, room: ApiRoom, credentials: Membe
   if (!maySignIn(credentials.username, request.ip, room.settings)) throw refused
   const asked = typeof token_expire === 'string' ? { token_expire: yamlify(token_expire) } : {}
   try {
-    return await askForToken(room.link.ask, { ...credentials, ...asked })
+    return await askForToken(roomFor(room, request).link.ask, { ...credentials, ...asked })
   } catch (error) {
     throw SaltError.is(error) && error.code === 'AUTHENTICATION_FAILED' ? refused : error
   }

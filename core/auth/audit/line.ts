@@ -27,6 +27,8 @@ export interface AuditEntry {
   readonly eauth?: string | undefined
   /** Where it came from, where that is known: an address, the id of a minion. */
   readonly from?: string
+  /** The server that has passed it on, if that proved who it is, and for whom, as it says. */
+  readonly via?: { readonly api?: string; readonly claimed_address?: string } | undefined
   readonly fun?: string | readonly string[]
   readonly args?: readonly unknown[]
   readonly tgt?: unknown

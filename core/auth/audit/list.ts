@@ -1,5 +1,6 @@
 import type { AuditQuery } from '../../author/master.ts'
 import { fnmatch } from '../../base/fnmatch.ts'
+import { isRecord } from '../../wire/bytes.ts'
 import { auditFiles, linesOf } from './history.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -20,7 +21,11 @@ export async function listAudit(path: string, { limit = 50, ...query }: AuditQue
   return found
 }
 
-const fits = ({ user, act, verdict }: Members, query: Omit<AuditQuery, 'limit'>): boolean =>
-  (query.user === undefined || (typeof user === 'string' && fnmatch(user, query.user))) &&
+const fits = ({ user, act, verdict, from, via }: Members, query: Omit<AuditQuery, 'limit'>): boolean =>
+  matches([user], query.user) &&
   (query.act === undefined || act === query.act) &&
-  (query.verdict === undefined || verdict === query.verdict)
+  (query.verdict === undefined || verdict === query.verdict) &&
+  matches([from, isRecord(via) ? via.claimed_address : undefined], query.address)
+
+const matches = (values: readonly unknown[], pattern: string | undefined): boolean =>
+  pattern === undefined || values.some((value) => typeof value === 'string' && fnmatch(value, pattern))

@@ -7,6 +7,7 @@ import { isJid } from '../../jobs/jid.ts'
 import { isApiClient } from '../../keys/index.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import { GENERATION_3 } from '../../wire/envelope.ts'
+import { readVia } from '../../wire/via.ts'
 import type { WorkerRoom } from '../room.ts'
 
 /** What a client of the API may ask as whoever its request says, with a token or credentials. */
@@ -54,7 +55,7 @@ function forClients(room: WorkerRoom, clear: ReadonlyMap<string, ClearHandler>):
 /** The handler of the clear command answers. The key of a local user is none here: it never leaves its host. */
 function passOn(room: WorkerRoom, clear: ReadonlyMap<string, ClearHandler>): EncryptedHandler {
   const handlers = new Map([...clear].filter(([cmd]) => PASSED_ON.includes(cmd)))
-  return async ({ load }, { id, fingerprint }) => {
+  return async ({ load, via }, { id, fingerprint }) => {
     if (!isRecord(load)) return {}
     const handler = handlers.get(String(load.cmd))
     if (!handler) {
@@ -65,7 +66,7 @@ function passOn(room: WorkerRoom, clear: ReadonlyMap<string, ClearHandler>): Enc
       room.log.warn(`Refused a request of ${id} that came a second time.`)
       return {}
     }
-    return { reply: (await handler({ ...load, key: '' })) ?? null }
+    return { reply: (await handler({ ...load, key: '' }, readVia(via, id))) ?? null }
   }
 }
 

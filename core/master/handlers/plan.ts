@@ -16,10 +16,10 @@ import { identify } from './refuse-publish.ts'
  * that and no more. A command of its own, since masters of Python Salt, which do not know it, would publish the job.
  */
 export function planHandler(room: WorkerRoom): ClearHandler {
-  return async (load) => {
+  return async (load, via) => {
     const claimed = readPublish(load)
     if (!claimed) return refusals.exception
-    const who = await identify(room, 'plan', claimed)
+    const who = await identify(room, 'plan', claimed, via)
     if ('refusal' in who) return who.refusal
     const { caller } = who
     const request = { ...claimed, user: caller.name }
@@ -33,7 +33,7 @@ export function planHandler(room: WorkerRoom): ClearHandler {
       await noteDecision(room, {
         act: 'plan',
         verdict: 'refused',
-        ...{ user, by: caller.by, fun: request.fun, rule, reason },
+        ...{ user, by: caller.by, fun: request.fun, rule, reason, via },
       })
       return { enc: 'clear', load: { plan: { allowed, user, reason, ...(rule !== undefined && { rule }) } } }
     }

@@ -18,13 +18,13 @@ import { deny, identify, refuse, refuseCall } from './refuse-publish.ts'
 
 /** `publish`: authenticate, resolve, authorise, store, announce, publish (wire protocol §8.1). */
 export function publishHandler(room: WorkerRoom): ClearHandler {
-  return async (load) => {
+  return async (load, via) => {
     const claimed = readPublish(load)
     if (!claimed) {
       room.log.debug('Refused to publish: tgt, fun or user are missing, or of the wrong kind')
       return refusals.exception
     }
-    const who = await identify(room, 'publish', claimed)
+    const who = await identify(room, 'publish', claimed, via)
     if ('refusal' in who) return who.refusal
     const { caller } = who
     const request = { ...claimed, user: caller.name }
@@ -32,14 +32,14 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
     const offers = offersOf(room, expected.minions)
     const shown = { ...request, arg: await shownTo(room, request, offers) }
     const verdict = judgeJob(room.auth, caller, request, expected)
-    if (!verdict.allowed) return deny(room, caller, shown, verdict)
+    if (!verdict.allowed) return deny(room, caller, shown, verdict, via)
     if (!expected.minions.length) return nobody(room, request, caller, expected)
     const checked = request.check ? await checkJob(room, request, offers) : undefined
     if (checked?.everywhere) return refuseCall(room, shown, checked.refusals)
     if (checked) void askPythonMinions(room, expected.minions).catch(reportTo(room))
     const onStored = (jid: string, act: 'publish' | 'batch') => {
       const { name: user, by, eauth } = caller
-      const about = { fun: shown.fun, args: shown.arg, tgt: shown.tgt, jid, rule: verdict.rule }
+      const about = { fun: shown.fun, args: shown.arg, tgt: shown.tgt, jid, rule: verdict.rule, via }
       return noteDecision(room, { act, verdict: 'allowed', user, by, eauth, ...about })
     }
     const { limited } = verdict

@@ -2,6 +2,7 @@ import { type Caller, proofIn, type Verdict } from '../../auth/index.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { CALL_REFUSED, type PublishLoad, publishReplies } from '../../wire/publish-request.ts'
+import type { ClaimedVia } from '../../wire/via.ts'
 import { type Refusal, refusedSentence } from '../check.ts'
 import { noteDecision } from '../decisions.ts'
 import type { WorkerRoom } from '../room.ts'
@@ -13,6 +14,7 @@ export async function identify(
   room: WorkerRoom,
   act: 'publish' | 'plan',
   request: PublishLoad,
+  via: ClaimedVia | undefined,
 ): Promise<{ readonly caller: Caller } | { readonly refusal: unknown }> {
   const proof = proofIn(request.kwargs, request)
   const who = await room.auth.identity.of(proof)
@@ -27,6 +29,7 @@ export async function identify(
     fun: request.fun,
     tgt: request.tgt,
     reason,
+    via,
   })
   const more = later ? { reason: TRY_LATER } : {}
   const bare = { ...request, user, arg: [] } // which are secret is not worth finding out for a stranger
@@ -44,13 +47,14 @@ export async function deny(
   caller: Caller,
   shown: PublishLoad,
   { reason, rule }: Denied,
+  via: ClaimedVia | undefined,
 ): Promise<unknown> {
   const { name: user, by, eauth } = caller
   const { fun, arg: args, tgt } = shown
   await noteDecision(room, {
     act: 'publish',
     verdict: 'refused',
-    ...{ user, by, eauth, fun, args, tgt, rule, reason },
+    ...{ user, by, eauth, fun, args, tgt, rule, reason, via },
   })
   const [name, message] = ['AuthorizationError', 'Authorization error occurred.']
   tellBus(room, shown, name, message)

@@ -4,6 +4,7 @@ import type { ClearHandler } from '../../channel/request-server.ts'
 import { stamp, tags } from '../../events/index.ts'
 import type { FunctionRun, StartedRun } from '../../jobs/background.ts'
 import { isRecord } from '../../wire/bytes.ts'
+import type { ClaimedVia } from '../../wire/via.ts'
 import { noteDecision } from '../decisions.ts'
 import type { WorkerRoom } from '../room.ts'
 import { TRY_LATER } from './refuse-publish.ts'
@@ -60,11 +61,11 @@ export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
   }
   const handle =
     (kind: Kind): ClearHandler =>
-    async (load) => {
+    async (load, via) => {
       if (typeof load.fun !== 'string' || load.fun === '')
         return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const { fun } = load
-      const who = await authorize(room, kind, fun, load)
+      const who = await authorize(room, { kind, fun, load, via })
       if ('refusal' in who) return { error: who.refusal }
       const { jid, user, call } = who
       const run = { kind, fun, jid, user, config: room.config, ...call }
@@ -82,6 +83,13 @@ export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
   ]
 }
 
+interface Asked {
+  readonly kind: Kind
+  readonly fun: string
+  readonly load: Load
+  readonly via: ClaimedVia | undefined
+}
+
 type Authorized = {
   readonly jid: string
   readonly user: string
@@ -91,9 +99,7 @@ type Authorized = {
 /** Who may do it, with what the function is given. */
 async function authorize(
   room: WorkerRoom,
-  kind: Kind,
-  fun: string,
-  load: Load,
+  { kind, fun, load, via }: Asked,
 ): Promise<Authorized | { readonly refusal: object }> {
   const { auth, config } = room
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
@@ -101,7 +107,7 @@ async function authorize(
   const named = load.user === undefined ? config.user : text(load.user)
   const proof = proofIn(load, { user: named, key: text(load.key) })
   const who = await auth.identity.of(proof)
-  const about = { act: kind, by: proof.by, fun }
+  const about = { act: kind, by: proof.by, fun, via }
   if (!('caller' in who)) {
     const { claimed: user, refused: reason, later } = who
     await noteDecision(room, { ...about, verdict: 'refused', user, claimed: true, reason })

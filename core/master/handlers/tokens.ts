@@ -17,7 +17,7 @@ export function tokenHandlers(room: WorkerRoom): [string, ClearHandler][] {
     ],
     [
       '_revoke_token',
-      async ({ token }) => {
+      async ({ token }, via) => {
         if (typeof token !== 'string') return false
         const who = await room.auth.identity.of({ by: 'token', token })
         return storeAway(room, async () => {
@@ -28,6 +28,7 @@ export function tokenHandlers(room: WorkerRoom): [string, ClearHandler][] {
               verdict: 'allowed',
               user: who.caller.name,
               by: 'token',
+              via,
             })
           return isRevoked
         })
@@ -38,13 +39,14 @@ export function tokenHandlers(room: WorkerRoom): [string, ClearHandler][] {
 
 /** An empty text, as in Salt, for who is not known or may do nothing. */
 function makeHandler(room: WorkerRoom): ClearHandler {
-  return async (load) => {
+  return async (load, via) => {
     const { eauth } = load
     const who = await room.auth.identity.byCredentials(eauth, load)
     const about = {
       act: 'login',
       by: 'eauth',
       eauth: typeof eauth === 'string' ? eauth.slice(0, 100) : '',
+      via,
     } as const
     if (!('caller' in who)) {
       const { claimed: user, refused: reason, later } = who
