@@ -1,7 +1,7 @@
 /** From where requests may come: `authorized_ips`, and `api_acl` for who signs in. Addresses, or networks. */
-import { SaltError } from '../base/errors.ts'
 import { isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
 import { isRecord } from '../wire/bytes.ts'
+import { denial } from './denials.ts'
 import type { ApiSettings } from './settings.ts'
 
 type Rules = Pick<ApiSettings, 'authorized_ips' | 'api_acl'>
@@ -9,7 +9,8 @@ type Rules = Pick<ApiSettings, 'authorized_ips' | 'api_acl'>
 /** @throws SaltError AUTHORIZATION_FAILED */
 export function checkAddress(ip: string, { authorized_ips }: Rules): void {
   if (authorized_ips.length === 0 || isAmong(ip, authorized_ips)) return
-  throw new SaltError('AUTHORIZATION_FAILED', 'Bad IP', { rule: 'authorized_ips' })
+  const rule = { rule: 'authorized_ips' }
+  throw denial('AUTHORIZATION_FAILED', 'Bad IP', rule, rule)
 }
 
 /** Without rules everybody may, from anywhere; with some only who they name. */

@@ -26,7 +26,7 @@ export async function createApp(room: ApiRoom): Promise<FastifyInstance> {
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     schemaErrorFormatter: schemaProblem,
   })
-  app.setErrorHandler(problemHandler(log))
+  app.setErrorHandler(problemHandler(room))
   app.addHook('onRequest', answerIn(await openFormats(config, log)))
   app.addHook('onRequest', async ({ ip }) => checkAddress(ip, settings))
   await protect(app, room)

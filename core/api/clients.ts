@@ -2,6 +2,7 @@
 import { SaltError } from '../base/errors.ts'
 import type { ExternalAuth } from '../client/external-auth.ts'
 import type { Chunk } from './chunk.ts'
+import { denial, deniedOf } from './denials.ts'
 import { authOf } from './identity.ts'
 import { publishAndWait, publishInBatches, publishOnly, publishToSome } from './publish.ts'
 import type { ApiRoom } from './room.ts'
@@ -51,7 +52,8 @@ export async function runLowstate(
   return items
 }
 
-function clientOf({ client, raw_shell }: Chunk, { config }: ApiRoom): Client {
+function clientOf(chunk: Chunk, { config }: ApiRoom): Client {
+  const { client, raw_shell } = chunk
   const found = TABLE.get(client)
   if (client === 'ssh')
     throw new SaltError(
@@ -60,10 +62,11 @@ function clientOf({ client, raw_shell }: Chunk, { config }: ApiRoom): Client {
     )
   if (!found) throw new SaltError('INVOCATION', `Invalid client specified: '${client ?? 'None'}'`)
   if (!config.netapi_enable_clients.includes(String(client)))
-    throw new SaltError(
+    throw denial(
       'INVOCATION',
       `Client disabled: '${client}'. Add to 'netapi_enable_clients' master config option to enable.`,
+      { ...deniedOf(chunk), rule: 'netapi_enable_clients' },
     )
-  if (raw_shell) throw new SaltError('AUTHENTICATION_FAILED', 'Raw shell option not allowed.')
+  if (raw_shell) throw denial('AUTHENTICATION_FAILED', 'Raw shell option not allowed.', deniedOf(chunk))
   return found
 }

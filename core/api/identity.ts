@@ -1,14 +1,14 @@
 /** Who asks, as the request says; the master decides whether that is so. */
 import type { FastifyRequest } from 'fastify'
-import { SaltError } from '../base/errors.ts'
 import type { ExternalAuth } from '../client/external-auth.ts'
 import { type Chunk, CREDENTIALS } from './chunk.ts'
-import { refusal } from './problems.ts'
+import { type Denied, denial, deniedOf } from './denials.ts'
 import type { ApiRoom } from './room.ts'
 
 export const COOKIE = 'session_id'
 
-const nobody = () => new SaltError('AUTHENTICATION_FAILED', 'No authentication credentials given')
+const nobody = (denied?: Denied) =>
+  denial('AUTHENTICATION_FAILED', 'No authentication credentials given', denied)
 
 /**
  * The token of a request, `X-Auth-Token` before the cookie.
@@ -29,18 +29,18 @@ export function tokenIfAny(request: FastifyRequest, room: ApiRoom): string | und
 /** Of a chunk: the token of the request, its own, or credentials. */
 export function authOf(chunk: Chunk, token: string | undefined): ExternalAuth {
   if (token !== undefined) return { token }
-  if (typeof chunk.token === 'string') return { token: checkedToken(chunk.token) }
+  if (typeof chunk.token === 'string') return { token: checkedToken(chunk.token, deniedOf(chunk)) }
   const { eauth, username = '' } = chunk
-  if (typeof eauth !== 'string') throw nobody()
+  if (typeof eauth !== 'string') throw nobody(deniedOf(chunk))
   const given = CREDENTIALS.filter((name) => chunk[name] !== undefined)
   const credentials = Object.fromEntries(given.map((name) => [name, chunk[name]]))
   return { ...credentials, eauth, username: String(username) }
 }
 
 /** Tokens are hexadecimal: nothing else is asked the master about. */
-function checkedToken(token: string): string {
+function checkedToken(token: string, denied?: Denied): string {
   if (/^[\da-fA-F]{1,256}$/.test(token)) return token
-  throw new SaltError('AUTHENTICATION_FAILED', 'Invalid token')
+  throw denial('AUTHENTICATION_FAILED', 'Invalid token', denied)
 }
 
 /** Browsers send cookies with whatever a page makes them ask: only pages that may use this server count. */
@@ -48,7 +48,11 @@ function cookieToken(request: FastifyRequest, { settings }: ApiRoom): string | u
   if (!settings.enable_sessions) return undefined
   const token = cookiesOf(request.headers.cookie).get(COOKIE)
   if (!token || isFromHere(request, settings.cors_origin)) return token
-  throw refusal(403, `Pages of ${request.headers.origin} may not use a session of this server (cors_origin).`)
+  throw denial(
+    'AUTHORIZATION_FAILED',
+    `Pages of ${request.headers.origin} may not use a session of this server (cors_origin).`,
+    { rule: 'cors_origin' },
+  )
 }
 
 function isFromHere({ headers, host }: FastifyRequest, allowed: readonly string[]): boolean {

@@ -3,6 +3,7 @@ import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { type Refusals, refusalsHere } from '../client/api-refusals.ts'
 import { linkHere, type MasterLink } from '../client/master-link.ts'
 import { remoteMasterOf } from '../client/remote-master.ts'
 import type { MasterConfig } from '../config/index.ts'
@@ -51,16 +52,17 @@ export async function openApi(
   const { settings, warnings } = readSettings(config)
   for (const warning of warnings) log.warn(warning)
   const certificate = await ServerCertificate.open(settings, config, log)
-  const link = await openLink(config, settings, log, stopping)
-  if (!link) return undefined
-  const app = await createApp({ config, settings, log, certificate, link, stopping })
+  const master = await openLink(config, settings, log, stopping)
+  if (!master) return undefined
+  const { link, refusals } = master
+  const app = await createApp({ config, settings, log, certificate, link, refusals, stopping })
   const reload = () => void certificate?.reload()
   process.on('SIGHUP', reload)
   try {
     await app.listen({ host: settings.host, port: settings.port, backlog: BACKLOG })
   } catch (error) {
     process.off('SIGHUP', reload)
-    await link.close()
+    await master.close()
     throw error
   }
   const { port } = app.server.address() as { port: number }
@@ -70,9 +72,15 @@ export async function openApi(
     async close() {
       process.off('SIGHUP', reload)
       await app.close()
-      await link.close()
+      await master.close()
     },
   }
+}
+
+/** How the master is reached, and told what is refused here. */
+interface Master extends Pick<Refusals, 'close'> {
+  readonly link: MasterLink
+  readonly refusals: Pick<Refusals, 'note'>
 }
 
 async function openLink(
@@ -80,14 +88,23 @@ async function openLink(
   settings: ApiSettings,
   log: Log,
   stopping: AbortSignal,
-): Promise<MasterLink | undefined> {
+): Promise<Master | undefined> {
   const remote = remoteMasterOf(settings, config)
-  if (!remote) return patientLink(config, log, stopping)
+  if (!remote) return openHere(config, log, stopping)
   const { linkRemote } = await import('../client/link-remote.ts')
-  return linkRemote(remote, { log, signal: stopping }).catch((error: unknown) => {
+  const link = await linkRemote(remote, { log, signal: stopping }).catch((error: unknown) => {
     if (stopping.aborted) return undefined
     throw error
   })
+  return link && { link, refusals: link.refusals, close: link.close }
+}
+
+async function openHere(config: MasterConfig, log: Log, stopping: AbortSignal): Promise<Master | undefined> {
+  const link = await patientLink(config, log, stopping)
+  if (!link) return undefined
+  const refusals = refusalsHere(config, log)
+  const close = async () => void (await Promise.all([refusals.close(), link.close()]))
+  return { link, refusals, close }
 }
 
 /** Services start in any order. */

@@ -1,8 +1,9 @@
 /** Errors → HTTP: status, and Salt's body `{status, return}`. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../author/context.ts'
 import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { noteDenial } from './denials.ts'
+import type { ApiRoom } from './room.ts'
 
 const STATUS: ReadonlyMap<ErrorCode, number> = new Map([
   ['AUTHENTICATION_FAILED', 401],
@@ -58,12 +59,14 @@ function sentenceOf(error: unknown): string {
 }
 
 /** The one place where errors become answers. */
-export function problemHandler(log: Log) {
+export function problemHandler(room: ApiRoom) {
+  const { log } = room
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const body = bodyOf(error)
     if (body.status === 500)
       log.error(`${request.method} ${pathOf(request)} failed: ${messageOf(error)}`, { error })
     else log.info(`${request.method} ${pathOf(request)} is answered ${body.status}: ${body.return}`)
+    noteDenial(room, request, error)
     if (body.status === 401) reply.header('WWW-Authenticate', 'Session')
     reply.removeHeader('content-type').code(body.status).send(body)
   }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Log } from '../author/context.ts'
+import type { Refusals } from '../client/api-refusals.ts'
 import { linkFor, type MasterLink } from '../client/master-link.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { plainAddress } from './live/address.ts'
@@ -15,6 +16,8 @@ export interface ApiRoom {
   readonly certificate?: ServerCertificate | undefined
   /** Shared by all requests. */
   readonly link: MasterLink
+  /** Take down what is refused here. */
+  readonly refusals: Pick<Refusals, 'note'>
   /** Aborted when the server stops: whoever waits is answered. */
   readonly stopping: AbortSignal
 }

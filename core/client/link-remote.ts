@@ -3,6 +3,7 @@ import { SaltError } from '../base/errors.ts'
 import { createRequestChannel, type RequestChannel } from '../channel/request-channel.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import { isRecord } from '../wire/bytes.ts'
+import { type Refusals, refusalsThere } from './api-refusals.ts'
 import { inTurns } from './asking.ts'
 import type { MinionResult } from './contract.ts'
 import type { MasterLink } from './master-link.ts'
@@ -15,6 +16,9 @@ import { resultOf } from './return-stream.ts'
 const RECORDS_MS = 15_000
 const FIRE_MS = 15_000
 
+/** What such a link is for more than others. */
+export type RemoteLink = MasterLink & { readonly refusals: Pick<Refusals, 'note'> }
+
 /**
  * A link to a master on another host (core/channel, "Clients of the API"): requests are encrypted, events come over TCP.
  * Resolves when the master has accepted the key of this host and events come, however long that takes.
@@ -23,7 +27,7 @@ const FIRE_MS = 15_000
 export async function linkRemote(
   master: RemoteMaster,
   { log, signal }: { log: Log; signal?: AbortSignal },
-): Promise<MasterLink> {
+): Promise<RemoteLink> {
   const { host, port, ipv6, id } = master
   const client = getNetworkTransport('zeromq').connectRequests({ host, port, ipv6 })
   const signIn = await RemoteSignIn.open(master, client, log)
@@ -57,6 +61,7 @@ export async function linkRemote(
   return {
     events,
     records: remoteRecords(request),
+    refusals: refusalsThere(request, log),
     ask: inTurns(async (load, timeoutMs, via) => {
       await events.ready()
       const passed = { cmd: '_client_request', load, ...(via && { via }) }

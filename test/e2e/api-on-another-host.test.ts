@@ -1,8 +1,9 @@
 /** A client of the API that is not on the master's host: its link goes through proxies that see what is on the wire. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listAudit } from '../../core/auth/audit/index.ts'
 import { connectStream } from '../../core/channel/event-stream-client.ts'
 import { createRequestChannel } from '../../core/channel/request-channel.ts'
 import { signIn } from '../../core/channel/sign-in-client.ts'
@@ -145,7 +146,13 @@ test('acts as nobody by the key of a local user, even by the right one', async (
 
 test('an id that is no client of the API can neither ask as one nor read events', async () => {
   const minion = await signInAs('stranger', await PrivateKey.generate(2048))
-  for (const cmd of ['_client_request', '_client_event', '_client_returns', '_client_silence'])
+  for (const cmd of [
+    '_client_request',
+    '_client_event',
+    '_client_returns',
+    '_client_silence',
+    '_client_refusal',
+  ])
     expect(
       await minion.request({ cmd, load: { cmd: 'ping' }, tag: 'salt/netapi/x', data: {}, ids: [] }),
     ).toEqual({})
@@ -155,9 +162,7 @@ test('an id that is no client of the API can neither ask as one nor read events'
 })
 
 test('a client of the API gets nothing of what minions get', async () => {
-  const pem = await import('node:fs/promises').then(({ readFile }) =>
-    readFile(join(folder, 'pki', 'api.pem'), 'utf8'),
-  )
+  const pem = await readFile(join(folder, 'pki', 'api.pem'), 'utf8')
   const client = await signInAs(CLIENT, PrivateKey.parse(pem))
   for (const cmd of ['_return', '_minion_event', '_master_opts', '_file_list', '_catalogue'])
     expect(
@@ -165,6 +170,30 @@ test('a client of the API gets nothing of what minions get', async () => {
     ).toEqual({})
   const minion = await signInAs('another', await PrivateKey.generate(2048))
   expect(client.aes.digest()).not.toBe(minion.aes.digest())
+})
+
+test('what it has refused is noted as what it says, and nothing else is by that', async () => {
+  const long = 'x'.repeat(100_000)
+  const refusal = {
+    act: 'wheel',
+    user: long,
+    request: long,
+    fun: long,
+    reason: long,
+    verdict: 'allowed',
+    via: {},
+  }
+  const pem = await readFile(join(folder, 'pki', 'api.pem'), 'utf8')
+  const client = await signInAs(CLIENT, PrivateKey.parse(pem))
+  const tell = (load: object) => client.request({ cmd: '_client_refusal', ...load })
+  expect(await tell(refusal)).toEqual({ noted: true })
+  for (const none of [{ act: 'key' }, { act: 'log' }, { act: ['wheel'] }, { via: 'x' }])
+    expect(await tell({ ...refusal, ...none })).toEqual({ noted: false })
+  const lines = await listAudit(cluster.config.audit_log, { act: 'wheel' })
+  expect(lines.filter(({ by }) => by === 'salt-api')).toMatchObject([
+    { verdict: 'refused', claimed: true, by: 'salt-api', via: { api: CLIENT } },
+  ])
+  expect(JSON.stringify(lines.at(-1)).length).toBeLessThan(3_000)
 })
 
 test('a wait goes on when the master is restarted, and what was missed is looked up there', async () => {

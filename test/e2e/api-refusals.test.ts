@@ -3,10 +3,11 @@
  * known, or may not, through every client (CVE-2017-5192, 2018-15751, 2020-25592, 2021-25281, 2021-3144).
  */
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listAudit } from '../../core/auth/audit/index.ts'
 import { Cluster, Daemon } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { until } from '../harness/until.ts'
@@ -177,6 +178,33 @@ describe.each(['near', 'far'] as const)('a salt-api that is %s', (where) => {
     await expectNoEffect()
   })
 })
+
+test.each(['near', 'far'] as const)(
+  'what a salt-api that is %s refuses by itself is there, too',
+  async (where) => {
+    const api = where === 'far' ? { api: REMOTE } : {}
+    const via = { ...api, claimed_address: '127.0.0.1' }
+    const reason = 'No authentication credentials given'
+    const isOurs = (line: Chunk) =>
+      line.by === 'salt-api' && JSON.stringify(line.via) === JSON.stringify(via) && line.reason === reason
+    await until('the lines', async () => {
+      const found = (await listAudit(cluster.config.audit_log, { verdict: 'refused', limit: 10_000 })).filter(
+        isOurs,
+      )
+      return ['publish', 'runner', 'wheel'].every((wanted) => found.some(({ act }) => act === wanted))
+    })
+    const far = await listAudit(cluster.config.audit_log, { address: '127.0.0.1', limit: 10_000 })
+    const passed = far.filter(
+      ({ by, via: line }) => by !== 'salt-api' && JSON.stringify(line) === JSON.stringify(via),
+    )
+    const acts = new Set(passed.map(({ act, verdict }) => `${verdict} ${act}`))
+    for (const act of ['publish', 'runner', 'wheel'])
+      expect([...acts]).toEqual(expect.arrayContaining([`allowed ${act}`, `refused ${act}`]))
+    expect([...acts]).toEqual(expect.arrayContaining(['allowed login', 'allowed logout']))
+    const written = await readFile(cluster.config.audit_log, 'utf8')
+    for (const secret of [SECRET, tokens.other, tokens.expired]) expect(written).not.toContain(secret)
+  },
+)
 
 test('each refusal is in the audit log, which is whole', async () => {
   const listed = await cluster.command(

@@ -10,6 +10,7 @@ import type { MasterLink } from '../../core/client/master-link.ts'
 import { recordsHere } from '../../core/client/master-records.ts'
 import { loadMasterConfig, type MasterConfig, type MasterOptions } from '../../core/config/index.ts'
 import { EventBus, EventPublisher, masterEventSockets, type Subscription } from '../../core/events/index.ts'
+import type { ApiRefusal } from '../../core/wire/api-refusal.ts'
 import type { Via } from '../../core/wire/via.ts'
 import { quietLog } from './quiet-log.ts'
 
@@ -22,6 +23,8 @@ export interface TestApi {
   readonly asked: Load[]
   /** For whom, as it was told. */
   readonly vias: (Via | undefined)[]
+  /** What the server has refused by itself. */
+  readonly refused: ApiRefusal[]
   /** What the master answers: by default nothing that makes sense. */
   answer: (load: Load) => unknown
   readonly events: EventBus
@@ -86,6 +89,7 @@ export async function openTestApi(
     close: async () => {},
   }
   const room = {
+    refusals: { note: async (refusal: ApiRefusal) => void api.refused.push(refusal) },
     ...{ config, link, log, stopping: stopping.signal },
     settings: { ...readSettings(config).settings, ...settings },
   }
@@ -94,6 +98,7 @@ export async function openTestApi(
     ...{ config, events },
     asked: [],
     vias: [],
+    refused: [],
     answer: () => null,
     fire: (tag, data) => void events.fire(tag, data).catch(() => undefined),
     waits: () => open.size,

@@ -6,10 +6,11 @@ export interface AttemptSettings {
   readonly limit: number
   /** How long failures are counted, and how long is to be waited then. Milliseconds. */
   readonly lockMs: number
-  /** Somebody has to wait from now on. */
-  readonly onLock?: (who: string) => void
   readonly now?: () => number
 }
+
+/** Whether `who` is locked out from now on. */
+export type Tell = (outcome: Outcome) => boolean
 
 interface Tally {
   failures: number
@@ -28,7 +29,7 @@ export class Attempts {
   readonly #tallies = new Map<string, Tally>()
 
   constructor(settings: AttemptSettings) {
-    this.#settings = { now: () => Date.now(), onLock: () => {}, ...settings }
+    this.#settings = { now: () => Date.now(), ...settings }
   }
 
   /** How long `who` is locked out, in milliseconds; 0 if it is not. */
@@ -38,39 +39,41 @@ export class Attempts {
   }
 
   /**
-   * Resolves when the attempt may be made, with what is to be told its outcome, or undefined if `who` is locked out,
-   * or has fewer attempts left than the `weight` guesses that are in it.
+   * Resolves when the attempt may be made, with what is to be told its outcome, and says whether `who` has to wait from
+   * now on; with undefined if `who` is locked out, or has fewer attempts left than the `weight` guesses that are in it.
    */
-  async begin(who: string, weight = 1): Promise<((outcome: Outcome) => void) | undefined> {
+  async begin(who: string, weight = 1): Promise<Tell | undefined> {
     for (;;) {
       const tally = this.#tallyOf(who)
       if (this.lockedFor(who) > 0) return undefined
       const room = this.#settings.limit - tally.failures
-      if (tally.underWay + weight <= room) return this.#under(who, tally, weight)
+      if (tally.underWay + weight <= room) return this.#under(tally, weight)
       if (tally.underWay === 0) return undefined
       await new Promise<void>((resume) => tally.queue.push(resume))
     }
   }
 
-  #under(who: string, tally: Tally, weight: number): (outcome: Outcome) => void {
+  #under(tally: Tally, weight: number): Tell {
     tally.underWay += weight
     let ended = false
     return (outcome) => {
       if (!ended) tally.underWay -= weight
       ended = true
-      if (outcome === 'failed') this.#count(who, tally, weight)
+      const locks = outcome === 'failed' && this.#count(tally, weight)
       for (const resume of tally.queue.splice(0)) resume()
+      return locks
     }
   }
 
-  #count(who: string, tally: Tally, weight: number): void {
-    const { limit, lockMs, onLock, now } = this.#settings
+  /** Whether that locks. */
+  #count(tally: Tally, weight: number): boolean {
+    const { limit, lockMs, now } = this.#settings
     const before = tally.failures
     tally.failures += weight
     // From the first failure on, and again from the one that locks; what fails later makes it no longer.
     const locks = before < limit && tally.failures >= limit
     if (before === 0 || locks) tally.until = now() + lockMs
-    if (locks) onLock(who)
+    return locks
   }
 
   #tallyOf(who: string): Tally {

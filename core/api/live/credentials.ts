@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { isRecord } from '../../wire/bytes.ts'
 
@@ -36,4 +36,8 @@ export function tokenBrought({ headers }: FastifyRequest): string | undefined {
   return /(?:^|;\s*)session_id=([^;\s]+)/.exec(headers.cookie ?? '')?.[1]
 }
 
-export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64')
+/** Of this process: elsewhere it does not tell whether somebody has guessed right. */
+const OWN_KEY = randomBytes(32)
+
+export const digestOf = (secret: string): string =>
+  createHmac('sha256', OWN_KEY).update(secret).digest('base64')

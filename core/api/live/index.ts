@@ -20,7 +20,7 @@ export async function protect(app: FastifyInstance, room: ApiRoom): Promise<void
   setMaxListeners(0, room.stopping) // each request that waits listens
   securityHeaders(app)
   await limits(app, room)
-  new SignInGuard(room.settings, room.log).guard(app)
+  new SignInGuard(room).guard(app)
 }
 
 /** The routes of what is live: events, hooks, figures, health. */

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../../author/context.ts'
+import { tellMaster } from '../denials.ts'
 import { refusal } from '../problems.ts'
-import type { ApiSettings } from '../settings.ts'
+import type { ApiRoom } from '../room.ts'
 import { sameClient } from './address.ts'
-import { Attempts, type Outcome } from './attempts.ts'
+import { Attempts, type Outcome, type Tell } from './attempts.ts'
 import { type Claim, claimsIn, digestOf, tokenBrought } from './credentials.ts'
 import { Recent } from './recent.ts'
 
@@ -37,15 +37,16 @@ const WITHOUT_TOKEN = new Set(['/login', '/token', '/run'])
  * address. Knows nobody itself: the master decides, and its 401 is what is counted.
  */
 export class SignInGuard {
+  readonly #room: ApiRoom
   readonly #attempts: Attempts
   /** Digests of what was right, and of `user@address`; and of what was wrong. */
   readonly #right = new Recent()
   readonly #wrong = new Recent()
 
-  constructor({ login_attempts: limit, login_lockout: seconds }: ApiSettings, log: Log) {
-    const onLock = (who: string) =>
-      log.warn(`Too many wrong passwords or tokens ${who}: no more are looked at for ${seconds} s.`)
-    this.#attempts = new Attempts({ limit, lockMs: seconds * 1000, onLock })
+  constructor(room: ApiRoom) {
+    const { login_attempts: limit, login_lockout: seconds } = room.settings
+    this.#room = room
+    this.#attempts = new Attempts({ limit, lockMs: seconds * 1000 })
   }
 
   guard(app: FastifyInstance): void {
@@ -71,9 +72,10 @@ export class SignInGuard {
 
   async #admit(request: FastifyRequest, reply: FastifyReply, claims: readonly Claim[]): Promise<void> {
     const address = sameClient(request.ip)
-    const ends: ((outcome: Outcome) => void)[] = []
+    const ends: { readonly who: string; readonly tell: Tell }[] = []
     const end = (outcome: Outcome) => {
-      for (const tell of ends.splice(0)) tell(outcome)
+      const locked = ends.splice(0).filter(({ tell }) => tell(outcome))
+      for (const { who } of locked) this.#noteLock(who, request, claims)
     }
     reply.raw.once('close', () => {
       clearTimeout(timer)
@@ -95,7 +97,7 @@ export class SignInGuard {
       isToken ? TOKEN_MS : PASSWORD_MS,
     ).unref()
     for (const [who, guesses] of this.#guesses(claims, address))
-      ends.push(await this.#begin(reply, who, guesses))
+      ends.push({ who, tell: await this.#begin(reply, who, guesses) })
   }
 
   /**
@@ -124,12 +126,21 @@ export class SignInGuard {
     return claim.username === undefined || this.#attempts.lockedFor(fromAddress(address)) === 0
   }
 
-  async #begin(reply: FastifyReply, who: string, guesses: number): Promise<(outcome: Outcome) => void> {
+  async #begin(reply: FastifyReply, who: string, guesses: number): Promise<Tell> {
     const end = await this.#attempts.begin(who, guesses)
     if (end) return end
     const seconds = Math.max(1, Math.ceil(this.#attempts.lockedFor(who) / 1000))
     reply.header('Retry-After', String(seconds))
     throw refusal(429, `There were too many wrong passwords or tokens. Try again in ${seconds} s.`)
+  }
+
+  /** Once: what is not looked at meanwhile is only answered. */
+  #noteLock(who: string, request: FastifyRequest, claims: readonly Claim[]): void {
+    const { settings, log } = this.#room
+    const reason = `Too many wrong passwords or tokens ${who}: no more are looked at for ${settings.login_lockout} s.`
+    log.warn(reason)
+    const user = claims.find(({ username }) => username !== undefined)?.username ?? ''
+    tellMaster(this.#room, request, { act: 'login', user, rule: 'login_attempts', reason })
   }
 
   #learn(outcome: Outcome, claims: readonly Claim[], address: string): void {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { MasterLink } from '../../client/master-link.ts'
 import { isRecord } from '../../wire/bytes.ts'
+import { denial } from '../denials.ts'
 import { tokenIfAny } from '../identity.ts'
-import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
 
 /** Who a token stands for. */
@@ -46,7 +46,10 @@ export class Tokens {
   async require(token: string | undefined): Promise<TokenOwner> {
     const owner = token === undefined ? undefined : await this.ownerOf(token)
     if (owner) return owner
-    throw refusal(401, 'No token was sent, or one that is not known or has expired. Sign in at /login.')
+    throw denial(
+      'AUTHENTICATION_FAILED',
+      'No token was sent, or one that is not known or has expired. Sign in at /login.',
+    )
   }
 
   /** `onEnd` is called when the token has expired or was revoked, unless what this gives was called before. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { denial } from '../denials.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
 import type { Sink, StreamReader } from './frame-stream.ts'
@@ -36,7 +37,13 @@ export function websockets(app: FastifyInstance, room: ApiRoom, readers: Readers
     if (!isUpgrade(request.raw, 'websocket'))
       throw refusal(400, `${request.routeOptions.url} is for websockets; this request is none.`)
     if (!mayOpen(request.headers, room.settings.cors_origin))
-      throw refusal(403, 'Pages of this origin may not open websockets here; see cors_origin.')
+      throw denial(
+        'AUTHORIZATION_FAILED',
+        'Pages of this origin may not open websockets here; see cors_origin.',
+        {
+          rule: 'cors_origin',
+        },
+      )
     const admitted = await readers.admit(tokenOf(request), request)
     const socket = await upgrade(server, upgrades, request.raw, reply)
     if (socket) new EventSocket(socket, request, admitted, readers).open(form, formatted)

@@ -4,6 +4,7 @@ import { askForToken, type Token } from '../../client/external-auth.ts'
 import { yamlify } from '../../loader/words.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import { maySignIn } from '../addresses.ts'
+import { type Denied, denial } from '../denials.ts'
 import { COOKIE, tokenOf } from '../identity.ts'
 import { permissionsOf } from '../permissions.ts'
 import { type ApiRoom, roomFor } from '../room.ts'
@@ -36,7 +37,8 @@ export function session(app: FastifyInstance, room: ApiRoom): void {
     const done = await roomFor(room, request).link.ask({ cmd: '_revoke_token', token }, REVOKE_MS)
     reply.header('Set-Cookie', `${COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`)
     if (done === true) return { return: 'Your token has been cleared' }
-    if (done === false) throw new SaltError('AUTHENTICATION_FAILED', 'This token is not known, or no longer.')
+    if (done === false)
+      throw denial('AUTHENTICATION_FAILED', 'This token is not known, or no longer.', { act: 'logout' })
     if (isRecord(done) && isRecord(done.error))
       throw new SaltError('MASTER_UNREACHABLE', String(done.error.message))
     return { return: PYTHON_MASTER }
@@ -63,15 +65,22 @@ function credentialsIn(body: unknown): Members[] {
 
 async function signIn(request: FastifyRequest, room: ApiRoom, credentials: Members): Promise<Token> {
   const { token_expire } = credentials
-  const refused = new SaltError('AUTHENTICATION_FAILED', 'Could not authenticate using provided credentials')
-  if (!maySignIn(credentials.username, request.ip, room.settings)) throw refused
+  const refused = 'Could not authenticate using provided credentials'
+  if (!maySignIn(credentials.username, request.ip, room.settings))
+    throw denial('AUTHENTICATION_FAILED', refused, notFromThere(credentials))
   const asked = typeof token_expire === 'string' ? { token_expire: yamlify(token_expire) } : {}
   try {
     return await askForToken(roomFor(room, request).link.ask, { ...credentials, ...asked })
   } catch (error) {
-    throw SaltError.is(error) && error.code === 'AUTHENTICATION_FAILED' ? refused : error
+    const isRefused = SaltError.is(error) && error.code === 'AUTHENTICATION_FAILED'
+    throw isRefused ? new SaltError(error.code, refused) : error
   }
 }
+
+const notFromThere = ({ username }: Members): Denied => ({
+  ...{ act: 'login', rule: 'api_acl', reason: 'api_acl does not let this user sign in from there.' },
+  ...(typeof username === 'string' && { user: username }),
+})
 
 /** Out of reach of scripts, and of other sites. */
 function setCookie(request: FastifyRequest, reply: FastifyReply, { settings }: ApiRoom, made: Token): void {

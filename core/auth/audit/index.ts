@@ -1,5 +1,6 @@
+export { apiEntry } from './api-entry.ts'
 export { keyEntry } from './key-entry.ts'
 export type { AuditEntry } from './line.ts'
 export { listAudit } from './list.ts'
-export { AuditLog, auditStorePath, recordOnce } from './log.ts'
+export { type AuditConfig, AuditLog, auditStorePath, recordOnce } from './log.ts'
 export { verifyAudit } from './verify.ts'

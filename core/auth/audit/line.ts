@@ -12,6 +12,7 @@ type AuditAct =
   | 'key'
   | 'peer'
   | 'peer_run'
+  | 'request'
   | 'log'
 
 /** Something somebody did, or was refused. Arguments come masked: nothing secret may be in it. */

@@ -66,7 +66,7 @@ export class AuditLog {
     const { lines, written } = this.#waiting
     if (lines.length >= MOST_WAITING) return void this.#leftOut++
     const time = new Date().toISOString()
-    lines.push({ time, entry: before > 0 ? { ...entry, left_out_before: before } : entry })
+    lines.push({ time, entry: before > 0 ? withLeftOut(entry, before) : entry })
     this.#writing ??= this.#write()
     if (!(await inTime(written.promise))) this.#complain(notYet(this.#storePath), 'late')
   }
@@ -145,6 +145,12 @@ export class AuditLog {
     }
   }
 }
+
+/** There may be some that were left out elsewhere. */
+const withLeftOut = (entry: AuditEntry, before: number): AuditEntry => ({
+  ...entry,
+  left_out_before: before + Number(entry.left_out_before ?? 0),
+})
 
 /** Lines that are written at once. */
 interface Batch {

@@ -1,3 +1,4 @@
+import { apiEntry } from '../../auth/audit/index.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { ClearHandler, EncryptedHandler, Sender } from '../../channel/request-server.ts'
 import { encodeNetwork } from '../../codec/index.ts'
@@ -5,6 +6,7 @@ import { tags } from '../../events/index.ts'
 import { connections } from '../../jobs/connected.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { isApiClient } from '../../keys/index.ts'
+import { readApiRefusal } from '../../wire/api-refusal.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import { GENERATION_3 } from '../../wire/envelope.ts'
 import { readVia } from '../../wire/via.ts'
@@ -49,6 +51,7 @@ function forClients(room: WorkerRoom, clear: ReadonlyMap<string, ClearHandler>):
     ['_client_event', fireHook(room)],
     ['_client_returns', storedReturns(room)],
     ['_client_silence', silence(room)],
+    ['_client_refusal', noteRefusal(room)],
   ])
 }
 
@@ -113,6 +116,16 @@ function silence(room: WorkerRoom): EncryptedHandler {
       return []
     })
     return { denied: among(denied), lost: among(lost) }
+  }
+}
+
+/** What it has refused by itself. The audit log takes so much of that as of strangers. */
+function noteRefusal(room: WorkerRoom): EncryptedHandler {
+  return async (load, { id, fingerprint }) => {
+    const refusal = readApiRefusal(load)
+    if (!refusal || !(await room.replays.firstTime(fingerprint))) return { noted: false }
+    await room.audit.record(apiEntry(refusal, id))
+    return { noted: true }
   }
 }
 

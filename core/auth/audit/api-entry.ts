@@ -1,0 +1,12 @@
+import type { ApiRefusal } from '../../wire/api-refusal.ts'
+import { readVia } from '../../wire/via.ts'
+import type { AuditEntry } from './line.ts'
+
+/** What a server of the API has refused by itself; `api`: the one on another host that says so. */
+export function apiEntry({ leftOut, via, ...refusal }: ApiRefusal, api?: string): AuditEntry {
+  return {
+    ...refusal,
+    ...{ verdict: 'refused', claimed: true, by: 'salt-api', via: readVia(via, api) },
+    ...(leftOut && { left_out_before: leftOut }),
+  }
+}
