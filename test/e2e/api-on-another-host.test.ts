@@ -186,12 +186,12 @@ test('what it has refused is noted as what it says, and nothing else is by that'
   const pem = await readFile(join(folder, 'pki', 'api.pem'), 'utf8')
   const client = await signInAs(CLIENT, PrivateKey.parse(pem))
   const tell = (load: object) => client.request({ cmd: '_client_refusal', ...load })
-  expect(await tell(refusal)).toEqual({ noted: true })
+  expect(await tell({ ...refusal, leftOut: 7 })).toEqual({ noted: true })
   for (const none of [{ act: 'key' }, { act: 'log' }, { act: ['wheel'] }, { via: 'x' }])
     expect(await tell({ ...refusal, ...none })).toEqual({ noted: false })
   const lines = await listAudit(cluster.config.audit_log, { act: 'wheel' })
   expect(lines.filter(({ by }) => by === 'salt-api')).toMatchObject([
-    { verdict: 'refused', claimed: true, by: 'salt-api', via: { api: CLIENT } },
+    { verdict: 'refused', claimed: true, by: 'salt-api', via: { api: CLIENT }, left_out_before: 7 },
   ])
   expect(JSON.stringify(lines.at(-1)).length).toBeLessThan(3_000)
 })

@@ -88,8 +88,13 @@ export async function openTestApi(
     },
     close: async () => {},
   }
+  // Never written: no answer waits for that.
+  const note = (refusal: ApiRefusal) => {
+    api.refused.push(refusal)
+    return new Promise<void>(() => {})
+  }
   const room = {
-    refusals: { note: async (refusal: ApiRefusal) => void api.refused.push(refusal) },
+    refusals: { note },
     ...{ config, link, log, stopping: stopping.signal },
     settings: { ...readSettings(config).settings, ...settings },
   }

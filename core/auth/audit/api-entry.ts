@@ -3,10 +3,9 @@ import { readVia } from '../../wire/via.ts'
 import type { AuditEntry } from './line.ts'
 
 /** What a server of the API has refused by itself; `api`: the one on another host that says so. */
-export function apiEntry({ leftOut, via, ...refusal }: ApiRefusal, api?: string): AuditEntry {
+export function apiEntry({ act, user, leftOut, via, ...more }: ApiRefusal, api?: string): AuditEntry {
   return {
-    ...refusal,
-    ...{ verdict: 'refused', claimed: true, by: 'salt-api', via: readVia(via, api) },
+    ...{ act, verdict: 'refused', user, claimed: true, by: 'salt-api', ...more, via: readVia(via, api) },
     ...(leftOut && { left_out_before: leftOut }),
   }
 }
