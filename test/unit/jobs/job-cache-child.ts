@@ -1,5 +1,4 @@
 /** Run by the tests as a process of its own: `job-cache-child.ts <directory> <what> [argument]`. */
-import { writeSync } from 'node:fs'
 import { JobCache } from '../../../core/jobs/index.ts'
 
 const [directory = '', what = '', argument = ''] = process.argv.slice(2)
@@ -11,13 +10,13 @@ if (what === 'reserve') {
     (_, n) => `2024022912000000${String(n).padStart(4, '0')}`,
   )
   const taken = await Promise.all(jids.map((jid) => cache.reserve(jid)))
-  writeSync(1, String(taken.filter(Boolean).length))
+  process.stdout.write(String(taken.filter(Boolean).length))
 }
 
 if (what === 'returns') {
   for (let n = 0; ; n++) {
     await cache.saveReturn('20240229120000000001', `minion${n}`, { return: 'x'.repeat(1000) })
-    writeSync(1, `minion${n}\n`)
+    process.stdout.write(`minion${n}\n`)
   }
 }
 

@@ -1,5 +1,4 @@
 /** Run by the tests as a process of its own: offers `count` different keys for one id, and prints the verdicts. */
-import { writeSync } from 'node:fs'
 import { KeyStore } from '../../../core/keys/index.ts'
 import { randomPem } from './pems.ts'
 import { policy } from './policies.ts'
@@ -8,4 +7,4 @@ const [pkiDir = '', id = '', count = ''] = process.argv.slice(2)
 const keys = new KeyStore(pkiDir)
 const pems = Array.from({ length: Number(count) }, randomPem)
 const outcomes = await Promise.all(pems.map((pem) => keys.offer(id, pem, policy())))
-writeSync(1, outcomes.map(({ verdict }) => verdict).join(' '))
+process.stdout.write(outcomes.map(({ verdict }) => verdict).join(' '))

@@ -1,10 +1,9 @@
 /** Run by the tests as a process of its own: `store-child.ts <path> <what> [argument]`. Prints one line per step. */
-import { writeSync } from 'node:fs'
 import { openStore } from '../../../core/store/index.ts'
 
 const [path = '', what = '', argument = ''] = process.argv.slice(2)
 const store = openStore(path)
-const print = (line: string) => writeSync(1, `${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
 
 if (what === 'count') {
   const changes = Array.from({ length: Number(argument) }, () =>

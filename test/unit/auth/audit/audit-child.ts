@@ -12,14 +12,14 @@ if (what === 'write') {
   const log = AuditLog.open(config, (problem) => writeSync(2, `${problem}\n`))
   for (let n = 0; ; n++) {
     await Promise.all([0, 1, 2].map((part) => log.record({ ...entry, args: [n, part, 'x'.repeat(2000)] })))
-    writeSync(1, `${n}\n`)
+    process.stdout.write(`${n}\n`)
   }
 }
 
 if (what === 'hold') {
   const store = openStore(auditStorePath(config), { synced: false })
   await store.change(() => {
-    writeSync(1, 'held\n')
+    process.stdout.write('held\n')
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })
 }
