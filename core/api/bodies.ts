@@ -9,29 +9,40 @@ import { refusal } from './problems.ts'
 
 type Read = (text: string) => unknown
 
+export const FORM = 'application/x-www-form-urlencoded'
+
 const READERS: Readonly<Record<string, Read>> = {
   'application/json': (text) => read('JSON', text, readJson),
   'application/x-yaml': (text) => read('YAML', text, parseYamlValue),
   'application/yaml': (text) => read('YAML', text, parseYamlValue),
   'text/yaml': (text) => read('YAML', text, parseYamlValue),
-  'application/x-www-form-urlencoded': readForm,
+  [FORM]: readForm,
   'text/plain': readText,
 }
 
 /** Bodies are values afterwards, checked, and undefined if there was none. `largest` is that of a request in bytes. */
 export function readBodies(app: FastifyInstance, largest: number): void {
   app.removeAllContentTypeParsers()
-  for (const [type, reader] of Object.entries(READERS)) {
+  for (const type of Object.keys(READERS)) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => {
       const text = decoded(body)
-      if (text.trim() === '') return undefined
-      return checkInput(reader(text), 2 * largest)
+      return text.trim() === '' ? undefined : readBody(type, text, largest)
     })
   }
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined
     throw refusal(406, `Content type not supported. This server reads ${Object.keys(READERS).join(', ')}.`)
   })
+}
+
+/**
+ * What a text is by its content type, checked; undefined if texts of this type are not read.
+ * @throws SaltError INVALID_ARGUMENTS, TOO_LARGE
+ */
+export function readBody(contentType: string, text: string, largest: number): unknown {
+  const type = contentType.replace(/;.*/s, '').trim().toLowerCase()
+  const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined
+  return reader && checkInput(reader(text), 2 * largest)
 }
 
 function decoded(body: Buffer): string {

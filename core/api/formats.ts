@@ -39,13 +39,17 @@ export function answerIn(formats: Formats) {
     let format = formats[0] as Format
     reply.serializer((value: unknown) => {
       if (typeof value === 'string') return value
-      if (!reply.hasHeader('content-type')) reply.type(`${format.type}; charset=utf-8`)
+      if (!reply.hasHeader('content-type')) reply.type(contentTypeOf(format))
       return format.write(value)
     })
     reply.header('X-Content-Type-Options', 'nosniff')
     if (!request.routeOptions.config.writesItself) format = formatFor(request.headers.accept, formats)
   }
 }
+
+/** Of JSON without a charset, which it cannot have, and which some clients compare with. */
+const contentTypeOf = ({ type }: Format): string =>
+  type === 'application/json' ? type : `${type}; charset=utf-8`
 
 /** Bytes are read as UTF-8; what is none becomes U+FFFD, so that one byte does not cost the whole answer. */
 const textOf = (value: unknown): string =>

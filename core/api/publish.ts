@@ -76,14 +76,14 @@ async function gather(run: Run, { chunk }: Call): Promise<Returns> {
   return returns
 }
 
-/** As Salt has it: false where nothing came, the sentence where there is no key. */
+/** As Salt has it: false where nothing came, the sentence where there is no key; in full `out` and `retcode`, too. */
 function shown(result: MinionResult, isFull: boolean): unknown {
   if (result.state === 'returned') {
     const { return: ret, retcode, jid, out } = result
     return isFull ? { ret, retcode, jid, ...(out !== undefined && { out }) } : ret
   }
   const { reason, jid, jobState } = result
-  if (isFull) return { ret: reason, jid, failed: true, state: jobState }
+  if (isFull) return { ret: reason, out: 'no_return', retcode: 1, jid, failed: true, state: jobState }
   return jobState === 'key_not_accepted' ? reason : false
 }
 

@@ -140,14 +140,14 @@ export class RemoteFunctionClient implements FunctionCaller {
     const cmd = this.#kind
     const request = { cmd, fun, ...load, ...this.#auth }
     const reply = await this.#requests.ask(request, TIMEOUT_MS[cmd])
-    if (isRecord(reply) && isRecord(reply.error)) throw this.#refusal(fun, reply.error)
+    if (isRecord(reply) && isRecord(reply.error)) throw this.#refusal(fun, reply.error, reply)
     if (isRecord(reply)) return reply
     throw strange(reply)
   }
 
   /** Salt says in the same words who somebody is not, and what they may not; a master of salt-ts says which, and why, or that it
    *  cannot find out now. */
-  #refusal(fun: string, { name, message: said, denied, reason, rule }: Load): SaltError {
+  #refusal(fun: string, { name, message: said }: Load, { denied, reason, rule }: Load): SaltError {
     if (!/Authentication|Authorization/.test(String(name))) return new SaltError('INVOCATION', String(said))
     if (typeof reason === 'string') {
       const code = denied === true ? 'AUTHORIZATION_FAILED' : 'MASTER_UNREACHABLE'

@@ -359,13 +359,13 @@ describe("functions of the master's host", () => {
       error: {
         name: 'EauthAuthenticationError',
         message: 'Authentication failure of type "eauth" occurred for user fred.',
-        denied: true,
-        reason: 'fred may not run the runner manage.up: no rule of external_auth.listed allows it.',
       },
+      denied: true,
+      reason: 'fred may not run the runner manage.up: no rule of external_auth.listed allows it.',
     })
     const { token } = await login()
-    expect((await clear({ cmd: 'wheel', fun: 'key.accept', token, match: '*' })).error).toMatchObject({
-      name: 'TokenAuthenticationError',
+    expect(await clear({ cmd: 'wheel', fun: 'key.accept', token, match: '*' })).toMatchObject({
+      error: { name: 'TokenAuthenticationError' },
       denied: true,
     })
   })

@@ -108,9 +108,9 @@ test('who has a key of their own and a rule may run what the rule says', async (
     error: {
       name: 'UserAuthenticationError',
       message: 'Authentication failure of type "user" occurred',
-      denied: true,
-      reason: 'eve may not run the runner manage.up: no rule of publisher_acl allows it.',
     },
+    denied: true,
+    reason: 'eve may not run the runner manage.up: no rule of publisher_acl allows it.',
   })
 })
 

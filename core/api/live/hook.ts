@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { messageOf } from '../../base/errors.ts'
-import { parseYaml } from '../../config/yaml.ts'
 import { tags } from '../../events/index.ts'
+import { FORM, readBody } from '../bodies.ts'
 import { tokenOf } from '../identity.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
@@ -32,7 +31,7 @@ export function hook(app: FastifyInstance, room: ApiRoom, { tokens }: Readers): 
         const body = String(request.body ?? '')
         const data = {
           body,
-          post: parsed(body, request.headers['content-type']),
+          post: parsed(body, request.headers['content-type'] ?? FORM, settings.max_request_body_size),
           headers: headersOf(request),
         }
         await link.events.fire(tagFor(request), data)
@@ -56,58 +55,10 @@ function tagFor({ params }: FastifyRequest): string {
   return tags.hook(words.join('/'))
 }
 
-/** As Salt reads it: JSON, YAML or a form; a text that is JSON, or is left as it is. @throws SaltError with status 400 */
-function parsed(body: string, contentType = ''): unknown {
-  if (body === '') return {}
-  switch (contentType.split(';')[0]?.trim().toLowerCase()) {
-    case 'application/json':
-      return fromJson(body)
-    case 'application/x-yaml':
-    case 'text/yaml':
-      return fromYaml(body)
-    case 'text/plain':
-      return isJson(body) ? fromJson(body) : body
-    case 'application/x-www-form-urlencoded':
-    case '':
-      return fromForm(body)
-    default:
-      return {}
-  }
+/** As commands are read; nothing of a type that is not. @throws SaltError INVALID_ARGUMENTS, TOO_LARGE */
+function parsed(body: string, contentType: string, largest: number): unknown {
+  return body === '' ? {} : (readBody(contentType, body, largest) ?? {})
 }
-
-function fromJson(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    throw refusal(400, 'Invalid JSON document')
-  }
-}
-
-function isJson(body: string): boolean {
-  try {
-    JSON.parse(body)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function fromYaml(body: string): unknown {
-  try {
-    return parseYaml(body)
-  } catch (error) {
-    throw refusal(400, `Invalid YAML document: ${messageOf(error)}`)
-  }
-}
-
-/** A name that comes several times has a list. */
-function fromForm(body: string): Record<string, unknown> {
-  const form = new URLSearchParams(body)
-  const values = (name: string) => form.getAll(name)
-  return Object.fromEntries([...new Set(form.keys())].map((name) => [name, oneOrAll(values(name))]))
-}
-
-const oneOrAll = (values: string[]): unknown => (values.length === 1 ? values[0] : values)
 
 /** Named as CherryPy names them: `Content-Type`. */
 function headersOf({ headers, ip }: FastifyRequest): Record<string, string> {

@@ -42,7 +42,7 @@ function refuse(socket: Socket, { status, sentence }: Problem): void {
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'Connection: close',
-      'Content-Type: application/json; charset=utf-8',
+      'Content-Type: application/json',
       `Content-Length: ${Buffer.byteLength(body)}`,
     ]
     socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)

@@ -47,7 +47,7 @@ const SENTENCE = 'A request with a body cannot ask for another protocol. Leave o
 const NO_BODY = [
   'HTTP/1.1 400 Bad Request',
   'Connection: close',
-  'Content-Type: application/json; charset=utf-8',
+  'Content-Type: application/json',
   '',
   JSON.stringify({ status: 400, return: SENTENCE }),
 ].join('\r\n')

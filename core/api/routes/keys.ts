@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { SaltError } from '../../base/errors.ts'
+import { parseMinionId } from '../../base/minion-id.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import { whileWaited } from '../calling.ts'
 import { type Chunk, readLowstate } from '../chunk.ts'
@@ -48,12 +49,12 @@ function givenBy(end: unknown): unknown {
   return data.return ?? {}
 }
 
-/** Members are those of the wheel function, its `id_` may be named `mid`. */
+/** Members are those of the wheel function, its `id_` may be named `mid`: masters of Python Salt make a path of it. */
 function pairWanted(body: unknown): { id: string; chunk: Chunk } {
   const [given, ...more] = readLowstate(body, 'wheel')
   if (!given || more.length > 0) throw new SaltError('INVALID_ARGUMENTS', 'Ask for one key pair at a time.')
   const { mid, id_ = mid, ...others } = given
   if (typeof id_ !== 'string' || id_ === '')
     throw new SaltError('INVALID_ARGUMENTS', 'Say whom the keys are for: mid must be the id of a minion.')
-  return { id: id_, chunk: { ...others, fun: 'key.gen_accept', id_ } }
+  return { id: parseMinionId(id_), chunk: { ...others, fun: 'key.gen_accept', id_ } }
 }

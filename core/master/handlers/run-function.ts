@@ -24,7 +24,10 @@ const INTERNAL = new Set(
   ),
 )
 
-/** In Salt's words, whether somebody is not known or may not do it: `denied` and `reason`, of our own, tell that. */
+/**
+ * In Salt's words, whether somebody is not known or may not do it. `denied`, `reason` and `rule`, of our own, tell that;
+ * they are beside `error`: Python clients take its members for arguments of an exception, and fail at one they do not know.
+ */
 const errors = {
   token: (user: string) => failed('TokenAuthenticationError', 'token', user),
   eauth: (user: string) => failed('EauthAuthenticationError', 'eauth', user),
@@ -66,7 +69,7 @@ export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
         return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const { fun } = load
       const who = await authorize(room, { kind, fun, load, via })
-      if ('refusal' in who) return { error: who.refusal }
+      if ('refusal' in who) return who.refusal
       const { jid, user, call } = who
       const run = { kind, fun, jid, user, config: room.config, ...call }
       room.log.info(`User ${user} runs ${kind} ${fun} with jid ${run.jid}`)
@@ -111,7 +114,7 @@ async function authorize(
   if (!('caller' in who)) {
     const { claimed: user, refused: reason, later } = who
     await noteDecision(room, { ...about, verdict: 'refused', user, claimed: true, reason })
-    return { refusal: { ...errors[proof.by](user), ...(later && { reason: TRY_LATER }) } }
+    return { refusal: { error: errors[proof.by](user), ...(later && { reason: TRY_LATER }) } }
   }
   const { name: user, eauth } = who.caller
   const call = argumentsOf(kind, load, await auth.identity.credentialsOf(proof))
@@ -120,9 +123,8 @@ async function authorize(
   if (!verdict.allowed) {
     const { reason, rule } = verdict
     await noteDecision(room, { ...known, verdict: 'refused', rule, reason })
-    return {
-      refusal: { ...errors[proof.by](user), reason, ...(rule !== undefined && { rule }), denied: true },
-    }
+    const more = { reason, ...(rule !== undefined && { rule }), denied: true }
+    return { refusal: { error: errors[proof.by](user), ...more } }
   }
   const jid = room.nextJid()
   await noteDecision(room, { ...known, verdict: 'allowed', jid, rule: verdict.rule })

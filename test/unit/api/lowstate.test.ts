@@ -19,13 +19,8 @@ afterEach(() => api.close())
 /** Publishes to m1 and m2, which return at once; runs every runner and wheel function. */
 function master(load: Load): unknown {
   if (load.cmd === 'publish') {
-    const arg = load.arg as unknown[]
     if (load.tgt === 'nobody') return { enc: 'clear', load: { jid: null, minions: [], error: 'none' } }
-    for (const id of ['m1', 'm2'])
-      api.fire(tags.jobReturn(JID, id), {
-        ...{ id, jid: JID, fun: load.fun, return: { arg }, retcode: 0, success: true },
-      })
-    return { enc: 'clear', load: { jid: JID, minions: ['m1', 'm2'], missing: [] } }
+    return { enc: 'clear', load: { ...publishedTo(['m1', 'm2'], load), missing: [] } }
   }
   if (load.cmd === 'runner') {
     const data = { fun: `runner.${load.fun}`, jid: JID, user: 'alice', return: load.kwarg, success: true }
@@ -34,6 +29,15 @@ function master(load: Load): unknown {
   }
   const data = { fun: `wheel.${load.fun}`, jid: JID, user: 'alice', return: load.kwarg, success: true }
   return { tag: tags.wheel(JID), data }
+}
+
+/** Who return at once. */
+function publishedTo(minions: readonly string[], { fun, arg }: Load) {
+  for (const id of minions)
+    api.fire(tags.jobReturn(JID, id), {
+      ...{ id, jid: JID, fun, return: { arg }, retcode: 0, success: true },
+    })
+  return { jid: JID, minions }
 }
 
 const post = (body: unknown, { url = '/', headers = {} }: { url?: string; headers?: object } = {}) =>
@@ -152,6 +156,17 @@ describe('a chunk', () => {
   test('that means nobody gives nothing, as in Salt', async () => {
     const nobody = { ...ping, tgt: 'nobody' }
     expect((await post([nobody, { ...nobody, client: 'local_async' }])).json()).toEqual({ return: [{}, {}] })
+  })
+
+  test('tells in full who did not return, and why, with the members Salt gives such a minion', async () => {
+    api.answer = (load: Load) => ({ load: { ...publishedTo(['m1'], load), missing: ['m9'] } })
+    const chunk = { ...ping, tgt: ['m1', 'm9'], tgt_type: 'list' }
+    const why = expect.stringMatching(/^Minion did not return\. \[No accepted key\]/)
+    const m9 = { ret: why, out: 'no_return', retcode: 1, jid: JID, failed: true, state: 'key_not_accepted' }
+    expect((await post({ ...chunk, full_return: true })).json().return).toEqual([
+      { m1: { ret: { arg: [] }, retcode: 0, jid: JID }, m9 },
+    ])
+    expect((await post(chunk)).json().return).toEqual([{ m1: { arg: [] }, m9: why }])
   })
 
   test('names a client that there is, and that is enabled', async () => {
@@ -274,20 +289,16 @@ describe('who asks', () => {
     expect([unknown.statusCode, unknown.headers['www-authenticate']]).toEqual([401, 'Session'])
     expect(unknown.json()).toEqual({ status: 401, return: 'Authentication error occurred.' })
     const reason = 'test.ping is not allowed to alice: no entry of external_auth.pam.alice has it.'
-    const error = {
-      message: 'Authorization error occurred.',
-      denied: true,
-      reason,
-      rule: 'external_auth.pam.alice',
-    }
-    api.answer = () => ({ error: { ...error, name: 'AuthorizationError' } })
+    const message = 'Authorization error occurred.'
+    const why = { denied: true, reason, rule: 'external_auth.pam.alice' }
+    api.answer = () => ({ error: { name: 'AuthorizationError', message, ...why } })
     const denied = {
       status: 403,
       return: `Authorization error occurred. ${reason}`,
       rule: 'external_auth.pam.alice',
     }
     expect((await post([ping])).json()).toEqual(denied)
-    api.answer = () => ({ error: { ...error, name: 'TokenAuthenticationError' } })
+    api.answer = () => ({ error: { name: 'TokenAuthenticationError', message }, ...why })
     expect((await post([{ client: 'runner', fun: 'manage.up' }])).json()).toEqual(denied)
     expect((await post([{ client: 'wheel', fun: 'key.list_all' }])).json()).toEqual(denied)
   })

@@ -109,7 +109,7 @@ test('POST /keys gives a new key pair as an archive that tar reads', async () =>
   expect(tar('-xOf', '-', 'minion.pem')).toBe('PRIVATE')
 })
 
-test('POST /keys without an id, or for one that has a key, is refused', async () => {
+test('POST /keys without an id, with a bad one, or for one that has a key, is refused', async () => {
   const ask = async (body: object) => {
     const answer = await api.app.inject({ method: 'POST', url: '/keys', headers, body })
     return [answer.statusCode, answer.json().return]
@@ -119,6 +119,11 @@ test('POST /keys without an id, or for one that has a key, is refused', async ()
     400,
     'Say whom the keys are for: mid must be the id of a minion.',
   ])
+  expect(await ask({ mid: '../m1' })).toEqual([
+    400,
+    'The minion id "../m1" is not valid: it contains a slash or backslash.',
+  ])
+  expect(api.asked).toEqual([])
   gives = { return: {}, success: true }
   expect(await ask({ mid: 'm1' })).toEqual([400, 'No keys were made for m1: it has one already.'])
 })

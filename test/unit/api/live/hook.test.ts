@@ -50,6 +50,8 @@ test('what is sent becomes an event, with the path in its tag', async () => {
 
 test.each([
   ['application/x-www-form-urlencoded', 'foo=Foo%21&b=1&b=2', { foo: 'Foo!', b: ['1', '2'] }],
+  ['application/x-www-form-urlencoded', 'arg=5&kwarg={a: [1]}&empty=', { arg: [5], kwarg: { a: [1] } }],
+  ['application/json; charset=utf-8', '[9007199254740993, 2]', [9007199254740993n, 2]],
   ['application/x-yaml', 'a: [1, 2]', { a: [1, 2] }],
   ['text/plain', 'just text', 'just text'],
   ['text/plain', '[1]', [1]],
@@ -88,9 +90,17 @@ test('without a token nothing is fired, unless webhook_disable_auth says so; web
   expect((await post('/hook/x')).statusCode).toBe(404)
 })
 
-test('what is no JSON is said to be none', async () => {
+test.each([
+  ['application/json', '{', 400, /^Invalid JSON document: /],
+  [
+    'application/x-yaml',
+    `a: &a ${'x'.repeat(99_000)}\nb: [${'*a, '.repeat(90)}]`,
+    413,
+    /^The request is greater/,
+  ],
+])('what is no %s, or grows without end, is said to be so', async (type, payload, status, sentence) => {
   await open()
-  const headers = { 'x-auth-token': TOKEN, 'content-type': 'application/json' }
-  const answer = await api.app.inject({ method: 'POST', url: '/hook', payload: '{', headers })
-  expect([answer.statusCode, answer.json().return]).toEqual([400, 'Invalid JSON document'])
+  const headers = { 'x-auth-token': TOKEN, 'content-type': type }
+  const answer = await api.app.inject({ method: 'POST', url: '/hook', payload, headers })
+  expect([answer.statusCode, answer.json().return]).toEqual([status, expect.stringMatching(sentence)])
 })
