@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { messageOf } from '../../base/errors.ts'
-import { parseYaml } from '../../config/yaml.ts'
+import { parseYamlValue } from '../../config/yaml.ts'
 import { tags } from '../../events/index.ts'
+import { formValues } from '../form.ts'
 import { tokenOf } from '../identity.ts'
+import { checkInput } from '../input.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
 import { plainAddress } from './address.ts'
@@ -32,7 +34,7 @@ export function hook(app: FastifyInstance, room: ApiRoom, { tokens }: Readers): 
         const body = String(request.body ?? '')
         const data = {
           body,
-          post: parsed(body, request.headers['content-type']),
+          post: checkInput(parsed(body, request.headers['content-type']), 2 * settings.max_request_body_size),
           headers: headersOf(request),
         }
         await link.events.fire(tagFor(request), data)
@@ -94,7 +96,7 @@ function isJson(body: string): boolean {
 
 function fromYaml(body: string): unknown {
   try {
-    return parseYaml(body)
+    return parseYamlValue(body)
   } catch (error) {
     throw refusal(400, `Invalid YAML document: ${messageOf(error)}`)
   }
@@ -102,9 +104,7 @@ function fromYaml(body: string): unknown {
 
 /** A name that comes several times has a list. */
 function fromForm(body: string): Record<string, unknown> {
-  const form = new URLSearchParams(body)
-  const values = (name: string) => form.getAll(name)
-  return Object.fromEntries([...new Set(form.keys())].map((name) => [name, oneOrAll(values(name))]))
+  return Object.fromEntries([...formValues(body)].map(([name, values]) => [name, oneOrAll(values)]))
 }
 
 const oneOrAll = (values: string[]): unknown => (values.length === 1 ? values[0] : values)
