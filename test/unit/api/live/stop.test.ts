@@ -38,6 +38,13 @@ test('the server is ready when the master answers, and says why it is not', asyn
   expect((await api.app.inject('/livez')).statusCode).toBe(200)
 })
 
+test('the server is not ready while its question to the master has to wait', async () => {
+  await open()
+  api.answer = () => new Promise(() => {})
+  const reasons = ['The master does not keep up with the requests of this server.']
+  expect(await readyz()).toEqual([503, { ready: false, reasons }])
+})
+
 test('however often it is asked whether it is ready, the master is asked once', async () => {
   await open()
   await Promise.all(Array.from({ length: 200 }, readyz))
