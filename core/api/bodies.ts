@@ -4,6 +4,7 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import { readJson } from '../base/read-json.ts'
 import { parseYamlValue } from '../config/yaml.ts'
 import { yamlify } from '../loader/words.ts'
+import { formValues } from './form.ts'
 import { checkInput } from './input.ts'
 import { refusal } from './problems.ts'
 
@@ -72,11 +73,11 @@ function readText(text: string): unknown {
 
 /** Repeated names become a list; `arg` and `kwarg` are read like words of a command line. */
 function readForm(text: string): unknown {
-  const members = new Map<string, string[]>()
-  for (const [name, value] of new URLSearchParams(text)) {
-    if (value !== '') members.set(name, [...(members.get(name) ?? []), value])
-  }
-  return Object.fromEntries([...members].map(([name, values]) => [name, formValue(name, values)]))
+  const members = [...formValues(text)].map(
+    ([name, all]) => [name, all.filter((value) => value !== '')] as const,
+  )
+  const given = members.filter(([, values]) => values.length > 0)
+  return Object.fromEntries(given.map(([name, values]) => [name, formValue(name, values)]))
 }
 
 function formValue(name: string, values: readonly string[]): unknown {

@@ -2,6 +2,11 @@ import type { FastifyReply } from 'fastify'
 import { SaltError } from '../base/errors.ts'
 import type { ApiRoom } from './room.ts'
 
+/** @throws SaltError CANCELLED if the client has left: nothing would tell that again. */
+export function checkPresence({ raw }: FastifyReply): void {
+  if (raw.destroyed) throw new SaltError('CANCELLED', 'The client has left.')
+}
+
 /**
  * Do what is waited for. The signal is aborted when nobody waits any more: the HTTP client has left, or the server stops.
  * What was begun goes on: only the wait ends.

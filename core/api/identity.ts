@@ -4,26 +4,38 @@ import type { ExternalAuth } from '../client/external-auth.ts'
 import { type Chunk, CREDENTIALS } from './chunk.ts'
 import { type Denied, denial, deniedOf } from './denials.ts'
 import type { ApiRoom } from './room.ts'
+import type { ApiSettings } from './settings.ts'
 
 export const COOKIE = 'session_id'
 
 const nobody = (denied?: Denied) =>
   denial('AUTHENTICATION_FAILED', 'No authentication credentials given', denied)
 
+/** What a request brings as its token, `X-Auth-Token` before the cookie, whether that may be used or not. */
+export function tokenBrought(
+  { headers }: FastifyRequest,
+  { enable_sessions }: Pick<ApiSettings, 'enable_sessions'>,
+): string | undefined {
+  const token = headers['x-auth-token'] || (enable_sessions && cookiesOf(headers.cookie).get(COOKIE))
+  return typeof token === 'string' && token !== '' ? token : undefined
+}
+
 /**
- * The token of a request, `X-Auth-Token` before the cookie.
- * @throws SaltError AUTHENTICATION_FAILED if there is none or it cannot be one
+ * The token of a request.
+ * @throws SaltError AUTHENTICATION_FAILED if there is none or it cannot be one; with status 403 for a page of elsewhere
  */
 export function tokenOf(request: FastifyRequest, room: ApiRoom): string {
-  const token = request.headers['x-auth-token'] || cookieToken(request, room)
-  if (typeof token !== 'string' || token === '') throw nobody()
-  return checkedToken(token)
+  const token = tokenIfAny(request, room)
+  if (token === undefined) throw nobody()
+  return token
 }
 
 /** Undefined if the request has none. */
-export function tokenIfAny(request: FastifyRequest, room: ApiRoom): string | undefined {
-  const isThere = request.headers['x-auth-token'] || cookieToken(request, room)
-  return isThere ? tokenOf(request, room) : undefined
+export function tokenIfAny(request: FastifyRequest, { settings }: ApiRoom): string | undefined {
+  const token = tokenBrought(request, settings)
+  if (token === undefined) return undefined
+  if (!request.headers['x-auth-token']) refuseForeignPage(request, settings.cors_origin)
+  return checkedToken(token)
 }
 
 /** Of a chunk: the token of the request, its own, or credentials. */
@@ -44,10 +56,8 @@ function checkedToken(token: string, denied?: Denied): string {
 }
 
 /** Browsers send cookies with whatever a page makes them ask: only pages that may use this server count. */
-function cookieToken(request: FastifyRequest, { settings }: ApiRoom): string | undefined {
-  if (!settings.enable_sessions) return undefined
-  const token = cookiesOf(request.headers.cookie).get(COOKIE)
-  if (!token || isFromHere(request, settings.cors_origin)) return token
+function refuseForeignPage(request: FastifyRequest, allowed: readonly string[]): void {
+  if (isFromHere(request, allowed)) return
   throw denial(
     'AUTHORIZATION_FAILED',
     `Pages of ${request.headers.origin} may not use a session of this server (cors_origin).`,

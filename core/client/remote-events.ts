@@ -67,16 +67,21 @@ export class RemoteEvents implements MasterEvents {
   async #connect(): Promise<void> {
     const { host, eventPort: port, id } = this.#master
     const credentials = await this.#signIn.untilAccepted(this.#closing.signal)
+    let isUp = false
     const settings = {
       ...{ host, port, id, session: credentials.request },
       onEvent: (body: Uint8Array) => this.#deliver(body),
-      onEnd: (why: string) => this.#lost(why),
+      onEnd: (why: string) => {
+        this.#connection = undefined
+        if (isUp) this.#lost(why) // who waits for it to be up tries again
+      },
     }
     try {
       const connection = await connectStream(settings)
       if (this.#closing.signal.aborted) return connection.close()
       this.#connection = connection
       await connection.want([...this.#families])
+      isUp = true
     } catch (error) {
       // The session may be over; where the key is no longer accepted, that says so.
       if (SaltError.is(error) && error.code === 'AUTHENTICATION_FAILED') await this.#signIn.renew(credentials)
@@ -85,7 +90,6 @@ export class RemoteEvents implements MasterEvents {
   }
 
   #lost(why: string): void {
-    this.#connection = undefined
     if (this.#closing.signal.aborted) return
     this.#log.warn(`The event stream of ${this.#master.host} is lost: ${why}. Connecting again.`)
     this.open().then(

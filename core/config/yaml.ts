@@ -11,11 +11,11 @@ import { yamlProblem } from './yaml-problem.ts'
  * @throws Error whose message says what is wrong and where
  */
 export function parseYaml(text: string): unknown {
-  return parseFlat(text) ?? parseAny(text, scalarTags)
+  return parseFlat(text) ?? parseAny(text, scalarTags, Number.POSITIVE_INFINITY)
 }
 
-/** The same for values that are passed on: 3.0 is a `Float`. */
-export const parseYamlValue = (text: string): unknown => parseAny(text, keepingFloats)
+/** The same for values of strangers, which are passed on: 3.0 is a `Float`, and only so many of them are read. */
+export const parseYamlValue = (text: string): unknown => parseAny(text, keepingFloats, MAX_PARTS)
 
 const blank = /^[ ]*(?:#.*)?$/
 const entry = /^([A-Za-z_]\w*):(?:[ ]+([A-Za-z0-9/][\w./-]*)?)?(?:[ ]+#.*|[ ]*)$/
@@ -50,10 +50,12 @@ const asFloat = (value: unknown): unknown => (Number.isInteger(value) ? new Floa
 
 /** Deeper than any configuration; shallow enough for code that descends by calling itself. */
 const MAX_DEPTH = 100
+/** Signs, values and spaces. The parser takes a hundred times as long as one of JSON, and in maps more with every key. */
+const MAX_PARTS = 10_000
 
-function parseAny(text: string, customTags: ScalarTag[]): unknown {
+function parseAny(text: string, customTags: ScalarTag[], mostParts: number): unknown {
   const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml')
-  refuseDepth(text, yaml)
+  refuseExcess(text, mostParts, yaml)
   const document = yaml.parseDocument(text, {
     version: '1.1',
     schema: 'failsafe',
@@ -67,9 +69,12 @@ function parseAny(text: string, customTags: ScalarTag[]): unknown {
 }
 
 /** The first stage of the parser keeps a stack of its own, so it can tell before the others run out of theirs. */
-function refuseDepth(text: string, { Lexer, Parser }: typeof import('yaml')): void {
+function refuseExcess(text: string, mostParts: number, { Lexer, Parser }: typeof import('yaml')): void {
   const parser = new Parser()
+  let parts = 0
   for (const lexeme of new Lexer().lex(text)) {
+    if (++parts > mostParts)
+      throw new Error(`it has more than ${mostParts} parts; send as much as that in JSON`)
     Array.from(parser.next(lexeme))
     if (parser.stack.length > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`)
   }

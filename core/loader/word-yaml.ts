@@ -7,6 +7,8 @@ import { Float } from '../codec/index.ts'
 import { scalarKinds } from '../config/scalar.ts'
 
 const DEEPEST = 64
+/** Values that aliases stand for, all in all: a few of them one inside the other could mean millions. */
+const MOST_REPEATED = 10_000
 
 /** Throws (anything) if the word is not one scalar or bracketed value. */
 export function parseWord(word: string): unknown {
@@ -36,8 +38,11 @@ class Reader {
   readonly #text: string
   /** What stands directly inside the outer brackets, in order. */
   readonly parts: Part[] = []
-  readonly #anchors = new Map<string, unknown>()
+  readonly #anchors = new Map<string, { readonly value: unknown; readonly size: number }>()
   #at = 0
+  /** Values so far, those of aliases counted again; and how many of them are. */
+  #size = 0
+  #repeated = 0
 
   constructor(text: string) {
     this.#text = text
@@ -56,8 +61,9 @@ class Reader {
     if (depth > DEEPEST) throw refused('nesting')
     const { tag, anchor } = this.#properties()
     const start = this.#at
+    const before = this.#size++
     const value = this.#content(depth, tag)
-    if (anchor !== undefined) this.#anchors.set(anchor, value)
+    if (anchor !== undefined) this.#anchors.set(anchor, { value, size: this.#size - before })
     const text = this.#text.slice(start, this.#at).trimEnd()
     const isBare = tag === undefined && anchor === undefined && !/^['"*]/.test(text)
     if (depth === 1) this.parts.push({ value, ...(isBare && { text }) })
@@ -175,8 +181,12 @@ class Reader {
 
   #alias(): unknown {
     const name = this.#match(/\*([^\s,[\]{}]+)/y)?.[1]
-    if (name === undefined || !this.#anchors.has(name)) throw refused('an unknown alias')
-    return this.#anchors.get(name)
+    const anchored = name === undefined ? undefined : this.#anchors.get(name)
+    if (!anchored) throw refused('an unknown alias')
+    this.#size += anchored.size
+    this.#repeated += anchored.size
+    if (this.#repeated > MOST_REPEATED) throw refused('too much that is repeated')
+    return anchored.value
   }
 
   /** Up to ` #`, `: ` or, inside brackets, a bracket or comma. Empty where nothing stands. */

@@ -8,22 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listAudit } from '../../core/auth/audit/index.ts'
+import { API_CLIENTS, apiClients } from '../harness/api-clients.ts'
 import { Cluster, Daemon } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { until } from '../harness/until.ts'
 
 const SECRET = 'a shared secret of the test'
 const REMOTE = 'api-far'
-const clients = [
-  'local',
-  'local_async',
-  'local_subset',
-  'local_batch',
-  'runner',
-  'runner_async',
-  'wheel',
-  'wheel_async',
-]
 const noClients = ['ssh', 'unknown', '__proto__']
 
 let folder: string
@@ -65,7 +56,7 @@ beforeAll(async () => {
       api: { ...api, port: near },
       api_logfile: '/api',
       sharedsecret: SECRET,
-      netapi_enable_clients: clients,
+      netapi_enable_clients: API_CLIENTS,
       token_expire_user_override: true,
       external_auth: {
         sharedsecret: { admin: ['.*', '@runner', '@wheel'], pinger: [{ m1: ['test.ping'] }] },
@@ -78,7 +69,7 @@ beforeAll(async () => {
   far = new Daemon('salt-api', join(folder, 'far'), {
     root_dir: join(folder, 'far'),
     api_logfile: '/api',
-    netapi_enable_clients: clients,
+    netapi_enable_clients: API_CLIENTS,
     api: {
       ...{ ...api, port: own, client_id: REMOTE },
       ...{ master: '127.0.0.1', master_port: cluster.ports.request, event_stream_port: events },
@@ -133,7 +124,7 @@ async function expectNoEffect(): Promise<void> {
 
 describe.each(['near', 'far'] as const)('a salt-api that is %s', (where) => {
   test.each(bad)('refuses every client with %s', async (_, credentials, status) => {
-    for (const client of clients) {
+    for (const client of API_CLIENTS) {
       const answer = await post(`${urls[where]}/run`, [{ ...allowed(client), ...credentials() }])
       expect([client, answer.status]).toEqual([client, status])
       const { token } = credentials()
@@ -158,13 +149,13 @@ describe.each(['near', 'far'] as const)('a salt-api that is %s', (where) => {
     const token = await signIn(urls[where], admin)
     const ping = { tgt: 'm1', fun: 'test.ping', token }
     const chunks = [
-      ...['local', 'local_async', 'local_subset', 'local_batch'].map((client) => ({ client, ...ping })),
-      ...['runner', 'runner_async'].map((client) => ({ client, fun: 'test.arg', arg: ['x'], token })),
-      ...['wheel', 'wheel_async'].map((client) => ({ client, fun: 'key.list', match: 'accepted', token })),
+      ...apiClients.publish.map((client) => ({ client, ...ping })),
+      ...apiClients.runner.map((client) => ({ client, fun: 'test.arg', arg: ['x'], token })),
+      ...apiClients.wheel.map((client) => ({ client, fun: 'key.list', match: 'accepted', token })),
     ]
     const { status, json } = await post(`${urls[where]}/run`, chunks)
     expect(status, JSON.stringify(json)).toBe(200)
-    const [returned, started, subset, batch, run] = json.return as unknown[]
+    const [returned, started, batch, subset, run] = json.return as unknown[]
     expect([returned, subset, batch]).toEqual([{ m1: true }, { m1: true }, { m1: true }])
     expect(started).toMatchObject({ jid: expect.stringMatching(/^\d{20}/), minions: ['m1'] })
     expect(run).toEqual({ args: ['x'], kwargs: {} })

@@ -4,21 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_CLIENTS } from '../harness/api-clients.ts'
 import { Cluster, Daemon } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
-const CLIENTS = [
-  'local',
-  'local_async',
-  'local_batch',
-  'local_subset',
-  'runner',
-  'runner_async',
-  'wheel',
-  'wheel_async',
-]
 const SECRET = 'a shared secret of the test'
 const credentials = { username: 'saltdev', sharedsecret: SECRET, eauth: 'sharedsecret' }
 
@@ -36,7 +27,7 @@ beforeAll(async () => {
       api: { host: '127.0.0.1', port, disable_ssl: true },
       api_logfile: '/api',
       sharedsecret: SECRET,
-      netapi_enable_clients: CLIENTS,
+      netapi_enable_clients: API_CLIENTS,
       external_auth: {
         sharedsecret: {
           saltdev: ['.*', '@runner', '@wheel', '@jobs'],

@@ -12,6 +12,7 @@ import { loadMasterConfig, type MasterConfig, type MasterOptions } from '../../c
 import { EventBus, EventPublisher, masterEventSockets, type Subscription } from '../../core/events/index.ts'
 import type { ApiRefusal } from '../../core/wire/api-refusal.ts'
 import type { Via } from '../../core/wire/via.ts'
+import { API_CLIENTS } from './api-clients.ts'
 import { quietLog } from './quiet-log.ts'
 
 type Load = Readonly<Record<string, unknown>>
@@ -37,17 +38,6 @@ export interface TestApi {
   close(): Promise<void>
 }
 
-const ALL = [
-  'local',
-  'local_async',
-  'local_batch',
-  'local_subset',
-  'runner',
-  'runner_async',
-  'wheel',
-  'wheel_async',
-]
-
 export async function openTestApi(
   options: Partial<MasterOptions> = {},
   settings: Partial<ApiSettings> = {},
@@ -58,7 +48,7 @@ export async function openTestApi(
     root_dir: folder,
     sock_dir: '/run',
     interface: '127.0.0.1',
-    netapi_enable_clients: ALL,
+    netapi_enable_clients: API_CLIENTS,
     ...options,
   }
   const { config } = loadMasterConfig({ configDir: folder, overrides })

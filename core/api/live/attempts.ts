@@ -41,9 +41,11 @@ export class Attempts {
   /**
    * Resolves when the attempt may be made, with what is to be told its outcome, and says whether `who` has to wait from
    * now on; with undefined if `who` is locked out, or has fewer attempts left than the `weight` guesses that are in it.
+   * One that has become needless while it waited counts for nothing.
    */
-  async begin(who: string, weight = 1): Promise<Tell | undefined> {
+  async begin(who: string, weight: number, isNeedless: () => boolean): Promise<Tell | undefined> {
     for (;;) {
+      if (isNeedless()) return () => false
       const tally = this.#tallyOf(who)
       if (this.lockedFor(who) > 0) return undefined
       const room = this.#settings.limit - tally.failures

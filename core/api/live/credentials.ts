@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
 import { isRecord } from '../../wire/bytes.ts'
+import { CREDENTIALS } from '../chunk.ts'
 
 /** Who a request says to be, and by what. */
 export interface Claim {
@@ -9,31 +9,32 @@ export interface Claim {
   readonly digest: string
 }
 
-const NAMES = ['username', 'password', 'eauth', 'sharedsecret']
+const NAMES = ['eauth', ...CREDENTIALS]
 
-/** Each different set of credentials in a body: commands may carry some each. */
+type Part = Readonly<Record<string, unknown>>
+
+/** Each different set of credentials in a body: commands may carry some each, or a token, which then counts. */
 export function claimsIn(body: unknown): Claim[] {
-  const claims = new Map<string, Claim>()
-  for (const part of Array.isArray(body) ? body : [body]) {
-    const claim = isRecord(part) ? claimOf(part) : undefined
-    if (claim) claims.set(claim.digest, claim)
-  }
-  return [...claims.values()]
+  return claimsOf(body, (part) => tokenIn(part) ?? credentialsIn(part))
 }
 
-function claimOf(part: Record<string, unknown>): Claim | undefined {
-  if (typeof part.token === 'string') return { digest: digestOf(part.token) }
+/** The same where one signs in: no token that is among the credentials counts. */
+export const signInsIn = (body: unknown): Claim[] => claimsOf(body, credentialsIn)
+
+function claimsOf(body: unknown, read: (part: Part) => Claim | undefined): Claim[] {
+  const claims = [body].flat().map((part) => (isRecord(part) ? read(part) : undefined))
+  const found = claims.filter((claim) => claim !== undefined)
+  return [...new Map(found.map((claim) => [claim.digest, claim])).values()]
+}
+
+const tokenIn = ({ token }: Part): Claim | undefined =>
+  typeof token === 'string' ? { digest: digestOf(token) } : undefined
+
+function credentialsIn(part: Part): Claim | undefined {
   const { username } = part
   if (typeof username !== 'string' && part.eauth === undefined) return undefined
   const digest = digestOf(JSON.stringify(NAMES.map((name) => String(part[name]))))
   return { digest, ...(typeof username === 'string' && { username }) }
-}
-
-/** What a request brings as its token, whether that may be used or not. */
-export function tokenBrought({ headers }: FastifyRequest): string | undefined {
-  const header = headers['x-auth-token']
-  if (typeof header === 'string' && header !== '') return header
-  return /(?:^|;\s*)session_id=([^;\s]+)/.exec(headers.cookie ?? '')?.[1]
 }
 
 /** Of this process: elsewhere it does not tell whether somebody has guessed right. */

@@ -137,10 +137,18 @@ export class EventHub {
     clearTimeout(this.#flushing)
     this.#flushing = undefined
     this.#unflushed = 0
-    for (const frame of this.#summaries.changed()) this.#formatted.push(frame)
+    this.#pushSummaries()
     this.#events.flush()
     this.#formatted.flush()
     this.#flushedAt = performance.now()
+  }
+
+  #pushSummaries(): void {
+    try {
+      for (const frame of this.#summaries.changed()) this.#formatted.push(frame)
+    } catch (error) {
+      this.#log.error(`A job is too large for readers of formatted events: ${messageOf(error)}`)
+    }
   }
 
   #take(event: Event): number {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { checkPresence } from '../calling.ts'
 import type { ApiRoom } from '../room.ts'
 import type { Sink } from './frame-stream.ts'
 import type { Frame } from './frames.ts'
@@ -20,6 +21,7 @@ export function events(app: FastifyInstance, room: ApiRoom, readers: Readers): v
   const config = { endless: true, writesItself: true, tokenOf } as const
   app.get('/events', { config, exposeHeadRoute: false }, async (request, reply) => {
     const admitted = await readers.admit(tokenOf(request), request)
+    checkPresence(reply)
     serve(request, reply, admitted, readers)
   })
 }

@@ -1,9 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { messageOf } from '../../base/errors.ts'
 import type { MasterLink } from '../../client/master-link.ts'
 import type { ApiRoom } from '../room.ts'
 
 const ASK_MS = 2000
+/** The question may have to wait for its turn behind others. Milliseconds. */
+const PATIENCE_MS = 3000
+const BUSY = 'The master does not keep up with the requests of this server.'
 /** So long the master is believed to be as it was. Milliseconds. */
 const BELIEVED_MS = 1000
 
@@ -42,11 +46,10 @@ class MasterHealth {
   }
 
   async #ping(): Promise<string[]> {
-    try {
-      await this.#link.ask({ cmd: 'ping' }, ASK_MS)
-      return []
-    } catch (error) {
-      return [`The master does not answer: ${messageOf(error)}`]
-    }
+    const answer = this.#link.ask({ cmd: 'ping' }, ASK_MS).then(
+      () => [],
+      (error) => [`The master does not answer: ${messageOf(error)}`],
+    )
+    return Promise.race([answer, delay(PATIENCE_MS, [BUSY], { ref: false })])
   }
 }

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events'
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { tokenBrought } from '../identity.ts'
 import { collectorToken, metrics } from '../metrics.ts'
 import type { ApiRoom } from '../room.ts'
-import { tokenBrought } from './credentials.ts'
 import { events } from './events.ts'
 import { health } from './health.ts'
 import { hook } from './hook.ts'
@@ -26,13 +27,21 @@ export async function protect(app: FastifyInstance, room: ApiRoom): Promise<void
 /** The routes of what is live: events, hooks, figures, health. */
 export async function live(app: FastifyInstance, room: ApiRoom): Promise<void> {
   const readers = new Readers(room)
+  const sockets = new Set<Socket>()
+  // The server itself forgets those that went over to another protocol.
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   app.addHook('preClose', async () => {
     readers.close()
-    const timer = setTimeout(() => app.server.closeAllConnections(), room.settings.stop_timeout * 1000)
+    const timer = setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, room.settings.stop_timeout * 1000)
     app.server.once('close', () => clearTimeout(timer))
   })
   app.addHook('onResponse', async (request, reply) => {
-    const token = tokenBrought(request)
+    const token = tokenBrought(request, room.settings)
     if (request.routeOptions.url?.endsWith('/logout') && reply.statusCode === 200 && token !== undefined)
       readers.tokens.ended(token)
   })

@@ -1,10 +1,11 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { tokenBrought } from '../identity.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
 import type { ApiSettings } from '../settings.ts'
 import { sameClient } from './address.ts'
-import { digestOf, tokenBrought } from './credentials.ts'
+import { digestOf } from './credentials.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -35,15 +36,16 @@ function refuseBodies(app: FastifyInstance): void {
   })
 }
 
-async function limitRate(app: FastifyInstance, { requests_per_minute: max }: ApiSettings): Promise<void> {
+async function limitRate(app: FastifyInstance, settings: ApiSettings): Promise<void> {
+  const { requests_per_minute: max } = settings
   if (max === 0) return
   await app.register(rateLimit, { global: false })
   const options = { max, timeWindow: MINUTE_MS }
   const byAddress = app.createRateLimit({ ...options, keyGenerator: ({ ip }) => sameClient(ip) })
-  const byToken = app.createRateLimit({ ...options, keyGenerator: (request) => clientOf(request) })
+  const byToken = app.createRateLimit({ ...options, keyGenerator: (request) => clientOf(request, settings) })
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.health) return
-    const counts = [byAddress, ...(tokenBrought(request) === undefined ? [] : [byToken])]
+    const counts = [byAddress, ...(tokenBrought(request, settings) === undefined ? [] : [byToken])]
     for (const count of counts) {
       const counted = await count(request)
       if (!counted.isAllowed && counted.isExceeded) throw tooOften(reply, counted.ttlInSeconds, max)
@@ -68,7 +70,7 @@ function limitWaits(app: FastifyInstance, settings: ApiSettings): void {
   app.addHook('onRequest', async (request, reply) => {
     const { health, endless } = request.routeOptions.config
     if (health || endless) return
-    const client = clientOf(request)
+    const client = clientOf(request, settings)
     const own = waits.get(client) ?? 0
     if (max_waits > 0 && all >= max_waits) throw tooMany(reply, 503, `${max_waits} requests`, 'max_waits')
     if (max_waits_per_token > 0 && own >= max_waits_per_token)
@@ -91,7 +93,7 @@ function tooMany(reply: FastifyReply, status: number, what: string, option: stri
 }
 
 /** By token if there is one, else by address. */
-function clientOf(request: FastifyRequest): string {
-  const token = tokenBrought(request)
+function clientOf(request: FastifyRequest, settings: ApiSettings): string {
+  const token = tokenBrought(request, settings)
   return token === undefined ? sameClient(request.ip) : digestOf(token)
 }

@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { SaltError } from '../../base/errors.ts'
+import { checkPresence } from '../calling.ts'
 import { tellMaster } from '../denials.ts'
+import { tokenBrought } from '../identity.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
 import { sameClient } from './address.ts'
 import { Attempts, type Outcome, type Tell } from './attempts.ts'
-import { type Claim, claimsIn, digestOf, tokenBrought } from './credentials.ts'
+import { type Claim, claimsIn, digestOf, signInsIn } from './credentials.ts'
 import { Recent } from './recent.ts'
 
 declare module 'fastify' {
@@ -13,6 +16,8 @@ declare module 'fastify' {
     readonly open?: true
     /** The token, where a browser can only put it into the address. */
     readonly tokenOf?: (request: FastifyRequest) => string | undefined
+    /** Credentials are what it takes, and no token. */
+    readonly signsIn?: true
   }
 }
 
@@ -29,7 +34,8 @@ const passing = new WeakMap<FastifyRequest, () => void>()
 /** Who asks has proved who they are, though the answer goes on. */
 export const passed = (request: FastifyRequest): void => passing.get(request)?.()
 /** Where one signs in: a token that comes along, perhaps in a cookie of yesterday, does not matter. */
-const WITHOUT_TOKEN = new Set(['/login', '/token', '/run'])
+const SIGN_IN = ['/login', '/token']
+const WITHOUT_TOKEN = [...SIGN_IN, '/run']
 
 /**
  * Counts wrong passwords and tokens, by address and by user, and lets whoever guesses wait. Who has been right from an
@@ -52,16 +58,19 @@ export class SignInGuard {
   guard(app: FastifyInstance): void {
     app.addHook('onRoute', (route) => {
       const { routePath = '', method } = route
-      if (WITHOUT_TOKEN.has(routePath) || (/^\/?$/.test(routePath) && method !== 'POST'))
+      if (WITHOUT_TOKEN.includes(routePath) || (/^\/?$/.test(routePath) && method !== 'POST'))
         route.config = { ...route.config, open: true }
+      if (SIGN_IN.includes(routePath)) route.config = { ...route.config, signsIn: true }
     })
     app.addHook('onRequest', async (request, reply) => {
-      const { open, tokenOf: read = tokenBrought } = request.routeOptions.config
-      const token = open ? undefined : read(request)
+      const token = this.#tokenOf(request)
       if (token !== undefined) await this.#admit(request, reply, [{ digest: digestOf(token) }])
     })
     app.addHook('preHandler', async (request, reply) => {
-      const claims = claimsIn(request.body)
+      // Beside a token nobody looks at what the body claims: that it was right would be learnt of any password.
+      if (this.#tokenOf(request) !== undefined) return
+      const read = request.routeOptions.config.signsIn ? signInsIn : claimsIn
+      const claims = read(request.body)
       if (claims.length > 0) await this.#admit(request, reply, claims)
     })
     app.addHook('onSend', async (_request, reply) => {
@@ -70,9 +79,18 @@ export class SignInGuard {
     })
   }
 
+  /** The token that the route will look at. */
+  #tokenOf(request: FastifyRequest): string | undefined {
+    const { open, tokenOf } = request.routeOptions.config
+    if (open) return undefined
+    return tokenOf ? tokenOf(request) : tokenBrought(request, this.#room.settings)
+  }
+
   async #admit(request: FastifyRequest, reply: FastifyReply, claims: readonly Claim[]): Promise<void> {
     const address = sameClient(request.ip)
+    const isToken = claims.every(({ username }) => username === undefined)
     const ends: { readonly who: string; readonly tell: Tell }[] = []
+    let timer: NodeJS.Timeout | undefined
     const end = (outcome: Outcome) => {
       const locked = ends.splice(0).filter(({ tell }) => tell(outcome))
       for (const { who } of locked) this.#noteLock(who, request, claims)
@@ -80,24 +98,28 @@ export class SignInGuard {
     reply.raw.once('close', () => {
       clearTimeout(timer)
       const outcome = outcomeOf(reply)
-      end(outcome)
-      this.#learn(outcome, claims, address)
+      // Who leaves early may know enough: that a wrong password would have been refused later, or sooner.
+      end(outcome ?? (isToken ? 'unknown' : 'failed'))
+      if (outcome) this.#learn(outcome, claims, address)
     })
     passing.set(request, () => {
       end('passed')
       this.#learn('passed', claims, address)
     })
-    const isToken = claims.every(({ username }) => username === undefined)
-    const timer = setTimeout(
-      () => {
-        end('unknown')
-        for (const claim of claims)
-          if (!this.#wrong.has(claim.digest)) this.#right.add(rightOf(claim, address))
-      },
-      isToken ? TOKEN_MS : PASSWORD_MS,
-    ).unref()
-    for (const [who, guesses] of this.#guesses(claims, address))
-      ends.push({ who, tell: await this.#begin(reply, who, guesses) })
+    const isKnown = () => claims.every((claim) => this.#isRight(claim, address))
+    for (const [who, guesses] of this.#guesses(claims, address)) {
+      const tell = await this.#attempts.begin(who, guesses, isKnown)
+      if (!tell) throw this.#lockedOut(reply, who)
+      ends.push({ who, tell })
+      if (reply.raw.destroyed) end('unknown')
+      checkPresence(reply)
+    }
+    timer = setTimeout(() => this.#giveUp(end, claims, address), isToken ? TOKEN_MS : PASSWORD_MS).unref()
+  }
+
+  #giveUp(end: (outcome: Outcome) => void, claims: readonly Claim[], address: string): void {
+    end('unknown')
+    for (const claim of claims) if (!this.#wrong.has(claim.digest)) this.#right.add(rightOf(claim, address))
   }
 
   /**
@@ -126,12 +148,10 @@ export class SignInGuard {
     return claim.username === undefined || this.#attempts.lockedFor(fromAddress(address)) === 0
   }
 
-  async #begin(reply: FastifyReply, who: string, guesses: number): Promise<Tell> {
-    const end = await this.#attempts.begin(who, guesses)
-    if (end) return end
+  #lockedOut(reply: FastifyReply, who: string): SaltError {
     const seconds = Math.max(1, Math.ceil(this.#attempts.lockedFor(who) / 1000))
     reply.header('Retry-After', String(seconds))
-    throw refusal(429, `There were too many wrong passwords or tokens. Try again in ${seconds} s.`)
+    return refusal(429, `There were too many wrong passwords or tokens. Try again in ${seconds} s.`)
   }
 
   /** Once: what is not looked at meanwhile is only answered. */
@@ -158,8 +178,9 @@ export class SignInGuard {
   }
 }
 
-function outcomeOf({ raw }: FastifyReply): Outcome {
-  if (!raw.headersSent) return 'unknown'
+/** Undefined if the client has left before it was answered. */
+function outcomeOf({ raw }: FastifyReply): Outcome | undefined {
+  if (!raw.headersSent) return undefined
   if (raw.statusCode === 401) return 'failed'
   return raw.statusCode < 300 ? 'passed' : 'unknown'
 }

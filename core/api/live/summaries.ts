@@ -50,10 +50,10 @@ export class Summaries {
   /** Frames of what has changed since this was last asked. */
   *changed(): Generator<Frame, void> {
     for (const jid of this.#changed) {
+      this.#changed.delete(jid) // before it is written: one that cannot be is not tried for ever
       const job = this.#jobs.get(jid)
       if (job) yield jobFrame(jid, job)
     }
-    this.#changed.clear()
     if (this.#minionsChanged) yield minionsFrame(this.#minions)
     this.#minionsChanged = false
   }

@@ -27,6 +27,7 @@ export class Tokens {
   readonly #link: MasterLink
   readonly #watched = new Map<string, Watched>()
   readonly #round: NodeJS.Timeout
+  #looking = false
 
   constructor(link: MasterLink, roundMs: number = ROUND_MS) {
     this.#link = link
@@ -88,10 +89,13 @@ export class Tokens {
 
   /** A master that does not answer revokes nothing. */
   async #lookAfter(): Promise<void> {
+    if (this.#looking) return // a master that is away takes longer than a round
+    this.#looking = true
     for (const token of [...this.#watched.keys()]) {
       const owner = await this.ownerOf(token).catch(() => 'unknown')
       if (!owner) this.ended(token)
     }
+    this.#looking = false
   }
 }
 

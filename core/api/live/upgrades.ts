@@ -1,9 +1,9 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 interface Upgrade {
-  readonly socket: Duplex
+  readonly socket: Socket
   readonly head: Buffer
 }
 
@@ -19,14 +19,19 @@ export class Upgrades {
   readonly #waiting = new WeakMap<IncomingMessage, Upgrade>()
 
   constructor(app: FastifyInstance) {
-    app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       socket.on('error', () => socket.destroy())
-      if (hasBody(request)) return void socket.end(NO_BODY)
+      if (hasBody(request)) {
+        socket.write(NO_BODY)
+        socket.destroySoon()
+        return
+      }
       this.#waiting.set(request, { socket, head })
       const response = new ServerResponse(request)
       response.shouldKeepAlive = false
-      response.assignSocket(socket as never)
-      response.on('finish', () => socket.end())
+      response.assignSocket(socket)
+      // Nothing reads from it any more, nor looks how long it takes: so it is not left to the client to close it.
+      response.on('finish', () => socket.destroySoon())
       app.routing(request, response)
     })
   }
@@ -34,7 +39,8 @@ export class Upgrades {
   /** The connection of such a request, for whoever takes it over; nothing was written to it. */
   take(request: IncomingMessage, response: ServerResponse): Upgrade {
     const upgrade = this.#waiting.get(request) as Upgrade
-    response.detachSocket(upgrade.socket as never)
+    response.detachSocket(upgrade.socket)
+    upgrade.socket.once('close', () => response.emit('close')) // for who counts what is open
     return upgrade
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { checkPresence } from '../calling.ts'
 import { denial } from '../denials.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
@@ -45,6 +46,7 @@ export function websockets(app: FastifyInstance, room: ApiRoom, readers: Readers
         },
       )
     const admitted = await readers.admit(tokenOf(request), request)
+    checkPresence(reply)
     const socket = await upgrade(server, upgrades, request.raw, reply)
     if (socket) new EventSocket(socket, request, admitted, readers).open(form, formatted)
   }

@@ -137,3 +137,20 @@ test('HEAD does not begin a stream', async () => {
   const answer = await api.app.inject({ method: 'HEAD', url: `/events?token=${TOKEN}` })
   expect(answer.statusCode).toBe(405)
 })
+
+test('who leaves before the master knows the token takes no place', async () => {
+  await open({ max_readers: 1 })
+  const answer = api.answer
+  let answerNow = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answerNow = resolve
+  })
+  api.answer = (load) => answered.then(() => answer(load))
+  const early = await ApiConnection.get(port, `/events?token=${TOKEN}`)
+  await until('the master to be asked', () => api.asked.length > 0)
+  early.socket.destroy()
+  await until('the early one to be gone', () => connections().then((count) => count === 0))
+  answerNow()
+  const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
+  await reader.has('HTTP/1.1 200 OK')
+})

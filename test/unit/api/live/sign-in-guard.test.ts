@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { refusal } from '../../../../core/api/problems.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
+import { ApiConnection } from '../../../harness/api-connection.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
+import { until } from '../../../harness/until.ts'
 
 const GOOD = 'ab'.repeat(32)
 
@@ -139,4 +141,106 @@ test('a token in a path or query is not in the log', async () => {
   for (const url of urls) expect((await api.app.inject(url)).statusCode).toBeGreaterThan(399)
   expect(log.lines.length).toBeGreaterThan(0)
   expect(JSON.stringify(log.lines)).not.toContain(secret)
+})
+
+test('a password beside a token that is right is not learnt to be right', async () => {
+  api.app.post('/calls', async () => ({})) // as `POST /`, which takes the token
+  for (const n of many(30)) {
+    const payload = { username: 'fred', password: `guess ${n}`, eauth: 'pam' }
+    const headers = { 'x-auth-token': GOOD }
+    const answer = await api.app.inject({
+      ...{ method: 'POST', url: '/calls', payload, headers, remoteAddress: '192.0.2.1' },
+    })
+    expect(answer.statusCode).toBe(200)
+    await byPassword('fred', `guess ${n}`)
+  }
+  expect(asked).toBe(20)
+})
+
+test.each(['/login', '/token'])(
+  '%s counts guesses of a password whatever token they bring along',
+  async (url) => {
+    expect((await byToken(GOOD)).statusCode).toBe(200)
+    asked = 0
+    for (const n of many(30)) {
+      const payload = {
+        username: 'fred',
+        password: `guess ${n}`,
+        eauth: 'pam',
+        token: n % 2 ? GOOD : guess(n),
+      }
+      await api.app.inject({ method: 'POST', url, payload, remoteAddress: `192.0.2.${n}` })
+      await byToken(GOOD)
+    }
+    expect(asked - 30).toBe(20)
+  },
+)
+
+test('of two cookies the one that is used is the one that counts', async () => {
+  expect((await byToken(GOOD)).statusCode).toBe(200)
+  const cookie = (n: number) => `session_id=${GOOD}; session_id=${guess(n)}`
+  const found = await statuses(
+    many(30).map((n) => api.app.inject({ url: '/stats', headers: { cookie: cookie(n) } })),
+  )
+  expect(found.filter((status) => status === 429)).toHaveLength(10)
+})
+
+test('an id token is another one than that of before', async () => {
+  api.app.post('/oidc', async ({ body }) => {
+    if ((body as { id_token: string }).id_token !== 'fresh') throw refusal(401, 'expired')
+    return {}
+  })
+  const byIdToken = (id_token: string) =>
+    api.app.inject({ method: 'POST', url: '/oidc', payload: { eauth: 'oidc', id_token } })
+  expect(await statuses(many(30).map(() => byIdToken('old')))).toContain(429)
+  expect((await byIdToken('fresh')).statusCode).toBe(200)
+})
+
+describe('clients that leave', () => {
+  let port: number
+  let answerNow: () => void
+
+  beforeEach(async () => {
+    const answered = new Promise<void>((resolve) => {
+      answerNow = resolve
+    })
+    const answer = api.answer
+    api.answer = async (load) => {
+      const found = answer(load)
+      await answered
+      return found
+    }
+    await api.app.listen({ host: '127.0.0.1', port: 0 })
+    port = (api.app.server.address() as { port: number }).port
+  })
+  afterEach(() => answerNow())
+
+  const leave = async (clients: ApiConnection[]) => {
+    for (const { socket } of clients) socket.destroy()
+    await until('all of them to be gone', async () => (await connections()) === 0)
+  }
+  const connections = () =>
+    new Promise<number>((resolve) => api.app.server.getConnections((_, count) => resolve(count)))
+
+  test('while they wait for their turn keep nobody out for ever', async () => {
+    const clients = await Promise.all(
+      many(60).map((n) => ApiConnection.get(port, '/stats', [`X-Auth-Token: ${guess(n)}`])),
+    )
+    await until('20 of them to be looked at', () => asked === 20)
+    await leave(clients)
+    answerNow()
+    expect((await byToken(GOOD, '127.0.0.1')).statusCode).toBe(200)
+  })
+
+  test('before their password is answered have guessed', async () => {
+    const body = (n: number) => JSON.stringify({ username: 'fred', password: `guess ${n}`, eauth: 'pam' })
+    for (const n of many(20)) {
+      const text = body(n)
+      const head = `POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${text.length}`
+      const client = await ApiConnection.open(port, `${head}\r\n\r\n${text}`)
+      await until('the master to be asked', () => asked === n + 1)
+      await leave([client])
+    }
+    expect((await byPassword('fred', 'right', '192.0.2.200')).statusCode).toBe(429)
+  })
 })

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { ApiConnection } from '../../../harness/api-connection.ts'
@@ -36,6 +38,13 @@ test('the server is ready when the master answers, and says why it is not', asyn
   expect((await api.app.inject('/livez')).statusCode).toBe(200)
 })
 
+test('the server is not ready while its question to the master has to wait', async () => {
+  await open()
+  api.answer = () => new Promise(() => {})
+  const reasons = ['The master does not keep up with the requests of this server.']
+  expect(await readyz()).toEqual([503, { ready: false, reasons }])
+})
+
 test('however often it is asked whether it is ready, the master is asked once', async () => {
   await open()
   await Promise.all(Array.from({ length: 200 }, readyz))
@@ -62,4 +71,33 @@ test('it stops in time, whoever does not read, does not finish a request, or wai
   api.stop()
   await api.app.close()
   expect(performance.now() - begun).toBeLessThan(5000)
+})
+
+const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket']
+const KEY = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
+
+test.each([
+  ['asks for another protocol', '/', ['Connection: Upgrade', 'Upgrade: h2c']],
+  ['is refused a websocket', '/ws/nohex', [...UPGRADE, ...KEY]],
+  ['has a body with that', '/', [...UPGRADE, 'Content-Length: 1']],
+])('a client that %s, and never closes its side, is closed', async (_, path, headers) => {
+  await open()
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => {})
+  socket.write([`GET ${path} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n'))
+  await once(socket.resume(), 'end')
+  const connections = () =>
+    new Promise<number>((resolve) => api.app.server.getConnections((_error, count) => resolve(count)))
+  await until('the server to close its side', async () => (await connections()) === 0)
+})
+
+test('it stops in time, too, when who asked for another protocol is still waited for', async () => {
+  await open({ stop_timeout: 1 })
+  api.answer = () => new Promise(() => {})
+  const headers = [`X-Auth-Token: ${TOKEN}`, 'Connection: Upgrade', 'Upgrade: h2c']
+  const waiting = await ApiConnection.get(port, '/stats', headers)
+  await until('the master to be asked', () => api.asked.length > 0)
+  api.stop()
+  await api.app.close()
+  await waiting.ended()
 })

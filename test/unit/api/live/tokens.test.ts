@@ -83,3 +83,19 @@ test('/logout ends what is read with the token', async () => {
   expect(await reader.ended()).toContain(': The token has expired or was revoked.\n\n')
   await api.close()
 })
+
+test('a master that takes its time is not asked again before it has answered', async () => {
+  const owner = await tokens.require(TOKEN)
+  tokens.watch(TOKEN, owner, () => {})
+  answer = () => new Promise(() => {})
+  const before = asked
+  await until('a question', () => asked > before)
+  const rounds = new Tokens({ ask: async () => null } as unknown as MasterLink, 20)
+  let ended = 0
+  for (let n = 0; n < 5; n++) {
+    rounds.watch(TOKEN, owner, () => ended++)
+    await until('another round', () => ended > n)
+  }
+  rounds.close()
+  expect(asked).toBe(before + 1)
+})

@@ -190,3 +190,13 @@ test('a request that asks for another protocol is answered as if it had not', as
   )
   expect(await posting.ended()).toMatch(/^HTTP\/1.1 400 .*Leave out the header Upgrade/s)
 })
+
+test('a websocket that is closed is no open request any more', async () => {
+  await open({ metrics: true, stats_disable_auth: true })
+  const requests = async () =>
+    /^salt_api_requests_open (\d+)$/m.exec((await api.app.inject('/metrics')).body)?.[1]
+  const client = await connect(`/ws/${TOKEN}`)
+  expect(await requests()).toBe('2')
+  client.socket.close()
+  await until('only the one for the metrics', async () => (await requests()) === '1')
+})
