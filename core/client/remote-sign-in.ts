@@ -52,7 +52,9 @@ export class RemoteSignIn {
 
   /** Sign in again, unless that has happened since `stale` was handed out. */
   async renew(stale: Credentials): Promise<Credentials> {
-    if ((await this.#current?.catch(() => undefined)) === stale) this.#current = undefined
+    const current = this.#current
+    const isStale = (await current?.catch(() => undefined)) === stale
+    if (isStale && this.#current === current) this.#current = undefined
     return this.credentials()
   }
 
