@@ -1,8 +1,9 @@
 /**
  * Programs that say they are somebody they are not, to a master that allows everybody everything: by the port of requests
- * and through an API on another host, 24 lies about 5 commands and 8 about tokens, which are 152 forged requests.
+ * and through an API on another host, 24 lies about 5 commands, and 8 about tokens each way with 2: 152 forged requests.
  */
-import { writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -13,6 +14,8 @@ import { withApiClients } from '../../core/master/handlers/api-client.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { Peer } from '../harness/peer.ts'
+
+const JID = '20261120120000123456'
 
 type Load = Record<string, unknown>
 
@@ -76,6 +79,7 @@ beforeEach(async () => {
   tokens = { expired: await login({ token_expire: 60 }), revoked: await login(), good: await login() }
   await clear({ cmd: '_revoke_token', token: tokens.revoked })
   master.now += 60_000
+  master.events.length = 0
 })
 afterEach(() => master.close())
 
@@ -180,16 +184,58 @@ describe.each(Object.entries(ways))('by %s', (way, send) => {
   })
 })
 
-test('a client of the API is passed on no command that is not for its users', async () => {
+describe('a client of the API', () => {
   const asked: Load[] = []
-  const secret = async (load: Load) => asked.push(load)
-  const passOn = withApiClients(master.room, new Map([['secret', secret]]), new Map()).get('_client_request')
-  const sender = { id: 'api-1', verified: true, version: 3, fingerprint: Buffer.alloc(32) }
-  const algorithms = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const
-  for (const cmd of ['secret', '__proto__', ['ping'], undefined])
-    expect(await passOn?.({ load: { cmd } }, { ...sender, algorithms })).toEqual({})
-  expect([asked, master.logged.filter((line) => line.includes('of api-1'))]).toMatchObject([
-    [],
-    { length: 4 },
-  ])
+  const clearOnes = new Map([['secret', async (load: Load) => asked.push(load)]])
+  const sender = () => ({
+    ...{ id: 'api-1', verified: true, version: 3, fingerprint: randomBytes(32) },
+    algorithms: { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const,
+  })
+  const send = (cmd: string, load: Load) =>
+    withApiClients(master.room, clearOnes, new Map()).get(cmd)?.(load, sender())
+
+  test.each(['secret', '__proto__', ['ping'], undefined])('is not passed on the command %j', async (cmd) => {
+    expect(await send('_client_request', { load: { cmd } })).toEqual({})
+    expect(await send('_client_request', { load: cmd })).toEqual({})
+    expect(asked).toEqual([])
+    expect(master.logged.join()).toContain('of api-1')
+  })
+
+  test.each<[unknown, unknown]>([
+    ['salt/job/20261122000000000001/ret/wire1', {}],
+    ['salt/netapi', {}],
+    [`salt/netapi/${'x'.repeat(600)}`, {}],
+    ['salt/netapi/a\n\nb', {}],
+    [['salt/netapi/x'], {}],
+    ['salt/netapi/x', 'text'],
+    ['salt/netapi/x', []],
+  ])('fires hooks with their data, and nothing else: %#', async (tag, data) => {
+    expect(await send('_client_event', { tag, data })).toEqual({ fired: false })
+    expect(master.events).toEqual([])
+    expect(await send('_client_event', { tag: 'salt/netapi/x', data: {} })).toEqual({ fired: true })
+  })
+
+  test.each<Load>([{ jid: {} }, { jid: JID, ids: 'wire1' }, { jid: JID, ids: [{}, null] }, {}])(
+    'gets nothing for %j',
+    async (load) => {
+      expect(await send('_client_returns', { ids: ['wire1'], ...load })).toEqual({ returns: {}, rest: [] })
+      expect(await send('_client_silence', load)).toEqual({ denied: [], lost: [] })
+    },
+  )
+
+  test('gets returns in answers of bounded size, and learns of the keys it asked for only', async () => {
+    const ids = ['wire1', 'wire2', 'wire3']
+    for (const id of ids) {
+      const ret = { id, jid: JID, fun: 'test.ping', return: 'x'.repeat(5_000_000), retcode: 0, success: true }
+      await master.room.jobs.saveReturn(JID, id, ret)
+    }
+    expect(await send('_client_returns', { jid: JID, ids })).toMatchObject({ rest: ['wire2', 'wire3'] })
+    await mkdir(join(master.config.pki_dir, 'minions_denied'), { recursive: true })
+    for (const id of ids)
+      await writeFile(
+        join(master.config.pki_dir, 'minions_denied', id),
+        (await Peer.named('wire2')).key.publicKey.pem,
+      )
+    expect(await send('_client_silence', { ids: ['wire2'] })).toEqual({ denied: ['wire2'], lost: [] })
+  })
 })
