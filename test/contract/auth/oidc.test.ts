@@ -248,11 +248,9 @@ describe('oidc', () => {
     }
   })
 
-  it('reads no token that is longer than one can be, and no claim that nobody made', async () => {
+  it('reads no token that is longer than one can be', async () => {
     const long = await own.token({ more: 'x'.repeat(16_384) })
     expect(await ask({ id_token: long }, { settings: own.settings })).toEqual(refused('no token was given'))
-    const settings = { ...own.settings, username_claim: 'constructor.name' }
-    expect(await ask({ id_token: await own.token() }, { settings })).toEqual(refused('is no name'))
   })
 
   it('warns of an issuer that others could answer for', async () => {
