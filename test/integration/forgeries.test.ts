@@ -1,7 +1,7 @@
 /**
  * What an accepted minion, a deleted one and a stranger can do in the name of others: nothing, and on a master that allows
- * all it can allow no more. In the first test alone that is 11 ways × 30 commands of minions on each master, and × 4 of
- * clients of the API: 704 forged requests.
+ * all it can allow no more. In the first test alone that is 11 ways × 30 commands of minions on each master, and × 5 of
+ * clients of the API: 715 forged requests.
  */
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -60,6 +60,7 @@ const clientCommands = (token: string): Loads => ({
   _client_event: { tag: 'salt/netapi/hook/forged', data: { forged: true } },
   _client_returns: { jid: JID, ids: ['wire1', 'wire2'] },
   _client_silence: { ids: ['wire1', 'wire2'] },
+  _client_refusal: { act: 'publish', user: 'root', fun: 'forged', reason: 'forged' },
 })
 
 const fred = { eauth: 'listed', username: 'fred', password: 'x' }
@@ -183,7 +184,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
               expect([cmd, await send(forge({ cmd, ...load }, owner))]).toEqual([cmd, refused('bad load')])
             }
         })
-        expect(count).toBe(client ? 34 : 30)
+        expect(count).toBe(client ? 35 : 30)
         const isOld = name.includes('generation') // which is told once
         expect(master.logged.filter((line) => line.startsWith('warn Refused '))).toHaveLength(
           isOld ? 1 : count,
@@ -235,7 +236,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
           for (const [cmd, load] of Object.entries(commands))
             expect([cmd, await send(client!.seal({ cmd, ...load }))]).toEqual([cmd, {}])
         })
-        expect(master.logged.filter((line) => line.startsWith('warn Refused '))).toHaveLength(32) // two are commands of nobody
+        expect(master.logged.filter((line) => line.startsWith('warn Refused '))).toHaveLength(33) // two are commands of nobody
       },
     )
   })
