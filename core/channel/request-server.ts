@@ -1,6 +1,7 @@
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import { isMinionId, type MinionId } from '../base/minion-id.ts'
+import { quota } from '../base/quota.ts'
 import { encodeNetwork } from '../codec/index.ts'
 import type { PublicKey, SymmetricKey } from '../crypto/index.ts'
 import { asBytes, asNumber, asText } from '../wire/bytes.ts'
@@ -77,6 +78,9 @@ export interface RequestServerSettings {
 const refuse = (reply: unknown): Uint8Array => encodeNetwork(reply)
 
 const TOKEN_TEXT = Buffer.from('salt')
+/** Lines a minute in the log about requests in the name of others: strangers must not fill the disk. */
+const SUSPICIONS = 100
+const OTHER_TOKEN = 'its token was not made with the key of that minion'
 
 interface Opened {
   readonly load: Record<string, unknown>
@@ -93,6 +97,7 @@ export function createRequestServer(
 ): (frame: Uint8Array) => Promise<Uint8Array> {
   const { log } = settings
   const refusedVersions = new Set<string>()
+  const suspicions = quota(SUSPICIONS, settings.now)
 
   async function answer(frame: Uint8Array): Promise<Uint8Array> {
     const envelope = readEnvelope(frame)
@@ -145,20 +150,33 @@ export function createRequestServer(
     }
   }
 
+  /** For a request that `id`, which is accepted, would not have made. */
+  function suspect(id: MinionId, why: string): { reply: unknown } {
+    const before = suspicions()
+    if (before !== undefined) {
+      const more = before > 0 ? ` ${before} such requests before it are not in the log.` : ''
+      log.warn(`Refused a request in the name of ${id}, which may be another's: ${why}.${more}`)
+    }
+    return { reply: refusals.badLoad }
+  }
+
   /** Generation 3: session key, ids equal, token verified, age. All mandatory. */
   async function openGeneration3(envelope: AesEnvelope): Promise<Opened | { reply: unknown }> {
     const badLoad = { reply: refusals.badLoad }
     const { id, algorithms } = envelope
     if (!isMinionId(id) || !algorithms) return badLoad
     const session = await settings.session(id)
-    const message = session?.key.decrypt(envelope.load)
-    if (!session || !message) return badLoad
+    if (!session) return badLoad
+    const message = session.key.decrypt(envelope.load)
+    if (!message) return suspect(id, 'it is not encrypted with the session key of that minion')
     const load = readLoad(message)
     if (!load) return { reply: refusals.notMaps }
     const wrong = checkId(load)
     if (wrong) return { reply: wrong.reply }
-    if (load.id !== id || !fresh(load.ts)) return badLoad
-    if (asText(load.nonce, 128) === undefined || !tokenHolds(session.owner, load.tok)) return badLoad
+    if (load.id !== id) return suspect(id, 'the id inside is another one')
+    if (!fresh(load.ts)) return suspect(id, 'it is too old (request_server_ttl), or says no time')
+    if (asText(load.nonce, 128) === undefined) return suspect(id, 'it has no nonce')
+    if (!tokenHolds(session.owner, load.tok)) return suspect(id, OTHER_TOKEN)
     delete load.tok
     if (!session.used) await settings.spokeGeneration3(id)
     return { load, key: session.key, sender: senderOf(envelope, id, true, algorithms) }
@@ -174,17 +192,22 @@ export function createRequestServer(
     const wrong = checkId(load)
     if (wrong) return { reply: wrong.reply }
     const id = load.id
-    if (id !== undefined && !(isMinionId(id) && (await mayStillSpeakGeneration2(id)))) return badLoad
+    if (id !== undefined && !isMinionId(id)) return badLoad
+    const refused = id && (await refusedInGeneration2(id, load.tok))
+    if (refused) return refused
     const verified = id !== undefined && load.tok !== undefined
-    if (verified && !tokenHolds(await settings.publicKey(id), load.tok)) return badLoad
     delete load.tok
     const algorithms = envelope.algorithms ?? { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' }
     return { load, key: opened.key, sender: senderOf(envelope, id, verified, algorithms) }
   }
 
   /** The AES key opens requests in anybody's name: only of minions that are accepted, and know no better. */
-  async function mayStillSpeakGeneration2(id: MinionId): Promise<boolean> {
-    return (await settings.publicKey(id)) !== undefined && !(await settings.speaksGeneration3(id))
+  async function refusedInGeneration2(id: MinionId, token: unknown): Promise<{ reply: unknown } | undefined> {
+    const key = await settings.publicKey(id)
+    if (!key) return { reply: refusals.badLoad }
+    if (await settings.speaksGeneration3(id)) return suspect(id, 'that minion speaks generation 3')
+    if (token !== undefined && !tokenHolds(key, token)) return suspect(id, OTHER_TOKEN)
+    return undefined
   }
 
   function fresh(ts: unknown): boolean {

@@ -1,6 +1,6 @@
 /**
  * Requests that must have no effect, sent to a salt-api beside its master and to one on another host: whoever is not
- * known, or may not, through every client (CVE-2017-5192, 2018-15751, 2020-25592, 2021-25281, 2021-3144).
+ * known, or may not, through every client.
  */
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -16,6 +16,15 @@ import { until } from '../harness/until.ts'
 const SECRET = 'a shared secret of the test'
 const REMOTE = 'api-far'
 const noClients = ['ssh', 'unknown', '__proto__']
+/** What its ssh client gave to a shell (CVE-2017-5200, CVE-2019-17361, CVE-2020-16846, CVE-2021-3148, CVE-2021-3197). */
+const forShells = [
+  'ssh_priv',
+  'ssh_options',
+  'ssh_port',
+  'ssh_user',
+  'ssh_remote_port_forwards',
+  'roster_file',
+]
 
 let folder: string
 let mark: string
@@ -122,53 +131,59 @@ async function expectNoEffect(): Promise<void> {
   expect(JSON.parse(keys.stdout).minions).toContain('m1')
 }
 
-describe.each(['near', 'far'] as const)('a salt-api that is %s', (where) => {
-  test.each(bad)('refuses every client with %s', async (_, credentials, status) => {
-    for (const client of API_CLIENTS) {
-      const answer = await post(`${urls[where]}/run`, [{ ...allowed(client), ...credentials() }])
-      expect([client, answer.status]).toEqual([client, status])
-      const { token } = credentials()
-      if (token === undefined) continue
-      const byHeader = await post(urls[where], [allowed(client)], { 'x-auth-token': String(token) })
-      expect([client, byHeader.status]).toEqual([client, status])
-    }
-    await expectNoEffect()
-  })
+describe.each(['near', 'far'] as const)(
+  'CVE-2017-5192, CVE-2018-15751, CVE-2020-25592, CVE-2021-25281: a salt-api that is %s',
+  (where) => {
+    test.each(bad)('refuses every client with %s', async (_, credentials, status) => {
+      for (const client of API_CLIENTS) {
+        const answer = await post(`${urls[where]}/run`, [{ ...allowed(client), ...credentials() }])
+        expect([client, answer.status]).toEqual([client, status])
+        const { token } = credentials()
+        if (token === undefined) continue
+        const byHeader = await post(urls[where], [allowed(client)], { 'x-auth-token': String(token) })
+        expect([client, byHeader.status]).toEqual([client, status])
+      }
+      await expectNoEffect()
+    })
 
-  test.each(noClients)('has no client %s, whoever asks', async (client) => {
-    const token = await signIn(urls[where], admin)
-    for (const credentials of [...bad.map(([, each]) => each()), { token }]) {
-      const body = `[${JSON.stringify({ ...chunkFor('local'), ...credentials }).replace('{"client":"local"', `{"client":${JSON.stringify(client)}`)}]`
-      const answer = await post(`${urls[where]}/run`, JSON.parse(body))
-      expect([client, answer.status]).toEqual([client, 400])
-    }
-    await expectNoEffect()
-  })
+    test.each(noClients)('has no client %s, whoever asks', async (client) => {
+      const token = await signIn(urls[where], admin)
+      for (const credentials of [...bad.map(([, each]) => each()), { token }]) {
+        const shell = Object.fromEntries(
+          forShells.map((name) => [name, `x;touch ${mark} -oProxyCommand=touch ${mark}`]),
+        )
+        const body = `[${JSON.stringify({ ...chunkFor('local'), ...shell, ...credentials }).replace('{"client":"local"', `{"client":${JSON.stringify(client)}`)}]`
+        const answer = await post(`${urls[where]}/run`, JSON.parse(body))
+        expect([client, answer.status]).toEqual([client, 400])
+      }
+      await expectNoEffect()
+    })
 
-  test('serves who is known and may, through the same clients', async () => {
-    const token = await signIn(urls[where], admin)
-    const ping = { tgt: 'm1', fun: 'test.ping', token }
-    const chunks = [
-      ...apiClients.publish.map((client) => ({ client, ...ping })),
-      ...apiClients.runner.map((client) => ({ client, fun: 'test.arg', arg: ['x'], token })),
-      ...apiClients.wheel.map((client) => ({ client, fun: 'key.list', match: 'accepted', token })),
-    ]
-    const { status, json } = await post(`${urls[where]}/run`, chunks)
-    expect(status, JSON.stringify(json)).toBe(200)
-    const [returned, started, batch, subset, run] = json.return as unknown[]
-    expect([returned, subset, batch]).toEqual([{ m1: true }, { m1: true }, { m1: true }])
-    expect(started).toMatchObject({ jid: expect.stringMatching(/^\d{20}/), minions: ['m1'] })
-    expect(run).toEqual({ args: ['x'], kwargs: {} })
-  })
+    test('serves who is known and may, through the same clients', async () => {
+      const token = await signIn(urls[where], admin)
+      const ping = { tgt: 'm1', fun: 'test.ping', token }
+      const chunks = [
+        ...apiClients.publish.map((client) => ({ client, ...ping })),
+        ...apiClients.runner.map((client) => ({ client, fun: 'test.arg', arg: ['x'], token })),
+        ...apiClients.wheel.map((client) => ({ client, fun: 'key.list', match: 'accepted', token })),
+      ]
+      const { status, json } = await post(`${urls[where]}/run`, chunks)
+      expect(status, JSON.stringify(json)).toBe(200)
+      const [returned, started, batch, subset, run] = json.return as unknown[]
+      expect([returned, subset, batch]).toEqual([{ m1: true }, { m1: true }, { m1: true }])
+      expect(started).toMatchObject({ jid: expect.stringMatching(/^\d{20}/), minions: ['m1'] })
+      expect(run).toEqual({ args: ['x'], kwargs: {} })
+    })
 
-  test('a token that was given back is good for nothing', async () => {
-    const token = await signIn(urls[where], admin)
-    expect((await post(`${urls[where]}/logout`, {}, { 'x-auth-token': token })).status).toBe(200)
-    const answer = await post(urls[where], [allowed('local')], { 'x-auth-token': token })
-    expect(answer.status).toBe(401)
-    await expectNoEffect()
-  })
-})
+    test('CVE-2021-3144: a token that was given back is good for nothing', async () => {
+      const token = await signIn(urls[where], admin)
+      expect((await post(`${urls[where]}/logout`, {}, { 'x-auth-token': token })).status).toBe(200)
+      const answer = await post(urls[where], [allowed('local')], { 'x-auth-token': token })
+      expect(answer.status).toBe(401)
+      await expectNoEffect()
+    })
+  },
+)
 
 test.each(['near', 'far'] as const)(
   'what a salt-api that is %s refuses by itself is there, too',

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
+import { keyPair } from '../harness/key-pairs.ts'
 import { Peer } from '../harness/peer.ts'
 import { until } from '../harness/until.ts'
 
@@ -208,6 +209,16 @@ describe('who is let in', () => {
     await open({ fred: ['.*'] })
     const more = { service: 'other', '^users': {}, users: {}, settings: {}, otp: '1', cmd: 'x' }
     expect(await publish({ ...more, ...fred })).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+  })
+
+  test('CVE-2024-38825: a certificate proves nothing: there is no backend pki, also where one is named', async () => {
+    await open({ fred: ['.*'] }, { external_auth: { pki: { fred: ['.*', '@runner', '@wheel'] } } })
+    const proof = { eauth: 'pki', username: 'fred', password: (await keyPair('wire1')).publicKey.pem }
+    expect((await publish(proof)).error?.name).toBe('AuthenticationError')
+    expect(master.published).toEqual([])
+    expect(await master.room.auth.checkBackends()).toEqual([
+      expect.stringContaining('external_auth.pki lets nobody in'),
+    ])
   })
 
   test('a group is let in, and what a backend itself says counts instead of the configuration', async () => {

@@ -116,6 +116,9 @@ describe('the module publish', () => {
     ['a minion whose id only begins like that of a rule', 'web10', 'db1', 'grains.item', 'os'],
     ['one of several functions that is not allowed', 'web1', 'db1', 'test.ping,grains.get', ['', 'os']],
     ['a pattern over pillar', 'web1', 'I@password:a*', 'test.ping', null, 'compound'],
+    ['a pattern over pillar alone', 'web1', 'password:a*', 'test.ping', null, 'pillar'],
+    ['a regular expression over pillar', 'web1', 'password:a.', 'test.ping', null, 'pillar_pcre'],
+    ['one among others', 'web1', 'db1 or J@password:a', 'test.ping', null, 'compound'],
   ])('is refused for %s', async (_, id, tgt, fun, arg, type = 'glob') => {
     const jobs = cluster.master.published.length
     const returned = await call(id, 'publish.publish', tgt, fun, arg, type)

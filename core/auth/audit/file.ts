@@ -59,9 +59,9 @@ export function appendToChain(
 }
 
 function openForLines(path: string): number {
-  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants
+  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  return openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  return openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
 }
 
 interface Found extends ChainEnd {

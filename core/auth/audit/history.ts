@@ -31,16 +31,21 @@ export async function auditFiles(path: string): Promise<{ files: string[]; unrea
   const unread = others.filter((other) => /\.(xz|bz2|zst|lz4|zip)$/.test(other))
   const found: { file: string; seq: number }[] = []
   for (const file of others.filter((other) => !unread.includes(other))) {
-    const first = await firstLine(file)
-    if (first?.line) found.push({ file, seq: first.line.seq })
+    const seq = await firstSeq(file)
+    if (seq !== undefined) found.push({ file, seq })
   }
   found.sort((one, other) => one.seq - other.seq)
   return { files: [...found.map(({ file }) => file), path], unread }
 }
 
-async function firstLine(path: string): Promise<FoundLine | undefined> {
-  for await (const line of linesOf(path)) return line
-  return undefined
+/** Of its first line; undefined if that is none of an audit log, and 0 if it cannot be read, which its reader is told. */
+async function firstSeq(path: string): Promise<number | undefined> {
+  try {
+    for await (const { line } of linesOf(path)) return line?.seq
+    return undefined
+  } catch {
+    return 0
+  }
 }
 
 /** Nothing, where there is no such file. Rejects with what the system says if it cannot be read. */

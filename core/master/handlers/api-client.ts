@@ -1,5 +1,6 @@
 import { apiEntry } from '../../auth/audit/index.ts'
 import { messageOf } from '../../base/errors.ts'
+import { quota } from '../../base/quota.ts'
 import type { ClearHandler, EncryptedHandler, Sender } from '../../channel/request-server.ts'
 import { encodeNetwork } from '../../codec/index.ts'
 import { tags } from '../../events/index.ts'
@@ -15,6 +16,8 @@ import type { WorkerRoom } from '../room.ts'
 /** What a client of the API may ask as whoever its request says, with a token or credentials. */
 const PASSED_ON = ['ping', 'publish', '_plan', 'runner', 'wheel', 'mk_token', 'get_token', '_revoke_token']
 const MAX_TAG = 512
+/** Lines a minute in the log about who asks for what is not for them. */
+const REFUSALS = 100
 /** Bytes of returns in one answer; whoever asks asks again for the others. */
 const MAX_RETURNS = 8 * 1024 * 1024
 
@@ -33,14 +36,22 @@ export function withApiClients(
   if (api_clients.length === 0) return forMinions
   const isClient = ({ id }: Sender) => id !== undefined && isApiClient(id, api_clients)
   const hasProved = ({ verified, version }: Sender) => verified && version >= GENERATION_3
-  const only =
-    (may: (sender: Sender) => boolean, handler: EncryptedHandler): EncryptedHandler =>
-    async (load, sender) =>
-      may(sender) ? handler(load, sender) : {}
+  const refusals = quota(REFUSALS, Date.now)
+  const only = (handlers: Handlers, may: (sender: Sender) => boolean, why: string) =>
+    [...handlers].map(([cmd, handler]): [string, EncryptedHandler] => [
+      cmd,
+      async (load, sender) => {
+        if (may(sender)) return handler(load, sender)
+        if (refusals() !== undefined) room.log.warn(`Refused ${cmd} of ${sender.id ?? 'nobody'}: ${why}.`)
+        return {}
+      },
+    ])
   return new Map([
-    ...[...forMinions].map(([cmd, handler]) => [cmd, only((one) => !isClient(one), handler)] as const),
-    ...[...forClients(room, clear)].map(
-      ([cmd, handler]) => [cmd, only((one) => isClient(one) && hasProved(one), handler)] as const,
+    ...only(forMinions, (one) => !isClient(one), 'to api_clients it is a client of the API, and no minion'),
+    ...only(
+      forClients(room, clear),
+      (one) => isClient(one) && hasProved(one),
+      'that is for clients of the API (api_clients) alone, which prove who they are',
     ),
   ])
 }

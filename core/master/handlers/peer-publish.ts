@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import type { MinionId } from '../../base/minion-id.ts'
-import type { EncryptedHandler, Sender } from '../../channel/request-server.ts'
+import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { parseInput } from '../../loader/words.ts'
 import { expandTarget } from '../../targets/index.ts'
@@ -14,7 +14,7 @@ import { judgeJob } from '../judge-job.ts'
 import { PeerWaits } from '../peer-waits.ts'
 import { resolve } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
-import { senderOf } from './peer-sender.ts'
+import { provenSender, senderOf } from './peer-sender.ts'
 import { whyNotForPeers } from './peer-target.ts'
 import { withExternal } from './publish.ts'
 
@@ -40,7 +40,7 @@ export function peerPublishHandlers(room: WorkerRoom): [string, EncryptedHandler
       answer: (request: PeerPublish, outcome: Extract<Outcome, { jid: string }>) => unknown,
     ): EncryptedHandler =>
     async (load, sender) => {
-      const id = await senderOf(room, sender)
+      const id = await senderOf(room, 'peer', sender)
       if (!id) return {}
       const request = readPeerPublish(load)
       if (!request) return refusal({ explain: load.explain === true }, NOT_READABLE)
@@ -111,10 +111,9 @@ async function expandedTarget(
 
 /** The returns there are of a job, for the minion that published it. Others learn not even that it exists. */
 function pubRet(room: WorkerRoom): EncryptedHandler {
-  return async (load, sender: Sender) => {
-    const { id, verified } = sender
-    const { jid } = load
-    if (!id || !verified || !isJid(jid) || !room.config.job_cache) return {}
+  return async ({ jid }, sender) => {
+    const id = await provenSender(room, 'peer', sender)
+    if (!id || !isJid(jid) || !room.config.job_cache) return {}
     if (room.jobs.load(jid)?.load.id !== id) {
       await noteDecision(room, {
         ...{ act: 'peer', verdict: 'refused', user: id, by: 'minion', jid },

@@ -21,7 +21,7 @@ const PATIENCE_MS = 45_000
 export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
   let running = 0
   return async (load, sender) => {
-    const id = await senderOf(room, sender)
+    const id = await senderOf(room, 'peer_run', sender)
     const request = readPeerRun(load)
     if (!id || !request) return {}
     const refuse = (reason: string) => (request.explain ? { refused: { reason } } : {})

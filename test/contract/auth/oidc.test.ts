@@ -1,6 +1,10 @@
 import { createHmac } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { selfSigned } from '../../harness/certificate.ts'
 import { httpServer, type Told } from '../../harness/http-server.ts'
 import { freePort } from '../../harness/ports.ts'
 import { authContract, openBackend, type Setup } from '../auth.ts'
@@ -224,6 +228,29 @@ describe('oidc', () => {
       name: email,
     })
     expect(await signIn(own.token({ email }), {}, settings)).toEqual(refused('has not verified'))
+  })
+
+  it('takes no keys from an address without TLS where the issuer has it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'salt-ts-auth-oidc-'))
+    const { cert, key } = await selfSigned(folder)
+    const tls = await httpServer(
+      () => ({ text: JSON.stringify({ issuer: tls.url, jwks_uri: `${own.url}keys` }) }),
+      { cert: { cert: await readFile(cert), key: await readFile(key) } },
+    )
+    try {
+      const id_token = await own.token({ iss: tls.url })
+      await expect(
+        ask({ id_token }, { settings: { issuer: tls.url, audience: 'salt', ca_file: cert } }),
+      ).rejects.toThrow('its keys are at an address without TLS')
+    } finally {
+      await tls.close()
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('reads no token that is longer than one can be', async () => {
+    const long = await own.token({ more: 'x'.repeat(16_384) })
+    expect(await ask({ id_token: long }, { settings: own.settings })).toEqual(refused('no token was given'))
   })
 
   it('warns of an issuer that others could answer for', async () => {

@@ -66,13 +66,13 @@ if (isRoot)
       expect(ask(rightOf(account), {})).resolves.toEqual(refusedBy(`${step} of the service login: `))
     const unchanged = () => {}
 
-    it('refuses a locked account', () =>
+    it('CVE-2022-22967: refuses a locked account', () =>
       withAccount(({ user }) => changeAccount('usermod', '-L', user), refusedAt('pam_authenticate')))
 
     it.each([
       ['has expired', ['-E', '0']],
       ['has a password that has to be changed', ['-d', '0']],
-    ])('refuses an account that %s, though the password is right', (_, flags) =>
+    ])('CVE-2022-22967: refuses an account that %s, though the password is right', (_, flags) =>
       withAccount(({ user }) => changeAccount('chage', ...flags, user), refusedAt('pam_acct_mgmt')),
     )
 
@@ -85,7 +85,7 @@ if (isRoot)
         },
       ))
 
-    it('asks the service of the configuration of the master, whatever a caller names', () =>
+    it('CVE-2016-3176: asks the service of the configuration of the master, whatever a caller names', () =>
       withAccount(
         ({ user }) => changeAccount('chage', '-E', '0', user),
         async (account) => {

@@ -42,6 +42,10 @@ await authContract({
       setup: { settings: { url: 'auth.example.com' } },
       says: 'must be an address that begins with',
     },
+    'the address is not of a web server': {
+      setup: { settings: { url: 'ftp://auth.example.com/' } },
+      says: 'must be an address that begins with',
+    },
   }),
   async unusable() {
     const [silent, failing, wrong, endless, elsewhere] = await Promise.all([
@@ -89,6 +93,27 @@ describe('rest', () => {
     for (const text of ['null', '', '[]'])
       expect(await ask(fred, { settings: { url: await served(() => ({ text })) } })).toEqual({ name: 'fred' })
   })
+
+  it.each([401, 403])('lets nobody in whom the server answers %s, whatever else it says', async (status) => {
+    const url = await served(() => ({ status, text: '[".*"]' }))
+    expect(await ask(fred, { settings: { url } })).toEqual({ refused: expect.stringContaining('not so') })
+  })
+
+  it.each([201, 204, 206, 400, 404, 407, 429])(
+    'takes an answer with the status %s for none',
+    async (status) => {
+      const url = await served(() => ({ status, text: status === 204 ? '' : '[".*"]' }))
+      await expect(ask(fred, { settings: { url } })).rejects.toThrow(`: it answered ${status}`)
+    },
+  )
+
+  it.each(['<html>', '[".*"', 'false', '0', '""', '"test.*"', '{}'])(
+    'takes %s for no answer',
+    async (text) => {
+      const url = await served(() => ({ text }))
+      await expect(ask(fred, { settings: { url } })).rejects.toThrow(/: its answer is not (?:JSON|a list)/)
+    },
+  )
 
   it('sends no password on to where it is redirected', async () => {
     const heard: string[] = []

@@ -22,7 +22,9 @@ describe('functions on all minions', () => {
     [['test.ping|cmd.run'], publish('cmd.run'), true],
     [['test.ping|cmd.run'], publish('test.ping|cmd.run'), false],
     [['(a+)+\\.x'], publish(`${'a'.repeat(200)}!`), false],
+    [['.*'], publish('test.ping cmd.run'), false],
     [['@runner', '@wheel', '@test'], publish('test.ping'), false],
+    [[{ '@runner': ['test.*'] }, { '@test': ['ping'] }], publish('test.ping'), false],
     [[], publish('test.ping'), false],
     [null, publish('test.ping'), false],
     [[], publish('saltutil.find_job'), true],
@@ -59,6 +61,8 @@ describe('functions on some minions', () => {
     expect(verdict([{ 'web*': ['pkg.*'] }], call)).toMatchObject({ limited: true })
     expect(verdict([{ '*': ['pkg.*'] }], call)).not.toHaveProperty('limited')
     expect(verdict(['pkg.*'], call)).not.toHaveProperty('limited')
+    const { access } = open({ external_auth: { pam: { fred: ['test.*', { 'web*': ['pkg.*'] }] } } })
+    expect(access.judge(fred, [call, publish('test.ping')])).toMatchObject({ limited: true })
   })
 
   test('one function need not be in a list', () => {
@@ -88,6 +92,9 @@ describe('arguments', () => {
     [{ args: ["\\['a', 1\\]"] }, [['a', 1]], {}, true],
     [{ args: ['None'] }, [null], {}, true],
     [{}, ['anything'], {}, true],
+    [{ args: ['('] }, ['ls'], {}, false],
+    [{ args: [['ls']] }, ['ls'], {}, false],
+    [{ kwargs: { cwd: '(' } }, ['ls'], { cwd: '/' }, false],
   ])('%j takes %j %j: %s', (condition, args, kwargs, expected) => {
     expect(allowed(rules(condition), publish('cmd.run', ['web1'], args, kwargs))).toBe(expected)
   })
@@ -96,6 +103,7 @@ describe('arguments', () => {
     const call = (text: string) => publish('cmd.run', ['web1'], [new Typed(true, text)])
     expect(allowed(rules({ args: ['True|yes'] }), call('yes'))).toBe(true)
     expect(allowed(rules({ args: ['True'] }), call('yes'))).toBe(false)
+    expect(allowed(rules({ args: ['yes'] }), call('yes'))).toBe(false)
   })
 })
 
@@ -125,6 +133,11 @@ describe("functions of the master's host", () => {
       run('wheel', 'key.accept', [], { match: '*' }),
       false,
     ],
+    [['@job'], run('runner', 'jobs.list_jobs'), false],
+    [[{ '@runner': [] }], run('runner', 'jobs.list_jobs'), false],
+    [[{ '@runner': null }], run('runner', 'jobs.list_jobs'), false],
+    [[], run('runner', 'saltutil.find_job'), false],
+    [['@runner'], run('runner', '.list_jobs'), false],
     [['@runner'], run('runner', 'jobs'), false],
     [['@runner'], run('runner', 'a.b.c'), false],
     [['@wheel'], run('wheel', '__proto__.x'), true],
@@ -148,6 +161,7 @@ describe('whom the entries are for', () => {
     [{ fred: ['a'] }, { name: 'f.*' }, []],
     [{ 'ops%': ['a'], 'dev%': ['b'] }, { groups: ['ops'] }, ['a']],
     [{ 'o*%': ['a'] }, { groups: ['ops'] }, []],
+    [{ 'op%': ['a'] }, { groups: ['ops'] }, []],
     [{ fred: ['a'], '*': ['b'] }, {}, ['a']],
     [{ 'ops%': ['a'], '*': ['b'] }, { groups: ['ops'] }, ['a', 'b']],
     [{ bob: ['a'], '*': ['b'] }, {}, ['b']],
@@ -156,6 +170,7 @@ describe('whom the entries are for', () => {
     [{ fred: ['a'] }, { eauth: '__proto__' }, []],
     [{ fred: ['a'] }, { eauth: 'ldap' }, []],
     [{ fred: ['a'] }, { permissions: ['own'] }, ['own']],
+    [{ fred: ['a'] }, { permissions: [] }, []],
   ])('%j for %j: %j', (map, caller, expected) => {
     expect(who(map, caller)).toEqual(expected)
   })
@@ -238,6 +253,12 @@ describe('minions', () => {
     ['web1', run('wheel', 'manage.up'), false],
   ])('%s asks for %j: %s', (id, call, expected) => {
     expect(access.judge(minion(id), [call]).allowed).toBe(expected)
+  })
+
+  test('may not what publisher_acl_blacklist forbids, either', () => {
+    const { access } = open({ peer: { '.*': ['.*'] }, publisher_acl_blacklist: { modules: ['cmd'] } })
+    expect(access.judge(minion('web1'), [publish('test.ping')]).allowed).toBe(true)
+    expect(access.judge(minion('web1'), [publish('cmd.run')]).allowed).toBe(false)
   })
 })
 

@@ -60,6 +60,7 @@ describe('a rule that nobody can read keeps a master from starting, and its plac
       "publisher_acl_blacklist.modules[0] forbids nothing. The regular expression '^cmd(' is not valid",
     ],
     [{ publisher_acl_blacklist: { users: [5] } }, 'publisher_acl_blacklist.users[0] must be text, but is 5.'],
+    [{ peer: ['.*'] as never }, 'peer must be a map of expressions for ids, but is a list.'],
     [{ peer: { '.*': 'test.*' } }, "peer['.*'] must be a list"],
     [{ peer_run: { '.*': 'manage.up' } }, "peer_run['.*'] must be a list of runners"],
   ])('%j: %s', (options, sentence) => {

@@ -1,3 +1,7 @@
+/**
+ * What no server should read, or tell: CVE-2018-15750, and what was found in tornado, which serves Salt's API
+ * (CVE-2025-47287, CVE-2026-31958, CVE-2026-35536, CVE-2026-49853, CVE-2026-49855, CVE-2026-91990).
+ */
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { ApiConnection } from '../../../harness/api-connection.ts'
@@ -51,7 +55,7 @@ test('10 MB of headers are not read to their end', async () => {
   connection.socket.destroy()
 })
 
-test('100,000 parts are refused unread', async () => {
+test('CVE-2025-47287: 100,000 parts are refused unread', async () => {
   await open()
   const part = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'
   const headers = `Content-Type: multipart/form-data; boundary=x\r\nContent-Length: ${part.length * 100_000}`
@@ -124,7 +128,7 @@ test.each([
   '/static//etc/passwd',
   '/app',
   '/nothing',
-])('no file is served, nor told to be there: %s', async (url) => {
+])('CVE-2018-15750: no file is served, nor told to be there: %s', async (url) => {
   await open()
   const answer = await api.app.inject(url)
   expect(answer.statusCode).toBe(404)

@@ -123,12 +123,22 @@ describe('a line', () => {
     expect(await verify()).toMatchObject({ valid: true, lines: 1 })
   })
 
-  test('about a stranger is one of a hundred a minute; the next one says how many were left out', async () => {
+  test.each<[string, Partial<AuditEntry>]>([
+    ['a stranger', { user: 'mallory', claimed: true }],
+    ['what a minion is refused', { user: 'web1', by: 'minion' }],
+  ])('about %s is one of a hundred a minute; the next one says how many were left out', async (_, about) => {
     const log = openLog()
-    const stranger = entry({ verdict: 'refused', user: 'mallory', claimed: true })
-    await Promise.all(Array.from({ length: 250 }, () => log.record(stranger)))
+    const refusal = entry({ verdict: 'refused', ...about })
+    await Promise.all(Array.from({ length: 250 }, () => log.record(refusal)))
     await log.record(entry())
     expect(await lines()).toHaveLength(101)
+  })
+
+  test('waits with ten thousand others at most', async () => {
+    const log = openLog()
+    await Promise.all(Array.from({ length: 10_050 }, () => log.record(entry())))
+    expect(await lines()).toHaveLength(10_001)
+    expect((await read())[0]).toMatchObject({ act: 'log', left_out: 50 })
   })
 })
 
