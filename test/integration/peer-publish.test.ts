@@ -97,6 +97,14 @@ describe('the module publish', () => {
     expect(await call('web1', 'publish.publish', 'nobody*', 'test.ping')).toEqual({})
   })
 
+  test('on certain minions is sent to no others, whatever these know of themselves', async () => {
+    expect(await call('web1', 'publish.publish', 'G@id:db1', 'cmd.run', 'echo one', 'compound')).toEqual({
+      db1: 'one',
+    })
+    const { tgt, tgt_type } = cluster.master.published.at(-1)?.job ?? {}
+    expect([tgt, tgt_type]).toEqual([['(', 'G@id:db1', ')', 'and', 'L@db1'], 'compound'])
+  })
+
   test('several functions have their arguments as words', async () => {
     const returned = await call('web1', 'publish.publish', 'db1', 'test.ping,test.arg', ['', 'one two'])
     expect(returned).toMatchObject({ db1: { 'test.ping': true, 'test.arg': { args: ['one', 'two'] } } })

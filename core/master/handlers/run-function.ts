@@ -10,6 +10,7 @@ import { TRY_LATER } from './refuse-publish.ts'
 
 /** So many at once, each a process; what is too much is refused. */
 const MOST_RUNS = 32
+const LONGEST_NAME = 256
 /** Who asked for a wheel function is answered within the deadline of its request. Milliseconds. */
 const WHEEL_MS = 45_000
 
@@ -61,9 +62,9 @@ export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
   const handle =
     (kind: Kind): ClearHandler =>
     async (load) => {
-      if (typeof load.fun !== 'string' || load.fun === '')
-        return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const { fun } = load
+      if (typeof fun !== 'string' || fun === '' || fun.length > LONGEST_NAME)
+        return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const who = await authorize(room, kind, fun, load)
       if ('refusal' in who) return { error: who.refusal }
       const { jid, user, call } = who
