@@ -161,6 +161,11 @@ describe('runners', () => {
     ])
   })
 
+  test('get values of keywords that were quoted as well', async () => {
+    const load = { fun: 'test.arg', arg: ["'k=1'", 'n=2'], explain: true }
+    expect(await ask('minion_runner', load)).toEqual({ args: [], kwargs: { k: 1, n: 2 } })
+  })
+
   test('that fail say why', async () => {
     const given = ['name=CommandExecutionError', 'message=It was meant to fail.']
     expect(await call('web1', 'publish.runner', 'error.error', given)).toBe('It was meant to fail.')

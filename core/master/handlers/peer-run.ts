@@ -5,7 +5,7 @@ import type { MinionId } from '../../base/minion-id.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
 import type { FunctionRun } from '../../jobs/background.ts'
-import { splitArguments } from '../../loader/index.ts'
+import { splitArguments, untyped } from '../../loader/index.ts'
 import { parseInput } from '../../loader/words.ts'
 import { type PeerRun, readPeerRun } from '../../wire/peer-request.ts'
 import { noteDecision } from '../decisions.ts'
@@ -36,7 +36,12 @@ export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
   }
 }
 
-const callOf = ({ arg, noParse }: PeerRun) => splitArguments(parseInput(arg, noParse))
+/** Values alone: what they were typed as does not get to another process. */
+function callOf({ arg, noParse }: PeerRun): Pick<FunctionRun, 'args' | 'kwargs'> {
+  const { args, kwargs } = splitArguments(parseInput(arg, noParse))
+  const values = Object.entries(kwargs).map(([name, value]) => [name, untyped(value)])
+  return { args, kwargs: Object.fromEntries(values) }
+}
 
 type Run = Pick<FunctionRun, 'fun' | 'jid' | 'args' | 'kwargs'>
 
