@@ -6,6 +6,7 @@ import { type AccessConfig, AccessRules, type Rights } from './access-rules.ts'
 import { forbidsFunction, forbidsUser } from './blacklist.ts'
 import type { Call, Caller, Verdict } from './contract.ts'
 import { judge } from './judge.ts'
+import { localName } from './members.ts'
 
 export interface AccessSettings {
   readonly matcher: TargetMatcher
@@ -14,7 +15,7 @@ export interface AccessSettings {
   readonly log: Log
 }
 
-/** Whoever is known may ask for it: clients do so while they wait. */
+/** Whoever is known may ask for it: clients do so while they wait. To have it written somewhere takes a rule. */
 const ALWAYS = 'saltutil.find_job'
 
 /** Who may do what: the rules of the configuration, for every way to ask. */
@@ -62,7 +63,7 @@ export class Access {
       return { allowed: false, reason, rule: forbidden }
     }
     if (caller.unrestricted) return { allowed: true, rule: "the key of the master's user" }
-    if (call.kind === 'publish' && call.fun === ALWAYS && caller.by !== 'minion')
+    if (call.kind === 'publish' && call.fun === ALWAYS && !call.ret && caller.by !== 'minion')
       return { allowed: true, rule: `${ALWAYS} is for everybody who is known` }
     if (/[\s,]/.test(call.fun))
       return { allowed: false, reason: `'${call.fun}' is not the name of one function.` }
@@ -84,7 +85,3 @@ export class Access {
     )
   }
 }
-
-/** Whose rights count: `sudo_fred` has those of fred. */
-export const localName = (name: string): string =>
-  name.startsWith('sudo_') ? name.slice('sudo_'.length) : name

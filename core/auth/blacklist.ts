@@ -1,5 +1,6 @@
 import { messageOf } from '../base/errors.ts'
 import { checkNamePattern, couldMean } from '../base/name-pattern.ts'
+import { localName } from './members.ts'
 import { placeIn } from './place.ts'
 import { kindOf, type Reading } from './reading.ts'
 
@@ -11,9 +12,12 @@ export interface Blacklist {
 
 const OPTION = 'publisher_acl_blacklist'
 
-/** The rule that takes all rights from this user. */
+/**
+ * The rule that takes all rights from this user. Patterns see who uses sudo as `sudo_fred`, so that `^(?!sudo_).*$` means
+ * all who do not; the name `fred` alone means both.
+ */
 export const forbidsUser = ({ users }: Blacklist, name: string): string | undefined =>
-  found('users', users, (pattern) => couldMean(pattern, name))
+  found('users', users, (pattern) => couldMean(pattern, name) || pattern === localName(name))
 
 /** The rule that forbids this function; a bare `cmd` means the whole module. */
 export const forbidsFunction = ({ modules }: Blacklist, fun: string): string | undefined =>

@@ -21,6 +21,8 @@ export interface Call {
   readonly kwargs: Readonly<Record<string, unknown>>
   /** Whom the target means, of a `publish`. */
   readonly minions?: readonly string[]
+  /** Returners a `publish` names, with commas between. */
+  readonly ret?: string
 }
 
 /** `rule` is where it stands in the configuration, as `external_auth.pam.fred[1]['web*'][0]: 'pkg.*'`. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** At least so long; as long as the slowest lately, where a backend takes longer. Milliseconds. */
+/** At least so long; as long as the slowest so far, where a backend takes longer. Milliseconds. */
 const LEAST_MS = 500
 const MOST_MS = 5_000
 

@@ -2,11 +2,11 @@ import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { groupsOf, type RootKeys } from '../keys/index.ts'
-import { type Access, localName } from './access.ts'
+import type { Access } from './access.ts'
 import type { Backends } from './backends.ts'
-import { forbidsUser } from './blacklist.ts'
 import type { Caller } from './contract.ts'
 import type { EvenDelay } from './even-delay.ts'
+import { localName } from './members.ts'
 import type { Tokens } from './tokens/tokens.ts'
 
 type Load = Readonly<Record<string, unknown>>
@@ -98,11 +98,9 @@ export class Identity {
 
   async #listed(user: string): Promise<Identified | undefined> {
     const { access, config } = this.#settings
-    const person = localName(user)
     const hasGroups = Object.keys(config.publisher_acl).some((key) => key.endsWith('%'))
-    const groups = hasGroups ? await groupsOf(person) : []
+    const groups = hasGroups ? await groupsOf(localName(user)) : []
     const caller: Caller = { name: user, by: 'key', groups }
-    if (forbidsUser(config.publisher_acl_blacklist, person)) return undefined
     return access.rightsOf(caller).rules.length > 0 ? { caller } : undefined
   }
 }

@@ -33,3 +33,7 @@ export function keysFor(
   const everybody = Object.hasOwn(map, '*') && (always || !isNamed)
   return everybody ? [...found, ['*', map['*']]] : found
 }
+
+/** Whose rights count: `sudo_fred` has those of fred. */
+export const localName = (name: string): string =>
+  name.startsWith('sudo_') ? name.slice('sudo_'.length) : name

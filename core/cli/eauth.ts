@@ -1,7 +1,8 @@
 /** External authentication: what is asked of the user, and the token that is kept. */
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
+import { writeFileAtomic } from '../base/atomic-file.ts'
 import { currentUser } from '../base/current-user.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { localCredentials } from '../client/credentials.ts'
@@ -39,7 +40,7 @@ export async function externalAuth(
   const credentials = { eauth, ...(await whoAndPassword(flags)) }
   if (!flags['make-token']) return credentials
   const { token } = await makeToken(config, credentials)
-  keepToken(file, token)
+  await keepToken(file, token)
   return { token }
 }
 
@@ -87,10 +88,10 @@ function keptToken(file: string, seconds: number): string | undefined {
   }
 }
 
-function keepToken(file: string, token: string): void {
+/** In a new file: one that is there may be open to others. */
+async function keepToken(file: string, token: string): Promise<void> {
   try {
-    writeFileSync(file, token, { mode: 0o600 })
-    chmodSync(file, 0o600)
+    await writeFileAtomic(file, token, { mode: 0o600 })
   } catch (error) {
     tell(`WARNING: The token cannot be kept in ${file} (option token_file): ${messageOf(error)}`)
   }

@@ -1,4 +1,4 @@
-import { Access, type Caller, checkAccess } from '../auth/index.ts'
+import { Access, type Caller, checkAccess, localName } from '../auth/index.ts'
 import type { Log } from '../author/context.ts'
 import type { AccessAdmin, AccessQuestion } from '../author/master.ts'
 import { SaltError } from '../base/errors.ts'
@@ -51,5 +51,5 @@ async function callerOf({ user, eauth, groups }: AccessQuestion, config: MasterC
   const hasRules = config.sudo_acl && Object.keys(config.publisher_acl).length > 0
   if (user === 'root' || user === config.user || (isSudo && !hasRules))
     return { name: user, by: 'key', groups: [], unrestricted: true }
-  return { name: user, by: 'key', groups: groups ?? (await groupsOf(user)) }
+  return { name: user, by: 'key', groups: groups ?? (await groupsOf(localName(user))) }
 }

@@ -19,7 +19,7 @@ const untrusted: Limits = { depth: 64, objects: 4096, elements: 65_536 }
 
 /**
  * Reads one MessagePack value of either dialect (§1). Byte strings that are valid UTF-8 become text, others stay
- * bytes (copies). A map becomes a plain object, or a `Map` where an object would lose something: a key that is not
+ * bytes (copies), and so does what extensions of other types hold: whoever reads it after us must not find something else. A map becomes a plain object, or a `Map` where an object would lose something: a key that is not
  * text, `__proto__`, an order of keys that JavaScript would change. Integers beyond 2^53 are bigint.
  * @throws SaltError DECODE_FAILED for what is malformed, nested too deep, too costly, or followed by more bytes.
  */
@@ -87,7 +87,10 @@ class Reader {
   }
 
   string(size: number): string | Buffer {
-    const start = this.take(size)
+    return this.stringFrom(this.take(size))
+  }
+
+  private stringFrom(start: number): string | Buffer {
     const text = this.wantsText ? textOf(this.bytes, start, this.at) : undefined
     return text ?? this.copy(start)
   }
@@ -157,13 +160,13 @@ class Reader {
     const start = this.take(size)
     if (type === 78) return this.dateTime(start)
     if (type === 79) return this.namedConstant(start)
-    return this.copy(start)
+    return this.stringFrom(start)
   }
 
   private dateTime(start: number): Value {
     this.countObject()
     const text = this.bytes.toString('latin1', start, this.at)
-    return DateTime.matches(text) ? new DateTime(text) : this.copy(start)
+    return DateTime.matches(text) ? new DateTime(text) : this.stringFrom(start)
   }
 
   /** The payload is a message of its own, under what is left of this one's limits. */

@@ -50,7 +50,9 @@ const saysMore = (text: string) => typeof yamlify(text) !== 'string'
 export function withWords(call: Arguments, words: TypedWords | undefined): Arguments {
   if (!words) return call
   const join = (value: unknown, text: string | null | undefined) =>
-    typeof text === 'string' && isSame(yamlify(text), untyped(value)) ? new Typed(value, text) : value
+    typeof text === 'string' && isSame(yamlify(text), untyped(value))
+      ? new Typed(untyped(value), text)
+      : value
   const kwargs = Object.entries(call.kwargs).map(([name, value]) => [
     name,
     join(value, Object.hasOwn(words.kwargs, name) ? words.kwargs[name] : undefined),

@@ -7,8 +7,8 @@ import { Float } from '../codec/index.ts'
 import { scalarKinds } from '../config/scalar.ts'
 
 const DEEPEST = 64
-/** Values that aliases stand for, all in all: a few of them one inside the other could mean millions. */
-const MOST_REPEATED = 10_000
+/** What aliases stand for, in characters: whoever writes the value out, writes all of that. */
+const MOST_REPEATED = 100_000
 
 /** Throws (anything) if the word is not one scalar or bracketed value. */
 export function parseWord(word: string): unknown {
@@ -40,8 +40,7 @@ class Reader {
   readonly parts: Part[] = []
   readonly #anchors = new Map<string, { readonly value: unknown; readonly size: number }>()
   #at = 0
-  /** Values so far, those of aliases counted again; and how many of them are. */
-  #size = 0
+  /** Characters that aliases stood for so far. */
   #repeated = 0
 
   constructor(text: string) {
@@ -60,10 +59,10 @@ class Reader {
   #node(depth: number): unknown {
     if (depth > DEEPEST) throw refused('nesting')
     const { tag, anchor } = this.#properties()
-    const start = this.#at
-    const before = this.#size++
+    const [start, repeated] = [this.#at, this.#repeated]
     const value = this.#content(depth, tag)
-    if (anchor !== undefined) this.#anchors.set(anchor, { value, size: this.#size - before })
+    const size = this.#at - start + this.#repeated - repeated
+    if (anchor !== undefined) this.#anchors.set(anchor, { value, size })
     const text = this.#text.slice(start, this.#at).trimEnd()
     const isBare = tag === undefined && anchor === undefined && !/^['"*]/.test(text)
     if (depth === 1) this.parts.push({ value, ...(isBare && { text }) })
@@ -181,12 +180,11 @@ class Reader {
 
   #alias(): unknown {
     const name = this.#match(/\*([^\s,[\]{}]+)/y)?.[1]
-    const anchored = name === undefined ? undefined : this.#anchors.get(name)
-    if (!anchored) throw refused('an unknown alias')
-    this.#size += anchored.size
-    this.#repeated += anchored.size
+    const anchor = name === undefined ? undefined : this.#anchors.get(name)
+    if (!anchor) throw refused('an unknown alias')
+    this.#repeated += anchor.size
     if (this.#repeated > MOST_REPEATED) throw refused('too much that is repeated')
-    return anchored.value
+    return anchor.value
   }
 
   /** Up to ` #`, `: ` or, inside brackets, a bracket or comma. Empty where nothing stands. */

@@ -10,8 +10,11 @@ export interface Arguments {
   readonly kwargs: Readonly<Record<string, unknown>>
 }
 
-/** A name, one `=`, and a value without line ends. */
-export const KEYWORD = /^([\p{L}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)$/u
+/**
+ * A name, one `=`, and a value on one line, whose end may follow: exactly what Python minions take for a keyword argument,
+ * so that rules about arguments are about those that functions get.
+ */
+export const KEYWORD = /^([\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u
 
 /** The value of a word; a word that makes no sense as YAML is itself. */
 export function yamlify(word: unknown): unknown {

@@ -11,14 +11,14 @@ export function judgeJob(
   request: PublishLoad,
   { minions, missing }: Pick<Expected, 'minions' | 'missing'>,
 ): Verdict {
-  const { fun, arg } = request
+  const { fun, arg, ret } = request
   const isPlain = typeof fun === 'string' || arg.every((own) => Array.isArray(own))
   if (!isPlain && !caller.unrestricted)
     return { allowed: false, reason: 'The arguments of several functions are a list of one list for each.' }
   const ids = minions.length > 0 ? [...minions, ...missing] : []
   const calls = callsOf(request).map((call): Call => {
     const { args, kwargs } = withWords(splitArguments(call.arg), call.words)
-    return { kind: 'publish', fun: call.fun, args, kwargs, minions: ids }
+    return { kind: 'publish', fun: call.fun, args, kwargs, minions: ids, ret }
   })
   return access.judge(caller, calls)
 }

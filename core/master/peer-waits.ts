@@ -34,14 +34,17 @@ export class PeerWaits {
 
   async #wait({ jid, minions }: Job, seconds: number): Promise<void> {
     this.#waiting++
-    const missing = new Set(minions)
-    for (const end = Date.now() + seconds * 1000; Date.now() < end; await delay(LOOK_MS)) {
-      for (const id of missing) {
-        if (!this.#jobs.return(jid, id)) break
-        missing.delete(id)
+    try {
+      const missing = new Set(minions)
+      for (const end = Date.now() + seconds * 1000; Date.now() < end; await delay(LOOK_MS)) {
+        for (const id of missing) {
+          if (!this.#jobs.return(jid, id)) break
+          missing.delete(id)
+        }
+        if (missing.size === 0) break
       }
-      if (missing.size === 0) break
+    } finally {
+      this.#waiting--
     }
-    this.#waiting--
   }
 }

@@ -158,5 +158,8 @@ function worstOf(retcode: unknown): number | undefined {
   return codes.find((code) => code) ?? codes[0]
 }
 
-const shortened = (fun: unknown): string =>
-  (Array.isArray(fun) ? fun.join(',') : String(fun)).slice(0, LONGEST)
+/** What a minion calls the function of its return may be anything. */
+function shortened(fun: unknown): string {
+  const names = [fun].flat()
+  return names.every((name) => typeof name === 'string') ? names.join(',').slice(0, LONGEST) : 'other'
+}

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ExtData } from '@msgpack/msgpack'
 import { afterEach, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
@@ -105,6 +106,29 @@ describe('a job', () => {
     expect(await sent('web*', 'glob')).toEqual(['web*', 'glob'])
     const [, , grain] = [...master.room.jobs.list()]
     expect(grain?.load).toMatchObject({ tgt: 'os:Debian', tgt_type: 'grain' })
+  })
+
+  test('is judged by what minions will read, however it is written', async () => {
+    await open({ fred: [{ 'web*': [{ 'cmd.run': { args: ['ls'], kwargs: { cwd: '/srv' } } }] }] })
+    const written = (text: string) => new ExtData(5, Buffer.from(text))
+    const arg = ['ls', { __kwarg__: true, cwd: '/srv' }]
+    const job = (load: object) =>
+      publish(fred, { fun: 'cmd.run', tgt: ['web1'], tgt_type: 'list', arg, ...load })
+    expect(await job({})).toMatchObject({ load: { minions: ['web1'] } })
+    for (const load of [
+      { tgt: ['web1', written('db1')] },
+      { arg: [...arg, written('cwd=/etc')] },
+      { arg: [...arg, 'cwd=/etc\n'] },
+    ])
+      expect([load, await job(load)]).toMatchObject([{}, { error: { name: 'AuthorizationError' } }])
+    expect(master.published).toHaveLength(1)
+  })
+
+  test('that asks for others is for everybody who is known, but writes nowhere without a rule', async () => {
+    await open({ fred: ['test.ping'] })
+    const found = (load: object) => publish(fred, { fun: 'saltutil.find_job', arg: ['1'], ...load })
+    expect(await found({ ret: '' })).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+    expect(await found({ ret: 'rawfile_json' })).toMatchObject({ error: { name: 'AuthorizationError' } })
   })
 
   test('of several functions is refused if one of them is not allowed with its own arguments', async () => {

@@ -97,6 +97,14 @@ describe('the module publish', () => {
     expect(await call('web1', 'publish.publish', 'nobody*', 'test.ping')).toEqual({})
   })
 
+  test('on certain minions is sent to no others, whatever these know of themselves', async () => {
+    expect(await call('web1', 'publish.publish', 'G@id:db1', 'cmd.run', 'echo one', 'compound')).toEqual({
+      db1: 'one',
+    })
+    const { tgt, tgt_type } = cluster.master.published.at(-1)?.job ?? {}
+    expect([tgt, tgt_type]).toEqual([['(', 'G@id:db1', ')', 'and', 'L@db1'], 'compound'])
+  })
+
   test('several functions have their arguments as words', async () => {
     const returned = await call('web1', 'publish.publish', 'db1', 'test.ping,test.arg', ['', 'one two'])
     expect(returned).toMatchObject({ db1: { 'test.ping': true, 'test.arg': { args: ['one', 'two'] } } })
@@ -154,6 +162,11 @@ describe('runners', () => {
     expect(await noted()).toMatchObject([
       { act: 'peer_run', verdict: 'allowed', fun: 'test.arg', args: ['one', { two: 2 }] },
     ])
+  })
+
+  test('get values of keywords that were quoted as well', async () => {
+    const load = { fun: 'test.arg', arg: ["'k=1'", 'n=2'], explain: true }
+    expect(await ask('minion_runner', load)).toEqual({ args: [], kwargs: { k: 1, n: 2 } })
   })
 
   test('that fail say why', async () => {

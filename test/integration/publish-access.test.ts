@@ -139,6 +139,21 @@ describe('publisher_acl', () => {
     expect(master.published).toEqual([])
   })
 
+  test('may be for who uses sudo alone, with the pattern of Salt for all who do not', async () => {
+    const publisher_acl_blacklist = { users: ['^(?!sudo_).*$'] }
+    await open({ publisher_acl: { bob: ['test.*'] }, publisher_acl_blacklist, sudo_acl: true })
+    const root = await master.rootKey()
+    expect(await publish({ user: 'sudo_bob', key: root })).toEqual(published)
+    expect(await publish({ user: 'sudo_bob', key: root, fun: 'cmd.run' })).toEqual(
+      error('AuthorizationError'),
+    )
+    for (const [user, key] of [
+      ['bob', await keyOf('bob')],
+      ['root', root],
+    ])
+      expect([user, await publish({ user, key })]).toEqual([user, error('AuthorizationError')])
+  })
+
   test("a user's key is good for that user only, and only if listed", async () => {
     await open(acl)
     const [alice, bob] = [await keyOf('alice'), await keyOf('bob')]

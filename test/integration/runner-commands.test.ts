@@ -48,6 +48,12 @@ test('a map in kwarg is keywords, with an array arg among them; sudo acts for th
   expect(told).toMatchObject({ user: master.config.user, return: { args: ['x'], kwargs: { b: 1 } } })
 })
 
+test('a name that is too long to be one is no function', async () => {
+  const load = { fun: `test.${'x'.repeat(300)}`, user: 'root', key }
+  for (const cmd of ['runner', 'wheel'])
+    expect(await clear({ cmd, ...load })).toMatchObject({ error: { name: 'SaltInvocationError' } })
+})
+
 test('with runner_returns switched off nothing is stored', async () => {
   await master.close()
   master = await InProcessMaster.open({ options: { runner_returns: false } })

@@ -58,9 +58,8 @@ export interface AuditLine {
 /** Of the first line there ever was. */
 export const NO_HASH = '0'.repeat(64)
 
-/** What somebody chooses the size of takes no more of a line; of more there are size and hash. */
+/** No member takes more of a line; of more there are size and hash. */
 const MOST_BYTES = 16_384
-const SIZED = ['fun', 'args', 'tgt', 'key'] as const
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -72,13 +71,12 @@ export function makeLine(
   entry: AuditEntry | AuditNote,
 ): { text: string; hash: string } {
   const members = Object.entries({ seq, time, ...entry, prev }).filter(([, value]) => value !== undefined)
-  const body = text(Object.fromEntries(members.map(([name, value]) => [name, fitting(name, value)])))
+  const body = text(Object.fromEntries(members.map(([name, value]) => [name, fitting(value)])))
   const hash = sha256(body)
   return { text: `${body.slice(0, -1)}, "hash": "${hash}"}\n`, hash }
 }
 
-function fitting(name: string, value: unknown): unknown {
-  if (!SIZED.some((sized) => sized === name)) return value
+function fitting(value: unknown): unknown {
   const json = text(value)
   const bytes = Buffer.byteLength(json)
   return bytes <= MOST_BYTES ? value : { left_out: bytes, sha256: sha256(json) }

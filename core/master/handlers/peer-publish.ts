@@ -85,6 +85,7 @@ async function publishFor(room: WorkerRoom, id: MinionId, request: PeerPublish):
   const issue = {
     ...{ fun, arg: job.arg, shownArg: args, tgt: job.tgt, tgtType: job.tgtType, user: id },
     ...{ ret: withExternal(ret, room.config), extras: { id }, minions, missing, unknown },
+    ...(verdict.limited && { limited: verdict.limited }),
   }
   const jid = await storeIssue(room, issue)
   if (!jid) return refuse('The job could not be stored.')

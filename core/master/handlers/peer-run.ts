@@ -5,11 +5,12 @@ import type { MinionId } from '../../base/minion-id.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
 import type { FunctionRun } from '../../jobs/background.ts'
-import { splitArguments } from '../../loader/index.ts'
+import { splitArguments, untyped } from '../../loader/index.ts'
 import { parseInput } from '../../loader/words.ts'
 import { type PeerRun, readPeerRun } from '../../wire/peer-request.ts'
 import { noteDecision } from '../decisions.ts'
 import type { WorkerRoom } from '../room.ts'
+import { RunSlots } from '../run-slots.ts'
 import { senderOf } from './peer-sender.ts'
 
 /** So many run at once for minions, in one worker. Each is a process. */
@@ -19,7 +20,7 @@ const PATIENCE_MS = 45_000
 
 /** `minion_runner` (wire protocol §7.2): minions use runners within the option `peer_run`, and get what they return. */
 export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
-  let running = 0
+  const slots = new RunSlots(MOST_RUNS, room)
   return async (load, sender) => {
     const id = await senderOf(room, 'peer_run', sender)
     const request = readPeerRun(load)
@@ -29,17 +30,18 @@ export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
     const jid = room.nextJid()
     const verdict = await decide(room, id, { fun: request.fun, jid, ...call })
     if (!verdict.allowed) return refuse(verdict.reason)
-    if (running >= MOST_RUNS) return refuse(`${MOST_RUNS} runners run for minions already. Try again later.`)
-    running++
-    try {
-      return await run(room, id, { fun: request.fun, jid, ...call })
-    } finally {
-      running--
-    }
+    if (slots.isFull) return refuse(`${MOST_RUNS} runners run for minions already. Try again later.`)
+    room.log.info(`Minion ${id} runs runner ${request.fun} with jid ${jid}`)
+    return run(slots, { kind: 'runner', fun: request.fun, jid, user: id, config: room.config, ...call })
   }
 }
 
-const callOf = ({ arg, noParse }: PeerRun) => splitArguments(parseInput(arg, noParse))
+/** Values alone: what they were typed as does not get to another process. */
+function callOf({ arg, noParse }: PeerRun): Pick<FunctionRun, 'args' | 'kwargs'> {
+  const { args, kwargs } = splitArguments(parseInput(arg, noParse))
+  const values = Object.entries(kwargs).map(([name, value]) => [name, untyped(value)])
+  return { args, kwargs: Object.fromEntries(values) }
+}
 
 type Run = Pick<FunctionRun, 'fun' | 'jid' | 'args' | 'kwargs'>
 
@@ -56,12 +58,11 @@ async function decide(room: WorkerRoom, id: MinionId, { jid, ...call }: Run): Pr
   return verdict
 }
 
-async function run(room: WorkerRoom, id: MinionId, call: Run): Promise<unknown> {
-  const { fun, jid } = call
-  room.log.info(`Minion ${id} runs runner ${fun} with jid ${jid}`)
+/** What it returns; a sentence if that takes too long, or it cannot be started. */
+async function run(slots: RunSlots, { fun, jid, ...more }: FunctionRun): Promise<unknown> {
   const enough = new AbortController()
   try {
-    const started = await room.startRun({ kind: 'runner', user: id, config: room.config, ...call })
+    const started = await slots.start({ fun, jid, ...more })
     const late = delay(PATIENCE_MS, undefined, { signal: enough.signal }).then(() => ({
       return: `runner ${fun} still runs; its end will be an event with the tag ${tags.runReturn(jid)} on the master.`,
     }))

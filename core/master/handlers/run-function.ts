@@ -7,10 +7,13 @@ import { isRecord } from '../../wire/bytes.ts'
 import type { ClaimedVia } from '../../wire/via.ts'
 import { noteDecision } from '../decisions.ts'
 import type { WorkerRoom } from '../room.ts'
+import { RunSlots } from '../run-slots.ts'
 import { TRY_LATER } from './refuse-publish.ts'
 
 /** So many at once, each a process; what is too much is refused. */
 const MOST_RUNS = 32
+const TOO_MANY = `${MOST_RUNS} runners run already; try again when some are done.`
+const LONGEST_NAME = 256
 /** Who asked for a wheel function is answered within the deadline of its request. Milliseconds. */
 const WHEEL_MS = 45_000
 
@@ -48,33 +51,21 @@ const failed = (name: string, type: string, user: string) => ({
  * what it gives.
  */
 export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
-  let running = 0
-  const start = async (run: FunctionRun): Promise<StartedRun> => {
-    if (running >= MOST_RUNS) {
-      throw new SaltError(
-        'COMMAND_EXECUTION',
-        `${MOST_RUNS} runners run already; try again when some are done.`,
-      )
-    }
-    running++
-    const over = () => void running--
-    const started = room.startRun(run)
-    started.then(({ gone }) => gone.then(over), over)
-    return started
-  }
+  const slots = new RunSlots(MOST_RUNS, room)
   const handle =
     (kind: Kind): ClearHandler =>
     async (load, via) => {
-      if (typeof load.fun !== 'string' || load.fun === '')
-        return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const { fun } = load
+      if (typeof fun !== 'string' || fun === '' || fun.length > LONGEST_NAME)
+        return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const who = await authorize(room, { kind, fun, load, via })
       if ('refusal' in who) return who.refusal
       const { jid, user, call } = who
       const run = { kind, fun, jid, user, config: room.config, ...call }
       room.log.info(`User ${user} runs ${kind} ${fun} with jid ${run.jid}`)
+      if (slots.isFull) return { error: { name: 'SaltClientError', message: TOO_MANY } }
       try {
-        const started = await start(run)
+        const started = await slots.start(run)
         return kind === 'wheel' ? await wheelReply(run, started) : runnerReply(run, started)
       } catch (error) {
         return { error: { name: 'SaltClientError', message: messageOf(error) } }

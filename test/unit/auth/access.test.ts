@@ -214,6 +214,7 @@ describe('publisher_acl_blacklist', () => {
     [{ modules: ['key.*'] }, root, run('wheel', 'key.accept'), true],
     [{ users: ['root', '^(?!sudo_).*$'] }, root, publish('test.ping'), false],
     [{ users: ['root', '^(?!sudo_).*$'] }, { ...root, name: 'sudo_fred' }, publish('test.ping'), true],
+    [{ users: ['fred'] }, { ...root, name: 'sudo_fred' }, publish('test.ping'), false],
     [{ users: ['fr*'] }, fred, publish('saltutil.find_job'), false],
     [{ users: ['(a+)+$'] }, { ...fred, name: `${'a'.repeat(200)}!` }, publish('test.ping'), false],
     [{}, root, publish('cmd.run'), true],

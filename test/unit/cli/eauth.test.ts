@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -74,6 +74,21 @@ describe('external authentication', () => {
     expect(asked).toEqual([{ cmd: 'mk_token', ...credentials }])
     expect(await readFile(config.token_file, 'utf8')).toBe('abc')
     expect((await stat(config.token_file)).mode & 0o777).toBe(0o600)
+  })
+
+  test('who has opened the file of the token before does not see the new one', async () => {
+    const { server } = await tokenMaster({ token: 'abc' })
+    const config = configWith(server.port)
+    await writeFile(config.token_file, '', { mode: 0o644 })
+    const other = await open(config.token_file)
+    try {
+      await externalAuth({ eauth: 'pam', username: 'alice', password: 'x', 'make-token': true }, config)
+      expect(await other.readFile('utf8')).toBe('')
+    } finally {
+      await other.close()
+      await server.close()
+    }
+    expect(await readFile(config.token_file, 'utf8')).toBe('abc')
   })
 
   test('a master that makes none is a sentence', async () => {

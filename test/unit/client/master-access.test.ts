@@ -24,7 +24,10 @@ afterEach(async () => {
 const options = {
   user: 'salt',
   external_auth: { pam: { fred: ['test.*'], 'ops%': [{ 'G@os:Debian': ['pkg.*'] }, '@jobs'] } },
-  publisher_acl: { ann: [{ 'web*': [{ 'cmd.run': { args: ['ls'], kwargs: { cwd: '/srv' } } }] }] },
+  publisher_acl: {
+    ann: [{ 'web*': [{ 'cmd.run': { args: ['ls'], kwargs: { cwd: '/srv' } } }] }],
+    'root%': ['disk.*'],
+  },
   publisher_acl_blacklist: { modules: ['file'] },
   sudo_acl: true,
 }
@@ -75,6 +78,7 @@ test.each<[unknown[], Record<string, unknown>, object]>([
     { allowed: false, reason: expect.stringContaining('takes other arguments') },
   ],
   [['sudo_ann', 'web1', 'test.ping'], {}, { allowed: false }],
+  [['sudo_root', 'web1', 'disk.usage'], {}, { allowed: true, rule: "publisher_acl.root%[0]: 'disk.*'" }],
   [['root', '*', 'cmd.run'], {}, { allowed: true, rule: "the key of the master's user" }],
   [['root', '*', 'file.remove'], {}, { allowed: false, rule: "publisher_acl_blacklist.modules[0]: 'file'" }],
 ])('acl.test %j %j', async (args, kwargs, expected) => {

@@ -204,7 +204,17 @@ describe('extensions', () => {
   })
 
   test('of type 78 that are no date-times are bytes', () => {
-    expect(decode(fromHex('d64e00010203'))).toEqual(fromHex('00010203'))
+    expect(decode(fromHex('d64e000102ff'))).toEqual(fromHex('000102ff'))
+  })
+
+  test('that are nothing else are text if it is UTF-8, as whoever reads them after us will find', () => {
+    const message = fromHex(
+      '92 c70805 6377643d2f657463 82 c70905 5f5f6b776172675f5f c3 a3637764 d64e 2f657463',
+    )
+    const value = decode(message)
+    expect(value).toEqual(['cwd=/etc', { __kwarg__: true, cwd: '/etc' }])
+    expect(decode(encodeNetwork(value))).toEqual(value)
+    expect(decodeRaw(fromHex('d50561 62'))).toEqual(Buffer.from('ab'))
   })
 
   test('of type 79 are named constants, and encode to the same bytes', () => {

@@ -48,6 +48,10 @@ describe('declared types decide what a word means', () => {
     expect(one(p.integer(), '0755')).toBe(755)
     expect(() => one(p.boolean(), '1.10')).toThrow(`'value' must be a boolean, not 1.1`)
   })
+  test('a word that comes as it was typed, and with its word as well, is one value', () => {
+    const call = withWords(splitArguments(['n=0x10']), { args: [], kwargs: { n: '0x10' } })
+    expect(bind({ name: 'mod.fun', ...call }, { n: p.any() }, makeCheck({ n: p.any() }))).toEqual({ n: 16 })
+  })
   test('one of several words is the one that was typed', () => {
     expect(one(p.enum('on', 'off', 'yes'), 'yes')).toBe('yes')
     expect(one(p.enum('1', '1.0'), '1.0')).toBe('1.0')

@@ -38,8 +38,24 @@ describe('words of a command line', () => {
     expect(Object.keys(map)).toEqual(['__kwarg__', '__proto__', 'a'])
   })
 
-  test('a keyword whose value holds a line end is a positional value', () => {
-    expect(parseInput(['k=v\n'])).toEqual(['k=v\n'])
+  test('a keyword whose value holds a line end is a positional value, but a line end after it is nothing', () => {
+    expect(parseInput(['k=v\nw', 'k=v\n\n'])).toEqual(['k=v\nw', 'k=v\n\n'])
+    expect(parseInput(['k=v\n'])).toEqual([{ __kwarg__: true, k: 'v' }])
+  })
+
+  test('a name begins with what Python minions let one begin with', () => {
+    expect(parseInput(['²=1', 'Ⅷ=1'])).toEqual([{ __kwarg__: true, '²': 1, Ⅷ: 1 }])
+    expect(parseInput(['2=1', '٣=1'])).toEqual(['2=1', '٣=1'])
+  })
+
+  test('a word that repeats itself a thousand million times is a text', () => {
+    const lists = Array.from({ length: 9 }, (_, n) => `&a${n} [${Array(10).fill(n ? `*a${n - 1}` : 'x')}]`)
+    for (const word of [`[${lists}]`, `[&a '${'x'.repeat(1000)}', ${Array(1000).fill('*a')}]`])
+      expect(yamlify(word)).toBe(word)
+    expect(yamlify('[&a [1, 2], *a]')).toEqual([
+      [1, 2],
+      [1, 2],
+    ])
   })
 
   test('without a lone separator between all functions separators part within words, as Salt has it', () => {

@@ -110,3 +110,11 @@ test('an SDK that does not send its spans holds up no program for long', async (
   await new JobTracer(stuck).flush()
   expect(performance.now() - started).toBeLessThan(3000)
 })
+
+test('a return may say that its function is anything', () => {
+  const { exporter, tracer } = traced()
+  const hostile: unknown[] = [{ toString: 1 }, Object.create(null), [['a'], {}], ['test.ping', 'test.echo']]
+  for (const fun of hostile) tracer.note({ ...about, part: 'return', minion: 'web1', fun })
+  const names = exporter.getFinishedSpans().map(({ name }) => name)
+  expect(names).toEqual(['return other', 'return other', 'return other', 'return test.ping,test.echo'])
+})

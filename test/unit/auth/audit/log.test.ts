@@ -115,6 +115,15 @@ describe('a line', () => {
     expect(await problems()).toEqual([])
   })
 
+  test('stays small and readable, whatever is said of it', async () => {
+    const log = openLog()
+    const long = 'x'.repeat(3_000_000)
+    await log.record(entry({ user: long, reason: `'${long}' is not the name of a function.`, from: long }))
+    await log.record(entry({}))
+    expect(await read()).toMatchObject([{ user: { left_out: 3_000_002 } }, { user: 'root' }])
+    expect(await problems()).toEqual([])
+  })
+
   test('can hold what JSON has no form of', async () => {
     const log = openLog()
     await log.record(
