@@ -51,7 +51,7 @@ export default defineConfig({
         { workers: 2, order: 0, isolate: false },
       ),
       // Many start real processes and mostly wait for them.
-      project('pairs', { include: [...heavy, ...own], exclude: alone }, { workers: 2, order: 1 }),
+      project('pairs', { include: [...heavy, ...own], exclude: alone }, { workers: 3, order: 1 }),
       project('whole', { include: alone }, { workers: 1, order: 2 }),
     ],
   },
