@@ -24,6 +24,8 @@ export interface Wish {
 const TURN = 256 * 1024
 /** Events that come so close together are written together: a write to each reader costs more than what is in it. Milliseconds. */
 const TOGETHER_MS = 20
+/** So often readers of formatted events get a job that changes: each time all of it. Milliseconds. */
+const SUMMARY_MS = 200
 /** How often readers are looked after. Milliseconds. */
 const ROUND_MS = 5000
 
@@ -39,6 +41,7 @@ export class EventHub {
   readonly #round: NodeJS.Timeout
   #subscription: Subscription | undefined
   #flushing: NodeJS.Timeout | undefined
+  #summing: NodeJS.Timeout | undefined
   /** Bytes taken up since then. */
   #unflushed = 0
   #flushedAt = 0
@@ -76,6 +79,7 @@ export class EventHub {
   close(): void {
     clearInterval(this.#round)
     clearTimeout(this.#flushing)
+    clearTimeout(this.#summing)
     this.#subscription?.close()
   }
 
@@ -137,25 +141,33 @@ export class EventHub {
     clearTimeout(this.#flushing)
     this.#flushing = undefined
     this.#unflushed = 0
-    this.#pushSummaries()
     this.#events.flush()
-    this.#formatted.flush()
     this.#flushedAt = performance.now()
   }
 
-  #pushSummaries(): void {
+  #sumUpSoon(): void {
+    this.#summing ??= setTimeout(() => this.#sumUp(), SUMMARY_MS)
+  }
+
+  #sumUp(): void {
+    this.#summing = undefined
     try {
       for (const frame of this.#summaries.changed()) this.#formatted.push(frame)
     } catch (error) {
       this.#log.error(`A job is too large for readers of formatted events: ${messageOf(error)}`)
+      this.#sumUpSoon() // of the others
     }
+    this.#formatted.flush()
   }
 
   #take(event: Event): number {
     this.#delivered++
     if (this.#settings.events === 'own' && JobOwners.isTold(event.tag)) this.#owners.note(event)
     try {
-      if (this.#formatted.readers > 0) this.#summaries.note(event)
+      if (this.#formatted.readers > 0) {
+        this.#summaries.note(event)
+        this.#sumUpSoon()
+      }
       if (this.#events.readers === 0) return 0
       const frame = new EventFrame(event)
       this.#events.push(frame)

@@ -9,7 +9,7 @@ import { digestOf } from './credentials.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Asked by machines that look after this one: always answered, at once. */
+    /** Asked by machines that look after this one: answered at once, past all limits. */
     readonly health?: true
     /** Its answer does not end: it is not counted among those that are waited for. */
     readonly endless?: true

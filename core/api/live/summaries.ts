@@ -2,9 +2,9 @@ import { type Event, tags } from '../../events/index.ts'
 import { eventJson, type Frame } from './frames.ts'
 
 interface MinionOfJob {
-  success: boolean
-  return?: unknown
-  retcode?: unknown
+  readonly hasReturned: boolean
+  /** Success, return and retcode as JSON: each change of the job writes it again. */
+  readonly json: string
 }
 
 /** A job as readers of formatted events see it, in Salt's names. */
@@ -23,9 +23,11 @@ interface MinionSeen {
   grains?: unknown
 }
 
-/** What is remembered of jobs: so many, and so many values of returns. */
+/** What is remembered of jobs: so many, and so many characters of what minions have returned. */
 const MAX_JOBS = 100
-const MAX_RETURNS = 20_000
+const MAX_CHARACTERS = 16 * 1024 * 1024
+
+const EXPECTED: MinionOfJob = { hasReturned: false, json: eventJson({ success: false }) }
 
 /**
  * Events put together to jobs and minions as they are now (Salt's `format_events`). Salt repeats every job it has seen
@@ -35,7 +37,7 @@ export class Summaries {
   readonly #jobs = new Map<string, Job>()
   readonly #minions = new Map<string, MinionSeen>()
   readonly #changed = new Set<string>()
-  #returns = 0
+  #characters = 0
   #minionsChanged = false
 
   note({ tag, data }: Event): void {
@@ -52,23 +54,25 @@ export class Summaries {
     for (const jid of this.#changed) {
       this.#changed.delete(jid) // before it is written: one that cannot be is not tried for ever
       const job = this.#jobs.get(jid)
-      if (job) yield jobFrame(jid, job)
+      if (job) yield jobFrame(job)
     }
-    if (this.#minionsChanged) yield minionsFrame(this.#minions)
+    if (!this.#minionsChanged) return
     this.#minionsChanged = false
+    yield minionsFrame(this.#minions)
   }
 
   clear(): void {
     this.#jobs.clear()
     this.#minions.clear()
     this.#changed.clear()
-    this.#returns = 0
+    this.#characters = 0
   }
 
   #start(jid: string, data: Event['data']): void {
     const ids = Array.isArray(data.minions) ? data.minions.map(String) : []
-    const minions = new Map(ids.map((id) => [id, { success: false }]))
+    const minions = new Map(ids.map((id) => [id, EXPECTED]))
     const { fun, tgt, tgt_type } = data
+    this.#forget(jid)
     this.#jobs.set(jid, { jid, start_time: data._stamp, minions, fun, tgt, tgt_type, state: 'running' })
     this.#changed.add(jid)
     this.#forgetOldest()
@@ -77,19 +81,24 @@ export class Summaries {
   #return(jid: string, id: string, data: Event['data']): void {
     const job = this.#jobs.get(jid)
     if (!job) return
-    if (!hasReturned(job.minions.get(id))) this.#returns++
-    job.minions.set(id, { return: data.return, retcode: data.retcode, success: data.success === true })
+    const json = eventJson({ return: data.return, retcode: data.retcode, success: data.success === true })
+    this.#characters += json.length - lengthOf(job.minions.get(id))
+    job.minions.set(id, { hasReturned: true, json })
     this.#changed.add(jid)
     if (job.fun === 'grains.items') this.#see(id, data.return)
     this.#forgetOldest()
   }
 
   #forgetOldest(): void {
-    while (this.#jobs.size > 1 && (this.#jobs.size > MAX_JOBS || this.#returns > MAX_RETURNS)) {
-      const [jid, job] = this.#jobs.entries().next().value as [string, Job]
-      this.#jobs.delete(jid)
-      this.#returns -= [...job.minions.values()].filter(hasReturned).length
+    for (const jid of this.#jobs.keys()) {
+      if (this.#jobs.size <= MAX_JOBS && this.#characters <= MAX_CHARACTERS) return
+      this.#forget(jid)
     }
+  }
+
+  #forget(jid: string): void {
+    for (const minion of this.#jobs.get(jid)?.minions.values() ?? []) this.#characters -= lengthOf(minion)
+    this.#jobs.delete(jid)
   }
 
   #key({ act, id }: Event['data']): void {
@@ -113,13 +122,22 @@ export class Summaries {
 
 const namesIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
 
-const hasReturned = (minion: MinionOfJob | undefined): boolean => minion !== undefined && 'return' in minion
+const lengthOf = (minion: MinionOfJob | undefined): number => (minion?.hasReturned ? minion.json.length : 0)
 
-function jobFrame(jid: string, job: Job): Frame {
+function jobFrame(job: Job): Frame {
   // Salt waits for the success of all, and shows a job with one failure as running for ever.
-  if ([...job.minions.values()].every(hasReturned)) job.state = 'complete'
-  const plain = Buffer.from(`${eventJson({ jobs: { [jid]: job } })}\n\n`)
-  return { sse: plain, plain, websocket: plain.subarray(0, -2), length: plain.length, tag: '', jid }
+  if ([...job.minions.values()].every(({ hasReturned }) => hasReturned)) job.state = 'complete'
+  const plain = Buffer.from(`${jobJson(job)}\n\n`)
+  return { sse: plain, plain, websocket: plain.subarray(0, -2), length: plain.length, tag: '', jid: job.jid }
+}
+
+function jobJson({ jid, start_time, minions, fun, tgt, tgt_type, state }: Job): string {
+  const [before, after] = [
+    { jid, start_time },
+    { fun, tgt, tgt_type, state },
+  ].map((members) => eventJson(members).slice(1, -1))
+  const each = Array.from(minions, ([id, { json }]) => `${JSON.stringify(id)}: ${json}`)
+  return `{"jobs": {${JSON.stringify(jid)}: {${before}, "minions": {${each.join(', ')}}, ${after}}}}`
 }
 
 /** A list for readers of rest_cherrypy, by id for those of rest_tornado. */
