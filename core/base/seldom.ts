@@ -1,5 +1,7 @@
 /** Milliseconds. */
 const PERIOD_MS = 60_000
+/** Different things that are remembered at once. */
+const MOST = 100
 
 /**
  * Tells the same at most once in a while: what goes wrong with every job would fill the log. `about` is what makes two
@@ -9,11 +11,15 @@ export function seldom(
   say: (sentence: string) => void,
   periodMs = PERIOD_MS,
 ): (sentence: string, about?: string) => void {
-  let told = { about: '', until: 0 }
+  /** Until when each is not told again, the oldest first. */
+  const told = new Map<string, number>()
   return (sentence, about = sentence) => {
     const now = performance.now()
-    if (about === told.about && now < told.until) return
-    told = { about, until: now + periodMs }
+    if (now < (told.get(about) ?? 0)) return
+    told.delete(about)
+    told.set(about, now + periodMs)
+    const [oldest] = told.keys()
+    if (told.size > MOST && oldest !== undefined) told.delete(oldest)
     say(sentence)
   }
 }

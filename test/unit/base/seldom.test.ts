@@ -19,3 +19,11 @@ test('the same is told at most once a minute, something else at once', () => {
   tell('Another thing.')
   expect(told).toEqual(['Job 1: the disk is full.', 'Another thing.', 'Another thing.'])
 })
+
+test('two things that go wrong in turns are told once each', () => {
+  const told: string[] = []
+  const tell = seldom((sentence) => told.push(sentence))
+  for (let n = 0; n < 5; n++)
+    for (const sentence of ['The disk is full.', 'The network is down.']) tell(sentence)
+  expect(told).toEqual(['The disk is full.', 'The network is down.'])
+})
