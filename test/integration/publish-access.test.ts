@@ -74,13 +74,20 @@ describe('publishing', () => {
     }
   })
 
+  test('with the key of root and no name is refused: nobody would be in the log', async () => {
+    await open()
+    expect(await publish({ user: '', key: await master.rootKey() })).toEqual(error('AuthenticationError'))
+    expect(master.published).toEqual([])
+  })
+
   test('with a token or a password is not done because the key is right too', async () => {
     await open()
     const key = await master.rootKey()
-    expect(await publish({ user: 'root', key, kwargs: { token: 'x' } })).toEqual(error('AuthenticationError'))
-    expect(await publish({ user: 'root', key, kwargs: { eauth: 'pam' } })).toEqual(
-      error('AuthenticationError'),
-    )
+    for (const kwargs of [{ token: 'x' }, { token: '' }, { token: null }, { eauth: 'pam' }, { eauth: '' }])
+      expect([kwargs, await publish({ user: 'root', key, kwargs })]).toEqual([
+        kwargs,
+        error('AuthenticationError'),
+      ])
   })
 
   test.each([
@@ -166,6 +173,19 @@ describe('publisher_acl', () => {
     ]) {
       expect([user, await publish({ user, key })]).toEqual([user, error('AuthenticationError')])
     }
+  })
+
+  test("a name that says sudo needs the key of the master's user, also where a user is called so", async () => {
+    await open({ publisher_acl: { '*': ['test.*'] } })
+    const user = 'sudo_alice'
+    expect(await publish({ user, key: await keyOf(user) })).toEqual(error('AuthenticationError'))
+    expect(await publish({ user, key: await master.rootKey() })).toEqual(published)
+  })
+
+  test('does not mean root where the master runs as another user', async () => {
+    await open({ user: 'daemon', publisher_acl: { '*': ['test.*'] } })
+    expect(await publish({ user: 'root', key: await keyOf('root') })).toEqual(error('AuthenticationError'))
+    expect(await publish({ user: 'alice', key: await keyOf('alice') })).toEqual(published)
   })
 })
 

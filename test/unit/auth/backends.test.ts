@@ -1,0 +1,120 @@
+/** What backends are given, and what of their answers is believed. */
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { Backends } from '../../../core/auth/backends.ts'
+import { deferred } from '../../../core/base/deferred.ts'
+import type { MasterConfig } from '../../../core/config/index.ts'
+import { quietLog } from '../../harness/quiet-log.ts'
+
+const auth_dirs = [fileURLToPath(new URL('../../fixtures/auth', import.meta.url))]
+const fred = { username: 'fred', password: 'x' }
+
+type Say = (credentials: Record<string, unknown>, signal: AbortSignal) => unknown
+const backends = (say: Say, deadlineMs?: number) => {
+  const external_auth = { saying: { '^say': say, fred: ['.*'] } }
+  const config = { external_auth, auth_dirs } as unknown as MasterConfig
+  return new Backends(config, quietLog, deadlineMs === undefined ? {} : { deadlineMs })
+}
+
+describe('a backend', () => {
+  const given = async (credentials: Record<string, unknown>) => {
+    let seen: unknown
+    await backends((all) => {
+      seen = all
+      return { name: 'fred' }
+    }).authenticate('saying', credentials)
+    return seen
+  }
+
+  test('is given what it asks for and nothing else', async () => {
+    expect(await given({ ...fred, otp: '1', service: 'other', eauth: 'saying' })).toEqual({
+      ...fred,
+      otp: '1',
+    })
+  })
+
+  test('is given no longer text than 64 KiB', async () => {
+    const long = 'x'.repeat(65_536)
+    expect(await given({ ...fred, otp: long })).toEqual({ ...fred, otp: long })
+    expect(await given({ ...fred, otp: `${long}x` })).toEqual(fred)
+    expect(await given({ username: 'fred', password: `${long}x` })).toEqual({ username: 'fred' })
+  })
+
+  test('is given nothing that every object of JavaScript has', async () => {
+    expect(await given(fred)).toEqual(fred)
+  })
+
+  test.each([[['fred']], [5], [{ $ne: 1 }], [null]])('is not asked for %j', async (odd) => {
+    for (const credentials of [
+      { ...fred, username: odd },
+      { ...fred, password: odd },
+    ]) {
+      expect(await given(credentials)).toBeUndefined()
+      expect(await backends(() => ({ name: 'fred' })).authenticate('saying', credentials)).toEqual({
+        refused: 'the name or the password is no text',
+      })
+    }
+  })
+
+  test('that external_auth does not name is not asked, also if there is one', async () => {
+    for (const name of ['auto', 'listed', '__proto__', 'constructor'])
+      expect(await backends(() => ({ name: 'fred' })).authenticate(name, fred)).toEqual({
+        refused: `external_auth does not name the backend '${name}'`,
+      })
+  })
+
+  test('that does not answer is given up', async () => {
+    const silent = backends(
+      (_, signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
+      1,
+    )
+    expect(await silent.authenticate('saying', fred)).toEqual({
+      unknowable: 'the backend saying failed: it did not answer within 0.001 s',
+    })
+  })
+
+  test('is asked by 32 at once, and by others when these are done', async () => {
+    const done = deferred()
+    const slow = backends(() => done.promise.then(() => ({ name: 'fred' })))
+    const first = Array.from({ length: 32 }, () => slow.authenticate('saying', fred))
+    expect(await slow.authenticate('saying', fred)).toEqual({
+      unknowable: '32 others are being asked for at the same time',
+    })
+    done.resolve()
+    await Promise.all(first)
+    expect(await slow.authenticate('saying', fred)).toMatchObject({ known: { name: 'fred' } })
+  })
+})
+
+describe('an answer', () => {
+  const outcome = (answer: unknown) => backends(() => answer).authenticate('saying', fred)
+
+  test.each<[unknown]>([
+    [undefined],
+    [true],
+    ['fred'],
+    [['fred']],
+    [{}],
+    [{ name: 5 }],
+    [{ name: '' }],
+    [{ name: 'x'.repeat(257) }],
+    [{ name: 'fred', groups: 'ops' }],
+    [{ name: 'fred', groups: [5] }],
+    [{ name: 'fred', groups: { ops: true } }],
+    [{ name: 'fred', permissions: '.*' }],
+    [{ name: 'fred', permissions: { '*': ['.*'] } }],
+    [{ refused: true }],
+  ])('that is none lets nobody in: %j', async (answer) => {
+    expect(await outcome(answer)).toEqual({ unknowable: 'the backend saying gave an answer that is none' })
+  })
+
+  test('is who it is, with groups and permissions of their own', async () => {
+    expect(await outcome({ name: 'x'.repeat(256) })).toEqual({ known: { name: 'x'.repeat(256), groups: [] } })
+    const known = { name: 'fred', groups: ['ops'], permissions: ['test.*'] }
+    expect(await outcome({ ...known, more: 1 })).toEqual({ known })
+  })
+
+  test('that refuses is the reason, whatever else it says', async () => {
+    expect(await outcome({ refused: 'locked', name: 'root' })).toEqual({ refused: 'locked' })
+  })
+})
