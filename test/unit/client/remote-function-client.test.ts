@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
 import type { ExternalAuth } from '../../../core/client/external-auth.ts'
+import { linkHere } from '../../../core/client/master-link.ts'
 import { RemoteFunctionClient } from '../../../core/client/remote-function-client.ts'
 import { remoteKeyDesk } from '../../../core/client/remote-key-desk.ts'
 import { decode, encodeNetwork } from '../../../core/codec/index.ts'
@@ -128,6 +129,34 @@ describe('a runner', () => {
     expect(started).toEqual({ jid: JID, tag: `salt/run/${JID}` })
   })
 
+  test('has no job id of choice', async () => {
+    for (const way of ['run', 'start'] as const)
+      await expect(
+        asking('runner', (client) => client[way]('test.arg', [], {}, { jid: JID })),
+      ).rejects.toThrow('--jid')
+    expect(asked).toEqual([])
+  })
+
+  test('that is answered with what is no beginning is said', async () => {
+    for (const reply of [{}, { jid: JID }, { jid: 5, tag: 'x' }, { jid: JID, tag: null }]) {
+      answer = () => reply
+      await expect(asking('runner', (client) => client.start('test.arg', [], {}))).rejects.toThrow(
+        'an answer that is none',
+      )
+    }
+  })
+
+  test('over the link of somebody else leaves it open', async () => {
+    begins([`salt/run/${JID}/ret`, { return: 'done', success: true }])
+    const link = await linkHere(config)
+    const client = new RemoteFunctionClient('runner', config, alice, link)
+    for (let time = 0; time < 2; time++) {
+      expect(await client.run('test.arg', [], {})).toMatchObject({ return: 'done' })
+      await client.close()
+    }
+    await link.close()
+  })
+
   test('is not begun where its events cannot be heard', async () => {
     await bus.close()
     await publisher.close()
@@ -188,6 +217,19 @@ describe('a wheel function', () => {
     },
   )
 
+  test.each<[Load, string]>([
+    [{ denied: true }, 'AUTHORIZATION_FAILED'],
+    [{ denied: 'no' }, 'MASTER_UNREACHABLE'],
+    [{}, 'MASTER_UNREACHABLE'],
+  ])('that a master of salt-ts gives a reason for, and %j, is %s', async (more, code) => {
+    const error = { name: 'EauthAuthenticationError', message: 'Authentication failure.' }
+    answer = () => ({ error, reason: 'Because.', ...more })
+    await expect(asking('wheel', (client) => client.run('key.accept', ['*'], {}))).rejects.toMatchObject({
+      code,
+      message: 'The master does not run the wheel function key.accept for you. Because.',
+    })
+  })
+
   test('other errors are the words of the master, and what is no answer is said', async () => {
     answer = () => ({ error: { name: 'SaltInvocationError', message: 'No function was named.' } })
     const run = () => asking('wheel', (client) => client.run('', [], {}))
@@ -223,6 +265,11 @@ describe('a wheel function', () => {
       { id: 'a' },
       { id: 'b', refused: expect.any(String) },
     ])
+    gives({ return: { minions_rejected: ['b'] }, success: true })
+    expect(await desk.change('reject', { minions_pre: ['b'] }, ['pending'])).toEqual([{ id: 'b' }])
+    expect(asked.at(-1)).toMatchObject({ kwarg: { include_accepted: false, include_denied: false } })
+    gives({ return: lists, success: false })
+    await expect(desk.match('*')).rejects.toThrow('The master did not do key.name_match')
     gives({ return: 'Not you.', success: false })
     await expect(desk.match('*')).rejects.toThrow('The master did not do key.name_match: Not you.')
     await desk.close()
