@@ -9,6 +9,7 @@ import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { keyPair } from '../harness/key-pairs.ts'
 import { Peer } from '../harness/peer.ts'
+import { freePort } from '../harness/ports.ts'
 import { until } from '../harness/until.ts'
 
 const PASSWORD = 'c4n4ry-password'
@@ -226,6 +227,9 @@ describe('who is let in', () => {
         message: 'Authentication error occurred.',
         reason: expect.stringContaining('try again later'),
       })
+    expect(await login({ ...fred, username: 'down' })).toEqual({
+      error: { name: 'EauthAuthenticationError', message: expect.stringContaining('try again later') },
+    })
     expect(master.logged.join('\n')).toContain('the server is away')
   })
 
@@ -306,9 +310,10 @@ describe('a token', () => {
     await open({ fred: ['.*'] })
     const { token } = await login()
     const revoke = () => clear({ cmd: '_revoke_token', token })
+    for (const odd of [['x'], [token], null])
+      expect([odd, await clear({ cmd: '_revoke_token', token: odd })]).toEqual([odd, false])
     expect([await revoke(), await revoke()]).toEqual([true, false])
     expect((await publish({ token })).error?.name).toBe('AuthenticationError')
-    expect(await clear({ cmd: '_revoke_token', token: ['x'] })).toBe(false)
   })
 
   test.each<[string, Record<string, unknown>, boolean]>([
@@ -346,6 +351,34 @@ describe('a token', () => {
     await master.restart()
     expect('load' in (await publish({ token }))).toBe(true)
     expect('load' in (await publish({ token }, { fun: 'pkg.list' }))).toBe(false)
+  })
+
+  test('with keep_acl_in_token is worth nothing where its backend is not in the configuration any more', async () => {
+    await open({ fred: ['test.*'] }, { keep_acl_in_token: true })
+    const { token } = await login()
+    Object.assign(master, { config: { ...master.config, external_auth: { pam: { fred: ['test.*'] } } } })
+    await master.restart()
+    expect((await publish({ token })).error?.name).toBe('AuthenticationError')
+  })
+
+  test('that cannot be looked up for now is not called unknown', async () => {
+    const eauth_redis_port = await freePort()
+    await open(
+      { fred: ['test.*'] },
+      { eauth_tokens: 'redis', eauth_redis_host: '127.0.0.1', eauth_redis_port },
+    )
+    const token = '0'.repeat(64)
+    for (const load of [
+      { cmd: 'mk_token', ...fred },
+      { cmd: 'get_token', token },
+      { cmd: '_revoke_token', token },
+    ])
+      expect([load, await clear(load)]).toMatchObject([load, { error: { name: 'SaltMasterError' } }])
+    expect((await publish({ token })).error).toMatchObject({
+      name: 'AuthenticationError',
+      reason: expect.stringContaining('try again later'),
+    })
+    expect(master.published).toEqual([])
   })
 
   test('is not made for who may do nothing', async () => {
