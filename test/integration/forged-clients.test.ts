@@ -194,6 +194,18 @@ describe('a client of the API', () => {
   const send = (cmd: string, load: Load) =>
     withApiClients(master.room, clearOnes, new Map()).get(cmd)?.(load, sender())
 
+  test('is no minion; of what is asked by those it is not for 100 lines a minute are in the log', async () => {
+    const handlers = withApiClients(
+      master.room,
+      new Map(),
+      new Map([['_return', async () => ({ done: true })]]),
+    )
+    const as = (id: string, cmd: string) => handlers.get(cmd)?.({}, { ...sender(), id })
+    expect([await as('api-1', '_return'), await as('wire1', '_return')]).toEqual([{}, { done: true }])
+    for (let time = 0; time < 102; time++) expect(await as('wire1', '_client_refusal')).toEqual({})
+    expect(master.logged.filter((line) => line.startsWith('warn Refused _'))).toHaveLength(100)
+  })
+
   test.each(['secret', '__proto__', ['ping'], undefined])('is not passed on the command %j', async (cmd) => {
     expect(await send('_client_request', { load: { cmd } })).toEqual({})
     expect(await send('_client_request', { load: cmd })).toEqual({})

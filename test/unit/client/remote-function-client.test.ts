@@ -132,7 +132,7 @@ describe('a runner', () => {
   test('has no job id of choice', async () => {
     for (const way of ['run', 'start'] as const)
       await expect(
-        asking('runner', (client) => client[way]('test.arg', [], {}, { jid: JID })),
+        asking<object>('runner', (client) => client[way]('test.arg', [], {}, { jid: JID })),
       ).rejects.toThrow('--jid')
     expect(asked).toEqual([])
   })
