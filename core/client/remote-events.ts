@@ -1,12 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
-import { backoff } from '../base/backoff.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { connectStream, type StreamConnection } from '../channel/event-stream-client.ts'
 import { type Match, readEvent, type SubscribeOptions, Subscriptions } from '../events/index.ts'
 import type { MasterEvents } from './master-link.ts'
 import type { RemoteMaster } from './remote-master.ts'
-import { isFinal, type RemoteSignIn } from './remote-sign-in.ts'
+import type { RemoteSignIn } from './remote-sign-in.ts'
+import { untilMaster } from './until-master.ts'
 
 const RETRY = { minMs: 200, maxMs: 5_000 }
 
@@ -42,20 +41,9 @@ export class RemoteEvents implements MasterEvents {
   }
 
   /** Resolves when connected, and connects again when that is lost. Rejects if this is not the master that is known. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
     const { signal } = this.#closing
-    const delays = backoff(RETRY)
-    for (let said = ''; ; ) {
-      try {
-        return await this.#connect()
-      } catch (error) {
-        if (signal.aborted || isFinal(error)) throw error
-        const message = messageOf(error)
-        if (message !== said) this.#log.warn(`${message} It is tried again.`)
-        said = message
-        await delay(delays.next(), undefined, { signal })
-      }
-    }
+    return untilMaster(() => this.#connect(), { retry: RETRY, log: this.#log, signal })
   }
 
   close(): void {

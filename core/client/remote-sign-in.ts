@@ -1,8 +1,6 @@
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
-import { backoff } from '../base/backoff.ts'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { SaltError } from '../base/errors.ts'
 import { type Credentials, signIn } from '../channel/sign-in-client.ts'
 import { fingerprint, type PrivateKey, SymmetricKey } from '../crypto/index.ts'
 import { loadKeyPair } from '../keys/key-pair.ts'
@@ -11,15 +9,12 @@ import { knownMasterKey } from '../keys/minion-keys.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import type { Algorithms } from '../wire/envelope.ts'
 import type { RemoteMaster } from './remote-master.ts'
+import { untilMaster } from './until-master.ts'
 
 const TIMEOUT_MS = 10_000
 const RETRY = { minMs: 1_000, maxMs: 15_000 }
 
 export const algorithms: Algorithms = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' }
-
-/** What waiting does not mend: the master is not the one that is known. */
-export const isFinal = (error: unknown): boolean =>
-  SaltError.is(error) && (error.code === 'FINGERPRINT_WRONG' || error.code === 'MASTER_KEY_CHANGED')
 
 /** How a client of the API signs in to its master: as minions do, in generation 3. */
 export class RemoteSignIn {
@@ -59,19 +54,8 @@ export class RemoteSignIn {
   }
 
   /** However long it takes until somebody accepts the key. Rejects if this is not the master that is known, and when `signal` is aborted. */
-  async untilAccepted(signal: AbortSignal): Promise<Credentials> {
-    const delays = backoff(RETRY)
-    for (let said = ''; ; ) {
-      try {
-        return await this.credentials()
-      } catch (error) {
-        if (signal.aborted || isFinal(error)) throw error
-        const message = messageOf(error)
-        if (message !== said) this.#log.warn(`${message} It is tried again.`)
-        said = message
-        await delay(delays.next(), undefined, { signal })
-      }
-    }
+  untilAccepted(signal: AbortSignal): Promise<Credentials> {
+    return untilMaster(() => this.credentials(), { retry: RETRY, log: this.#log, signal })
   }
 
   async #attempt(): Promise<Credentials> {
