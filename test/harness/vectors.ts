@@ -1,18 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { DateTime, Float, type Value } from '../../core/codec/index.ts'
 
-const folder = new URL('../../../shared/wire-vectors/', import.meta.url)
+const folder = new URL('../vectors/data/', import.meta.url)
 
-/**
- * A file of golden data recorded from Python Salt, by name (`rsa` or `rsa.json`). Undefined, with a line printed,
- * where the folder is missing; tests that need it are skipped then (`describe.skipIf`).
- */
+/** A file of golden data recorded from Python Salt (test/vectors/data), by name (`rsa` or `rsa.json`). */
 // biome-ignore lint/suspicious/noExplicitAny: every file has a shape of its own
-export function vectors<Shape = any>(name: string): Shape | undefined {
-  const file = new URL(name.endsWith('.json') ? name : `${name}.json`, folder)
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
-  console.log(`Golden data ${file.pathname} is missing; the tests that need it are skipped.`)
-  return undefined
+export function vectors<Shape = any>(name: string): Shape {
+  return JSON.parse(readFileSync(new URL(name.endsWith('.json') ? name : `${name}.json`, folder), 'utf8'))
 }
 
 /** Bytes written as base64. */
