@@ -8,7 +8,7 @@ const pairs = new Map<string, Promise<PrivateKey>>()
 export function keyPair(owner: string): Promise<PrivateKey> {
   const known = pairs.get(owner)
   if (known) return known
-  const pem = recorded?.[`${owner}_private_pem`] ?? recorded?.[`minion_${owner}_private_pem`]
+  const pem = recorded[`${owner}_private_pem`] ?? recorded[`minion_${owner}_private_pem`]
   const pair = pem ? Promise.resolve(PrivateKey.parse(pem)) : PrivateKey.generate(2048)
   pairs.set(owner, pair)
   return pair

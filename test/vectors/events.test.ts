@@ -13,15 +13,15 @@ interface RecordedEvent {
 type Buses = Record<'master_bus' | 'minion_bus', RecordedEvent[]>
 
 const generation2 = vectors<Buses>('events')
-const generation3 = vectors<{ events: Buses }>('generation-3')?.events
+const generation3 = vectors<{ events: Buses }>('generation-3').events
 const buses = [
-  { bus: 'generation 2 master', events: generation2?.master_bus ?? [] },
-  { bus: 'generation 2 minion', events: generation2?.minion_bus ?? [] },
-  { bus: 'generation 3 master', events: generation3?.master_bus ?? [] },
-  { bus: 'generation 3 minion', events: generation3?.minion_bus ?? [] },
+  { bus: 'generation 2 master', events: generation2.master_bus },
+  { bus: 'generation 2 minion', events: generation2.minion_bus },
+  { bus: 'generation 3 master', events: generation3.master_bus },
+  { bus: 'generation 3 minion', events: generation3.minion_bus },
 ]
 
-describe.skipIf(!generation2 || !generation3)('events recorded from Salt', () => {
+describe('events recorded from Salt', () => {
   describe.each(buses)('on the bus of a $bus', ({ events }) => {
     test.each(events)('$tag of the scenario $scenario', (event) => {
       const { head, body } = decodeRaw(bytes(event.frame_b64)) as { head: object; body: Buffer }

@@ -6,7 +6,7 @@ import { vectors } from '../harness/vectors.ts'
 const keys = vectors('keys')
 const owners = ['master', 'minion_wire1', 'minion_wire2', 'master_sign']
 
-describe.skipIf(!keys)('keys written by Salt', () => {
+describe('keys written by Salt', () => {
   test.each(owners)('the private and the public key of %s belong together', (owner) => {
     const pair = PrivateKey.parse(keys[`${owner}_private_pem`])
     expect(pair.publicKey.equals(PublicKey.parse(keys[`${owner}_public_pem`]))).toBe(true)
@@ -17,7 +17,7 @@ describe.skipIf(!keys)('keys written by Salt', () => {
     expect(PrivateKey.parse(keys[`${owner}_private_pem`]).pem).toBe(keys[`${owner}_private_pem`].trim())
   })
 
-  test.each(Object.entries<string>(keys?.fingerprints_sha256 ?? {}))(
+  test.each(Object.entries<string>(keys.fingerprints_sha256))(
     'the fingerprint of %s is %s',
     (owner, print) => {
       const pem = keys[`${owner}_public_pem`] ?? keys[`minion_${owner}_public_pem`]
@@ -27,14 +27,14 @@ describe.skipIf(!keys)('keys written by Salt', () => {
     },
   )
 
-  test.each(Object.entries<string>(keys?.minion_id_sha1_topic ?? {}))(
+  test.each(Object.entries<string>(keys.minion_id_sha1_topic))(
     'the topic of %s is the hash of its UTF-8',
     (id, topic) => {
       expect(createHash('sha1').update(id).digest('hex')).toBe(topic)
     },
   )
 
-  test.each(Object.entries<string>(keys?.minion_event_socket_suffix_sha256_10 ?? {}))(
+  test.each(Object.entries<string>(keys.minion_event_socket_suffix_sha256_10))(
     'the event sockets of %s are named after %s',
     (id, suffix) => {
       expect(createHash('sha256').update(id).digest('hex').slice(0, 10)).toBe(suffix)

@@ -35,14 +35,14 @@ export interface PillarSteps {
 
 type Note = Record<string, unknown>
 
-const keys = vectors<Record<string, string>>('keys')
+const keys = vectors('keys')
 const pairs = new Map<string, PrivateKey>()
 
 /** The key pair of `master`, `master_sign` or a minion. */
 export function pairOf(owner: string): PrivateKey {
   const pair =
     pairs.get(owner) ??
-    PrivateKey.parse(keys?.[`${owner}_private_pem`] ?? keys?.[`minion_${owner}_private_pem`] ?? '')
+    PrivateKey.parse(keys[`${owner}_private_pem`] ?? keys[`minion_${owner}_private_pem`] ?? '')
   pairs.set(owner, pair)
   return pair
 }
