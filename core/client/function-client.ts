@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts'
 import { closest } from '../base/closest.ts'
 import { deferred } from '../base/deferred.ts'
 import { SaltError } from '../base/errors.ts'
+import { asReceived } from '../codec/index.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { type FunctionRun, startRun } from '../jobs/background.ts'
@@ -209,7 +210,8 @@ export class FunctionClient {
       signal.throwIfAborted()
       const onRow = (row: unknown, number: number) => progress({ number, return: row })
       const work = found.run(bound(found, call), context, onRow)
-      const end = ended(await orLeft(work, signal), context, found.outputter)
+      const given = asReceived(await orLeft(work, signal), 'return')
+      const end = ended(given, context, found.outputter)
       return signal.aborted ? endedEarly(what, signal.reason, end) : end
     } catch (error) {
       return signal.aborted ? stopped(what, signal.reason) : failed(what, error)

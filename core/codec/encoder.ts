@@ -1,13 +1,16 @@
 import { Encoder, type EncoderOptions } from '@msgpack/msgpack'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { messageOf } from '../base/errors.ts'
 import { isContainer } from './header.ts'
+import { representationOf } from './representation.ts'
+import { MAX_DEPTH, unencodable, whyUnencodable } from './unencodable.ts'
 import { DateTime, NamedConstant } from './values.ts'
 
 /**
  * Writes the network dialect (§1): text and bytes share the raw family of old MessagePack.
  * Map and Set are written as map and array, Date as a date-time (nil if it is invalid); undefined members of maps
- * are left out; integers beyond 64 bits become decimal text.
- * @throws SaltError ENCODE_FAILED for what has no form on the wire: a function, a cycle, over 128 levels.
+ * are left out; integers beyond 64 bits become decimal text. Objects of classes are written as `representationOf` says.
+ * @throws SaltError ENCODE_FAILED, which names the place, for what has no form on the wire: a function, a cycle, a promise,
+ *   over 128 levels.
  */
 export function encodeNetwork(value: unknown): Buffer {
   return write(NetworkEncoder, value)
@@ -19,7 +22,6 @@ export function encodeLocal(value: unknown): Buffer {
 }
 
 const loneSurrogate = /\p{Surrogate}/u
-const maxDepth = 128
 /** Characters. */
 const SHORT_TEXT = 64
 /** Encoders keep their buffer for the next message, unless it has grown beyond this. */
@@ -29,13 +31,12 @@ const idle = new Map<typeof LocalEncoder, LocalEncoder>()
 /** Uses the idle encoder of the dialect, or a new one if a getter in `value` encodes in turn. */
 function write(Dialect: typeof LocalEncoder, value: unknown): Buffer {
   const encoder =
-    idle.get(Dialect) ?? new Dialect({ maxDepth, ignoreUndefined: true, initialBufferSize: 4096 })
+    idle.get(Dialect) ?? new Dialect({ maxDepth: MAX_DEPTH, ignoreUndefined: true, initialBufferSize: 4096 })
   idle.delete(Dialect)
   try {
     return Buffer.from(encoder.encodeSharedRef(value))
   } catch (thrown) {
-    const message = `The value cannot be encoded: ${messageOf(thrown)}.`
-    throw new SaltError('ENCODE_FAILED', message, {}, { cause: thrown })
+    throw unencodable(whyUnencodable(value, 'value') ?? messageOf(thrown), thrown)
   } finally {
     if (encoder.bytes.length <= keptBytes) idle.set(Dialect, encoder)
   }
@@ -98,7 +99,13 @@ class LocalEncoder extends Base {
     else if (object instanceof Date) this.encodeDate(object, depth)
     else if (object instanceof NamedConstant) {
       this.encodeExtension({ type: 79, data: encodeLocal([object.name, object.value]) })
-    } else super.encodeObject(object, depth)
+    } else this.encodeByForm(object, depth)
+  }
+
+  private encodeByForm(object: object, depth: number): void {
+    const form = representationOf(object)
+    if (form === object) super.encodeObject(object, depth)
+    else this.doEncode(form, depth + 1)
   }
 
   /** Peers know the years 1 to 9999; one bad date must not cost them the message. */

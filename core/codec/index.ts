@@ -1,5 +1,7 @@
 export { decode, decodeRaw, decodeUntrusted } from './decoder.ts'
 export { encodeLocal, encodeNetwork } from './encoder.ts'
 export { decodeLazily } from './lazy-map.ts'
+export { asReceived } from './received.ts'
 export { StreamDecoder } from './stream-decoder.ts'
+export { refuseUnencodable } from './unencodable.ts'
 export { DateTime, Float, NamedConstant, type Value } from './values.ts'

@@ -1,4 +1,5 @@
 /** What a function gives that yields its result in rows (`async function*`). */
+import { refuseUnencodable } from '../codec/index.ts'
 
 /** Is given each row as it comes, with its number from 0; the next is asked for when this resolves. */
 export type OnRow = (row: unknown, number: number) => Promise<void>
@@ -17,7 +18,10 @@ export async function collectRows(
       const { done, value } = await result.next()
       finished = done === true
       if (finished) return value === undefined ? rows : value
-      await onRow?.(value, rows.length)
+      if (onRow) {
+        refuseUnencodable(value, `rows[${rows.length}]`)
+        await onRow(value, rows.length)
+      }
       rows.push(value)
       signal?.throwIfAborted()
     }

@@ -2,6 +2,7 @@ import type { Log } from '../author/context.ts'
 import { systemClock } from '../base/clock.ts'
 import { currentUser } from '../base/current-user.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { asReceived } from '../codec/index.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { EventBus, minionEventSockets, tags } from '../events/index.ts'
 import { CachedReturns } from '../jobs/cached-returns.ts'
@@ -67,7 +68,8 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, ...extras }
     const runner = await runnerOf(config, grains, link, bus, log)
     const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
-    const outcome = await runFunction({ fun, arg, words }, job, runner, new AbortController().signal)
+    const ran = await runFunction({ fun, arg, words }, job, runner, new AbortController().signal)
+    const outcome = { ...ran, return: asReceived(ran.return, 'return') }
     const shown = shownArguments(await maskedArguments({ fun, arg }, runner.loader))
     if (link && tellMaster) await report(link, { id, fun, fun_args: shown, ...extras, outcome }, log)
     const { return: value, retcode, success, out } = outcome

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { refuseUnencodable } from '../codec/index.ts'
 import { tags } from '../events/index.ts'
 import {
   callsOf,
@@ -88,6 +89,7 @@ export async function runFunction(
     // A signal to all processes of a job may end its command before this one has heard of it: that takes one more turn.
     const result = await found.run(bound, context, rowsOf(job, settings)).finally(() => setImmediate())
     signal.throwIfAborted() // what a job gives that was told to end is not what was asked for
+    refuseUnencodable(result, 'return')
     const retcode = retcodeOf(result, context.retcode)
     return { return: result ?? null, retcode, success: retcode === 0, ...outputterOf(found) }
   } catch (error) {
@@ -148,7 +150,8 @@ async function explain(name: string, error: unknown, settings: RunnerSettings): 
   if (code === 'INVOCATION') return `ERROR executing '${name}': ${message}`
   if (code === 'COMMAND_EXECUTION') return `ERROR: ${message}`
   if (code === 'COMMAND_NOT_FOUND') return `Command required for '${name}' not found: ${message}`
-  if (code === 'CANCELLED' || code === 'RESULT_INVALID') return `ERROR: ${message}`
+  if (code === 'CANCELLED' || code === 'RESULT_INVALID' || code === 'ENCODE_FAILED')
+    return `ERROR: ${message}`
   await settings.services
     .fireMaster(tags.saltError, { message: `The minion function caused an exception`, args: [name, message] })
     .catch(() => false)

@@ -1,6 +1,7 @@
 import type { ResultOf } from '../author/calls.ts'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
+import { asReceived } from '../codec/index.ts'
 import { loadMasterConfig, loadMinionConfig } from '../config/index.ts'
 import { createContext, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
@@ -50,7 +51,8 @@ export interface Ran<R> {
 
 /**
  * Run a function as a minion would: its arguments (a map by name, or a list by position) bound, coerced and validated, its
- * result checked. Rejects with what the function throws, or the sentence its caller would read.
+ * result checked, and given as its caller receives it: a map for an instance of a class, a list for a `Set`, a `DateTime`
+ * for a `Date`. Rejects with what the function throws, or the sentence its caller would read.
  *
  * @example const { result } = await run(greet, { name: 'Ada' }, { grains: { os: 'Debian' }, calls: { 'cmd.run': 'hi' } })
  */
@@ -76,10 +78,10 @@ export async function runWith<F>(
   const found = loadedAs(name, tested)
   const bound = found.bind(args, kwargs, surroundings.job)
   const rows: unknown[] = []
-  const result = await found.run(bound, context, async (row) => void rows.push(row))
+  const result = await found.run(bound, context, async (row) => void rows.push(asReceived(row, 'row')))
   return {
     ...seen,
-    result: result as ResultOf<F>,
+    result: asReceived(result, 'return') as ResultOf<F>,
     rows,
     context,
     retcode: retcodeOf(result, context.retcode),
