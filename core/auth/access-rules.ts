@@ -18,6 +18,7 @@ export interface AccessConfig {
   readonly nodegroups: Readonly<Record<string, unknown>>
   readonly peer: Readonly<Record<string, unknown>>
   readonly peer_run: Readonly<Record<string, unknown>>
+  readonly visible_jobs: 'own' | 'all'
 }
 
 /** What somebody may do. */

@@ -7,6 +7,7 @@ import { forbidsFunction, forbidsUser } from './blacklist.ts'
 import type { Call, Caller, Verdict } from './contract.ts'
 import { judge } from './judge.ts'
 import { localName } from './members.ts'
+import type { Rule } from './rule.ts'
 
 export interface AccessSettings {
   readonly matcher: TargetMatcher
@@ -56,6 +57,18 @@ export class Access {
     return { allowed: true, rule: [...rules].join(', '), ...(isLimited && { limited: true }) }
   }
 
+  /**
+   * Whether somebody finds the jobs of others (`jobs.*`): who may do everything, on all minions and on the master's host, could
+   * have run them.
+   */
+  seesAllJobs(caller: Caller): boolean {
+    if (caller.unrestricted || this.#config.visible_jobs === 'all') return true
+    const { rules } = this.rightsOf(caller)
+    return (
+      rules.some(allowsAllOnMinions) && ['runner', 'wheel'].every((kind) => rules.some(allowsAllOf(kind)))
+    )
+  }
+
   #judge(caller: Caller, call: Call): Verdict {
     const forbidden = this.#forbidden(caller, call)
     if (forbidden !== undefined) {
@@ -85,3 +98,19 @@ export class Access {
     )
   }
 }
+
+const allowsAllOnMinions = (rule: Rule): boolean =>
+  rule.on === 'minions' &&
+  (rule.target === undefined || rule.target === '*') &&
+  rule.functions.some(({ fun, conditions }) => !conditions && EVERYTHING.includes(fun.text))
+
+const allowsAllOf =
+  (kind: string) =>
+  (rule: Rule): boolean =>
+    rule.on === 'master' &&
+    rule.name === kind &&
+    (!rule.functions ||
+      rule.functions.some(({ fun, conditions }) => !conditions && EVERYTHING.includes(fun.text)))
+
+/** How rules write it. */
+const EVERYTHING = ['.*', '.+']

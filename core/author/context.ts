@@ -136,6 +136,8 @@ export interface MasterServices {
     signal: AbortSignal,
   ): AsyncIterable<{ readonly tag: string; readonly data: Record<string, unknown> }>
   readonly jobs: {
+    /** Jobs of this user alone are found here; of everybody if it is not there. */
+    readonly onlyOf?: string
     /** `source`: only from the store of this returner; `local_cache` is the master's own. */
     get(jid: string, options?: { readonly source?: string | undefined }): Promise<StoredJob | undefined>
     returns(jid: string, options?: { readonly source?: string | undefined }): Promise<StoredReturn[]>

@@ -23,6 +23,7 @@ import { openMatch } from '../targets/open-match.ts'
 import type { TypedWords } from '../wire/typed-words.ts'
 import { LocalClient } from './local-client.ts'
 import { createMasterServices, type MasterStores } from './master-services.ts'
+import { onlyJobsOf } from './own-jobs.ts'
 import { RunRecord } from './run-record.ts'
 import { type Ended, ended, endedEarly, failed, type RunnerResult, stopped } from './run-result.ts'
 
@@ -32,6 +33,8 @@ export interface RunnerClientSettings {
   readonly user: string
   /** Who is written down for changes of keys; `user` if not said. */
   readonly operator?: Operator
+  /** Functions find the jobs of this user alone. */
+  readonly ownJobs?: boolean
   /** Of a master in this process. */
   readonly stores?: MasterStores
 }
@@ -195,7 +198,7 @@ export class FunctionClient {
 
   async #perform(call: Call): Promise<Ended> {
     const { found, about, record, signal, options } = call
-    const { config, log, stores, user, operator = { user } } = this.#settings
+    const { config, log, stores, user, ownJobs, operator = { user } } = this.#settings
     const progress = async (data: Progress) => {
       options.onProgress?.(data)
       await record.progress({ ...data })
@@ -206,7 +209,7 @@ export class FunctionClient {
     })
     const what = about.fun.replace('.', ' ')
     try {
-      const context = await this.#context(call, services)
+      const context = await this.#context(call, ownJobs ? onlyJobsOf(user, services) : services)
       signal.throwIfAborted()
       const onRow = (row: unknown, number: number) => progress({ number, return: row })
       const work = found.run(bound(found, call), context, onRow)

@@ -147,6 +147,11 @@ export const masterOptions = {
   permissive_acl: flag(false, "What '*' may, everybody may, also those that are named themselves."),
   sudo_acl: flag(false, 'Apply publisher_acl to sudo as well.'),
   external_auth: map('What users and groups that a backend knows (pam, ldap, …) may run.'),
+  visible_jobs: oneOf(
+    ['own', 'all'],
+    'own',
+    'Whose jobs runners (jobs.*) show callers who may not do everything: their own, or all as with Salt.',
+  ),
   sharedsecret: text('', 'What the backend sharedsecret of external_auth takes.'),
   mysql_auth: map('Settings of the backend mysql of external_auth.'),
   postgres_auth: map('Settings of the backend postgres of external_auth.'),

@@ -14,6 +14,8 @@ export interface FunctionRun {
   readonly kwargs: Readonly<Record<string, unknown>>
   readonly words?: TypedWords | undefined
   readonly user: string
+  /** It finds the jobs of its user alone. */
+  readonly ownJobs?: boolean
   readonly config: MasterConfig
 }
 

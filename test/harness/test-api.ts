@@ -88,15 +88,16 @@ export async function openTestApi(
     ...{ config, link, log, stopping: stopping.signal },
     settings: { ...readSettings(config).settings, ...settings },
   }
+  const app = await createApp(room)
+  const always = open.size
   const api: TestApi = {
-    app: await createApp(room),
-    ...{ config, events },
+    ...{ app, config, events },
     asked: [],
     vias: [],
     refused: [],
     answer: () => null,
     fire: (tag, data) => void events.fire(tag, data).catch(() => undefined),
-    waits: () => open.size,
+    waits: () => open.size - always,
     stop: () => stopping.abort(),
     async close() {
       await api.app.close()

@@ -12,7 +12,9 @@ import { until } from '../harness/until.ts'
 let master: InProcessMaster
 let key: string
 beforeEach(async () => {
-  master = await InProcessMaster.open({ options: { publisher_acl: { ann: ['.*'], eve: ['@test'] } } })
+  master = await InProcessMaster.open({
+    options: { publisher_acl: { ann: ['.*'], eve: ['@test', '@jobs'] } },
+  })
   key = await master.rootKey()
 })
 afterEach(() => master.close())
@@ -118,6 +120,29 @@ test('who has a key of their own and a rule may run what the rule says', async (
     denied: true,
     reason: 'eve may not run the runner manage.up: no rule of publisher_acl allows it.',
   })
+})
+
+test('jobs.* gives who may not do everything their own jobs alone', async () => {
+  const own = SymmetricKey.generate().text
+  await writeFile(join(master.config.cachedir, '.eve_key'), own, { mode: 0o600 })
+  const ask = async (fun: string, arg: unknown[] = []) => {
+    const { jid } = await clear({ cmd: 'runner', fun, user: 'eve', key: own, kwarg: { arg } })
+    return ((await stored(jid)).return as Record<string, unknown>).return
+  }
+  const others = await clear({
+    cmd: 'runner',
+    fun: 'test.arg',
+    user: 'root',
+    key,
+    kwarg: { arg: ['secret'] },
+  })
+  await stored(others.jid)
+  expect(await ask('test.arg', ['mine'])).toMatchObject({ args: ['mine'] })
+  const listed = (await ask('jobs.list_jobs')) as Record<string, { User: string }>
+  expect(new Set(Object.values(listed).map(({ User }) => User))).toEqual(new Set(['eve']))
+  expect(await ask('jobs.lookup_jid', [others.jid])).toContain(`There is no job ${others.jid}`)
+  const load = { cmd: 'runner', fun: 'jobs.lookup_jid', user: 'root', key, kwarg: { arg: [others.jid] } }
+  expect((await stored((await clear(load)).jid)).return).toMatchObject({ success: true })
 })
 
 test('the key of the user of the master needs no name beside it, as with salt-run of Python', async () => {

@@ -36,8 +36,9 @@ export class EventHub {
   readonly #log: Log
   readonly #events: FrameStream<Frame>
   readonly #formatted: FrameStream<Frame>
-  readonly #summaries = new Summaries()
+  readonly #summaries: Summaries
   readonly #owners = new JobOwners()
+  readonly #beginnings: Subscription | undefined
   readonly #round: NodeJS.Timeout
   #subscription: Subscription | undefined
   #flushing: NodeJS.Timeout | undefined
@@ -53,8 +54,10 @@ export class EventHub {
     this.#log = log
     this.#events = new FrameStream(settings)
     this.#formatted = new FrameStream(settings)
+    this.#summaries = new Summaries({ grains: settings.events === 'all' })
     this.#round = setInterval(() => this.#lookAfter(), ROUND_MS).unref()
-    if (settings.events === 'own') void this.#noteOwners()
+    this.#beginnings = settings.events === 'own' ? bus.subscribe(JobOwners.isTold) : undefined
+    void this.#noteOwners()
   }
 
   get readers(): number {
@@ -80,6 +83,7 @@ export class EventHub {
     clearInterval(this.#round)
     clearTimeout(this.#flushing)
     clearTimeout(this.#summing)
+    this.#beginnings?.close()
     this.#subscription?.close()
   }
 
@@ -98,8 +102,13 @@ export class EventHub {
     const own = this.#settings.events === 'own'
     if (!own && !tag) return undefined
     return (frame) =>
-      frame.tag === undefined ||
-      ((!tag || tag(frame.tag)) && (!own || frame.jid === undefined || this.#owners.isOf(user, frame.jid)))
+      frame.tag === undefined || ((!tag || tag(frame.tag)) && (!own || this.#isFor(user, frame)))
+  }
+
+  /** Of a job or run its user alone; a job that was refused may have no id. */
+  #isFor(user: string, { jid, ofJob, user: owner }: Frame): boolean {
+    if (jid !== undefined) return this.#owners.isOf(user, jid)
+    return !ofJob || owner === user
   }
 
   #listen(): void {
@@ -180,7 +189,7 @@ export class EventHub {
 
   /** Whose jobs are running when the first reader comes, too. */
   async #noteOwners(): Promise<void> {
-    for await (const event of this.#bus.subscribe(JobOwners.isTold)) this.#owners.note(event)
+    for await (const event of this.#beginnings ?? []) this.#owners.note(event)
   }
 
   #tellGap(missed: number | undefined): void {

@@ -13,6 +13,10 @@ export interface Frame {
   /** Of what it is about; those of nobody in particular have none. */
   readonly tag?: string
   readonly jid?: string
+  /** It tells of a job or run, whether that has an id or not. */
+  readonly ofJob?: boolean
+  /** Whose it is, as far as the event itself says. */
+  readonly user?: string
 }
 
 /** An event: `tag: …`, `data: {…}` and an empty line, as Salt's `/events`. Websockets get it without the first line. */
@@ -22,6 +26,8 @@ export class EventFrame implements Frame {
   readonly plain: Buffer
   readonly tag: string
   readonly jid?: string
+  readonly ofJob: boolean
+  readonly user?: string
 
   constructor({ tag, data }: Event) {
     const head = `tag: ${tag.replace(/[\r\n]+/g, ' ')}\n`
@@ -32,6 +38,8 @@ export class EventFrame implements Frame {
     this.tag = tag
     const jid = tags.jidOf(tag) ?? jidIn(data)
     if (jid !== undefined) this.jid = jid
+    this.ofJob = OF_JOB.test(tag)
+    if (typeof data.user === 'string') this.user = data.user
   }
 
   get length(): number {
@@ -50,6 +58,8 @@ export const eventJson = (value: unknown): string =>
   jsonText(value, {
     other: (other) => (other instanceof Uint8Array ? Buffer.from(other).toString() : String(other)),
   })
+
+const OF_JOB = /^salt\/(?:job|run|wheel|batch)\//
 
 const jidIn = ({ jid }: Event['data']): string | undefined =>
   typeof jid === 'string' && /^\d{20}/.test(jid) ? jid : undefined

@@ -2,7 +2,11 @@
 import { count, flag, integer, list, number, oneOf, text } from '../../config/option.ts'
 
 export const liveOptions = {
-  events: oneOf(['all', 'own'], 'all', 'Whose jobs readers of events see: all, as with Salt, or their own.'),
+  events: oneOf(
+    ['own', 'all'],
+    'own',
+    'Whose jobs and runs readers of events see: their own, or all as with Salt.',
+  ),
   max_readers: count(1000, 'Readers of events at once.'),
   max_reader_backlog: integer(16_777_216, 'Bytes a reader of events may be behind before it is dropped.', {
     minimum: 65_536,

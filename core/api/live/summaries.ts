@@ -34,11 +34,17 @@ const EXPECTED: MinionOfJob = { hasReturned: false, json: eventJson({ success: f
  * with each event, for ever; here a frame holds the job it is about, once for all changes that come together.
  */
 export class Summaries {
+  readonly #grains: boolean
   readonly #jobs = new Map<string, Job>()
   readonly #minions = new Map<string, MinionSeen>()
   readonly #changed = new Set<string>()
   #characters = 0
   #minionsChanged = false
+
+  /** `grains`: minions are shown with what `grains.items` of any job has returned. */
+  constructor({ grains }: { readonly grains: boolean }) {
+    this.#grains = grains
+  }
 
   note({ tag, data }: Event): void {
     const [salt, kind, jid = '', what, id] = tag.split('/')
@@ -85,7 +91,7 @@ export class Summaries {
     this.#characters += json.length - lengthOf(job.minions.get(id))
     job.minions.set(id, { hasReturned: true, json })
     this.#changed.add(jid)
-    if (job.fun === 'grains.items') this.#see(id, data.return)
+    if (this.#grains && job.fun === 'grains.items') this.#see(id, data.return)
     this.#forgetOldest()
   }
 

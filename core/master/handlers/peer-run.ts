@@ -32,7 +32,16 @@ export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
     if (!verdict.allowed) return refuse(verdict.reason)
     if (slots.isFull) return refuse(`${MOST_RUNS} runners run for minions already. Try again later.`)
     room.log.info(`Minion ${id} runs runner ${request.fun} with jid ${jid}`)
-    return run(slots, { kind: 'runner', fun: request.fun, jid, user: id, config: room.config, ...call })
+    const ownJobs = !room.auth.access.seesAllJobs(callerOf(id))
+    return run(slots, {
+      kind: 'runner',
+      fun: request.fun,
+      jid,
+      user: id,
+      ownJobs,
+      config: room.config,
+      ...call,
+    })
   }
 }
 
@@ -43,11 +52,12 @@ function callOf({ arg, noParse }: PeerRun): Pick<FunctionRun, 'args' | 'kwargs'>
   return { args, kwargs: Object.fromEntries(values) }
 }
 
+const callerOf = (id: MinionId): Caller => ({ name: id, by: 'minion', groups: [] })
+
 type Run = Pick<FunctionRun, 'fun' | 'jid' | 'args' | 'kwargs'>
 
 async function decide(room: WorkerRoom, id: MinionId, { jid, ...call }: Run): Promise<Verdict> {
-  const caller: Caller = { name: id, by: 'minion', groups: [] }
-  const verdict = room.auth.access.judge(caller, [{ kind: 'runner', ...call }])
+  const verdict = room.auth.access.judge(callerOf(id), [{ kind: 'runner', ...call }])
   const args = await room.shownCall('runner', call)
   const about = { act: 'peer_run', user: id, by: 'minion', fun: call.fun, args } as const
   const { rule } = verdict

@@ -60,8 +60,8 @@ export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
         return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const who = await authorize(room, { kind, fun, load, via })
       if ('refusal' in who) return who.refusal
-      const { jid, user, call } = who
-      const run = { kind, fun, jid, user, config: room.config, ...call }
+      const { jid, user, ownJobs, call } = who
+      const run = { kind, fun, jid, user, ownJobs, config: room.config, ...call }
       room.log.info(`User ${user} runs ${kind} ${fun} with jid ${run.jid}`)
       if (slots.isFull) return { error: { name: 'SaltClientError', message: TOO_MANY } }
       try {
@@ -87,6 +87,7 @@ interface Asked {
 type Authorized = {
   readonly jid: string
   readonly user: string
+  readonly ownJobs: boolean
   readonly call: Pick<FunctionRun, 'args' | 'kwargs'>
 }
 
@@ -119,7 +120,8 @@ async function authorize(
   }
   const jid = room.nextJid()
   await noteDecision(room, { ...known, verdict: 'allowed', jid, rule: verdict.rule })
-  return { jid, user: user.startsWith('sudo_') && who.caller.unrestricted ? config.user : user, call }
+  const as = user.startsWith('sudo_') && who.caller.unrestricted ? config.user : user
+  return { jid, user: as, ownJobs: !auth.access.seesAllJobs(who.caller), call }
 }
 
 /** Of a runner in `kwarg`, where Python clients put `{arg, kwarg}`; of a wheel function beside them, too. */

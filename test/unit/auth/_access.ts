@@ -19,6 +19,7 @@ const nothing: AccessConfig = {
   nodegroups: { web: 'web*' },
   peer: {},
   peer_run: {},
+  visible_jobs: 'own',
 }
 
 const matchers = await allMatchers()

@@ -313,3 +313,23 @@ test('rights a backend gave that make no sense are told and allow nothing', () =
     'the rights of fred (pam)[1] must be one target',
   )
 })
+
+describe('jobs of others are found by', () => {
+  const everything = ['.*', '@runner', '@wheel']
+  test.each<[string, unknown[], boolean]>([
+    ['who may do everything', everything, true],
+    ['nobody who may use jobs alone', ['@jobs'], false],
+    ['nobody who may do everything on minions alone', ['.*', '@runner', '@jobs'], false],
+    ['nobody who may do everything on some minions', [{ 'web*': ['.*'] }, '@runner', '@wheel'], false],
+    ['nobody whose arguments are limited', [{ '.*': { args: ['x'] } }, '@runner', '@wheel'], false],
+    ['nobody who may use some runners', ['.*', { '@runner': ['jobs.*'] }, '@wheel'], false],
+    ['who may do everything, written otherwise', ['.*', { '@runner': ['.*'] }, { '@wheel': ['.*'] }], true],
+  ])('%s', (_, rules, expected) => {
+    expect(open({ external_auth: { pam: { fred: rules } } }).access.seesAllJobs(fred)).toBe(expected)
+  })
+
+  test('the user of the master, and with visible_jobs: all by everybody', () => {
+    expect(open({}).access.seesAllJobs({ ...fred, by: 'key', unrestricted: true })).toBe(true)
+    expect(open({ visible_jobs: 'all' }).access.seesAllJobs(fred)).toBe(true)
+  })
+})

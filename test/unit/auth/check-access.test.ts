@@ -9,6 +9,7 @@ const nothing = {
   nodegroups: {},
   peer: {},
   peer_run: {},
+  visible_jobs: 'own' as const,
   conf_file: '/etc/salt/master',
 }
 const check = (options: object) => checkAccess({ ...nothing, ...options })

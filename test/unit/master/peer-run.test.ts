@@ -23,7 +23,9 @@ test('a runner of a minion counts until its process is gone, whatever was answer
     log: fakeLog().log,
     replays: { firstTime: async () => true },
     audit: { record: async () => {} },
-    auth: { access: { judge: () => ({ allowed: true, rule: 'peer_run.web1[0]' }) } },
+    auth: {
+      access: { judge: () => ({ allowed: true, rule: 'peer_run.web1[0]' }), seesAllJobs: () => false },
+    },
     shownCall: async () => [],
     nextJid: () => '20261122101112131415',
     startRun: async () => started,

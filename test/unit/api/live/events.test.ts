@@ -56,7 +56,7 @@ test.each(['', '?token=nohex', `?token=${'cd'.repeat(32)}`, `?token=${TOKEN}&tok
 )
 
 test('tag= picks by shell patterns', async () => {
-  await open()
+  await open({ events: 'all' })
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}&tag=salt/job/*&tag=my/tag`)
   await reader.has('retry')
   for (const tag of ['other', 'salt/job/20260101000000000000/new', 'my/tag/not', 'my/tag'])
@@ -83,8 +83,8 @@ test('the stream ends with a reason when the server stops', async () => {
   expect(await reader.ended()).toContain(': The server is stopping.\n\n')
 })
 
-test('with events: own, readers get their own jobs and what is no job', async () => {
-  await open({ events: 'own' })
+test('readers get their own jobs and what is no job', async () => {
+  await open()
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await reader.has('retry')
   const [mine, other, unknown] = ['20260101000000000001', '20260101000000000002', '20260101000000000003']
@@ -99,6 +99,57 @@ test('with events: own, readers get their own jobs and what is no job', async ()
     `tag: salt/job/${mine}/ret/web1`,
     'tag: salt/minion/web1/start',
   ])
+})
+
+test('the results of wheel functions and runners of others, and jobs they were refused, are not for a reader', async () => {
+  await open()
+  const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
+  await reader.has('retry')
+  const [mine, other] = ['20260101000000000001', '20260101000000000002']
+  for (const kind of ['run', 'wheel'])
+    for (const [jid, user] of [
+      [`${mine}${kind}`, 'fred'],
+      [`${other}${kind}`, 'root'],
+    ]) {
+      await api.events.fire(`salt/${kind}/${jid}/new`, { user, jid })
+      await api.events.fire(`salt/${kind}/${jid}/ret`, { user, jid, return: 'a shared secret' })
+    }
+  for (const user of ['root', 'fred']) await api.events.fire('salt/job/error', { user, arg: ['words'] })
+  await api.events.fire('last', {})
+  await reader.has('tag: last')
+  expect(reader.received.match(/^tag: .*/gm)).toEqual([
+    `tag: salt/run/${mine}run/new`,
+    `tag: salt/run/${mine}run/ret`,
+    `tag: salt/wheel/${mine}wheel/new`,
+    `tag: salt/wheel/${mine}wheel/ret`,
+    'tag: salt/job/error',
+    'tag: last',
+  ])
+})
+
+test.each([
+  ['a hook', 'salt/netapi/hook/job/%/new'],
+  ['a minion', 'my/job/%/new'],
+  ['a syndic', 'syndic/web1/salt/job/%/new'],
+  ['a second beginning', 'salt/job/%/new'],
+])('nobody makes the job of another their own by %s', async (_, tag) => {
+  await open()
+  const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
+  await reader.has('retry')
+  const jid = '20260101000000000002'
+  if (tag.startsWith('salt/job')) await api.events.fire(`salt/job/${jid}/new`, { user: 'root' })
+  await api.events.fire(tag.replace('%', jid), { user: 'fred' })
+  await api.events.fire(`salt/job/${jid}/ret/web1`, { return: 'a secret' })
+  await api.events.fire('last', {})
+  expect(await reader.has('tag: last')).not.toContain('a secret')
+})
+
+test('with events: all, readers get the jobs of everybody', async () => {
+  await open({ events: 'all' })
+  const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
+  await reader.has('retry')
+  await api.events.fire('salt/wheel/20260101000000000002/ret', { user: 'root' })
+  await reader.has('tag: salt/wheel/20260101000000000002/ret')
 })
 
 test('a reader that does not read is dropped, and costs others nothing', async () => {

@@ -25,7 +25,7 @@ function answer(summaries: Summaries, jid: string, id: string, value: unknown): 
 }
 
 test('a job that changes is there once, with all its minions and what they have returned', () => {
-  const summaries = new Summaries()
+  const summaries = new Summaries({ grains: true })
   start(summaries, jidOf(1), ['web1', 'web"2'])
   answer(summaries, jidOf(1), 'web1', { temperature: 3 })
   expect(changedIn(summaries)).toEqual([
@@ -43,7 +43,7 @@ test('a job that changes is there once, with all its minions and what they have 
 })
 
 test('the oldest jobs are forgotten when minions have returned more than is kept', () => {
-  const summaries = new Summaries()
+  const summaries = new Summaries({ grains: true })
   for (let n = 0; n < 20; n++) {
     start(summaries, jidOf(n), ['web1'])
     answer(summaries, jidOf(n), 'web1', MEGABYTE)
@@ -57,7 +57,7 @@ test('the oldest jobs are forgotten when minions have returned more than is kept
 })
 
 test('a minion that returns again is counted once', () => {
-  const summaries = new Summaries()
+  const summaries = new Summaries({ grains: true })
   start(summaries, jidOf(1), ['web1'])
   for (let n = 0; n < 40; n++) answer(summaries, jidOf(1), 'web1', MEGABYTE)
   expect(changedIn(summaries)).toHaveLength(1)

@@ -90,7 +90,7 @@ test('/all_events of rest_tornado has the event alone', async () => {
 test.each([`/ws/${TOKEN}?format_events`, `/formatted_events/${TOKEN}`])(
   '%s: jobs as they are now',
   async (path) => {
-    await open()
+    await open({ events: 'all' })
     const client = await ready(await connect(path))
     await api.events.fire(`salt/job/${JID}/new`, {
       ...{ jid: JID, minions: ['web1', 'web2'], fun: 'test.ping', tgt: '*', tgt_type: 'glob' },
@@ -109,7 +109,7 @@ test.each([`/ws/${TOKEN}?format_events`, `/formatted_events/${TOKEN}`])(
 )
 
 test('minions are a list for rest_cherrypy, and by id for rest_tornado', async () => {
-  await open()
+  await open({ events: 'all' })
   const cherrypy = await ready(await connect(`/ws/${TOKEN}?format_events`))
   const tornado = await ready(await connect(`/formatted_events/${TOKEN}`))
   await api.events.fire('salt/key', { act: 'accept', id: 'web1', result: true })
