@@ -7,6 +7,7 @@ import { type Refusals, refusalsHere } from '../client/api-refusals.ts'
 import { linkHere, type MasterLink } from '../client/master-link.ts'
 import { remoteMasterOf } from '../client/remote-master.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { addressInUse, findPortHolder } from '../transport/port-holder.ts'
 import { createApp } from './app.ts'
 import { ServerCertificate } from './live/certificate.ts'
 import { type ApiSettings, readSettings } from './settings.ts'
@@ -20,14 +21,26 @@ const RETRY = { minMs: 100, maxMs: 5_000 }
  */
 const BACKLOG = 4096
 
+/** Whoever waits for the start of a server waits so long for its master. Milliseconds. */
+const FIRST_ANSWER_MS = 5_000
+
+interface Surroundings {
+  readonly log: Log
+  /** Called when it listens, or waits for its master. */
+  started(): void
+}
+
 /** The server. Resolves with the exit code once it is told to stop by SIGTERM or SIGINT. */
-export async function runApi(config: MasterConfig, { log }: { log: Log }): Promise<number> {
+export async function runApi(config: MasterConfig, { log, started }: Surroundings): Promise<number> {
   const asked = deferred<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.resolve())
   const stopping = new AbortController()
   void asked.promise.then(() => stopping.abort(new SaltError('CANCELLED', 'salt-api is stopping.')))
   try {
-    const server = await openApi(config, log, stopping.signal)
+    const opening = openApi(config, log, stopping.signal)
+    await Promise.race([opening, setTimeout(FIRST_ANSWER_MS, undefined, { ref: false })])
+    started()
+    const server = await opening
     await asked.promise
     log.info('salt-api is stopping')
     await server?.close()
@@ -63,7 +76,7 @@ export async function openApi(
   } catch (error) {
     process.off('SIGHUP', reload)
     await master.close()
-    throw error
+    throw await listenProblem(error, settings)
   }
   const { port } = app.server.address() as { port: number }
   log.info(`salt-api is ready at ${certificate ? 'https' : 'http'}://${settings.host}:${port}`)
@@ -75,6 +88,11 @@ export async function openApi(
       await master.close()
     },
   }
+}
+
+async function listenProblem(error: unknown, { host, port }: ApiSettings): Promise<unknown> {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'EADDRINUSE' ? addressInUse(host, port, await findPortHolder(port), "'api:port'") : error
 }
 
 /** How the master is reached, and told what is refused here. */

@@ -1,15 +1,13 @@
 /** What the daemons share: log, user, pid file, going to the background. */
-import { spawn } from 'node:child_process'
-import { chownSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
-import { messageOf } from '../base/errors.ts'
 import { complaints } from '../loader/directories.ts'
 import { type DaemonLogOptions, type Logger, openDaemonLog } from '../log/index.ts'
-import { type Account, accountToBecome, becomeUser } from './become-user.ts'
-import { exitCodes } from './exit-codes.ts'
+import { openStarter, type Starter, startInBackground } from './background.ts'
+import { accountToBecome, becomeUser } from './become-user.ts'
 import { configFlags, helpFlags, logFlags } from './flags.ts'
-import { handOver } from './hand-over.ts'
+import { handOver, type Places, unwritableLogFolders } from './hand-over.ts'
+import { pidFile } from './pid-file.ts'
 
 export const daemonFlags = {
   daemon: boolean({ char: 'd', description: 'Run in the background.' }),
@@ -31,13 +29,9 @@ export interface DaemonFlags {
   readonly 'log-file-level'?: string | undefined
 }
 
-interface DaemonConfig extends DaemonLogOptions {
+interface DaemonConfig extends DaemonLogOptions, Places {
   readonly conf_file: string
-  readonly user: string
-  readonly pidfile: string
-  readonly pki_dir: string
-  readonly cachedir: string
-  readonly sock_dir: string
+  readonly log_file: string
 }
 
 /** The configuration with the files that were named on the command line, as seen from where that was typed. */
@@ -62,71 +56,47 @@ export function daemonOverrides(flags: DaemonFlags): Record<string, string> {
   )
 }
 
+/** A daemon's own part: gives its exit code. It calls `started` once it has its ports and stores. */
+type Main = (log: Logger, started: () => void) => Promise<number>
+
 /** Run a daemon here, or start it in the background; gives the exit code. */
 export async function runDaemon(
   name: string,
   config: DaemonConfig,
   flags: DaemonFlags,
   warnings: readonly string[],
-  main: (log: Logger) => Promise<number>,
+  main: Main,
 ): Promise<number> {
-  if (flags.daemon && process.env[IN_BACKGROUND] === undefined) return startInBackground()
-  delete process.env[IN_BACKGROUND]
+  const starter = openStarter(flags.daemon ?? false)
+  if (!starter) return startInBackground(name)
+  try {
+    return await runHere(name, config, warnings, { main, starter })
+  } catch (error) {
+    starter.failed(error)
+    throw error
+  }
+}
+
+async function runHere(
+  name: string,
+  config: DaemonConfig,
+  warnings: readonly string[],
+  { main, starter }: { readonly main: Main; readonly starter: Starter },
+): Promise<number> {
   const account = accountToBecome(name, config)
   if (account) handOver(config, account)
-  const pidFile = writePidFile(config.pidfile, account)
   if (account) becomeUser(config.user, account)
-  const log = openDaemonLog(name, config)
-  const told = [...warnings, ...complaints({ ...config }), ...(pidFile.problem ? [pidFile.problem] : [])]
-  for (const warning of told) log.warn(warning)
+  const log = openDaemonLog(name, config, starter.terminal)
+  for (const warning of [...warnings, ...complaints({ ...config }), ...unwritableLogFolders(config)])
+    log.warn(warning)
+  const pid = pidFile(config.pidfile, (problem) => log.warn(problem))
   try {
-    return await main(log)
+    return await main(log, () => {
+      pid.write()
+      starter.ready()
+    })
   } finally {
-    pidFile.remove()
+    pid.remove()
     await log.close()
-  }
-}
-
-/** Set in a daemon that was started in the background, so that its `-d` is done. */
-const IN_BACKGROUND = 'SALT_TS_IN_BACKGROUND'
-
-/** The same command again, detached from this terminal. */
-function startInBackground(): number {
-  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    detached: true,
-    stdio: 'ignore',
-    env: { ...process.env, [IN_BACKGROUND]: '1' },
-  })
-  child.unref()
-  return child.pid === undefined ? exitCodes.failed : exitCodes.ok
-}
-
-interface PidFile {
-  /** What kept it from being written; the daemon works without. */
-  readonly problem?: string
-  remove(): void
-}
-
-/** Written before root becomes another user, and given to that one. */
-function writePidFile(path: string, account: Account | undefined): PidFile {
-  if (path === '') return { remove: () => {} }
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
-    writeFileSync(path, `${process.pid}\n`)
-    if (account) chownSync(path, account.uid, account.gid)
-    return { remove: () => removePidFile(path) }
-  } catch (error) {
-    return { problem: `The pid file cannot be written: ${messageOf(error)}`, remove: () => {} }
-  }
-}
-
-/** Where this user may not remove files, it is left empty. */
-function removePidFile(path: string): void {
-  try {
-    if (readFileSync(path, 'utf8').trim() !== String(process.pid)) return
-    truncateSync(path)
-    rmSync(path, { force: true })
-  } catch {
-    // It says nothing any more, or is gone.
   }
 }

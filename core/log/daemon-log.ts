@@ -8,11 +8,15 @@ export interface DaemonLogOptions extends LogFormats {
   readonly log_file: string
 }
 
-/** The log of a daemon and of its children, as its configuration says: terminal and file. */
-export function openDaemonLog(program: string, config: DaemonLogOptions): Logger {
+/** The log of a daemon and of its children, as its configuration says: terminal (default: standard error) and file. */
+export function openDaemonLog(
+  program: string,
+  config: DaemonLogOptions,
+  terminal?: { write(text: string): unknown },
+): Logger {
   return createLogger({
     program,
-    console: { level: config.log_level },
+    console: { level: config.log_level, ...(terminal && { stream: terminal }) },
     file: { path: config.log_file, level: config.log_level_logfile ?? config.log_level },
     formats: config,
   })

@@ -35,11 +35,17 @@ const TIDY_MS = 500
 /** Whoever waits for an answer of salt-api gets one. */
 const API_STOP_MS = 1_500
 
+interface Surroundings {
+  readonly log: Logger
+  /** Called when it is ready. */
+  started(): void
+}
+
 /**
  * The master: this process holds the request port and watches over the publisher and the workers (design decision 7).
  * Resolves with the exit code once it is told to stop by SIGTERM or SIGINT.
  */
-export async function runMaster(config: MasterConfig, { log }: { log: Logger }): Promise<number> {
+export async function runMaster(config: MasterConfig, { log, started }: Surroundings): Promise<number> {
   const stopped = deferred<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   try {
@@ -47,6 +53,7 @@ export async function runMaster(config: MasterConfig, { log }: { log: Logger }):
     log.info(
       `salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`,
     )
+    started()
     await stopped.promise
     log.info('salt-master is stopping')
     await master.close()

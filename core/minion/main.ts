@@ -13,16 +13,38 @@ const exitCodes = new Map<string, number>([
   ['MASTER_UNREACHABLE', 69],
 ])
 
+/** Whoever waits for the start of a minion waits so long for what its master says first. Milliseconds. */
+const FIRST_ANSWER_MS = 10_000
+
+interface Surroundings {
+  readonly log: Logger
+  /**
+   * Called when the minion runs, whatever its master says: one that is away, or has not accepted the key yet, is waited
+   * for. With `random_startup_delay` that is before the delay.
+   */
+  started(): void
+}
+
 /** Run a minion until SIGTERM or SIGINT. Resolves with the exit code. */
-export async function runMinion(config: MinionConfig, { log }: { log: Logger }): Promise<number> {
+export async function runMinion(config: MinionConfig, { log, started }: Surroundings): Promise<number> {
   const stopped = deferred<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   try {
-    await Promise.race([stopped.promise, delay(Math.random() * config.random_startup_delay * 1000)])
+    if (config.random_startup_delay > 0) {
+      started()
+      await Promise.race([stopped.promise, delay(Math.random() * config.random_startup_delay * 1000)])
+    }
     const minion = await Minion.open(config, log, getNetworkTransport(config.transport))
     log.info(`salt-minion ${config.id} is starting`)
     const running = minion.run()
     running.catch(() => {})
+    await Promise.race([
+      stopped.promise,
+      running,
+      minion.asked,
+      delay(FIRST_ANSWER_MS, undefined, { ref: false }),
+    ])
+    if (config.random_startup_delay === 0) started()
     await Promise.race([stopped.promise, running])
     log.info('salt-minion is stopping')
     await minion.close()

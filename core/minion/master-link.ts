@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
+import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { BROADCAST_TOPIC, topicOf } from '../channel/publish-channel.ts'
 import { createRequestChannel, type RequestChannel } from '../channel/request-channel.ts'
@@ -37,6 +38,7 @@ export class MasterLink {
   readonly #channel: RequestChannel
   readonly #token = SymmetricKey.generate().text
   readonly #closing = new AbortController()
+  readonly #asked = deferred<void>()
   /** To the publish port: how often there was a new one, and whether there is one. */
   readonly connection = { made: 0, isUp: false }
   #credentials: Promise<Credentials> | undefined
@@ -56,6 +58,11 @@ export class MasterLink {
       renew: (stale) => this.#renew(stale),
       now: settings.now,
     })
+  }
+
+  /** Resolves when the master has answered a sign-in, or did not in time; not where `run` rejects for it. */
+  get asked(): Promise<void> {
+    return this.#asked.promise
   }
 
   get address(): string {
@@ -239,6 +246,7 @@ export class MasterLink {
       grains,
       log,
       closing: this.#closing.signal,
+      onAsked: () => this.#asked.resolve(),
     })
   }
 }

@@ -78,6 +78,11 @@ export class Minion {
     return this.#facts.grains
   }
 
+  /** Resolves when each of its masters has answered its first sign-in, or has not. */
+  get asked(): Promise<unknown> {
+    return Promise.all(this.#links.map((link) => link.asked))
+  }
+
   /** Serves its masters until closed. Rejects when the last of them is given up. */
   async run(): Promise<void> {
     const ends = await Promise.allSettled(this.#links.map((link) => this.#serve(link)))

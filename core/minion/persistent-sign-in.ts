@@ -25,6 +25,8 @@ export interface PersistentSignInSettings {
   readonly grains: () => Readonly<Record<string, unknown>>
   readonly log: Log
   readonly closing: AbortSignal
+  /** The master has answered, or did not in time, and that is no reason to give up. */
+  onAsked?(): void
 }
 
 /** The master says no, and not which of two reasons it has. */
@@ -42,13 +44,17 @@ const FINAL: ReadonlySet<string> = new Set(['KEY_REJECTED', 'FINGERPRINT_WRONG']
  * rounds, and with `once` for whatever else would have to be waited for.
  */
 export async function signInUntilAccepted(settings: PersistentSignInSettings): Promise<Credentials> {
-  const { config, log, address, closing, once } = settings
-  const pause = (seconds: number) => delay(seconds * 1000, undefined, { signal: closing })
+  const { config, log, address, closing, once, onAsked } = settings
+  const pause = (seconds: number) => {
+    onAsked?.()
+    return delay(seconds * 1000, undefined, { signal: closing })
+  }
   let wait = config.acceptance_wait_time
   for (let rounds = 1; ; ) {
     const outcome = await attempts(settings)
     if (outcome?.state === 'accepted') {
       log.info(`Authentication with master at ${address} successful!`)
+      onAsked?.()
       return outcome.credentials
     }
     if (outcome) {
@@ -76,6 +82,7 @@ async function attempts(settings: PersistentSignInSettings) {
         log.warn(
           `The master ${address} does not answer (sign-in ${count} of ${config.auth_tries}). Trying again.`,
         )
+        settings.onAsked?.()
         continue
       }
       if (once) return undefined // what is thrown then says it

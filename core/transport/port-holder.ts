@@ -11,12 +11,17 @@ export async function findPortHolder(port: number): Promise<Holder | undefined> 
   return undefined
 }
 
-/** The error for a port that is taken. */
-export function addressInUse(host: string, port: number, holder: Holder | undefined): SaltError {
+/** The error for a port that is taken; `options` are those that name another one. */
+export function addressInUse(
+  host: string,
+  port: number,
+  holder: Holder | undefined,
+  options = "'publish_port' or 'ret_port'",
+): SaltError {
   const by = holder ? holderText(holder) : 'another process'
   return new SaltError(
     'ADDRESS_IN_USE',
-    `Cannot listen on ${host}:${port}: ${by} already does. Stop it, or set 'publish_port' or 'ret_port' to another port.`,
+    `Cannot listen on ${host}:${port}: ${by} already does. Stop it, or set ${options} to another port.`,
     { host, port, ...holder },
   )
 }

@@ -18,9 +18,9 @@ export default class SaltApi extends Command {
     })
     const { api_logfile: log_file, api_pidfile: pidfile } = loaded.config
     const config = withFiles({ ...loaded.config, log_file, pidfile }, flags)
-    return runDaemon('salt-api', config, flags, loaded.warnings, async (log) => {
+    return runDaemon('salt-api', config, flags, loaded.warnings, async (log, started) => {
       const { runApi } = await import('../../api/main.ts')
-      return runApi(config, { log })
+      return runApi(config, { log, started })
     })
   }
 }

@@ -17,9 +17,9 @@ export default class SaltMaster extends Command {
       overrides: daemonOverrides(flags),
     })
     const config = withFiles(loaded.config, flags)
-    return runDaemon('salt-master', config, flags, loaded.warnings, async (log) => {
+    return runDaemon('salt-master', config, flags, loaded.warnings, async (log, started) => {
       const { runMaster } = await import('../../master/main.ts')
-      return runMaster(config, { log })
+      return runMaster(config, { log, started })
     })
   }
 }

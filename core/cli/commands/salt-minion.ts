@@ -17,9 +17,9 @@ export default class SaltMinion extends Command {
       overrides: daemonOverrides(flags),
     })
     const config = withFiles(loaded.config, flags)
-    return runDaemon('salt-minion', config, flags, loaded.warnings, async (log) => {
+    return runDaemon('salt-minion', config, flags, loaded.warnings, async (log, started) => {
       const { runMinion } = await import('../../minion/main.ts')
-      return runMinion(config, { log })
+      return runMinion(config, { log, started })
     })
   }
 }
