@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { chmod, readdir, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { bin, Cluster, type Daemon } from '../harness/daemons.ts'
+import { isInstalled } from '../harness/programs.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const isRoot = process.getuid?.() === 0
@@ -31,6 +32,15 @@ async function passable(...daemons: Daemon[]): Promise<void> {
   const folders = [tmpdir(), cluster.root, ...daemons.map(({ directory }) => directory)]
   for (const path of folders) if (!((await stat(path)).mode & 0o001)) await chmod(path, 0o755)
 }
+
+/** With logs somewhere else; these are not below the folder of the master, which is that user's. */
+const placesOf = ({ directory }: Daemon, logs: string) => ({
+  pki_dir: join(directory, 'pki'),
+  cachedir: join(directory, 'cache'),
+  sock_dir: join(directory, 'run'),
+  pidfile: join(directory, 'pid'),
+  log_file: join(logs, 'master'),
+})
 
 const modeOf = async (...path: string[]) => (await stat(join(...path))).mode & 0o777
 
@@ -99,6 +109,61 @@ test.skipIf(!isRoot)(
       for (const name of ['log', 'pid'])
         expect((await stat(join(daemon.directory, name))).uid).toBe(nobody.uid)
     }
+  },
+)
+
+test.skipIf(!isRoot || !isInstalled('logrotate'))(
+  'a master that root starts for another user writes its logs in a folder that was not there, also after logrotate',
+  async () => {
+    cluster = await Cluster.open()
+    const { master } = cluster
+    await master.stop()
+    await passable(master)
+    const logs = join(master.directory, 'logs')
+    await master.writeConfig({ user: 'nobody', log_file: '/logs/master' })
+    await cluster.startMaster()
+    const verified = async () => {
+      await cluster.command('salt-run', 'test.arg', 'one')
+      const { stdout, stderr, code } = await cluster.command('salt-run', 'audit.verify', '--out', 'json')
+      expect({ ...JSON.parse(stdout), stderr, code }).toMatchObject({ valid: true, stderr: '', code: 0 })
+      return JSON.parse(stdout).lines
+    }
+    const before = await verified()
+    for (const how of ['nocreate', 'copytruncate']) {
+      const rules = join(cluster.root, how)
+      const names = ['master', 'audit.log', 'key-audit.log'].map((name) => join(logs, name)).join(' ')
+      await writeFile(
+        rules,
+        `su nobody nogroup\n${names} {\n  rotate 9\n  missingok\n  nocompress\n  ${how}\n}\n`,
+      )
+      execFileSync('logrotate', ['-f', '-s', `${rules}.state`, rules])
+      expect(await verified()).toBeGreaterThan(before)
+      expect(await readdir(logs)).toEqual(expect.arrayContaining(['audit.log', 'audit.log.1']))
+    }
+    for (const name of await readdir(logs))
+      expect((await stat(join(logs, name))).uid).toBe(account('nobody').uid)
+    expect(master.output).not.toMatch(/may not make files|cannot be written|not written/)
+  },
+)
+
+test.skipIf(!isRoot)(
+  'a folder with other things in it stays whose it is: the files are handed over, and a warning says what is left to do',
+  async () => {
+    cluster = await Cluster.open()
+    const { master } = cluster
+    await master.stop()
+    await passable(master)
+    const shared = join(cluster.root, 'shared', 'logs')
+    await mkdir(shared, { recursive: true })
+    await writeFile(join(shared, 'of-another-program'), '')
+    await master.writeConfig({ user: 'nobody', root_dir: '/', ...placesOf(master, shared) })
+    await cluster.startMaster()
+    expect((await stat(shared)).uid).toBe(0)
+    expect((await stat(join(shared, 'of-another-program'))).uid).toBe(0)
+    expect((await stat(join(shared, 'audit.log'))).uid).toBe(account('nobody').uid)
+    expect(master.output).toContain(`User nobody (option user) may not make files in ${shared}`)
+    const { code } = await cluster.command('salt-run', 'audit.verify')
+    expect(code).toBe(0)
   },
 )
 

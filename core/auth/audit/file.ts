@@ -18,7 +18,12 @@ export interface ChainEnd {
   /** Device and inode. */
   readonly file: string
   readonly size: number
+  /** Lines since then that could not be written. */
+  readonly leftOut?: number
 }
+
+/** Of a chain without a line. */
+export const NO_LINE: ChainEnd = { seq: 0, hash: NO_HASH, file: '', size: 0 }
 
 export interface Recorded {
   readonly time: string
@@ -30,7 +35,8 @@ const TAIL_BYTES = 1_048_576
 
 /**
  * Append lines to the chain whose end is `last`, as far as that is known. Only one process at a time may do so. What a
- * killed process or a power cut has left behind is mended first, and told in the log. All lines are written, or none.
+ * killed process or a power cut has left behind is mended first, and told in the log, as is what was left out. All lines are
+ * written, or none.
  * Gives the new end. @throws what the system says
  */
 export function appendToChain(
@@ -42,13 +48,20 @@ export function appendToChain(
   try {
     const found = endOf(file, last)
     const time = new Date().toISOString()
-    const notes = found.notes.map((reason): Recorded => ({ time, entry: { act: 'log', reason } }))
+    const note = (reason: string, more = {}): Recorded => ({ time, entry: { act: 'log', reason, ...more } })
+    const { leftOut = 0 } = last ?? NO_LINE
+    const lost =
+      leftOut > 0
+        ? [note(`${leftOut} lines before this one could not be written.`, { left_out: leftOut })]
+        : []
     let { seq, hash } = found
-    const lines = [...notes, ...entries].map(({ time, entry }) => {
-      const line = makeLine(++seq, hash, time, entry)
-      hash = line.hash
-      return line.text
-    })
+    const lines = [...found.notes.map((reason) => note(reason)), ...lost, ...entries].map(
+      ({ time, entry }) => {
+        const line = makeLine(++seq, hash, time, entry)
+        hash = line.hash
+        return line.text
+      },
+    )
     const text = Buffer.from(lines.join(''))
     if (found.torn) ftruncateSync(file, found.size)
     writeWhole(file, text, found.size)
@@ -74,7 +87,8 @@ function endOf(file: number, last: ChainEnd | undefined): Found {
   if (!stat.isFile()) throw new Error('it is not a file')
   const name = `${stat.dev}:${stat.ino}`
   if (last?.file === name && last.size === stat.size) return { ...last, torn: false, notes: [] }
-  const known = { seq: last?.seq ?? 0, hash: last?.hash ?? NO_HASH, file: name }
+  const { seq: knownSeq, hash: knownHash } = last ?? NO_LINE
+  const known = { seq: knownSeq, hash: knownHash, file: name }
   if (stat.size === 0) {
     const wasEmptied = last?.file === name && last.size > 0
     return { ...known, size: 0, torn: false, notes: wasEmptied ? ['The file was emptied.'] : [] }

@@ -7,7 +7,7 @@ import { quota } from '../../base/quota.ts'
 import { seldom } from '../../base/seldom.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { openStore, type Store } from '../../store/index.ts'
-import { appendToChain, type ChainEnd, type Recorded } from './file.ts'
+import { appendToChain, type ChainEnd, NO_LINE, type Recorded } from './file.ts'
 import type { AuditEntry } from './line.ts'
 
 export type AuditConfig = Pick<MasterConfig, 'audit_log' | 'cachedir'>
@@ -32,7 +32,7 @@ const opened = new Map<string, { readonly log: AuditLog; users: number }>()
 /**
  * The log of who did what, and who was refused what: JSON lines, each with the hash of the one before. The transaction of
  * LMDB that keeps the end of the chain is the lock between the processes that write. What is done never fails for the
- * log: what cannot be written is told to `complain`, and counted in the next line that can.
+ * log: what cannot be written is told to `complain`, and counted, beside the end of the chain and in the next line that can.
  */
 export class AuditLog {
   readonly #path: string
@@ -42,6 +42,7 @@ export class AuditLog {
   #store: Store | undefined
   #waiting = newBatch()
   #writing: Promise<void> | undefined
+  /** Lines that could not be written, as far as that does not stand with the end of the chain yet. */
   #leftOut = 0
   #syncing: NodeJS.Timeout | undefined
 
@@ -114,12 +115,12 @@ export class AuditLog {
     }
     try {
       await this.#open().change((records) => {
-        const lines = [...leftOutNote(this.#leftOut), ...take().lines]
-        records.put(END, appendToChain(this.#path, records.get(END) as ChainEnd | undefined, lines))
+        const last = withLost(records.get(END) as ChainEnd | undefined, this.#leftOut)
+        records.put(END, appendToChain(this.#path, last, take().lines))
         isWritten = true
       })
     } catch (error) {
-      if (!isWritten) this.#failed(batch ?? take(), error)
+      if (!isWritten) await this.#failed(batch ?? take(), error)
     }
     batch?.written.resolve()
     if (!isWritten) return
@@ -127,12 +128,27 @@ export class AuditLog {
     this.#syncing ??= setTimeout(() => void this.#sync(), SYNC_MS).unref()
   }
 
-  #failed({ lines }: Batch, error: unknown): void {
+  async #failed({ lines }: Batch, error: unknown): Promise<void> {
     this.#leftOut += lines.length
+    const leftOut = (await this.#keepLeftOut()) ?? this.#leftOut
     this.#complain(
-      `Done, but not written to the audit log (audit_log) ${this.#path}: ${fileProblem(error)}. ${this.#leftOut} lines were left out so far.`,
+      `Done, but not written to the audit log (audit_log) ${this.#path}: ${fileProblem(error)}. ${leftOut} lines were left out so far.`,
       'failed',
     )
+  }
+
+  /** For whoever writes the next line, in this process or another. Gives how many there are; undefined if it cannot be kept. */
+  async #keepLeftOut(): Promise<number | undefined> {
+    try {
+      return await this.#open().change((records) => {
+        const last = withLost(records.get(END) as ChainEnd | undefined, this.#leftOut)
+        records.put(END, last)
+        this.#leftOut = 0
+        return last?.leftOut
+      })
+    } catch {
+      return undefined
+    }
   }
 
   async #sync(): Promise<void> {
@@ -151,6 +167,10 @@ const withLeftOut = (entry: AuditEntry, before: number): AuditEntry => ({
   ...entry,
   left_out_before: before + Number(entry.left_out_before ?? 0),
 })
+
+function withLost(last: ChainEnd | undefined, lost: number): ChainEnd | undefined {
+  return lost === 0 ? last : { ...(last ?? NO_LINE), leftOut: (last?.leftOut ?? 0) + lost }
+}
 
 /** Lines that are written at once. */
 interface Batch {
@@ -173,12 +193,6 @@ export async function recordOnce(
   const log = AuditLog.open(config, complain)
   await Promise.all(entries.map((entry) => log.record(entry)))
   await log.close().catch((error: unknown) => complain(messageOf(error)))
-}
-
-function leftOutNote(leftOut: number): Recorded[] {
-  if (leftOut === 0) return []
-  const reason = `${leftOut} lines before this one could not be written.`
-  return [{ time: new Date().toISOString(), entry: { act: 'log', reason, left_out: leftOut } }]
 }
 
 const isCheap = ({ claimed, verdict, by }: AuditEntry): boolean =>

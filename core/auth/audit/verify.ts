@@ -45,7 +45,11 @@ export async function verifyAudit(
     }
   }
   const { first, last, notes } = chain
-  const problems = [...chain.problems, ...marks.flatMap((mark) => mark.problem(last))]
+  const problems = [
+    ...chain.problems,
+    ...marks.flatMap((mark) => mark.problem(last)),
+    ...(end?.leftOut ? [`Behind the last line, ${end.leftOut} lines could not be written.`] : []),
+  ]
   const earlier = first && first.seq > 1 ? [`It begins with line seq ${first.seq}: ${earlierOf(first)}.`] : []
   const packed = unread.map((file) => `${file} is packed in a way that is not read here; unpack it for that.`)
   return {
@@ -101,6 +105,9 @@ class Chain {
       return undefined
     }
     if (before) this.#follows(place, line, before)
+    const { left_out } = line.members
+    if (line.members.act === 'log' && typeof left_out === 'number')
+      this.problems.push(`Before ${place}, ${left_out} lines could not be written.`)
     this.#broken = false
     this.#before = line
     this.first ??= line
@@ -157,6 +164,7 @@ class Mark {
 
 function markOf(noted: ChainEnd | Anchor | undefined): Mark[] {
   if (!noted) return []
-  if ('size' in noted) return [new Mark({ since: noted.seq, hash: noted.hash }, 'which was the last one')]
+  if ('size' in noted)
+    return noted.seq === 0 ? [] : [new Mark({ since: noted.seq, hash: noted.hash }, 'which was the last one')]
   return noted.since === undefined && noted.hash === undefined ? [] : [new Mark(noted, 'that was noted')]
 }

@@ -341,6 +341,23 @@ describe('what goes wrong', () => {
     ])
   })
 
+  test('what could not be written makes the log invalid: before the next line, also of another process, and after it', async () => {
+    await mkdir(config.audit_log)
+    for (let n = 0; n < 3; n++) await openLog().record(entry())
+    for (const log of open.splice(0)) await log.close() // its count is not in memory any more
+    await rmdir(config.audit_log)
+    expect(await verify()).toMatchObject({
+      valid: false,
+      problems: ['Behind the last line, 3 lines could not be written.'],
+    })
+    await record(1)
+    expect(await read()).toMatchObject([{ seq: 1, act: 'log', left_out: 3 }, { seq: 2 }])
+    expect(await verify()).toMatchObject({
+      valid: false,
+      problems: [`Before ${config.audit_log} line 1 (seq 1), 3 lines could not be written.`],
+    })
+  })
+
   test('a full disk leaves no half line, and the log goes on when there is room', async (context) => {
     const disk = mountSmallDisk(join(folder, 'disk'), 1)
     if (!disk) return context.skip('this process may not mount a small disk')
@@ -356,7 +373,9 @@ describe('what goes wrong', () => {
       disk.makeRoom()
       await record(1)
       expect((await read()).slice(3)).toMatchObject([{ act: 'log', left_out: 5 }, { args: [1] }])
-      expect(await problems()).toEqual([])
+      expect(await problems()).toEqual([
+        expect.stringMatching(/Before .* \(seq 4\), 5 lines could not be written\.$/),
+      ])
       for (const log of open.splice(0)) await log.close()
     } finally {
       disk.close()
