@@ -33,3 +33,29 @@ export class SaltError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
+
+/** Errors behind an error that are shown, at most. */
+const MOST_CAUSES = 8
+
+/** The text of anything that was thrown, with where it was, and what it was caused by (`cause`, `AggregateError`). */
+export function traceOf(thrown: unknown): string {
+  return withCauses(thrown, (error) => (error instanceof Error && error.stack) || messageOf(error))
+}
+
+/** The text of anything that was thrown, with that of its causes. */
+export function messageWithCauses(thrown: unknown): string {
+  return withCauses(thrown, messageOf)
+}
+
+function withCauses(thrown: unknown, textOf: (error: unknown) => string): string {
+  const all = new Set([thrown])
+  for (const error of all) for (const cause of causesOf(error)) if (all.size <= MOST_CAUSES) all.add(cause)
+  const [own = '', ...causes] = Array.from(all, textOf)
+  return [own, ...causes.filter((text) => !own.includes(text)).map((text) => `Caused by: ${text}`)].join('\n')
+}
+
+function causesOf(error: unknown): readonly unknown[] {
+  if (!(error instanceof Error)) return []
+  const several = error instanceof AggregateError ? error.errors : []
+  return error.cause === undefined ? several : [error.cause, ...several]
+}

@@ -1,6 +1,6 @@
 /** What a runner gave, in the forms Salt knows. */
 import type { ErrorCode } from '../base/error-codes.ts'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { messageWithCauses, SaltError, traceOf } from '../base/errors.ts'
 import { isRecord } from '../wire/bytes.ts'
 
 export interface RunnerResult {
@@ -24,14 +24,9 @@ export function ended(given: unknown, context: { retcode: number }, outputter: s
 
 /** A function that threw: errors somebody foresaw are sentences, the others have a stack. */
 export function failed(what: string, error: unknown): Ended {
-  const trace = error instanceof Error ? error.stack : undefined
   if (SaltError.is(error))
-    return { return: messageOf(error), success: false, retcode: 1, failure: error.code }
-  return {
-    return: `Exception occurred in ${what}: ${trace ?? messageOf(error)}`,
-    success: false,
-    retcode: 1,
-  }
+    return { return: messageWithCauses(error), success: false, retcode: 1, failure: error.code }
+  return { return: `Exception occurred in ${what}: ${traceOf(error)}`, success: false, retcode: 1 }
 }
 
 /** A function that did not come to its end: `reason` is why it was to end. */

@@ -2,8 +2,9 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import { representationOf } from './representation.ts'
 import { DateTime, NamedConstant } from './values.ts'
 
-/** Arrays and maps inside each other. */
+/** Arrays and maps inside each other: of a message, and of a value that messages and records are put around. */
 export const MAX_DEPTH = 128
+const MAX_INNER_DEPTH = 112
 /** Characters of a path in a sentence. */
 const SHOWN = 200
 
@@ -11,13 +12,16 @@ const SHOWN = 200
  * Why a value has no form on the wire, with the place: `return.a.b is circular`. Undefined if it has one. `name` is what
  * the value as a whole is called.
  */
-export function whyUnencodable(value: unknown, name: string): string | undefined {
-  return new Search(name).look(value, 1)
+export function whyUnencodable(value: unknown, name: string, levels = MAX_DEPTH): string | undefined {
+  return new Search(name, levels).look(value, 1)
 }
 
-/** @throws SaltError ENCODE_FAILED with the place of what cannot be encoded. */
+/**
+ * For what a function gives, which travels inside of messages.
+ * @throws SaltError ENCODE_FAILED with the place of what cannot be encoded, or lies more than 112 levels deep
+ */
 export function refuseUnencodable(value: unknown, name: string): void {
-  const why = whyUnencodable(value, name)
+  const why = whyUnencodable(value, name, MAX_INNER_DEPTH)
   if (why !== undefined) throw unencodable(why)
 }
 
@@ -27,17 +31,19 @@ export const unencodable = (why: string, cause?: unknown): SaltError =>
 /** Walks a value as an encoder does, and remembers the way. */
 class Search {
   readonly #name: string
+  readonly #levels: number
   /** Keys and positions, from the outside to the value that is looked at. */
   readonly #path: (string | number)[] = []
   readonly #above: unknown[] = []
 
-  constructor(name: string) {
+  constructor(name: string, levels: number) {
     this.#name = name
+    this.#levels = levels
   }
 
   look(value: unknown, depth: number): string | undefined {
     if (this.#above.includes(value)) return this.#tell('is circular')
-    if (depth > MAX_DEPTH) return this.#tell(`is nested deeper than ${MAX_DEPTH} levels`)
+    if (depth > this.#levels) return this.#tell(`is nested deeper than ${this.#levels} levels`)
     if (typeof value === 'function' || typeof value === 'symbol') return this.#tell(`is a ${typeof value}`)
     if (typeof value !== 'object' || value === null || isLeaf(value)) return undefined
     if (value instanceof Promise) return this.#tell('is a promise; await it')

@@ -6,9 +6,10 @@ import { fileProblem } from '../base/file-problem.ts'
 import { seldom } from '../base/seldom.ts'
 import { Turns } from '../base/turns.ts'
 import type { JobLoad } from '../wire/publication.ts'
-import { makeReturn, type ReturnLoad } from '../wire/return.ts'
+import type { ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
 import { answeredInProcess } from './control-functions.ts'
+import { failedReturn } from './failed-return.ts'
 import { type JobPool, unbegun } from './job-pool.ts'
 import type { RunnerSettings } from './job-runner.ts'
 import { type ProcEntry, type ProcTable, signalGroup } from './proc-table.ts'
@@ -145,18 +146,6 @@ class Wait {
     this.#leaving.abort(reason)
     this.#left.resolve(reason.message)
   }
-}
-
-/** The return of a job that gave none itself. */
-export function failedReturn(job: JobLoad, id: string, reason: string): ReturnLoad {
-  const outcome = {
-    return: `ERROR: ${reason}`,
-    retcode: 1,
-    success: false,
-    out: 'nested',
-    failure: 'error',
-  } as const
-  return makeReturn(job, id, outcome)
 }
 
 function stopped({ jid }: JobLoad, signal: number, when: string): SaltError {

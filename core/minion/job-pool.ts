@@ -8,8 +8,9 @@ import { Turns } from '../base/turns.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import { type Catalogue, LOAD_MS, LoadWatch, type PublishedCall } from '../loader/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
-import { makeReturn, type Outcome, type ReturnLoad } from '../wire/return.ts'
+import type { ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
+import { failedReturn } from './failed-return.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { signalGroup } from './proc-table.ts'
 
@@ -246,24 +247,18 @@ export class JobPool {
     const child = worker.process
     let shown = unbegun(job)
     let noted = Promise.resolve()
+    const fail = (reason: string) => failedReturn(shown, this.#settings.id, reason)
     return new Promise((resolve) => {
       const onMessage = (message: FromJobProcess) => {
         if (message.type === 'shown') {
           shown = decode(message.job) as unknown as JobLoad
           noted = onShown(shown)
         } else if (message.type === 'return')
-          finish({ ret: decode(message.ret) as unknown as ReturnLoad, last: message.last })
+          finish({ ret: readReturn(message.ret, fail), last: message.last })
       }
       const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
         this.died++
-        finish({
-          ret: makeReturn(
-            shown,
-            this.#settings.id,
-            diedOutcome(worker.stuck ?? howItDied(job, code, signal)),
-          ),
-          last: true,
-        })
+        finish({ ret: fail(worker.stuck ?? howItDied(job, code, signal)), last: true })
       }
       const finish = (finished: Finished) => {
         child.off('message', onMessage)
@@ -307,11 +302,16 @@ function lowerPriority(pid: number): void {
   }
 }
 
+/** One that is larger than anything a master would read is a failed one. */
+function readReturn(bytes: Uint8Array, fail: (reason: string) => ReturnLoad): ReturnLoad {
+  try {
+    return decode(bytes) as unknown as ReturnLoad
+  } catch (error) {
+    return fail(`The return is too large to be sent. ${messageOf(error)}`)
+  }
+}
+
 function howItDied({ jid }: JobLoad, code: number | null, signal: NodeJS.Signals | null): string {
   const how = signal ? `was ended by ${signal}` : `ended unexpectedly with exit code ${code ?? 'unknown'}`
   return `The process of job ${jid} ${how}.`
-}
-
-function diedOutcome(reason: string): Outcome {
-  return { return: `ERROR: ${reason}`, retcode: 1, success: false, out: 'nested', failure: 'error' }
 }

@@ -14,7 +14,6 @@ import { type Loader, openLoader, type PublishedCall, refusalsHere, watchedBy } 
 import { openMatch } from '../targets/open-match.ts'
 import { isTraced, jobTracer } from '../tracing/index.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
-import type { ReturnLoad } from '../wire/return.ts'
 import { createFileServices } from './files.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { type FromJobProcess, type JobProcessStart, logLevels, type ToJobProcess } from './messages.ts'
@@ -111,7 +110,7 @@ async function work({ job: bytes, master, words }: Extract<ToJobProcess, { type:
   running = undefined
   clearTimeout(ending)
   const last = abort.signal.aborted
-  if (!(await handOver(ret, last)))
+  if (!(await handOver(encodeLocal(ret), last)))
     await leaveInSpool({ jid: job.jid, ret, job: { ...job, arg: ret.fun_args }, master }, settings)
   if (last || !process.connected) await leave()
 }
@@ -136,10 +135,10 @@ const check = (calls: Uint8Array, loader: Loader) =>
   refusalsHere(decode(calls) as unknown as PublishedCall[], loader)
 
 /** Resolves with true when the minion has the return on disk, with false when it died before. */
-async function handOver(ret: ReturnLoad, last: boolean): Promise<boolean> {
+async function handOver(ret: Uint8Array, last: boolean): Promise<boolean> {
   const answer = deferred<boolean>()
   kept = answer.resolve
-  if (process.connected) send({ type: 'return', ret: encodeLocal(ret), last })
+  if (process.connected) send({ type: 'return', ret, last })
   else answer.resolve(false)
   return answer.promise.finally(() => {
     kept = undefined

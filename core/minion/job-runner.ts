@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { messageOf, messageWithCauses, SaltError, traceOf } from '../base/errors.ts'
 import { refuseUnencodable } from '../codec/index.ts'
 import { tags } from '../events/index.ts'
 import {
@@ -147,16 +147,16 @@ async function explain(name: string, error: unknown, settings: RunnerSettings): 
   const code = SaltError.is(error) ? error.code : undefined
   const message = messageOf(error)
   if (code === 'INVALID_ARGUMENTS') return withDocumentation(name, message, settings.loader)
-  if (code === 'INVOCATION') return `ERROR executing '${name}': ${message}`
-  if (code === 'COMMAND_EXECUTION') return `ERROR: ${message}`
-  if (code === 'COMMAND_NOT_FOUND') return `Command required for '${name}' not found: ${message}`
+  const reasons = messageWithCauses(error)
+  if (code === 'INVOCATION') return `ERROR executing '${name}': ${reasons}`
+  if (code === 'COMMAND_EXECUTION') return `ERROR: ${reasons}`
+  if (code === 'COMMAND_NOT_FOUND') return `Command required for '${name}' not found: ${reasons}`
   if (code === 'CANCELLED' || code === 'RESULT_INVALID' || code === 'ENCODE_FAILED')
     return `ERROR: ${message}`
   await settings.services
     .fireMaster(tags.saltError, { message: `The minion function caused an exception`, args: [name, message] })
     .catch(() => false)
-  const trace = error instanceof Error ? (error.stack ?? message) : message
-  return `The minion function caused an exception: ${trace}`
+  return `The minion function caused an exception: ${traceOf(error)}`
 }
 
 async function withDocumentation(name: string, message: string, loader: Loader): Promise<string> {

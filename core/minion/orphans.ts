@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import type { ReturnSpool, SpoolEntry } from '../jobs/return-spool.ts'
 import type { ReturnLoad } from '../wire/return.ts'
-import { failedReturn } from './job-executor.ts'
+import { failedReturn } from './failed-return.ts'
 import { isJobProcess, type ProcFile, type ProcTable } from './proc-table.ts'
 
 export interface OrphanSettings {

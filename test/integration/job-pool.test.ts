@@ -70,6 +70,45 @@ test('a job that is killed gives a return, and the log has no word of an error',
   expect(log.error).not.toHaveBeenCalled()
 })
 
+test('what cannot be sent is a failed return that names the place, and the process goes on', async () => {
+  await mkdir(join(folder, 'modules'))
+  await writeFile(
+    join(folder, 'modules', 'odd.js'),
+    `export const closure = () => () => 1
+export const turns = () => { const value = { a: {} }; value.a.a = value.a; return value }
+export const deep = () => Array.from({ length: 127 }).reduce((inner) => [inner], 1)
+export const many = () => Array.from({ length: 1_000_001 }, () => [])
+`,
+  )
+  const pool = openPool({ module_dirs: [folder] })
+  const pids = new Set<number>()
+  const returned = async (fun: string | string[], ...arg: unknown[]) =>
+    run(pool, { ...jobOf('', ...arg), fun } as JobLoad, (pid) => pids.add(pid))
+  const failed = { retcode: 1, success: false, out: 'nested' }
+  expect(await returned('odd.closure')).toMatchObject({
+    ...failed,
+    return: 'ERROR: The value cannot be encoded: return is a function.',
+  })
+  expect(await returned(['test.echo', 'odd.turns'], ['x'], [])).toMatchObject({
+    return: {
+      'test.echo': 'x',
+      'odd.turns': 'ERROR: The value cannot be encoded: return.a.a is circular.',
+    },
+    retcode: { 'test.echo': 0, 'odd.turns': 1 },
+  })
+  expect(await returned('odd.deep')).toMatchObject({
+    ...failed,
+    return: expect.stringMatching(/^ERROR: .* is nested deeper than 112 levels\.$/),
+  })
+  expect(await returned('odd.many')).toMatchObject({
+    ...failed,
+    return: expect.stringContaining('too large to be sent'),
+  })
+  expect((await returned('test.echo', 'still here')).return).toBe('still here')
+  expect(pids.size).toBe(1)
+  pool.close()
+})
+
 test('a file that loops for ever while it is loaded is named, ends no other job, and is not tried again until it changes', async () => {
   const file = join(folder, 'modules', 'endless.js')
   await mkdir(join(folder, 'modules'))

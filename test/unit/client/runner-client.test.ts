@@ -19,8 +19,10 @@ export const shown = fn(() => ({ data: { a: 1 }, outputter: 'txt' }))
 export const coded = fn(() => ({ retcode: 4 }))
 export const sets = fn((_, context) => { context.retcode = 3; return 'x' })
 export const refuses = fn(() => { throw new CommandExecutionError('It cannot be done.') })
-export const breaks = fn(() => { throw new TypeError('broken') })
+export const breaks = fn(() => { throw new TypeError('broken', { cause: new Error('no such host') }) })
 export const rows = fn(async function* () { yield 'a'; yield { b: 1 } })
+export const turns = fn(() => { const value = { a: {} }; value.a.a = value.a; return value })
+export const odd = fn(async function* () { yield { f: () => 1 } })
 export const tells = fn(async (_, { master, job }) => { await master.progress({ message: 'half' }); return job.jid })
 export const minion = fn((_, { minion }) => minion.running())
 const untilAborted = ({ signal, master }) => new Promise((_, reject) => {
@@ -134,7 +136,17 @@ test('what fails is a sentence, with a stack only where nobody foresaw it', asyn
   })
   expect(await run('own.refuses')).toEqual(failure('It cannot be done.', 'COMMAND_EXECUTION'))
   expect(await run('own.breaks')).toEqual(
-    failure(expect.stringMatching(/^Exception occurred in runner own\.breaks: TypeError: broken\n +at /)),
+    failure(
+      expect.stringMatching(
+        /^Exception occurred in runner own\.breaks: TypeError: broken\n +at [\s\S]+\nCaused by: Error: no such host\n/,
+      ),
+    ),
+  )
+  expect(await run('own.turns')).toEqual(
+    failure('The value cannot be encoded: return.a.a is circular.', 'ENCODE_FAILED'),
+  )
+  expect(await run('own.odd')).toEqual(
+    failure('The value cannot be encoded: rows[0].f is a function.', 'ENCODE_FAILED'),
   )
   expect(await run('own.minion')).toEqual(failure(expect.stringContaining('this is a runner'), 'INVOCATION'))
   expect(await run('no.such')).toEqual(failure("'no.such' is not available.", 'CALL_REFUSED'))

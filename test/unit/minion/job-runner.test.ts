@@ -27,6 +27,11 @@ export const steps = fn(async function* () { yield 'one'; yield 'two' })
 export const waits = fn({}, (_, { signal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))))
 export const killed = fn({}, (_, { job }) => { setImmediate(() => globalThis.endOfJob(job)); return -15 })
+export const caused = fn(() => {
+  throw new Error('cannot fetch', { cause: new AggregateError([new Error('connect ECONNREFUSED')], 'all failed') })
+})
+export const foreseen = fn(() => { throw new CommandExecutionError('it would not', { cause: new Error('no such host') }) })
+export const rows = fn(async function* () { yield 'one'; yield { f: () => 1 }; yield 'three' })
 export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
 `
 
@@ -90,6 +95,20 @@ describe('a function that fails', () => {
     const ret = await run(fun)
     expect(ret).toMatchObject({ ...failed, fun })
     expect(String(ret.return).slice(0, text.length)).toBe(text)
+  })
+
+  test('with a cause shows the cause, and the causes of that', async () => {
+    const text = String((await run('ends.caused')).return)
+    expect(text).toMatch(
+      /Error: cannot fetch[\s\S]*Caused by: AggregateError: all failed[\s\S]*Caused by: Error: connect ECON/,
+    )
+    expect((await run('ends.foreseen')).return).toBe('ERROR: it would not\nCaused by: no such host')
+  })
+
+  test('because a row cannot be sent says which, and what is in the way', async () => {
+    expect((await run('ends.rows')).return).toBe(
+      'ERROR: The value cannot be encoded: rows[1].f is a function.',
+    )
   })
 
   test('because of its arguments shows how to call it', async () => {
