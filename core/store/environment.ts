@@ -1,9 +1,11 @@
-import { mkdirSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { damageOf, reserveRoom } from './lmdb-file.ts'
+import { damageOf, makeLock, makeStore } from './lmdb-file.ts'
+import type { OpenFile } from './open-file.ts'
 import { replaceDamaged } from './salvage.ts'
+import { inTurn } from './turn.ts'
 
 export type Environment = RootDatabase<Buffer, (string | number)[]>
 
@@ -27,49 +29,33 @@ export interface EnvironmentSettings {
  * Open an LMDB file with the settings that make a resolved commit a durable one. A damaged file is moved aside and
  * told to `onDamage`; the store then has what could be read of it.
  *
+ * @param left what this process had open under that path until now
  * @throws SaltError STORE_FAILED if it cannot be opened at all
  */
 export function openEnvironment(
   path: string,
   { mapSize, synced }: EnvironmentSettings,
   onDamage: Report,
+  left?: OpenFile,
 ): Environment {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    if (damageOf(path)) repair(path, onDamage)
-    reserveRoom(path)
+    if (left || isIncomplete(path)) inTurn(path, () => prepare(path, onDamage, left))
     return open(path, { ...durable, mapSize, noSync: !synced })
   } catch (error) {
     throw SaltError.is(error) ? error : cannotOpen(path, error)
   }
 }
 
-/** One of the processes that find the damage repairs it; the others wait for it and find a new file. */
-function repair(path: string, onDamage: Report): void {
-  const release = takeTurn(`${path}.repair`)
-  try {
-    const damage = damageOf(path)
-    if (damage) onDamage(replaceDamaged(path, damage))
-  } finally {
-    release()
-  }
-}
+const isIncomplete = (path: string): boolean =>
+  !existsSync(path) || !existsSync(`${path}-lock`) || damageOf(path) !== undefined
 
-/** A directory as a lock between processes: held while a store is repaired, so waiting may block. */
-function takeTurn(lock: string): () => void {
-  for (let tries = 0; tries < 2400; tries++) {
-    try {
-      mkdirSync(lock)
-      return () => rmdirSync(lock)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 25)
-    }
-  }
-  throw new SaltError(
-    'STORE_FAILED',
-    `A repair was not finished. Remove the directory ${lock} and start again.`,
-  )
+/** One of the processes that find a store missing or damaged makes or repairs it; the others wait, and find a new file. */
+function prepare(path: string, onDamage: Report, left: OpenFile | undefined): void {
+  const damage = left?.wasCutAt(path) ? 'it became shorter while it was in use' : damageOf(path)
+  if (damage) onDamage(replaceDamaged(path, damage))
+  makeStore(path)
+  if (!existsSync(`${path}-lock`) || left?.hasLockOf(path)) makeLock(path)
 }
 
 function cannotOpen(path: string, error: unknown): SaltError {

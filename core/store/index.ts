@@ -1,11 +1,6 @@
 export { checkAfterCrash } from './after-crash.ts'
 export { checkStore } from './check-store.ts'
+export { isFull } from './commit-failure.ts'
 export { type KeyRange, type StoreKey, textsFrom, under } from './key.ts'
-export {
-  isFull,
-  openStore,
-  type Store,
-  type StoreChange,
-  type StoreOptions,
-  type StoreReader,
-} from './store.ts'
+export type { StoreChange, StoreReader } from './records.ts'
+export { openStore, type Store, type StoreOptions } from './store.ts'

@@ -1,15 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  linkSync,
-  openSync,
-  readSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, linkSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { emptyStore } from './pages.ts'
+import { StoreFile } from './tree.ts'
 
 /**
  * What is looked at before LMDB opens a file. It ends the process, instead of reporting an error, when the file is not
@@ -20,54 +12,41 @@ import { dirname } from 'node:path'
 const LOCK_BYTES = 8272
 const ROOM_FOR_NEW_STORE = 2 ** 20
 
-/** The two meta pages: an LMDB file starts with both. */
-const META = { flags: 18, isMeta: 0x08, magic: 24, version: 28, pageSize: 48 } as const
-const MAGIC = 0xbeefc0de
-const VERSION = 2
-
-/** Why the file cannot be opened by LMDB, or undefined if it can. A missing or empty file is a new store. */
+/** Why the file cannot be opened by LMDB, or undefined if it can. A missing file is a new store. */
 export function damageOf(path: string): string | undefined {
-  if (isNew(path)) return undefined
-  const first = readPage(path, 0)
-  const pageSize = first.readUInt32LE(META.pageSize)
-  if (!isMeta(first) || pageSize < 512 || pageSize > 65_536) return 'its first page is not that of a store'
-  return isMeta(readPage(path, pageSize)) ? undefined : 'its second page is not that of a store'
-}
-
-function readPage(path: string, position: number): Buffer {
-  const head = Buffer.alloc(64)
-  const file = openSync(path, 'r')
+  if (!existsSync(path)) return undefined
+  if (statSync(path).size === 0) return 'it is empty'
+  const file = new StoreFile(path)
   try {
-    readSync(file, head, 0, head.length, position)
+    return file.headDamage() ?? file.lengthDamage()
   } finally {
-    closeSync(file)
+    file.close()
   }
-  return head
 }
 
-function isMeta(head: Buffer): boolean {
-  return (
-    (head.readUInt16LE(META.flags) & META.isMeta) !== 0 &&
-    head.readUInt32LE(META.magic) === MAGIC &&
-    head.readUInt32LE(META.version) === VERSION
-  )
+/**
+ * Make a store without records where there is none, and its lock table, in that order of appearance: table, then store.
+ * LMDB would make the store in several steps, and map a table without room for it into memory: a fatal signal. A table
+ * that is there belongs to another file, which may still be open.
+ */
+export function makeStore(path: string): void {
+  if (existsSync(path)) return
+  if (roomAt(path) < ROOM_FOR_NEW_STORE) throw new Error('there is no room left on the disk')
+  makeLock(path)
+  createWhole(path, emptyStore())
 }
 
-/** Take the room the lock table will need: LMDB maps it into memory, where a full disk is a fatal signal. */
-export function reserveRoom(path: string): void {
+/** A new lock table, for processes that open the file from now on. */
+export function makeLock(path: string): void {
   const lock = `${path}-lock`
-  if (!existsSync(lock)) createWhole(lock, Buffer.alloc(LOCK_BYTES))
-  if (isNew(path) && roomAt(path) < ROOM_FOR_NEW_STORE) throw new Error('there is no room left on the disk')
+  rmSync(lock, { force: true })
+  createWhole(lock, Buffer.alloc(LOCK_BYTES))
 }
 
 /** Free bytes on the disk of a file. */
 export function roomAt(path: string): number {
   const { bavail, bsize } = statfsSync(dirname(path))
   return bavail * bsize
-}
-
-function isNew(path: string): boolean {
-  return !existsSync(path) || statSync(path).size === 0
 }
 
 /** The file appears with its whole content, or another process has made it. */

@@ -12,10 +12,24 @@ const FLAG = { branch: 0x01, leaf: 0x02, overflow: 0x04, meta: 0x08 } as const
 const KINDS = 0x6f
 
 /** In a meta page, as in `struct MDB_meta`. A tree is `struct MDB_db`. */
-const META = { magic: 24, version: 28, pageSize: 48, free: 48, main: 96, lastPage: 144, txn: 152 } as const
+const META = {
+  magic: 24,
+  version: 28,
+  mapSize: 40,
+  pageSize: 48,
+  treeFlags: 52,
+  free: 48,
+  main: 96,
+  lastPage: 144,
+  txn: 152,
+} as const
 const TREE = { entries: 32, root: 40 } as const
 const MAGIC = 0xbeefc0de
 const VERSION = 2
+const USUAL_PAGE = 4096
+const NO_ROOT = 2n ** 64n - 1n
+/** The tree of free pages has numbers as its keys; the file lies in no directory of its own. */
+const NEW_TREE_FLAGS = 0x4008
 
 /** A node begins with u16 low, u16 high, u16 flags, u16 size of the key; then come the key and the data. */
 const NODE = 8
@@ -73,6 +87,28 @@ export function readMeta(file: number, position: number): Meta | undefined {
     ...{ pageSize, lastPage: number(META.lastPage), txn: number(META.txn) },
     ...{ free: tree(META.free), main: tree(META.main) },
   }
+}
+
+/** The two meta pages that LMDB begins a file with. */
+export function emptyStore(): Buffer {
+  const pages = Buffer.alloc(2 * USUAL_PAGE)
+  for (const [number, page] of [pages.subarray(0, USUAL_PAGE), pages.subarray(USUAL_PAGE)].entries()) {
+    page.writeBigUInt64LE(BigInt(number), 0)
+    page.writeUInt16LE(FLAG.meta, AT.flags)
+    page.writeUInt32LE(MAGIC, META.magic)
+    page.writeUInt32LE(VERSION, META.version)
+    page.writeBigUInt64LE(BigInt(2 ** 30), META.mapSize)
+    page.writeUInt32LE(USUAL_PAGE, META.pageSize)
+    page.writeUInt16LE(NEW_TREE_FLAGS, META.treeFlags)
+    for (const tree of [META.free, META.main]) page.writeBigUInt64LE(NO_ROOT, tree + TREE.root)
+    page.writeBigUInt64LE(1n, META.lastPage)
+  }
+  return pages
+}
+
+/** Pages from that of the record on which its value needs; none where it lies beside its key. */
+export function largePages(leaf: Leaf, pageSize: number): { first: number; count: number } | undefined {
+  return 'page' in leaf ? { first: leaf.page, count: Math.ceil((HEADER + leaf.size) / pageSize) } : undefined
 }
 
 /** A branch or leaf. */

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import { SaltError } from '../base/errors.ts'
 import { processEntry } from '../base/process-entry.ts'
+import { makeLock } from './lmdb-file.ts'
 
 const entry = processEntry(import.meta.url, 'salvage-process')
 
@@ -22,6 +23,7 @@ export function replaceDamaged(path: string, reason: string): SaltError {
   const { saved, entries } = salvage(path, fresh)
   if (saved > 0) {
     linkSync(path, movedTo)
+    makeLock(path)
     renameSync(fresh, path)
   } else renameSync(path, movedTo)
   removeStore(fresh)

@@ -1,5 +1,14 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { freePages, type Leaf, type Meta, readMeta, readPage, type Tree, valueAt } from './pages.ts'
+import {
+  freePages,
+  type Leaf,
+  largePages,
+  type Meta,
+  readMeta,
+  readPage,
+  type Tree,
+  valueAt,
+} from './pages.ts'
 import { isSealed } from './record.ts'
 
 /** The size of a page where no meta page tells it. */
@@ -14,6 +23,8 @@ interface Walk {
 /** An LMDB file, read page by page without LMDB. */
 export class StoreFile {
   readonly #file: number
+  readonly #metas: readonly [first: Meta | undefined, second: Meta | undefined]
+  /** The newer one. */
   readonly #meta: Meta | undefined
   readonly #pageSize: number
   readonly #pages: number
@@ -22,6 +33,7 @@ export class StoreFile {
     this.#file = openSync(path, 'r')
     const first = readMeta(this.#file, 0)
     const second = readMeta(this.#file, first?.pageSize ?? USUAL_PAGE)
+    this.#metas = [first, second]
     this.#meta = (second?.txn ?? -1) > (first?.txn ?? -1) ? second : first
     this.#pageSize = this.#meta?.pageSize ?? USUAL_PAGE
     this.#pages = Math.floor(fstatSync(this.#file).size / this.#pageSize)
@@ -36,10 +48,32 @@ export class StoreFile {
     return this.#meta?.main.entries
   }
 
-  /** A damaged page of the trees, if there is one. Large values lie on pages that are not looked at. */
+  /** Why LMDB would not take it for a file of its own. */
+  headDamage(): string | undefined {
+    const [first, second] = this.#metas
+    if (!first) return 'its first page is not that of a store'
+    return second ? undefined : 'its second page is not that of a store'
+  }
+
+  /**
+   * Whether the file ends before a page that is in use, where LMDB would end the process. One that has all pages it ever
+   * took is not read; pages at its end that were never needed are not always written.
+   */
+  lengthDamage(): string | undefined {
+    if ((this.#meta?.lastPage ?? 0) < this.#pages) return undefined
+    const missing = this.#firstPage((page) => page >= this.#pages)
+    return missing === undefined ? undefined : `it ends before its page ${missing}`
+  }
+
+  /** A damaged page of the trees, if there is one. Of large values it is only looked whether their pages are there. */
   firstDamage(): number | undefined {
+    return this.#firstPage(() => true)
+  }
+
+  #firstPage(counts: (damagedPage: number) => boolean): number | undefined {
     const found: number[] = []
-    const walk: Walk = { visited: new Set(), damaged: (page) => found.push(page) }
+    const damaged = (page: number) => void (counts(page) && found.push(page))
+    const walk: Walk = { visited: new Set(), damaged }
     for (const tree of [this.#meta?.free, this.#meta?.main])
       if (tree) for (const _ of this.#leafPages(tree, walk)) if (found.length > 0) return found[0]
     return found[0]
@@ -80,8 +114,14 @@ export class StoreFile {
     if (!page || page.broken > 0) damaged(number)
     if (!page) return
     visited.add(number)
+    for (const leaf of page.leaves ?? []) this.#checkLarge(leaf, damaged)
     if (page.leaves) yield page.leaves
     for (const child of page.children ?? []) yield* this.#below(child, level + 1, walk)
+  }
+
+  #checkLarge(leaf: Leaf, damaged: Walk['damaged']): void {
+    const large = largePages(leaf, this.#pageSize)
+    if (large && large.first + large.count > this.#pages) damaged(large.first + large.count - 1)
   }
 
   #free(visited: Set<number>): Set<number> {

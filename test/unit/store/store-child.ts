@@ -19,6 +19,13 @@ if (what === 'write-for-ever') {
   }
 }
 
+if (what === 'write-from') {
+  for (let n = Number(argument); ; n++) {
+    await store.put([n], n)
+    print(String(n))
+  }
+}
+
 if (what === 'write-watched') {
   for (let n = 0; n < Number(argument); n++) {
     print(`asked ${n}`)

@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process'
+import { existsSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openStore, type Store, under } from '../../../core/store/index.ts'
+
+const childProgram = fileURLToPath(new URL('store-child.ts', import.meta.url))
+
+let room: string
+let directory: string
+let path: string
+let told: string[]
+const open: Store[] = []
+
+beforeEach(async () => {
+  room = await mkdtemp(join(tmpdir(), 'salt-lost-'))
+  directory = join(room, 'store')
+  path = join(directory, 'test.mdb')
+  told = []
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((store) => store.close()))
+  await rm(room, { recursive: true, force: true })
+})
+
+function openTestStore(at = path): Store {
+  const store = openStore(at, { onDamage: ({ message }) => told.push(message) })
+  open.push(store)
+  return store
+}
+
+/** What somebody finds who looks at the disk, in a copy of the file: this process has the other open. */
+async function onDisk(): Promise<string[]> {
+  const copy = join(room, `copy-${open.length}.mdb`)
+  await copyFile(path, copy)
+  return [...openTestStore(copy).keys(under('row'))].map(([, name]) => String(name))
+}
+
+async function filled(...names: string[]): Promise<Store> {
+  const store = openTestStore()
+  for (const name of names) await store.put(['row', name], name)
+  return store
+}
+
+const removals: [string, () => Promise<void>][] = [
+  ['its file was removed', () => rm(path)],
+  ['its directory was removed', () => rm(directory, { recursive: true })],
+  ['its directory was moved away', () => rename(directory, join(room, 'elsewhere'))],
+]
+
+describe.each(removals)('a store that is in use when %s', (_, remove) => {
+  test('has all its records in a new file when the next change is acknowledged', async () => {
+    const store = await filled('a', 'b')
+    await remove()
+    await store.put(['row', 'c'], 'c')
+    expect(await onDisk()).toEqual(['a', 'b', 'c'])
+    expect(store.get(['row', 'a'])).toBe('a')
+    expect(told).toEqual([expect.stringContaining(`The store ${path} was removed`)])
+  })
+})
+
+test('a file that was removed is there again within seconds, though nobody changes its store', async () => {
+  await filled('a')
+  await rm(directory, { recursive: true })
+  await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 20_000 })
+  expect(await onDisk()).toEqual(['a'])
+})
+
+test('a change under way while the file is removed is acknowledged when it is in the new one', async () => {
+  const store = await filled('a')
+  await store.change((records) => {
+    records.put(['row', 'b'], 'b')
+    rmSync(path)
+  })
+  expect(await onDisk()).toEqual(['a', 'b'])
+})
+
+test('a store that cannot be made again acknowledges nothing, until it can', async () => {
+  const store = await filled('a')
+  await rm(directory, { recursive: true })
+  await writeFile(directory, 'in the way')
+  await expect(store.put(['row', 'b'], 'b')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  await rm(directory)
+  await store.put(['row', 'c'], 'c')
+  expect(await onDisk()).toEqual(expect.arrayContaining(['a', 'c']))
+})
+
+test('a store in whose place another file was put has the records of both; what both have is as in the other', async () => {
+  const store = await filled('a', 'b')
+  const other = openStore(join(room, 'other.mdb'))
+  await other.put(['row', 'b'], 'of the other')
+  await other.put(['row', 'c'], 'c')
+  await other.close()
+  await rename(join(room, 'other.mdb'), path)
+  await store.put(['row', 'd'], 'd')
+  expect(await onDisk()).toEqual(['a', 'b', 'c', 'd'])
+  expect(store.get(['row', 'b'])).toBe('of the other')
+})
+
+test('a store whose directory is put back goes on there', async () => {
+  const store = await filled('a')
+  await rename(directory, join(room, 'elsewhere'))
+  await store.put(['row', 'b'], 'b')
+  await rm(directory, { recursive: true })
+  await rename(join(room, 'elsewhere'), directory)
+  await store.put(['row', 'c'], 'c')
+  expect(await onDisk()).toEqual(['a', 'b', 'c'])
+})
+
+test('several processes lose nothing they acknowledged, and go on in one file', async () => {
+  const store = openTestStore()
+  const rows = Array.from({ length: 2000 }, (_, n) => n)
+  await Promise.all(rows.map((n) => store.put(['old', n], 'x'.repeat(300))))
+  const children = [1, 2].map((n) => spawnWriter(1000 * n))
+  await Promise.all(children.map(({ writes }) => writes(20)))
+  await rm(directory, { recursive: true })
+  const own = Array.from({ length: 50 }, (_, n) => store.put(['own', n], n))
+  await Promise.all([...own, ...children.map(({ writes }) => writes(20))])
+  const acknowledged = await Promise.all(children.map(({ end }) => end()))
+  expect([...store.keys(under('old'))]).toHaveLength(rows.length)
+  expect([...store.keys(under('own'))]).toHaveLength(50)
+  for (const n of acknowledged.flat()) expect(store.has([n]), `row ${n}`).toBe(true)
+}, 60_000)
+
+function spawnWriter(from: number) {
+  const child = spawn(process.execPath, ['--import', 'tsx', childProgram, path, 'write-from', String(from)])
+  const acknowledged: number[] = []
+  let tell = () => {}
+  createInterface(child.stdout).on('line', (line) => {
+    acknowledged.push(Number(line))
+    tell()
+  })
+  return {
+    async writes(more: number) {
+      const goal = acknowledged.length + more
+      while (acknowledged.length < goal) {
+        await new Promise<void>((done) => {
+          tell = done
+        })
+      }
+    },
+    async end() {
+      child.kill('SIGKILL')
+      await new Promise((done) => child.once('close', done))
+      return acknowledged
+    },
+  }
+}
+
+test('a store that is cut to nothing while it is in use starts anew, and says so', async () => {
+  const store = await filled('a', 'b')
+  truncateSync(path, 0)
+  await vi.waitFor(() => expect(store.get(['row', 'a'])).toBeUndefined())
+  await store.put(['row', 'c'], 'c')
+  expect(await onDisk()).toEqual(['c'])
+  expect(told).toEqual([
+    expect.stringMatching(`The store ${path} is damaged .*became shorter.*a new one was started`),
+  ])
+})
+
+test('a store that is cut is changed only after it was repaired, and keeps what it had before the cut', async () => {
+  const store = openTestStore()
+  for (let n = 0; n < 400; n++) await store.put(['row', `r${n}`], 'x'.repeat(200))
+  truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)
+  await store.put(['row', 'new'], 'new')
+  const found = await onDisk()
+  expect(found).toContain('new')
+  expect(found.length).toBeGreaterThan(1)
+  expect(told).toEqual([expect.stringContaining('is damaged')])
+})
+
+describe('a file that is opened', () => {
+  test('of 0 bytes is a damaged store, not a new one', async () => {
+    await mkdir(directory)
+    await writeFile(path, '')
+    await openTestStore().put(['row', 'a'], 'a')
+    expect(told).toEqual([expect.stringMatching(`${path} is damaged \\(it is empty\\)`)])
+  })
+
+  test.each([0.3, 0.6, 0.95])('of which only the first part (%s) is left is repaired', async (part) => {
+    const store = openTestStore()
+    for (let n = 0; n < 400; n++) await store.put(['row', `r${n}`], 'x'.repeat(n % 50 ? 200 : 9000))
+    await store.close()
+    truncateSync(path, Math.floor((statSync(path).size * part) / 4096) * 4096)
+    const again = openTestStore()
+    for (const key of again.keys(under('row'))) expect(again.get(key)).toBeDefined()
+    expect(told).toEqual([expect.stringMatching(/is damaged \(it ends before its page \d+\)/)])
+  })
+
+  test('that ends before pages that were never needed is left as it is', async () => {
+    const store = await filled('a')
+    await store.change((records) => {
+      records.put(['row', 'large'], Buffer.alloc(2 ** 18))
+      records.remove(['row', 'large'])
+    })
+    await store.close()
+    expect(openTestStore().get(['row', 'a'])).toBe('a')
+    expect(told).toEqual([])
+  })
+})
+
+test('a process that died while it made a store is in nobody’s way', async () => {
+  await mkdir(directory)
+  await writeFile(`${path}.turn`, '4194304')
+  await filled('a')
+  expect(existsSync(`${path}.turn`)).toBe(false)
+})
