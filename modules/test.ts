@@ -11,6 +11,7 @@ import {
   SaltInvocationError,
 } from 'salt-ts'
 import { masked } from './_config/mask.ts'
+import { wordsOfJob } from './_test/job.ts'
 import { collatzSteps, fibonacci, timed } from './_test/numbers.ts'
 import { pythonRepr, pythonTuple, pythonType } from './_test/python.ts'
 import { readVersions, saltVersion, versionsText } from './_test/versions.ts'
@@ -107,50 +108,54 @@ export const cross_test = fn(
 )
 
 /**
- * Give the keyword arguments back.
+ * Give the keyword arguments back, and what the job says of itself as `__pub_*`.
  *
  * @example salt '*' test.kwarg num=1 txt="two" env='{a: 1, b: "every"}'
  */
-export const kwarg = fn({ kwargs: p.keywords(p.any()) }, ({ kwargs }) => kwargs)
+export const kwarg = fn({ kwargs: p.keywords(p.any()) }, ({ kwargs }, context) => ({
+  ...kwargs,
+  ...wordsOfJob(context),
+}))
 
 /**
- * Give all arguments back: `args` by position, `kwargs` by name.
+ * Give all arguments back: `args` by position, `kwargs` by name, with what the job says of itself as `__pub_*`.
  *
  * @example salt '*' test.arg 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'
  */
-export const arg = fn(anything, ({ args, kwargs }) => ({ args, kwargs }))
+export const arg = fn(anything, ({ args, kwargs }, context) => ({
+  args,
+  kwargs: { ...kwargs, ...wordsOfJob(context) },
+}))
 
 /**
  * The types of all arguments, by their Python names.
  *
  * @example salt '*' test.arg_type 1 'int'
  */
-export const arg_type = fn(anything, ({ args, kwargs }) => described(args, kwargs, pythonType))
+export const arg_type = fn(anything, ({ args, kwargs }, context) => {
+  const byName = Object.entries({ ...kwargs, ...wordsOfJob(context) })
+  return {
+    args: args.map(pythonType),
+    kwargs: Object.fromEntries(byName.map(([name, value]) => [name, pythonType(value)])),
+  }
+})
 
 /**
  * All arguments as Python's `repr` writes them.
  *
  * @example salt '*' test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'
  */
-export const arg_repr = fn(anything, ({ args, kwargs }) => ({
+export const arg_repr = fn(anything, ({ args, kwargs }, context) => ({
   args: pythonTuple(args),
-  kwargs: pythonRepr(kwargs),
+  kwargs: pythonRepr({ ...kwargs, ...wordsOfJob(context) }),
 }))
-
-function described(args: unknown[], kwargs: Record<string, unknown>, describe: (value: unknown) => string) {
-  const byName = Object.entries(kwargs).map(([name, value]) => [name, describe(value)])
-  return { args: args.map(describe), kwargs: Object.fromEntries(byName) }
-}
 
 /**
  * Like test.arg, without the keywords that tell of the job (`__pub_*`).
  *
  * @example salt '*' test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'
  */
-export const arg_clean = fn(anything, ({ args, kwargs }) => {
-  const own = Object.entries(kwargs).filter(([name]) => !name.startsWith('__'))
-  return { args, kwargs: Object.fromEntries(own) }
-})
+export const arg_clean = fn(anything, ({ args, kwargs }) => ({ args, kwargs }))
 
 /**
  * The num-th Fibonacci number, and the seconds it took.

@@ -130,7 +130,7 @@ export const p = {
     optional: true,
     ...secretOf([items]),
   }),
-  /** All keyword arguments no other parameter is named after (Python's `**kwargs`), `__pub_*` included. */
+  /** All keyword arguments no other parameter is named after (Python's `**kwargs`), but for `__pub_*`. */
   keywords: <T>(values: ValueParam<T>): Param<Record<string, T>, 'keywords'> => ({
     kind: 'keywords',
     schema: { type: 'object', additionalProperties: values.schema },

@@ -6,13 +6,17 @@ import type { Check } from './validate.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** One call as it came in; values may be `Typed`. `pub` holds what the job load says, with or without the prefix `__pub_`. */
+/** One call as it came in; values may be `Typed`. */
 export interface Call {
   readonly name: string
   readonly args: readonly unknown[]
   readonly kwargs: Values
+  /** What the job says of itself, if a job calls: `jid` is the value of a parameter that is declared as `__pub_jid`. */
   readonly pub?: Values
 }
+
+/** Keywords by which Python minions tell a function of its job. */
+const OF_JOB = '__pub_'
 
 /**
  * Bind a call to parameters: by position, by name, rest and keywords; coerce, validate, fill in defaults.
@@ -34,30 +38,33 @@ export function bind(call: Call, params: Params, check: Check): Record<string, u
   return { ...defaultsOf(params), ...values }
 }
 
-function takeKeywords(
-  { name: fun, kwargs, pub = {} }: Call,
-  params: Params,
-  given: Map<string, unknown>,
-): void {
+/** Words of the job reach only a parameter of that name, and callers cannot give them in its place. */
+function takeKeywords({ name: fun, kwargs, pub }: Call, params: Params, given: Map<string, unknown>): void {
   const collector = nameOfKind(params, 'keywords')
   const others: [string, unknown][] = []
   const unknown: [string, unknown][] = []
+  const isValue = (name: string) => Object.hasOwn(params, name) && params[name]?.kind === 'value'
   for (const [name, value] of Object.entries(kwargs)) {
-    if (Object.hasOwn(params, name) && params[name]?.kind === 'value') given.set(name, value)
+    if (isValue(name)) given.set(name, value)
+    else if (name.startsWith(OF_JOB)) continue
     else if (collector !== undefined) others.push([name, value])
-    else if (!name.startsWith('__pub_')) unknown.push([name, value])
+    else unknown.push([name, value])
   }
   if (unknown.length > 0) {
     const list = unknown.map(([name, value]) => `${name}=${pythonText(untyped(value))}`).join(', ')
     const message = `The following keyword arguments are not valid: ${list}`
     throw new SaltError('INVOCATION', message, { fun, names: unknown.map(([name]) => name) })
   }
-  if (collector === undefined) return
-  const published = Object.entries(pub).map(([key, value]) => [
-    key.startsWith('__pub_') ? key : `__pub_${key}`,
-    value,
-  ])
-  given.set(collector, Object.fromEntries([...others, ...published]))
+  if (collector !== undefined) given.set(collector, Object.fromEntries(others))
+  if (pub) takeWordsOfJob(pub, Object.keys(params).filter(isValue), given)
+}
+
+function takeWordsOfJob(pub: Values, names: readonly string[], given: Map<string, unknown>): void {
+  for (const name of names.filter((name) => name.startsWith(OF_JOB))) {
+    const key = name.slice(OF_JOB.length)
+    if (Object.hasOwn(pub, key)) given.set(name, pub[key])
+    else given.delete(name)
+  }
 }
 
 function takePositions(call: Call, params: Params, given: Map<string, unknown>): void {

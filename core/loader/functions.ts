@@ -4,6 +4,7 @@ import { type Param, type Params, p } from '../author/params.ts'
 import { SaltError } from '../base/errors.ts'
 import { bind, nameOfKind, positionalNames } from './bind.ts'
 import type { Namespace } from './import-file.ts'
+import { isPrivate } from './names.ts'
 import { collectRows, type OnRow } from './rows.ts'
 import { type Check, makeCheck } from './validate.ts'
 
@@ -15,8 +16,8 @@ export interface LoadedFunction {
   /** Outputter the module declares for it. */
   readonly outputter?: string
   /**
-   * Turn the arguments of a call into the values of the parameters. `pub` is what the job says of itself; it reaches
-   * only functions with `p.keywords`. Throws SaltError INVALID_ARGUMENTS or INVOCATION.
+   * Turn the arguments of a call into the values of the parameters. `pub` is what the job says of itself:
+   * `jid` reaches only a parameter that is declared as `__pub_jid`. Throws SaltError INVALID_ARGUMENTS or INVOCATION.
    */
   bind(
     args: readonly unknown[],
@@ -28,19 +29,42 @@ export interface LoadedFunction {
 }
 
 /** Exports the loader reads itself unless `fn` made them. */
-const conventions = new Set(['virtual', 'virtualName', 'virtualAliases', 'init', 'load', 'default'])
+const conventions = new Set(['virtual', 'virtualName', 'virtualAliases', 'init', 'load'])
 /** Of plain functions: what they take only they know. */
 export const plainParams: Params = { args: p.rest(p.any()) }
 
-/** What a file offers to users, by its own names: everything `fn` made, and plain functions. */
+/**
+ * What a file offers to users, by the names it exports: what `fn` made, and plain functions; only those of `load`, if
+ * that is there. Throws a sentence if `load` is not understood.
+ */
 export function listFunctions(namespace: Namespace): Map<string, Fn> {
-  const load = Array.isArray(namespace.load) ? new Set<unknown>(namespace.load) : undefined
   const functions = new Map<string, Fn>()
   for (const [name, value] of Object.entries(namespace)) {
     const found = isFn(value) ? value : conventions.has(name) ? undefined : fromPlain(value)
-    if (found && (load?.has(name) ?? true)) functions.set(name, found)
+    if (found && name !== 'default' && !isPrivate(name)) functions.set(name, found)
   }
-  return functions
+  const { load } = namespace
+  if (load === undefined || isFn(load)) return functions
+  const loaded = readLoad(load, namespace)
+  return new Map([...functions].filter(([name]) => loaded.has(name)))
+}
+
+/** Exported names that `load` lists: the functions themselves, or their names. */
+function readLoad(load: unknown, namespace: Namespace): ReadonlySet<string> {
+  if (!Array.isArray(load))
+    throw new Error("load is not a list; write 'export const load = [ping, echo]' with functions of the file")
+  const names = new Set<string>()
+  for (const [index, item] of load.entries()) {
+    const meant = Object.keys(namespace).filter((name) =>
+      typeof item === 'string' ? name === item : namespace[name] === item && name !== 'default',
+    )
+    if (meant.length === 0) {
+      const what = typeof item === 'string' ? `'${item}'` : `what stands at place ${index + 1}`
+      throw new Error(`load lists ${what}, which the file does not export as a function`)
+    }
+    for (const name of meant) names.add(name)
+  }
+  return names
 }
 
 /** A plain function takes positional values as they are. */

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { explainCycle } from './import-cycle.ts'
 import type { SourceFile } from './index-files.ts'
 import { fromSource } from './own-package.ts'
 import { generationKey, installResolveHook } from './resolve-hook.ts'
@@ -67,7 +68,8 @@ function forgetRequired(file: string): void {
 async function explain(error: unknown, file: string): Promise<string> {
   const text = error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : messageOf(error)
   const line = lineIn(text, file) ?? (isSyntaxError(error) ? await lineOfSyntaxError(file) : undefined)
-  return `${file}${line === undefined ? '' : `:${line}`}: ${reasonOf(error)}`
+  const reason = (await explainCycle(error)) ?? reasonOf(error)
+  return `${file}${line === undefined ? '' : `:${line}`}: ${reason}`
 }
 
 const isSyntaxError = (error: unknown) => error instanceof Error && error.name === 'SyntaxError'

@@ -54,11 +54,13 @@ async function importAndAsk(file: SourceFile, settings: LoadSettings): Promise<L
   const reason =
     (kind.shape === 'plugin' ? refusePlugin(namespace.default, kind) : undefined) ??
     (kind.name === 'grains' ? refuseOnProxy(namespace.proxyEnabled, facts.opts) : undefined)
-  if (reason !== undefined) return { ...failed(file, `${file.path}: ${reason}`), names: offer.names }
-  return {
-    ...offer,
-    functions: kind.shape === 'functions' ? functionsOf(namespace, offer) : new Map(),
-    namespace,
+  const broken = (reason: string) => ({ ...failed(file, `${file.path}: ${reason}`), names: offer.names })
+  if (reason !== undefined) return broken(reason)
+  try {
+    const functions = kind.shape === 'functions' ? functionsOf(namespace, offer) : new Map()
+    return { ...offer, functions, namespace }
+  } catch (error) {
+    return broken(messageOf(error))
   }
 }
 

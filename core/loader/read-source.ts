@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { isPrivate } from './names.ts'
 
 /** What can be known of a file without running it. */
 export interface SourceFacts {
@@ -31,8 +32,20 @@ export async function readSource(path: string, name: string): Promise<SourceFact
 export function sourceFacts(source: string, name: string): SourceFacts {
   const exports = listExports(source)
   const has = (wanted: string) => exports?.some((e) => e.name === wanted && !isFnCall(e)) ?? true
-  const functions = has('load') ? undefined : exports?.filter(isFunction).map((e) => e.name)
-  return { names: namesOf(source, name, has), functions, gated: has('virtual') || has('dependsOn') }
+  const functions = exports?.filter((e) => isFunction(e) && !isPrivate(e.name))
+  const load = has('load') ? readLoad(source) : undefined
+  const offered = load ? functions?.filter((e) => load.has(e.name) || load.has(e.local)) : functions
+  return {
+    names: namesOf(source, name, has),
+    functions: has('load') && !load ? undefined : offered?.map((e) => e.name),
+    gated: has('virtual') || has('dependsOn'),
+  }
+}
+
+/** Names in `export const load = [ping, 'echo']`; undefined if it is written otherwise. */
+function readLoad(source: string): ReadonlySet<string> | undefined {
+  const items = /^export const load\b[^=]*=\s*\[([\w$\s,'"]*)\]/m.exec(source)?.[1]
+  return items === undefined ? undefined : new Set(items.match(/[\w$]+/g))
 }
 
 function namesOf(source: string, name: string, has: (wanted: string) => boolean): string[] | undefined {

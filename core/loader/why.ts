@@ -3,13 +3,14 @@ import { closest } from '../base/closest.ts'
 import type { Catalog } from './catalog.ts'
 import type { SourceFile } from './index-files.ts'
 import { splitName } from './names.ts'
+import { whyNotOffered } from './not-offered.ts'
 import { readSource } from './read-source.ts'
 
 /** What one file has to say to a name. */
 interface Finding {
   readonly file: Pick<SourceFile, 'name' | 'path'>
   /**
-   * `provides` the function; `serves` the module's name without it; its `virtual` refused; the function is `absent` for
+   * `provides` the function; `serves` the module's name without it, and the text says why, if that can be told; its `virtual` refused; the function is `absent` for
    * something it needs; `disabled`; `failed`; is `renamed`: offered under other names; `hidden` by another file.
    */
   readonly is: 'provides' | 'serves' | 'virtual' | 'absent' | 'disabled' | 'failed' | 'renamed' | 'hidden'
@@ -35,12 +36,12 @@ export async function whyMissing(catalog: Catalog, name: string): Promise<string
 
 /** Every file that could provide a function or a module, which one does, and why each of the others does not. */
 export async function explain(catalog: Catalog, name: string): Promise<Explanation> {
-  const [module, own] = splitName(name)
+  const [module] = splitName(name)
   const found = await findings(catalog, name)
   const first = found.find(({ is }) => is === 'provides')
   const provider = catalog.allows(module) ? first?.file.path : undefined
-  const unknown = found.every(({ is }) => is === 'serves')
-  const advice = [...notAllowed(catalog, module), ...(unknown ? await closeNames(catalog, module, own) : [])]
+  const unknown = found.every(({ is, text }) => is === 'serves' && text === undefined)
+  const advice = [...notAllowed(catalog, module), ...(unknown ? await closeNames(catalog, name, found) : [])]
   return {
     name,
     provided_by: provider ?? null,
@@ -69,12 +70,15 @@ async function findings(catalog: Catalog, name: string): Promise<Finding[]> {
 
 async function findingOf(catalog: Catalog, file: SourceFile, own: string | undefined): Promise<Finding> {
   if (file.excluded !== undefined) return { file, is: 'disabled', text: file.excluded }
-  const { refusal, functions, absent } = await catalog.load(file)
+  const { refusal, functions, absent, namespace } = await catalog.load(file)
   const text = refusal ? refusal.reason : own === undefined ? undefined : absent?.get(own)
   const told = text === undefined ? {} : { text }
   if (refusal) return { file, is: refusal.by === 'virtual' ? 'virtual' : 'failed', ...told }
   if (text !== undefined) return { file, is: 'absent', text }
-  return { file, is: own === undefined || functions.has(own) ? 'provides' : 'serves' }
+  if (catalog.kind.shape === 'plugin') return { file, is: 'provides' }
+  if (own === undefined ? functions.size > 0 : functions.has(own)) return { file, is: 'provides' }
+  const hint = whyNotOffered(namespace, own, functions)
+  return { file, is: 'serves', ...(hint !== undefined && { text: hint }) }
 }
 
 function virtualSentence(module: string, refused: readonly Finding[]): string {
@@ -85,6 +89,7 @@ function virtualSentence(module: string, refused: readonly Finding[]): string {
 }
 
 function possibleReason({ file, is, text = '' }: Finding, module: string): string[] {
+  if (is === 'serves') return text === '' ? [] : [`${file.path}: ${text}`]
   if (is === 'failed' || is === 'absent') return text === '' ? [] : [text]
   if (is === 'disabled') return [`${file.name} is disabled: ${text}`]
   if (is === 'renamed') return [`${module} is offered as ${text}`]
@@ -95,7 +100,7 @@ function possibleReason({ file, is, text = '' }: Finding, module: string): strin
 function describe({ file, is, text }: Finding, provider: Finding | undefined, name: string): string {
   const sentences: Record<Finding['is'], string> = {
     provides: file === provider?.file ? 'provides it' : `has it, too, but ${provider?.file.path} comes first`,
-    serves: `serves this module, but has no ${name}`,
+    serves: `serves this module, but offers ${name.includes('.') ? `no ${name}` : 'no function'}${text === undefined ? '' : `: ${text}`}`,
     virtual: `is not offered: ${text ?? 'its virtual is false, without a reason'}`,
     absent: `has it, but it ${text}`,
     disabled: `is disabled: ${text}`,
@@ -111,20 +116,17 @@ function notAllowed(catalog: Catalog, module: string): string[] {
 }
 
 /** What may have been meant. */
-async function closeNames(catalog: Catalog, module: string, own: string | undefined): Promise<string[]> {
+async function closeNames(catalog: Catalog, name: string, found: readonly Finding[]): Promise<string[]> {
+  const [module, own] = splitName(name)
   const known: string[] = []
   for (const file of await catalog.files()) {
     const names = await catalog.names(file)
     const functions = own === undefined ? [] : await catalog.functions(file)
     known.push(
-      ...names.flatMap((name) => (own === undefined ? [name] : functions.map((each) => `${name}.${each}`))),
+      ...names.flatMap((one) => (own === undefined ? [one] : functions.map((each) => `${one}.${each}`))),
     )
   }
-  const wanted = own === undefined ? module : `${module}.${own}`
-  const meant = closest(wanted, known)
-  return [
-    meant === undefined
-      ? `No file is called '${module}' or says that it serves that name`
-      : `There is no ${wanted}; did you mean ${meant}?`,
-  ]
+  const meant = closest(name, known)
+  if (meant !== undefined) return [`There is no ${name}; did you mean ${meant}?`]
+  return found.length > 0 ? [] : [`No file is called '${module}' or says that it serves that name`]
 }

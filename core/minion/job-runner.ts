@@ -85,7 +85,7 @@ export async function runFunction(
     if (!found) return failure('missing', await settings.loader.why(name))
     const context = contextOf(job, settings, signal)
     const { args, kwargs } = withWords(splitArguments(arg), words)
-    const bound = found.bind(args, kwargs, publishedKeywords(job))
+    const bound = found.bind(args, kwargs, { ...job, arg: shownArguments(job.arg) })
     // A signal to all processes of a job may end its command before this one has heard of it: that takes one more turn.
     const result = await found.run(bound, context, rowsOf(job, settings)).finally(() => setImmediate())
     signal.throwIfAborted() // what a job gives that was told to end is not what was asked for
@@ -107,12 +107,6 @@ const failure = (failure: 'missing' | 'error', text: string): Outcome => ({
   out: 'nested',
   failure,
 })
-
-/** `__pub_<key>` for every key of the job (wire protocol §10.1), arguments without the mark of keywords. */
-function publishedKeywords(job: JobLoad): Record<string, unknown> {
-  const shown = { ...job, arg: shownArguments(job.arg) }
-  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [`__pub_${key}`, value]))
-}
 
 function contextOf(job: JobLoad, settings: RunnerSettings, signal: AbortSignal): Context {
   const { id, config, grains, pillar, log, services, loader, match } = settings

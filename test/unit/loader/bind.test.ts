@@ -43,13 +43,23 @@ describe('binding', () => {
     })
     expect(bound(open, [1])).toEqual({ first: 1, rest: [], others: {} })
   })
-  test('what the job says of itself reaches only functions that take all keywords', () => {
-    const open = { others: p.keywords(p.any()) }
-    expect(bound(open, [], { a: 1 }, { fun: 'mod.fun', __pub_jid: '1' })).toEqual({
-      others: { a: 1, __pub_fun: 'mod.fun', __pub_jid: '1' },
-    })
-    expect(bound(params, ['bob'], { __pub_fun: 'x' }, { jid: '1' })).toEqual({ who: 'bob', times: 1 })
+  test('what the job says of itself reaches only parameters that are named after it', () => {
+    const job = { fun: 'mod.fun', jid: '1', arg: ['token=abc'] }
+    const integers = { others: p.keywords(p.integer()) }
+    expect(bound(integers, [], { a: '1' }, job)).toEqual({ others: { a: 1 } })
+    const named = { __pub_jid: p.optional(p.string()), others: p.keywords(p.any()) }
+    expect(bound(named, [], { a: 1 }, job)).toEqual({ __pub_jid: '1', others: { a: 1 } })
+    expect(bound(params, ['bob'], { __pub_fun: 'x' }, job)).toEqual({ who: 'bob', times: 1 })
   })
+  test('callers cannot say in the place of a job what it is', () => {
+    const named = { __pub_user: p.optional(p.string()), others: p.keywords(p.any()) }
+    const forged = { __pub_user: 'root', __pub_fun: 'x.y' }
+    expect(bound(named, [], forged, { user: 'ann' })).toEqual({ __pub_user: 'ann', others: {} })
+    expect(bound(named, [], forged, {})).toEqual({ others: {} })
+    const nested = bind({ name: 'mod.fun', args: [], kwargs: forged }, named, makeCheck(named))
+    expect(nested).toEqual({ __pub_user: 'root', others: {} })
+  })
+
   test('refuses unknown names in the words of Salt', () => {
     expect(refusal(params, ['bob'], { badarg: 1 })).toBe(
       'INVOCATION: The following keyword arguments are not valid: badarg=1',

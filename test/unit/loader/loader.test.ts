@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { Context } from '../../../core/author/index.ts'
-import { createContext, type LoaderSettings, openLoader } from '../../../core/loader/index.ts'
+import { createContext, type LoaderSettings, openLoader, refusalsHere } from '../../../core/loader/index.ts'
 import { call, extensionFolder, quiet } from './folder.ts'
 
 /** What a file that is being loaded waits for. */
@@ -199,14 +199,54 @@ describe('virtual', () => {
     ])
     expect(await call(loader, 'odd.virtual')).toBe('virtual')
   })
-  test('load says what is public', async () => {
+  test.each([
+    ['functions', '[a, c]'],
+    ['names', "['a', 'd']"],
+    ['both', "['a', c]"],
+  ])('load says what is public: %s', async (_, load) => {
     await put(
       'modules/some.js',
-      `export const load = ['a']\nexport const a = () => 1\nexport const b = () => 2\n`,
+      `export const a = () => 1\nexport const b = () => 2\nconst c = () => 3\nexport { c as d }\nexport const load = ${load}\n`,
     )
     const loader = open()
-    expect(await loader.view.functions('some.*')).toEqual(['some.a'])
+    expect(await loader.view.functions('some.*')).toEqual(['some.a', 'some.d'])
+    expect([await call(loader, 'some.a'), await call(loader, 'some.d')]).toEqual([1, 3])
     expect(await loader.get('some.b')).toBeUndefined()
+    expect(Object.keys((await loader.describe()).functions).filter((name) => /^some/.test(name))).toEqual([
+      'some.a',
+      'some.d',
+    ])
+  })
+  test.each([
+    ["['nosuch']", "load lists 'nosuch', which the file does not export as a function"],
+    ['[hidden]', 'load lists what stands at place 1, which the file does not export as a function'],
+    ["'a'", "load is not a list; write 'export const load = [ping, echo]' with functions of the file"],
+  ])('load that cannot be followed is a failure that says so: %s', async (load, sentence) => {
+    const file = await put(
+      'modules/some.js',
+      `export const a = () => 1\nconst hidden = () => 2\nexport const load = ${load}\n`,
+    )
+    expect(await call(open(), 'some.a')).toBe(
+      `'some.a' is not available. Possible reasons: '${file}: ${sentence}'`,
+    )
+  })
+  test('names that begin with _ are private, whoever asks', async () => {
+    const file = await put(
+      'modules/some.ts',
+      "import { fn } from 'salt-ts'\nexport const _secret = fn(() => 1)\nexport function _plain() {}\n" +
+        "export const open = fn((_, { call }) => call('some._secret'))\nexport const load = ['open', '_secret']\n",
+    )
+    const loader = open()
+    expect(await loader.view.functions('some.*')).toEqual(['some.open'])
+    expect(await loader.params('some._secret')).toBeUndefined()
+    expect(await loader.view.doc('some._secret')).toBeUndefined()
+    expect(await loader.view.argspec('some._secret')).toBeUndefined()
+    expect(Object.keys((await loader.describe()).functions)).not.toContain('some._secret')
+    expect(await refusalsHere([{ fun: 'some._secret', arg: [] }], loader)).toEqual([
+      `'some._secret' is not available. Possible reasons: '${file}: '_secret' is private, as all names that begin with _ are'`,
+    ])
+    const context = createContext({} as Context, loader)
+    await expect(context.call('some.open', [])).rejects.toThrow("'some._secret' is not available")
   })
 })
 
@@ -242,6 +282,24 @@ describe('broken files', () => {
     letLoad()
     await expect.poll(() => call(loader, 'slow.f')).toBe(1)
   })
+  test.each(['ts', 'js'])(
+    'a circle of imports is named with both files and their lines (%s)',
+    async (ending) => {
+      const first = await put(
+        `modules/first.${ending}`,
+        `import { b } from './second.${ending}'\nexport const a = () => b\nexport const half = 1\n`,
+      )
+      const second = await put(
+        `modules/second.${ending}`,
+        `\nimport { half } from './first.${ending}'\nexport const b = half + 1\n`,
+      )
+      const loader = open()
+      const circle = `circular import: ${second}:2 imports ${first}, and ${first}:1 imports ${second}; so 'half' is not set yet when ${second}:3 uses it. Put what both need into a third file.`
+      expect(await call(loader, 'first.a')).toBe(
+        `'first.a' is not available. Possible reasons: '${first}: ${circle}'`,
+      )
+    },
+  )
   test('a missing library is named', async () => {
     await put('modules/needy.js', `import lib from 'nosuchlib'\nexport const f = () => lib\n`)
     expect(await call(open(), 'needy.f')).toContain("Cannot find package 'nosuchlib'")

@@ -34,7 +34,7 @@ test('every file that could provide a function says what it does about it', asyn
       [broken]: `cannot be loaded: ${broken}:2: SyntaxError: Unexpected token '='`,
       [first]: 'provides it',
       [second]: `has it, too, but ${first} comes first`,
-      [other]: 'serves this module, but has no pkg.install',
+      [other]: 'serves this module, but offers no pkg.install',
       [refusing]: 'is not offered: needs yum',
       [silent]: 'is not offered: its virtual is false, without a reason',
       [lacking]: "has it, but it needs the program 'nosuch', which is not in PATH",
@@ -69,5 +69,69 @@ test('what is nowhere is said, with what may have been meant', async () => {
   expect(await open({ whitelist_modules: ['test'] }).view.why('web.reload')).toMatchObject({
     provided_by: null,
     advice: 'web is not in whitelist_modules',
+  })
+})
+
+const plain = 'export const other = () => 1\n'
+
+test.each([
+  [
+    'a default export of functions',
+    'export default { ping: () => 1 }',
+    "its default export is not offered; export each function by its name: 'export const ping = fn(…)'",
+  ],
+  [
+    'a default export beside others',
+    `${plain}export default { ping: () => 1 }`,
+    "its default export is not offered; export each function by its name: 'export const ping = fn(…)'",
+  ],
+  [
+    'a default export that is the function',
+    'export default function ping() {}',
+    "its default export is not offered; export each function by its name: 'export const ping = fn(…)'",
+  ],
+  [
+    'a map of functions',
+    'export const all = { ping: () => 1 }',
+    "what 'all' holds is not offered; export each function by its name: 'export const ping = fn(…)'",
+  ],
+  [
+    'a list of functions',
+    'const ping = () => 1\nexport const all = [ping]',
+    "what 'all' holds is not offered; export each function by its name: 'export const ping = fn(…)'",
+  ],
+  [
+    'a function that load leaves out',
+    `${plain}export const ping = () => 1\nexport const load = [other]`,
+    "it exports 'ping', but does not list it in 'load'",
+  ],
+])('%s is answered with what to write, and by nothing that contradicts it', async (_, text, sentence) => {
+  const file = await put('modules/shop.js', `${text}\n`)
+  const loader = open()
+  expect(await loader.get('shop.ping')).toBeUndefined()
+  expect(await loader.why('shop.ping')).toBe(
+    `'shop.ping' is not available. Possible reasons: '${file}: ${sentence}'`,
+  )
+  expect(await loader.view.why('shop.ping')).toEqual({
+    name: 'shop.ping',
+    provided_by: null,
+    files: { [file]: `serves this module, but offers no shop.ping: ${sentence}` },
+  })
+})
+
+test('a file that offers nothing provides no module', async () => {
+  const file = await put('modules/shop.js', 'export default { ping: () => 1 }\n')
+  expect(await open().view.why('shop')).toMatchObject({
+    provided_by: null,
+    files: {
+      [file]: expect.stringMatching(/^serves this module, but offers no function: its default export/),
+    },
+  })
+})
+
+test('what a file holds beside its functions is nobody’s mistake', async () => {
+  const file = await put('modules/shop.js', `${plain}export const helpers = { ping: () => 1 }\n`)
+  expect(await open().view.why('shop.pong')).toMatchObject({
+    files: { [file]: 'serves this module, but offers no shop.pong' },
   })
 })

@@ -49,7 +49,7 @@ test('what a function gives is returned with all that says whose it is', async (
   })
 })
 
-test('functions with any keywords see the job as __pub_*', async () => {
+test('test.kwarg shows the job as __pub_*', async () => {
   const { return: value } = await run(job('test.kwarg', { __kwarg__: true, a: 1 }))
   expect(value).toMatchObject({
     a: 1,

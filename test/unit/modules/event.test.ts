@@ -21,11 +21,11 @@ beforeEach(() => {
 })
 
 test('event.send fires on the master bus, with everything it was given as data', async () => {
-  const given = { tag: 'a/b', data: { x: 1, foo: 'data wins' }, kwargs: { foo: 'Foo', __pub_jid: '1' } }
+  const given = { tag: 'a/b', data: { x: 1, foo: 'data wins' }, kwargs: { foo: 'Foo' } }
   expect(await ask(event.send, { ...given, with_grains: ['os', 'none'], with_pillar: true })).toBe(true)
   expect(minion.fireMaster).toHaveBeenCalledWith(
     'a/b',
-    { grains: { os: 'Debian' }, pillar: { p: 1 }, foo: 'data wins', __pub_jid: '1', x: 1 },
+    { grains: { os: 'Debian' }, pillar: { p: 1 }, foo: 'data wins', x: 1 },
     { pretag: null },
   )
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Context } from '../../../core/author/index.ts'
+import type { Context, Job } from '../../../core/author/index.ts'
 import { Float } from '../../../core/codec/index.ts'
 import { createContext, type Loader, openLoader } from '../../../core/loader/index.ts'
 import manifest from '../../../package.json' with { type: 'json' }
@@ -10,12 +10,14 @@ beforeAll(() => {
   loader = openLoader('modules', { config: { extension_modules: '/nonexistent' }, log: fakeContext().log })
 })
 
+const jid = '20240101000000000000'
+
 /** Run as a job: bound from what was published, with what the job says of itself. */
 async function run(name: string, args: unknown[] = [], kwargs = {}, overrides: Partial<Context> = {}) {
   const found = await loader.get(name)
   if (!found) return loader.why(name)
-  const context = createContext(fakeContext(overrides), loader)
-  const bound = found.bind(args, kwargs, { jid: '20240101000000000000' })
+  const context = createContext(fakeContext({ job: { jid } as Job, ...overrides }), loader)
+  const bound = found.bind(args, kwargs, { jid })
   return { return: await found.run(bound, context), retcode: context.retcode }
 }
 const value = async (...call: Parameters<typeof run>) => {
@@ -29,7 +31,7 @@ describe('arguments', () => {
     for (const given of values) expect(await value('test.echo', [given])).toBe(given)
   })
   test('arg and kwarg also show what the job says of itself, arg_clean does not', async () => {
-    const __pub_jid = '20240101000000000000'
+    const __pub_jid = jid
     expect(await value('test.arg', [1, 'two'], { a: 3 })).toEqual({
       args: [1, 'two'],
       kwargs: { a: 3, __pub_jid },

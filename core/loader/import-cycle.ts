@@ -1,0 +1,76 @@
+/** Files that import each other: what one wants of the other is not there yet while the first is loaded. */
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+interface Import {
+  /** The importing file, and the line of its import. */
+  readonly from: string
+  readonly line: number
+  readonly to: string
+}
+
+/** A circle is looked for among so many files. */
+const MOST_FILES = 200
+
+/** What to say of an error that comes of a circle of imports; undefined if it comes of something else. */
+export async function explainCycle(error: unknown): Promise<string | undefined> {
+  if (!(error instanceof ReferenceError)) return undefined
+  const name = /'(.+)' before initialization/.exec(error.message)?.[1]
+  const place = name === undefined ? undefined : firstPlace(error.stack ?? '')
+  const circle = place && (await circleThrough(place.file))
+  if (!circle || circle.length === 0) return undefined
+  const line = await lineOf(place.file, name as string, place.line)
+  const steps = circle.map(({ from, line, to }) => `${from}:${line} imports ${to}`)
+  return `circular import: ${steps.join(', and ')}; so '${name}' is not set yet when ${place.file}:${line} uses it. Put what both need into a third file.`
+}
+
+/** Where the first frame of a stack lies. */
+function firstPlace(stack: string): { file: string; line: number } | undefined {
+  const [, url, line] = /(file:\/\/\/[^\s?:()]+|\/[^\s?:()]+)(?:\?[^:\s]*)?:(\d+):\d+/.exec(stack) ?? []
+  if (url === undefined || line === undefined) return undefined
+  return { file: url.startsWith('file:') ? fileURLToPath(url) : url, line: Number(line) }
+}
+
+/** What was compiled may tell a line of another text: then it is the first that has the name and is no import. */
+async function lineOf(file: string, name: string, told: number): Promise<number> {
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n')
+  const uses = (line: string | undefined) => line?.includes(name) === true && !/^\s*import\b/.test(line)
+  const first = lines.findIndex(uses)
+  return uses(lines[told - 1]) || first < 0 ? told : first + 1
+}
+
+/** The shortest way from a file along its imports back to it. */
+async function circleThrough(file: string): Promise<Import[] | undefined> {
+  const ways = new Map<string, Import[]>([[file, []]])
+  for (const [at, way] of ways) {
+    if (ways.size > MOST_FILES) return undefined
+    for (const step of await importsOf(at)) {
+      if (step.to === file) return [...way, step]
+      if (!ways.has(step.to)) ways.set(step.to, [...way, step])
+    }
+  }
+  return undefined
+}
+
+/** Imports of files by relative paths. */
+async function importsOf(from: string): Promise<Import[]> {
+  const source = await readFile(from, 'utf8').catch(() => '')
+  const found = [...source.matchAll(/^\s*(?:import|export)\b[^'"`;]*?['"](\.[^'"]+)['"]/gm)]
+  const imports = await Promise.all(
+    found.map(async (match) => {
+      const to = await fileOf(path.resolve(path.dirname(from), match[1] as string))
+      const line = source.slice(0, match.index + match[0].length).split('\n').length
+      return to === undefined ? [] : [{ from, line, to }]
+    }),
+  )
+  return imports.flat()
+}
+
+/** TypeScript may be imported by the name it is compiled to. */
+async function fileOf(named: string): Promise<string | undefined> {
+  const compiled = named.replace(/\.([cm]?)js$/, '.$1ts')
+  for (const candidate of [named, compiled, `${named}.ts`, `${named}.js`, `${named}/index.ts`])
+    if ((await stat(candidate).catch(() => undefined))?.isFile()) return candidate
+  return undefined
+}

@@ -1,0 +1,43 @@
+import { type Fn, isFn } from '../author/fn.ts'
+import type { Namespace } from './import-file.ts'
+import { isPrivate } from './names.ts'
+
+/**
+ * Why a file that was imported without an error offers no function of a name, or (without one) nothing at all: a
+ * sentence with what to write instead; undefined if nothing it exports looks like it.
+ */
+export function whyNotOffered(
+  namespace: Namespace,
+  own: string | undefined,
+  offered: ReadonlyMap<string, Fn>,
+): string | undefined {
+  const exported = own !== undefined && Object.hasOwn(namespace, own)
+  if (exported && isPrivate(own)) return `'${own}' is private, as all names that begin with _ are`
+  if (exported && Array.isArray(namespace.load) && isFunction(namespace[own]))
+    return `it exports '${own}', but does not list it in 'load'`
+  const held = heldFunctions(namespace)
+  const meant = held.find(([, names]) => own !== undefined && names.includes(own))
+  const [holder, names] = meant ?? (offered.size === 0 ? held[0] : undefined) ?? []
+  if (!holder || !names) return undefined
+  const what = holder === 'default' ? 'its default export' : `what '${holder}' holds`
+  const name = meant ? own : (names[0] ?? 'ping')
+  return `${what} is not offered; export each function by its name: 'export const ${name} = fn(…)'`
+}
+
+const isFunction = (value: unknown): boolean => typeof value === 'function' || isFn(value)
+
+/** Exports that hold functions or, as default, are one: by what name, and the names of those. */
+function heldFunctions(namespace: Namespace): [holder: string, names: readonly string[]][] {
+  const own = typeof namespace.default === 'function' ? [namespace.default.name, 'default'] : ['default']
+  const held = Object.entries(namespace).filter(
+    ([name, value]) => name !== 'load' && typeof value === 'object' && value !== null && !isFn(value),
+  )
+  return [
+    ...(isFunction(namespace.default) ? [['default', own] as [string, string[]]] : []),
+    ...held.flatMap(([name, value]): [string, string[]][] => {
+      const functions = Object.entries(value as object).filter(([, member]) => isFunction(member))
+      const names = Array.isArray(value) ? [] : functions.map(([member]) => member)
+      return functions.length > 0 ? [[name, names]] : []
+    }),
+  ]
+}
