@@ -8,6 +8,7 @@ import { fn, p } from 'salt-ts'
  *
  * @example salt-run acl.test fred 'web*' pkg.install nginx eauth=pam groups='[ops]'
  * @example salt-run acl.test fred 'web*' cmd.run 'ls /srv' cwd=/srv
+ * @example salt-run acl.test fred 'web*' test.ping returners='[postgres]'
  * @example salt-run acl.test fred '' jobs.list_jobs kind=runner eauth=ldap
  */
 export const test = fn(
@@ -22,6 +23,7 @@ export const test = fn(
     groups: p.optional(p.array(p.string())),
     kind: p.default(p.enum('publish', 'runner', 'wheel'), 'publish'),
     tgt_type: p.default(p.string(), 'glob'),
+    returners: p.optional(p.array(p.string({ description: 'Of --return.' }))),
     kwargs: p.keywords(p.any()),
   },
   ({ target: tgt, tgt_type: tgtType, kwargs, ...question }, { master }) => {

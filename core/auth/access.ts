@@ -4,10 +4,11 @@ import { seldom } from '../base/seldom.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import { type AccessConfig, AccessRules, type Rights } from './access-rules.ts'
 import { forbidsFunction, forbidsUser } from './blacklist.ts'
-import type { Call, Caller, Verdict } from './contract.ts'
-import { judge } from './judge.ts'
+import type { Call, Caller, JobOptions, Verdict } from './contract.ts'
+import { type Judging, judge } from './judge.ts'
+import { judgeOptions } from './judge-options.ts'
 import { localName } from './members.ts'
-import type { Rule } from './rule.ts'
+import { everythingIn, type Rule } from './rule.ts'
 
 export interface AccessSettings {
   readonly matcher: TargetMatcher
@@ -16,7 +17,7 @@ export interface AccessSettings {
   readonly log: Log
 }
 
-/** Whoever is known may ask for it: clients do so while they wait. To have it written somewhere takes a rule. */
+/** Whoever is known may ask for it: clients do so while they wait. */
 const ALWAYS = 'saltutil.find_job'
 
 /** Who may do what: the rules of the configuration, for every way to ask. */
@@ -45,16 +46,17 @@ export class Access {
 
   /** Each call by itself: all of them must be allowed. The verdict about the first that is not, else the rules of all. */
   judge(caller: Caller, calls: readonly Call[]): Verdict {
-    const rules = new Set<string>()
-    let isLimited = false
-    for (const call of calls) {
-      const verdict = this.#judge(caller, call)
-      if (!verdict.allowed) return verdict
-      rules.add(verdict.rule)
-      isLimited ||= verdict.limited === true
-    }
-    if (rules.size === 0) return { allowed: false, reason: 'No function was named.' }
-    return { allowed: true, rule: [...rules].join(', '), ...(isLimited && { limited: true }) }
+    return calls.length === 0
+      ? { allowed: false, reason: 'No function was named.' }
+      : allOf(calls.map((call) => () => this.#judge(caller, call)))
+  }
+
+  /** The same for a job, with what it asks for beside its functions. */
+  judgeJob(caller: Caller, calls: readonly Call[], options: JobOptions): Verdict {
+    const ofCalls = () => this.judge(caller, calls)
+    const asksForMore = options.returners.length > 0 || options.given.length > 0
+    if (caller.unrestricted || !asksForMore) return ofCalls()
+    return allOf([ofCalls, ...judgeOptions(options, this.#judging(caller, 'publish'))])
   }
 
   /**
@@ -76,18 +78,22 @@ export class Access {
       return { allowed: false, reason, rule: forbidden }
     }
     if (caller.unrestricted) return { allowed: true, rule: "the key of the master's user" }
-    if (call.kind === 'publish' && call.fun === ALWAYS && !call.ret && caller.by !== 'minion')
+    if (call.kind === 'publish' && call.fun === ALWAYS && caller.by !== 'minion')
       return { allowed: true, rule: `${ALWAYS} is for everybody who is known` }
     if (/[\s,]/.test(call.fun))
       return { allowed: false, reason: `'${call.fun}' is not the name of one function.` }
-    const { source, rules } = this.rightsOf(caller, call.kind)
+    return judge(call, this.#judging(caller, call.kind))
+  }
+
+  #judging(caller: Caller, kind: Call['kind']): Judging {
+    const { source, rules } = this.rightsOf(caller, kind)
     const { matcher, subjects } = this.#settings
     const covers = (tgt: string, ids: readonly string[]): boolean => {
       const target = { tgt, tgt_type: 'compound' }
       for (const subject of subjects(ids)) if (matcher.match(target, subject) !== true) return false
       return true
     }
-    return judge(call, { name: caller.name, source, rules, covers })
+    return { name: caller.name, source, rules, covers }
   }
 
   #forbidden(caller: Caller, { kind, fun }: Call): string | undefined {
@@ -102,15 +108,24 @@ export class Access {
 const allowsAllOnMinions = (rule: Rule): boolean =>
   rule.on === 'minions' &&
   (rule.target === undefined || rule.target === '*') &&
-  rule.functions.some(({ fun, conditions }) => !conditions && EVERYTHING.includes(fun.text))
+  everythingIn(rule.functions) !== undefined
 
 const allowsAllOf =
   (kind: string) =>
   (rule: Rule): boolean =>
     rule.on === 'master' &&
     rule.name === kind &&
-    (!rule.functions ||
-      rule.functions.some(({ fun, conditions }) => !conditions && EVERYTHING.includes(fun.text)))
+    (!rule.functions || everythingIn(rule.functions) !== undefined)
 
-/** How rules write it. */
-const EVERYTHING = ['.*', '.+']
+/** The first that refuses, else the rules of all. */
+function allOf(judges: readonly (() => Verdict)[]): Verdict {
+  const rules = new Set<string>()
+  let isLimited = false
+  for (const judge of judges) {
+    const verdict = judge()
+    if (!verdict.allowed) return verdict
+    rules.add(verdict.rule)
+    isLimited ||= verdict.limited === true
+  }
+  return { allowed: true, rule: [...rules].join(', '), ...(isLimited && { limited: true }) }
+}

@@ -21,8 +21,15 @@ export interface Call {
   readonly kwargs: Readonly<Record<string, unknown>>
   /** Whom the target means, of a `publish`. */
   readonly minions?: readonly string[]
-  /** Returners a `publish` names, with commas between. */
-  readonly ret?: string
+}
+
+/** What a job asks for beside its functions. */
+export interface JobOptions {
+  /** Names of the returners its minions are to write to (`--return`). */
+  readonly returners: readonly string[]
+  /** Which options it gives that say where returns go or what runs its functions: `ret_kwargs`, `module_executors`, … */
+  readonly given: readonly string[]
+  readonly minions: readonly string[]
 }
 
 /** `rule` is where it stands in the configuration, as `external_auth.pam.fred[1]['web*'][0]: 'pkg.*'`. */

@@ -24,13 +24,23 @@ function judgePublish(call: Call, judging: Judging): Verdict {
   for (const rule of judging.rules.filter((each) => each.on === 'minions')) {
     const found = matching(rule.functions, call.fun, call)
     if (!found) continue
-    const covered = rule.target === undefined || (minions.length > 0 && judging.covers(rule.target, minions))
-    const isLimited = rule.target !== undefined && rule.target !== '*'
-    if (found.fits && covered)
-      return { allowed: true, rule: found.rule.place, ...(isLimited && { limited: true }) }
+    const covered = coversAll(rule, minions, judging)
+    if (found.fits && covered) return allowedBy(rule, found.rule)
     near.push({ ...found, rule: found.rule, covered })
   }
   return refused(call, judging, near)
+}
+
+/** Whether a rule is for all of these minions. */
+export const coversAll = (
+  { target }: MinionRule,
+  minions: readonly string[],
+  { covers }: Pick<Judging, 'covers'>,
+): boolean => target === undefined || (minions.length > 0 && covers(target, minions))
+
+export function allowedBy({ target }: MinionRule, { place }: FunctionRule): Verdict {
+  const isLimited = target !== undefined && target !== '*'
+  return { allowed: true, rule: place, ...(isLimited && { limited: true }) }
 }
 
 function judgeRun(call: Call, judging: Judging): Verdict {

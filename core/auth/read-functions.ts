@@ -46,7 +46,7 @@ function rule(
   if (name.startsWith('@')) {
     reading.problem(
       'unreadable',
-      `${place}: '${name}' is for functions of the master's host, and means nothing here. Write it as an entry of its own, not inside a target.`,
+      `${place}: '${name}' means nothing here. Write it as an entry of its own, not inside a target.`,
     )
     return []
   }
@@ -107,7 +107,8 @@ function argumentPattern(given: unknown, place: string, reading: Reading): Patte
   return patternAt(argumentText(given), place, reading)
 }
 
-function patternAt(text: string, place: string, reading: Reading): Pattern | undefined {
+/** Undefined for one that makes no sense, which is told. */
+export function patternAt(text: string, place: string, reading: Reading): Pattern | undefined {
   try {
     return readPattern(text)
   } catch (error) {

@@ -3,6 +3,7 @@ import { checkTarget, expandCompound } from '../targets/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { placeIn } from './place.ts'
 import { readFunctions } from './read-functions.ts'
+import { RETURNERS, readReturners } from './read-returners.ts'
 import { kindOf, type Reading } from './reading.ts'
 import type { MasterRule, MinionRule, Rule } from './rule.ts'
 
@@ -24,10 +25,11 @@ export function readRules(entries: unknown, place: string, reading: Reading): Ru
 function readRule(entry: unknown, place: string, reading: Reading): Rule[] {
   if (typeof entry === 'string' && entry !== '')
     return entry.startsWith('@')
-      ? masterRule(entry, undefined, place, reading)
+      ? wordRule(entry, undefined, place, reading)
       : everywhere(entry, place, reading)
   if (!isRecord(entry)) {
-    const forms = "a function, '@runner', '@wheel', '@<module>', or a target with a list of functions"
+    const forms =
+      "a function, '@runner', '@wheel', '@<module>', '@returners', or a target with a list of functions"
     reading.problem('unreadable', `${place} must be ${forms}, but is ${kindOf(entry)}.`)
     return []
   }
@@ -40,7 +42,7 @@ function readRule(entry: unknown, place: string, reading: Reading): Rule[] {
     )
     return []
   }
-  if (name.startsWith('@')) return masterRule(name, functions, placeIn(place, name), reading)
+  if (name.startsWith('@')) return wordRule(name, functions, placeIn(place, name), reading)
   return targeted(name, functions, placeIn(place, name), reading)
 }
 
@@ -61,6 +63,10 @@ function targeted(target: string, functions: unknown, place: string, reading: Re
   }
   return [{ on: 'minions', place, target, functions: readFunctions(functions, place, reading) }]
 }
+
+/** An entry that begins with `@`; `given` is what stands behind it. */
+const wordRule = (word: string, given: unknown, place: string, reading: Reading): Rule[] =>
+  word === RETURNERS ? [readReturners(given, place, reading)] : masterRule(word, given, place, reading)
 
 function masterRule(word: string, functions: unknown, place: string, reading: Reading): MasterRule[] {
   const name = word.slice(1)

@@ -22,6 +22,13 @@ export interface FunctionRule {
   readonly conditions?: readonly Condition[]
 }
 
+/** How rules write every function. */
+const EVERYTHING = ['.*', '.+']
+
+/** The one among them that means every function with any arguments. */
+export const everythingIn = (functions: readonly FunctionRule[]): FunctionRule | undefined =>
+  functions.find(({ fun, conditions }) => !conditions && EVERYTHING.includes(fun.text))
+
 /** Functions of minions: of all of them, or of those that a compound target means. */
 export interface MinionRule {
   readonly on: 'minions'
@@ -40,7 +47,20 @@ export interface MasterRule {
   readonly functions?: readonly FunctionRule[]
 }
 
-export type Rule = MinionRule | MasterRule
+/** Returners that jobs may name. */
+export interface ReturnerRule {
+  readonly on: 'returners'
+  readonly place: string
+  /** Undefined: all. */
+  readonly names?: readonly ReturnerName[]
+}
+
+export interface ReturnerName {
+  readonly place: string
+  readonly name: Pattern
+}
+
+export type Rule = MinionRule | MasterRule | ReturnerRule
 
 /** @throws SaltError TARGET_INVALID with the reason */
 export function readPattern(text: string): Pattern {

@@ -173,6 +173,8 @@ export interface AccessQuestion {
   /** Of a `publish`. */
   readonly tgt: unknown
   readonly tgtType: string
+  /** Of `--return`. */
+  readonly returners?: readonly string[] | undefined
 }
 
 export interface AccessAnswer {

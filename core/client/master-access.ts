@@ -26,14 +26,16 @@ export function createAccessAdmin(config: MasterConfig, log: Log, facts: Facts):
         facts.acceptedIds(),
       ])
       const access = new Access(config, { matcher, subjects: (ids) => cachedMinions(ids, data), log })
-      const { kind, fun, args, kwargs, tgt, tgtType } = question
+      const { kind, fun, args, kwargs, tgt, tgtType, returners = [] } = question
       if (kind !== 'publish') return access.judge(caller, [{ kind, fun, args, kwargs }])
       const target = { tgt, tgt_type: tgtType }
       const { minions, missing } = expectedMinions(target, cachedMinions(accepted, data), matcher)
       const ids = minions.length > 0 ? [...minions, ...missing] : []
       const { limited, ...verdict } = {
         limited: false,
-        ...access.judge(caller, [{ kind, fun, args, kwargs, minions: ids }]),
+        ...access.judgeJob(caller, [{ kind, fun, args, kwargs, minions: ids }], {
+          ...{ returners, given: [], minions: ids },
+        }),
       }
       return { ...verdict, minions }
     },

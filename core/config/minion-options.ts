@@ -101,6 +101,10 @@ export const minionOptions = {
   cache_jobs: flag(false, 'Keep what jobs returned.'),
   pub_ret: flag(true, 'Send returns to the master.'),
   return: textOrList(undefined, 'Returners that get the return of every job.'),
+  returner_kwargs_allowed: list(
+    [],
+    'Options of returners that jobs may set (--return_kwargs): postgres.table, postgres, *.',
+  ),
   cmd_safe: flag(true, 'Modules call commands without a shell.'),
   cmd_blacklist_glob: list([], 'Commands cmd.run refuses, as shell patterns.'),
   cmd_whitelist_glob: list([], 'The only commands it runs, if there are any.'),

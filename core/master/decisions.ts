@@ -19,6 +19,8 @@ export interface Decision {
   /** As they may be shown. */
   readonly args?: readonly unknown[]
   readonly tgt?: unknown
+  /** What a job asks for beside its functions (`ret`, `ret_config`, …), as it may be shown. */
+  readonly options?: Readonly<Record<string, unknown>>
   readonly jid?: string
   /** Where in the configuration it stands, of what is allowed or forbidden. */
   readonly rule?: string | undefined
@@ -34,11 +36,12 @@ export async function noteDecision(
   { log, audit }: Pick<WorkerRoom, 'log' | 'audit'>,
   decision: Decision,
 ): Promise<void> {
-  const { act, verdict, user, by, fun, rule, reason } = decision
+  const { options, ...about } = decision
+  const { act, verdict, user, by, fun, rule, reason } = about
   const what = `${verbs[act]}${fun === undefined ? '' : ` ${shown(String(fun))}`} for ${user === '' ? 'somebody' : `user ${shown(user)}`} (${by})`
   if (verdict === 'refused') log.warn(`Refused to ${what}: ${reason ?? 'it is not said why'}`)
   else log.debug(`Allowed to ${what}${rule ? `: ${rule}` : ''}`)
-  await audit.record({ ...decision, ...(by === 'minion' && { from: user }) })
+  await audit.record({ ...about, ...options, ...(by === 'minion' && { from: user }) })
 }
 
 const verbs: Readonly<Record<Decision['act'], string>> = {

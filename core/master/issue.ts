@@ -1,5 +1,6 @@
 import { tags } from '../events/index.ts'
 import { makeJobLoad } from '../wire/publication.ts'
+import { shownSteering } from '../wire/publish-request.ts'
 import type { JobWords } from '../wire/typed-words.ts'
 import { storeJob } from './jids.ts'
 import { narrowTarget } from './narrow-target.ts'
@@ -34,7 +35,7 @@ type Room = Pick<WorkerRoom, 'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'nex
 
 /** Gives its jid; undefined if the one that is wanted is taken. Rejects with STORE_FAILED: then it must not be published. */
 export async function storeIssue(room: Room, issue: Issue, wanted?: string): Promise<string | undefined> {
-  const load = { cmd: 'publish', ...shownOf(issue) }
+  const load = { cmd: 'publish', ...shownOf(issue), ...shownSteering(issue.extras) }
   const { minions, unknown } = issue
   const job = { load, minions, unknown, ...(wanted !== undefined && { wanted }) }
   const jid = await storeJob(room, job)

@@ -7,7 +7,7 @@ import type { CachedReturns } from '../jobs/cached-returns.ts'
 import { type ReturnSpool, returnersOf, type SpoolEntry, type SpooledReturn } from '../jobs/return-spool.ts'
 import type { SeenJobs } from '../jobs/seen-jobs.ts'
 import { type Loader, type PublishedCall, refusalsHere } from '../loader/index.ts'
-import type { ReturnerProcesses } from '../returners/index.ts'
+import { givenOptionsRefusal, type ReturnerProcesses } from '../returners/index.ts'
 import { CHECK } from '../wire/catalogue.ts'
 import { signMessage } from '../wire/message-signature.ts'
 import type { JobLoad } from '../wire/publication.ts'
@@ -91,7 +91,9 @@ export class JobIntake {
       over(ret, isUsable ? 'ran' : 'refused')
     }
     const refusal = async () => {
-      const why = await returners?.check(returnersOf(job))
+      const targets = returnersOf(job)
+      const why =
+        givenOptionsRefusal(targets, config.returner_kwargs_allowed) ?? (await returners?.check(targets))
       if (why !== undefined) log.error(`Refused job ${job.jid}: ${why}`)
       isUsable = why === undefined
       return why

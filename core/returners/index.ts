@@ -1,4 +1,5 @@
 export { deliveryTimes } from './deliveries.ts'
+export { givenOptionsRefusal } from './given-options.ts'
 export { checkReturner, openReturner, type ReturnerHost } from './open-returner.ts'
 export { readOutboxes } from './outbox-metrics.ts'
 export { ReturnerProcesses } from './returner-processes.ts'

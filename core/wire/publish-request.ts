@@ -1,3 +1,4 @@
+import { MASK } from '../base/secret.ts'
 import { asNumber, isRecord } from './bytes.ts'
 import { type JobWords, readJobWords } from './typed-words.ts'
 
@@ -24,15 +25,11 @@ export const CALL_REFUSED = 'CallRefused'
 /** Name of the error where nobody can make sense of the target of a plan. */
 export const TARGET_INVALID = 'TargetInvalid'
 
+/** Extras that say where returns go and by what functions are run. */
+const STEERING = ['ret_config', 'ret_kwargs', 'module_executors', 'executor_opts'] as const
+
 /** Extras of a publish request that are handed on to the minions. */
-const PASSED_ON = [
-  'delimiter',
-  'metadata',
-  'ret_config',
-  'ret_kwargs',
-  'module_executors',
-  'executor_opts',
-] as const
+const PASSED_ON = ['delimiter', 'metadata', ...STEERING] as const
 
 export function makePublish(request: PublishLoad): Record<string, unknown> {
   const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs, words, check } = request
@@ -69,11 +66,43 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
   }
 }
 
-/** What of the extras goes to the minions. */
-export function passedOn(kwargs: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    PASSED_ON.filter((key) => kwargs[key] !== undefined).map((key) => [key, kwargs[key]]),
-  )
+type Fields = Readonly<Record<string, unknown>>
+
+/** What of the extras goes to the minions. A delimiter that is no text would mean other minions there than here. */
+export function passedOn({ delimiter, ...kwargs }: Fields): Record<string, unknown> {
+  const target = typeof delimiter === 'string' ? { delimiter } : {}
+  return picked({ ...target, ...kwargs }, PASSED_ON, (value) => value !== undefined)
+}
+
+/** What of the extras says where returns go and by what functions are run; not what is empty. */
+export const steeringOf = (kwargs: Fields): Record<string, unknown> => picked(kwargs, STEERING, isGiven)
+
+/** The same as it may be shown: of maps, whose values may be secret, the names alone. */
+export const shownSteering = (kwargs: Fields): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(steeringOf(kwargs)).map(([key, value]) => [key, withoutValues(value)]))
+
+/** What a job asks for beside its functions, as it may be shown. */
+export const shownOptions = ({
+  ret,
+  kwargs,
+}: Pick<PublishLoad, 'ret' | 'kwargs'>): Record<string, unknown> => ({
+  ...(ret !== '' && { ret }),
+  ...shownSteering(kwargs),
+})
+
+function picked(kwargs: Fields, keys: readonly string[], isWanted: (value: unknown) => boolean) {
+  return Object.fromEntries(keys.filter((key) => isWanted(kwargs[key])).map((key) => [key, kwargs[key]]))
+}
+
+/** Maps with other keys than text are no records, and are not empty. */
+const isGiven = (value: unknown): boolean =>
+  !(value === undefined || value === null || value === '' || value === false) &&
+  !(Array.isArray(value) && value.length === 0) &&
+  !(isRecord(value) && Object.keys(value).length === 0)
+
+function withoutValues(value: unknown): unknown {
+  if (isRecord(value)) return Object.fromEntries(Object.keys(value).map((key) => [key, MASK]))
+  return [value].flat().every((each) => typeof each === 'string') ? value : MASK
 }
 
 /** Answers of the master (wire protocol §8.1). */

@@ -14,8 +14,23 @@ export function describeJob({
     Target: load.tgt ?? 'unknown-target',
     'Target-type': load.tgt_type ?? 'list',
     User: load.user ?? 'root',
+    ...options(load),
     ...(load.metadata === undefined ? {} : { Metadata: load.metadata }),
   }
+}
+
+/** What the job asked for beside its function, where it did. */
+const OPTIONS = {
+  ret: 'Returner',
+  ret_config: 'Return-config',
+  ret_kwargs: 'Return-kwargs',
+  module_executors: 'Module-executors',
+  executor_opts: 'Executor-opts',
+} as const
+
+function options(load: StoredJob['load']): Record<string, unknown> {
+  const given = Object.entries(OPTIONS).filter(([name]) => load[name] !== undefined && load[name] !== '')
+  return Object.fromEntries(given.map(([name, label]) => [label, load[name]]))
 }
 
 export function describeResult({ return: value, retcode, success }: StoredReturn): Record<string, unknown> {

@@ -35,5 +35,5 @@ test('the guide about who may do what shows what the programs do', async () => {
       shownSomething++
     }
   }
-  expect(shownSomething).toBe(3)
+  expect(shownSomething).toBe(4)
 })

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { options } = made
   ;({ root, store, drop } = made)
   cluster = await Cluster.open()
-  await cluster.addMinion('web1', options)
+  await cluster.addMinion('web1', { ...options, returner_kwargs_allowed: ['folder'] })
   await cluster.addMinion('web2', {
     ...options,
     return: 'rawfile_json',
@@ -61,6 +61,16 @@ test.each([
   const { stdout, stderr, code } = await cluster.salt('web1', 'test.ping', ...flags)
   expect(stdout + stderr).toContain(sentence)
   expect(code).toBe(1)
+})
+
+test('--return_kwargs on a minion that does not allow them fail the job there, with what to set', async () => {
+  const elsewhere = join(root, 'elsewhere')
+  const { stdout, stderr, code } = await cluster.salt(
+    ...['web2', 'test.ping', '--return', 'rawfile_json', '--return_kwargs', `{"filename": "${elsewhere}"}`],
+  )
+  expect(stdout + stderr).toContain('returner_kwargs_allowed: [rawfile_json.filename]')
+  expect(code).toBe(1)
+  expect(existsSync(elsewhere)).toBe(false)
 })
 
 test('the option return of a minion writes every return', async () => {

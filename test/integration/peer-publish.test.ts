@@ -118,6 +118,12 @@ describe('the module publish', () => {
     ])
   })
 
+  test('names returners as rules of peer grant them', async () => {
+    const publish = (ret: string) => call('web1', 'publish.publish', 'db1', 'test.ping', null, 'glob', ret)
+    expect(await publish('rawfile_json')).toContain('web1 may not name the returner rawfile_json')
+    expect(await noted()).toMatchObject([{ verdict: 'refused', user: 'web1', ret: 'rawfile_json' }])
+  })
+
   test.each([
     ['a function no rule names', 'web1', 'db1', 'grains.get', 'os'],
     ['arguments that the rule does not mean', 'web10', 'db1', 'test.arg', 'two'],

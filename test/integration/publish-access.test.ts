@@ -2,6 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { listAudit } from '../../core/auth/audit/index.ts'
+import { MASK } from '../../core/base/secret.ts'
 import { decode } from '../../core/codec/index.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
@@ -186,6 +188,75 @@ describe('publisher_acl', () => {
     await open({ user: 'daemon', publisher_acl: { '*': ['test.*'] } })
     expect(await publish({ user: 'root', key: await keyOf('root') })).toEqual(error('AuthenticationError'))
     expect(await publish({ user: 'alice', key: await keyOf('alice') })).toEqual(published)
+  })
+})
+
+describe('where returns go and what runs functions', () => {
+  const steering = [
+    { ret_config: 'other' },
+    { ret_kwargs: { filename: '/etc/cron.d/x' } },
+    { ret_kwargs: new Map([[1, 'x']]) },
+    { module_executors: ['sudo'] },
+    { module_executors: 'sudo' },
+    { executor_opts: { user: 'root' } },
+  ]
+
+  test('is for rules to grant: returners by name, anything else to who may do everything', async () => {
+    await open({ publisher_acl: { alice: ['test.*', { '@returners': ['redis'] }], carol: ['.*'] } })
+    const alice = { user: 'alice', key: await keyOf('alice') }
+    const carol = { user: 'carol', key: await keyOf('carol') }
+    expect(await publish({ ...alice, ret: 'redis' })).toEqual(published)
+    for (const ret of ['rawfile_json', 'redis,rawfile_json', ['redis', 'http'], ' http'])
+      expect([ret, await publish({ ...alice, ret })]).toEqual([ret, error('AuthorizationError')])
+    for (const kwargs of steering) {
+      expect([kwargs, await publish({ ...alice, kwargs })]).toEqual([kwargs, error('AuthorizationError')])
+      expect(await publish({ ...carol, ret: 'http', kwargs })).toEqual(published)
+    }
+    const empty = { ret_config: '', ret_kwargs: {}, module_executors: [], executor_opts: null }
+    expect(await publish({ ...alice, kwargs: empty })).toEqual(published)
+  })
+
+  test('is planned as it is published', async () => {
+    await open({ publisher_acl: { alice: ['test.*'] } })
+    const request = { tgt: '*', fun: 'test.ping', arg: [], user: 'alice', key: await keyOf('alice') }
+    expect(await clear({ cmd: '_plan', ...request, ret: 'http' })).toMatchObject({
+      load: { plan: { allowed: false, reason: expect.stringContaining('the returner http') } },
+    })
+  })
+
+  test('is named in the record of the job and in the audit log, without values that may be secret', async () => {
+    await open({ publisher_acl: { alice: ['test.*'] } })
+    const kwargs = {
+      ret_config: 'other',
+      ret_kwargs: { url: 'https://u:c4n4ry@h' },
+      module_executors: ['sudo'],
+    }
+    const asked = { ret: 'http', kwargs }
+    await publish({ user: 'root', key: await master.rootKey(), ...asked })
+    await publish({ user: 'alice', key: await keyOf('alice'), ...asked })
+    const shown = { ret: 'http', ...kwargs, ret_kwargs: { url: MASK } }
+    const [job] = [...master.room.jobs.list()]
+    expect(job?.load).toMatchObject(shown)
+    expect(master.published[0]?.job).toMatchObject(kwargs)
+    const lines = await listAudit(master.config.audit_log, { limit: 10 })
+    expect(lines.map(({ verdict }) => verdict)).toEqual(['allowed', 'refused'])
+    for (const line of lines) expect(line).toMatchObject(shown)
+    expect(JSON.stringify([lines, job, master.logged, master.events])).not.toContain('c4n4ry')
+  })
+
+  test('a delimiter that is no text goes to nobody', async () => {
+    await open()
+    await publish({ user: 'root', key: await master.rootKey(), kwargs: { delimiter: ['|'] } })
+    expect(master.published[0]?.job).not.toHaveProperty('delimiter')
+  })
+
+  test('metadata is bounded: every return carries it', async () => {
+    await open()
+    const key = await master.rootKey()
+    const job = (bytes: number) =>
+      publish({ user: 'root', key, kwargs: { metadata: { m: 'x'.repeat(bytes) } } })
+    expect(await job(65_000)).toEqual(published)
+    expect(await job(66_000)).toEqual(error('SaltInvocationError'))
   })
 })
 

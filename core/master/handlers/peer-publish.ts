@@ -6,7 +6,7 @@ import { isJid } from '../../jobs/jid.ts'
 import { parseInput } from '../../loader/words.ts'
 import { expandTarget } from '../../targets/index.ts'
 import { type PeerPublish, readPeerPublish } from '../../wire/peer-request.ts'
-import type { PublishLoad } from '../../wire/publish-request.ts'
+import { type PublishLoad, shownOptions } from '../../wire/publish-request.ts'
 import { noteDecision } from '../decisions.ts'
 import { offersOf, shownTo } from '../foresight.ts'
 import { publishIssue, storeIssue } from '../issue.ts'
@@ -58,7 +58,8 @@ export function peerPublishHandlers(room: WorkerRoom): [string, EncryptedHandler
 async function publishFor(room: WorkerRoom, id: MinionId, request: PeerPublish): Promise<Outcome> {
   const { fun, ret } = request
   const caller: Caller = { name: id, by: 'minion', groups: [] }
-  const about = { act: 'peer', user: id, by: 'minion', fun, tgt: request.tgt } as const
+  const options = shownOptions({ ret, kwargs: {} })
+  const about = { act: 'peer', user: id, by: 'minion', fun, tgt: request.tgt, options } as const
   const refuse = async (
     reason: string,
     details: { rule?: string | undefined; args?: readonly unknown[] } = {},

@@ -3,7 +3,7 @@ import { MASK } from '../../base/secret.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { connectedIds } from '../../jobs/connected.ts'
 import { refusals } from '../../wire/envelope.ts'
-import { publishReplies, readPublish, TARGET_INVALID } from '../../wire/publish-request.ts'
+import { publishReplies, readPublish, shownOptions, TARGET_INVALID } from '../../wire/publish-request.ts'
 import { noteDecision } from '../decisions.ts'
 import { foreseeJob, type Group, offersOf, shownTo, withDidYouMean } from '../foresight.ts'
 import { judgeJob } from '../judge-job.ts'
@@ -33,7 +33,7 @@ export function planHandler(room: WorkerRoom): ClearHandler {
       await noteDecision(room, {
         act: 'plan',
         verdict: 'refused',
-        ...{ user, by: caller.by, fun: request.fun, rule, reason, via },
+        ...{ user, by: caller.by, fun: request.fun, options: shownOptions(request), rule, reason, via },
       })
       return { enc: 'clear', load: { plan: { allowed, user, reason, ...(rule !== undefined && { rule }) } } }
     }

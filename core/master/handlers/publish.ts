@@ -4,13 +4,20 @@ import type { ClearHandler } from '../../channel/request-server.ts'
 import type { BatchOrder } from '../../jobs/batches.ts'
 import { targetsOf } from '../../jobs/outbox-target.ts'
 import { refusals } from '../../wire/envelope.ts'
-import { type PublishLoad, passedOn, publishReplies, readPublish } from '../../wire/publish-request.ts'
+import {
+  type PublishLoad,
+  passedOn,
+  publishReplies,
+  readPublish,
+  shownOptions,
+} from '../../wire/publish-request.ts'
 import { readBatchOrder } from '../batch-order.ts'
 import { checkJob, type Refusal } from '../check.ts'
 import { noteDecision } from '../decisions.ts'
 import { offersOf, shownTo } from '../foresight.ts'
 import { type Issue, publishIssue, storeIssue } from '../issue.ts'
 import { judgeJob } from '../judge-job.ts'
+import { metadataRefusal } from '../metadata-size.ts'
 import { askPythonMinions } from '../python-minions.ts'
 import { type Resolved, reasonForNobody, resolve } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
@@ -33,14 +40,17 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
     const shown = { ...request, arg: await shownTo(room, request, offers) }
     const verdict = judgeJob(room.auth, caller, request, expected)
     if (!verdict.allowed) return deny(room, caller, shown, verdict, via)
+    const tooMuch = metadataRefusal(request.kwargs.metadata)
+    if (tooMuch !== undefined) return refuse(room, shown, 'SaltInvocationError', tooMuch)
     if (!expected.minions.length) return nobody(room, request, caller, expected)
     const checked = request.check ? await checkJob(room, request, offers) : undefined
     if (checked?.everywhere) return refuseCall(room, shown, checked.refusals)
     if (checked) void askPythonMinions(room, expected.minions).catch(reportTo(room))
     const onStored = (jid: string, act: 'publish' | 'batch') => {
       const { name: user, by, eauth } = caller
-      const about = { fun: shown.fun, args: shown.arg, tgt: shown.tgt, jid, rule: verdict.rule, via }
-      return noteDecision(room, { act, verdict: 'allowed', user, by, eauth, ...about })
+      const about = { fun: shown.fun, args: shown.arg, tgt: shown.tgt, options: shownOptions(shown) }
+      const { rule } = verdict
+      return noteDecision(room, { act, verdict: 'allowed', user, by, eauth, ...about, jid, rule, via })
     }
     const { limited } = verdict
     return publish(room, request, shown, { ...expected, limited, refusals: checked?.refusals, onStored })

@@ -1,7 +1,7 @@
 import { type Caller, proofIn, type Verdict } from '../../auth/index.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
-import { CALL_REFUSED, type PublishLoad, publishReplies } from '../../wire/publish-request.ts'
+import { CALL_REFUSED, type PublishLoad, publishReplies, shownOptions } from '../../wire/publish-request.ts'
 import type { ClaimedVia } from '../../wire/via.ts'
 import { type Refusal, refusedSentence } from '../check.ts'
 import { noteDecision } from '../decisions.ts'
@@ -54,7 +54,7 @@ export async function deny(
   await noteDecision(room, {
     act: 'publish',
     verdict: 'refused',
-    ...{ user, by, eauth, fun, args, tgt, rule, reason, via },
+    ...{ user, by, eauth, fun, args, tgt, options: shownOptions(shown), rule, reason, via },
   })
   const [name, message] = ['AuthorizationError', 'Authorization error occurred.']
   tellBus(room, shown, name, message)

@@ -33,8 +33,13 @@ describe('a rule that nobody can read keeps a master from starting, and its plac
     ],
     [
       pam([{ '*': ['@runner'] }]),
-      "external_auth.pam.fred[0]['*'][0]: '@runner' is for functions of the master's host",
+      "external_auth.pam.fred[0]['*'][0]: '@runner' means nothing here. Write it as an entry of its own",
     ],
+    [
+      pam([{ '@returners': [{ postgres: [] }] }]),
+      'external_auth.pam.fred[0].@returners[0] must be the name of a returner, but is a map.',
+    ],
+    [pam([{ '@returners': null }]), 'fred[0].@returners must be the name of a returner, but is empty.'],
     [
       pam([{ '*': [{ 'cmd.run': null }] }]),
       "external_auth.pam.fred[0]['*'][0]['cmd.run'] must be a map with 'args' or 'kwargs', but is empty.",
