@@ -2,9 +2,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { plainAddress } from '../base/same-client.ts'
 import type { ApiRefusal } from '../wire/api-refusal.ts'
 import type { Chunk } from './chunk.ts'
-import { plainAddress } from './live/address.ts'
 import type { ApiRoom } from './room.ts'
 
 /** What the audit log has of it; what is not said stands for a request that nobody has looked at. */

@@ -17,6 +17,7 @@ const STATUS: ReadonlyMap<ErrorCode, number> = new Map([
   ['INVALID_ARGUMENTS', 400],
   ['INVOCATION', 400],
   ['KEY_INVALID', 400],
+  ['LOCKED_OUT', 429],
   ['MASTER_UNREACHABLE', 503],
   ['TARGET_INVALID', 400],
   ['TIMEOUT', 504],
@@ -67,6 +68,8 @@ export function problemHandler(room: ApiRoom) {
       log.error(`${request.method} ${pathOf(request)} failed: ${messageOf(error)}`, { error })
     else log.info(`${request.method} ${pathOf(request)} is answered ${body.status}: ${body.return}`)
     noteDenial(room, request, error)
+    const { retry_after } = SaltError.is(error) ? error.data : {}
+    if (typeof retry_after === 'number') reply.header('Retry-After', String(retry_after))
     if (body.status === 401) reply.header('WWW-Authenticate', 'Session')
     reply.removeHeader('content-type').code(body.status).send(body)
   }

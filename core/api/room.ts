@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Log } from '../author/context.ts'
+import { plainAddress } from '../base/same-client.ts'
 import type { Refusals } from '../client/api-refusals.ts'
 import { linkFor, type MasterLink } from '../client/master-link.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { plainAddress } from './live/address.ts'
 import type { ServerCertificate } from './live/certificate.ts'
 import type { ApiSettings } from './settings.ts'
 

@@ -69,7 +69,8 @@ export function readSettings(config: MasterConfig): { settings: ApiSettings; war
     }
   }
   const defaults = Object.fromEntries(Object.entries(apiOptions).map(([name, row]) => [name, row.default]))
-  const options = { ...defaults, ...given } as Options
+  const { login_attempts, login_lockout } = config
+  const options = { ...defaults, login_attempts, login_lockout, ...given } as Options
   checkKey(options, config.conf_file)
   return { settings: { ...options, cors_origin: [options.cors_origin].flat() }, warnings }
 }

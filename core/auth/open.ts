@@ -9,6 +9,7 @@ import type { Caller } from './contract.ts'
 import { EvenDelay } from './even-delay.ts'
 import { Identity } from './identity.ts'
 import { mintToken, shownToken } from './mint.ts'
+import { limitOf, SignInLimit, type SignIns } from './sign-in/limit.ts'
 import type { TokenRecord } from './tokens/contract.ts'
 import { openTokenStore } from './tokens/open-store.ts'
 import { rightsDigest } from './tokens/rights-digest.ts'
@@ -19,6 +20,8 @@ export interface AuthSettings extends AccessSettings {
   readonly clock: Clock
   readonly log: Log
   readonly onDamage?: (error: SaltError) => void
+  /** Shared with other workers; of this one alone if not given. */
+  readonly signIns?: SignIns
 }
 
 /** Who somebody is and what they may do, for one worker of a master. */
@@ -37,7 +40,7 @@ export interface Auth {
 
 /** Nothing is opened or loaded before somebody comes with a token or a password. */
 export function openAuth(settings: AuthSettings): Auth {
-  const { config, clock, log, onDamage } = settings
+  const { config, clock, log, onDamage, signIns = new SignInLimit(limitOf(config)) } = settings
   const access = new Access(config, settings)
   const ownerOf = ({ name, eauth, groups, permissions }: TokenRecord): Caller => ({
     ...{ name, by: 'token', eauth, groups },
@@ -55,7 +58,10 @@ export function openAuth(settings: AuthSettings): Auth {
   return {
     access,
     tokens,
-    identity: new Identity({ config, rootKeys, access, backends, tokens, delay: new EvenDelay(), log }),
+    identity: new Identity({
+      ...{ config, rootKeys, access, backends, tokens, log, signIns },
+      delay: new EvenDelay(),
+    }),
     mint: (caller, request) => mintToken({ config, access, tokens }, caller, request),
     async show(token) {
       const record = await tokens.find(token)

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'INVOCATION'
   | 'KEY_INVALID'
   | 'KEY_REJECTED'
+  | 'LOCKED_OUT'
   | 'MASTER_KEY_CHANGED'
   | 'MASTER_UNREACHABLE'
   | 'MODULE_FAILED'

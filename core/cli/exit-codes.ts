@@ -88,6 +88,7 @@ const BY_ERROR: ReadonlyMap<ErrorCode, number> = new Map([
   ['AUTHENTICATION_FAILED', exitCodes.noPermission],
   ['AUTHORIZATION_FAILED', exitCodes.noPermission],
   ['KEY_REJECTED', exitCodes.noPermission],
+  ['LOCKED_OUT', exitCodes.noPermission],
   ['PERMISSIONS', exitCodes.noPermission],
   ['CONFIG_INVALID', exitCodes.configuration],
   ['ID_INVALID', exitCodes.configuration],

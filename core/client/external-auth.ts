@@ -21,7 +21,7 @@ export type Token = Credentials & { readonly token: string }
 
 /**
  * Let the master make a token for these credentials: `{token, name, start, expire, eauth}` (wire protocol §8.3).
- * @throws SaltError AUTHENTICATION_FAILED, MASTER_UNREACHABLE
+ * @throws SaltError AUTHENTICATION_FAILED, LOCKED_OUT, MASTER_UNREACHABLE
  */
 export async function makeToken(config: MasterConfig, credentials: Credentials): Promise<Token> {
   const requests = connectMaster(config)
@@ -36,10 +36,18 @@ export async function makeToken(config: MasterConfig, credentials: Credentials):
 export async function askForToken(ask: MasterLink['ask'], credentials: Credentials): Promise<Token> {
   const reply = await ask({ ...credentials, cmd: 'mk_token' }, TIMEOUT_MS)
   if (isRecord(reply) && typeof reply.token === 'string') return { ...reply, token: reply.token }
+  if (isRecord(reply) && isRecord(reply.error) && isLockedOut(reply))
+    throw lockedOut(String(reply.error.message), reply)
   const later = reasonIn(reply)
   if (later !== undefined) throw new SaltError('MASTER_UNREACHABLE', later)
   throw new SaltError('AUTHENTICATION_FAILED', failed(credentials))
 }
+
+/** A master of salt-ts looks at no more passwords for a while. */
+export const isLockedOut = ({ retry_after }: Credentials): boolean => typeof retry_after === 'number'
+
+export const lockedOut = (sentence: string, { retry_after }: Credentials): SaltError =>
+  new SaltError('LOCKED_OUT', sentence, { retry_after })
 
 const failed = ({ eauth, username }: Credentials): string =>
   `The master makes no token. ${whyNotKnown(String(username), String(eauth))}`

@@ -13,7 +13,7 @@ import {
 } from '../wire/publish-request.ts'
 import type { BatchRun, BatchSettings, Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
 import { localCredentials } from './credentials.ts'
-import { type ExternalAuth, whyUnknown } from './external-auth.ts'
+import { type ExternalAuth, isLockedOut, lockedOut, whyUnknown } from './external-auth.ts'
 import { JobEvents } from './job-events.ts'
 import { linkHere, type MasterEvents, type MasterLink } from './master-link.ts'
 import { Waiting } from './return-stream.ts'
@@ -307,6 +307,7 @@ function failed(error: Record<string, unknown>, auth: ExternalAuth | undefined):
   if (name === CALL_REFUSED) return new SaltError('CALL_REFUSED', String(error.message))
   if (name === TARGET_INVALID) return new SaltError('TARGET_INVALID', String(error.message))
   const { message, reason, rule } = error
+  if (typeof reason === 'string' && isLockedOut(error)) return lockedOut(reason, error)
   const code = name.startsWith('Authentication')
     ? typeof reason === 'string' // It cannot be found out now.
       ? 'MASTER_UNREACHABLE'

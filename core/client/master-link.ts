@@ -2,6 +2,8 @@ import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
+import { readRootKey, vouchFor } from '../keys/index.ts'
+import { isRecord } from '../wire/bytes.ts'
 import type { Via } from '../wire/via.ts'
 import { inTurns } from './asking.ts'
 import { type MasterRecords, recordsHere } from './master-records.ts'
@@ -37,7 +39,9 @@ export async function linkHere(config: MasterConfig): Promise<MasterLink> {
   return {
     events,
     records: recordsHere(config),
-    ask: inTurns((load, timeoutMs, via) => askMaster(requests, config, load, timeoutMs, via)),
+    ask: inTurns(async (load, timeoutMs, via) =>
+      askMaster(requests, config, load, timeoutMs, via && (await vouched(via, load, config))),
+    ),
     async close() {
       await requests.close()
       await events.close()
@@ -55,3 +59,13 @@ function forbidden({ publisher_acl, conf_file, sock_dir }: MasterConfig): SaltEr
     `User '${user}' may not read the events of this master (in ${sock_dir}). No command was sent. ${advice}.`,
   )
 }
+
+/** The master counts wrong passwords by address where it can be sure of that. */
+async function vouched(via: Via, load: Load, config: MasterConfig): Promise<Via> {
+  if (load.cmd !== 'mk_token' && !('eauth' in load) && !(isRecord(load.kwargs) && 'eauth' in load.kwargs))
+    return via
+  const key = await readRootKey(config, config.user)
+  return key ? { ...via, proof: vouchFor(key, via.address) } : via
+}
+
+type Load = Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import { type Event, tags } from '../events/index.ts'
 import type { FunctionRun } from '../jobs/background.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { startAndHear } from './early-events.ts'
-import { type ExternalAuth, whyUnknown } from './external-auth.ts'
+import { type ExternalAuth, isLockedOut, lockedOut, whyUnknown } from './external-auth.ts'
 import type { FunctionCaller, RunOptions } from './function-client.ts'
 import { linkHere, type MasterLink } from './master-link.ts'
 import { askMaster, connectMaster } from './master-requests.ts'
@@ -147,8 +147,10 @@ export class RemoteFunctionClient implements FunctionCaller {
 
   /** Salt says in the same words who somebody is not, and what they may not; a master of salt-ts says which, and why, or that it
    *  cannot find out now. */
-  #refusal(fun: string, { name, message: said }: Load, { denied, reason, rule }: Load): SaltError {
+  #refusal(fun: string, { name, message: said }: Load, answer: Load): SaltError {
+    const { denied, reason, rule } = answer
     if (!/Authentication|Authorization/.test(String(name))) return new SaltError('INVOCATION', String(said))
+    if (typeof reason === 'string' && isLockedOut(answer)) return lockedOut(reason, answer)
     if (typeof reason === 'string') {
       const code = denied === true ? 'AUTHORIZATION_FAILED' : 'MASTER_UNREACHABLE'
       const sentence = `The master does not run the ${this.#kind} function ${fun} for you. ${reason}`

@@ -147,6 +147,14 @@ export const masterOptions = {
   permissive_acl: flag(false, "What '*' may, everybody may, also those that are named themselves."),
   sudo_acl: flag(false, 'Apply publisher_acl to sudo as well.'),
   external_auth: map('What users and groups that a backend knows (pam, ldap, …) may run.'),
+  login_attempts: integer(20, 'Wrong passwords until a user, or an address, has to wait.', {
+    minimum: 1,
+    maximum: 10_000,
+  }),
+  login_lockout: integer(300, 'Seconds in which they are counted, and that are to be waited then.', {
+    minimum: 1,
+    maximum: 86_400,
+  }),
   visible_jobs: oneOf(
     ['own', 'all'],
     'own',

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { chown, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileAtomic } from '../base/atomic-file.ts'
@@ -44,6 +45,10 @@ export async function readRootKey(
   return text === undefined ? undefined : text.trim()
 }
 
+/** That who has this key says that a request is for this address. */
+export const vouchFor = (key: string, address: string): string =>
+  createHmac('sha256', key).update(`via ${address}`).digest('base64')
+
 /** What the keys of local users prove. */
 export class RootKeys {
   readonly #config: Pick<Config, 'cachedir'>
@@ -58,10 +63,16 @@ export class RootKeys {
     const equal = secretsEqual(key, stored ?? '')
     return equal && isKey(stored)
   }
+
+  /** Whether the proof was made with the key of that user. */
+  async vouches(user: string, address: string, proof: string): Promise<boolean> {
+    const stored = await readRootKey(this.#config, user)
+    return isKey(stored) && secretsEqual(proof, vouchFor(stored, address))
+  }
 }
 
 /** An empty or broken file proves nothing. */
-function isKey(text: string | undefined): boolean {
+function isKey(text: string | undefined): text is string {
   return text !== undefined && /^[A-Za-z0-9+/]{75}=$/.test(text)
 }
 

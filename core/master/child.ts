@@ -8,6 +8,7 @@ import { jobTracer } from '../tracing/index.ts'
 import type { Verdict } from '../wire/catalogue.ts'
 import { collectAfterWork } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
+import type { FromDesk } from './sign-in-desk.ts'
 
 /** How long requests under the AES key before a rotation are still served. */
 const GRACE_MS = 300_000
@@ -16,6 +17,8 @@ export interface ChildPart {
   rotated(): void
   fire(tag: string, data: Record<string, unknown>): void
   take?(id: string, verdict: Verdict): void
+  /** Whether a password may be tried. */
+  maySignIn?(answer: FromDesk): void
   /** Something was put into an outbox. */
   queued?(): void
   close(): Promise<void>
@@ -71,6 +74,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     if (message.type === 'start') void start(message)
     else if (message.type === 'fire') part?.fire(message.tag, message.data)
     else if (message.type === 'verdict') part?.take?.(message.id, message.verdict)
+    else if (message.type === 'may_sign_in') part?.maySignIn?.(message)
     else if (message.type === 'queued') part?.queued?.()
     else if (message.type === 'ping') tellSupervisor({ type: 'pong' })
     else if (message.type === 'measure') void tellMeasured()

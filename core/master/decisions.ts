@@ -41,8 +41,11 @@ export async function noteDecision(
   const what = `${verbs[act]}${fun === undefined ? '' : ` ${shown(String(fun))}`} for ${user === '' ? 'somebody' : `user ${shown(user)}`} (${by})`
   if (verdict === 'refused') log.warn(`Refused to ${what}: ${reason ?? 'it is not said why'}`)
   else log.debug(`Allowed to ${what}${rule ? `: ${rule}` : ''}`)
-  await audit.record({ ...about, ...options, ...(by === 'minion' && { from: user }) })
+  const via = about.via && withoutProof(about.via)
+  await audit.record({ ...about, ...options, ...(via && { via }), ...(by === 'minion' && { from: user }) })
 }
+
+const withoutProof = ({ proof, ...via }: ClaimedVia): ClaimedVia => via
 
 const verbs: Readonly<Record<Decision['act'], string>> = {
   publish: 'publish',

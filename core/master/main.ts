@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { checkAccess } from '../auth/index.ts'
+import { limitOf, SignInLimit } from '../auth/sign-in/limit.ts'
 import { systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
@@ -70,7 +71,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
   await makeDirectories(config)
   adviseOnOpenFiles(config, log)
   collectAfterWork()
-  const supervisor = new Supervisor(log)
+  const supervisor = new Supervisor(log, new SignInLimit(limitOf(config)))
   // First of all: it shows whether another master runs here.
   const device = await openRequestPort(config, (worker) => isWorking(supervisor.pidOf(worker)))
   let aes = SymmetricKey.generate()

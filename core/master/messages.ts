@@ -1,6 +1,7 @@
 import type { MasterConfig } from '../config/index.ts'
 import type { Snapshot } from '../metrics/index.ts'
 import type { Verdict } from '../wire/catalogue.ts'
+import type { FromDesk, ToDesk } from './sign-in-desk.ts'
 
 /** From the supervisor to its children. */
 export type ToChild =
@@ -11,6 +12,7 @@ export type ToChild =
   | { readonly type: 'rotate'; readonly aes: string; readonly revoke: boolean }
   | { readonly type: 'fire'; readonly tag: string; readonly data: Record<string, unknown> }
   | PassedVerdict
+  | FromDesk
   /** A worker has put something into an outbox. */
   | { readonly type: 'queued' }
   | { readonly type: 'ping' }
@@ -35,3 +37,4 @@ export type FromChild =
   | { readonly type: 'measured'; readonly snapshot: Snapshot }
   | { readonly type: 'queued' }
   | PassedVerdict
+  | ToDesk

@@ -1,5 +1,5 @@
 import { AuditLog, keyEntry } from '../auth/audit/index.ts'
-import { openAuth } from '../auth/index.ts'
+import { openAuth, type SignIns } from '../auth/index.ts'
 import type { Log } from '../author/context.ts'
 import type { Clock } from '../base/clock.ts'
 import { currentUser } from '../base/current-user.ts'
@@ -36,6 +36,8 @@ export interface WorkerSurroundings extends Pick<WorkerRoom, 'fire' | 'publish' 
   readonly meter?: Meter | undefined
   /** A minion's answer to a check that another worker waits for. */
   passOn?(id: string, verdict: Verdict): void
+  /** Counts wrong passwords together with other workers; of this one alone if not given. */
+  readonly signIns?: SignIns
   /** Something for stores outside is in the outbox. */
   onQueued?(): void
   /** Pending keys at most, if not as many as usual. */
@@ -51,7 +53,7 @@ export interface OpenWorker {
 
 /** Open the stores of a master and a worker over them. What was opened is closed by `disposer`. */
 export async function openMasterWorker(around: WorkerSurroundings, disposer: Disposer): Promise<OpenWorker> {
-  const { config, aesKeys, log, clock, onQueued } = around
+  const { config, aesKeys, log, clock, onQueued, signIns } = around
   const masterKeys = await loadMasterKeys(config)
   const keys = new KeyStore(config.pki_dir, config.api_clients)
   const onDamage = damageTo(log)
@@ -88,7 +90,9 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     jobs: disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) })),
     minions,
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
-    auth: disposer.own(openAuth({ config, matcher, subjects, clock, log, onDamage })),
+    auth: disposer.own(
+      openAuth({ config, matcher, subjects, clock, log, onDamage, ...(signIns && { signIns }) }),
+    ),
     replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
     verdicts: new Verdicts(around.passOn),
     files: await FileServer.open(config, log),

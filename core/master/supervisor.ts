@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import type { SignIns } from '../auth/sign-in/limit.ts'
 import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
 import { deferred } from '../base/deferred.ts'
@@ -8,6 +9,7 @@ import type { Snapshot } from '../metrics/index.ts'
 import { isWorking } from './is-working.ts'
 import { bulk, slim } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
+import { SignInDesk } from './sign-in-desk.ts'
 import { watchStart } from './starting.ts'
 
 export interface ChildSpec {
@@ -38,8 +40,12 @@ export class Supervisor {
   readonly restarts = new Map<string, number>()
   #stopping = false
 
-  constructor(log: Log) {
+  readonly #signIns: SignIns
+
+  /** `signIns` counts wrong passwords for all workers. */
+  constructor(log: Log, signIns: SignIns) {
     this.#log = log
+    this.#signIns = signIns
   }
 
   /** Resolves when the child is ready; rejects if its first start fails. */
@@ -52,6 +58,7 @@ export class Supervisor {
       env: { ...slim.env, ...process.env },
     })
     this.#children.set(spec.name, child)
+    const desk = new SignInDesk(this.#signIns, (answer) => post(child, answer))
     let watch = watchStart(child, spec.name, this.#log)
     let running = false
     let failure = `${spec.name} ended while it was starting`
@@ -64,10 +71,12 @@ export class Supervisor {
       } else if (message.type === 'failed') failure = message.message
       else if (message.type === 'verdict') this.tell(message, 'MWorker')
       else if (message.type === 'queued') this.tell(message, 'returner')
+      else if (message.type === 'sign_in' || message.type === 'signed_in') void desk.take(message)
     })
     const gone = (how: string | number | null) => {
       if (this.#children.get(spec.name) !== child) return
       clearInterval(watch)
+      desk.close()
       this.#children.delete(spec.name)
       spec.onGone?.()
       ready.reject(new SaltError('CONFIG_INVALID', failure))

@@ -13,6 +13,7 @@ import { openMasterWorker } from './open-worker.ts'
 import { publishQueue, workersBackend } from './paths.ts'
 import { packJob } from './publisher.ts'
 import type { WorkerRoom } from './room.ts'
+import { DeskedSignIns } from './sign-in-desk.ts'
 
 /** There is always one of this name, and never two: it does what one process has to do. */
 const FIRST_WORKER = 'MWorker-0'
@@ -33,8 +34,10 @@ async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<
       return false
     }
   }
+  const signIns = new DeskedSignIns(tellSupervisor)
   const { room, answer } = await openMasterWorker(
     {
+      signIns,
       config,
       aesKeys,
       log,
@@ -62,6 +65,7 @@ async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<
   return {
     rotated: () => {},
     fire,
+    maySignIn: (decision) => signIns.take(decision),
     take: (id, verdict) => room.verdicts.take(id, verdict),
     async close() {
       await server.close()

@@ -143,10 +143,16 @@ export const publishReplies = {
       ...(invalid !== undefined && { invalid }),
     },
   }),
-  /** Of our own: `reason`, a sentence; `rule`, which it is by; `denied` where somebody is known, but may not do it. */
+  /** Of our own: `reason`, a sentence; `rule`, which it is by; `denied` where somebody is known, but may not do it;
+   *  `retry_after`, seconds, where nobody looked at who it is. */
   failed: (
     name: string,
     message: string,
-    more: { readonly reason?: string; readonly rule?: string; readonly denied?: true } = {},
+    more: {
+      readonly reason?: string
+      readonly rule?: string
+      readonly denied?: true
+      readonly retry_after?: number
+    } = {},
   ) => ({ error: { name, message, ...more } }),
 } as const

@@ -8,6 +8,8 @@ import { isRecord } from './bytes.ts'
 export interface Via {
   /** IP address of its client. */
   readonly address: string
+  /** That a server of the master's host says so: a keyed digest of it under the key of the master's user. */
+  readonly proof?: string
 }
 
 /** What is known of that, and no more. */
@@ -16,6 +18,8 @@ export interface ClaimedVia {
   readonly api?: string
   /** As whoever has passed it on says. */
   readonly claimed_address?: string
+  /** For the master alone, never to be shown. */
+  readonly proof?: string
 }
 
 /** With its zone, an address of IPv6 is no longer. */
@@ -26,5 +30,10 @@ export function readVia(said: unknown, api?: string): ClaimedVia | undefined {
   const address = isRecord(said) ? said.address : undefined
   const isOne = typeof address === 'string' && address.length <= MOST_CHARACTERS && isIP(address) !== 0
   if (!isOne && api === undefined) return undefined
-  return { ...(api !== undefined && { api }), ...(isOne && { claimed_address: address }) }
+  const proof = isRecord(said) && isOne && api === undefined ? said.proof : undefined
+  return {
+    ...(api !== undefined && { api }),
+    ...(isOne && { claimed_address: address }),
+    ...(typeof proof === 'string' && proof.length <= MOST_CHARACTERS && { proof }),
+  }
 }

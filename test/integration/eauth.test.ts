@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { ExtData } from '@msgpack/msgpack'
 import { afterEach, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
+import { readRootKey, vouchFor } from '../../core/keys/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { keyPair } from '../harness/key-pairs.ts'
@@ -438,5 +439,63 @@ describe("functions of the master's host", () => {
       error: { name: 'TokenAuthenticationError' },
       denied: true,
     })
+  })
+})
+
+describe('guessing', () => {
+  const guess = (n: number) => ({ ...fred, password: `guess ${n}` })
+  const LOCKED = 'There were too many wrong passwords for "fred". Try again in'
+  const many = Array.from({ length: 150 }, (_, n) => n)
+  const ways: [string, (credentials: object) => Promise<unknown>][] = [
+    ['mk_token', login],
+    ['publish', publish],
+    ['runner', (credentials) => clear({ cmd: 'runner', fun: 'test.arg', ...credentials })],
+    ['wheel', (credentials) => clear({ cmd: 'wheel', fun: 'key.list_all', ...credentials })],
+    [
+      '_plan',
+      (credentials) =>
+        clear({ cmd: '_plan', tgt: '*', fun: 'test.ping', arg: [], user: 'x', kwargs: credentials }),
+    ],
+  ]
+  const isLocked = (reply: unknown) => JSON.stringify(reply).includes('too many wrong passwords for')
+
+  test.each(ways)(
+    'of 150 passwords at once by %s 20 are looked at, and then none by any other way',
+    async (_, way) => {
+      await open({ fred: ['test.*'] })
+      const replies = await Promise.all(many.map((n) => way(guess(n))))
+      expect(replies.filter(isLocked)).toHaveLength(130)
+      for (const [, other] of ways) {
+        const reply = JSON.stringify(await other(fred))
+        expect(reply).toContain(JSON.stringify(LOCKED).slice(1, -1))
+        expect(reply).toMatch(/"retry_after":\d+/)
+      }
+    },
+  )
+
+  test('for as long as login_lockout says; who has a token goes on, and so do others', async () => {
+    await open({ fred: ['test.*'], bob: ['test.*'] }, { login_attempts: 2 })
+    const { token } = await login()
+    for (const n of [1, 2]) await login(guess(n))
+    expect(isLocked(await login())).toBe(true)
+    expect(await publish({ token })).toHaveProperty('load')
+    expect(await login({ ...fred, username: 'bob' })).toHaveProperty('token')
+  })
+
+  test('at an address that a server of this host vouches for keeps out nobody who was right at another one', async () => {
+    await open({ fred: ['test.*'] }, { login_attempts: 2 })
+    const key = (await readRootKey(master.config, master.config.user)) as string
+    const from =
+      (address: string, proof = vouchFor(key, address)) =>
+      async (credentials: object) =>
+        decode(await master.answer(packClear({ cmd: 'mk_token', ...credentials }, 3, { address, proof })))
+    const [home, away, liar] = [from('192.0.2.1'), from('192.0.2.2'), from('192.0.2.1', 'a lie')]
+    expect(await home(fred)).toHaveProperty('token')
+    for (const n of [1, 2]) await away(guess(n))
+    for (const n of [3, 4, 5]) await liar(guess(n))
+    expect(isLocked(await liar(fred))).toBe(true)
+    expect(await away(fred)).toHaveProperty('error')
+    expect(await home(fred)).toHaveProperty('token')
+    expect(JSON.stringify(master.logged)).not.toContain('a lie')
   })
 })

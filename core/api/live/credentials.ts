@@ -1,13 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { type Claim, digestOf } from '../../auth/index.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import { CREDENTIALS } from '../chunk.ts'
-
-/** Who a request says to be, and by what. */
-export interface Claim {
-  readonly username?: string
-  /** Stands for what is claimed, without telling it. */
-  readonly digest: string
-}
 
 const NAMES = ['eauth', ...CREDENTIALS]
 
@@ -36,9 +29,3 @@ function credentialsIn(part: Part): Claim | undefined {
   const digest = digestOf(JSON.stringify(NAMES.map((name) => String(part[name]))))
   return { digest, ...(typeof username === 'string' && { username }) }
 }
-
-/** Of this process: elsewhere it does not tell whether somebody has guessed right. */
-const OWN_KEY = randomBytes(32)
-
-export const digestOf = (secret: string): string =>
-  createHmac('sha256', OWN_KEY).update(secret).digest('base64')

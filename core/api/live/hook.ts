@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { plainAddress } from '../../base/same-client.ts'
 import { tags } from '../../events/index.ts'
 import { FORM, readBody } from '../bodies.ts'
 import { tokenOf } from '../identity.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
-import { plainAddress } from './address.ts'
 import type { Readers } from './readers.ts'
 
 const MAX_PATH = 512

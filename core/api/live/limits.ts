@@ -1,11 +1,11 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { digestOf } from '../../auth/index.ts'
+import { sameClient } from '../../base/same-client.ts'
 import { tokenBrought } from '../identity.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
 import type { ApiSettings } from '../settings.ts'
-import { sameClient } from './address.ts'
-import { digestOf } from './credentials.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Claim, digestOf, type Locked, limitOf, type Outcome, SignInLimit } from '../../auth/index.ts'
 import type { SaltError } from '../../base/errors.ts'
+import { sameClient } from '../../base/same-client.ts'
 import { checkPresence } from '../calling.ts'
 import { tellMaster } from '../denials.ts'
 import { tokenBrought } from '../identity.ts'
 import { refusal } from '../problems.ts'
 import type { ApiRoom } from '../room.ts'
-import { sameClient } from './address.ts'
-import { Attempts, type Outcome, type Tell } from './attempts.ts'
-import { type Claim, claimsIn, digestOf, signInsIn } from './credentials.ts'
-import { Recent } from './recent.ts'
+import { claimsIn, signInsIn } from './credentials.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -44,15 +43,11 @@ const WITHOUT_TOKEN = [...SIGN_IN, '/run']
  */
 export class SignInGuard {
   readonly #room: ApiRoom
-  readonly #attempts: Attempts
-  /** Digests of what was right, and of `user@address`; and of what was wrong. */
-  readonly #right = new Recent()
-  readonly #wrong = new Recent()
+  readonly #limit: SignInLimit
 
   constructor(room: ApiRoom) {
-    const { login_attempts: limit, login_lockout: seconds } = room.settings
     this.#room = room
-    this.#attempts = new Attempts({ limit, lockMs: seconds * 1000 })
+    this.#limit = new SignInLimit(limitOf(room.settings))
   }
 
   guard(app: FastifyInstance): void {
@@ -75,7 +70,7 @@ export class SignInGuard {
     })
     app.addHook('onSend', async (_request, reply) => {
       const made = reply.getHeader('x-auth-token')
-      if (typeof made === 'string') this.#right.add(digestOf(made))
+      if (typeof made === 'string') this.#limit.knows(digestOf(made))
     })
   }
 
@@ -89,69 +84,29 @@ export class SignInGuard {
   async #admit(request: FastifyRequest, reply: FastifyReply, claims: readonly Claim[]): Promise<void> {
     const address = sameClient(request.ip)
     const isToken = claims.every(({ username }) => username === undefined)
-    const ends: { readonly who: string; readonly tell: Tell }[] = []
-    let timer: NodeJS.Timeout | undefined
+    const begun = await this.#limit.beginAll(claims, address)
+    if ('locked' in begun) throw lockedOut(reply, begun.locked)
     const end = (outcome: Outcome) => {
-      const locked = ends.splice(0).filter(({ tell }) => tell(outcome))
-      for (const { who } of locked) this.#noteLock(who, request, claims)
+      for (const who of begun.end(outcome)) this.#noteLock(who, request, claims)
     }
+    if (reply.raw.destroyed) end('unknown')
+    checkPresence(reply)
+    const late = () => {
+      end('unknown')
+      this.#limit.believe(claims, address)
+    }
+    const timer = setTimeout(late, isToken ? TOKEN_MS : PASSWORD_MS).unref()
     reply.raw.once('close', () => {
       clearTimeout(timer)
       const outcome = outcomeOf(reply)
       // Who leaves early may know enough: that a wrong password would have been refused later, or sooner.
       end(outcome ?? (isToken ? 'unknown' : 'failed'))
-      if (outcome) this.#learn(outcome, claims, address)
+      if (outcome) this.#limit.learn(outcome, claims, address)
     })
     passing.set(request, () => {
       end('passed')
-      this.#learn('passed', claims, address)
+      this.#limit.learn('passed', claims, address)
     })
-    const isKnown = () => claims.every((claim) => this.#isRight(claim, address))
-    for (const [who, guesses] of this.#guesses(claims, address)) {
-      const tell = await this.#attempts.begin(who, guesses, isKnown)
-      if (!tell) throw this.#lockedOut(reply, who)
-      ends.push({ who, tell })
-      if (reply.raw.destroyed) end('unknown')
-      checkPresence(reply)
-    }
-    timer = setTimeout(() => this.#giveUp(end, claims, address), isToken ? TOKEN_MS : PASSWORD_MS).unref()
-  }
-
-  #giveUp(end: (outcome: Outcome) => void, claims: readonly Claim[], address: string): void {
-    end('unknown')
-    for (const claim of claims) if (!this.#wrong.has(claim.digest)) this.#right.add(rightOf(claim, address))
-  }
-
-  /**
-   * On whose account the claims are guesses, and how many. The same wrong one again is no new guess: a program that goes
-   * on with a token of yesterday keeps nobody else out.
-   */
-  #guesses(claims: readonly Claim[], address: string): Map<string, number> {
-    const guesses = new Map<string, number>()
-    const add = (who: string) => guesses.set(who, (guesses.get(who) ?? 0) + 1)
-    for (const claim of claims) {
-      const { digest, username } = claim
-      if (this.#isRight(claim, address)) continue
-      if (this.#wrong.has(digest)) add(`(the same one, ${digest.slice(0, 8)}…)`)
-      else {
-        add(fromAddress(address))
-        if (username !== undefined && !this.#right.has(placeOf(username, address)))
-          add(`for ${JSON.stringify(username.slice(0, 256))}`)
-      }
-    }
-    return guesses
-  }
-
-  /** A password does not get past a lock by being right: that would tell whoever guesses. No one guesses a token. */
-  #isRight(claim: Claim, address: string): boolean {
-    if (!this.#right.has(rightOf(claim, address))) return false
-    return claim.username === undefined || this.#attempts.lockedFor(fromAddress(address)) === 0
-  }
-
-  #lockedOut(reply: FastifyReply, who: string): SaltError {
-    const seconds = Math.max(1, Math.ceil(this.#attempts.lockedFor(who) / 1000))
-    reply.header('Retry-After', String(seconds))
-    return refusal(429, `There were too many wrong passwords or tokens. Try again in ${seconds} s.`)
   }
 
   /** Once: what is not looked at meanwhile is only answered. */
@@ -162,20 +117,11 @@ export class SignInGuard {
     const user = claims.find(({ username }) => username !== undefined)?.username ?? ''
     tellMaster(this.#room, request, { act: 'login', user, rule: 'login_attempts', reason })
   }
+}
 
-  #learn(outcome: Outcome, claims: readonly Claim[], address: string): void {
-    for (const claim of claims) {
-      const { digest, username } = claim
-      if (outcome === 'failed') {
-        this.#right.delete(rightOf(claim, address))
-        this.#wrong.add(digest)
-      }
-      if (outcome !== 'passed') continue
-      this.#wrong.delete(digest)
-      this.#right.add(rightOf(claim, address))
-      if (username !== undefined) this.#right.add(placeOf(username, address))
-    }
-  }
+function lockedOut(reply: FastifyReply, { seconds }: Locked): SaltError {
+  reply.header('Retry-After', String(seconds))
+  return refusal(429, `There were too many wrong passwords or tokens. Try again in ${seconds} s.`)
 }
 
 /** Undefined if the client has left before it was answered. */
@@ -184,11 +130,3 @@ function outcomeOf({ raw }: FastifyReply): Outcome | undefined {
   if (raw.statusCode === 401) return 'failed'
   return raw.statusCode < 300 ? 'passed' : 'unknown'
 }
-
-const fromAddress = (address: string): string => `from ${address}`
-
-/** What stands for a claim that was right: a password is so for one address. */
-const rightOf = ({ digest, username }: Claim, address: string): string =>
-  username === undefined ? digest : `${digest} ${address}`
-
-const placeOf = (username: string, address: string): string => digestOf(`${username}@${address}`)

@@ -1,4 +1,4 @@
-import { type Caller, proofIn, type Verdict } from '../../auth/index.ts'
+import { type Caller, laterReply, proofIn, type Verdict } from '../../auth/index.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { CALL_REFUSED, type PublishLoad, publishReplies, shownOptions } from '../../wire/publish-request.ts'
@@ -17,7 +17,7 @@ export async function identify(
   via: ClaimedVia | undefined,
 ): Promise<{ readonly caller: Caller } | { readonly refusal: unknown }> {
   const proof = proofIn(request.kwargs, request)
-  const who = await room.auth.identity.of(proof)
+  const who = await room.auth.identity.of(proof, via)
   if ('caller' in who) return who
   const { refused: reason, claimed: user, later } = who
   await noteDecision(room, {
@@ -31,15 +31,13 @@ export async function identify(
     reason,
     via,
   })
-  const more = later ? { reason: TRY_LATER } : {}
+  const more = later ? laterReply(later) : {}
   const bare = { ...request, user, arg: [] } // which are secret is not worth finding out for a stranger
   if (act === 'publish') tellBus(room, bare, 'AuthenticationError', AUTHENTICATION_FAILED)
   return { refusal: publishReplies.failed('AuthenticationError', AUTHENTICATION_FAILED, more) }
 }
 
 const AUTHENTICATION_FAILED = 'Authentication error occurred.'
-export const TRY_LATER =
-  'It cannot be found out for the moment who you are; try again later. The log of the master says why.'
 
 /** Who is known, but may not do it. */
 export async function deny(

@@ -1,4 +1,4 @@
-import { proofIn } from '../../auth/index.ts'
+import { laterReply, proofIn } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { stamp, tags } from '../../events/index.ts'
@@ -8,7 +8,6 @@ import type { ClaimedVia } from '../../wire/via.ts'
 import { noteDecision } from '../decisions.ts'
 import type { WorkerRoom } from '../room.ts'
 import { RunSlots } from '../run-slots.ts'
-import { TRY_LATER } from './refuse-publish.ts'
 
 /** So many at once, each a process; what is too much is refused. */
 const MOST_RUNS = 32
@@ -101,12 +100,12 @@ async function authorize(
   // Python's salt-run names no user where it has read the key of the master's.
   const named = load.user === undefined ? config.user : text(load.user)
   const proof = proofIn(load, { user: named, key: text(load.key) })
-  const who = await auth.identity.of(proof)
+  const who = await auth.identity.of(proof, via)
   const about = { act: kind, by: proof.by, fun, via }
   if (!('caller' in who)) {
     const { claimed: user, refused: reason, later } = who
     await noteDecision(room, { ...about, verdict: 'refused', user, claimed: true, reason })
-    return { refusal: { error: errors[proof.by](user), ...(later && { reason: TRY_LATER }) } }
+    return { refusal: { error: errors[proof.by](user), ...(later && laterReply(later)) } }
   }
   const { name: user, eauth } = who.caller
   const call = argumentsOf(kind, load, await auth.identity.credentialsOf(proof))

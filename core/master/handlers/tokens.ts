@@ -1,8 +1,11 @@
+import { laterReply } from '../../auth/index.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { noteDecision } from '../decisions.ts'
 import type { WorkerRoom } from '../room.ts'
-import { TRY_LATER } from './refuse-publish.ts'
+
+const STORE_AWAY =
+  'Tokens cannot be looked up for the moment; try again later. The log of the master says why.'
 
 /** `mk_token`, `get_token` (wire protocol §8.3), and `_revoke_token` of our own, which says whether there was one. */
 export function tokenHandlers(room: WorkerRoom): [string, ClearHandler][] {
@@ -41,7 +44,7 @@ export function tokenHandlers(room: WorkerRoom): [string, ClearHandler][] {
 function makeHandler(room: WorkerRoom): ClearHandler {
   return async (load, via) => {
     const { eauth } = load
-    const who = await room.auth.identity.byCredentials(eauth, load)
+    const who = await room.auth.identity.byCredentials(eauth, load, via)
     const about = {
       act: 'login',
       by: 'eauth',
@@ -51,7 +54,9 @@ function makeHandler(room: WorkerRoom): ClearHandler {
     if (!('caller' in who)) {
       const { claimed: user, refused: reason, later } = who
       await noteDecision(room, { ...about, verdict: 'refused', user, claimed: true, reason })
-      return later ? { error: { name: 'EauthAuthenticationError', message: TRY_LATER } } : ''
+      if (!later) return ''
+      const { reason: message, ...more } = laterReply(later)
+      return { error: { name: 'EauthAuthenticationError', message }, ...more }
     }
     const { name: user } = who.caller
     return storeAway(room, async () => {
@@ -73,6 +78,6 @@ async function storeAway(room: WorkerRoom, ask: () => Promise<unknown>): Promise
     return await ask()
   } catch (error) {
     room.log.error(messageOf(error))
-    return { error: { name: 'SaltMasterError', message: TRY_LATER } }
+    return { error: { name: 'SaltMasterError', message: STORE_AWAY } }
   }
 }

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../base/ip-network.ts'
+import { parseAddress } from './ip-network.ts'
 
 /** Whoever has one address of IPv6 has 2^64 of them: they count as one. */
 export function sameClient(address: string): string {

@@ -1,0 +1,18 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+/** Who somebody says to be, and by what. */
+export interface Claim {
+  readonly username?: string
+  /** Stands for what is claimed, without telling it. */
+  readonly digest: string
+}
+
+/** Of this process: elsewhere it does not tell whether somebody has guessed right. */
+const OWN_KEY = randomBytes(32)
+
+export const digestOf = (secret: string): string =>
+  createHmac('sha256', OWN_KEY).update(secret).digest('base64')
+
+/** Backends may take names for the same that are written otherwise. */
+export const accountOf = (username: string): string =>
+  username.slice(0, 256).normalize('NFKC').trim().toLowerCase()
