@@ -3,10 +3,13 @@ import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { onHangup } from '../base/hangup.ts'
 import { type Refusals, refusalsHere } from '../client/api-refusals.ts'
 import { linkHere, type MasterLink } from '../client/master-link.ts'
 import { remoteMasterOf } from '../client/remote-master.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { apiOptions, type Loaded, logOptions, takeAgain } from '../config/reload.ts'
+import type { DaemonLog } from '../log/index.ts'
 import { addressInUse, findPortHolder } from '../transport/port-holder.ts'
 import { createApp } from './app.ts'
 import { ServerCertificate } from './live/certificate.ts'
@@ -25,23 +28,48 @@ const BACKLOG = 4096
 const FIRST_ANSWER_MS = 5_000
 
 interface Surroundings {
-  readonly log: Log
+  readonly log: DaemonLog
+  /** Reads the configuration again, at SIGHUP. */
+  load(): Promise<Loaded<MasterConfig>>
   /** Called when it listens, or waits for its master. */
   started(): void
 }
 
 /** The server. Resolves with the exit code once it is told to stop by SIGTERM or SIGINT. */
-export async function runApi(config: MasterConfig, { log, started }: Surroundings): Promise<number> {
+export async function runApi(config: MasterConfig, { log, started, load }: Surroundings): Promise<number> {
   const asked = deferred<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.resolve())
   const stopping = new AbortController()
   void asked.promise.then(() => stopping.abort(new SaltError('CANCELLED', 'salt-api is stopping.')))
+  let running = config
+  let server: ApiServer | undefined
+  const closeReloads = onHangup(async () => {
+    const checked = async () => {
+      const loaded = await load()
+      readSettings(loaded.config)
+      return loaded
+    }
+    const before = running
+    log.reload(before)
+    const taken = await takeAgain(before, apiReloads, { load: checked, log })
+    running = taken?.config ?? before
+    log.reload(running)
+    await server?.reload()
+    if (!server || ![...(taken?.changed ?? [])].some((name) => apiOptions.has(name))) return
+    await server.close()
+    server = await openApi(running, log, stopping.signal).catch((error: unknown) => {
+      log.error(`The new configuration is not taken, the old one stays: ${messageOf(error)}`)
+      running = before
+      return openApi(running, log, stopping.signal)
+    })
+  })
   try {
     const opening = openApi(config, log, stopping.signal)
     await Promise.race([opening, setTimeout(FIRST_ANSWER_MS, undefined, { ref: false })])
     started()
-    const server = await opening
+    server = await opening
     await asked.promise
+    closeReloads()
     log.info('salt-api is stopping')
     await server?.close()
     return 0
@@ -51,8 +79,12 @@ export async function runApi(config: MasterConfig, { log, started }: Surrounding
   }
 }
 
+const apiReloads = new Set([...logOptions, ...apiOptions])
+
 export interface ApiServer {
   readonly port: number
+  /** Read the certificate again. */
+  reload(): Promise<void>
   close(): Promise<void>
 }
 
@@ -69,12 +101,9 @@ export async function openApi(
   if (!master) return undefined
   const { link, refusals } = master
   const app = await createApp({ config, settings, log, certificate, link, refusals, stopping })
-  const reload = () => void certificate?.reload()
-  process.on('SIGHUP', reload)
   try {
     await app.listen({ host: settings.host, port: settings.port, backlog: BACKLOG })
   } catch (error) {
-    process.off('SIGHUP', reload)
     await master.close()
     throw await listenProblem(error, settings)
   }
@@ -82,8 +111,8 @@ export async function openApi(
   log.info(`salt-api is ready at ${certificate ? 'https' : 'http'}://${settings.host}:${port}`)
   return {
     port,
+    reload: async () => certificate?.reload(),
     async close() {
-      process.off('SIGHUP', reload)
       await app.close()
       await master.close()
     },

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
 import { complaints } from '../loader/directories.ts'
-import { type DaemonLogOptions, type Logger, openDaemonLog } from '../log/index.ts'
+import { type DaemonLog, type DaemonLogOptions, openDaemonLog } from '../log/index.ts'
 import { openStarter, type Starter, startInBackground } from './background.ts'
 import { accountToBecome, becomeUser } from './become-user.ts'
 import { configFlags, helpFlags, logFlags } from './flags.ts'
@@ -57,7 +57,7 @@ export function daemonOverrides(flags: DaemonFlags): Record<string, string> {
 }
 
 /** A daemon's own part: gives its exit code. It calls `started` once it has its ports and stores. */
-type Main = (log: Logger, started: () => void) => Promise<number>
+type Main = (log: DaemonLog, started: () => void) => Promise<number>
 
 /** Run a daemon here, or start it in the background; gives the exit code. */
 export async function runDaemon(

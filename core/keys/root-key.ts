@@ -15,11 +15,12 @@ const keyFile = /^\.(.+)_key$/
 /**
  * Write a new key file for every user who may act through this master: the master's own, the one it runs as, and those
  * of `publisher_acl` (wire protocol §14.4). 76 characters, mode 0600, owned by that user. Files of others are removed.
- * Only root can make files for others; `warn` is told if that is needed and cannot be.
+ * Only root can make files for others; `warn` is told if that is needed and cannot be. With `keep` those who have a key keep it.
  */
 export async function writeRootKeys(
   config: Config,
   warn: (message: string) => void = () => {},
+  { keep = false } = {},
 ): Promise<void> {
   await mkdir(config.cachedir, { recursive: true, mode: 0o700 })
   const own = new Set([config.user, currentUser()].filter(isFileName))
@@ -31,7 +32,8 @@ export async function writeRootKeys(
     )
   }
   const users = new Set([...own, ...(isRoot ? others : [])])
-  for (const user of users) await writeKey(pathOf(config.cachedir, user), user)
+  for (const user of users)
+    if (!keep || !isKey(await readRootKey(config, user))) await writeKey(pathOf(config.cachedir, user), user)
   await removeOthers(config.cachedir, users)
 }
 

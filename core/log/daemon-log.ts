@@ -1,5 +1,5 @@
 import { createLogger, type Logger } from './logger.ts'
-import type { LogFormats } from './outlets.ts'
+import type { LogFormats, LoggerSettings } from './outlets.ts'
 
 /** The options of a daemon's configuration that decide about its log. */
 export interface DaemonLogOptions extends LogFormats {
@@ -8,16 +8,24 @@ export interface DaemonLogOptions extends LogFormats {
   readonly log_file: string
 }
 
-/** The log of a daemon and of its children, as its configuration says: terminal (default: standard error) and file. */
+/** The log of a daemon or of one of its children. */
+export interface DaemonLog extends Logger {
+  /** Go on as a configuration says that was read again. */
+  reload(config: DaemonLogOptions): void
+}
+
+/** As its configuration says: terminal (default: standard error) and file. */
 export function openDaemonLog(
   program: string,
   config: DaemonLogOptions,
   terminal?: { write(text: string): unknown },
-): Logger {
-  return createLogger({
+): DaemonLog {
+  const settings = (config: DaemonLogOptions): LoggerSettings => ({
     program,
     console: { level: config.log_level, ...(terminal && { stream: terminal }) },
     file: { path: config.log_file, level: config.log_level_logfile ?? config.log_level },
     formats: config,
   })
+  const log = createLogger(settings(config))
+  return { ...log, reload: (config) => log.reopen(settings(config)) }
 }

@@ -1,3 +1,3 @@
-export { type DaemonLogOptions, openDaemonLog } from './daemon-log.ts'
+export { type DaemonLog, type DaemonLogOptions, openDaemonLog } from './daemon-log.ts'
 export { createLogger, type Logger } from './logger.ts'
 export type { LogFormats } from './outlets.ts'

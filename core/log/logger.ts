@@ -16,14 +16,17 @@ export interface Logger extends Log {
   /** The log of a component, `minion.link` under `minion`. */
   child(component: string): Logger
   isLevelEnabled(level: string): boolean
+  /** Go on as these settings say, children as well, with files that are opened again. */
+  reopen(settings: LoggerSettings): void
   /** Closes the log file. */
   close(): Promise<void>
 }
 
 /** Open the log of a program. Nothing is loaded or opened before the first record that somebody wants to see. */
 export function createLogger(settings: LoggerSettings): Logger {
-  const outlets = openOutlets(settings)
-  const granular = granularLevels(settings.formats?.log_granular_levels ?? {})
+  let { outlets, granular, thresholdOf } = open(settings)
+  /** Counts how often it was opened: a logger goes by its threshold until then. */
+  let opened = 0
   let pino: Pino | undefined
 
   const deliver = (line: string): void => {
@@ -33,12 +36,16 @@ export function createLogger(settings: LoggerSettings): Logger {
     }
   }
   const logger = (name: string, isRoot: boolean): Logger => {
-    const threshold = granular(name) ?? Math.min(...outlets.map(({ level }) => level))
+    let known = { opened, threshold: thresholdOf(name) }
+    const threshold = (): number => {
+      if (known.opened !== opened) known = { opened, threshold: thresholdOf(name) }
+      return known.threshold
+    }
     let own: Pino<RecordLevel> | undefined
     const at =
       (level: RecordLevel): Write =>
       (message, facts) => {
-        if (outlets.length === 0 || recordLevels[level] < threshold) return
+        if (outlets.length === 0 || recordLevels[level] < threshold()) return
         pino ??= openPino(deliver)
         own ??= pino.child({ name }) as unknown as Pino<RecordLevel>
         own[level]({ facts: presentable(asFacts(facts)) }, presentableText(message))
@@ -53,13 +60,25 @@ export function createLogger(settings: LoggerSettings): Logger {
       error: at('error'),
       critical: at('critical'),
       child: (component) => logger(isRoot ? component : `${name}.${component}`, false),
-      isLevelEnabled: (level) => outlets.length > 0 && levelNumber(level) >= threshold,
+      isLevelEnabled: (level) => outlets.length > 0 && levelNumber(level) >= threshold(),
+      reopen(settings) {
+        for (const outlet of outlets) outlet.close()
+        ;({ outlets, granular, thresholdOf } = open(settings))
+        opened++
+      },
       close: async () => {
         for (const outlet of outlets) outlet.close()
       },
     }
   }
   return logger(settings.program, true)
+}
+
+function open(settings: LoggerSettings) {
+  const outlets = openOutlets(settings)
+  const granular = granularLevels(settings.formats?.log_granular_levels ?? {})
+  const least = Math.min(...outlets.map(({ level }) => level))
+  return { outlets, granular, thresholdOf: (name: string): number => granular(name) ?? least }
 }
 
 /** An error alone is a fact, too. */

@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { SymmetricKey } from '../crypto/index.ts'
-import { type Logger, openDaemonLog } from '../log/index.ts'
+import { type DaemonLog, type Logger, openDaemonLog } from '../log/index.ts'
 import { type Meter, meterFor } from '../metrics/index.ts'
 import { jobTracer } from '../tracing/index.ts'
 import type { Verdict } from '../wire/catalogue.ts'
@@ -21,7 +21,10 @@ export interface ChildPart {
   maySignIn?(answer: FromDesk): void
   /** Something was put into an outbox. */
   queued?(): void
-  close(): Promise<void>
+  /** Of the configuration, what the log does not do by itself. */
+  reload?(config: ChildStart['config']): Promise<void>
+  /** What is under way may take `finishMs`, if not as long as usual. */
+  close(finishMs?: number): Promise<void>
 }
 
 export interface ChildStart {
@@ -42,10 +45,12 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
   let part: ChildPart | undefined
   let aesKeys: AesKeys | undefined
   let meter: Meter | undefined
+  let root: DaemonLog | undefined
 
   async function start({ name, config, aes }: Extract<ToChild, { type: 'start' }>): Promise<void> {
     process.title = `salt-master ${name}`
-    const log = openDaemonLog('salt-master', config).child(name)
+    root = openDaemonLog('salt-master', config)
+    const log = root.child(name)
     aesKeys = new AesKeys(SymmetricKey.parse(aes), GRACE_MS, systemClock)
     process.on('unhandledRejection', (error) =>
       log.error(`A promise was rejected unseen: ${messageOf(error)}`),
@@ -64,8 +69,15 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     tellSupervisor({ type: 'measured', snapshot: (await meter?.snapshot()) ?? {} })
   }
 
-  async function stop(): Promise<void> {
-    await part?.close()
+  async function reload(config: ChildStart['config']): Promise<void> {
+    root?.reload(config)
+    await part
+      ?.reload?.(config)
+      .catch((error: unknown) => root?.error(`The configuration was not read again: ${messageOf(error)}`))
+  }
+
+  async function stop(finishMs?: number): Promise<void> {
+    await part?.close(finishMs)
     await (await jobTracer())?.flush()
     process.exit(0)
   }
@@ -78,7 +90,8 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     else if (message.type === 'queued') part?.queued?.()
     else if (message.type === 'ping') tellSupervisor({ type: 'pong' })
     else if (message.type === 'measure') void tellMeasured()
-    else if (message.type === 'stop') void stop()
+    else if (message.type === 'reload') void reload(message.config)
+    else if (message.type === 'stop') void stop(message.finishMs)
     else if (message.type === 'rotate') {
       aesKeys?.rotate(SymmetricKey.parse(message.aes), message)
       part?.rotated()
@@ -88,6 +101,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
   // The supervisor decides when to stop; a Ctrl-C reaches the whole process group.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {})
+  process.on('SIGHUP', () => {})
   // Without its supervisor it only stands in the way of the next one.
   process.on('disconnect', () => process.exit(1))
 }

@@ -1,6 +1,8 @@
+import { chmod, chown } from 'node:fs/promises'
 import type { Log } from '../author/context.ts'
 import { currentUser } from '../base/current-user.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { masterEventSockets } from '../events/index.ts'
 import { aclUsers } from '../keys/acl-users.ts'
 import { eventGroup } from '../keys/event-group.ts'
 
@@ -24,4 +26,13 @@ export async function eventReaders(
       'nobody else in it, which may read the event socket. Make one, and start the master again.',
   )
   return { mode: 0o660 }
+}
+
+/** The same for a socket that is there already. */
+export async function admitReaders(config: MasterConfig, log: Log): Promise<void> {
+  if (config.ipc_mode !== 'ipc') return
+  const { mode, group } = await eventReaders(config, log)
+  const { pubPath } = masterEventSockets(config)
+  if (group !== undefined) await chown(pubPath, -1, group).catch(() => {})
+  await chmod(pubPath, mode)
 }

@@ -4,14 +4,16 @@ import { limitOf, SignInLimit } from '../auth/sign-in/limit.ts'
 import { systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
+import { onHangup } from '../base/hangup.ts'
 import { encodeNetwork } from '../codec/index.ts'
 import { keepAliveOf, type MasterConfig } from '../config/index.ts'
+import { apiOptions, type Loaded, logOptions, masterReloads, takeAgain } from '../config/reload.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { tags } from '../events/index.ts'
 import { endLostRuns } from '../jobs/lost-runs.ts'
 import { jobSinks, loadSinks } from '../jobs/open-job-cache.ts'
 import { loadMasterKeys, rotationFlag, writeRootKeys } from '../keys/index.ts'
-import type { Logger } from '../log/index.ts'
+import type { DaemonLog, Logger } from '../log/index.ts'
 import { wantsMetrics } from '../metrics/index.ts'
 import { openDevice, type WorkerDevice } from '../transport/device.ts'
 import { getNetworkTransport } from '../transport/index.ts'
@@ -36,8 +38,13 @@ const TIDY_MS = 500
 /** Whoever waits for an answer of salt-api gets one. */
 const API_STOP_MS = 1_500
 
+/** What a worker has begun may take so long before another one with a new configuration takes its place. */
+const FINISH_MS = 60_000
+
 interface Surroundings {
-  readonly log: Logger
+  readonly log: DaemonLog
+  /** Reads the configuration again, at SIGHUP. */
+  load(): Promise<Loaded<MasterConfig>>
   /** Called when it is ready. */
   started(): void
 }
@@ -46,16 +53,26 @@ interface Surroundings {
  * The master: this process holds the request port and watches over the publisher and the workers (design decision 7).
  * Resolves with the exit code once it is told to stop by SIGTERM or SIGINT.
  */
-export async function runMaster(config: MasterConfig, { log, started }: Surroundings): Promise<number> {
+export async function runMaster(config: MasterConfig, { log, started, load }: Surroundings): Promise<number> {
   const stopped = deferred<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
+  let master: Master | undefined
+  let running = config
+  const closeReloads = onHangup(async () => {
+    log.reload(running)
+    const taken = master && (await takeAgain(running, masterReloads, { load, log }))
+    running = taken?.config ?? running
+    log.reload(running)
+    await master?.reload(running, taken?.changed ?? new Set())
+  })
   try {
-    const master = await openMaster(config, log)
+    master = await openMaster(config, log)
     log.info(
       `salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`,
     )
     started()
     await stopped.promise
+    closeReloads()
     log.info('salt-master is stopping')
     await master.close()
     return 0
@@ -65,7 +82,15 @@ export async function runMaster(config: MasterConfig, { log, started }: Surround
   }
 }
 
-async function openMaster(config: MasterConfig, log: Logger): Promise<{ close(): Promise<void> }> {
+interface Master {
+  /** Go by a configuration of which these options are others than before. Never rejects. */
+  reload(config: MasterConfig, changed: ReadonlySet<string>): Promise<void>
+  close(): Promise<void>
+}
+
+async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
+  /** Children that are started from now on go by it. */
+  let current = config
   getNetworkTransport(config.transport) // one that cannot be used ends it here
   for (const problem of checkAccess(config)) log.error(problem)
   await makeDirectories(config)
@@ -78,7 +103,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
   const start = (name: string): Extract<ToChild, { type: 'start' }> => ({
     type: 'start',
     name,
-    config,
+    config: current,
     aes: aes.text,
   })
 
@@ -88,6 +113,13 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     await supervisor.tellRotation({ type: 'rotate', aes: aes.text, revoke }, 'MWorker')
     await supervisor.tellRotation({ type: 'rotate', aes: aes.text, revoke }, 'publisher')
     supervisor.tell({ type: 'fire', tag: tags.keyRotated, data: { rotate_aes_key: true } }, 'publisher')
+  }
+
+  const workers = workerSpecs(config, device, start)
+  const api: ChildSpec = {
+    name: 'salt-api',
+    entry: '../api/api-process',
+    start: () => ({ type: 'serve', config: current }),
   }
 
   let leave = async () => {}
@@ -109,13 +141,8 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     })
     if (eventTargets(config).length + jobSinks(config).length + loadSinks(config).length > 0)
       await supervisor.start({ name: 'returner', entry: 'returner-process', start: () => start('returner') })
-    await Promise.all(workerSpecs(config, device, start).map((spec) => supervisor.start(spec)))
-    if (servesApi(config))
-      supervisor.keep({
-        name: 'salt-api',
-        entry: '../api/api-process',
-        start: () => ({ type: 'serve', config }),
-      })
+    await Promise.all(workers.map((spec) => supervisor.start(spec)))
+    if (servesApi(config)) supervisor.keep(api)
   } catch (error) {
     await supervisor.stop('', PUBLISHER_STOP_MS)
     await device.close()
@@ -129,7 +156,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
     rotationFlag: rotationFlag(config),
     rotate,
     expire: () =>
-      expire(config, log, (tag, data) => supervisor.tell({ type: 'fire', tag, data }, 'publisher')),
+      expire(current, log, (tag, data) => supervisor.tell({ type: 'fire', tag, data }, 'publisher')),
     endLostRuns: () => endLostRuns(config),
   })
   const metrics = wantsMetrics(config)
@@ -141,7 +168,30 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<{ close():
         stuck: () => stuck,
       })
     : undefined
+
+  /** In front of the door stays who listens there: requests wait for a worker. */
+  async function reload(next: MasterConfig, changed: ReadonlySet<string>): Promise<void> {
+    const served = servesApi(current)
+    current = next
+    supervisor.tell({ type: 'reload', config: next })
+    const has = (options: ReadonlySet<string>) => [...changed].some((name) => options.has(name))
+    if (changed.has('publisher_acl')) {
+      await makeDirectories(next)
+      await writeRootKeys(next, (message) => log.warn(message), { keep: true })
+    }
+    if ([...changed].some((name) => !logOptions.has(name)))
+      for (const worker of workers) await supervisor.replace(worker, FINISH_MS)
+    if (!has(apiOptions)) return
+    if (!served) return servesApi(next) ? supervisor.keep(api) : undefined
+    if (servesApi(next)) await supervisor.replace(api, API_STOP_MS)
+    else await supervisor.end(api.name, API_STOP_MS)
+  }
+
   return {
+    reload: (next, changed) =>
+      reload(next, changed).catch((error: unknown) =>
+        log.error(`The new configuration could not be taken as a whole: ${messageOf(error)}`),
+      ),
     async close() {
       await metrics?.close()
       const tidied = maintenance.close()

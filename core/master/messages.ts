@@ -18,7 +18,10 @@ export type ToChild =
   | { readonly type: 'ping' }
   /** Say what was measured. */
   | { readonly type: 'measure' }
-  | { readonly type: 'stop' }
+  /** The configuration was read again; a worker that is to go by it is ended and started anew. */
+  | { readonly type: 'reload'; readonly config: MasterConfig }
+  /** `finishMs`: how long what is under way may take to be finished, if not as long as usual. */
+  | { readonly type: 'stop'; readonly finishMs?: number }
 
 /** A minion's answer to a check, for the worker that waits for it, by way of the supervisor. */
 interface PassedVerdict {

@@ -10,7 +10,7 @@ import { getNetworkTransport } from '../transport/index.ts'
 import { openQueueReceiver } from '../transport/zeromq/queue.ts'
 import { type ChildPart, type ChildStart, runChild } from './child.ts'
 import { damageTo } from './directories.ts'
-import { eventReaders } from './event-readers.ts'
+import { admitReaders, eventReaders } from './event-readers.ts'
 import { publishQueue } from './paths.ts'
 import { Presence } from './presence.ts'
 import { openPublisher, publishAll } from './publisher.ts'
@@ -82,6 +82,7 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
   return {
     rotated: () => publisher.channel.keyRotated(),
     fire: (tag, data) => events.publish(tag, data),
+    reload: (config) => admitReaders(config, log),
     async close() {
       timers.forEach(clearInterval)
       queue.close()

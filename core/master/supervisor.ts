@@ -38,6 +38,8 @@ export class Supervisor {
   readonly #children = new Map<string, ChildProcess>()
   /** How often each was started again. */
   readonly restarts = new Map<string, number>()
+  /** They were asked to end; nobody starts them again. */
+  readonly #ended = new WeakSet<ChildProcess>()
   #stopping = false
 
   readonly #signIns: SignIns
@@ -80,7 +82,7 @@ export class Supervisor {
       this.#children.delete(spec.name)
       spec.onGone?.()
       ready.reject(new SaltError('CONFIG_INVALID', failure))
-      if (running && !this.#stopping) this.#restart(spec, how)
+      if (running && !this.#stopping && !this.#ended.has(child)) this.#restart(spec, how)
     }
     child.once('exit', (code, signal) => gone(signal ?? code))
     child.on('error', (error) => {
@@ -96,6 +98,24 @@ export class Supervisor {
     this.start(spec).catch((error: unknown) => {
       if (!this.#stopping) this.#restart(spec, messageOf(error))
     })
+  }
+
+  /** End a child once it has finished what is under way, in `ms` at most. */
+  async end(name: string, ms: number): Promise<void> {
+    const child = this.#children.get(name)
+    if (!child) return
+    this.#ended.add(child)
+    await endChild(child, ms, ms)
+  }
+
+  /** The same, and start it again: as its specification says now. One that is being started again anyway is left alone. */
+  async replace(spec: ChildSpec, ms: number): Promise<void> {
+    if (!this.#children.has(spec.name)) return
+    await this.end(spec.name, ms)
+    if (!this.#stopping)
+      await this.start(spec).catch((error: unknown) => {
+        if (!this.#stopping) this.#restart(spec, messageOf(error))
+      })
   }
 
   #restart(spec: ChildSpec, how: string | number | null, delays = backoff(RESTART)): void {
@@ -197,10 +217,10 @@ function answered(
   })
 }
 
-async function endChild(child: ChildProcess, ms: number): Promise<void> {
+async function endChild(child: ChildProcess, ms: number, finishMs?: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))
-  post(child, { type: 'stop' })
+  post(child, { type: 'stop', ...(finishMs !== undefined && { finishMs }) })
   const timer = setTimeout(() => child.kill('SIGKILL'), ms)
   await gone
   clearTimeout(timer)

@@ -67,8 +67,8 @@ async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<
     fire,
     maySignIn: (decision) => signIns.take(decision),
     take: (id, verdict) => room.verdicts.take(id, verdict),
-    async close() {
-      await server.close()
+    async close(finishMs) {
+      await server.close(finishMs)
       await disposer.close()
     },
   }

@@ -106,6 +106,7 @@ process.on('disconnect', () => {
 })
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
+process.on('SIGHUP', () => {})
 process.on('unhandledRejection', (error) =>
   log.error(`A promise of a returner was rejected unseen: ${messageOf(error)}`),
 )

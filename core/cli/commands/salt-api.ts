@@ -12,15 +12,18 @@ export default class SaltApi extends Command {
 
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltApi)
-    const loaded = loadMasterConfig({
-      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
-      overrides: daemonOverrides(flags),
-    })
-    const { api_logfile: log_file, api_pidfile: pidfile } = loaded.config
-    const config = withFiles({ ...loaded.config, log_file, pidfile }, flags)
-    return runDaemon('salt-api', config, flags, loaded.warnings, async (log, started) => {
+    const load = () => {
+      const { config, warnings } = loadMasterConfig({
+        ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
+        overrides: daemonOverrides(flags),
+      })
+      const { api_logfile: log_file, api_pidfile: pidfile } = config
+      return { config: withFiles({ ...config, log_file, pidfile }, flags), warnings }
+    }
+    const { config, warnings } = load()
+    return runDaemon('salt-api', config, flags, warnings, async (log, started) => {
       const { runApi } = await import('../../api/main.ts')
-      return runApi(config, { log, started })
+      return runApi(config, { log, started, load: async () => load() })
     })
   }
 }

@@ -1,5 +1,5 @@
 import { Command } from '@oclif/core/command'
-import { loadMasterConfig } from '../../config/index.ts'
+import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
 import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
 
 export default class SaltMaster extends Command {
@@ -12,14 +12,24 @@ export default class SaltMaster extends Command {
 
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltMaster)
-    const loaded = loadMasterConfig({
-      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
-      overrides: daemonOverrides(flags),
-    })
-    const config = withFiles(loaded.config, flags)
-    return runDaemon('salt-master', config, flags, loaded.warnings, async (log, started) => {
+    const load = () => {
+      const { config, warnings } = loadMasterConfig({
+        ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
+        overrides: daemonOverrides(flags),
+      })
+      return { config: withFiles(config, flags), warnings }
+    }
+    const { config, warnings } = load()
+    return runDaemon('salt-master', config, flags, warnings, async (log, started) => {
       const { runMaster } = await import('../../master/main.ts')
-      return runMaster(config, { log, started })
+      return runMaster(config, { log, started, load: async () => checkedApi(load()) })
     })
   }
+}
+
+/** The master does not know the settings of the API, which is a program of its own. */
+async function checkedApi<T extends { readonly config: MasterConfig }>(loaded: T): Promise<T> {
+  const { readSettings } = await import('../../api/settings.ts')
+  readSettings(loaded.config)
+  return loaded
 }

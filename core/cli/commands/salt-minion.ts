@@ -12,14 +12,17 @@ export default class SaltMinion extends Command {
 
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltMinion)
-    const loaded = loadMinionConfig({
-      ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
-      overrides: daemonOverrides(flags),
-    })
-    const config = withFiles(loaded.config, flags)
-    return runDaemon('salt-minion', config, flags, loaded.warnings, async (log, started) => {
+    const load = () => {
+      const { config, warnings } = loadMinionConfig({
+        ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
+        overrides: daemonOverrides(flags),
+      })
+      return { config: withFiles(config, flags), warnings }
+    }
+    const { config, warnings } = load()
+    return runDaemon('salt-minion', config, flags, warnings, async (log, started) => {
       const { runMinion } = await import('../../minion/main.ts')
-      return runMinion(config, { log, started })
+      return runMinion(config, { log, started, load: async () => load() })
     })
   }
 }

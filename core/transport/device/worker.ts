@@ -19,11 +19,16 @@ const LINGER_MS = 1_000
 
 type Answer = (request: Uint8Array) => Promise<Uint8Array>
 
+/** Ends when the answers under way are given, in `finishMs` at most. */
+export interface WorkerServer extends RequestServer {
+  close(finishMs?: number): Promise<void>
+}
+
 /**
  * The worker's end of a device. Probes are answered by the same loop that takes requests, so a worker whose event
  * loop hangs is one that does not answer them. `close` lets the device know, and answers what has come till then.
  */
-export async function openWorker(settings: { backend: string; name: string }): Promise<RequestServer> {
+export async function openWorker(settings: { backend: string; name: string }): Promise<WorkerServer> {
   const dealer = openDealer({
     routingId: settings.name,
     sendHighWaterMark: 0,
@@ -53,13 +58,13 @@ export async function openWorker(settings: { backend: string; name: string }): P
       void announce()
       void serve(dealer, { answer, work, send, goodbye: goodbye.resolve })
     },
-    async close() {
+    async close(finishMs = FINISH_MS) {
       if (serving) {
         serving = false
         await send(LEAVING)
         await Promise.race([goodbye.promise, setTimeout(GOODBYE_MS, undefined, { ref: false })])
       }
-      await work.finish(FINISH_MS)
+      await work.finish(finishMs)
       dealer.close()
     },
   }

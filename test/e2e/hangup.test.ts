@@ -1,0 +1,92 @@
+/** SIGHUP: daemons open their logs again and read their configuration again. */
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { freePort } from '../harness/ports.ts'
+import { isAlive } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+let cluster: Cluster
+afterEach(() => cluster?.close())
+
+async function hangUp(daemon: Daemon, ...says: string[]): Promise<void> {
+  daemon.output = ''
+  process.kill(daemon.pid, 'SIGHUP')
+  for (const text of says) await daemon.logged(text)
+}
+
+const logOf = ({ directory }: Daemon) => join(directory, 'log')
+
+test('a master and a minion go on, with the same pid and connections, and write to new log files', async () => {
+  cluster = await Cluster.open({ minions: ['web1'] })
+  for (const daemon of [cluster.master, cluster.minions.get('web1')!]) {
+    await rename(logOf(daemon), `${logOf(daemon)}.1`)
+    await hangUp(daemon, 'The configuration was read again (SIGHUP). Nothing else')
+    await until('the new log', () => existsSync(logOf(daemon)))
+    expect(await readFile(logOf(daemon), 'utf8')).toContain('was read again (SIGHUP)')
+    expect(existsSync(join(daemon.directory, 'pid'))).toBe(true)
+    expect(existsSync(join(daemon.directory, 'cache', '.running'))).toBe(true)
+    expect(daemon.output).not.toMatch(/connection|ended/)
+  }
+  expect((await cluster.salt('web1', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
+})
+
+test('nodegroups, file roots and levels of the log are taken; what needs a restart is named, and jobs go on meanwhile', async () => {
+  cluster = await Cluster.open({ minions: ['web1'], master: { worker_threads: 2 } })
+  const { master } = cluster
+  const roots = join(cluster.root, 'srv')
+  await mkdir(roots)
+  await writeFile(join(roots, 'new.txt'), 'new')
+  await master.writeConfig({
+    nodegroups: { fresh: 'web1' },
+    file_roots: { base: [roots] },
+    log_granular_levels: { 'MWorker-0': 'debug' },
+    publish_port: await freePort(),
+  })
+  const before = master.processes().map(({ pid }) => pid)
+  const job = cluster.salt('web1', 'test.sleep', '3', '--out', 'txt')
+  await hangUp(master, 'These options were changed, and take effect with a restart: publish_port.')
+  expect(master.output).toMatch(/In force now: .*log_granular_levels/)
+  await until('new workers', () => master.processes().filter(({ pid }) => !before.includes(pid)).length === 2)
+  expect((await job).stdout).toBe('web1: True\n')
+  await until('the nodegroup', async () => {
+    const { stdout } = await cluster.salt('-N', 'fresh', 'cp.list_master', '--out', 'json', '--static')
+    return stdout.includes('new.txt')
+  })
+  expect(master.output).not.toMatch(/ERROR/)
+})
+
+test('a configuration that cannot be used is refused with a sentence, and the one before stays', async () => {
+  cluster = await Cluster.open({ minions: ['web1'], master: { nodegroups: { old: 'web1' } } })
+  const { master } = cluster
+  await writeFile(join(master.directory, 'master'), 'worker_threads: many\n', { mode: 0o600 })
+  await hangUp(master, 'The configuration was not read again (SIGHUP)')
+  expect(master.output).toMatch(/The option worker_threads in .* must be a whole number/)
+  await master.writeConfig()
+  expect((await cluster.salt('-N', 'old', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
+})
+
+test('salt-api takes new settings, and stays with those it has where the new ones make no sense', async () => {
+  const [first, second] = [await freePort(), await freePort()]
+  const api = (port: unknown) => ({ api: { host: '127.0.0.1', port, disable_ssl: true } })
+  cluster = await Cluster.open({ master: api(first) })
+  const { master } = cluster
+  const answers = (port: number) => () =>
+    fetch(`http://127.0.0.1:${port}/livez`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await until('the API', answers(first))
+  await master.writeConfig(api('http'))
+  await hangUp(master, 'The configuration was not read again (SIGHUP)')
+  expect(await answers(first)()).toBe(true)
+  await master.writeConfig(api(second))
+  await hangUp(master, 'In force now: api.')
+  await until('the API on the other port', answers(second))
+  expect(await answers(first)()).toBe(false)
+  expect(isAlive(master.pid)).toBe(true)
+})
