@@ -4,7 +4,7 @@ import { boolean, string } from '@oclif/core/flags'
 import { complaints } from '../loader/directories.ts'
 import { type DaemonLog, type DaemonLogOptions, openDaemonLog } from '../log/index.ts'
 import { openStarter, type Starter, startInBackground } from './background.ts'
-import { accountToBecome, becomeUser } from './become-user.ts'
+import { type Account, accountToBecome, becomeUser } from './become-user.ts'
 import { configFlags, helpFlags, logFlags } from './flags.ts'
 import { handOver, type Places, unwritableLogFolders } from './hand-over.ts'
 import { pidFile } from './pid-file.ts'
@@ -56,8 +56,13 @@ export function daemonOverrides(flags: DaemonFlags): Record<string, string> {
   )
 }
 
-/** A daemon's own part: gives its exit code. It calls `started` once it has its ports and stores. */
-type Main = (log: DaemonLog, started: () => void) => Promise<number>
+/** A daemon's own part. */
+interface DaemonPart {
+  /** What root does before it becomes the user of the configuration. */
+  readonly asRoot?: (account: Account) => Promise<void>
+  /** Gives the exit code; calls `started` once it has its ports and stores. */
+  main(log: DaemonLog, started: () => void): Promise<number>
+}
 
 /** Run a daemon here, or start it in the background; gives the exit code. */
 export async function runDaemon(
@@ -65,12 +70,12 @@ export async function runDaemon(
   config: DaemonConfig,
   flags: DaemonFlags,
   warnings: readonly string[],
-  main: Main,
+  part: DaemonPart,
 ): Promise<number> {
   const starter = openStarter(flags.daemon ?? false)
   if (!starter) return startInBackground(name)
   try {
-    return await runHere(name, config, warnings, { main, starter })
+    return await runHere(name, config, warnings, { ...part, starter })
   } catch (error) {
     starter.failed(error)
     throw error
@@ -81,11 +86,14 @@ async function runHere(
   name: string,
   config: DaemonConfig,
   warnings: readonly string[],
-  { main, starter }: { readonly main: Main; readonly starter: Starter },
+  { main, asRoot, starter }: DaemonPart & { readonly starter: Starter },
 ): Promise<number> {
   const account = accountToBecome(name, config)
-  if (account) handOver(config, account)
-  if (account) becomeUser(config.user, account)
+  if (account) {
+    handOver(config, account)
+    await asRoot?.(account)
+    becomeUser(config.user, account)
+  }
   const log = openDaemonLog(name, config, starter.terminal)
   for (const warning of [...warnings, ...complaints({ ...config }), ...unwritableLogFolders(config)])
     log.warn(warning)

@@ -20,8 +20,8 @@ export interface AuthChoice {
 }
 
 /**
- * How the master is told who this is; undefined: by the key of a local user. A backend that is named is asked; else a
- * token that was kept is used by whoever needs one.
+ * How the master is told who this is; undefined: by the key of a local user. A token that was kept is used by whoever names a
+ * backend and no user, so that nothing is asked again, and by whoever needs one.
  * @throws UsageError; SaltError AUTHENTICATION_FAILED, MASTER_UNREACHABLE
  */
 export async function externalAuth(
@@ -37,6 +37,9 @@ export async function externalAuth(
     const token = keptToken(file, config.token_expire)
     return token !== undefined && (await needsToken(config)) ? { token } : undefined
   }
+  const isTyped = flags['make-token'] || flags.username !== undefined || flags.password !== undefined
+  const kept = isTyped ? undefined : keptToken(file, config.token_expire)
+  if (kept !== undefined) return { token: kept }
   const credentials = { eauth, ...(await whoAndPassword(flags)) }
   if (!flags['make-token']) return credentials
   const { token } = await makeToken(config, credentials)

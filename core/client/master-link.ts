@@ -49,10 +49,11 @@ export async function linkHere(config: MasterConfig): Promise<MasterLink> {
   }
 }
 
-function forbidden({ publisher_acl, conf_file, sock_dir }: MasterConfig): SaltError {
+function forbidden({ publisher_acl, conf_file, sock_dir, user: master }: MasterConfig): SaltError {
   const user = currentUser()
   const advice = Object.hasOwn(publisher_acl, user)
-    ? `publisher_acl names '${user}': make a group of all users that it names, and restart salt-master`
+    ? `publisher_acl names '${user}': make a group of all users that it names (${master} may be in it, and nobody else), and ` +
+      'have root restart salt-master'
     : `Use sudo, or add '${user}' to publisher_acl in ${conf_file}`
   return new SaltError(
     'PERMISSIONS',

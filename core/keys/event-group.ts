@@ -1,4 +1,26 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { listGroups } from './users.ts'
+
+/**
+ * What root does for a master that is to run as another user, which may not give its files to a group it is not in: the
+ * sockets that are made in this folder belong to the group of those who may read events.
+ */
+export async function giveEventGroup(
+  folder: string,
+  users: readonly string[],
+  master: { readonly uid: number; readonly gid: number; readonly user: string },
+): Promise<void> {
+  const group = users.length > 0 ? await eventGroup(users, master) : undefined
+  if (group === undefined || group === master.gid) return
+  const found = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    await found.chown(master.uid, group)
+    await found.chmod(0o2711)
+  } finally {
+    await found.close()
+  }
+}
 
 /**
  * The group that lets these users, and nobody else, read the events of a master: that of the master if all of them are

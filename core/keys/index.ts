@@ -24,7 +24,7 @@ export { fingerKeys, fingerMaster, masterKeyText, printKeys } from './key-texts.
 export { loadMasterKeys } from './master-keys.ts'
 export { MinionKeys } from './minion-keys.ts'
 export { createKeyPolicy, type KeyPolicy, type PolicySettings } from './policy.ts'
-export { RootKeys, readRootKey, vouchFor, writeRootKeys } from './root-key.ts'
+export { giveRootKeys, RootKeys, readRootKey, vouchFor, writeRootKeys } from './root-key.ts'
 export { rotationFlag } from './rotation.ts'
 export { SessionKeys } from './session-keys.ts'
 export { groupsOf } from './users.ts'

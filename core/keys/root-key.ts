@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { chown, mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { chown, type FileHandle, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileAtomic } from '../base/atomic-file.ts'
+import { fillFileAtomic, writeFileAtomic } from '../base/atomic-file.ts'
 import { currentUser } from '../base/current-user.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { SymmetricKey, secretsEqual } from '../crypto/index.ts'
@@ -15,7 +15,8 @@ const keyFile = /^\.(.+)_key$/
 /**
  * Write a new key file for every user who may act through this master: the master's own, the one it runs as, and those
  * of `publisher_acl` (wire protocol §14.4). 76 characters, mode 0600, owned by that user. Files of others are removed.
- * Only root can make files for others; `warn` is told if that is needed and cannot be. With `keep` those who have a key keep it.
+ * Only root can make files for others: a master that is not root leaves those alone that root has made for it
+ * (`giveRootKeys`), and `warn` is told who has none. With `keep` those who have a key keep it.
  */
 export async function writeRootKeys(
   config: Config,
@@ -26,15 +27,47 @@ export async function writeRootKeys(
   const own = new Set([config.user, currentUser()].filter(isFileName))
   const others = (await aclUsers(config)).filter((user) => isFileName(user) && !own.has(user))
   const isRoot = process.geteuid?.() === 0
-  if (others.length > 0 && !isRoot) {
+  const given = isRoot ? [] : await withGivenKeys(config, others)
+  const without = isRoot ? [] : others.filter((user) => !given.includes(user))
+  if (without.length > 0) {
     warn(
-      `publisher_acl has no effect for ${others.join(', ')}: a master that does not run as root cannot give them keys.`,
+      `publisher_acl has no effect for ${without.join(', ')}: only root can give them keys. Have root start salt-master, ` +
+        `which becomes user ${config.user} by itself then (option user).`,
     )
   }
   const users = new Set([...own, ...(isRoot ? others : [])])
   for (const user of users)
     if (!keep || !isKey(await readRootKey(config, user))) await writeKey(pathOf(config.cachedir, user), user)
-  await removeOthers(config.cachedir, users)
+  await removeOthers(config.cachedir, new Set([...users, ...given]))
+}
+
+/**
+ * What root does for a master that is to run as another user: new keys for the users of `publisher_acl`, which that user's
+ * group (`gid`) can read as well.
+ */
+export async function giveRootKeys(config: Config, gid: number): Promise<void> {
+  for (const user of await aclUsers(config)) {
+    const owner = await findUser(user)
+    if (!owner || user === config.user || !isFileName(user)) continue
+    const write = (file: FileHandle) => file.writeFile(SymmetricKey.generate().text)
+    await fillFileAtomic(pathOf(config.cachedir, user), write, {
+      mode: 0o640,
+      owner: { uid: owner.uid, gid },
+    })
+  }
+}
+
+/** Those of these users whose key files are theirs. */
+async function withGivenKeys(config: Config, users: readonly string[]): Promise<string[]> {
+  const given: string[] = []
+  for (const user of users) {
+    const [owner, file] = [
+      await findUser(user),
+      await stat(pathOf(config.cachedir, user)).catch(() => undefined),
+    ]
+    if (owner && file?.uid === owner.uid && isKey(await readRootKey(config, user))) given.push(user)
+  }
+  return given
 }
 
 /** The key of a user; undefined if there is none, or it may not be read by this process. */

@@ -23,7 +23,7 @@ export async function eventReaders(
   if (group !== undefined) return { mode: 0o660, group }
   log.warn(
     `The users ${users.join(', ')} of publisher_acl cannot see what their jobs return: there is no group with them and ` +
-      'nobody else in it, which may read the event socket. Make one, and start the master again.',
+      `nobody else in it (but ${me}), which may read the event socket. Make one, and have root start the master again.`,
   )
   return { mode: 0o660 }
 }

@@ -224,3 +224,27 @@ test.skipIf(!isRoot)(
     }
   },
 )
+
+test.skipIf(!isRoot)(
+  'publisher_acl has effect, too, under a user that is not root, where root starts the master',
+  async () => {
+    const games = account('games')
+    cluster = await Cluster.open({ minions: ['web1'] })
+    const { master } = cluster
+    await master.stop()
+    await passable(master)
+    await master.writeConfig({ user: 'nobody', publisher_acl: { games: ['test.*'] } })
+    await chmod(join(master.directory, 'master'), 0o644)
+    for (let start = 0; start < 2; start++) {
+      await cluster.startMaster()
+      const answer = await saltAs(games, 'web1', 'test.arg', 'one', '--out', 'json')
+      expect(answer).toMatchObject({ output: expect.stringContaining('"one"'), code: 0 })
+      expect(await saltAs(games, 'web1', 'cmd.run', 'id')).toMatchObject({ code: 77 })
+      expect((await saltAs(account('man'), 'web1', 'test.ping')).code).not.toBe(0)
+      expect(master.output).not.toMatch(/has no effect|cannot see/)
+      await master.stop()
+    }
+    const key = await stat(join(master.directory, 'cache', '.games_key'))
+    expect([key.mode & 0o777, key.uid, key.gid]).toEqual([0o640, games.uid, account('nobody').gid])
+  },
+)

@@ -21,9 +21,11 @@ export default class SaltApi extends Command {
       return { config: withFiles({ ...config, log_file, pidfile }, flags), warnings }
     }
     const { config, warnings } = load()
-    return runDaemon('salt-api', config, flags, warnings, async (log, started) => {
-      const { runApi } = await import('../../api/main.ts')
-      return runApi(config, { log, started, load: async () => load() })
+    return runDaemon('salt-api', config, flags, warnings, {
+      main: async (log, started) => {
+        const { runApi } = await import('../../api/main.ts')
+        return runApi(config, { log, started, load: async () => load() })
+      },
     })
   }
 }

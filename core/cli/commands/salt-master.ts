@@ -20,9 +20,15 @@ export default class SaltMaster extends Command {
       return { config: withFiles(config, flags), warnings }
     }
     const { config, warnings } = load()
-    return runDaemon('salt-master', config, flags, warnings, async (log, started) => {
-      const { runMaster } = await import('../../master/main.ts')
-      return runMaster(config, { log, started, load: async () => checkedApi(load()) })
+    return runDaemon('salt-master', config, flags, warnings, {
+      asRoot: async (account) => {
+        const { prepareMaster } = await import('../../master/prepare.ts')
+        await prepareMaster(config, account)
+      },
+      main: async (log, started) => {
+        const { runMaster } = await import('../../master/main.ts')
+        return runMaster(config, { log, started, load: async () => checkedApi(load()) })
+      },
     })
   }
 }

@@ -20,9 +20,11 @@ export default class SaltMinion extends Command {
       return { config: withFiles(config, flags), warnings }
     }
     const { config, warnings } = load()
-    return runDaemon('salt-minion', config, flags, warnings, async (log, started) => {
-      const { runMinion } = await import('../../minion/main.ts')
-      return runMinion(config, { log, started, load: async () => load() })
+    return runDaemon('salt-minion', config, flags, warnings, {
+      main: async (log, started) => {
+        const { runMinion } = await import('../../minion/main.ts')
+        return runMinion(config, { log, started, load: async () => load() })
+      },
     })
   }
 }

@@ -14,9 +14,9 @@ const OWN_PORT_MS = 1_000
  * Bind a socket, or close it. Gives the port.
  * @throws SaltError ADDRESS_IN_USE (naming the holder), PERMISSIONS or CONFIG_INVALID.
  */
-export async function bindTcp(socket: Socket, { host, port }: ServerSettings): Promise<number> {
+export async function bindTcp(socket: Socket, { host, port, ipv6 = false }: ServerSettings): Promise<number> {
   try {
-    const address = await resolveInterface(host)
+    const address = await resolveInterface(host, ipv6)
     await bindPatiently(socket, { host: address, port })
     return Number(socket.lastEndpoint?.split(':').pop())
   } catch (error) {
@@ -41,10 +41,17 @@ async function bindPatiently(socket: Socket, address: { host: string; port: numb
 }
 
 /** libzmq binds to addresses and devices only. */
-async function resolveInterface(host: string): Promise<string> {
+async function resolveInterface(host: string, ipv6: boolean): Promise<string> {
+  if (isIP(host) === 6 && !ipv6) {
+    throw new SaltError(
+      'CONFIG_INVALID',
+      `Cannot listen on ${host}: it is an IPv6 address, and IPv6 is off. Set ipv6: true, or another 'interface'.`,
+      { host },
+    )
+  }
   if (host === '*' || isIP(host)) return host
   try {
-    return (await lookup(host)).address
+    return (await lookup(host, { family: ipv6 ? 0 : 4 })).address
   } catch (error) {
     throw new SaltError(
       'CONFIG_INVALID',

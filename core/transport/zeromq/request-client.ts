@@ -1,5 +1,7 @@
+import { isIP } from 'node:net'
 import type { ClientSettings, RequestClient } from '../contract.ts'
 import { cancelled, timedOut } from '../errors.ts'
+import { checkPeerName } from './peer-name.ts'
 import { RequestConnection } from './request-connection.ts'
 
 /** Requests under way at once; further ones wait, and their time-out runs. */
@@ -73,11 +75,17 @@ class RequestPool implements RequestClient {
 
   async #run(exchange: Exchange): Promise<void> {
     try {
-      exchange.connection = this.#takeIdle() ?? new RequestConnection(this.#settings)
+      exchange.connection = this.#takeIdle() ?? (await this.#connect())
+      if (!this.#underWay.has(exchange)) return exchange.connection.close() // its time was over meanwhile
       exchange.settle(undefined, await exchange.connection.ask(exchange.frame))
     } catch (error) {
       if (this.#underWay.has(exchange)) exchange.settle(error)
     }
+  }
+
+  async #connect(): Promise<RequestConnection> {
+    if (isIP(this.#settings.host) !== 4) await checkPeerName(this.#settings)
+    return new RequestConnection(this.#settings)
   }
 
   #end(exchange: Exchange, answered: boolean): void {

@@ -103,6 +103,13 @@ describe('external authentication', () => {
     }
   })
 
+  test('a token that was kept is used by whoever names a backend and no user, also who could read a key', async () => {
+    await writeFile(join(folder, 'token'), 'kept')
+    expect(await externalAuth({ eauth: 'pam' }, configWith(), () => false)).toEqual({ token: 'kept' })
+    const typed = { eauth: 'pam', username: 'alice', password: 's3cret' }
+    expect(await externalAuth(typed, configWith())).toEqual(typed)
+  })
+
   test('a token that was kept is used by whoever may not read a key, while it is good', async () => {
     const config = configWith()
     expect(await externalAuth({}, config)).toBeUndefined()

@@ -208,3 +208,31 @@ describe('the count of subscriptions', () => {
     expect(count.topics.size).toBe(0)
   })
 })
+
+describe('a host that there is no address for', () => {
+  const ask = (host: string, ipv6 = false) =>
+    own(zeromq.connectRequests({ host, port: 4506, ipv6 })).request(Buffer.from('x'), 60_000)
+
+  it('is told at once, and not by a time-out', async () => {
+    await expect(ask('nosuch.invalid')).rejects.toMatchObject({
+      code: 'MASTER_UNREACHABLE',
+      message: expect.stringMatching(
+        /^The master nosuch\.invalid cannot be resolved \(.*\)\. Check the name/,
+      ),
+    })
+  })
+
+  it('because IPv6 is off says how to turn it on', async () => {
+    const sentence = 'The master ::1 is an IPv6 address, and IPv6 is off. Set ipv6: true.'
+    await expect(ask('::1')).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE', message: sentence })
+  })
+
+  it('to listen on, because IPv6 is off, says how to turn it on', async () => {
+    const bound = zeromq.serveRequests({ host: '::1', port: 0 })
+    await expect(bound).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message:
+        "Cannot listen on ::1: it is an IPv6 address, and IPv6 is off. Set ipv6: true, or another 'interface'.",
+    })
+  })
+})

@@ -1,0 +1,35 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { messageOf, SaltError } from '../../base/errors.ts'
+import type { ClientSettings } from '../contract.ts'
+
+/**
+ * libzmq is silent about a host that it has no address for, and tries again for ever.
+ * @throws SaltError MASTER_UNREACHABLE for such a one
+ */
+export async function checkPeerName({
+  host,
+  ipv6 = false,
+}: Pick<ClientSettings, 'host' | 'ipv6'>): Promise<void> {
+  const family = isIP(host)
+  if (family === 4 || (family === 6 && ipv6)) return
+  if (family === 6) throw unusable(host, 'is an IPv6 address, and IPv6 is off. Set ipv6: true')
+  const problem = await unknown(host, ipv6 ? 0 : 4)
+  if (problem === undefined) return
+  if (!ipv6 && (await unknown(host, 6)) === undefined)
+    throw unusable(host, 'has IPv6 addresses only, and IPv6 is off. Set ipv6: true')
+  throw unusable(host, `cannot be resolved (${problem}). Check the name, and the name service of this host`)
+}
+
+const unusable = (host: string, what: string): SaltError =>
+  new SaltError('MASTER_UNREACHABLE', `The master ${host} ${what}.`, { host })
+
+/** Why there is no address of this family; undefined if there is one. */
+async function unknown(host: string, family: 0 | 4 | 6): Promise<string | undefined> {
+  try {
+    await lookup(host, { family })
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
