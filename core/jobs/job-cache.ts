@@ -94,12 +94,13 @@ export class JobCache {
     this.outbox = new Outbox(store, clock)
   }
 
-  /** Take a jid. False if any process has taken it, or if a job or a return has it. */
-  async reserve(jid: string): Promise<boolean> {
+  /** Take a jid, for these minions. False if any process has taken it, or if a job or a return has it. */
+  async reserve(jid: string, minions: readonly string[] = []): Promise<boolean> {
     checkJid(jid)
     return this.#store.change((records) => {
       if (records.has(['job', jid])) return false
       this.#start(records, jid)
+      records.put(['job', jid], { minions: [...minions] })
       return true
     })
   }
@@ -181,6 +182,11 @@ export class JobCache {
   load(jid: string): Omit<CachedJob, 'jid'> | undefined {
     const job = readJob(this.#store, jid)
     return job?.load && { ...job, load: job.load, ...this.#endOf(jid) }
+  }
+
+  /** What there is of a jid, also where that is no job. */
+  record(jid: string): JobRecord | undefined {
+    return readJob(this.#store, jid)
   }
 
   /** The jobs of a batch by the same user, but the one that has its jid. */

@@ -47,13 +47,16 @@ type Place = Pick<MasterConfig, 'cachedir'>
 
 const folderOf = ({ cachedir }: Place): string => join(cachedir, 'proc')
 
+/** The file of one. */
+export const runPath = (place: Place, jid: string): string => join(folderOf(place), jid)
+
 /** Note down that one runs in this process. */
 export async function noteRun(place: Place, run: Omit<OwnRun, 'pid'>): Promise<RunFile> {
   const folder = folderOf(place)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const born = await bornAt(process.pid)
   const noted = { ...run, pid: process.pid, ...(born !== undefined && { born }) }
-  const path = join(folder, run.jid)
+  const path = runPath(place, run.jid)
   const add = (more: Partial<OwnRun>) =>
     fillFileAtomic(path, (file) => file.writeFile(encodeLocal({ ...noted, ...more })), {
       durable: more.ended !== undefined,

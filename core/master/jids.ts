@@ -20,7 +20,9 @@ export async function storeJob(
   { load, minions, unknown, wanted }: NewJob,
 ): Promise<string | undefined> {
   const take = (jid: string) =>
-    room.config.job_cache ? room.jobs.create(jid, { ...load, jid }, minions, unknown) : room.jobs.reserve(jid)
+    room.config.job_cache
+      ? room.jobs.create(jid, { ...load, jid }, minions, unknown)
+      : room.jobs.reserve(jid, minions)
   if (wanted) return isJid(wanted) && (await take(wanted)) ? wanted : undefined
   for (;;) {
     const jid = room.nextJid()

@@ -21,6 +21,7 @@ import { openMatchers } from '../targets/open-match.ts'
 import { jobTracer } from '../tracing/index.ts'
 import type { Verdict } from '../wire/catalogue.ts'
 import { damageTo } from './directories.ts'
+import { ExpectedSenders } from './expected-senders.ts'
 import { keyDecisions } from './key-decisions.ts'
 import { ReplayGuard } from './replay-guard.ts'
 import type { WorkerRoom } from './room.ts'
@@ -75,11 +76,13 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
   const subjects = (ids: readonly string[]) => cachedMinions(ids, minions)
   const complain = (problem: string) => log.error(problem)
   const audit = disposer.own(AuditLog.open(config, complain))
+  const { meter } = around
+  const jobs = disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) }))
   const room: WorkerRoom = {
     config,
     log,
     audit,
-    meter: around.meter,
+    meter,
     tracer: await jobTracer(),
     masterKey: masterKeys.key,
     keys,
@@ -87,7 +90,8 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
       await Promise.all(entries.map((entry) => audit.record(keyEntry(entry, who))))
     }),
     matcher,
-    jobs: disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) })),
+    jobs,
+    senders: new ExpectedSenders({ config, log, matcher, meter, minions, jobs }),
     minions,
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
     auth: disposer.own(

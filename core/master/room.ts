@@ -16,6 +16,7 @@ import type { TargetMatcher } from '../targets/index.ts'
 import type { JobTracer } from '../tracing/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { JobWords } from '../wire/typed-words.ts'
+import type { ExpectedSenders } from './expected-senders.ts'
 import type { ReplayGuard } from './replay-guard.ts'
 import type { Verdicts } from './verdicts.ts'
 
@@ -34,6 +35,8 @@ export interface WorkerRoom {
   /** Is told every change of a key, and tells `audit`. */
   readonly keyAudit: KeyAudit
   readonly jobs: JobCache
+  /** Who may return for a job. */
+  readonly senders: ExpectedSenders
   readonly minions: MinionData
   readonly catalogues: Catalogues
   readonly matcher: TargetMatcher

@@ -47,6 +47,11 @@ export const metrics = {
     ['kind'],
     'Returns that were there already: duplicate is the same again, conflict another result.',
   ),
+  salt_master_returns_refused: counter(
+    master,
+    [],
+    'Returns, and events about jobs, of minions that the job was not sent to.',
+  ),
   salt_master_job_duration_seconds: histogram(
     master,
     ['fun'],

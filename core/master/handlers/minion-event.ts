@@ -40,16 +40,19 @@ function fireOne(room: WorkerRoom, id: string, tag: unknown, data: Record<string
     room.log.warn(`Dropped an event of ${id}: minions may not use the tag ${tag}.`)
     return
   }
+  const jid = tag.startsWith(tags.jobs) ? tag.slice(tags.jobs.length).split('/', 1)[0] : undefined
+  if (isJid(jid)) {
+    if (!room.senders.admits(jid, id)) return
+    if (tag === tags.jobStart(jid, id)) noteStart(room, id, jid)
+  }
   if (tag === tags.saltError) room.log.error(`${id} reported an error: ${JSON.stringify(data.data)}`)
-  if (tag.startsWith(tags.jobs)) noteStart(room, id, tag)
   if (tag === tags.minionStart(id)) void room.catalogues.askAgain(id)
   room.fire(tag, isOwnTag(tag, id) ? ownData(tag, id, data) : data)
 }
 
 /** Who looks the job up later is told. That the receipt was stored is not waited for: the minion can be asked as well. */
-function noteStart({ config, jobs, log }: WorkerRoom, id: string, tag: string): void {
-  const jid = tag.slice(tags.jobs.length).split('/')[0]
-  if (!config.job_cache || !isJid(jid) || tag !== tags.jobStart(jid, id)) return
+function noteStart({ config, jobs, log }: WorkerRoom, id: string, jid: string): void {
+  if (!config.job_cache) return
   void jobs
     .noteStart(jid, id)
     .catch((error: unknown) => log.debug(`That ${id} began job ${jid} was not stored: ${messageOf(error)}`))

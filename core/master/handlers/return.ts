@@ -21,7 +21,8 @@ let waiting = 0
 
 /**
  * `_return`: commit, announce, acknowledge, in this order (wire protocol §10.5). A duplicate is acknowledged only, and
- * so is the same message again where there is nothing stored to know it by.
+ * so is the same message again where there is nothing stored to know it by. Of a minion that was not asked it is refused
+ * for good: its sender need not come again.
  */
 export function returnHandler(room: WorkerRoom): EncryptedHandler {
   return async (load, { fingerprint }) => {
@@ -35,6 +36,7 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
     if (!isKept && !(await room.replays.firstTime(fingerprint))) return null
     const jid = ret.jid === 'req' ? await standalone(room, ret, fingerprint) : ret.jid
     if (jid !== 'nocache' && !isJid(jid)) return null
+    if (isJid(ret.jid) && !room.senders.admits(ret.jid, id)) return false
     const outcome = isKept ? await commit(room, jid, id, { ...ret, jid }) : 'stored'
     countReturn(room.meter, jid, ret, outcome)
     if (outcome === 'conflict') {

@@ -1,0 +1,136 @@
+/** Minions return, and tell, of jobs that were sent to them, and of no others that the master knows. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { decode } from '../../core/codec/index.ts'
+import { tags } from '../../core/events/index.ts'
+import { runPath } from '../../core/jobs/running-runs.ts'
+import { storeRun, storeStart } from '../../core/jobs/stored-run.ts'
+import { packClear } from '../../core/wire/envelope.ts'
+import { InProcessMaster } from '../harness/in-process-master.ts'
+import { Peer } from '../harness/peer.ts'
+
+const OTHER = '20261120120000123456'
+
+let master: InProcessMaster
+afterEach(() => master.close())
+
+/** A master with two minions that are signed in. */
+async function open(options: Record<string, unknown> = {}) {
+  master = await InProcessMaster.open({ options })
+  const minions: Record<string, Peer> = {}
+  for (const id of ['wire1', 'evil2']) await signIn(id)
+  async function signIn(id: string): Promise<void> {
+    const peer = await Peer.named(id)
+    minions[id] = peer
+    await master.file(id, peer.key.publicKey)
+    await peer.signIn((frame) => master.answer(frame))
+  }
+  async function send(id: string, load: object): Promise<unknown> {
+    const request = minions[id]!.seal({ id, ...load })
+    return request.open(await master.answer(request.frame))
+  }
+  const ret = (id: string, jid: string) =>
+    send(id, { cmd: '_return', jid, fun: 'test.ping', fun_args: [], return: id, retcode: 0, success: true })
+  return { send, ret, signIn }
+}
+
+async function publish(tgt: unknown, tgt_type = 'glob', kwargs = {}): Promise<string> {
+  const request = { cmd: 'publish', tgt, tgt_type, fun: 'test.ping', arg: [], kwargs }
+  const answer = decode(
+    await master.answer(packClear({ ...request, user: 'root', key: await master.rootKey() })),
+  )
+  return (answer as { load: { jid: string } }).load.jid
+}
+
+const announced = () => master.events.filter(({ tag }) => tag.includes('/ret/')).map(({ data }) => data.id)
+const stored = (jid: string) => [...master.room.jobs.returns(jid).keys()]
+const told = () => master.logged.filter((line) => line.includes('which was not sent to it'))
+
+test.each<[unknown, string]>([
+  ['wire1', 'glob'],
+  ['wire.', 'pcre'],
+  [['wire1'], 'list'],
+  ['id:wire1', 'grain'],
+  ['G@id:wire1 or L@wire1', 'compound'],
+])('a return for a job for %j (%s) is taken from who was asked, and from nobody else', async (tgt, type) => {
+  const { ret } = await open()
+  for (const id of ['wire1', 'evil2']) await master.room.minions.save(id, { grains: { id } })
+  const jid = await publish(tgt, type)
+  expect(await ret('evil2', jid)).toBe(false)
+  expect(await ret('wire1', jid)).toBeNull()
+  expect(await ret('evil2', jid)).toBe(false)
+  expect([announced(), stored(jid)]).toEqual([['wire1'], ['wire1']])
+})
+
+test('returns that are refused are told once for each minion', async () => {
+  const { ret } = await open()
+  const jid = await publish('wire1')
+  for (let n = 0; n < 3; n++) await ret('evil2', jid)
+  expect(told()).toHaveLength(1)
+  expect(told()[0]).toContain(`warn evil2 speaks of job ${jid}`)
+})
+
+test('of a master that keeps no returns it is the same', async () => {
+  const { ret } = await open({ job_cache: false })
+  const jid = await publish('wire1')
+  expect([await ret('evil2', jid), await ret('wire1', jid)]).toEqual([false, null])
+  expect(announced()).toEqual(['wire1'])
+})
+
+test('events of a job are fired for who was asked, and for nobody else', async () => {
+  const { send } = await open()
+  const jid = await publish('wire1')
+  const before = master.events.length
+  for (const id of ['wire1', 'evil2'])
+    for (const tag of [tags.jobStart(jid, id), `salt/job/${jid}/prog/${id}/1`])
+      await send(id, { cmd: '_minion_event', tag, data: { id } })
+  expect(master.events.slice(before).map(({ tag }) => tag)).toEqual([
+    tags.jobStart(jid, 'wire1'),
+    `salt/job/${jid}/prog/wire1/1`,
+  ])
+})
+
+test('runners are jobs of no minion: while they run, and when they are over', async () => {
+  const { ret } = await open()
+  const run = { jid: OTHER, fun: 'runner.test.arg', user: 'root', fun_args: [] }
+  const { jobs } = master.room
+  await storeStart(master.config, run, jobs)
+  expect(await ret('evil2', OTHER)).toBe(false)
+  await storeRun(master.config, { ...run, return: 1, success: true }, jobs)
+  expect(await ret('evil2', OTHER)).toBe(false)
+  expect(stored(OTHER)).toEqual([master.config.id])
+  const unstored = OTHER.replace(/6$/, '7')
+  const path = runPath(master.config, unstored)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, '')
+  expect(await ret('evil2', unstored)).toBe(false)
+  expect(announced()).toEqual([])
+})
+
+test('a job that this master does not know may be one of another master, or of long ago: its return is taken', async () => {
+  const { ret } = await open()
+  expect([await ret('wire1', OTHER), await ret('evil2', OTHER)]).toEqual([null, null])
+  expect(stored(OTHER)).toEqual(['evil2', 'wire1'])
+})
+
+test('what a minion runs by itself is taken as it was', async () => {
+  const { ret, send } = await open()
+  expect(await ret('wire1', 'req')).toBeNull()
+  expect(await send('wire1', { cmd: '_return', jid: 'nocache', fun: 'test.ping', return: 1 })).toBeNull()
+  expect(master.events.map(({ tag }) => tag)).toContain(tags.jobReturn('nocache', 'wire1'))
+})
+
+test('whom the target means by now may return, though the master knew less when it published', async () => {
+  const { ret, signIn } = await open()
+  await master.room.minions.save('wire1', { grains: { role: 'db' } })
+  await master.room.minions.save('evil2', { grains: { role: 'web' } })
+  const list = await publish(['wire1', 'wire3'], 'list')
+  const glob = await publish('wire*')
+  const grain = await publish('role:db', 'grain')
+  await signIn('wire3')
+  expect([await ret('wire3', list), await ret('wire3', glob)]).toEqual([null, null])
+  expect(await ret('evil2', grain)).toBe(false)
+  await master.room.minions.save('wire3', { grains: { role: 'db' } })
+  expect(await ret('wire3', grain)).toBeNull()
+})
