@@ -127,6 +127,8 @@ export const minionOptions = {
   grains_cache: later(flag(false, 'Keep grains on disk.')),
   grains_cache_expiration: later(count(300, 'Seconds they are good for.')),
   grains_refresh_every: later(count(0, 'Minutes between refreshes; 0: none.')),
+  enable_gpu_grains: flag(true, 'Find out which graphics processors there are.'),
+  enable_lspci: flag(true, 'The same, by its older name.'),
   grains_blacklist: list([], 'Grains not to collect.'),
   grains_deep_merge: flag(false, 'Merge nested grains of several sources.'),
   mine_enabled: later(flag(true, 'Send mine data.')),

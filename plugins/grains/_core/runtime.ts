@@ -38,9 +38,14 @@ export function serverId({ id }: Context['opts']): number {
   return hash.readUInt32BE(hash.length - 4) % 2 ** 31
 }
 
-// Loading the library takes 40 ms, unless it is in use already: so not where there is no master.
+/**
+ * The version of libzmq. Loading the library takes 40 ms where no master is asked: its package says there which one it
+ * was built with.
+ */
 async function zmqVersion({ local, file_client }: Context['opts']): Promise<string | undefined> {
-  return local === true || file_client === 'local' ? undefined : (await import('zeromq')).version
+  if (local !== true && file_client !== 'local') return (await import('zeromq')).version
+  const folder = dirname(dirname(fileURLToPath(import.meta.resolve('zeromq'))))
+  return /"zeromq",\s*"version>=":\s*"([\d.]+)/.exec((await textOf(join(folder, 'vcpkg.json'))) ?? '')?.[1]
 }
 
 async function version(): Promise<Record<string, unknown>> {
@@ -77,13 +82,14 @@ function accountOf(): { uid: number; gid: number; username: string } {
   }
 }
 
-function localeInfo(timezone: string): Record<string, string | null> {
+/** The plain locales are what Python makes of them: `en_US` in UTF-8. */
+export function localeInfo(timezone: string): Record<string, string | null> {
   const name = process.env.LC_ALL || process.env.LC_CTYPE || process.env.LANG || 'C'
   const [, language = null, encoding = null] = /^([^.@]+)(?:\.([^@]+))?/.exec(name) ?? []
-  const isPlain = (language === 'C' || language === 'POSIX') && encoding === null
+  const isPlain = /^(C|POSIX)$/.test(language ?? '') && /^(utf-?8)?$/i.test(encoding ?? '')
   return {
-    defaultlanguage: isPlain ? null : language,
-    defaultencoding: encoding,
+    defaultlanguage: isPlain ? 'en_US' : language,
+    defaultencoding: isPlain || /^utf-?8$/i.test(encoding ?? '') ? 'UTF-8' : encoding,
     detectedencoding: 'utf-8',
     timezone,
   }

@@ -1,6 +1,6 @@
 import os from 'node:os'
 import { expect, test, vi } from 'vitest'
-import plugin, { serverId } from '../../../../../plugins/grains/_core/runtime.ts'
+import plugin, { localeInfo, serverId } from '../../../../../plugins/grains/_core/runtime.ts'
 import { abbreviationIn, timeZone } from '../../../../../plugins/grains/_facts/timezone.ts'
 import { collect } from '../context.ts'
 
@@ -24,8 +24,31 @@ test('the process is described', async () => {
   })
 })
 
-test('the ZeroMQ library is not loaded where there is no master', async () => {
-  expect((await collect(plugin, { local: true })).grains).not.toHaveProperty('zmqversion')
+test('the version of ZeroMQ is the same where no master is asked and the library is not loaded', async () => {
+  const { version } = await import('zeromq')
+  expect((await collect(plugin, { local: true })).grains.zmqversion).toBe(version)
+})
+
+// Python: locale.getlocale() after setlocale(LC_ALL, '')
+test.each([
+  ['', 'en_US', 'UTF-8'],
+  ['C', 'en_US', 'UTF-8'],
+  ['POSIX', 'en_US', 'UTF-8'],
+  ['C.UTF-8', 'en_US', 'UTF-8'],
+  ['C.utf8', 'en_US', 'UTF-8'],
+  ['de_DE.utf8', 'de_DE', 'UTF-8'],
+  ['de_DE.ISO-8859-1@euro', 'de_DE', 'ISO-8859-1'],
+])('the locale %j is described as Python describes it', (name, language, encoding) => {
+  vi.stubEnv('LC_ALL', name)
+  vi.stubEnv('LC_CTYPE', '')
+  vi.stubEnv('LANG', '')
+  expect(localeInfo('CET')).toEqual({
+    defaultlanguage: language,
+    defaultencoding: encoding,
+    detectedencoding: 'utf-8',
+    timezone: 'CET',
+  })
+  vi.unstubAllEnvs()
 })
 
 // Python: abs(int(sha256(id), 16) % 2**31)

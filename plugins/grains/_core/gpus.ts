@@ -1,0 +1,79 @@
+/** The graphics processors and accelerators on the PCI bus. */
+import { grains } from 'salt-ts'
+import { lineOf, namesIn, textOf } from '../_facts/files.ts'
+import { gather } from '../_facts/gather.ts'
+
+export interface PciDevice {
+  /** Six hex digits: class, subclass, interface. */
+  readonly class: string
+  /** Four hex digits, as `device`. */
+  readonly vendor: string
+  readonly device: string
+}
+
+export interface Gpu {
+  /** One of Salt's short names, or `unknown`. */
+  readonly vendor: string
+  readonly model: string
+}
+
+/** VGA compatible, 3D and display controllers, and processing accelerators, as Salt counts them. */
+const GPU = /^(0300|0302|0380|1200)/
+const VENDORS = ['nvidia', 'amd', 'ati', 'intel', 'cirrus logic', 'vmware', 'matrox', 'aspeed']
+const DEVICES = '/sys/bus/pci/devices'
+const NAMES = ['/usr/share/misc/pci.ids', '/usr/share/hwdata/pci.ids', '/usr/share/pci.ids']
+
+export default grains({
+  collect: ({ log, opts }) =>
+    gather(log, {
+      'graphics processors': async () => {
+        if (opts.enable_gpu_grains === false || opts.enable_lspci === false) return {}
+        const found = (await pciDevices()).filter(isGpu)
+        const gpus = named(found, found.length > 0 ? await pciNames() : '')
+        return { num_gpus: gpus.length, gpus }
+      },
+    }),
+})
+
+async function pciDevices(): Promise<PciDevice[]> {
+  return Promise.all(
+    (await namesIn(DEVICES)).map(async (slot) => {
+      const read = async (fact: string) => (await lineOf(`${DEVICES}/${slot}/${fact}`))?.slice(2) ?? ''
+      const [kind, vendor, device] = await Promise.all(['class', 'vendor', 'device'].map(read))
+      return { class: kind!, vendor: vendor!, device: device! }
+    }),
+  )
+}
+
+async function pciNames(): Promise<string> {
+  for (const path of NAMES) {
+    const text = await textOf(path)
+    if (text !== undefined) return text
+  }
+  return ''
+}
+
+export const isGpu = (device: PciDevice): boolean => GPU.test(device.class)
+
+/** What `lspci` would call them, from the text of its `pci.ids`; `Device 1eb8` where that lacks one. */
+export function named(devices: readonly PciDevice[], names: string): Gpu[] {
+  return devices.map(({ vendor, device }) => {
+    const at = names.search(new RegExp(`^${vendor}  `, 'm'))
+    const [head = '', ...rest] =
+      at < 0
+        ? []
+        : names
+            .slice(at)
+            .split(/\n(?=[0-9a-fA-F])/, 1)[0]!
+            .split('\n')
+    const model = rest.find((line) => line.startsWith(`\t${device}  `))?.slice(7)
+    const words = head
+      .slice(6)
+      .toLowerCase()
+      .split(/[^a-z0-9]/)
+    return {
+      vendor: VENDORS.find((name) => words.includes(name)) ?? 'unknown',
+      model: model ?? `Device ${device}`,
+    }
+  })
+}
