@@ -314,7 +314,8 @@ export const stat_file = fn(
 )
 
 /**
- * Send a file to the master, which keeps it in `minions/<id>/files` of its cache. The master must have `file_recv: true`.
+ * Send a file to the master, which keeps it in `minions/<id>/files` of its cache. The master must have
+ * `file_recv: True`. Fails, with the reason, where Salt answers False.
  *
  * @example salt '*' cp.push /etc/fstab
  * @example salt '*' cp.push /etc/system-release keep_symlinks=True

@@ -29,17 +29,43 @@ export interface FoundFile {
   readonly back: string
 }
 
+/** Salt's backends that are not here, unless a plugin of the user has the name. */
+const ONLY_IN_SALT: ReadonlySet<string> = new Set([
+  'azurefs',
+  'git',
+  'gitfs',
+  'hg',
+  'hgfs',
+  'minion',
+  'minionfs',
+  's3fs',
+  'svn',
+  'svnfs',
+])
+
 /** The backends of `fileserver_backend` as one tree of files for each environment; of one path the first backend wins. */
 export class FileServer {
   readonly #sources: ReadonlyMap<string, FileSource>
   readonly #marker: string
   #marked: number | undefined
 
-  /** A backend that cannot be opened is logged, and so is refused whatever would need it. */
+  /**
+   * A backend that cannot be opened is logged, and so is refused whatever would need it; one that only Python Salt has is
+   * left out where there is another.
+   */
   static async open(config: FileServerConfig, log: Log): Promise<FileServer> {
     const loader = openLoader('fileserver', { config, log })
     const sources = new Map<string, FileSource>()
+    const known = await loader.pluginNames()
+    const isAbsent = (name: string) => ONLY_IN_SALT.has(name) && !known.includes(name)
+    const allAbsent = config.fileserver_backend.every(isAbsent)
     for (const name of config.fileserver_backend) {
+      if (!allAbsent && isAbsent(name)) {
+        log.error(
+          `${name} of fileserver_backend is not built into salt-ts: its files are not served, others are.`,
+        )
+        continue
+      }
       try {
         const backend = await loader.plugin<FileServerBackend>(name)
         sources.set(name, await backend.open({ opts: config, log }))

@@ -22,6 +22,11 @@ interface ReceiveSettings {
   isNew(): Promise<boolean>
 }
 
+/** A clause that says why a file was not taken. */
+export interface FileRefusal {
+  readonly refused: string
+}
+
 interface Piece {
   readonly path: SafePath
   readonly data: Buffer
@@ -31,26 +36,30 @@ interface Piece {
 
 /**
  * `_file_recv` (wire protocol §7.2): writes a piece of a file a minion pushes to
- * `<cachedir>/minions/<id>/files/<path>`, for nobody else to read. True if it is there. Off unless `file_recv` is set.
+ * `<cachedir>/minions/<id>/files/<path>`, for nobody else to read. True if it is there, else why not. Off unless
+ * `file_recv` is set.
  */
 export async function receiveFile(
   load: Readonly<Record<string, unknown>>,
   id: MinionId,
   { config, log, isNew }: ReceiveSettings,
-): Promise<boolean> {
+): Promise<true | FileRefusal> {
+  if (!config.file_recv) return { refused: 'it takes no files; set file_recv: True in its configuration' }
   const piece = readPiece(load)
-  if (!config.file_recv || !piece) return false
+  if (!piece) return { refused: 'the request has no usable path, loc or data' }
   if (piece.at + piece.data.length > config.file_recv_max_size * MIB) {
-    log.error(
-      `Refused the file ${piece.path} of ${id}: it is larger than ${config.file_recv_max_size} MB (file_recv_max_size).`,
-    )
-    return false
+    const refused = `it is larger than ${config.file_recv_max_size} MB (file_recv_max_size)`
+    log.error(`Refused the file ${piece.path} of ${id}: ${refused}.`)
+    return { refused }
   }
   try {
-    return await write(await makeBase(config.cachedir, id), piece, await isNew())
+    const isThere = await write(await makeBase(config.cachedir, id), piece, await isNew())
+    return (
+      isThere || { refused: 'what is there already is something else, or a piece before this one is missing' }
+    )
   } catch (error) {
     log.error(`The file ${piece.path} of ${id} could not be written: ${messageOf(error)}`)
-    return false
+    return { refused: 'it could not write the file; its log says why' }
   }
 }
 

@@ -8,39 +8,28 @@ export interface PushOptions {
   readonly remove_source?: boolean
 }
 
-/** Send a file to the master, piece by piece (`_file_recv`). False, and the reason in the log, if that does not work. */
-export async function pushFile(path: string, options: PushOptions, context: Context): Promise<boolean> {
+/** Send a file to the master, piece by piece (`_file_recv`). @throws CommandExecutionError with the reason. */
+export async function pushFile(path: string, options: PushOptions, context: Context): Promise<true> {
   const { keep_symlinks = false, upload_path, remove_source = false } = options
-  const source = isPlain(path) ? await sourceOf(path, keep_symlinks) : undefined
-  if (source === undefined || !isPlain(`/${upload_path ?? ''}`)) {
-    context.log.error(`cp.push: ${path} is no absolute path of a file, or upload_path leads upwards`)
-    return false
-  }
+  checkPlain(path)
+  if (upload_path) checkPlain(`/${upload_path}`)
+  const source = keep_symlinks ? path : await realpath(path).catch(() => path)
+  if (!(await stat(source).catch(() => undefined))?.isFile())
+    throw new CommandExecutionError(`There is no file ${path} to push.`)
   const parts = normalize(upload_path || source)
     .split('/')
     .filter(Boolean)
-  if (!(await send(source, parts, context))) {
-    context.log.error(
-      `cp.push: the master did not take ${path}. file_recv must be true there, and file_recv_max_size large enough.`,
-    )
-    return false
-  }
+  await send(source, parts, context)
   if (remove_source) await rm(source)
   return true
 }
 
-const isPlain = (path: string): boolean => isAbsolute(path) && !path.split('/').includes('..')
-
-async function sourceOf(path: string, asItIs: boolean): Promise<string | undefined> {
-  const real = asItIs ? path : await realpath(path).catch(() => path)
-  return (await stat(real).catch(() => undefined))?.isFile() ? real : undefined
+function checkPlain(path: string): void {
+  if (isAbsolute(path) && !path.split('/').includes('..')) return
+  throw new CommandExecutionError(`${path} must be an absolute path without '..'.`)
 }
 
-async function send(
-  source: string,
-  path: readonly string[],
-  { minion, id, opts }: Context,
-): Promise<boolean> {
+async function send(source: string, path: readonly string[], { minion, id, opts }: Context): Promise<void> {
   const file = await open(source)
   try {
     const { size } = await file.stat()
@@ -49,18 +38,26 @@ async function send(
     )
     for (let loc = 0; ; ) {
       const { bytesRead } = await file.read(piece, 0, piece.length, loc)
-      if (bytesRead === 0 && loc > 0) return true
+      if (bytesRead === 0 && loc > 0) return
       const data = Buffer.from(piece.subarray(0, bytesRead))
       const answer = await minion
-        .request({ cmd: '_file_recv', id, path, size, loc, data })
+        .request({ cmd: '_file_recv', id, path, size, loc, data, reasons: true })
         .catch((error: Error) => Promise.reject(new CommandExecutionError(error.message)))
-      if (answer !== true) return false
-      if (bytesRead === 0) return true
+      if (answer !== true) throw new CommandExecutionError(refusal(source, answer))
+      if (bytesRead === 0) return
       loc += bytesRead
     }
   } finally {
     await file.close()
   }
+}
+
+/** A master of Python Salt answers false, without a reason. */
+function refusal(source: string, answer: unknown): string {
+  const { refused = 'set file_recv: True there, and look at file_recv_max_size' } = (answer || {}) as {
+    refused?: string
+  }
+  return `The master did not take ${source}: ${refused}.`
 }
 
 /** Send the files below a folder whose names match; stops at the first that is not taken. */
@@ -69,8 +66,8 @@ export async function pushFolder(
   glob: string | undefined,
   upload_path: string | undefined,
   context: Context,
-): Promise<boolean> {
-  if (!isPlain(path)) return false
+): Promise<true> {
+  checkPlain(path)
   const real = await realpath(path).catch(() => path)
   if ((await stat(real).catch(() => undefined))?.isFile()) return pushFile(real, { upload_path }, context)
   const entries = await readdir(real, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -78,9 +75,13 @@ export async function pushFolder(
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => glob === undefined || fnmatch(basename(file), glob))
+  if (found.length === 0)
+    throw new CommandExecutionError(
+      `There is no file${glob ? ` named like ${glob}` : ''} below ${path} to push.`,
+    )
   for (const file of found) {
     const upload = upload_path && join('/', upload_path, file.slice(real.length))
-    if (!(await pushFile(file, { upload_path: upload }, context))) return false
+    await pushFile(file, { upload_path: upload }, context)
   }
-  return found.length > 0
+  return true
 }

@@ -144,7 +144,7 @@ describe(`${PATHS.toLocaleString('en')} random and crafted paths`, () => {
     await forEach(async (path, index) => {
       const names = index % 2 ? path.split('/') : path.split('/').filter(Boolean)
       const load = { path: index % 5 === 0 ? [path] : names, loc: 0, data: 'x', size: 1 }
-      if (await receiveFile(load, id, { config, log, isNew: async () => true })) written++
+      if ((await receiveFile(load, id, { config, log, isNew: async () => true })) === true) written++
     })
     expect(outside()).toEqual(before)
     expect(written).toBeGreaterThan(1000)
@@ -194,6 +194,17 @@ describe('a file that is pushed', () => {
     expect(await push({ path: ['big'], loc: megabyte.length, data: 'y' })).toBe(false)
     expect((await readFile(join(folder(), 'big'))).length).toBe(megabyte.length)
     expect(master.logged.join('\n')).toContain('larger than 1 MB (file_recv_max_size)')
+  })
+
+  test('that is not taken: who asks for reasons is told why', async () => {
+    const refused = 'it is larger than 1 MB (file_recv_max_size)'
+    const load = { path: ['late'], loc: 2 ** 20, data: 'y', reasons: true }
+    expect(await push(load)).toEqual({ refused })
+    const gap = await push({ ...load, loc: 5 })
+    expect(gap).toEqual({ refused: expect.stringContaining('a piece before this one is missing') })
+    expect(await push({ ...load, path: '..' })).toEqual({
+      refused: expect.stringContaining('no usable path'),
+    })
   })
 
   test('a recorded request does not bring back an older version', async () => {

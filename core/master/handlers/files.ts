@@ -11,10 +11,14 @@ export function fileHandlers(room: WorkerRoom): [string, EncryptedHandler][] {
   return [...reading, ['_file_recv', fileRecvHandler(room)]]
 }
 
-/** `_file_recv`: a minion writes to its own folder only. */
+/**
+ * `_file_recv`: a minion writes to its own folder only. A minion that asks for `reasons` (ours) is told why a file is not
+ * taken, others get false.
+ */
 function fileRecvHandler({ config, log, replays }: WorkerRoom): EncryptedHandler {
   return async (load, { id, verified, fingerprint }) => {
     if (!verified || !isMinionId(id)) return false
-    return receiveFile(load, id, { config, log, isNew: () => replays.firstTime(fingerprint) })
+    const answer = await receiveFile(load, id, { config, log, isNew: () => replays.firstTime(fingerprint) })
+    return answer === true || (load.reasons === true && answer)
   }
 }

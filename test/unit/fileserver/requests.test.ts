@@ -193,6 +193,20 @@ describe('lists', () => {
     )
   })
 
+  test('are served without a backend that only Python Salt has', async () => {
+    const ask = await roots.serve({ fileserver_backend: ['gitfs', 'roots'] })
+    expect(await ask('_file_list')).toEqual(['file'])
+    expect(await ask('_file_hash', { path: 'nothing' })).toBe('')
+    expect(roots.logged).toEqual([
+      expect.stringMatching(/^error gitfs of fileserver_backend is not built into/),
+    ])
+  })
+
+  test.each([['gitfs'], ['roots', 'rots']])('are refused with the backends %j', async (...backends) => {
+    const ask = await roots.serve({ fileserver_backend: backends })
+    await expect(ask('_file_list')).rejects.toThrow('cannot open its backend')
+  })
+
   test('are refused where the system does not let a directory be read, and say which', async () => {
     const long = join(roots.folder, 'x'.repeat(300)) // unlike EACCES, also for root
     const ask = await roots.serve({ file_roots: { base: [roots.base, long] } })

@@ -276,12 +276,25 @@ describe('to the master', () => {
     expect(await readdir(folder)).not.toContain('x')
   })
 
-  test('push is false where the master takes nothing, and for what is no absolute path of a file', async () => {
-    const refusing = context({ request: async () => false })
-    expect(await run(cp.push, { path: '/etc/hosts' }, refusing)).toBe(false)
-    for (const path of ['etc/hosts', '/etc', '/etc/../etc/hosts', '/nothing'])
-      expect(await run(cp.push, { path })).toBe(false)
-    expect(await run(cp.push, { path: '/etc/hosts', upload_path: '../../x' })).toBe(false)
+  test.each([
+    [{ refused: 'it takes no files' }, 'The master did not take /etc/hosts: it takes no files.'],
+    [false, 'The master did not take /etc/hosts: set file_recv: True there, and look at file_recv_max_size.'],
+    [{}, 'The master did not take /etc/hosts: set file_recv: True there, and look at file_recv_max_size.'],
+  ])('push fails where the master answers %j', async (answer, reason) => {
+    const asked: object[] = []
+    const refusing = context({ request: async (load: object) => asked.push(load) && answer })
+    const pushed = run(cp.push, { path: '/etc/hosts', keep_symlinks: true }, refusing)
+    await expect(pushed).rejects.toThrow(reason)
+    expect(asked).toEqual([expect.objectContaining({ cmd: '_file_recv', reasons: true })])
+  })
+
+  test('push fails for what is no absolute path of a file', async () => {
+    for (const path of ['etc/hosts', '/etc/../etc/hosts'])
+      await expect(run(cp.push, { path })).rejects.toThrow(`${path} must be an absolute path without '..'.`)
+    for (const path of ['/etc', '/nothing'])
+      await expect(run(cp.push, { path })).rejects.toThrow(`There is no file ${path} to push.`)
+    const upload = run(cp.push, { path: '/etc/hosts', upload_path: '../../x' })
+    await expect(upload).rejects.toThrow("/../../x must be an absolute path without '..'.")
   })
 
   test('push_dir sends the files of a folder whose names match', async () => {
@@ -290,7 +303,8 @@ describe('to the master', () => {
     const given = { path: join(roots.base, 'dir'), glob: 'b*', upload_path: 'there' }
     expect(await run(cp.push_dir, given, within)).toBe(true)
     expect(sent).toEqual(['there/sub/b'])
-    expect(await run(cp.push_dir, { ...given, glob: 'nothing' }, within)).toBe(false)
+    const none = run(cp.push_dir, { ...given, glob: 'nothing' }, within)
+    await expect(none).rejects.toThrow('There is no file named like nothing below')
   })
 })
 
