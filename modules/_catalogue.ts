@@ -82,6 +82,8 @@ declare module 'salt-ts' {
     'grains.set': typeof import('./grains.js')['set']
     'grains.setval': typeof import('./grains.js')['setval']
     'grains.setvals': typeof import('./grains.js')['setvals']
+    'key.finger': typeof import('./key.js')['finger']
+    'key.finger_master': typeof import('./key.js')['finger_master']
     'match.compound': typeof import('./match.js')['compound']
     'match.data': typeof import('./match.js')['data']
     'match.filter_by': typeof import('./match.js')['filter_by']

@@ -13,6 +13,7 @@ export {
   type TargetLetters,
 } from '../base/compound-target.ts'
 export { eachOf } from '../base/each-of.ts'
+export { fingerprint } from '../base/fingerprint.ts'
 export { floatText } from '../base/float-text.ts'
 export { fnmatch } from '../base/fnmatch.ts'
 export { type Address, isInNetwork, type Network, parseAddress, parseNetwork } from '../base/ip-network.ts'

@@ -1,10 +1,10 @@
+export { fingerprint } from '../base/fingerprint.ts'
 export {
   type EncryptionAlgorithm,
   isEncryptionAlgorithm,
   isSigningAlgorithm,
   type SigningAlgorithm,
 } from './algorithms.ts'
-export { fingerprint } from './fingerprint.ts'
 export { PrivateKey } from './private-key.ts'
 export { PublicKey } from './public-key.ts'
 export { newNonce, secretsEqual } from './secrets.ts'

@@ -1,15 +1,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
+import { normalisePem } from '../base/fingerprint.ts'
 
 /** A PEM text of an 8192 bit private key has about 6.5 kB. */
 const longestPem = 16_384
 const publicPem = /^-----BEGIN (RSA )?PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+\n-----END (RSA )?PUBLIC KEY-----$/
 const privatePem = /^-----BEGIN (RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]+\n-----END (RSA )?PRIVATE KEY-----$/
-
-/** One form for texts that mean the same: no white space around, `\n` line ends, none at the end (§2). */
-export function normalise(pem: string): string {
-  return pem.trim().replace(/\r\n?/g, '\n')
-}
 
 /** The key of a PEM text. @throws SaltError KEY_INVALID */
 export function readPublic(pem: string): KeyObject {
@@ -22,10 +18,10 @@ export function readPrivate(pem: string): KeyObject {
 }
 
 function read(kind: string, pem: string, shape: RegExp, create: (pem: string) => KeyObject): KeyObject {
-  if (typeof pem !== 'string' || pem.length > longestPem || !shape.test(normalise(pem))) {
+  if (typeof pem !== 'string' || pem.length > longestPem || !shape.test(normalisePem(pem))) {
     throw invalid(`The ${kind} key is not one unencrypted RSA key in PEM text.`)
   }
-  const key = parse(kind, normalise(pem), create)
+  const key = parse(kind, normalisePem(pem), create)
   checkKind(kind, key)
   return key
 }

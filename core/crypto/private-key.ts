@@ -8,8 +8,9 @@ import {
   sign,
 } from 'node:crypto'
 import { promisify } from 'node:util'
+import { normalisePem } from '../base/fingerprint.ts'
 import { type EncryptionAlgorithm, encryptionHash, type SigningAlgorithm, signingHash } from './algorithms.ts'
-import { checkBits, normalise, readPrivate } from './pem.ts'
+import { checkBits, readPrivate } from './pem.ts'
 import { PublicKey } from './public-key.ts'
 import { pad, smaller, toInteger } from './x931.ts'
 
@@ -25,7 +26,7 @@ export class PrivateKey {
   /** @throws SaltError KEY_INVALID unless `pem` is one unencrypted RSA private key of 2048 to 8192 bits. */
   static parse(pem: string): PrivateKey {
     const key = readPrivate(pem)
-    return new PrivateKey(normalise(pem), key)
+    return new PrivateKey(normalisePem(pem), key)
   }
 
   /** A new pair, made off the event loop; about 0.2 s for 2048 bits, 2 s for 4096. */
@@ -33,7 +34,7 @@ export class PrivateKey {
     checkBits(bits)
     const { privateKey } = await generateKeys('rsa', { modulusLength: bits, publicExponent: 65_537 })
     const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
-    return new PrivateKey(normalise(pem), privateKey)
+    return new PrivateKey(normalisePem(pem), privateKey)
   }
 
   private constructor(pem: string, key: KeyObject) {

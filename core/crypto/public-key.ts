@@ -7,8 +7,9 @@ import {
   publicEncrypt,
   verify,
 } from 'node:crypto'
+import { normalisePem } from '../base/fingerprint.ts'
 import { type EncryptionAlgorithm, encryptionHash, type SigningAlgorithm, signingHash } from './algorithms.ts'
-import { normalise, readPublic } from './pem.ts'
+import { readPublic } from './pem.ts'
 import { toInteger, unpad, withTrailer } from './x931.ts'
 
 /** The RSA public key of a peer (§2). */
@@ -25,7 +26,7 @@ export class PublicKey {
   /** @throws SaltError KEY_INVALID unless `pem` is one RSA public key of 2048 to 8192 bits. */
   static parse(pem: string): PublicKey {
     const key = readPublic(pem)
-    return new PublicKey(normalise(pem), key)
+    return new PublicKey(normalisePem(pem), key)
   }
 
   private constructor(pem: string, key: KeyObject) {

@@ -29,10 +29,14 @@ export interface PersistentSignInSettings {
   onAsked?(): void
 }
 
+/** What to compare before the key is accepted, or to find out whose key the master has. */
+const fingerprintSentence = ({ id, key, config }: PersistentSignInSettings): string =>
+  `This one's fingerprint is ${fingerprint(key.publicKey.pem, config.hash_type)}: compare it with salt-key -f ${id} there.`
+
 /** The master says no, and not which of two reasons it has. */
-const refusedSentence = ({ address, id, key, config }: PersistentSignInSettings): string =>
+const refusedSentence = (settings: PersistentSignInSettings, { address, id } = settings): string =>
   `The master ${address} has rejected this minion's key, or denied it because another one is accepted for the id ${id}. ` +
-  `This one's fingerprint is ${fingerprint(key.publicKey.pem, config.hash_type)}: compare it with salt-key -f ${id} there. ` +
+  `${fingerprintSentence(settings)} ` +
   `To accept it: salt-key -a ${id} --include-rejected --include-denied.`
 
 /** Errors that waiting does not mend. */
@@ -128,7 +132,7 @@ type Refused = Exclude<SignInOutcome, { state: 'accepted' }>
 function report(settings: PersistentSignInSettings, { state, join }: Refused, wait: number): void {
   const { log, address, id, once } = settings
   const sentences = {
-    pending: `The master ${address} has this minion's key, and nobody has accepted it yet (salt-key -a ${id}).${joinSentence(join)}`,
+    pending: `The master ${address} has this minion's key, and nobody has accepted it yet (salt-key -a ${id}). ${fingerprintSentence(settings)}${joinSentence(join)}`,
     full: `The master ${address} takes no more minions (max_minions).`,
     rejected: refusedSentence(settings),
   }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Log } from '../../../core/author/context.ts'
 import { SaltError } from '../../../core/base/errors.ts'
+import { fingerprint } from '../../../core/base/fingerprint.ts'
 import { loadMinionConfig } from '../../../core/config/index.ts'
 import {
   type PersistentSignInSettings,
@@ -104,10 +105,11 @@ describe('a master that answers', () => {
       if (count > waits.length) await master.file('wire1', publicKey)
     })
     expect(await done).toMatchObject({ generation: 3 })
+    const finger = fingerprint(publicKey.pem, 'sha256')
     expect(said()).toEqual(
       waits.map(
         (wait) =>
-          `The master master:4506 has this minion's key, and nobody has accepted it yet (salt-key -a wire1). Asking again in ${wait} ${wait === 1 ? 'second' : 'seconds'}.`,
+          `The master master:4506 has this minion's key, and nobody has accepted it yet (salt-key -a wire1). This one's fingerprint is ${finger}: compare it with salt-key -f wire1 there. Asking again in ${wait} ${wait === 1 ? 'second' : 'seconds'}.`,
       ),
     )
   })
