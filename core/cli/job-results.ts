@@ -2,6 +2,7 @@
 import { shortList } from '../base/short-list.ts'
 import type { MinionResult, ProgressRow } from '../client/index.ts'
 import { tell } from './console.ts'
+import { foldedIds } from './folded-ids.ts'
 import { jobExitCode, type VerdictSettings } from './job-exit-code.ts'
 import type { Printer } from './printer.ts'
 import type { Live } from './progress.ts'
@@ -20,6 +21,8 @@ export interface ShowSettings extends VerdictSettings {
   readonly silently?: boolean
   /** Of each minion the whole return, with its state. */
   readonly fullReturn?: boolean
+  /** Show each minion that did not return by itself, also where many have the same reason. */
+  readonly eachMissing?: boolean
   /** What shows how far the job is, while it runs. */
   readonly live?: Live | undefined
 }
@@ -72,22 +75,41 @@ const nothing: Presentation = {
   end: async () => undefined,
 }
 
+/** Returns as they come, then the minions that did not return: many with the same reason as one block. */
 function asTheyCome(settings: ShowSettings): Presentation {
   const { printer } = settings
   const rows = new Map<string, number>()
+  const missing = new Map<string, MinionResult[]>()
+  const folds = printer.chosen === undefined && !settings.fullReturn && !settings.eachMissing
+  const print = (heading: string, result: MinionResult) =>
+    printer.print({ [heading]: shownOf(result, settings) }, printedAs(result, settings))
   return {
-    ...nothing,
     async row({ id, row }) {
       await printer.print({ [id]: row })
       rows.set(id, (rows.get(id) ?? 0) + 1)
     },
     async take(result) {
       if (!isNamed(result, settings)) return
-      if (settings.fullReturn || !isShown(result, rows.get(result.id)))
-        await printer.print({ [result.id]: shownOf(result, settings) }, printedAs(result, settings))
+      if (result.state !== 'returned' && folds) {
+        const group = missing.get(result.reason)
+        if (group) group.push(result)
+        else missing.set(result.reason, [result])
+      } else if (settings.fullReturn || !isShown(result, rows.get(result.id))) {
+        await print(result.id, result)
+      }
+    },
+    async end() {
+      for (const group of missing.values()) {
+        const ids = group.map(({ id }) => id)
+        if (group.length > APART) await print(`${foldedIds(ids)} (${ids.length})`, group[0]!)
+        else for (const result of group) await print(result.id, result)
+      }
     },
   }
 }
+
+/** So many minions that did not return for the same reason are shown one by one. */
+const APART = 5
 
 /** A return that is nothing but the rows, all of which were shown, is not shown again. */
 const isShown = (result: MinionResult, rows: number | undefined): boolean =>

@@ -49,6 +49,7 @@ export async function runJob(
       group: flags.group === true,
       silently: flags.progress === true,
       fullReturn: flags['full-return'] === true,
+      eachMissing: flags['show-timeout'] === true,
       passthrough: flags['retcode-passthrough'] === true,
       legacy: config.salt_exit_codes === 'legacy',
     }

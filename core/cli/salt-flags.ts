@@ -48,7 +48,9 @@ export const saltFlags = {
   static: boolean({ char: 's', description: 'Print everything at the end, as one document.' }),
   verbose: boolean({ char: 'v', description: 'Say what is being done.' }),
   'show-jid': boolean({ description: 'Say the job id.' }),
-  'show-timeout': boolean({ description: 'Name minions that did not return (default).' }),
+  'show-timeout': boolean({
+    description: 'Name each minion that did not return, also where many have the same reason.',
+  }),
   'hide-timeout': boolean({ description: 'Do not name them; the exit code tells still.' }),
   summary: boolean({ description: 'End with a summary.' }),
   progress: boolean({ char: 'p', description: 'Show a bar instead of results.' }),

@@ -71,6 +71,21 @@ async function* streamed(results: MinionResult[]): AsyncGenerator<MinionResult> 
 }
 
 describe('the results of a job', () => {
+  test('minions that did not return for the same reason are one block, few of them and other reasons stand apart', async () => {
+    const dead = (id: string, reason = 'Minion did not return. [No response]') => ({ ...silent, id, reason })
+    const many = Array.from({ length: 40 }, (_, index) => dead(`web${String(index + 1).padStart(2, '0')}`))
+    const some = [1, 2, 3, 4, 5].map((index) => dead(`db${index}`, 'No accepted key'))
+    const all = [...some, ...many, ok]
+    const headings = async (settings?: Partial<ShowSettings>) =>
+      (await show(all, settings)).printed.map(([value]) => Object.keys(value as object).join())
+    const apart = ['db1', 'db2', 'db3', 'db4', 'db5']
+    expect(await headings()).toEqual(['b', ...apart, 'web[01-40] (40)'])
+    expect(await headings({ eachMissing: true })).toEqual(all.map(({ id }) => id))
+    const json = { chosen: 'json', print: vi.fn(async () => {}) }
+    await show(all, { printer: json })
+    expect(json.print).toHaveBeenCalledTimes(all.length)
+  })
+
   test('exit code 0 only if every minion returned and succeeded', async () => {
     expect((await show([ok])).result).toBe(0)
     expect((await show([ok, bad])).result).toBe(1)
