@@ -22,6 +22,7 @@ export function openDaemonLog(
 ): DaemonLog {
   const settings = (config: DaemonLogOptions): LoggerSettings => ({
     program,
+    countsFloods: true,
     console: { level: config.log_level, ...(terminal && { stream: terminal }) },
     file: { path: config.log_file, level: config.log_level_logfile ?? config.log_level },
     formats: config,

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Logger as Pino } from 'pino'
 import type { Log } from '../author/context.ts'
+import { andMore, Floods } from './floods.ts'
 import type { LogRecord } from './format.ts'
 import { granularLevels, levelNumber, type RecordLevel, recordLevels } from './levels.ts'
 import { type LoggerSettings, openOutlets } from './outlets.ts'
@@ -27,6 +28,7 @@ export function createLogger(settings: LoggerSettings): Logger {
   let { outlets, granular, thresholdOf } = open(settings)
   /** Counts how often it was opened: a logger goes by its threshold until then. */
   let opened = 0
+  const floods = settings.countsFloods ? new Floods() : undefined
   let pino: Pino | undefined
 
   const deliver = (line: string): void => {
@@ -42,13 +44,19 @@ export function createLogger(settings: LoggerSettings): Logger {
       return known.threshold
     }
     let own: Pino<RecordLevel> | undefined
+    const write = (level: RecordLevel, message: string, facts?: object) => {
+      pino ??= openPino(deliver)
+      own ??= pino.child({ name }) as unknown as Pino<RecordLevel>
+      own[level]({ facts: presentable(asFacts(facts)) }, presentableText(message))
+    }
     const at =
       (level: RecordLevel): Write =>
       (message, facts) => {
         if (outlets.length === 0 || recordLevels[level] < threshold()) return
-        pino ??= openPino(deliver)
-        own ??= pino.child({ name }) as unknown as Pino<RecordLevel>
-        own[level]({ facts: presentable(asFacts(facts)) }, presentableText(message))
+        const more = (line: string, leftOut: number) => write(level, andMore(line, leftOut))
+        if (recordLevels[level] >= recordLevels.warning)
+          if (floods && !floods.admits(name, message, facts !== undefined, more)) return
+        write(level, message, facts)
       }
     return {
       garbage: at('garbage'),
@@ -67,6 +75,7 @@ export function createLogger(settings: LoggerSettings): Logger {
         opened++
       },
       close: async () => {
+        floods?.flush()
         for (const outlet of outlets) outlet.close()
       },
     }

@@ -8,6 +8,8 @@ export interface LoggerSettings {
   /** Default stream: standard error. */
   readonly console?: { readonly level: string; readonly stream?: { write(text: string): unknown } }
   readonly file?: { readonly path: string; readonly level: string }
+  /** Whether warnings and errors that come again and again are counted, and told once a minute. */
+  readonly countsFloods?: boolean
   /** Salt's options of the same names; a configuration fits. */
   readonly formats?: LogFormats
 }
