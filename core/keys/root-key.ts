@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { chown, type FileHandle, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chown, type FileHandle, lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fillFileAtomic, writeFileAtomic } from '../base/atomic-file.ts'
 import { currentUser } from '../base/current-user.ts'
@@ -13,15 +13,15 @@ type Config = Pick<MasterConfig, 'cachedir' | 'user'> & AclConfig
 const keyFile = /^\.(.+)_key$/
 
 /**
- * Write a new key file for every user who may act through this master: the master's own, the one it runs as, and those
- * of `publisher_acl` (wire protocol §14.4). 76 characters, mode 0600, owned by that user. Files of others are removed.
+ * See that there is a key file for every user who may act through this master: the master's own, the one it runs as, and
+ * those of `publisher_acl` (wire protocol §14.4). 76 characters, mode 0600, owned by that user. One that is so already
+ * stays: a command that has read it while the master is started again is not refused. Files of others are removed.
  * Only root can make files for others: a master that is not root leaves those alone that root has made for it
- * (`giveRootKeys`), and `warn` is told who has none. With `keep` those who have a key keep it.
+ * (`giveRootKeys`), and `warn` is told who has none.
  */
 export async function writeRootKeys(
   config: Config,
   warn: (message: string) => void = () => {},
-  { keep = false } = {},
 ): Promise<void> {
   await mkdir(config.cachedir, { recursive: true, mode: 0o700 })
   const own = new Set([config.user, currentUser()].filter(isFileName))
@@ -36,21 +36,22 @@ export async function writeRootKeys(
     )
   }
   const users = new Set([...own, ...(isRoot ? others : [])])
-  for (const user of users)
-    if (!keep || !isKey(await readRootKey(config, user))) await writeKey(pathOf(config.cachedir, user), user)
+  for (const user of users) await writeKey(pathOf(config.cachedir, user), user)
   await removeOthers(config.cachedir, new Set([...users, ...given]))
 }
 
 /**
- * What root does for a master that is to run as another user: new keys for the users of `publisher_acl`, which that user's
+ * What root does for a master that is to run as another user: keys for the users of `publisher_acl`, which that user's
  * group (`gid`) can read as well.
  */
 export async function giveRootKeys(config: Config, gid: number): Promise<void> {
   for (const user of await aclUsers(config)) {
     const owner = await findUser(user)
     if (!owner || user === config.user || !isFileName(user)) continue
+    const path = pathOf(config.cachedir, user)
+    if (await isGood(path, { uid: owner.uid, gid, mode: 0o640 })) continue
     const write = (file: FileHandle) => file.writeFile(SymmetricKey.generate().text)
-    await fillFileAtomic(pathOf(config.cachedir, user), write, {
+    await fillFileAtomic(path, write, {
       mode: 0o640,
       owner: { uid: owner.uid, gid },
     })
@@ -112,9 +113,22 @@ function isKey(text: string | undefined): text is string {
 }
 
 async function writeKey(path: string, user: string): Promise<void> {
-  await writeFileAtomic(path, SymmetricKey.generate().text, { mode: 0o600 })
   const owner = await findUser(user)
+  if (await isGood(path, { uid: owner?.uid ?? process.geteuid?.(), mode: 0o600 })) return
+  await writeFileAtomic(path, SymmetricKey.generate().text, { mode: 0o600 })
   if (owner && process.geteuid?.() === 0) await chown(path, owner.uid, owner.gid)
+}
+
+/** Whether it is a whole key in a file with this owner and mode: nobody else can have read or written it. */
+async function isGood(
+  path: string,
+  { uid, gid, mode }: { readonly uid?: number | undefined; readonly gid?: number; readonly mode: number },
+): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined)
+  if (!found?.isFile() || found.uid !== uid || (found.mode & 0o777) !== mode) return false
+  if (gid !== undefined && found.gid !== gid) return false
+  const text = await readFile(path, 'utf8').catch(() => undefined)
+  return isKey(text?.trim())
 }
 
 async function removeOthers(cachedir: string, users: ReadonlySet<string>): Promise<void> {

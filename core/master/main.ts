@@ -177,7 +177,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
     const has = (options: ReadonlySet<string>) => [...changed].some((name) => options.has(name))
     if (changed.has('publisher_acl')) {
       await makeDirectories(next)
-      await writeRootKeys(next, (message) => log.warn(message), { keep: true })
+      await writeRootKeys(next, (message) => log.warn(message))
     }
     if ([...changed].some((name) => !logOptions.has(name)))
       for (const worker of workers) await supervisor.replace(worker, FINISH_MS)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -22,14 +22,27 @@ test('the key file of the master has 76 characters and is for its owner only', a
   expect(statSync(fileOf(me)).mode & 0o777).toBe(0o600)
 })
 
-test('the key is new at each start, and the old one proves nothing', async () => {
+test('a key stays at a start, so that no command which has just read it is refused', async () => {
+  const keys = new RootKeys(config())
+  await writeRootKeys(config())
+  const key = String(await readRootKey(config(), me))
+  await writeRootKeys(config())
+  expect(await keys.matches(me, key)).toBe(true)
+})
+
+test.each([
+  ['that others can read', (file: string) => chmodSync(file, 0o644)],
+  ['that is broken', (file: string) => writeFileSync(file, 'half')],
+  ['that was removed', (file: string) => rmSync(file)],
+])('a key %s is replaced at a start, and proves nothing any more', async (_, spoil) => {
   const keys = new RootKeys(config())
   await writeRootKeys(config())
   const old = String(await readRootKey(config(), me))
-  expect(await keys.matches(me, old)).toBe(true)
+  spoil(fileOf(me))
   await writeRootKeys(config())
   expect(await keys.matches(me, old)).toBe(false)
   expect(await keys.matches(me, String(await readRootKey(config(), me)))).toBe(true)
+  expect(statSync(fileOf(me)).mode & 0o777).toBe(0o600)
 })
 
 test('nothing matches a missing, empty or broken file, or a name that is a path', async () => {
