@@ -4,6 +4,7 @@ import type { Config } from '@oclif/core/config'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { fileProblem } from '../base/file-problem.ts'
 import { tell, whereKept } from './console.ts'
+import { checkOpenFiles } from './enough-files.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
 import { lastOfEach, optionWords, typedValue } from './typed-options.ts'
 import { version } from './version.ts'
@@ -62,6 +63,7 @@ export async function outcomeOf(program: Program, argv: string[]): Promise<numbe
 }
 
 async function run(program: Program, typed: readonly string[]): Promise<number> {
+  checkOpenFiles(program.id)
   const { saltfileWords } = await import('./saltfile.ts')
   const argv = lastOfEach(program, [...(await saltfileWords(program, typed)), ...typed])
   const command = new program(argv, configOf(program.id))

@@ -37,6 +37,11 @@ export function createLogger(settings: LoggerSettings): Logger {
       if (record.level >= (granular(record.name) ?? outlet.level)) outlet.write(record)
     }
   }
+  // When there are no files left to open, it is too late.
+  const prepare = () => {
+    pino ??= openPino(deliver)
+  }
+  if (settings.countsFloods) setImmediate(prepare).unref()
   const logger = (name: string, isRoot: boolean): Logger => {
     let known = { opened, threshold: thresholdOf(name) }
     const threshold = (): number => {

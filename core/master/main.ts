@@ -98,7 +98,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
   collectAfterWork()
   const supervisor = new Supervisor(log, new SignInLimit(limitOf(config)))
   // First of all: it shows whether another master runs here.
-  const device = await openRequestPort(config, (worker) => isWorking(supervisor.pidOf(worker)))
+  const device = await openRequestPort(config, log, (worker) => isWorking(supervisor.pidOf(worker)))
   let aes = SymmetricKey.generate()
   const start = (name: string): Extract<ToChild, { type: 'start' }> => ({
     type: 'start',
@@ -214,6 +214,7 @@ async function makeKeys(config: MasterConfig, log: Logger): Promise<void> {
 
 function openRequestPort(
   config: MasterConfig,
+  log: Logger,
   isWorking: (worker: string) => boolean,
 ): Promise<WorkerDevice> {
   return openDevice({
@@ -223,6 +224,7 @@ function openRequestPort(
       ipv6: config.ipv6,
       backlog: config.zmq_backlog,
       keepAlive: keepAliveOf(config),
+      onFull: (sentence) => log.error(sentence),
     },
     backend: workersBackend(config),
     stuckMs: STUCK_MS,

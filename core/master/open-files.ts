@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { allowedOpenFiles } from '../base/open-files.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { Logger } from '../log/index.ts'
 
@@ -22,17 +23,6 @@ const PER_MINION = 4
 
 /** Salt's default, which nobody asked for. */
 const USUAL = 100_000
-
-/** The limit on open files of this process; undefined where the system does not tell. */
-function allowedOpenFiles(): number | undefined {
-  try {
-    const [, soft] =
-      /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return soft === 'unlimited' ? Number.POSITIVE_INFINITY : soft === undefined ? undefined : Number(soft)
-  } catch {
-    return undefined
-  }
-}
 
 /** What to say about `max_open_files`: a process cannot raise its own limit, only whoever starts it can. */
 export function openFilesAdvice({ allowed, wanted, minions }: OpenFiles): Advice | undefined {

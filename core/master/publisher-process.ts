@@ -35,6 +35,7 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
     transport: getNetworkTransport(config.transport),
     aesKeys,
     masterKey: key,
+    onFull: (sentence) => log.error(sentence),
   })
   const queue = await openQueueReceiver(publishQueue(config))
   void publishAll(queue, publisher, log)

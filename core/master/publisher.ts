@@ -22,6 +22,8 @@ export async function openPublisher(settings: {
   transport: Transport
   aesKeys: AesKeys
   masterKey: PrivateKey
+  /** Told when new connections are refused. */
+  onFull?: (sentence: string) => void
 }): Promise<Publisher> {
   const { config, transport, aesKeys, masterKey } = settings
   const server = await transport.servePublish({
@@ -31,6 +33,7 @@ export async function openPublisher(settings: {
     backlog: config.zmq_backlog,
     highWaterMark: config.pub_hwm,
     keepAlive: keepAliveOf(config),
+    ...(settings.onFull && { onFull: settings.onFull }),
   })
   const channel = new PublishChannel({
     server,

@@ -71,6 +71,8 @@ export interface ServerSettings {
   readonly highWaterMark?: number
   /** False leaves all to the system. */
   readonly keepAlive?: KeepAlive | false
+  /** Told when new connections are refused, because this process may not open more files. */
+  readonly onFull?: (sentence: string) => void
 }
 
 export interface ClientSettings {

@@ -3,6 +3,7 @@ import type { Router } from 'zeromq'
 import type { ServerSettings } from './contract.ts'
 import { Dispatcher } from './device/dispatcher.ts'
 import { LEAVING, PROBE, readHeader, requestHeader } from './device/messages.ts'
+import { admitConnections } from './zeromq/admission.ts'
 import { bindTcp } from './zeromq/bind.ts'
 import { bindLocal } from './zeromq/bind-local.ts'
 import { readRouted } from './zeromq/routed.ts'
@@ -73,6 +74,7 @@ export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice
     front.close()
     throw error
   })
+  admitConnections(front, settings.front)
   const stuckListeners: ((worker: string) => void)[] = []
   const replies = new SendQueue(front)
   const orders = new SendQueue(back)

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { MessageLike, XPublisher } from 'zeromq'
 import type { PublishServer, ServerSettings } from '../contract.ts'
+import { admitConnections } from './admission.ts'
 import { bindTcp } from './bind.ts'
 import { SendQueue } from './send-queue.ts'
 import { serverOptions } from './settings.ts'
@@ -28,6 +29,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
     tcpMaxRetransmitTimeout: STALLED_MS,
   })
   const port = await bindTcp(socket, settings)
+  admitConnections(socket, settings)
   const subscriptions = new SubscriptionCount()
   void readSubscriptions(socket, subscriptions)
   const publisher = new LossyPublisher(socket)

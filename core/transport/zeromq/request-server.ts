@@ -1,6 +1,7 @@
 import type { Router } from 'zeromq'
 import type { RequestServer, ServerSettings } from '../contract.ts'
 import { WorkInProgress } from '../work-in-progress.ts'
+import { admitConnections } from './admission.ts'
 import { bindTcp } from './bind.ts'
 import { type Routed, readRouted } from './routed.ts'
 import { SendQueue } from './send-queue.ts'
@@ -22,6 +23,7 @@ export async function serveRequests(settings: ServerSettings): Promise<RequestSe
     ...(settings.highWaterMark !== undefined && { sendHighWaterMark: settings.highWaterMark }),
   })
   const port = await bindTcp(router, settings)
+  admitConnections(router, settings)
   const work = new WorkInProgress(MAX_UNDER_WAY)
   return {
     port,

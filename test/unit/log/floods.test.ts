@@ -21,7 +21,9 @@ test('the same error is written once a minute, and then how often it came', () =
   for (let n = 0; n < 413; n++) log.error('The publisher is away.')
   expect(written).toEqual(['ERROR The publisher is away.'])
   vi.advanceTimersByTime(60_000)
-  expect(written.slice(1)).toEqual(['ERROR The publisher is away. … and 412 more like it in the last minute.'])
+  expect(written.slice(1)).toEqual([
+    'ERROR The publisher is away. … and 412 more like it in the last minute.',
+  ])
   log.error('The publisher is away.')
   expect(written).toHaveLength(3)
 })
