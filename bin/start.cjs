@@ -1,26 +1,69 @@
 /**
  * Runs a bundled command with the code V8 compiled of it when it was built. Under another version of Node V8 refuses
  * that and compiles anew: slower by some milliseconds, nothing else.
+ *
+ * While another version is being installed in this place, files are missing for a moment: they are waited for.
  */
 const { existsSync, readFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
+const { fileURLToPath } = require('node:url')
 const vm = require('node:vm')
+
+const WAIT_MS = 1000 * Number(process.env.SALT_TS_INSTALL_SECONDS ?? 10)
+const LOOK_MS = 50
 
 module.exports = function start(name) {
   const file = path.join(__dirname, '..', 'dist', 'cli', `${name}.cjs`)
-  const source = `(function (require, __dirname, __import) {${readFileSync(file, 'utf8')}\n})`
-  const script = new vm.Script(source, { filename: file, cachedData: compiled(file) })
+  const script = compiledScript(name, file)
   // V8 forgets how code from a cache imports: this file does it instead.
   script.runInThisContext()(createRequire(file), path.dirname(file), importModule)
   return script
 }
 
+/** A program that is not bundled. */
+module.exports.modules = (name) => {
+  const core = path.join(__dirname, '..', 'dist', 'core', 'cli')
+  return Promise.all([
+    importModule(path.join(core, 'program.js')),
+    importModule(path.join(core, 'commands', `${name}.js`)),
+  ])
+    .then(([{ runProgram }, { default: program }]) => runProgram(program))
+    .catch((error) => giveUp(name, error))
+}
+
+function compiledScript(name, file) {
+  for (const end = Date.now() + WAIT_MS; ; ) {
+    try {
+      const source = `(function (require, __dirname, __import) {${readFileSync(file, 'utf8')}\n})`
+      return new vm.Script(source, { filename: file, cachedData: compiled(file) })
+    } catch (error) {
+      if (Date.now() >= end) return giveUp(name, error)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+    }
+  }
+}
+
 /** Built-in outputters are bundled, too: read as modules they would take longer than what they are needed for. */
-function importModule(specifier) {
+async function importModule(specifier) {
   const name = /\/dist\/plugins\/outputters\/(\w+)\.js$/.exec(specifier)?.[1]
   const bundle = name && path.join(__dirname, '..', 'dist', 'cli', 'outputters', `${name}.cjs`)
-  return bundle && existsSync(bundle) ? Promise.resolve(require(bundle)) : import(specifier)
+  if (bundle && existsSync(bundle)) return require(bundle)
+  // Node remembers what it has not found: it is not asked before the file is there.
+  const file = specifier.startsWith('file:') ? fileURLToPath(specifier) : specifier
+  for (const end = Date.now() + WAIT_MS; isOwn(file) && !existsSync(file) && Date.now() < end; )
+    await new Promise((done) => setTimeout(done, LOOK_MS))
+  return import(specifier)
+}
+
+const isOwn = (file) => file.startsWith(path.join(__dirname, '..', 'dist') + path.sep)
+
+function giveUp(name, error) {
+  process.stderr.write(
+    `ERROR: ${name} cannot start: ${error.message.split('\n')[0]}. Another version of salt-ts is being installed here, or this one is ` +
+      'damaged. Try again in a moment; if that does not help, install it again.\n',
+  )
+  process.exit(1)
 }
 
 function compiled(file) {

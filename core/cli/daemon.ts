@@ -5,6 +5,7 @@ import { complaints } from '../loader/directories.ts'
 import { type DaemonLog, type DaemonLogOptions, openDaemonLog } from '../log/index.ts'
 import { openStarter, type Starter, startInBackground } from './background.ts'
 import { type Account, accountToBecome, becomeUser } from './become-user.ts'
+import { defaultPlaces } from './default-places.ts'
 import { configFlags, helpFlags, logFlags } from './flags.ts'
 import { handOver, type Places, unwritableLogFolders } from './hand-over.ts'
 import { pidFile } from './pid-file.ts'
@@ -95,8 +96,13 @@ async function runHere(
     becomeUser(config.user, account)
   }
   const log = openDaemonLog(name, config, starter.terminal)
-  for (const warning of [...warnings, ...complaints({ ...config }), ...unwritableLogFolders(config)])
-    log.warn(warning)
+  const told = [
+    ...warnings,
+    ...defaultPlaces(name, config),
+    ...complaints({ ...config }),
+    ...unwritableLogFolders(config),
+  ]
+  for (const warning of told) log.warn(warning)
   const pid = pidFile(config.pidfile, (problem) => log.warn(problem))
   try {
     return await main(log, () => {

@@ -93,9 +93,17 @@ function configOf(name: string): Config {
   return config as unknown as Config
 }
 
+const DAMAGED =
+  'Another version of salt-ts is being installed here, or this one is damaged. Try again in a moment; if that does not help, ' +
+  'install it again.'
+
+const isMissingModule = (error: unknown): boolean =>
+  ['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'].includes(String((error as NodeJS.ErrnoException)?.code))
+
 async function report(program: Program, error: unknown, argv: readonly string[]): Promise<void> {
   if (process.env.SALT_HARD_CRASH || optionWords(argv).includes('--hard-crash'))
     tell((await import('node:util')).inspect(error))
+  if (isMissingModule(error)) return tell(`ERROR: ${messageOf(error).split('\n')[0]}. ${DAMAGED}`)
   const kept = SaltError.is(error) && error.code === 'OUTPUT_FAILED' ? whereKept() : ''
   if (!UsageError.is(error)) return tell(`ERROR: ${messageOf(error)}${kept}`)
   const { usageSentence } = await import('./usage-sentence.ts')

@@ -27,8 +27,16 @@ export function whyNoPath(
     return `Minions have the ${noun} '${path}', but none with a value that matches '${wanted}'.`
   const more = values.length > NAMED ? ', …' : ''
   const named = values.slice(0, NAMED).map(shortened).join(', ')
-  return `Minions have the ${noun} '${path}', but none with a value that matches '${wanted}': there is ${named}${more}.`
+  return `Minions have the ${noun} '${path}', but none with a value that matches '${wanted}': there is ${named}${more}.${OTHER_VERSION.get(path) ?? ''}`
 }
+
+/** Grains that are not what somebody who knows them from Salt looks for. */
+const OTHER_VERSION: ReadonlyMap<string, string> = new Map(
+  ['saltversion', 'saltversioninfo'].map((grain) => [
+    grain,
+    ' Minions of salt-ts have versions of their own; the grain saltcompat is the release of Salt whose behaviour they have.',
+  ]),
+)
 
 /** Of a target that cannot mean anybody. */
 export const noValue = (key: string, kind: 'grain' | 'pillar'): string =>

@@ -30,7 +30,10 @@ async function learnFacts(): Promise<void> {
   const { minions } = master.room
   const pillar = { role: 'front', password: 'hunter2' }
   await minions.save('web01', { grains: { os: 'Debian', roles: ['web', 'lb'], ipv4: ['10.0.0.1'] }, pillar })
-  await minions.save('web02', { grains: { os: 'Ubuntu', meta: { rack: { row: 'B' } } }, pillar })
+  await minions.save('web02', {
+    grains: { os: 'Ubuntu', saltversion: '0.1.0', meta: { rack: { row: 'B' } } },
+    pillar,
+  })
 }
 
 describe('a target that means nobody', () => {
@@ -45,6 +48,8 @@ describe('a target that means nobody', () => {
     ['roels:web', 'grain', "No minion has the grain 'roels'. Did you mean 'roles'?"],
     ['os:RedHat', 'grain', 'there is Debian, Ubuntu.'],
     ['os:Red.*', 'grain_pcre', 'there is Debian, Ubuntu.'],
+    ['saltversion:3006*', 'grain', 'the grain saltcompat is the release of Salt whose behaviour they have.'],
+    ['G@saltversion:3006*', 'compound', 'there is 0.1.0. Minions of salt-ts have versions of their own'],
     ['meta:rak:row:B', 'grain', "No minion has 'rak' below the grain 'meta'. Did you mean 'rack'?"],
     ['os', 'grain', "'os' has no value. Write key:value, as in os:Debian."],
     ['rol:front', 'pillar', "No minion has the pillar key 'rol'. Did you mean 'role'?"],

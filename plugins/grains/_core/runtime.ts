@@ -48,11 +48,15 @@ async function zmqVersion({ local, file_client }: Context['opts']): Promise<stri
   return /"zeromq",\s*"version>=":\s*"([\d.]+)/.exec((await textOf(join(folder, 'vcpkg.json'))) ?? '')?.[1]
 }
 
+/** The release of Salt whose behaviour is implemented here: `saltversion` counts the versions of salt-ts. */
+const SALT_RELEASE = '3006'
+
 async function version(): Promise<Record<string, unknown>> {
   const found = await ownPackage(dirname(fileURLToPath(import.meta.url)))
   return {
     saltversion: found?.version,
     saltversioninfo: found?.version.split(/[.-]/).map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
+    saltcompat: SALT_RELEASE,
     saltpath: found?.folder,
     nodeversion: process.versions.node,
   }

@@ -18,6 +18,7 @@ test('the process is described', async () => {
     username: os.userInfo().username,
     saltversion: expect.stringMatching(/^\d+\.\d+/),
     saltversioninfo: expect.arrayContaining([expect.any(Number)]),
+    saltcompat: '3006',
     nodeversion: process.versions.node,
     zmqversion: expect.stringMatching(/^\d/),
     locale_info: expect.objectContaining({ detectedencoding: 'utf-8' }),
