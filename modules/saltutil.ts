@@ -69,21 +69,28 @@ export const term_job = fn({ jid: p.string() }, ({ jid }, context) =>
  */
 export const term_all_jobs = fn((_, context) => signalAll(constants.signals.SIGTERM, context))
 
+/** Seconds a job has to end by itself before it is killed. */
+const grace = p.default(p.number({ minimum: 0, maximum: 60 }), 3)
+
 /**
- * Kill a job and all it started (SIGKILL).
+ * Kill a job and all it started (SIGKILL). Its function is told to end first, and has some seconds of grace to put things
+ * in order.
  *
  * @example salt '*' saltutil.kill_job 20250101123456789012
+ * @example salt '*' saltutil.kill_job 20250101123456789012 grace=0
  */
-export const kill_job = fn({ jid: p.string() }, ({ jid }, context) =>
-  context.minion.signalJob(jid, constants.signals.SIGKILL),
+export const kill_job = fn({ jid: p.string(), grace }, ({ jid, grace }, context) =>
+  context.minion.signalJob(jid, constants.signals.SIGKILL, { grace }),
 )
 
 /**
- * Kill all running jobs (SIGKILL).
+ * Kill all running jobs (SIGKILL), each as kill_job does.
  *
  * @example salt '*' saltutil.kill_all_jobs
  */
-export const kill_all_jobs = fn((_, context) => signalAll(constants.signals.SIGKILL, context))
+export const kill_all_jobs = fn({ grace }, ({ grace }, context) =>
+  signalAll(constants.signals.SIGKILL, context, { grace }),
+)
 
 /**
  * Load all modules anew. The next job sees them; running ones finish on the old code.
@@ -271,9 +278,13 @@ async function others({ minion, job }: Context) {
   return (await minion.running()).filter(({ jid }) => jid !== job?.jid)
 }
 
-async function signalAll(signal: number, context: Context): Promise<string[]> {
+async function signalAll(
+  signal: number,
+  context: Context,
+  options: { readonly grace?: number } = {},
+): Promise<string[]> {
   const jobs = await others(context)
-  return Promise.all(jobs.map(({ jid }) => context.minion.signalJob(jid, signal)))
+  return Promise.all(jobs.map(({ jid }) => context.minion.signalJob(jid, signal, options)))
 }
 
 function signalNumber(sig: number | string): number {

@@ -55,8 +55,11 @@ export interface MinionServices {
   request(load: Readonly<Record<string, unknown>>): Promise<unknown>
   /** Jobs that run or whose return is still being delivered. */
   running(): Promise<Job[]>
-  /** Signal the process group of a job. Gives Salt's sentence about what happened. */
-  signalJob(jid: string, signal: number): Promise<string>
+  /**
+   * Signal the process group of a job. With `grace` its function is told to end first (its `signal` is aborted), and it is
+   * signalled when it has ended, or after so many seconds. Gives Salt's sentence about what happened.
+   */
+  signalJob(jid: string, signal: number, options?: { readonly grace?: number }): Promise<string>
   /** Load every module anew; running jobs finish on the old code. Resolves when the next job has the new one. */
   refreshModules(): Promise<boolean>
   /** Collect the grains anew and send them to the master. */

@@ -94,7 +94,11 @@ export const minionOptions = {
   zmq_monitor: later(flag(true, 'Log what the sockets do.')),
 
   multiprocessing: flag(true, 'Run jobs in processes of their own.'),
-  process_count_max: integer(-1, 'Jobs at once; -1: any number.', { minimum: -1 }),
+  process_count_max: integer(
+    undefined,
+    'Jobs at once; -1: any number. Eight for each core if it is not set, at least 16; more wait for their turn.',
+    { minimum: -1 },
+  ),
   job_start_events: flag(true, 'Tell the master which jobs run here for longer than a moment.'),
   minion_jid_queue_hwm: later(count(100, 'Job ids remembered; here all of a day, on disk.')),
   multifunc_ordered: flag(false, 'Several functions of a job give a list.'),

@@ -11,4 +11,3 @@ export {
 } from './job-states.ts'
 export { MinionData } from './minion-data.ts'
 export { ReturnSpool } from './return-spool.ts'
-export { SeenJobs } from './seen-jobs.ts'

@@ -5,6 +5,7 @@ import { openStore, type Store, type StoreKey, type StoreOptions, under } from '
 import { Outbox } from './outbox.ts'
 import { targetsOf, targetText } from './outbox-target.ts'
 import { checkJid, type Fields, isFields } from './records.ts'
+import { SeenJobs } from './seen-jobs.ts'
 
 /** A return on its way to a master. */
 export interface SpooledReturn {
@@ -34,13 +35,14 @@ export interface SpoolEntry extends SpooledReturn {
 
 /**
  * The minion's returns between the end of a job and the master's acknowledgement. Keys: `['ret', jid, n]`, since one
- * job may leave several returns; and those of {@link Outbox}, for what its returners write. Job processes may add while
+ * job may leave several returns; those of {@link Outbox}, for what its returners write; and those of {@link SeenJobs}. Job processes may add while
  * the minion's main process has it open.
  */
 export class ReturnSpool {
   readonly #store: Store | undefined
   readonly #returners: unknown
   readonly outbox: Outbox | undefined
+  readonly seen: SeenJobs | undefined
 
   /** A spool that holds nothing and takes nothing, for programs that have none. */
   static empty(): ReturnSpool {
@@ -61,6 +63,7 @@ export class ReturnSpool {
     this.#store = store
     this.#returners = returners
     this.outbox = store && new Outbox(store)
+    this.seen = store && new SeenJobs(store)
   }
 
   /** Resolves when the return is on disk. Rejects with STORE_FAILED if it cannot be, INVALID_ARGUMENTS for a bad jid. */
@@ -71,6 +74,7 @@ export class ReturnSpool {
       const [last] = records.keys(under('ret', jid), { reverse: true })
       const free = ['ret', jid, last ? Number(last[2]) + 1 : 0]
       records.put(free, { ret, master, job })
+      SeenJobs.settle(records, jid)
       const { cmd, ...record } = ret
       Outbox.put(records, this.#targets(job), [{ kind: 'return', ret: record }], Date.now())
       return free

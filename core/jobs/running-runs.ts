@@ -2,9 +2,11 @@
  * Runners and wheel functions in processes of their own, each a file in Salt's form: `<cachedir>/proc/<jid>` (wire protocol
  * §13). A file outlives its process where the end has not been stored or told; `lost-runs` does so then.
  */
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fillFileAtomic } from '../base/atomic-file.ts'
+import { identityOf, isRunning, readIdentity } from '../base/process-identity.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { isJid } from './jid.ts'
@@ -54,8 +56,7 @@ export const runPath = (place: Place, jid: string): string => join(folderOf(plac
 export async function noteRun(place: Place, run: Omit<OwnRun, 'pid'>): Promise<RunFile> {
   const folder = folderOf(place)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const born = await bornAt(process.pid)
-  const noted = { ...run, pid: process.pid, ...(born !== undefined && { born }) }
+  const noted = { ...run, ...identityOf(process.pid) }
   const path = runPath(place, run.jid)
   const add = (more: Partial<OwnRun>) =>
     fillFileAtomic(path, (file) => file.writeFile(encodeLocal({ ...noted, ...more })), {
@@ -89,25 +90,17 @@ async function readRun(path: string): Promise<NotedRun | undefined> {
     const noted = decode(await readFile(path))
     if (!isFields(noted)) return undefined
     const { jid, fun, user, fun_args, store, detached, ended } = noted
-    const pid = Number(noted.pid)
-    const born = typeof noted.born === 'string' ? noted.born : undefined
-    const now = Number.isInteger(pid) && pid > 0 ? await bornAt(pid) : undefined
+    const identity = readIdentity(noted)
+    if (!identity) return undefined
+    const { born } = identity
     return {
-      ...{ jid: String(jid), fun: String(fun), user: String(user), pid, path },
+      ...{ jid: String(jid), fun: String(fun), user: String(user), ...identity, path },
       ...{ fun_args: Array.isArray(fun_args) ? fun_args : [], store: store === true },
       detached: detached === true,
-      ...(born !== undefined && { born }),
       ...(isFields(ended) && { ended: ended as unknown as RunReturn }),
-      alive: now !== undefined && (born === undefined || born === now),
+      alive: born === undefined ? existsSync(`/proc/${identity.pid}`) : isRunning(identity),
     }
   } catch {
     return undefined
   }
-}
-
-/** When a process began, in the clock ticks of its host; undefined if it is over. */
-async function bornAt(pid: number): Promise<string | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  const [state, ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
-  return state === undefined || state === 'Z' ? undefined : fields[18]
 }

@@ -1,5 +1,5 @@
 import { SaltError } from '../base/errors.ts'
-import type { SeenJobs, SeenPublication } from '../jobs/seen-jobs.ts'
+import type { ReceivedJob, SeenJobs, SeenPublication } from '../jobs/seen-jobs.ts'
 import { CHECK } from '../wire/catalogue.ts'
 import { answeredInProcess } from './control-functions.ts'
 
@@ -7,16 +7,17 @@ import { answeredInProcess } from './control-functions.ts'
 export type Acceptance = 'run' | 'seen' | { readonly refused: string }
 
 /**
- * A job runs once, also after a restart: it must be remembered on disk before it begins. While the disk takes nothing,
+ * A job runs once, also after a restart: it must be on disk before it begins, `received` with it. While the disk takes nothing,
  * jobs are refused, but for what the minion answers itself, so that it can be asked, and jobs that fill the disk killed.
  */
 export async function acceptJob(
   seen: SeenJobs,
   publication: SeenPublication,
   fun: string | readonly string[],
+  received?: ReceivedJob,
 ): Promise<Acceptance> {
   try {
-    return (await seen.accept(publication)) ? 'run' : 'seen'
+    return (await seen.accept(publication, received)) ? 'run' : 'seen'
   } catch (error) {
     if (!SaltError.is(error) || error.code !== 'STORE_FAILED') throw error
     if (!seen.acceptUnstored(publication)) return 'seen'

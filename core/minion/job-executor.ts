@@ -3,6 +3,7 @@ import type { Log, MinionServices } from '../author/context.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { fileProblem } from '../base/file-problem.ts'
+import { identityOf, type ProcessIdentity } from '../base/process-identity.ts'
 import { seldom } from '../base/seldom.ts'
 import { Turns } from '../base/turns.ts'
 import type { JobLoad } from '../wire/publication.ts'
@@ -12,13 +13,13 @@ import { answeredInProcess } from './control-functions.ts'
 import { failedReturn } from './failed-return.ts'
 import { type JobPool, unbegun } from './job-pool.ts'
 import type { RunnerSettings } from './job-runner.ts'
-import { type ProcEntry, type ProcTable, signalGroup } from './proc-table.ts'
+import { type ProcEntry, type ProcTable, stopOf } from './proc-table.ts'
 
 export interface ExecutorSettings {
   readonly id: string
   readonly log: Log
   readonly procs: ProcTable
-  readonly pool: Pick<JobPool, 'run'>
+  readonly pool: Pick<JobPool, 'run' | 'idle'>
   /** Run a job in the minion's own process. */
   runHere(
     job: JobLoad,
@@ -29,6 +30,19 @@ export interface ExecutorSettings {
   readonly multiprocessing: boolean
   /** At most so many jobs run at once, the others wait (`process_count_max`); -1: any number. */
   readonly limit: number
+  /** The minion ends: what waits is left for its next life. */
+  readonly closing: AbortSignal
+}
+
+/** A job's place among those that run or wait. */
+export interface Place {
+  /** It does not begin at once. */
+  readonly waits: boolean
+  readonly wait: Wait
+  /** Resolves when it may begin, with what ends its turn; with a sentence if it was taken out of the queue, null if the minion ends. */
+  readonly turn: Promise<(() => void) | string | null>
+  /** It does not run after all. */
+  leave(): void
 }
 
 /** Whose job it is, and where its return goes. */
@@ -41,6 +55,8 @@ export interface JobSurroundings {
   readonly words?: JobWords | undefined
   /** Why the job must not begin, if that takes a while to find out. */
   refusal?(): Promise<string | undefined>
+  /** A job that waited is to begin: resolves when that is on disk, rejects if it must not. */
+  beginning(): Promise<void>
   /** The job begins now. Not told of what the minion answers itself. */
   began?(): void
   /** Take the return. When this resolves it is on disk, and the job is no longer known to run. */
@@ -55,6 +71,8 @@ export class JobExecutor {
   readonly #settings: ExecutorSettings
   readonly #turns: Turns
   readonly #tellFile: ReturnType<typeof seldom>
+  /** Jobs that were to begin at once and have no process yet. */
+  #starting = 0
 
   constructor(settings: ExecutorSettings) {
     this.#settings = settings
@@ -62,54 +80,103 @@ export class JobExecutor {
     this.#turns = new Turns(settings.limit)
   }
 
-  async run(job: JobLoad, around: JobSurroundings): Promise<void> {
+  /** Take a place in the order of arrival, before anything is waited for. */
+  place(job: JobLoad): Place {
+    const { log, limit, closing, multiprocessing, pool } = this.#settings
+    const wait = new Wait(job)
+    const atOnce = { waits: false, wait, leave: () => {} }
+    if (answeredInProcess(job.fun)) return { ...atOnce, turn: Promise.resolve(() => {}) }
+    if (this.#turns.full) log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
+    const waits = this.#turns.full || (multiprocessing && this.#starting >= pool.idle)
+    const began = waits ? () => {} : this.#expectStart()
+    const turn = this.#turns
+      .take(AbortSignal.any([wait.signal, closing]))
+      .catch(() => (closing.aborted ? null : wait.reason))
+    const leave = () => {
+      began()
+      wait.leave(0)
+      void turn.then((end) => typeof end === 'function' && end())
+    }
+    void wait.begun.then(began)
+    return { waits, wait, turn, leave }
+  }
+
+  #expectStart(): () => void {
+    let expected = true
+    this.#starting++
+    return () => {
+      if (expected) this.#starting--
+      expected = false
+    }
+  }
+
+  async run(job: JobLoad, place: Place, around: JobSurroundings): Promise<void> {
+    const { wait } = place
+    try {
+      await this.#runIn(job, place, around)
+    } finally {
+      wait.begin()
+    }
+  }
+
+  async #runIn(job: JobLoad, { wait, turn: place, waits }: Place, around: JobSurroundings): Promise<void> {
     const { runHere, multiprocessing, id } = this.#settings
     const isControl = answeredInProcess(job.fun)
-    const wait = new Wait(job)
     if (around.refusal || !isControl)
-      await this.#note({ job: unbegun(job), pid: undefined, stop: (signal) => wait.leave(signal) })
+      await this.#note({
+        job: unbegun(job),
+        process: undefined,
+        master: around.master,
+        stop: (signal) => wait.leave(signal),
+      })
     const why = around.refusal && (await Promise.race([around.refusal(), wait.left]))
-    const turn = why ?? (isControl ? undefined : await this.#turn(job, wait))
-    if (typeof turn === 'string') return around.keep(failedReturn(unbegun(job), id, turn))
-    if (!turn) return around.keep(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
-    around.began?.()
+    const turn = await place
+    if (turn === null) return
+    const end = typeof turn === 'string' ? () => {} : turn
     try {
-      await (multiprocessing ? this.#inPool(job, around, wait) : this.#inThisProcess(job, around, wait))
+      const refused = why ?? (typeof turn === 'string' ? turn : undefined)
+      if (refused !== undefined) return await around.keep(failedReturn(unbegun(job), id, refused))
+      if (isControl) return await around.keep(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
+      const beginning = waits ? around.beginning : async () => {}
+      await (multiprocessing ? this.#inPool : this.#inThisProcess).call(
+        this,
+        job,
+        { ...around, beginning },
+        wait,
+      )
     } finally {
-      turn()
+      end()
     }
   }
 
-  /** Resolves when the job may begin; with a sentence if it was taken out of the queue. */
-  async #turn(job: JobLoad, wait: Wait): Promise<(() => void) | string> {
-    const { log, limit } = this.#settings
-    if (this.#turns.full) log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
-    return this.#turns.take(wait.signal).catch(messageOf)
-  }
-
-  #inPool(job: JobLoad, { services, master, words, keep }: JobSurroundings, wait: Wait): Promise<void> {
+  async #inPool(job: JobLoad, around: JobSurroundings, wait: Wait): Promise<void> {
+    const { services, master, words, keep } = around
     const { pool, log } = this.#settings
-    let pid = 0
+    let process: ProcessIdentity | undefined
     const note = (shown: JobLoad) => {
-      return this.#note({ job: shown, pid, master, stop: (signal) => signalGroup(pid, signal) })
+      const stop = process ? stopOf(process) : () => {}
+      return this.#note({ job: shown, process, master, stop })
     }
-    const started = (given: number) => {
-      pid = given
-      log.info(`Starting a new job ${job.jid} with PID ${pid}`)
-      if (wait.asked !== undefined) signalGroup(pid, wait.asked)
-      return note(unbegun(job))
+    const started = async (given: ProcessIdentity) => {
+      wait.begin()
+      await around.beginning()
+      process = given
+      around.began?.()
+      log.info(`Starting a new job ${job.jid} with PID ${given.pid}`)
+      await note(unbegun(job))
     }
-    return pool.run(job, { services, master, words, started, shown: note, finished: keep })
+    await pool.run(job, { services, master, words, left: wait.signal, started, shown: note, finished: keep })
   }
 
-  async #inThisProcess(
-    job: JobLoad,
-    { services, master, words, keep }: JobSurroundings,
-    wait: Wait,
-  ): Promise<void> {
+  async #inThisProcess(job: JobLoad, around: JobSurroundings, wait: Wait): Promise<void> {
+    const { services, master, words, keep } = around
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
-    const note = (shown: JobLoad) => this.#note({ job: shown, pid: process.pid, master, stop })
+    const self = identityOf(process.pid)
+    const note = (shown: JobLoad) => this.#note({ job: shown, process: self, master, stop })
+    wait.begin()
+    await around.beginning()
+    around.began?.()
     if (wait.asked !== undefined) stop(wait.asked)
     await note(unbegun(job))
     await keep(await this.#settings.runHere(job, { services, words, onShown: note }, abort.signal))
@@ -129,15 +196,26 @@ class Wait {
   readonly #job: JobLoad
   readonly #leaving = new AbortController()
   readonly #left = deferred<string>()
+  readonly #begun = deferred<void>()
   /** Aborts when it is taken out. */
-  readonly signal = this.#leaving.signal
+  readonly signal: AbortSignal = this.#leaving.signal
   /** Resolves then, with a sentence that says so. */
   readonly left = this.#left.promise
+  /** Resolves when it has begun, or is over. */
+  readonly begun = this.#begun.promise
   /** The signal that was to end it. */
   asked: number | undefined
 
   constructor(job: JobLoad) {
     this.#job = job
+  }
+
+  get reason(): string {
+    return messageOf(this.signal.reason)
+  }
+
+  begin(): void {
+    this.#begun.resolve()
   }
 
   leave(signal: number): void {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Log, MinionServices } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import type { ReceivedJob } from '../channel/subscription.ts'
@@ -5,26 +6,27 @@ import type { MinionConfig } from '../config/index.ts'
 import type { PrivateKey } from '../crypto/index.ts'
 import type { CachedReturns } from '../jobs/cached-returns.ts'
 import { type ReturnSpool, returnersOf, type SpoolEntry, type SpooledReturn } from '../jobs/return-spool.ts'
-import type { SeenJobs } from '../jobs/seen-jobs.ts'
+import { begun, type ReceivedJob as OwedJob, type SeenJobs } from '../jobs/seen-jobs.ts'
 import { type Loader, type PublishedCall, refusalsHere } from '../loader/index.ts'
 import { givenOptionsRefusal, type ReturnerProcesses } from '../returners/index.ts'
 import { CHECK } from '../wire/catalogue.ts'
 import { signMessage } from '../wire/message-signature.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
+import { type JobWords, readJobWords } from '../wire/typed-words.ts'
 import { acceptJob } from './acceptance.ts'
 import { answerCheck } from './call-check.ts'
 import { Deliverer } from './deliverer.ts'
 import { executorRefusal } from './executors.ts'
 import type { Facts } from './facts.ts'
 import { failedReturn } from './failed-return.ts'
-import { type ExecutorSettings, JobExecutor } from './job-executor.ts'
+import { type ExecutorSettings, JobExecutor, type Place } from './job-executor.ts'
 import { type JobPool, unbegun } from './job-pool.ts'
 import { runJob } from './job-runner.ts'
 import { type Watchers, watchJob } from './job-watch.ts'
 import type { MasterLink } from './master-link.ts'
 import { followOrphans } from './orphans.ts'
-import type { ProcFile, ProcTable } from './proc-table.ts'
+import type { ProcEntry, ProcTable } from './proc-table.ts'
 import { traceRun } from './run-span.ts'
 import { keepSafe } from './safekeeping.ts'
 import { StartReceipts } from './start-receipts.ts'
@@ -40,6 +42,8 @@ export interface IntakeSettings extends Watchers {
   readonly procs: ProcTable
   readonly spool: ReturnSpool
   readonly seen: SeenJobs
+  /** What an earlier life of the minion accepted and did not begin; see {@link JobIntake.resume}. */
+  readonly waited: readonly OwedJob[]
   readonly cached: CachedReturns
   readonly returners: ReturnerProcesses | undefined
   /** What jobs of a master may ask of the minion. */
@@ -53,11 +57,14 @@ export class JobIntake {
   readonly #executor: JobExecutor
   readonly #receipts: StartReceipts
   readonly #deliverers: ReadonlyMap<MasterLink, Deliverer>
+  /** Jobs of an earlier life of the minion that have not begun. */
+  #waited: readonly OwedJob[]
 
   /** Begins with the returns that are in the spool. */
   constructor(settings: IntakeSettings) {
     const { config, log, procs, pool, links } = settings
     this.#settings = settings
+    this.#waited = settings.waited
     this.#receipts = new StartReceipts({ id: config.id, log })
     this.#executor = new JobExecutor({
       id: config.id,
@@ -66,22 +73,59 @@ export class JobIntake {
       pool,
       runHere: (...given) => this.#runHere(...given),
       multiprocessing: config.multiprocessing,
-      limit: config.process_count_max,
+      limit: config.process_count_max ?? defaultLimit(),
+      closing: settings.closing,
     })
     this.#deliverers = new Map(links.map((link) => [link, this.#openDeliverer(link)]))
   }
 
   async onJob({ job, words, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {
-    const { config, facts, seen, log, servicesFor, returners } = this.#settings
+    const { facts, seen, log } = this.#settings
     if (!facts.isMeantBy(job)) return
+    const isCheck = job.fun === CHECK
+    const place = this.#executor.place(job)
     const publication = { keyDigest, serial, jid: job.jid, now: Date.now() }
-    const acceptance = await acceptJob(seen, publication, job.fun)
+    const owed = { job, master: link.address, words, begun: false }
+    const acceptance = await acceptJob(
+      seen,
+      publication,
+      job.fun,
+      isCheck ? undefined : place.waits ? owed : begun(owed),
+    )
+    const wrong = acceptance === 'run' ? executorRefusal(job.module_executors) : undefined
+    if (acceptance !== 'run' || wrong !== undefined || isCheck) place.leave()
     if (acceptance === 'seen') return log.warn(`Ignored job ${job.jid}: it has been seen before.`)
     if (acceptance !== 'run') return this.#refuse(job, acceptance.refused, link)
-    const wrong = executorRefusal(job.module_executors)
     if (wrong !== undefined) return this.#refuse({ ...job, ret: '' }, wrong, link)
-    if (job.fun === CHECK)
-      return answerCheck(job, words, { id: config.id, link, check: (calls) => this.#check(calls) })
+    if (isCheck) return this.#answerCheck(job, words, link)
+    await this.#run(job, words, place, link)
+  }
+
+  /** Jobs that an earlier life of the minion accepted, and which had to wait. */
+  async resume(link: MasterLink): Promise<void> {
+    const waited = this.#waited.filter((owed) => this.#linkOf({ master: owed.master }) === link)
+    this.#waited = this.#waited.filter((owed) => !waited.includes(owed))
+    const jobs = waited.map(({ job, words }) => ({
+      job: job as unknown as JobLoad,
+      words: readJobWords(words),
+    }))
+    const placed = jobs.map(({ job, words }) => ({ job, words, place: this.#executor.place(job) }))
+    if (placed.length > 0) {
+      const { log } = this.#settings
+      log.info(`${placed.length} jobs that waited when the minion ended take their turn now.`)
+    }
+    await Promise.all(
+      placed.map(({ job, words, place }) => this.#run(job, words, { ...place, waits: true }, link)),
+    )
+  }
+
+  #answerCheck(job: JobLoad, words: JobWords | undefined, link: MasterLink): Promise<void> {
+    const { id } = this.#settings.config
+    return answerCheck(job, words, { id, link, check: (calls) => this.#check(calls) })
+  }
+
+  async #run(job: JobLoad, words: JobWords | undefined, place: Place, link: MasterLink): Promise<void> {
+    const { config, seen, log, servicesFor, returners } = this.#settings
     log.info(`User ${job.user ?? 'unknown'} Executing command ${String(job.fun)} with jid ${job.jid}`)
     const master = link.address
     let isUsable = true
@@ -102,12 +146,15 @@ export class JobIntake {
     const began = () => {
       if (config.job_start_events) told = this.#receipts.began(job, link)
     }
-    const around = { services: servicesFor(link), master, words, keep, began }
-    await this.#executor.run(job, job.ret === '' ? around : { ...around, refusal }).finally(() => told())
+    const beginning = () => seen.begin(job.jid)
+    const around = { services: servicesFor(link), master, words, keep, beginning, began }
+    await this.#executor
+      .run(job, place, job.ret === '' ? around : { ...around, refusal })
+      .finally(() => told())
   }
 
-  /** Jobs of an earlier life of the minion; `owed` are those whose return was in the spool. */
-  followOrphans(left: readonly ProcFile[], owed: ReadonlySet<string>): Promise<void> {
+  /** Jobs of an earlier life of the minion that may have begun; `owed` are those whose return was in the spool. */
+  followOrphans(left: readonly ProcEntry[], owed: ReadonlySet<string>): Promise<void> {
     const { config, procs, spool, log, closing } = this.#settings
     return followOrphans(left, owed, {
       id: config.id,
@@ -145,7 +192,7 @@ export class JobIntake {
   }
 
   /** The master that published the job; if it is no longer configured, the first one. */
-  #linkOf({ master }: SpooledReturn): MasterLink | undefined {
+  #linkOf({ master }: Pick<SpooledReturn, 'master'>): MasterLink | undefined {
     const { links } = this.#settings
     return links.find(({ address }) => address === master) ?? links[0]
   }
@@ -176,11 +223,18 @@ export class JobIntake {
     if (config.cache_jobs) await cached.save(jid, ret).catch((error: unknown) => this.#uncached(jid, error))
     const shown = { ...job, arg: ret.fun_args }
     if (!procs.get(jid))
-      await procs.add({ job: unbegun(job), pid: undefined, isReturning: true, stop: () => {} })
+      await procs.add({ job: unbegun(job), process: undefined, isReturning: true, stop: () => {} })
     const entry = config.pub_ret ? await this.#keepSafe({ jid, master, job: shown, ret }) : undefined
     await procs.remove(jid)
     if (entry) this.#deliver(entry)
+    else await this.#settle(jid)
     if (job.ret !== '' || config.return !== undefined) returners?.wake()
+  }
+
+  /** The return is with the master, or not wanted. While nothing can be stored, the job was not stored either. */
+  async #settle(jid: string): Promise<void> {
+    const { seen, log } = this.#settings
+    await seen.settle(jid).catch((error: unknown) => log.debug(messageOf(error)))
   }
 
   #uncached(jid: string, error: unknown): void {
@@ -210,3 +264,6 @@ export class JobIntake {
     return traceRun(tracer, job, config.id, () => runJob(job, settings, signal, words))
   }
 }
+
+/** Jobs at once where the configuration does not say: each is a process of its own, which may well only wait for something. */
+const defaultLimit = (): number => Math.max(16, 8 * availableParallelism())

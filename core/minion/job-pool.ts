@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { availableParallelism, constants, setPriority } from 'node:os'
 import type { Log, MinionServices } from '../author/context.ts'
-import { deferred } from '../base/deferred.ts'
+import { type Deferred, deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
 import { processEntry } from '../base/process-entry.ts'
+import { identityOf, newProcessToken, PROCESS_TOKEN, type ProcessIdentity } from '../base/process-identity.ts'
 import { Turns } from '../base/turns.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import { type Catalogue, LOAD_MS, LoadWatch, type PublishedCall } from '../loader/index.ts'
@@ -11,8 +12,9 @@ import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
 import { failedReturn } from './failed-return.ts'
+import { signalGroup } from './job-group.ts'
+import { LastWords } from './last-words.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
-import { signalGroup } from './proc-table.ts'
 
 export interface JobPoolSettings {
   readonly id: string
@@ -34,8 +36,10 @@ export interface PooledJob {
   readonly master: string
   /** Its arguments as they were typed. */
   readonly words?: JobWords | undefined
-  /** Is told the process's id before the job begins. */
-  started(pid: number): Promise<void>
+  /** Aborted, with the reason, when the job is not to begin any more. */
+  readonly left: AbortSignal
+  /** Is told the process before the job begins. It does not begin if that rejects. */
+  started(process: ProcessIdentity): Promise<void>
   /** Is given a job that has arguments as it may be shown, with secrets masked. */
   shown(job: JobLoad): Promise<void>
   /** Is given the return; until this resolves the job's process keeps it, too. */
@@ -50,7 +54,9 @@ interface Finished {
 
 interface Worker {
   readonly process: ChildProcess
-  readonly pid: number
+  readonly identity: ProcessIdentity
+  readonly generation: number
+  readonly lastWords: LastWords
   readonly ready: Promise<void>
   /** What the job that runs may ask of the minion. */
   services?: MinionServices
@@ -62,6 +68,9 @@ interface Worker {
 
 /** A process is replaced after so many jobs, so that what jobs leak does not add up. */
 const JOBS_PER_PROCESS = 500
+
+/** More would only be slower: starting is work for a processor. */
+const STARTS_AT_ONCE = availableParallelism()
 
 /** How long a process may take to say what would become of a call, and what there is to call. Milliseconds. */
 const CHECK_MS = 2_000
@@ -78,7 +87,12 @@ export const unbegun = (job: JobLoad): JobLoad => ({ ...job, arg: [] })
 /** Warm processes that run jobs, one job each at a time (design decision 8). */
 export class JobPool {
   readonly #settings: JobPoolSettings
+  /** Processes that are ready, and no job has. */
   readonly #idle: Worker[] = []
+  /** Processes that are being started. */
+  readonly #starting = new Set<Worker>()
+  /** Jobs and checks that wait for a process. */
+  readonly #asking: Deferred<Worker>[] = []
   /** A check takes milliseconds in a process that is there, and many times that if one has to be started for it. */
   readonly #checks = new Turns(CHECKS_AT_ONCE)
   /** Files that blocked a process while they were loaded, as they were then. */
@@ -91,38 +105,83 @@ export class JobPool {
 
   constructor(settings: JobPoolSettings) {
     this.#settings = settings
-    this.#warmUp()
+    this.#share()
+  }
+
+  /** Processes that would begin a job at once. */
+  get idle(): number {
+    return Math.max(0, this.#idle.length - this.#asking.length)
   }
 
   /** Run a job. However it ends, there is a return. */
-  async run(job: JobLoad, { services, started, finished, ...around }: PooledJob): Promise<void> {
-    const worker = this.#idle.shift() ?? this.#spawn()
+  async run(job: JobLoad, { services, left, started, finished, ...around }: PooledJob): Promise<void> {
+    const refuse = (error: unknown) =>
+      finished(failedReturn(unbegun(job), this.#settings.id, messageOf(error)))
+    const worker = await this.#take(left).catch(refuse)
+    if (!worker) return
     worker.services = services
-    this.#warmUp()
-    const generation = this.#generation
-    await started(worker.pid)
+    try {
+      await started(worker.identity)
+    } catch (error) {
+      this.#release(worker, true)
+      return refuse(error)
+    }
     const { ret, last } = await this.#runIn(worker, job, around)
     await finished(ret)
     post(worker.process, { type: 'kept' })
     worker.jobs++
-    const reusable = !last && generation === this.#generation && worker.jobs < JOBS_PER_PROCESS
-    this.#release(worker, reusable && worker.process.connected)
+    this.#release(worker, !last && worker.jobs < JOBS_PER_PROCESS)
   }
 
   /** Why each of the calls would be refused, or null; undefined if that does not become clear in time. */
   async check(calls: readonly PublishedCall[]): Promise<readonly (string | null)[] | undefined> {
     const over = await this.#checks.take()
     try {
-      const worker = this.#idle.shift() ?? this.#spawn()
-      this.#warmUp()
-      const generation = this.#generation
+      const worker = await this.#take()
       const answer = await this.#ask(worker, { type: 'check', calls: encodeLocal(calls) }, CHECK_MS)
-      const isReusable = answer !== undefined && generation === this.#generation
-      this.#release(worker, isReusable && worker.process.connected)
+      this.#release(worker, answer !== undefined)
       return answer as readonly (string | null)[] | undefined
     } finally {
       over()
     }
+  }
+
+  /**
+   * A process that is free, in the order of asking. Only so many are started at once as there are cores: short jobs share
+   * the first, instead of all waiting for as many to start. Rejects with the reason of `left`.
+   */
+  async #take(left?: AbortSignal): Promise<Worker> {
+    left?.throwIfAborted()
+    const asked = deferred<Worker>()
+    this.#asking.push(asked)
+    const leave = () => {
+      const place = this.#asking.indexOf(asked)
+      if (place < 0) return
+      this.#asking.splice(place, 1)
+      asked.reject(left?.reason)
+    }
+    left?.addEventListener('abort', leave)
+    this.#share()
+    return asked.promise.finally(() => left?.removeEventListener('abort', leave))
+  }
+
+  /** Processes that are free go to who asks; as many as are missing are started. */
+  #share(): void {
+    while (this.#asking.length > 0 && this.#idle.length > 0)
+      this.#asking.shift()?.resolve(this.#idle.shift()!)
+    const wanted = this.#asking.length + (this.#closed ? 0 : this.#settings.warm - this.#idle.length)
+    while (this.#starting.size < Math.min(wanted, STARTS_AT_ONCE)) this.#start()
+  }
+
+  #start(): void {
+    const worker = this.#spawn()
+    this.#starting.add(worker)
+    const over = () => {
+      this.#starting.delete(worker)
+      this.#free(worker)
+    }
+    // One that cannot be started goes to a job all the same: its return says so, and nobody waits for ever.
+    worker.ready.then(over, over)
   }
 
   /**
@@ -133,9 +192,9 @@ export class JobPool {
     for (let attempt = 0; attempt < MOST_DESCRIBED && !this.#closed; attempt++) {
       const blocked = new Set(this.#blocked.keys())
       const worker = this.#spawn()
-      if (!awaited) lowerPriority(worker.pid)
+      if (!awaited) lowerPriority(worker.identity.pid)
       const answer = await this.#ask(worker, { type: 'describe' }, DESCRIBE_MS)
-      this.#release(worker, false)
+      this.#dismiss(worker)
       if (answer) return answer as Catalogue
       if (![...this.#blocked.keys()].some((key) => !blocked.has(key))) return undefined
     }
@@ -169,7 +228,7 @@ export class JobPool {
   #renew(): void {
     this.#generation++
     for (const worker of this.#idle.splice(0)) worker.process.kill('SIGTERM')
-    this.#warmUp()
+    this.#share()
   }
 
   /** Ends idle processes; running jobs go on and leave their returns in the spool. */
@@ -178,22 +237,37 @@ export class JobPool {
     for (const worker of this.#idle.splice(0)) worker.process.kill('SIGTERM')
   }
 
+  /** A job, or a check, is done with it. */
   #release(worker: Worker, reusable: boolean): void {
-    if (reusable && !this.#closed && this.#idle.length <= this.#settings.warm) this.#idle.unshift(worker)
-    else if (worker.process.connected) worker.process.disconnect()
+    if (reusable && worker.process.connected) this.#free(worker)
+    else {
+      this.#dismiss(worker)
+      this.#share()
+    }
   }
 
-  #warmUp(): void {
-    while (!this.#closed && this.#idle.length < this.#settings.warm) this.#idle.push(this.#spawn())
+  #free(worker: Worker): void {
+    const isCurrent = worker.generation === this.#generation && !this.#closed
+    const isNeeded = this.#asking.length > 0 || this.#idle.length <= this.#settings.warm
+    if (isCurrent && isNeeded && (worker.process.connected || this.#asking.length > 0))
+      this.#idle.unshift(worker)
+    else this.#dismiss(worker)
+    this.#share()
+  }
+
+  #dismiss(worker: Worker): void {
+    if (worker.process.connected) worker.process.disconnect()
   }
 
   #spawn(): Worker {
     const { id, config, facts, log, loadMs = LOAD_MS } = this.#settings
     this.started++
+    const token = newProcessToken()
     const child = fork(entry, [], {
       detached: true, // a process group of its own
+      env: { ...process.env, [PROCESS_TOKEN]: token },
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     const { grains, pillar } = facts()
     const ready = new Promise<void>((resolve, reject) => {
@@ -214,6 +288,7 @@ export class JobPool {
       worker.loads.close()
       const index = this.#idle.findIndex((worker) => worker.process === child)
       if (index >= 0) this.#idle.splice(index, 1)
+      this.#share()
     })
     const start: JobProcessStart = {
       type: 'start',
@@ -226,7 +301,15 @@ export class JobPool {
     }
     post(child, start)
     const loads = new LoadWatch(loadMs, (key, reason) => this.#giveUp(worker, key, reason))
-    const worker: Worker = { process: child, pid: child.pid ?? 0, ready, jobs: 0, loads }
+    const worker: Worker = {
+      process: child,
+      identity: identityOf(child.pid ?? 0, token),
+      generation: this.#generation,
+      lastWords: new LastWords(child.stderr),
+      ready,
+      jobs: 0,
+      loads,
+    }
     return worker
   }
 
@@ -236,7 +319,11 @@ export class JobPool {
     this.#settings.log.error(reason)
     this.#blocked.set(key, reason)
     this.#renew() // idle processes do not know of it
-    signalGroup(worker.pid, constants.signals.SIGKILL)
+    try {
+      signalGroup(worker.identity, 'SIGKILL')
+    } catch {
+      // it has ended by itself
+    }
   }
 
   #runIn(
@@ -256,9 +343,10 @@ export class JobPool {
         } else if (message.type === 'return')
           finish({ ret: readReturn(message.ret, fail), last: message.last })
       }
-      const onExit = (code: number | null, signal: NodeJS.Signals | null) => {
+      const onExit = async (code: number | null, signal: NodeJS.Signals | null) => {
         this.died++
-        finish({ ret: fail(worker.stuck ?? howItDied(job, code, signal)), last: true })
+        const why = worker.stuck ?? howItDied(job, code, signal, await worker.lastWords.all())
+        finish({ ret: fail(why), last: true })
       }
       const finish = (finished: Finished) => {
         child.off('message', onMessage)
@@ -311,7 +399,18 @@ function readReturn(bytes: Uint8Array, fail: (reason: string) => ReturnLoad): Re
   }
 }
 
-function howItDied({ jid }: JobLoad, code: number | null, signal: NodeJS.Signals | null): string {
+function howItDied(
+  { jid }: JobLoad,
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  lastWords: string,
+): string {
+  const fatal = /^FATAL ERROR: (.+)$/m.exec(lastWords)?.[1]
+  if (fatal?.includes('out of memory'))
+    return (
+      `The process of job ${jid} ran out of memory: ${fatal}. ` +
+      'Let the function hold less at once, or give job processes more: NODE_OPTIONS=--max-old-space-size=<MiB> for the minion.'
+    )
   const how = signal ? `was ended by ${signal}` : `ended unexpectedly with exit code ${code ?? 'unknown'}`
-  return `The process of job ${jid} ${how}.`
+  return `The process of job ${jid} ${how}${fatal ? `: ${fatal}` : ''}.`
 }

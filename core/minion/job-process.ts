@@ -5,7 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log, MinionServices } from '../author/context.ts'
 import { deferred } from '../base/deferred.ts'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { messageOf, SaltError, traceOf } from '../base/errors.ts'
+import { PROCESS_TOKEN } from '../base/process-identity.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { Datastore } from '../jobs/datastore.ts'
@@ -14,6 +15,8 @@ import { type Loader, openLoader, type PublishedCall, refusalsHere, watchedBy } 
 import { openMatch } from '../targets/open-match.ts'
 import { isTraced, jobTracer } from '../tracing/index.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
+import type { ReturnLoad } from '../wire/return.ts'
+import { failedReturn } from './failed-return.ts'
 import { createFileServices } from './files.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { type FromJobProcess, type JobProcessStart, logLevels, type ToJobProcess } from './messages.ts'
@@ -52,6 +55,7 @@ function call(method: string, args: readonly unknown[]): Promise<unknown> {
   const answer = deferred<unknown>()
   if (process.connected) {
     waiting.set(++calls, answer)
+    answer.promise.catch(() => {}) // who does not wait for it need not hear that the minion has ended
     send({ type: 'call', call: calls, method, args: encodeLocal(args) })
   } else answer.reject(minionGone())
   // An event that nobody can pass on any more is no reason for a job to fail.
@@ -66,7 +70,14 @@ const RETRY_MS = 1000
 
 let settings: RunnerSettings | undefined
 /** The job that runs; aborted when it is to end. */
-let running: { readonly jid: string; readonly abort: AbortController } | undefined
+let running:
+  | {
+      readonly jid: string
+      readonly abort: AbortController
+      /** What it returns is not waited for any more. */
+      giveUp(reason: string): void
+    }
+  | undefined
 let ending: NodeJS.Timeout | undefined
 /** Told whether the minion has the return on disk, or has died before. */
 let kept: ((kept: boolean) => void) | undefined
@@ -101,12 +112,18 @@ async function start(given: JobProcessStart): Promise<void> {
 async function work({ job: bytes, master, words }: Extract<ToJobProcess, { type: 'job' }>): Promise<void> {
   const job = readJobLoad(record(bytes))
   if (!settings || !job) return
-  const abort = new AbortController()
-  running = { jid: job.jid, abort }
-  const onShown = async (shown: JobLoad) => send({ type: 'shown', job: encodeLocal(shown) })
   const { id } = settings
+  const abort = new AbortController()
+  const givenUp = deferred<ReturnLoad>()
+  let known: JobLoad = { ...job, arg: [] }
+  const giveUp = (reason: string) => givenUp.resolve(failedReturn(known, id, reason))
+  running = { jid: job.jid, abort, giveUp }
+  const onShown = async (shown: JobLoad) => {
+    known = shown
+    send({ type: 'shown', job: encodeLocal(shown) })
+  }
   const run = runJob.bind(undefined, job, { ...settings, onShown }, abort.signal, words)
-  const ret = await traceRun(await jobTracer(), job, id, run)
+  const ret = await Promise.race([traceRun(await jobTracer(), job, id, run), givenUp.promise])
   running = undefined
   clearTimeout(ending)
   const last = abort.signal.aborted
@@ -186,12 +203,31 @@ process.on('SIGTERM', () => {
   } else if (!kept) void leave()
 })
 
+/** Whoever wants the job killed says so first, and kills this process if it does not end. */
+process.on('SIGINT', () => {
+  running?.abort.abort(new SaltError('CANCELLED', `Job ${running.jid} was killed (SIGINT before SIGKILL).`))
+})
+
 /** The job does not end: so does this process, in a way that says why. */
 function endBySignal(): void {
   process.removeAllListeners('SIGTERM')
   process.kill(process.pid, 'SIGTERM')
 }
 
-process.on('unhandledRejection', (error) =>
-  log.error(`A promise of a job was rejected unseen: ${messageOf(error)}`),
-)
+/** An error that nothing of the job has caught, in a timer or a promise it does not wait for: it fails, as the process would. */
+function onUncaught(thrown: unknown): void {
+  const sentence = `The minion function caused an exception that nothing caught: ${traceOf(thrown)}`
+  if (!running) {
+    log.error(sentence)
+    return
+  }
+  if (running.abort.signal.aborted) return
+  const { giveUp } = running
+  running.abort.abort(new SaltError('CANCELLED', sentence))
+  ending ??= setTimeout(() => giveUp(sentence), GRACE_MS)
+}
+
+process.on('uncaughtException', onUncaught)
+process.on('unhandledRejection', onUncaught)
+process.stderr.on('error', () => {}) // the minion has ended, and nobody reads it
+delete process.env[PROCESS_TOKEN]

@@ -37,7 +37,7 @@ export function openMinionMetrics(meter: Meter, parts: MinionParts): { close(): 
 function readJobs(meter: Meter, { pool, procs, spool }: MinionParts): void {
   meter.read(() => {
     const jobs = procs.running().filter(({ isReturning }) => !isReturning)
-    const queued = jobs.filter(({ pid }) => pid === undefined).length
+    const queued = jobs.filter(({ process }) => process === undefined).length
     return [
       ['salt_minion_jobs_running', jobs.length - queued, []],
       ['salt_minion_jobs_queued', queued, []],

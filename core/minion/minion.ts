@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { Log, MinionServices } from '../author/context.ts'
 import { makeDirectory } from '../base/directory.ts'
-import { messageOf, type SaltError } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { EventPublisher, minionEventSockets, tags, watchEvents } from '../events/index.ts'
 import { CachedReturns } from '../jobs/cached-returns.ts'
 import { Datastore } from '../jobs/datastore.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
-import { SeenJobs } from '../jobs/seen-jobs.ts'
+import type { ReceivedJob, SeenJobs } from '../jobs/seen-jobs.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
 import { type Catalogue, type Loader, openLoader } from '../loader/index.ts'
 import { type Meter, meterFor } from '../metrics/index.ts'
@@ -17,6 +17,7 @@ import { type JobTracer, jobTracer } from '../tracing/index.ts'
 import type { Transport } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
+import type { JobLoad } from '../wire/publication.ts'
 import { CatalogueReporter } from './catalogue-reporter.ts'
 import { Facts } from './facts.ts'
 import { createFileServices } from './files.ts'
@@ -26,8 +27,8 @@ import { askedForBy } from './local-events.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
 import { tellAll } from './master-links.ts'
-import { cachedReturnsDirectory, seenDirectory, spoolDirectory } from './paths.ts'
-import { ProcTable } from './proc-table.ts'
+import { cachedReturnsDirectory, oldSeenFile, spoolDirectory } from './paths.ts'
+import { type ProcEntry, ProcTable } from './proc-table.ts'
 import { Renewal } from './renewal.ts'
 import { openReturnerService } from './returner-service.ts'
 import { createServices } from './services.ts'
@@ -44,7 +45,6 @@ export class Minion {
   #bus!: EventPublisher
   #procs!: ProcTable
   #spool!: ReturnSpool
-  #seen!: SeenJobs
   #cached!: CachedReturns
   #datastore!: Datastore
   #loader!: Loader
@@ -113,7 +113,6 @@ export class Minion {
     await Promise.all(this.#links.map((link) => link.close()))
     await this.#returners?.close()
     await this.#bus.close()
-    await this.#seen.close()
     await this.#spool.close()
     await this.#leave()
     await (await jobTracer())?.flush()
@@ -149,9 +148,14 @@ export class Minion {
     this.#returners = this.#openReturners()
     const owed = new Set(this.#spool.pending().map(({ jid }) => jid))
     this.#renewal = this.#openRenewal()
-    this.#intake = this.#openIntake(keys, await jobTracer())
+    const unsettled = this.#seen.unsettled()
+    const waited = unsettled.filter(({ begun }) => !begun)
+    this.#intake = this.#openIntake(keys, waited, await jobTracer())
     if (this.#meter) this.#metrics = await this.#openMetrics(this.#meter)
-    this.#track('Following jobs of an earlier run', this.#intake.followOrphans(left, owed))
+    const unknown = unsettled.filter(({ job }) => !this.#procs.get(job.jid)).map(waiting)
+    for (const entry of unknown) await this.#procs.add(entry)
+    const begun = unknown.filter(({ job }) => !waited.some((owed) => owed.job.jid === job.jid))
+    this.#track('Following jobs of an earlier run', this.#intake.followOrphans([...left, ...begun], owed))
   }
 
   /** Control tags on the minion's own bus are followed. */
@@ -173,10 +177,10 @@ export class Minion {
     const { cachedir, return: returners } = this.#config
     const onDamage = (error: SaltError) => this.#log.error(error.message)
     const marker = join(cachedir, '.running')
-    const [spool, seen] = [spoolDirectory(this.#config), seenDirectory(this.#config)]
+    const [spool, seen] = [spoolDirectory(this.#config), oldSeenFile(this.#config)]
     this.#leave = await checkAfterCrash({
       marker,
-      stores: [ReturnSpool.path(spool), SeenJobs.path(seen)],
+      stores: [ReturnSpool.path(spool)],
       onDamage,
       onCrash: () =>
         this.#log.info('The last salt-minion here did not end in order: its stores are looked at first.'),
@@ -187,7 +191,7 @@ export class Minion {
         `The disk is full (${cachedir}): no job runs here until there is room; no restart is needed.`,
       )
     this.#spool = ReturnSpool.open(spool, { onDamage, returners })
-    this.#seen = SeenJobs.open(seen, { onDamage })
+    await this.#seen.takeOver(seen)
     this.#cached = new CachedReturns(cachedReturnsDirectory(this.#config))
   }
 
@@ -205,12 +209,24 @@ export class Minion {
           grains: () => this.#facts.grains,
           log: this.#log,
           onJob: (received, link) => this.#track('A job', this.#intake.onJob(received, link)),
-          onReady: (link) => this.#renewal.begin(link),
+          onReady: (link) => this.#beReady(link),
           onConnection: (state, address) => this.#onConnection(state, address),
           now: Date.now,
         }),
       )
     }
+  }
+
+  async #beReady(link: MasterLink): Promise<void> {
+    await this.#renewal.begin(link)
+    this.#track('Jobs that waited', this.#intake.resume(link))
+  }
+
+  /** In the store of the spool. */
+  get #seen(): SeenJobs {
+    const { seen } = this.#spool
+    if (!seen) throw new SaltError('STORE_FAILED', 'This minion keeps no jobs.')
+    return seen
   }
 
   #onConnection(
@@ -253,7 +269,7 @@ export class Minion {
     })
   }
 
-  #openIntake({ key }: MinionKeys, tracer: JobTracer | undefined): JobIntake {
+  #openIntake({ key }: MinionKeys, waited: readonly ReceivedJob[], tracer?: JobTracer): JobIntake {
     return new JobIntake({
       config: this.#config,
       log: this.#log,
@@ -265,6 +281,7 @@ export class Minion {
       procs: this.#procs,
       spool: this.#spool,
       seen: this.#seen,
+      waited,
       cached: this.#cached,
       returners: this.#returners,
       servicesFor: (link) => this.#servicesFor(link),
@@ -326,3 +343,13 @@ export class Minion {
     void guarded.finally(() => this.#working.delete(guarded))
   }
 }
+
+/** A job of an earlier life of the minion, as far as the spool knows it. */
+const waiting = ({ job, master }: ReceivedJob): ProcEntry => ({
+  job: { ...(job as unknown as JobLoad), arg: [] },
+  process: undefined,
+  master,
+  stop() {
+    throw new Error('It waits for its master.')
+  },
+})

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
+import { isRunning } from '../base/process-identity.ts'
 import type { ReturnSpool, SpoolEntry } from '../jobs/return-spool.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import { failedReturn } from './failed-return.ts'
-import { isJobProcess, type ProcFile, type ProcTable } from './proc-table.ts'
+import type { ProcEntry, ProcTable } from './proc-table.ts'
 
 export interface OrphanSettings {
   readonly id: string
@@ -14,7 +15,7 @@ export interface OrphanSettings {
   /** Send a return that is in the spool. */
   deliver(entry: SpoolEntry): void
   /** Keep and send the return of a job that left none. */
-  keep(orphan: ProcFile, ret: ReturnLoad): Promise<void>
+  keep(orphan: ProcEntry, ret: ReturnLoad): Promise<void>
 }
 
 /** How often it is looked whether an orphan has ended. */
@@ -26,18 +27,19 @@ const LOOK_MS = 250
  * `owed` are the jids that had a return in the spool when the minion started; those are on their way already.
  */
 export async function followOrphans(
-  left: readonly ProcFile[],
+  left: readonly ProcEntry[],
   owed: ReadonlySet<string>,
   settings: OrphanSettings,
 ): Promise<void> {
   await Promise.all(left.map((orphan) => follow(orphan, owed, settings)))
 }
 
-async function follow(orphan: ProcFile, owed: ReadonlySet<string>, settings: OrphanSettings): Promise<void> {
+async function follow(orphan: ProcEntry, owed: ReadonlySet<string>, settings: OrphanSettings): Promise<void> {
   const { procs, spool, log, closing, id, deliver, keep } = settings
-  const { job, pid } = orphan
-  if (await isJobProcess(pid)) log.info(`Job ${job.jid} still runs, with PID ${pid}, since before this start`)
-  while (await isJobProcess(pid)) {
+  const { job, process } = orphan
+  if (process && isRunning(process))
+    log.info(`Job ${job.jid} still runs, with PID ${process.pid}, since before this start`)
+  while (process && isRunning(process)) {
     if (closing.aborted) return // the next life will see
     await delay(LOOK_MS)
   }
@@ -49,4 +51,4 @@ async function follow(orphan: ProcFile, owed: ReadonlySet<string>, settings: Orp
 }
 
 const lost = (jid: string) =>
-  `The minion ended while job ${jid} ran, and the process of the job ended without a return; how far it came is not known.`
+  `The minion ended while job ${jid} ran or was to begin, and the job left no return; how far it came is not known.`

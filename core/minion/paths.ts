@@ -4,9 +4,9 @@ import { join } from 'node:path'
 export const spoolDirectory = (config: Readonly<Record<string, unknown>>): string =>
   join(String(config.cachedir), 'spool')
 
-/** Where a minion remembers which publications it has run. */
-export const seenDirectory = (config: Readonly<Record<string, unknown>>): string =>
-  join(String(config.cachedir), 'seen')
+/** Where minions of versions before remembered which publications they had run. */
+export const oldSeenFile = (config: Readonly<Record<string, unknown>>): string =>
+  join(String(config.cachedir), 'seen', 'jobs.mdb')
 
 /** Where a minion keeps what jobs returned (`cache_jobs`). */
 export const cachedReturnsDirectory = (config: Readonly<Record<string, unknown>>): string =>

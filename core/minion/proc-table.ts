@@ -1,26 +1,26 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isTemporary, writeFileAtomic } from '../base/atomic-file.ts'
+import { fillFileAtomic, isTemporary } from '../base/atomic-file.ts'
+import { isRunning, type ProcessIdentity, readIdentity } from '../base/process-identity.ts'
 import { decode, encodeNetwork } from '../codec/index.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
+import { endGroup, signalGroup } from './job-group.ts'
 
 /** A job this minion works on. */
 export interface ProcEntry {
   readonly job: JobLoad
   /** The process that runs it; undefined while it waits for its turn (`process_count_max`), and when it is over. */
-  readonly pid: number | undefined
+  readonly process: ProcessIdentity | undefined
   /** It is over, and its return neither on disk nor with the master. */
   readonly isReturning?: boolean
   /** Address of the master that published it, where that is known. */
   readonly master?: string | undefined
-  /** Signal all that works on it, or take it out of the queue. */
-  stop(signal: number): void
-}
-
-/** A job as its file tells; its process may be gone. */
-export interface ProcFile extends ProcEntry {
-  readonly pid: number
+  /**
+   * Signal all that works on it, or take it out of the queue. With `graceMs` it is told to end, and signalled if it does
+   * not in so many milliseconds. Throws if its process is over.
+   */
+  stop(signal: number, graceMs?: number): void
 }
 
 /**
@@ -40,13 +40,13 @@ export class ProcTable {
     const table = new ProcTable(undefined)
     const directory = join(cachedir, 'proc')
     for (const entry of await readFiles(directory)) {
-      if (await isJobProcess(entry.pid)) table.#entries.set(entry.job.jid, entry)
+      if (entry.process && isRunning(entry.process)) table.#entries.set(entry.job.jid, entry)
     }
     return table
   }
 
   /** `left` are jobs of an earlier life of the minion, which did not see their end. They are in the table, too. */
-  static async open(cachedir: string): Promise<{ procs: ProcTable; left: readonly ProcFile[] }> {
+  static async open(cachedir: string): Promise<{ procs: ProcTable; left: readonly ProcEntry[] }> {
     const directory = join(cachedir, 'proc')
     await mkdir(directory, { recursive: true, mode: 0o700 })
     for (const name of await readdir(directory)) {
@@ -58,13 +58,17 @@ export class ProcTable {
     return { procs, left }
   }
 
-  /** The job is known from now on; once it has a process others on the host can see it, too. */
+  /**
+   * The job is known from now on; once it has a process others on the host can see it, too. The file is not waited for
+   * until it is on disk: after a power failure no process is left, and the spool knows which jobs had begun.
+   */
   async add(entry: ProcEntry): Promise<void> {
-    const { job, pid, master } = entry
+    const { job, process, master } = entry
     this.#entries.set(job.jid, entry)
     const file = this.#file(job.jid)
-    if (file && pid !== undefined)
-      await writeFileAtomic(file, encodeNetwork({ ...job, pid, master }), { mode: 0o600 })
+    if (!file || !process) return
+    const bytes = encodeNetwork({ ...job, ...process, master })
+    await fillFileAtomic(file, (handle) => handle.writeFile(bytes), { durable: false })
   }
 
   async remove(jid: string): Promise<void> {
@@ -91,8 +95,8 @@ export class ProcTable {
 }
 
 /** Jobs by the files in a folder. */
-async function readFiles(directory: string): Promise<ProcFile[]> {
-  const found: ProcFile[] = []
+async function readFiles(directory: string): Promise<ProcEntry[]> {
+  const found: ProcEntry[] = []
   for (const name of await readdir(directory).catch(() => [])) {
     const entry = await readEntry(join(directory, name))
     if (entry) found.push(entry)
@@ -100,28 +104,24 @@ async function readFiles(directory: string): Promise<ProcFile[]> {
   return found
 }
 
-async function readEntry(path: string): Promise<ProcFile | undefined> {
+async function readEntry(path: string): Promise<ProcEntry | undefined> {
   const found = await readFile(path)
     .then(decode)
     .catch(() => undefined)
-  const { pid, master, ...load } = isRecord(found) ? found : {}
+  const { pid, born, token, master, ...load } = isRecord(found) ? found : {}
   const job = readJobLoad(load)
-  if (!job || typeof pid !== 'number') return undefined
+  const process = readIdentity({ pid, born, token })
+  if (!job || !process) return undefined
   return {
     job,
-    pid,
+    process,
     master: typeof master === 'string' ? master : undefined,
-    stop: (signal) => signalGroup(pid, signal),
+    stop: stopOf(process),
   }
 }
 
-/** Signal a job process and all it started. 0 and 1 would mean the minion itself, or everything. */
-export function signalGroup(pid: number, signal: number): void {
-  if (pid > 1) process.kill(-pid, signal)
-}
-
-/** Not the minion itself, nor what got the number of a process that is gone. */
-export async function isJobProcess(pid: number): Promise<boolean> {
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return pid > 1 && command.includes('job-process')
-}
+/** How the job of a job process is ended. */
+export const stopOf =
+  (leader: ProcessIdentity): ProcEntry['stop'] =>
+  (signal, graceMs = 0) =>
+    graceMs > 0 ? endGroup(leader, graceMs) : signalGroup(leader, signal)

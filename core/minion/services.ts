@@ -39,19 +39,22 @@ export function createServices(settings: ServicesSettings): MinionServices {
     async running() {
       const returning = spool.pending().filter(({ jid }) => !procs.get(jid))
       return [
-        ...procs.running().map(({ job, pid, isReturning }) => {
-          return { ...job, ...(pid ? { pid } : { state: isReturning ? 'returning' : 'queued' }) } as Job
+        ...procs.running().map(({ job, process, isReturning }) => {
+          return {
+            ...job,
+            ...(process ? { pid: process.pid } : { state: isReturning ? 'returning' : 'queued' }),
+          } as Job
         }),
         ...returning.map((entry) => ({ ...entry.job, state: 'returning' }) as unknown as Job),
       ]
     },
-    async signalJob(jid, signal) {
+    async signalJob(jid, signal, { grace = 0 } = {}) {
       const entry = procs.get(jid)
       if (!entry || entry.isReturning) return ''
       try {
-        entry.stop(signal)
-        return entry.pid
-          ? `Signal ${signal} sent to job ${jid} at pid ${entry.pid}`
+        entry.stop(signal, grace * 1000)
+        return entry.process
+          ? `Signal ${signal} sent to job ${jid} at pid ${entry.process.pid}`
           : `Job ${jid} was waiting for its turn and will not run`
       } catch {
         return `Job ${jid} was not running and job data has been cleaned up`

@@ -1,6 +1,6 @@
 /** However a job ends, and whatever becomes of its minion meanwhile, its return arrives, once. */
-import { existsSync } from 'node:fs'
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { LocalClient, MinionResult } from '../../core/client/index.ts'
@@ -76,10 +76,12 @@ async function ask(fun: string, ...arg: unknown[]): Promise<unknown> {
 }
 
 test('kill -9 of the minion while a job runs, started again at once: the job is known to run, and its return comes', async () => {
-  const jid = await begin('sleep 8; echo done')
+  const go = join(folder, 'go')
+  const jid = await begin(`until [ -e ${go} ]; do sleep 0.1; done; echo done`)
   await kill()
   await restart()
   expect(await ask('saltutil.find_job', jid)).toMatchObject({ jid, fun: 'cmd.run' })
+  await writeFile(go, '')
   expect(await returned(jid)).toMatchObject({ return: 'done', retcode: 0, success: true })
   await until(
     'the job to be over',
@@ -155,7 +157,8 @@ test.each([
     const jid = await begin(
       `sleep 601 & echo $! > ${child}; (sh -c 'sleep 602 & echo $! > ${grandchild}' &) ; wait`,
     )
-    await until('the grandchild', () => existsSync(grandchild))
+    const written = (file: string) => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')
+    await until('the grandchild', () => written(child) && written(grandchild))
     const pids = [
       await began(),
       Number(await readFile(child, 'utf8')),

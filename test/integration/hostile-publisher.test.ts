@@ -12,6 +12,7 @@ import { subscription } from '../../core/channel/subscription.ts'
 import { decode, encodeNetwork } from '../../core/codec/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../core/crypto/index.ts'
 import { SeenJobs } from '../../core/jobs/seen-jobs.ts'
+import { openStore, type Store } from '../../core/store/index.ts'
 import type { PublishServer, RequestClient } from '../../core/transport/contract.ts'
 import { type JobLoad, makeJobLoad, packPublication } from '../../core/wire/publication.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
@@ -22,6 +23,7 @@ const HOUR = 3_600_000
 
 describe('publications', () => {
   let directory: string
+  let store: Store
   let seen: SeenJobs
   let masterKey: PrivateKey
   let aesKeys: AesKeys
@@ -32,9 +34,14 @@ describe('publications', () => {
   let executed: string[]
   let signIns: number
 
+  function open(): void {
+    store = openStore(join(directory, 'returns.mdb'))
+    seen = new SeenJobs(store)
+  }
+
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'salt-seen-'))
-    seen = SeenJobs.open(directory)
+    open()
     masterKey = await keyPair('master')
     now = Date.UTC(2026, 10, 21)
     aesKeys = new AesKeys(SymmetricKey.generate(), 0, { now: () => now })
@@ -45,7 +52,7 @@ describe('publications', () => {
     channel = new PublishChannel({ server, aesKeys, masterKey, signing: 'PKCS1v15-SHA1', filtering: false })
   })
   afterEach(async () => {
-    await seen.close()
+    await store.close()
     await rm(directory, { recursive: true })
   })
 
@@ -86,8 +93,8 @@ describe('publications', () => {
   }
 
   async function restart(): Promise<void> {
-    await seen.close()
-    seen = SeenJobs.open(directory)
+    await store.close()
+    open()
   }
 
   describe('CVE-2022-22936: that were recorded', () => {

@@ -50,7 +50,8 @@ async function run(
   await pool.run(job, {
     services: {} as MinionServices,
     master: '127.0.0.1:4506',
-    started: async (pid) => onStarted(pid),
+    left: new AbortController().signal,
+    started: async ({ pid }) => onStarted(pid),
     shown: async () => {},
     finished: async (ret) => {
       returns.push(ret)
@@ -106,6 +107,62 @@ export const many = () => Array.from({ length: 1_000_001 }, () => [])
   })
   expect((await returned('test.echo', 'still here')).return).toBe('still here')
   expect(pids.size).toBe(1)
+  pool.close()
+})
+
+test('the reason a job ends for is in its return: a throw in a timer, a rejection nobody waits for, no memory', async () => {
+  await mkdir(join(folder, 'modules'))
+  await writeFile(
+    join(folder, 'modules', 'ends.js'),
+    `import { setTimeout as delay } from 'node:timers/promises'
+export const deaf = () => { setTimeout(() => { throw new Error('late') }); return delay(60_000) }
+export const rejection = () => { void Promise.reject(new Error('unseen', { cause: new Error('no such host') })); return delay(60_000) }
+export const memory = () => { const all = []; for (;;) all.push(new Array(1000).fill(all.length)) }
+`,
+  )
+  const options = process.env.NODE_OPTIONS
+  process.env.NODE_OPTIONS = '--max-old-space-size=60'
+  const pool = openPool({ module_dirs: [folder] })
+  try {
+    const returned = async (fun: string) => (await run(pool, jobOf(fun))).return
+    const uncaught = 'ERROR: The minion function caused an exception that nothing caught: Error: '
+    expect(await returned('ends.deaf')).toContain(`${uncaught}late\n    at `)
+    expect(await returned('ends.rejection')).toMatch(
+      /nothing caught: Error: unseen[\s\S]+Caused by: Error: no such host/,
+    )
+    expect(await returned('ends.memory')).toMatch(/^ERROR: The process of job \d+ ran out of memory: .*heap/)
+    expect(await returned('test.echo')).toContain('missing 1 required')
+  } finally {
+    pool.close()
+    if (options === undefined) delete process.env.NODE_OPTIONS
+    else process.env.NODE_OPTIONS = options
+  }
+}, 60_000)
+
+test('many jobs at once share the processes that are there, and only so many are started at once', async () => {
+  const pool = openPool()
+  const pids = new Set<number>()
+  const all = Array.from({ length: 40 }, () => run(pool, jobOf('test.echo', 'x'), (pid) => pids.add(pid)))
+  expect((await Promise.all(all)).map((ret) => ret.return)).toEqual(all.map(() => 'x'))
+  expect(pool.started).toBeLessThan(20)
+  pool.close()
+})
+
+test('a job that is taken back while it waits for a process does not begin, and says so', async () => {
+  const pool = openPool({}, { warm: 0 })
+  const left = new AbortController()
+  const returns: ReturnLoad[] = []
+  const running = pool.run(jobOf('test.ping'), {
+    services: {} as MinionServices,
+    master: '127.0.0.1:4506',
+    left: left.signal,
+    started: () => Promise.reject(new Error('it has begun')),
+    shown: async () => {},
+    finished: async (ret) => void returns.push(ret),
+  })
+  left.abort(new Error('It is not wanted any more.'))
+  await running
+  expect(returns).toEqual([expect.objectContaining({ return: 'ERROR: It is not wanted any more.' })])
   pool.close()
 })
 

@@ -1,26 +1,34 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SeenJobs } from '../../../core/jobs/index.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ReturnSpool } from '../../../core/jobs/return-spool.ts'
+import { begun, SeenJobs } from '../../../core/jobs/seen-jobs.ts'
+import { openStore, type Store } from '../../../core/store/index.ts'
 
 const hour = 3_600_000
 const jid = (n: number) => `2024022912000000${String(n).padStart(4, '0')}`
 
 let directory: string
+let store: Store
 let seen: SeenJobs
 let now: number
+
+function open(): void {
+  store = openStore(join(directory, 'returns.mdb'))
+  seen = new SeenJobs(store)
+}
 
 const accept = (n: number, serial: number | undefined = n, keyDigest = 'key') =>
   seen.accept({ keyDigest, serial, jid: jid(n), now })
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'salt-seen-'))
-  seen = SeenJobs.open(directory)
+  open()
   now = Date.UTC(2024, 1, 29)
 })
 afterEach(async () => {
-  await seen.close()
+  await store.close()
   await rm(directory, { recursive: true })
 })
 
@@ -31,8 +39,8 @@ test('a publication is accepted once', async () => {
 test('a recorded publication is refused after a restart, an hour later, and after many other jobs', async () => {
   expect(await accept(1)).toBe(true)
   await Promise.all(Array.from({ length: 101 }, (_, n) => accept(n + 2)))
-  await seen.close()
-  seen = SeenJobs.open(directory)
+  await store.close()
+  open()
   now += hour
   expect(await accept(1)).toBe(false)
   expect(await accept(1, 500)).toBe(false)
@@ -77,4 +85,49 @@ test('jids are forgotten after a day, while serials still refuse their publicati
   await accept(2, 2)
   expect(await accept(1, 1)).toBe(false)
   expect(await accept(1, 3)).toBe(true)
+})
+
+describe('an accepted job is owed', () => {
+  const job = { jid: jid(1), fun: 'cmd.run', arg: ['echo hunter2'] }
+  const owed = { job, master: 'master:4506', words: { args: ['1.10'], kwargs: {} }, begun: false }
+  const unbegun = { ...owed, job: { ...job, arg: [] } }
+
+  async function reopen(): Promise<void> {
+    await store.close()
+    open()
+  }
+
+  test('from the moment it counts as seen, also after a restart, without its arguments once it has begun', async () => {
+    expect(await seen.accept({ keyDigest: 'key', serial: 1, jid: job.jid, now }, owed)).toBe(true)
+    await reopen()
+    expect(seen.unsettled()).toEqual([owed])
+    await seen.begin(job.jid)
+    await reopen()
+    expect(seen.unsettled()).toEqual([{ ...unbegun, words: undefined, begun: true }])
+    expect(begun(owed)).toEqual({ job: unbegun.job, master: owed.master, begun: true })
+  })
+
+  test('until its return is in the spool, or nothing is owed', async () => {
+    const spool = ReturnSpool.open(directory)
+    for (const n of [1, 2])
+      await spool.seen?.accept(
+        { keyDigest: 'key', serial: n, jid: jid(n), now },
+        { ...owed, job: { ...job, jid: jid(n) } },
+      )
+    await spool.add({ jid: jid(1), ret: { return: 1 } })
+    expect(spool.seen?.unsettled().map(({ job }) => job.jid)).toEqual([jid(2)])
+    await spool.seen?.settle(jid(2))
+    expect(spool.seen?.unsettled()).toEqual([])
+    await spool.close()
+  })
+})
+
+test('what a version before kept in a store of its own is taken over', async () => {
+  const file = join(directory, 'seen', 'jobs.mdb')
+  const old = openStore(file)
+  await new SeenJobs(old).accept({ keyDigest: 'key', serial: 7, jid: jid(1), now })
+  await old.close()
+  await seen.takeOver(file)
+  await seen.takeOver(file)
+  expect([await accept(1, 8), await accept(2, 7), await accept(3, 8)]).toEqual([false, false, true])
 })

@@ -14,17 +14,21 @@ import { until } from '../../harness/until.ts'
 import { fakeContext } from '../modules/context.ts'
 
 const PID = 2 ** 22 + 1 // greater than any of Linux
+const PROCESS = { pid: PID }
 let folder: string
 let procs: ProcTable
 let kept: ReturnLoad[]
 /** Ends of the jobs in the pool, by jid. */
 let ends: Map<string, Deferred<void>>
+/** Jobs that waited and were to begin. */
+let beginnings: string[]
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-executor-'))
   procs = (await ProcTable.open(folder)).procs
   kept = []
   ends = new Map()
+  beginnings = []
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
@@ -41,8 +45,9 @@ const returned = (load: JobLoad, value: unknown) =>
 
 const runHere = vi.fn(async (load: JobLoad) => returned(load, 'here'))
 const pool = {
+  idle: 8,
   async run(load: JobLoad, { started, finished }: PooledJob) {
-    await started(PID)
+    await started(PROCESS)
     const end = deferred()
     ends.set(load.jid, end)
     await end.promise
@@ -60,13 +65,15 @@ function open(changes: Partial<ExecutorSettings> = {}) {
     runHere,
     multiprocessing: true,
     limit: -1,
+    closing: new AbortController().signal,
     ...changes,
   })
   const run = (load: JobLoad, refusal?: () => Promise<string | undefined>) =>
-    executor.run(load, {
+    executor.run(load, executor.place(load), {
       ...(refusal && { refusal }),
       services: {} as MinionServices,
       master: '127.0.0.1:4506',
+      beginning: async () => void beginnings.push(load.jid),
       keep: async (ret) => {
         kept.push(ret)
         await procs.remove(ret.jid)
@@ -82,7 +89,7 @@ test('a job runs in a process, is known meanwhile, and its return is kept', asyn
   const { run, lines } = open()
   const running = run(job(1))
   const end = await begun(job(1))
-  expect(procs.running()).toMatchObject([{ job: job(1), pid: PID, master: '127.0.0.1:4506' }])
+  expect(procs.running()).toMatchObject([{ job: job(1), process: PROCESS, master: '127.0.0.1:4506' }])
   expect(lines.map(({ message }) => message)).toContain(`Starting a new job ${job(1).jid} with PID ${PID}`)
   end.resolve()
   await running
@@ -99,8 +106,9 @@ test.each([true, false])(
     const { run } = open({
       multiprocessing,
       pool: {
+        idle: 1,
         async run(load, pooled) {
-          await pooled.started(PID)
+          await pooled.started(PROCESS)
           look()
           await pooled.shown(shown)
           await pooled.finished(returned(load, 'there'))
@@ -135,7 +143,11 @@ test('jobs beyond the limit wait for their turn in order, known as waiting', asy
   const all = [job(1), job(2), job(3)].map((one) => run(one))
   const first = await begun(job(1))
   await until('the others to wait', () => procs.size === 3)
-  expect([1, 2, 3].map((number) => procs.get(job(number).jid)?.pid)).toEqual([PID, undefined, undefined])
+  expect([1, 2, 3].map((number) => procs.get(job(number).jid)?.process)).toEqual([
+    PROCESS,
+    undefined,
+    undefined,
+  ])
   first.resolve()
   ;(await begun(job(2))).resolve()
   ;(await begun(job(3))).resolve()
@@ -179,7 +191,7 @@ test('while it is looked at whether a job may run it is known, and can be ended'
 })
 
 test('a job whose process could not be used gives its turn back', async () => {
-  const broken = { run: vi.fn(async () => Promise.reject(new Error('no process'))) }
+  const broken = { idle: 1, run: vi.fn(async () => Promise.reject(new Error('no process'))) }
   const { run } = open({ limit: 1, pool: broken })
   await expect(run(job(1))).rejects.toThrow('no process')
   await expect(run(job(2))).rejects.toThrow('no process')
@@ -212,4 +224,25 @@ test('a full disk does not keep a job from running', async () => {
     message: `The file of job ${job(1).jid} was not written: no space left.`,
   })
   add.mockRestore()
+})
+
+test('only jobs that had to wait are written down as begun when they begin', async () => {
+  const { run } = open({ limit: 2, pool: { ...pool, idle: 1 } })
+  const all = [1, 2, 3].map((number) => run(job(number)))
+  for (const number of [1, 2, 3]) (await begun(job(number))).resolve()
+  await Promise.all(all)
+  expect(beginnings).toEqual([job(2).jid, job(3).jid]) // the second waited for a process, the third for its turn
+})
+
+test('when the minion ends, what waits is left as it is', async () => {
+  const closing = new AbortController()
+  const { run } = open({ limit: 1, closing: closing.signal })
+  const all = [job(1), job(2)].map((one) => run(one))
+  const first = await begun(job(1))
+  closing.abort()
+  await all[1]
+  first.resolve()
+  await all[0]
+  expect(gist()).toEqual([[1, 'there']])
+  expect([...ends.keys()]).toEqual([job(1).jid])
 })

@@ -30,7 +30,9 @@ async function openOnFullDisk(request: () => Promise<unknown>) {
   const intake = new JobIntake({
     config: { id: 'web1', pub_ret: true, return_retry_timer: 1, return_retry_timer_max: 2 },
     facts: { isMeantBy: () => true },
-    seen: { accept: full, acceptUnstored: () => true },
+    seen: { accept: full, settle: full, acceptUnstored: () => true },
+    waited: [],
+    pool: { idle: 1 },
     links: [link],
     log: recordingLog(() => {}),
     closing: new AbortController().signal,
