@@ -255,6 +255,12 @@ export class JobCache {
     })
   }
 
+  /** When the latest job before this moment was first heard of, in milliseconds. */
+  latestBefore(moment: Date): number | undefined {
+    for (const key of this.#store.keys(agesBefore(moment), { reverse: true })) return Number(key[1])
+    return undefined
+  }
+
   /** Ids of the jobs that {@link expire} would remove. */
   *expiring(olderThan: Date): Generator<string> {
     for (const key of this.#store.keys(agesBefore(olderThan)))

@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
 import { onHangup } from '../base/hangup.ts'
+import { SteadyTime } from '../base/steady-time.ts'
 import { encodeNetwork } from '../codec/index.ts'
 import { keepAliveOf, type MasterConfig } from '../config/index.ts'
 import { apiOptions, type Loaded, logOptions, masterReloads, takeAgain } from '../config/reload.ts'
@@ -20,7 +21,7 @@ import { getNetworkTransport } from '../transport/index.ts'
 import { refusals } from '../wire/envelope.ts'
 import { checkStores, makeDirectories } from './directories.ts'
 import { eventTargets } from './event-sink.ts'
-import { expire } from './expiry.ts'
+import { expire, leapText } from './expiry.ts'
 import { isWorking } from './is-working.ts'
 import { startMaintenance } from './maintenance.ts'
 import { collectAfterWork } from './memory.ts'
@@ -148,6 +149,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
     await device.close()
     throw error
   }
+  const time = new SteadyTime({ clock: systemClock, onLeap: (ms) => log.warn(leapText(ms)) })
   const maintenance = startMaintenance({
     clock: systemClock,
     log,
@@ -156,7 +158,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
     rotationFlag: rotationFlag(config),
     rotate,
     expire: () =>
-      expire(current, log, (tag, data) => supervisor.tell({ type: 'fire', tag, data }, 'publisher')),
+      expire(current, log, (tag, data) => supervisor.tell({ type: 'fire', tag, data }, 'publisher'), time),
     endLostRuns: () => endLostRuns(config),
   })
   const metrics = wantsMetrics(config)

@@ -2,9 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { SteadyTime } from '../../../core/base/steady-time.ts'
 import { loadMasterConfig } from '../../../core/config/index.ts'
 import { JobCache } from '../../../core/jobs/index.ts'
-import { trimJobs } from '../../../core/master/expiry.ts'
+import { openJobCache } from '../../../core/jobs/open-job-cache.ts'
+import { expire, leapText, trimJobs } from '../../../core/master/expiry.ts'
 import { recordingLog } from '../../../core/testing/recording-log.ts'
 
 test('what is dropped for its size is told in the log and by an event, and what stays over it as well', async () => {
@@ -37,4 +39,30 @@ test('what is dropped for its size is told in the log and by an event, and what 
   ])
   await jobs.close()
   await rm(directory, { recursive: true })
+})
+
+test('jobs expire by the time they are given, which is told; a clock that went ahead expires none', async () => {
+  const cachedir = await mkdtemp(join(tmpdir(), 'salt-expiry-'))
+  const overrides = { cachedir, pki_dir: cachedir, keep_jobs_seconds: 60 }
+  const { config } = loadMasterConfig({ configDir: cachedir, overrides })
+  const jid = '20240229120000000001'
+  const jobs = openJobCache(config)
+  await jobs.create(jid, { fun: 'test.ping', tgt: '*' }, ['a'])
+  const lines: string[] = []
+  const log = recordingLog((_, message) => void lines.push(String(message)))
+  const state = { time: Date.now(), passed: 0 }
+  const clock = { now: () => state.time }
+  const time = new SteadyTime({ clock, elapsed: () => state.passed, onLeap: (ms) => log.warn(leapText(ms)) })
+  const round = () => expire(config, log, () => undefined, time)
+  await round()
+  state.time += 8 * 86_400_000
+  await round()
+  expect(jobs.load(jid)).toBeDefined()
+  expect(lines).toEqual([expect.stringContaining('The clock has gone ahead by 11520 minutes')])
+  state.passed += 3_600_000
+  await round()
+  expect(jobs.load(jid)).toBeUndefined()
+  expect(lines[1]).toBe(`One job older than keep_jobs_seconds (60) went: ${jid} to ${jid}.`)
+  await jobs.close()
+  await rm(cachedir, { recursive: true })
 })
