@@ -20,6 +20,12 @@ export async function* holdersOf(isMeant: (link: string) => boolean): AsyncGener
 /** `process 4711 (salt-master MWorker-0)` */
 export const holderText = ({ pid, command }: Holder): string => `process ${pid} (${command})`
 
+/** Whether a process stands still: by Ctrl-Z, SIGSTOP or a debugger. */
+export async function isStopped(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return /^\) [Tt] /.test(stat.slice(stat.lastIndexOf(')')))
+}
+
 async function processIds(): Promise<number[]> {
   const names = await readdir('/proc').catch(() => [])
   return names.map(Number).filter(Number.isInteger)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Deferred, deferred } from '../../base/deferred.ts'
 import { messageOf } from '../../base/errors.ts'
 import { fileProblem } from '../../base/file-problem.ts'
+import { type Holder, holdersOf, holderText, isStopped } from '../../base/holders.ts'
 import { quota } from '../../base/quota.ts'
 import { seldom } from '../../base/seldom.ts'
 import type { MasterConfig } from '../../config/index.ts'
@@ -14,6 +15,8 @@ export type AuditConfig = Pick<MasterConfig, 'audit_log' | 'cachedir'>
 
 /** Who acts waits so long for the line, as when a process that was stopped is in the middle of writing its own. */
 const PATIENCE_MS = 2_000
+/** Then it is looked for one that was stopped, so often. */
+const LOOK_MS = 1_000
 /** Lines that wait. */
 const MOST_WAITING = 10_000
 /** Lines a minute and process about what strangers and minions are refused: they must not fill the disk. */
@@ -45,6 +48,7 @@ export class AuditLog {
   /** Lines that could not be written, as far as that does not stand with the end of the chain yet. */
   #leftOut = 0
   #syncing: NodeJS.Timeout | undefined
+  #lookAgain = 0
 
   static open(config: AuditConfig, complain: (problem: string) => void): AuditLog {
     const name = `${config.audit_log}\0${config.cachedir}`
@@ -69,7 +73,16 @@ export class AuditLog {
     const time = new Date().toISOString()
     lines.push({ time, entry: before > 0 ? withLeftOut(entry, before) : entry })
     this.#writing ??= this.#write()
-    if (!(await inTime(written.promise))) this.#complain(notYet(this.#storePath), 'late')
+    if (!(await inTime(written.promise))) void this.#lookForStopped()
+  }
+
+  /** Waits are long on a busy machine, too, and end by themselves; who was stopped in the middle of a line must be told of. */
+  async #lookForStopped(): Promise<void> {
+    const now = performance.now()
+    if (now < this.#lookAgain) return
+    this.#lookAgain = now + LOOK_MS
+    for await (const holder of holdersOf((link) => link === `${this.#storePath}-lock`))
+      if (await isStopped(holder.pid)) this.#complain(notYet(this.#storePath, holder), 'late')
   }
 
   /** The last line there is, and its file, as far as that is known. */
@@ -181,8 +194,8 @@ interface Batch {
 
 const newBatch = (): Batch => ({ lines: [], written: deferred() })
 
-const notYet = (store: string): string =>
-  `What was done is not in the audit log (audit_log) yet, since another process keeps ${store} for itself. Where one of Salt's programs was stopped with Ctrl-Z, go on with it or end it.`
+const notYet = (store: string, holder: Holder): string =>
+  `What was done is not in the audit log (audit_log) yet: ${holderText(holder)} has ${store} open and was stopped, as by Ctrl-Z. Have it go on (kill -CONT ${holder.pid}), or end it.`
 
 /** For a program that does one thing. Resolves when it is on disk; never rejects. */
 export async function recordOnce(
