@@ -1,4 +1,4 @@
-import { readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CommandExecutionError, type Context, replaceFile } from 'salt-ts'
@@ -61,10 +61,14 @@ async function readDocument(path: string): Promise<Document> {
   return isMap(document.contents) ? document : new Document({}, yaml)
 }
 
+/** Waits its turn, however many come before it; gives up when one of them holds the lock for too long. */
 async function withLock(path: string, work: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + LOCK_WAIT_MS
+  let holder: string | undefined
+  let since = Date.now()
   while (!(await take(path))) {
-    if (Date.now() > deadline) {
+    const seen = await lockAt(path)
+    if (seen !== holder) [holder, since] = [seen, Date.now()]
+    if (Date.now() - since > LOCK_WAIT_MS) {
       throw new CommandExecutionError(
         `Another process has been changing the grains for too long; see ${path}`,
       )
@@ -76,6 +80,12 @@ async function withLock(path: string, work: () => Promise<void>): Promise<void> 
   } finally {
     await rm(path, { force: true })
   }
+}
+
+/** Which lock is there: each is a file of its own. */
+async function lockAt(path: string): Promise<string | undefined> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined)
+  return found && `${found.ino}:${found.mtimeNs}`
 }
 
 async function take(path: string): Promise<boolean> {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import * as grains from '../../../modules/grains.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
@@ -138,6 +139,50 @@ describe('Writing', () => {
     const values = Array.from({ length: 20 }, (_, index) => `v${index}`)
     await Promise.all(values.map((val) => ask(grains.append, { key: 'many', val })))
     expect((await kept()).many.toSorted()).toEqual(values.toSorted())
+  })
+
+  describe('while others change them', () => {
+    let now = 0
+    let looks = 0
+    beforeEach(() => {
+      vi.spyOn(Date, 'now').mockImplementation(() => {
+        looks++
+        return now
+      })
+    })
+    afterEach(() => vi.restoreAllMocks())
+
+    /** There is one at every moment, of one writer after the other. */
+    async function lock(): Promise<void> {
+      await writeFile(`${file}.next`, String(process.pid))
+      await rename(`${file}.next`, `${file}.lock`)
+    }
+    /** The one that waits has looked at the lock since this was called. */
+    async function looked(): Promise<void> {
+      for (const before = looks; looks < before + 3; ) await delay(5)
+    }
+
+    test('a writer waits its turn, however many come before it', async () => {
+      await lock()
+      const written = ask(grains.setval, { key: 'a', val: 1 })
+      for (let others = 0; others < 4; others++) {
+        await looked()
+        now += 8_000
+        await lock()
+      }
+      await rm(`${file}.lock`)
+      await written
+      expect(await kept()).toMatchObject({ a: 1 })
+    })
+
+    test('a writer gives up when one of them does not come to an end', async () => {
+      await lock()
+      const refused = expect(ask(grains.setval, { key: 'a', val: 1 })).rejects.toThrow('for too long; see')
+      await looked()
+      now += 11_000
+      await refused
+      await rm(`${file}.lock`)
+    })
   })
 
   test('a lock whose holder has died is taken over', async () => {
