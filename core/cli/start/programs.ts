@@ -25,19 +25,19 @@ export function openPrograms(configDir: string): Programs {
   failure.promise.catch(() => undefined)
   let typed: ChildProcess | undefined
   let stopping = false
-  const launch = (name: string, args: readonly string[], detached: boolean) => {
+  // Groups of their own: Ctrl-C goes to this process alone, which stops them in order.
+  const launch = (name: string, args: readonly string[]) => {
     if (stopping) throw new Error(`${name} is not started any more`)
     return spawn(process.execPath, [join(packageRoot, 'bin', name), '-c', configDir, ...args], {
       stdio: ['ignore', 'inherit', 'inherit'],
-      detached,
+      detached: true,
     })
   }
 
   return {
     failed: failure.promise,
     start(name) {
-      // A group of its own: Ctrl-C goes to this process, which stops the daemons in order.
-      const child = launch(name, ['-l', 'error'], true)
+      const child = launch(name, ['-l', 'error'])
       daemons.push(child)
       child.once('exit', (code, signal) => {
         if (!stopping) failure.reject(new Error(`${name} ended by itself (${signal ?? `exit code ${code}`})`))
@@ -45,7 +45,7 @@ export function openPrograms(configDir: string): Programs {
     },
     async type(name, ...args) {
       process.stdout.write(`\n$ ${[name, ...args].map(quoted).join(' ')}\n`)
-      typed = launch(name, args, false)
+      typed = launch(name, args)
       const [code, signal] = await once(typed, 'exit')
       if (code !== 0) throw new Error(`${name} ${args.join(' ')} failed (${signal ?? `exit code ${code}`})`)
     },
