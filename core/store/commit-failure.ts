@@ -1,6 +1,6 @@
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { Environment } from './environment.ts'
-import { roomAt } from './lmdb-file.ts'
+import { isFull } from './room.ts'
 
 /** lmdb rejects with "Commit failed" and hands the reason over in a second promise. */
 export async function reasonOf(error: unknown): Promise<string> {
@@ -24,13 +24,4 @@ export function commitFailed(path: string, reason: string): SaltError {
     ? `The disk is full: nothing was stored in ${path}. Make room; no restart is needed.`
     : `Nothing was stored in ${path}: ${reason}. Make room or repair the disk; no restart is needed.`
   return new SaltError('STORE_FAILED', sentence, { path, reason })
-}
-
-/** No room for what a daemon writes; false where that cannot be found out. A short write shows as an "Input/output error", so the disk itself is asked. */
-export function isFull(path: string): boolean {
-  try {
-    return roomAt(path) < 2 ** 20
-  } catch {
-    return false
-  }
 }

@@ -1,6 +1,6 @@
 export { checkAfterCrash } from './after-crash.ts'
 export { checkStore } from './check-store.ts'
-export { isFull } from './commit-failure.ts'
+export type { StoreChange, StoreReader } from './contract.ts'
 export { type KeyRange, type StoreKey, textsFrom, under } from './key.ts'
-export type { StoreChange, StoreReader } from './records.ts'
+export { isFull } from './room.ts'
 export { openStore, type Store, type StoreOptions } from './store.ts'

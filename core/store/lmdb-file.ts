@@ -1,6 +1,6 @@
-import { existsSync, linkSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { emptyStore } from './pages.ts'
+import { roomAt } from './room.ts'
 import { StoreFile } from './tree.ts'
 
 /**
@@ -41,12 +41,6 @@ export function makeLock(path: string): void {
   const lock = `${path}-lock`
   rmSync(lock, { force: true })
   createWhole(lock, Buffer.alloc(LOCK_BYTES))
-}
-
-/** Free bytes on the disk of a file. */
-export function roomAt(path: string): number {
-  const { bavail, bsize } = statfsSync(dirname(path))
-  return bavail * bsize
 }
 
 /** The file appears with its whole content, or another process has made it. */

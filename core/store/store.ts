@@ -1,10 +1,11 @@
 import { SaltError } from '../base/errors.ts'
 import { backUp } from './backup.ts'
 import { CommitQueue } from './commit-queue.ts'
+import type { StoreChange, StoreReader } from './contract.ts'
 import { checkKey, type StoreKey } from './key.ts'
 import { LiveEnvironment } from './live-environment.ts'
 import { seal } from './record.ts'
-import { recordsOf, type StoreChange, type StoreReader } from './records.ts'
+import { recordsOf } from './records.ts'
 
 export interface StoreOptions {
   /** Address space for the file in bytes, 1 GiB by default. Costs no memory; grows when the file does. */
