@@ -1,4 +1,4 @@
-import { isJid } from '../jobs/jid.ts'
+import { isJid, jidTime } from '../jobs/jid.ts'
 import type { WorkerRoom } from './room.ts'
 
 /** What is stored of a job: everything but its id. */
@@ -28,4 +28,19 @@ export async function storeJob(
     const jid = room.nextJid()
     if (await take(jid)) return jid
   }
+}
+
+/** How old a job id may be that a client has chosen, as for a job that it repeats, and how far its clock may be ahead. */
+const EARLIEST_MS = 86_400_000
+const LATEST_MS = 300_000
+
+/**
+ * Why somebody without all rights may not choose this id, as a sentence; undefined if they may. Jobs are listed, searched
+ * and imported by the time in their id, so that one of another time hides, or stands before all others. `now`: an id of now.
+ */
+export function chosenJidRefusal(wanted: string, now: string): string | undefined {
+  if (!isJid(wanted)) return undefined
+  const ahead = jidTime(wanted).getTime() - jidTime(now).getTime()
+  if (ahead >= -EARLIEST_MS && ahead <= LATEST_MS) return undefined
+  return `The job id ${wanted} is not one of now: it may say a time from a day ago to five minutes ahead of the master's clock, in UTC (${now}). Leave it out, and the master gives one.`
 }

@@ -139,6 +139,23 @@ describe('publisher_acl', () => {
     expect(master.logged.filter((line) => line.startsWith('warn Refused to publish'))).toHaveLength(6)
   })
 
+  test('takes job ids that users choose if they are of now; the key of root takes any', async () => {
+    await open(acl)
+    const alice = { user: 'alice', key: await keyOf('alice') }
+    const jid = (ahead: number) =>
+      `${new Date(master.now + ahead).toISOString().replace(/\D/g, '')}000`.slice(0, 20)
+    const [minute, day] = [60_000, 86_400_000]
+    for (const ahead of [0, 4 * minute, -23 * 60 * minute])
+      expect([ahead, await publish({ ...alice, jid: jid(ahead) })]).toEqual([ahead, published])
+    const others = [jid(6 * minute), jid(-2 * day), '99991231235959000000', '00000000000000000000']
+    for (const other of [...others, `${others[2]}_7`])
+      expect([other, await publish({ ...alice, jid: other })]).toMatchObject([
+        other,
+        { error: { name: 'SaltInvocationError', message: expect.stringContaining('is not one of now') } },
+      ])
+    expect(await publish({ user: 'root', key: await master.rootKey(), jid: others[2] })).toEqual(published)
+  })
+
   test('CVE-2022-22941: a target that matches nobody is not allowed for that', async () => {
     await open(acl)
     const alice = { user: 'alice', key: await keyOf('alice') }

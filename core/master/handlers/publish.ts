@@ -16,6 +16,7 @@ import { checkJob, type Refusal } from '../check.ts'
 import { noteDecision } from '../decisions.ts'
 import { offersOf, shownTo } from '../foresight.ts'
 import { type Issue, publishIssue, storeIssue } from '../issue.ts'
+import { chosenJidRefusal } from '../jids.ts'
 import { judgeJob } from '../judge-job.ts'
 import { metadataRefusal } from '../metadata-size.ts'
 import { askPythonMinions } from '../python-minions.ts'
@@ -40,8 +41,8 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
     const shown = { ...request, arg: await shownTo(room, request, offers) }
     const verdict = judgeJob(room.auth, caller, request, expected)
     if (!verdict.allowed) return deny(room, caller, shown, verdict, via)
-    const tooMuch = metadataRefusal(request.kwargs.metadata)
-    if (tooMuch !== undefined) return refuse(room, shown, 'SaltInvocationError', tooMuch)
+    const wrong = wrongWith(room, request, caller)
+    if (wrong !== undefined) return refuse(room, shown, 'SaltInvocationError', wrong)
     if (!expected.minions.length) return nobody(room, request, caller, expected)
     const checked = request.check ? await checkJob(room, request, offers) : undefined
     if (checked?.everywhere) return refuseCall(room, shown, checked.refusals)
@@ -56,6 +57,11 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
     return publish(room, request, shown, { ...expected, limited, refusals: checked?.refusals, onStored })
   }
 }
+
+/** Why a job cannot go out as it is asked for, whatever it runs. */
+const wrongWith = (room: WorkerRoom, { jid, kwargs }: PublishLoad, caller: Caller): string | undefined =>
+  metadataRefusal(kwargs.metadata) ??
+  (caller.unrestricted ? undefined : chosenJidRefusal(jid, room.nextJid()))
 
 const reportTo = (room: WorkerRoom) => (error: unknown) =>
   room.log.debug(`Python minions were not asked what they offer: ${messageOf(error)}`)
