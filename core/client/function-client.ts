@@ -114,6 +114,7 @@ export class FunctionClient {
     const fun_args = await shownCall(
       { fun, args, kwargs },
       async () => found?.params ?? this.#loader.params(fun),
+      config,
     )
     if (options.alone !== 'background') await this.#writeDown(jid, fun, fun_args) // else who started it has
     if (!found) {
@@ -146,7 +147,7 @@ export class FunctionClient {
     if (!found) throw new SaltError('CALL_REFUSED', await this.#why(fun), { fun })
     const call = withWords({ args, kwargs }, words)
     bound(found, call)
-    await this.#writeDown(jid, fun, await shownCall({ fun, args, kwargs }, async () => found.params))
+    await this.#writeDown(jid, fun, await shownCall({ fun, args, kwargs }, async () => found.params, config))
     const run = await startRun({ kind: this.#kind, jid, fun, args, kwargs, words, user, config })
     run.leave()
     return { jid, tag: this.#kind === 'runner' ? tags.run(jid) : tags.wheel(jid) }

@@ -123,6 +123,10 @@ export const commonOptions = {
   render_dirs: list([], 'Directories with further renderers.'),
   wheel_dirs: list([], 'Directories with further wheel modules.'),
   utils_dirs: list([], 'Directories with further helpers.'),
+  mask_secret_words: flag(
+    true,
+    'Mask what follows words like password= and token= in arguments that are shown, stored or logged.',
+  ),
   disable_modules: list([], 'Execution modules not to load.'),
   disable_runners: list([], 'Runners not to load.'),
   outbox_retry_timer: number(1, 'Seconds until what a returner could not write is tried again.', {

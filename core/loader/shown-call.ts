@@ -1,4 +1,5 @@
 import type { Params } from '../author/params.ts'
+import { maskSecretWords, type SecretWordOptions } from '../base/secret-words.ts'
 import { shownArguments } from '../wire/return.ts'
 import { maskArguments } from './secrets.ts'
 
@@ -15,9 +16,13 @@ interface Call {
 export async function shownCall(
   { fun, args, kwargs }: Call,
   paramsOf: () => Promise<Params | undefined>,
+  options: SecretWordOptions,
 ): Promise<unknown[]> {
   const keywords = Object.keys(kwargs).length ? [{ __kwarg__: true, ...kwargs }] : []
   const arg = [...args.map((value) => [value]), ...keywords]
   const masked = shownArguments(await maskArguments({ fun, arg }, paramsOf))
-  return masked.map((item) => (Array.isArray(item) ? item[0] : item))
+  return maskSecretWords(
+    masked.map((item) => (Array.isArray(item) ? item[0] : item)),
+    options,
+  )
 }

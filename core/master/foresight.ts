@@ -1,3 +1,4 @@
+import { maskSecretWords } from '../base/secret-words.ts'
 import { callsOf, type Foreseen, foresee, meantInstead } from '../loader/check-call.ts'
 import { type Catalogue, maskArguments } from '../loader/index.ts'
 import { readSentence } from '../loader/read-catalogue.ts'
@@ -56,7 +57,7 @@ export function foreseeJob(job: Job, offers: readonly Offer[]): Group[] {
  * them where a minion of salt-ts may have a function of which nobody knows yet what is secret.
  */
 export async function shownTo(
-  room: Pick<WorkerRoom, 'minions' | 'paramsOf'>,
+  room: Pick<WorkerRoom, 'config' | 'minions' | 'paramsOf'>,
   { fun, arg }: Job,
   offers: readonly Offer[],
 ): Promise<readonly unknown[]> {
@@ -69,7 +70,7 @@ export async function shownTo(
       if (!(await room.paramsOf(name)) && isOfOurs(room, offer)) throw new Error('nobody knows the function')
       return undefined
     })
-  return shown
+  return maskSecretWords(shown, room.config)
 }
 
 /** Functions without declared parameters have no secrets; whoever declares some in a form of its own may have. */

@@ -102,7 +102,7 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     files: await FileServer.open(config, log),
     publicKey: async (id) => keys.accepted(id),
     paramsOf: modules.params,
-    shownCall: (kind, call) => shownCall(call, () => functions[kind].params(call.fun)),
+    shownCall: (kind, call) => shownCall(call, () => functions[kind].params(call.fun), config),
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,

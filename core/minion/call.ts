@@ -70,7 +70,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
     const ran = await runFunction({ fun, arg, words }, job, runner, new AbortController().signal)
     const outcome = { ...ran, return: asReceived(ran.return, 'return') }
-    const shown = shownArguments(await maskedArguments({ fun, arg }, runner.loader))
+    const shown = shownArguments(await maskedArguments({ fun, arg }, runner))
     if (link && tellMaster) await report(link, { id, fun, fun_args: shown, ...extras, outcome }, log)
     const { return: value, retcode, success, out } = outcome
     const ret = {

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
 import { messageOf, messageWithCauses, SaltError, traceOf } from '../base/errors.ts'
+import { maskSecretWords } from '../base/secret-words.ts'
 import { refuseUnencodable } from '../codec/index.ts'
 import { tags } from '../events/index.ts'
 import {
@@ -48,7 +49,7 @@ export async function runJob(
   words?: JobWords,
 ): Promise<ReturnLoad> {
   const { fun } = job
-  const shown = { ...job, arg: await maskedArguments(job, settings.loader) }
+  const shown = { ...job, arg: await maskedArguments(job, settings) }
   if (job.arg.length > 0) await settings.onShown?.(shown)
   const outcomes: [string, Outcome][] = []
   for (const call of callsOf({ ...job, words }))
@@ -61,15 +62,16 @@ export async function runJob(
  * The arguments of a job as they may be shown. Each function is loaded for that, as it is to run it; the module of one
  * that is refused is asked all the same.
  */
-export function maskedArguments(
+export async function maskedArguments(
   job: Pick<JobLoad, 'fun' | 'arg'>,
-  loader: Pick<Loader, 'get' | 'params'>,
+  { loader, config }: Pick<RunnerSettings, 'config'> & { readonly loader: Pick<Loader, 'get' | 'params'> },
 ): Promise<readonly unknown[]> {
-  return maskArguments(job, async (fun) => {
+  const shown = await maskArguments(job, async (fun) => {
     const params = (await loader.get(fun))?.params ?? (await loader.params(fun))
     if (!params) throw new SaltError('FUNCTION_NOT_FOUND', `${fun} is not here.`)
     return params
   })
+  return maskSecretWords(shown, config)
 }
 
 /** Run one function. Never rejects. */

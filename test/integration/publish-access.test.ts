@@ -267,6 +267,19 @@ describe('where returns go and what runs functions', () => {
     expect(master.published[0]?.job).not.toHaveProperty('delimiter')
   })
 
+  test('words that look secret are masked in what is shown and stored, and the minions get them, unless that is turned off', async () => {
+    for (const mask_secret_words of [true, false]) {
+      await open({ mask_secret_words })
+      const arg = ['mysql --password=c4n4ry', { __kwarg__: true, token: 'c4n4ry' }]
+      await publish({ user: 'root', key: await master.rootKey(), fun: 'some.thing', arg })
+      expect(master.published[0]?.job.arg).toEqual(arg)
+      const lines = await listAudit(master.config.audit_log, { limit: 10 })
+      for (const shown of [lines, [...master.room.jobs.list()], master.events])
+        expect(JSON.stringify(shown).includes('c4n4ry')).toBe(!mask_secret_words)
+      if (mask_secret_words) await master.close()
+    }
+  })
+
   test('metadata is bounded: every return carries it', async () => {
     await open()
     const key = await master.rootKey()

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { MASK } from '../../core/base/secret.ts'
 import { decode } from '../../core/codec/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { runPath } from '../../core/jobs/running-runs.ts'
@@ -76,6 +77,15 @@ test('of a master that keeps no returns it is the same', async () => {
   const jid = await publish('wire1')
   expect([await ret('evil2', jid), await ret('wire1', jid)]).toEqual([false, null])
   expect(announced()).toEqual(['wire1'])
+})
+
+test('arguments in the returns of Python minions are stored and told with secret words masked', async () => {
+  const { send } = await open()
+  const jid = await publish('wire1')
+  const fun_args = ['a', { password: 'c4n4ry' }]
+  await send('wire1', { cmd: '_return', jid, fun: 'some.thing', fun_args, return: true, retcode: 0 })
+  expect(master.room.jobs.returns(jid).get('wire1')).toMatchObject({ fun_args: ['a', { password: MASK }] })
+  expect(JSON.stringify(master.events)).not.toContain('c4n4ry')
 })
 
 test('events of a job are fired for who was asked, and for nobody else', async () => {

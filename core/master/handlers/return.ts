@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { SaltError } from '../../base/errors.ts'
 import { isMinionId, type MinionId } from '../../base/minion-id.ts'
+import { maskSecretWords } from '../../base/secret-words.ts'
 import { type EncryptedHandler, NotAcknowledged } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
@@ -29,6 +30,7 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
     const start = Date.now()
     const { nonce, ...ret } = load
     const { id } = ret
+    if (ret.fun_args !== undefined) ret.fun_args = maskSecretWords(ret.fun_args, room.config)
     if (!isMinionId(id) || !('return' in ret) || typeof ret.jid !== 'string') return null
     if (!(await signatureAllows(room, load, id))) return false
     if (await takeAnswer(room, id, ret)) return null

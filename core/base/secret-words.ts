@@ -1,0 +1,43 @@
+import { MASK } from './secret.ts'
+
+/** How names end whose values are secret wherever they stand. */
+const WORD =
+  'password|passwd|passphrase|pwd|bindpw|token|secret|credentials?|(?:api|access|private|secret)[_-]?key'
+const NAME = new RegExp(`(?:${WORD})$`, 'i')
+
+const VALUE = `(?:"[^"]{0,4096}"?|'[^']{0,4096}'?|[^\\s,;&"'}\\]]+)`
+/** `password=x`, `"password": "x"`, `password: x`, `--password x`. No part can be tried in many ways: text may be long. */
+const IN_TEXT = new RegExp(
+  `((?:${WORD})(?:=|["']\\s{0,3}:\\s{0,3}|:\\s{1,3})|--(?:\\w{1,20}-){0,3}(?:${WORD})\\s{1,3})${VALUE}`,
+  'gi',
+)
+
+/** What is nested deeper is shown as the mask. */
+const DEEPEST = 20
+
+/**
+ * A value as it may be shown, by names alone, where no function has declared what is secret: values of keys like `password`
+ * and `api_key`, and what follows such a word in a text. The same value if nothing in it is.
+ */
+export function maskSecretWords<T>(value: T, { mask_secret_words }: SecretWordOptions): T {
+  return mask_secret_words === false ? value : (masked(value, DEEPEST) as T)
+}
+
+/** Of the configuration. */
+export interface SecretWordOptions {
+  readonly mask_secret_words?: unknown
+}
+
+function masked(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.length > 3 ? value.replace(IN_TEXT, `$1${MASK}`) : value
+  if (typeof value !== 'object' || value === null) return value
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value
+  if (depth === 0) return MASK
+  if (Array.isArray(value)) {
+    const shown = value.map((each) => masked(each, depth - 1))
+    return shown.some((each, index) => each !== value[index]) ? shown : value
+  }
+  const entries = Object.entries(value)
+  const shown = entries.map(([name, own]) => [name, NAME.test(name) ? MASK : masked(own, depth - 1)] as const)
+  return shown.some(([, each], index) => each !== entries[index]?.[1]) ? Object.fromEntries(shown) : value
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { MASK } from '../../../core/base/secret.ts'
+import { maskSecretWords } from '../../../core/base/secret-words.ts'
+
+const masked = (value: unknown) => maskSecretWords(value, { mask_secret_words: true })
+
+test.each<[unknown, unknown]>([
+  ['password=hunter2', `password=${MASK}`],
+  ['db_passwd=hunter2 x=1', `db_passwd=${MASK} x=1`],
+  ['API_KEY=hunter2', `API_KEY=${MASK}`],
+  ['--token=hunter2 --all', `--token=${MASK} --all`],
+  ['mysql --password hunter2 -u root', `mysql --password ${MASK} -u root`],
+  ['mysql --db-password "hunter 2" x', `mysql --db-password ${MASK} x`],
+  ["curl -d secret='hunter 2'&a=b", `curl -d secret=${MASK}&a=b`],
+  ['{"password": "hunter2", "a": 1}', `{"password": ${MASK}, "a": 1}`],
+  ['clientSecret: hunter2', `clientSecret: ${MASK}`],
+  [
+    { password: 'hunter2', user: 'x' },
+    { password: MASK, user: 'x' },
+  ],
+  [
+    { __kwarg__: true, api_key: 7 },
+    { __kwarg__: true, api_key: MASK },
+  ],
+  [
+    ['a', { deep: [{ accessKey: 'hunter2' }] }],
+    ['a', { deep: [{ accessKey: MASK }] }],
+  ],
+])('%j is shown as %j', (value, shown) => {
+  expect(masked(value)).toEqual(shown)
+})
+
+test.each([
+  ['key=os', 'password', 'the token is gone', 'pass=1', 'tokens=3', '--passwords x', 'secret://x', ''],
+  [{ key: 'os', keyword: 1, tokens: [1], session: 2 }, 5, null, new Date(0)],
+])('what only looks like it stays the same value', (...values) => {
+  for (const value of values) expect(masked(value)).toBe(value)
+})
+
+test('nothing is masked where the configuration says so', () => {
+  const value = { password: 'x' }
+  expect(maskSecretWords(value, { mask_secret_words: false })).toBe(value)
+})
+
+test('long text that nearly fits is no work, and what is nested without end is not shown', () => {
+  for (const piece of ['x', 'password', 'password="', '--a-', "password'   "])
+    expect(String(masked(piece.repeat(200_000))).length).toBeGreaterThan(0)
+  let nested: unknown = 'password=hunter2'
+  for (let n = 0; n < 100; n++) nested = [nested]
+  expect(JSON.stringify(masked(nested))).toContain(MASK)
+})
