@@ -7,7 +7,7 @@ import type { Disposer } from '../base/disposer.ts'
 import type { AesKeys } from '../channel/aes-keys.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { FileServer } from '../fileserver/index.ts'
-import { startRun } from '../jobs/background.ts'
+import { RunProcesses } from '../jobs/background.ts'
 import { cachedMinions } from '../jobs/cached-minions.ts'
 import { Catalogues } from '../jobs/catalogues.ts'
 import { createJidSource } from '../jobs/jid.ts'
@@ -78,6 +78,7 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
   const audit = disposer.own(AuditLog.open(config, complain))
   const { meter } = around
   const jobs = disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) }))
+  const runs = disposer.own(new RunProcesses(config, { ready: isAskedByApi(config) }))
   const room: WorkerRoom = {
     config,
     log,
@@ -106,13 +107,17 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     fire: around.fire,
     publish: around.publish,
     requestRotation: around.requestRotation,
-    startRun,
+    startRun: (run) => runs.start(run),
     nextJid: jidSource(config, clock),
   }
   const invites = disposer.own(new Invites(config.pki_dir, { clock, onDamage }))
   const decide = keyDecisions(around, { keys, invites, keyAudit: room.keyAudit })
   return { room, sessions, answer: createWorker({ room, masterKeys, sessions, aesKeys, decide, log, clock }) }
 }
+
+/** Programs wait for what they ask a server of the API: a terminal has more patience. */
+const isAskedByApi = ({ netapi_enable_clients: clients }: MasterConfig): boolean =>
+  clients.some((client) => /^(?:runner|wheel)/.test(String(client)))
 
 /** With `unique_jid` an id tells the process that gave it, as in Salt; ours are unique anyway. */
 function jidSource({ unique_jid }: MasterConfig, clock: Clock): () => string {
