@@ -7,6 +7,7 @@ import { answerIn, openFormats } from './formats.ts'
 import { compress } from './gzip.ts'
 import { live, protect, serverOptions } from './live/index.ts'
 import { notFound, problemHandler } from './problems.ts'
+import { checkQueries } from './query.ts'
 import type { ApiRoom } from './room.ts'
 import { jobs } from './routes/jobs.ts'
 import { keys } from './routes/keys.ts'
@@ -36,6 +37,7 @@ export async function createApp(room: ApiRoom): Promise<FastifyInstance> {
   await app.register(
     async (routes) => {
       routes.setNotFoundHandler(notFound(routes))
+      checkQueries(routes)
       for (const part of [tracing, welcome, lowstate, minions, jobs, keys, session, live])
         await part(routes, room)
     },

@@ -163,7 +163,7 @@ async function patientLink(
   const delays = backoff(RETRY)
   for (let told = false; !stopping.aborted; told = true) {
     try {
-      return await linkHere(config)
+      return await linkHere(config, { impatient: true })
     } catch (error) {
       if (!SaltError.is(error) || error.code !== 'MASTER_UNREACHABLE') throw error
       if (!told) log.warn(`salt-api waits for the master. ${error.message}`)

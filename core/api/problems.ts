@@ -52,9 +52,16 @@ function bodyOf(error: unknown): ProblemBody {
   return { status, return: sentenceOf(error), ...(typeof rule === 'string' && { rule }) }
 }
 
-/** Of a refusal of the master what that says: the rest is advice for who sits at a terminal. */
+export const MASTER_AWAY = 'The master does not answer. The log of this server says why.'
+
+/**
+ * Of a refusal of the master what that says: the rest is advice for who sits at a terminal. Why the master cannot be reached
+ * tells of files, sockets and ports of its host, which are not for strangers.
+ */
 function sentenceOf(error: unknown): string {
-  const { said, reason } = SaltError.is(error) ? error.data : {}
+  const { said, reason, jid } = SaltError.is(error) ? error.data : {}
+  if (SaltError.is(error) && error.code === 'MASTER_UNREACHABLE' && typeof reason !== 'string')
+    return typeof jid === 'string' ? `${MASTER_AWAY} What was started is at /jobs/${jid}.` : MASTER_AWAY
   if (typeof said !== 'string') return messageOf(error)
   return typeof reason === 'string' ? `${said} ${reason}` : said
 }
@@ -66,7 +73,7 @@ export function problemHandler(room: ApiRoom) {
     const body = bodyOf(error)
     if (body.status === 500)
       log.error(`${request.method} ${pathOf(request)} failed: ${messageOf(error)}`, { error })
-    else log.info(`${request.method} ${pathOf(request)} is answered ${body.status}: ${body.return}`)
+    else log.info(`${request.method} ${pathOf(request)} is answered ${body.status}: ${messageOf(error)}`)
     noteDenial(room, request, error)
     const { retry_after } = SaltError.is(error) ? error.data : {}
     if (typeof retry_after === 'number') reply.header('Retry-After', String(retry_after))

@@ -25,7 +25,7 @@ function busy(cause: unknown): never {
     'MASTER_UNREACHABLE',
     `The master does not keep up: the request has waited for ${PATIENCE_MS / 1000} seconds behind others, and was not ` +
       'sent. See worker_threads of the master.',
-    {},
+    { reason: 'The master does not keep up with the requests of this server. Nothing was sent.' },
     { cause },
   )
 }

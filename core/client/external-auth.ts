@@ -39,7 +39,7 @@ export async function askForToken(ask: MasterLink['ask'], credentials: Credentia
   if (isRecord(reply) && isRecord(reply.error) && isLockedOut(reply))
     throw lockedOut(String(reply.error.message), reply)
   const later = reasonIn(reply)
-  if (later !== undefined) throw new SaltError('MASTER_UNREACHABLE', later)
+  if (later !== undefined) throw new SaltError('MASTER_UNREACHABLE', later, { reason: later })
   throw new SaltError('AUTHENTICATION_FAILED', failed(credentials))
 }
 

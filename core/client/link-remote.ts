@@ -29,7 +29,7 @@ export async function linkRemote(
   { log, signal }: { log: Log; signal?: AbortSignal },
 ): Promise<RemoteLink> {
   const { host, port, ipv6, id } = master
-  const client = getNetworkTransport('zeromq').connectRequests({ host, port, ipv6 })
+  const client = getNetworkTransport('zeromq').connectRequests({ host, port, ipv6, impatient: true })
   const signIn = await RemoteSignIn.open(master, client, log)
   const channel = createRequestChannel({
     ...{ client, id, key: signIn.key, algorithms },

@@ -28,14 +28,17 @@ export const linkFor = <L extends MasterLink>(link: L, address: string): L => ({
 })
 
 /**
- * By the sockets of the master's host.
+ * By the sockets of the master's host. With `impatient` requests fail at once while nothing listens there.
  * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS for users who may not listen to its events
  */
-export async function linkHere(config: MasterConfig): Promise<MasterLink> {
+export async function linkHere(
+  config: MasterConfig,
+  patience: { readonly impatient?: boolean } = {},
+): Promise<MasterLink> {
   const events = await EventBus.connect(masterEventSockets(config)).catch((error: unknown) => {
     throw SaltError.is(error) && error.code === 'PERMISSIONS' ? forbidden(config) : unreachable(config, error)
   })
-  const requests = connectMaster(config)
+  const requests = connectMaster(config, patience)
   return {
     events,
     records: recordsHere(config),

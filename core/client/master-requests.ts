@@ -5,10 +5,15 @@ import type { RequestClient } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import type { Via } from '../wire/via.ts'
 
-/** A connection to the request port of the master of this host. */
-export function connectMaster(config: MasterConfig): RequestClient {
+/** A connection to the request port of the master of this host. `impatient`: requests fail at once where nothing listens. */
+export function connectMaster(config: MasterConfig, { impatient = false } = {}): RequestClient {
   const host = ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
-  return getTransport(config.transport).connectRequests({ host, port: config.ret_port, ipv6: config.ipv6 })
+  return getTransport(config.transport).connectRequests({
+    host,
+    port: config.ret_port,
+    ipv6: config.ipv6,
+    impatient,
+  })
 }
 
 /** Send it one clear command. Rejects with MASTER_UNREACHABLE if there is no answer. */

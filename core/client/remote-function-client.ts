@@ -208,6 +208,7 @@ const lost = (fun: string, jid: string): SaltError =>
   new SaltError(
     'MASTER_UNREACHABLE',
     `The event bus was away, as when the master is restarted: the end of ${fun} may have been missed. ${lookUp(jid)}`,
+    { jid },
   )
 
 const strange = (reply: unknown): SaltError =>

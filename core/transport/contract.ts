@@ -85,6 +85,11 @@ export interface ClientSettings {
   readonly sourceAddress?: string
 }
 
+export interface RequestSettings extends ClientSettings {
+  /** Where nothing listens at the address, requests reject at once with MASTER_UNREACHABLE; else they wait until something does. */
+  readonly impatient?: boolean
+}
+
 export interface SubscribeSettings extends ClientSettings {
   /** The minion id: identity of the socket. */
   readonly identity: string
@@ -102,7 +107,7 @@ export interface Transport {
   /** Whether it joins processes, or only peers within one. */
   readonly reach: 'network' | 'process'
   serveRequests(settings: ServerSettings): Promise<RequestServer>
-  connectRequests(settings: ClientSettings): RequestClient
+  connectRequests(settings: RequestSettings): RequestClient
   servePublish(settings: ServerSettings): Promise<PublishServer>
   subscribe(settings: SubscribeSettings): Promise<PublishClient>
 }

@@ -16,6 +16,13 @@ export const lostConnection = (host: string, port: number): SaltError =>
     { host, port },
   )
 
+/** Nothing listens there. */
+export const refusedConnection = (host: string, port: number): SaltError =>
+  new SaltError('MASTER_UNREACHABLE', `Nothing listens at ${host}:${port}; check that the master runs.`, {
+    host,
+    port,
+  })
+
 /** The client was closed while a request was under way, or before. */
 export const cancelled = (host: string, port: number): SaltError =>
   new SaltError('CANCELLED', `The request to ${host}:${port} was given up: the connection is being closed.`, {

@@ -18,7 +18,12 @@ const FAREWELL_MS = 1000
 /** `GET /events`: the events of the master as server-sent events. */
 export function events(app: FastifyInstance, room: ApiRoom, readers: Readers): void {
   const tokenOf = (request: FastifyRequest) => tokenOfReader(request, room)
-  const config = { endless: true, writesItself: true, tokenOf } as const
+  const config = {
+    endless: true,
+    writesItself: true,
+    tokenOf,
+    query: ['token', 'salt_token', 'tag'],
+  } as const
   app.get('/events', { config, exposeHeadRoute: false }, async (request, reply) => {
     const admitted = await readers.admit(tokenOf(request), request)
     checkPresence(reply)

@@ -26,7 +26,7 @@ export function hook(app: FastifyInstance, room: ApiRoom, { tokens }: Readers): 
       async (_request: FastifyRequest, body: string) => body,
     )
     for (const path of [base, `${base}/*`]) {
-      scope.post(path, { config: open ? { open } : {} }, async (request) => {
+      scope.post(path, { config: { query: 'any', ...(open && { open }) } }, async (request) => {
         if (!open) await tokens.require(tokenOf(request, room))
         const body = String(request.body ?? '')
         const data = {

@@ -14,10 +14,10 @@ export const liveOptions = {
   websockets: flag(true, 'Offer events by websocket, too.'),
   webhook_url: text('/hook', 'Where programs outside send what becomes an event.'),
   webhook_disable_auth: flag(false, 'They need no token. Whoever reaches this server can fire such events.'),
-  collect_stats: flag(false, 'Offer figures at /stats.'),
-  stats_disable_auth: flag(false, 'They are for everybody.'),
+  collect_stats: flag(true, 'Offer figures at /stats to those with a token.'),
+  stats_disable_auth: flag(false, 'They, and those at /metrics, are for everybody.'),
   metrics: flag(
-    false,
+    true,
     'Serve /metrics to collectors that show a token, or with stats_disable_auth to everybody.',
   ),
 

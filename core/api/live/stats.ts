@@ -3,7 +3,7 @@ import { tokenOf } from '../identity.ts'
 import type { ApiRoom } from '../room.ts'
 import type { Readers } from './readers.ts'
 
-/** `GET /stats`: figures of this server, in CherryPy's names, for what reads those; nothing without `collect_stats`. */
+/** `GET /stats`: figures of this server, in CherryPy's names, for what reads those; none with `collect_stats: false`. */
 export function stats(app: FastifyInstance, room: ApiRoom, readers: Readers): void {
   const { settings } = room
   const figures = settings.collect_stats ? new Figures(app) : undefined

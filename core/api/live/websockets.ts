@@ -52,7 +52,8 @@ export function websockets(app: FastifyInstance, room: ApiRoom, readers: Readers
   }
   const cherrypy = (request: FastifyRequest, reply: FastifyReply) =>
     serve(request, reply, asCherrypy, 'format_events' in (request.query as object))
-  const config = { endless: true, writesItself: true, tokenOf } as const
+  const query = ['token', 'salt_token', 'tag', 'format_events']
+  const config = { endless: true, writesItself: true, tokenOf, query } as const
   app.get('/ws', { config, exposeHeadRoute: false }, cherrypy)
   app.get('/ws/:token', { config, exposeHeadRoute: false }, cherrypy)
   app.get('/all_events/:token', { config, exposeHeadRoute: false }, (request, reply) =>

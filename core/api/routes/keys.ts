@@ -7,14 +7,16 @@ import { type Chunk, readLowstate } from '../chunk.ts'
 import { runLowstate } from '../clients.ts'
 import { tokenIfAny, tokenOf } from '../identity.ts'
 import { refusal } from '../problems.ts'
+import { oneOf } from '../query.ts'
 import { type ApiRoom, roomFor } from '../room.ts'
 import { tarOf } from '../tar.ts'
 
 /** `GET /keys` and `/keys/<id>`: names by state, fingerprints. `POST /keys`: a new key pair, accepted. */
 export function keys(app: FastifyInstance, room: ApiRoom): void {
-  app.get<{ Params: { id?: string } }>('/keys/:id?', async (request, reply) => {
+  const config = { query: ['mid'] }
+  app.get<{ Params: { id?: string } }>('/keys/:id?', { config }, async (request, reply) => {
     const token = tokenOf(request, room)
-    const { id } = request.params
+    const { id = oneOf(request.query, 'mid') } = request.params
     const call = id ? { fun: 'key.finger', match: id } : { fun: 'key.list_all' }
     const chunk = { client: 'wheel', ...call }
     const [end] = await whileWaited(room, reply, (signal) =>

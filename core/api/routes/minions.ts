@@ -4,13 +4,16 @@ import { whileWaited } from '../calling.ts'
 import { type Chunk, lowstateSchema, readLowstate } from '../chunk.ts'
 import { runLowstate } from '../clients.ts'
 import { tokenOf } from '../identity.ts'
+import { oneOf } from '../query.ts'
 import { type ApiRoom, roomFor } from '../room.ts'
 
 /** `GET /minions` and `/minions/<id>`: grains. `POST /minions`: jobs that nobody waits for. */
 export function minions(app: FastifyInstance, room: ApiRoom): void {
-  app.get<{ Params: { id?: string } }>('/minions/:id?', async (request, reply) => {
+  const config = { query: ['mid'] }
+  app.get<{ Params: { id?: string } }>('/minions/:id?', { config }, async (request, reply) => {
     const token = tokenOf(request, room)
-    const chunk = { client: 'local', tgt: request.params.id || '*', fun: 'grains.items' }
+    const { id = oneOf(request.query, 'mid') } = request.params
+    const chunk = { client: 'local', tgt: id || '*', fun: 'grains.items' }
     return {
       return: await whileWaited(room, reply, (signal) =>
         runLowstate(roomFor(room, request), [chunk], token, signal),

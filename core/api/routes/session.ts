@@ -39,8 +39,7 @@ export function session(app: FastifyInstance, room: ApiRoom): void {
     if (done === true) return { return: 'Your token has been cleared' }
     if (done === false)
       throw denial('AUTHENTICATION_FAILED', 'This token is not known, or no longer.', { act: 'logout' })
-    if (isRecord(done) && isRecord(done.error))
-      throw new SaltError('MASTER_UNREACHABLE', String(done.error.message))
+    if (isRecord(done) && isRecord(done.error)) throw unreachable(String(done.error.message))
     return { return: PYTHON_MASTER }
   })
 
@@ -92,3 +91,5 @@ function setCookie(request: FastifyRequest, reply: FastifyReply, { settings }: A
     `${COOKIE}=${made.token}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`,
   )
 }
+
+const unreachable = (reason: string): SaltError => new SaltError('MASTER_UNREACHABLE', reason, { reason })

@@ -8,6 +8,8 @@ interface Listener {
   up?(): void
   /** Lost, or failed before it was up. */
   down?(): void
+  /** An attempt failed, as where nothing listens; another one follows. */
+  refused?(): void
   /**
    * libzmq makes no further attempt. It does that when the peer is no ZeroMQ socket, the wrong one, or went away during
    * the handshake; that may be over in a moment, so it is for the caller to start anew.
@@ -20,7 +22,10 @@ export async function watchConnection(socket: Socket, listener: Listener): Promi
   let timer: NodeJS.Timeout | undefined
   for await (const event of socket.events) {
     if (event.type === 'handshake') listener.up?.()
-    if (event.type === 'connect:retry') clearTimeout(timer)
+    if (event.type === 'connect:retry') {
+      clearTimeout(timer)
+      listener.refused?.()
+    }
     if (event.type !== 'disconnect') continue
     listener.down?.()
     clearTimeout(timer)

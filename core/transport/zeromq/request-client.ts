@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { ClientSettings, RequestClient } from '../contract.ts'
+import type { RequestClient, RequestSettings } from '../contract.ts'
 import { cancelled, timedOut } from '../errors.ts'
 import { checkPeerName } from './peer-name.ts'
 import { RequestConnection } from './request-connection.ts'
@@ -15,7 +15,7 @@ const IDLE_MS = 10_000
  * an answer tells which request it belongs to. A socket whose request got no answer is closed, so a late answer
  * reaches nobody; all others are used again.
  */
-export function connectRequests(settings: ClientSettings): RequestClient {
+export function connectRequests(settings: RequestSettings): RequestClient {
   return new RequestPool(settings)
 }
 
@@ -26,14 +26,14 @@ interface Exchange {
 }
 
 class RequestPool implements RequestClient {
-  readonly #settings: ClientSettings
+  readonly #settings: RequestSettings
   readonly #idle: RequestConnection[] = []
   readonly #underWay = new Set<Exchange>()
   readonly #waiting = new Set<Exchange>()
   #closed = false
   #trimming: NodeJS.Timeout | undefined
 
-  constructor(settings: ClientSettings) {
+  constructor(settings: RequestSettings) {
     this.#settings = settings
   }
 

@@ -1,6 +1,6 @@
 import type { Request } from 'zeromq'
-import type { ClientSettings } from '../contract.ts'
-import { lostConnection } from '../errors.ts'
+import type { RequestSettings } from '../contract.ts'
+import { lostConnection, refusedConnection } from '../errors.ts'
 import { connect, watchConnection } from './connect.ts'
 import { endpointOf, peerOptions } from './settings.ts'
 import { openRequest } from './sockets.ts'
@@ -13,18 +13,19 @@ const LAST_ANSWER_MS = 100
 
 /** A REQ socket for one request at a time. */
 export class RequestConnection {
-  readonly #settings: ClientSettings
+  readonly #settings: RequestSettings
   #socket: Request
   #wasUp = false
+  #refused = false
   /** The connection was lost: a request may have been, too. */
   lost = false
 
-  constructor(settings: ClientSettings) {
+  constructor(settings: RequestSettings) {
     this.#settings = settings
     this.#socket = this.#open()
   }
 
-  /** Rejects if the connection is closed meanwhile, or lost: nobody will answer then. */
+  /** Rejects if the connection is closed meanwhile, or lost: nobody will answer then; and if it was refused, to who is impatient. */
   async ask(frame: Uint8Array): Promise<Uint8Array> {
     while (true) {
       const socket = this.#socket
@@ -33,7 +34,9 @@ export class RequestConnection {
         const [reply] = await socket.receive()
         return reply as Buffer
       } catch (error) {
-        if (this.lost) throw lostConnection(this.#settings.host, this.#settings.port)
+        const { host, port } = this.#settings
+        if (this.#refused) throw refusedConnection(host, port)
+        if (this.lost) throw lostConnection(host, port)
         if (socket === this.#socket) throw error
       }
     }
@@ -59,6 +62,11 @@ export class RequestConnection {
         if (!this.#wasUp) return
         this.lost = true
         setTimeout(() => socket.close(), LAST_ANSWER_MS).unref()
+      },
+      refused: () => {
+        if (this.#wasUp || !this.#settings.impatient) return
+        this.#refused = true
+        socket.close()
       },
       abandoned: () => this.#replace(socket),
     })

@@ -14,8 +14,8 @@ async function serve(settings: Parameters<typeof openTestApi>[1]) {
   return get
 }
 
-test('/metrics is there for collectors with a token, if it is wanted', async () => {
-  const get = await serve({ metrics: true })
+test('/metrics is there for collectors with a token', async () => {
+  const get = await serve({})
   expect((await get({ accept })).statusCode).toBe(401)
   const answer = await get({ accept, authorization: `Bearer ${TOKEN}` })
   expect(answer.statusCode).toBe(200)
@@ -25,11 +25,22 @@ test('/metrics is there for collectors with a token, if it is wanted', async () 
   expect(sampleOf(families, 'salt_api_readers')).toBe(0)
 })
 
-test('stats_disable_auth opens it; without metrics there is nothing', async () => {
-  const open = await serve({ metrics: true, stats_disable_auth: true })
+test('stats_disable_auth opens it; with metrics: false there is nothing', async () => {
+  const open = await serve({ stats_disable_auth: true })
   expect((await open({ accept: 'text/plain' })).headers['content-type']).toMatch(
     /^text\/plain; version=0\.0\.4/,
   )
-  const none = await serve({ stats_disable_auth: true })
+  const none = await serve({ metrics: false, stats_disable_auth: true })
   expect((await none({ accept: '*/*' })).statusCode).toBe(404)
+})
+
+test('/stats gives figures to who has a token, and with collect_stats: false none', async () => {
+  const headers = { 'x-auth-token': TOKEN }
+  const get = await serve({})
+  expect((await get({}, '/stats')).statusCode).toBe(401)
+  expect((await get(headers, '/stats')).json()).toMatchObject({
+    'CherryPy Applications': { Enabled: true, 'Total Requests': 2 },
+  })
+  const none = await serve({ collect_stats: false })
+  expect((await none(headers, '/stats')).json()).toEqual({})
 })

@@ -127,3 +127,34 @@ test('POST /keys without an id, with a bad one, or for one that has a key, is re
   gives = { return: {}, success: true }
   expect(await ask({ mid: 'm1' })).toEqual([400, 'No keys were made for m1: it has one already.'])
 })
+
+test('words of a query search in /jobs, and name who is meant as Salt does', async () => {
+  gives = { return: { [JID]: { Function: 'test.ping' } }, success: true }
+  await get('/jobs?limit=5&search_user=ada&before=20261122010203000004')
+  await get(`/jobs?jid=${JID}`)
+  await get('/minions?mid=m1')
+  await get('/keys?mid=m1')
+  expect(api.asked).toMatchObject([
+    { fun: 'jobs.list_jobs', kwarg: { kwarg: { limit: 5, search_user: 'ada', before: JID } } },
+    { fun: 'jobs.list_job', kwarg: { kwarg: { jid: JID } } },
+    { fun: 'grains.items', tgt: 'm1' },
+    { fun: 'key.finger' },
+  ])
+})
+
+test.each([
+  ['/jobs?limits=5', "'limits' means nothing in the query of /jobs. Did you mean 'limit'?"],
+  ['/jobs?limit=five', "'limit' must be a whole number, not 'five'."],
+  ['/jobs?limit=1&limit=2', "'limit' is there more than once in the query."],
+  ['/minions/m1?grain=os', "'grain' means nothing in the query of /minions. It takes mid."],
+  ['/stats?x=1', "'x' means nothing in the query of /stats. It takes none."],
+  ['/events?tags=salt/*', "'tags' means nothing in the query of /events. Did you mean 'tag'?"],
+])('%s: words that mean nothing are not left out without a word', async (url, sentence) => {
+  expect(await get(url)).toEqual([400, { status: 400, return: sentence }])
+  expect(api.asked.filter(({ cmd }) => cmd !== 'get_token')).toEqual([])
+})
+
+test('a load balancer may ask for its health with any query, and a browser for anything once more', async () => {
+  expect((await api.app.inject('/livez?probe=7')).statusCode).toBe(200)
+  expect((await api.app.inject('/?_=1763850000')).statusCode).toBe(200)
+})

@@ -1,5 +1,6 @@
 /** Signing in and out, and from where that may be done, with a master that the test plays. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SaltError } from '../../../core/base/errors.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
 const TOKEN = 'ab'.repeat(32)
@@ -157,4 +158,18 @@ test('paths may begin with a prefix, and end with a slash', async () => {
   expect((await api.app.inject('/salt')).json().return).toBe('Welcome')
   expect((await api.app.inject('/salt/login/')).statusCode).toBe(200)
   expect((await api.app.inject('/login')).statusCode).toBe(404)
+})
+
+test('nobody is told where the master was looked for, or by what configuration', async () => {
+  const said =
+    'The master is not responding on port 4506 of 127.0.0.1 (configuration in /etc/salt, sockets in /run).'
+  api.answer = () => {
+    throw new SaltError('MASTER_UNREACHABLE', said)
+  }
+  const chunk = { client: 'wheel', fun: 'key.list_all', username: 'fred', password: 'x', eauth: 'pam' }
+  for (const path of ['/login', '/run', '/hook'])
+    expect((await post(path, chunk, { 'x-auth-token': TOKEN })).json()).toEqual({
+      status: 503,
+      return: 'The master does not answer. The log of this server says why.',
+    })
 })

@@ -98,6 +98,24 @@ describe('the request client over ZeroMQ', () => {
     expect(seen).toEqual(['next'])
   })
 
+  it('waits for a server that is not there yet, unless it is impatient: then it says so at once, and asks one that comes', async () => {
+    const before = own(await zeromq.serveRequests({ ...here, port: 0 }))
+    const { port } = before
+    await before.close()
+    const impatient = own(zeromq.connectRequests({ ...here, port, impatient: true }))
+    const patient = own(zeromq.connectRequests({ ...here, port }))
+    const waiting = patient.request(Buffer.from('patient'), 60_000)
+    for (const word of ['one', 'two'])
+      await expect(impatient.request(Buffer.from(word), 60_000)).rejects.toMatchObject({
+        code: 'MASTER_UNREACHABLE',
+        message: `Nothing listens at 127.0.0.1:${port}; check that the master runs.`,
+      })
+    const server = own(await zeromq.serveRequests({ ...here, port }))
+    server.serve(async (frame) => frame)
+    expect(String(await waiting)).toBe('patient')
+    expect(String(await impatient.request(Buffer.from('three'), 60_000))).toBe('three')
+  })
+
   it('rejects nothing but its requests when the server vanishes', async () => {
     const unseen = vi.fn()
     process.on('unhandledRejection', unseen)

@@ -30,9 +30,9 @@ test('the server is ready when the master answers, and says why it is not', asyn
   expect(await readyz()).toEqual([200, { ready: true, reasons: [] }])
   expect((await api.app.inject('/livez')).json()).toEqual({ live: true })
   api.answer = () => {
-    throw new Error('nobody there')
+    throw new Error('nobody at 127.0.0.1:4506 (configuration in /etc/salt)')
   }
-  const reasons = ['The master does not answer: nobody there']
+  const reasons = ['The master does not answer. The log of this server says why.']
   await until('the master to be missed', async () => (await readyz())[0] === 503)
   expect(await readyz()).toEqual([503, { ready: false, reasons }])
   expect((await api.app.inject('/livez')).statusCode).toBe(200)
