@@ -10,10 +10,12 @@ const alone = filesOf({
 })
 /** They need a process of their own: what they look at, or set, concerns all that is loaded there. */
 const own = filesOf({
+  'unit/api': 'tracing',
   'unit/cli/authoring': 'salt-ts-link',
   'unit/fileserver': 'sync',
   'unit/loader': 'collect-grains',
   'unit/targets': 'open-match',
+  'unit/tracing': 'job-tracer',
 })
 const heavy = ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts']
 
@@ -26,8 +28,9 @@ function filesOf(names: Record<string, string>): string[] {
 const resolve = { conditions: ['source'] }
 const common = {
   pool: 'forks', // zeromq aborts the process when a worker thread with an open socket ends
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // They end a test that hangs; none may take so long on the slowest machine (see test/harness/until.ts).
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
 } as const
 
 const project = (

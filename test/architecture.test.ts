@@ -115,3 +115,23 @@ test('no files import each other in a circle, types aside', () => {
   for (const file of graph.keys()) visit(file, [])
   expect(circles).toEqual([])
 })
+
+/** What makes a test pass on one machine and fail on another, or be left out without a word, and what to do instead. */
+const habits: readonly [habit: RegExp, instead: string][] = [
+  [
+    /\bvi\.wait(For|Until)\(|\bexpect\s*\.poll\(/,
+    'gives up after a second: use until or eventually of test/harness',
+  ],
+  [/(\.now\(\) - [^\n]*|\bms\))\.toBeLess/, 'is red on a slow machine: await what has to happen'],
+  [/\b(describe|it|test|context)\.(skip|skipIf|runIf|todo)\b/, 'leaves tests out: use needs of test/harness'],
+]
+
+test('no test bets on the speed of the machine, or is left out without a reason', () => {
+  const found = sources('test')
+    .filter((file) => !/^test\/(bench|harness)\/|^test\/architecture/.test(file))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8')
+      return habits.flatMap(([habit, instead]) => (habit.test(text) ? [`${file} ${instead}.`] : []))
+    })
+  expect(found).toEqual([])
+})

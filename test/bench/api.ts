@@ -71,7 +71,7 @@ async function startApi(configDir: string, port: number): Promise<ChildProcess> 
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const isReady = async () => (await ask(port, '/readyz').catch(() => undefined))?.status === 200
-  await until('salt-api', isReady, 60_000)
+  await until('salt-api', isReady)
   return child
 }
 

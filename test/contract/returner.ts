@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EventRecord, LoadRecord, Returner, ReturnRecord } from '../../core/author/returner.ts'
-import { messageOf } from '../../core/base/errors.ts'
 import { openLoader } from '../../core/loader/index.ts'
 import { openReturner } from '../../core/returners/open-returner.ts'
+import { type Need, needs } from '../harness/needs.ts'
 import { quietLog } from '../harness/quiet-log.ts'
 
 /** A store of its own for one run of the suite. */
@@ -19,9 +19,8 @@ interface PreparedStore {
 export interface StoreUnderTest {
   /** Of the returner. */
   readonly name: string
-  /** How to start the store, told when it cannot be reached. */
-  readonly start: string
-  /** Rejects if the store cannot be reached. */
+  /** What the store needs of this machine. */
+  readonly needs?: Need
   prepare(): Promise<PreparedStore>
   /** Configuration with a wrong password, of a store that asks for one. */
   readonly wrongCredentials?: (config: PreparedStore['config']) => PreparedStore['config']
@@ -120,13 +119,9 @@ const anEvent = (tag: string, n = 0): EventRecord => ({
 
 /** What every returner must do, for the members it has. */
 export async function returnerContract(store: StoreUnderTest): Promise<void> {
-  const prepared = await store.prepare().catch((error: unknown) => messageOf(error))
-  if (typeof prepared === 'string') {
-    describe.skip(`the returner ${store.name}: its store cannot be reached (${prepared}). ${store.start}`, () => {
-      it('is tested with its store')
-    })
-    return
-  }
+  if (store.needs && !store.needs.isMet)
+    return it(`the returner ${store.name} is tested with its store`, needs(store.needs), () => {})
+  const prepared = await store.prepare()
   describe(`the returner ${store.name}`, () => {
     let returner: Returner
     const open = (config = prepared.config) => {

@@ -2,12 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../core/author/returner.ts'
 import type { SqlDatabase } from '../../returners/_sql-database.ts'
+import { type Need, needs } from '../harness/needs.ts'
 import { aReturn } from '../harness/returner.ts'
 import type { TestServer } from '../harness/server.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
 export interface SqlServerSetup {
+  readonly needs: Need
   /** As errors call it: `MySQL`. */
   readonly says: string
   /** With tables for `open`. */
@@ -25,10 +27,10 @@ type Connect = (options?: Options) => Promise<Returner>
 
 /** What a returner must do whose database is a server of its own; `more`: what only this one must. */
 export function sqlServerContract(
-  { says, start, open, database, password, refusal }: SqlServerSetup,
+  { needs: need, says, start, open, database, password, refusal }: SqlServerSetup,
   more: (connect: Connect, server: () => TestServer) => void,
 ): void {
-  describe(`a server of ${says}`, () => {
+  describe(`a server of ${says}`, needs(need), () => {
     let server: TestServer
     const opened: Returner[] = []
     const connect: Connect = async (options) => {

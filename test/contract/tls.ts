@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../core/author/returner.ts'
 import { type Certificate, selfSigned } from '../harness/certificate.ts'
-import { describeWith } from '../harness/programs.ts'
+import { needs, program } from '../harness/needs.ts'
 import { aReturn, returnerWith } from '../harness/returner.ts'
 
 /** Paths of files in PEM. */
@@ -36,13 +36,13 @@ export interface TlsSetup {
 /** What a returner whose options are those of `returners/_tls.ts` must do with certificates. */
 export function tlsContract({
   name,
-  program = 'node',
+  program: server,
   start,
   config,
   says = 'the server asks for a certificate',
   use = (one) => one.save(aReturn()),
 }: TlsSetup): void {
-  describeWith(program, `the returner ${name} with TLS`, () => {
+  describe(`the returner ${name} with TLS`, server ? needs(program(server)) : {}, () => {
     let folder: string
     let own: Certificate
     let server: SecureServer

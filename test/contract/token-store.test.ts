@@ -7,18 +7,22 @@ import { openEmbeddedTokens } from '../../core/auth/tokens/embedded.ts'
 import { readRecord } from '../../core/auth/tokens/record.ts'
 import { openRedisTokens } from '../../core/auth/tokens/redis.ts'
 import { Tokens } from '../../core/auth/tokens/tokens.ts'
+import { needs, program } from '../harness/needs.ts'
 import type { TestServer } from '../harness/server.ts'
 import { startRedis } from '../harness/store-servers.ts'
+import { eventually } from '../harness/until.ts'
 import { conformance, tokenRecord } from './token-store.ts'
+
+const REDIS = program('redis-server')
 
 let folder: string
 let redis: TestServer
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-tokens-'))
-  redis = await startRedis('--requirepass', 'c4n4ry')
+  if (REDIS.isMet) redis = await startRedis('--requirepass', 'c4n4ry')
 })
 afterAll(async () => {
-  await redis.drop()
+  await redis?.drop()
   await rm(folder, { recursive: true })
 })
 
@@ -26,33 +30,35 @@ const openRedis = (password = 'c4n4ry') =>
   openRedisTokens({ host: '127.0.0.1', port: redis.port, db: 0, password, tls: false, cluster: false })
 
 conformance('LMDB', () => openEmbeddedTokens(join(folder, 'tokens')))
-conformance('Redis', () => openRedis())
+conformance('Redis', () => openRedis(), REDIS)
 
 test('the folder of tokens is for the user of the master alone', async () => {
   await (await openEmbeddedTokens(join(folder, 'own'))).close()
   expect((await stat(join(folder, 'own'))).mode & 0o077).toBe(0)
 })
 
-test('a Redis that is away deletes no tokens: it is told, and they are there when it is back', async () => {
-  const store = await openRedis()
-  const tokens = new Tokens({
-    clock: { now: () => Date.now() },
-    open: async () => store,
-    isCurrent: () => true,
-  })
-  const { token } = await tokens.make(tokenRecord(), 60)
-  await redis.pause()
-  await expect(tokens.find(token)).rejects.toThrow(
-    /^Tokens cannot be looked up for the moment: Redis at 127\.0\.0\.1/,
-  )
-  redis.resume()
-  await expect
-    .poll(() => tokens.find(token).catch(() => undefined), { timeout: 15_000 })
-    .toMatchObject({ name: 'fred' })
-  await tokens.close()
-})
+test(
+  'a Redis that is away deletes no tokens: it is told, and they are there when it is back',
+  needs(REDIS),
+  async () => {
+    const store = await openRedis()
+    const tokens = new Tokens({
+      clock: { now: () => Date.now() },
+      open: async () => store,
+      isCurrent: () => true,
+    })
+    const { token } = await tokens.make(tokenRecord(), 60)
+    await redis.pause()
+    await expect(tokens.find(token)).rejects.toThrow(
+      /^Tokens cannot be looked up for the moment: Redis at 127\.0\.0\.1/,
+    )
+    redis.resume()
+    await eventually(async () => expect(await tokens.find(token)).toMatchObject({ name: 'fred' }))
+    await tokens.close()
+  },
+)
 
-test('a Redis that wants another password is told without the password', async () => {
+test('a Redis that wants another password is told without the password', needs(REDIS), async () => {
   const store = await openRedis('wr0ng')
   const failure = await store.get('x').catch((error: Error) => error.message)
   expect(failure).toContain('Redis at 127.0.0.1')
@@ -95,7 +101,7 @@ test('a record that is none is no token', () => {
     expect([wrong, readRecord({ ...record, ...wrong })]).toEqual([wrong, undefined])
 })
 
-test('a record that somebody broke in Redis is no token', async () => {
+test('a record that somebody broke in Redis is no token', needs(REDIS), async () => {
   const store = await openRedis()
   await store.put('odd', { ...tokenRecord(), name: 5 as unknown as string })
   expect(await store.get('odd')).toBeUndefined()

@@ -1,6 +1,7 @@
 /** What every store of tokens does. */
 import { describe, expect, test } from 'vitest'
 import type { TokenRecord, TokenStore } from '../../core/auth/tokens/contract.ts'
+import { type Need, needs } from '../harness/needs.ts'
 
 const now = () => Date.now() / 1000
 
@@ -9,13 +10,13 @@ export function tokenRecord(more: Partial<TokenRecord> = {}): TokenRecord {
   return { start, expire: start + 60, name: 'fred', eauth: 'pam', groups: ['ops'], ...more }
 }
 
-export function conformance(name: string, open: () => Promise<TokenStore>): void {
+export function conformance(name: string, open: () => Promise<TokenStore>, ...needed: readonly Need[]): void {
   const using = async (use: (store: TokenStore) => Promise<void>) => {
     const store = await open()
     await use(store).finally(() => store.close())
   }
 
-  describe(`tokens in ${name}`, () => {
+  describe(`tokens in ${name}`, needs(...needed), () => {
     test('are found as they were put, also by another who has the store open', async () => {
       const record = tokenRecord({ permissions: ['test.*', { 'web*': ['pkg.*'] }], rights: 'abc' })
       await using(async (store) => {

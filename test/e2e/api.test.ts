@@ -6,6 +6,7 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_CLIENTS } from '../harness/api-clients.ts'
 import { Cluster, Daemon } from '../harness/daemons.ts'
+import { needs, program } from '../harness/needs.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
@@ -38,7 +39,7 @@ beforeAll(async () => {
   })
   await cluster.master.logged('salt-api is ready')
   token = (await curl('/login', ...form(credentials))).json.return[0].token
-}, 120_000)
+})
 afterAll(async () => {
   await cluster.close()
   await rm(folder, { recursive: true, force: true })
@@ -66,7 +67,7 @@ const signed = (path: string, ...args: string[]) => curl(path, '-H', `X-Auth-Tok
 const json = (body: unknown) => ['-H', 'Content-type: application/json', '-d', JSON.stringify(body)]
 const yaml = ['-H', 'Accept: application/x-yaml']
 
-describe('what the documentation of Salt shows with curl', () => {
+describe('what the documentation of Salt shows with curl', needs(program('curl')), () => {
   test('signing in by a form or JSON, with a jar of cookies', async () => {
     const jar = join(folder, 'cookies.txt')
     const { json: made } = await curl('/login', '-c', jar, ...json(credentials))
@@ -190,7 +191,7 @@ test('who is not known is answered 401, who may not 403 with the reason', async 
   }
 })
 
-describe('salt-pepper', () => {
+describe('salt-pepper', needs(program('salt-pepper')), () => {
   let rc: string
   beforeAll(async () => {
     rc = join(folder, 'pepperrc')

@@ -3,13 +3,11 @@ import { existsSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster, Daemon, type Finished, run } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { isAlive } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let cluster: Cluster
 let server: Server

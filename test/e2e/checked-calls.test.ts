@@ -30,7 +30,7 @@ beforeAll(async () => {
   cluster = await Cluster.open({ master: { runner_dirs: [join(folder, 'runners')] } })
   await Promise.all([cluster.addMinion('web1', { module_dirs: [folder] }), cluster.addMinion('db1')])
   await Promise.all(['web1', 'db1'].map(reported))
-}, 120_000)
+})
 afterAll(async () => {
   await cluster?.close()
   await rm(folder, { recursive: true, force: true })
@@ -41,7 +41,7 @@ const withCatalogues = async <T>(look: (catalogues: Catalogues) => T): Promise<T
   return Promise.resolve(look(catalogues)).finally(() => catalogues.close())
 }
 const reported = (id: string) =>
-  until(`the catalogue of ${id}`, () => withCatalogues((catalogues) => catalogues.hash(id)), 30_000)
+  until(`the catalogue of ${id}`, () => withCatalogues((catalogues) => catalogues.hash(id)))
 
 const value = async (...args: string[]) => {
   const { stdout, stderr, code } = await cluster.salt('web1', ...args, '--out', 'json')
@@ -149,7 +149,7 @@ describe('a call that cannot work', () => {
         return ends.every((end) => end.status === 'rejected' && end.reason.code === 'CALL_REFUSED')
       }
       // A minion that a busy host keeps from answering in time has the job sent.
-      await until('all six are refused', refused, 20_000)
+      await until('all six are refused', refused)
     } finally {
       await client.close()
     }

@@ -13,7 +13,7 @@ beforeAll(async () => {
     cluster.addMinion('web1', { grains: { role: 'web' } }),
     cluster.addMinion('db1', { grains: { role: 'db' } }),
   ])
-}, 120_000)
+})
 afterAll(() => cluster?.close())
 
 const salt = (...args: string[]) => cluster.salt(...args)
@@ -66,10 +66,9 @@ describe('salt', () => {
   })
 
   test('--async prints the job id and does not wait', async () => {
-    const { stdout, code, ms } = await salt('--async', '*', 'test.sleep', '20')
+    const { stdout, code } = await salt('--async', '*', 'test.sleep', '600')
     expect(stdout).toMatch(/^Executed command with job ID: \d{20}\n$/)
     expect(code).toBe(0)
-    expect(ms).toBeLessThan(15_000)
     await salt('*', 'saltutil.kill_all_jobs')
   })
 

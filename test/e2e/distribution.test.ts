@@ -2,11 +2,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Cluster, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 let cluster: Cluster
 let srv: string

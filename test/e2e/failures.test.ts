@@ -12,8 +12,8 @@ beforeAll(async () => {
     master: { nodegroups: { front: 'L@web1' }, timeout: 3, gather_job_timeout: 2 },
   })
   const isKnown = async () => (await cluster.salt('*', 'test.pign')).code === 64
-  await until('the master to know what minions offer', isKnown, 30_000)
-}, 120_000)
+  await until('the master to know what minions offer', isKnown)
+})
 afterAll(() => cluster?.close())
 
 /** `salt`, or another program that is named first. */
@@ -185,7 +185,7 @@ describe('without a master', () => {
 
 test('a minion whose key is denied, because another one has its name, is told apart from one that is down', async () => {
   cluster.master.start()
-  await cluster.master.logged('salt-master is ready', 60_000)
+  await cluster.master.logged('salt-master is ready')
   const minion = cluster.minions.get('web1')!
   await minion.stop()
   await rm(join(minion.directory, 'pki'), { recursive: true })
@@ -199,4 +199,4 @@ test('a minion whose key is denied, because another one has its name, is told ap
   expect(stdout).toContain('Minion did not return. [No response]')
   expect(stdout).toContain('another key than the accepted one was denied')
   expect(code).toBe(75)
-}, 60_000)
+})

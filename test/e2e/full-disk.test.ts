@@ -7,6 +7,7 @@ import { JobCache } from '../../core/jobs/job-cache.ts'
 import { jobCacheDirectory } from '../../core/jobs/paths.ts'
 import { ReturnSpool } from '../../core/jobs/return-spool.ts'
 import { Cluster } from '../harness/daemons.ts'
+import { MOUNTS, type Need, needs } from '../harness/needs.ts'
 import { limitFiles, mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts'
 import { until } from '../harness/until.ts'
 
@@ -22,10 +23,10 @@ afterEach(async () => {
 })
 
 /** The first one needs the right to mount; the second one works anywhere and fails with another error. */
-const disks: Record<string, (cluster: Cluster) => SmallDisk | undefined> = {
-  'a disk that is full': ({ config }) => mountSmallDisk(config.cachedir, 16),
-  'a quota that is used up': ({ master }) => limitFiles(master),
-}
+const disks: readonly [name: string, needed: readonly Need[], open: (cluster: Cluster) => SmallDisk][] = [
+  ['a disk that is full', [MOUNTS], ({ config }) => mountSmallDisk(config.cachedir, 16)],
+  ['a quota that is used up', [], ({ master }) => limitFiles(master)],
+]
 
 function seen(bus: EventBus, wanted: (tag: string) => boolean): Event[] {
   const events: Event[] = []
@@ -50,50 +51,50 @@ function stored(jid: string): string[] {
   return ids
 }
 
-test.each(Object.entries(disks))(
-  '%s: jobs are refused with a reason, returns wait unacknowledged, and all is stored once there is room',
-  async (name, open) => {
-    cluster = await Cluster.open({ master: { worker_threads: 2 } })
-    if (name === 'a disk that is full') await cluster.master.stop()
-    disk = open(cluster)
-    if (!disk) return console.warn(`${name}: mounting is not allowed here; the other kind is tested`)
-    if (name === 'a disk that is full') await cluster.startMaster()
-    for (const id of MINIONS) await cluster.addMinion(id)
-    const bus = await cluster.events()
-    const client = await cluster.client()
-    const began = (id: string) => join(cluster.root, `began-${id}`)
-    const run = async (id: string) => {
-      const command = `touch ${began(id)}; sleep 3; echo kept`
-      return (await client.runJob({ tgt: [id], tgtType: 'list', fun: 'cmd.run', arg: [command] })).jid
-    }
-    const jids = await Promise.all(MINIONS.map(run))
-    await until('the jobs to begin', () => MINIONS.every((id) => existsSync(began(id))))
-    const workers = cluster.master.processes().map(({ pid }) => pid)
-    const errors = seen(bus, (tag) => tag.endsWith('/error'))
-    const returns = seen(bus, (tag) => tag.includes('/ret/'))
-    disk.fill()
+for (const [name, needed, open] of disks)
+  test(
+    `${name}: jobs are refused with a reason, returns wait unacknowledged, and all is stored once there is room`,
+    needs(...needed),
+    async () => {
+      cluster = await Cluster.open({ master: { worker_threads: 2 } })
+      if (name === 'a disk that is full') await cluster.master.stop()
+      disk = open(cluster)
+      if (name === 'a disk that is full') await cluster.startMaster()
+      for (const id of MINIONS) await cluster.addMinion(id)
+      const bus = await cluster.events()
+      const client = await cluster.client()
+      const began = (id: string) => join(cluster.root, `began-${id}`)
+      const run = async (id: string) => {
+        const command = `touch ${began(id)}; sleep 3; echo kept`
+        return (await client.runJob({ tgt: [id], tgtType: 'list', fun: 'cmd.run', arg: [command] })).jid
+      }
+      const jids = await Promise.all(MINIONS.map(run))
+      await until('the jobs to begin', () => MINIONS.every((id) => existsSync(began(id))))
+      const workers = cluster.master.processes().map(({ pid }) => pid)
+      const errors = seen(bus, (tag) => tag.endsWith('/error'))
+      const returns = seen(bus, (tag) => tag.includes('/ret/'))
+      disk.fill()
 
-    const refused = await cluster.salt('*', 'test.ping')
-    expect(refused.code).not.toBe(0)
-    expect(refused.stderr).toMatch(/No command was sent, because the job could not be stored\. .*Make room/)
-    await until('the events of returns that cannot be stored', () =>
-      jids.every((jid) => errors.some(({ tag }) => tag === tags.jobError(jid))),
-    )
-    expect(await Promise.all(MINIONS.map(owed))).toEqual([1, 1])
-    expect(returns).toEqual([])
-    expect(jids.flatMap(stored)).toEqual([])
+      const refused = await cluster.salt('*', 'test.ping')
+      expect(refused.code).not.toBe(0)
+      expect(refused.stderr).toMatch(/No command was sent, because the job could not be stored\. .*Make room/)
+      await until('the events of returns that cannot be stored', () =>
+        jids.every((jid) => errors.some(({ tag }) => tag === tags.jobError(jid))),
+      )
+      expect(await Promise.all(MINIONS.map(owed))).toEqual([1, 1])
+      expect(returns).toEqual([])
+      expect(jids.flatMap(stored)).toEqual([])
 
-    disk.makeRoom()
-    await until('both returns', () => returns.length === 2, 30_000)
-    expect(jids.map(stored)).toEqual(MINIONS.map((id) => [id]))
-    await until('the minions to be told so', async () =>
-      (await Promise.all(MINIONS.map(owed))).every((count) => count === 0),
-    )
-    const { stdout, code } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
-    expect([JSON.parse(stdout), code]).toEqual([{ web1: true, web2: true }, 0])
-    expect(cluster.master.processes().map(({ pid }) => pid)).toEqual(workers)
-    await client.close()
-    await bus.close()
-  },
-  120_000,
-)
+      disk.makeRoom()
+      await until('both returns', () => returns.length === 2)
+      expect(jids.map(stored)).toEqual(MINIONS.map((id) => [id]))
+      await until('the minions to be told so', async () =>
+        (await Promise.all(MINIONS.map(owed))).every((count) => count === 0),
+      )
+      const { stdout, code } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+      expect([JSON.parse(stdout), code]).toEqual([{ web1: true, web2: true }, 0])
+      expect(cluster.master.processes().map(({ pid }) => pid)).toEqual(workers)
+      await client.close()
+      await bus.close()
+    },
+  )

@@ -67,7 +67,7 @@ describe.each(guides)('the guide %s', (name) => {
         expect({ commands: step.commands, code, shown }).toEqual({ ...step, shown: expected })
       }
     }
-  }, 120_000)
+  })
 
   test('has files that type-check', async () => {
     const modules = join(folder, 'node_modules')
@@ -82,7 +82,7 @@ describe.each(guides)('the guide %s', (name) => {
       all: true,
     })
     expect(tsc.all).toBe('')
-  }, 60_000)
+  })
 
   test('has an example of configuration that loads without a warning, if any', () => {
     const written = stepsOf(guide).map((step) => ('file' in step ? step.file : ''))

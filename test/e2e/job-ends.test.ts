@@ -47,7 +47,7 @@ const began = async (): Promise<number> => Number(await readFile(join(folder, 'b
 async function restart(): Promise<void> {
   minion.output = ''
   minion.start()
-  await minion.logged('is ready to receive jobs', 60_000)
+  await minion.logged('is ready to receive jobs')
 }
 
 async function kill(): Promise<void> {
@@ -68,7 +68,6 @@ const returned = (jid: string) =>
   until(
     () => `the return of ${jid}; the minion says:\n${minion.output.slice(-2000)}`,
     () => stored(jid),
-    60_000,
   )
 
 async function ask(fun: string, ...arg: unknown[]): Promise<unknown> {
@@ -87,7 +86,7 @@ test('kill -9 of the minion while a job runs, started again at once: the job is 
     'the job to be over',
     async () => Object.keys((await ask('saltutil.find_job', jid)) ?? {}).length === 0,
   )
-}, 120_000)
+})
 
 test('kill -9 of the minion while a job runs that ends before the minion is started again: its return comes', async () => {
   const jid = await begin('sleep 1; echo done')
@@ -96,7 +95,7 @@ test('kill -9 of the minion while a job runs that ends before the minion is star
   expect(stored(jid)).toBeUndefined()
   await restart()
   expect(await returned(jid)).toMatchObject({ return: 'done', retcode: 0, success: true })
-}, 120_000)
+})
 
 test('a function that throws after its minion was killed leaves its return, too', async () => {
   const jid = await begin('sleep 2', 'test.exception')
@@ -107,16 +106,16 @@ test('a function that throws after its minion was killed leaves its return, too'
     return: { 'test.exception': expect.stringContaining('Test Exception') },
     retcode: { 'cmd.run': 0, 'test.exception': 1 },
   })
-}, 120_000)
+})
 
 test('SIGTERM of the minion while a job runs that takes longer than it waits: the job goes on, its return comes', async () => {
-  const jid = await begin('sleep 6; echo done')
-  const started = performance.now()
+  const go = join(folder, 'go')
+  const jid = await begin(`until [ -e ${go} ]; do sleep 0.1; done; echo done`)
   await minion.stop('SIGTERM')
-  expect(performance.now() - started).toBeLessThan(5_000)
+  await writeFile(go, '')
   await restart()
   expect(await returned(jid)).toMatchObject({ return: 'done', retcode: 0, success: true })
-}, 120_000)
+})
 
 test('kill -9 of the minion and of all it started: the minion, started again, says what became of the job', async () => {
   const jid = await begin('sleep 600')
@@ -127,7 +126,7 @@ test('kill -9 of the minion and of all it started: the minion, started again, sa
     retcode: 1,
     success: false,
   })
-}, 120_000)
+})
 
 test.each(['SIGKILL', 'SIGSEGV', 'SIGABRT'] as const)(
   'a job process that dies of %s gives a return that names the signal',
@@ -149,30 +148,26 @@ const jobProcess = (jid: string): string | undefined =>
 test.each([
   ['saltutil.kill_job', 'SIGKILL'],
   ['saltutil.term_job', 'SIGTERM'],
-])(
-  '%s ends all that the job started, grandchildren too, and a return says so',
-  async (fun, signal) => {
-    const child = join(folder, 'child')
-    const grandchild = join(folder, 'grandchild')
-    const jid = await begin(
-      `sleep 601 & echo $! > ${child}; (sh -c 'sleep 602 & echo $! > ${grandchild}' &) ; wait`,
-    )
-    const written = (file: string) => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')
-    await until('the grandchild', () => written(child) && written(grandchild))
-    const pids = [
-      await began(),
-      Number(await readFile(child, 'utf8')),
-      Number(await readFile(grandchild, 'utf8')),
-    ]
-    expect(pids.every(isAlive)).toBe(true)
-    expect(await ask(fun, jid)).toMatch(/^Signal \d+ sent to job/)
-    const ret = await returned(jid)
-    expect(ret).toMatchObject({ retcode: 1, success: false })
-    expect(ret.return).toContain(signal)
-    await until('all to be gone', () => !pids.some(isAlive), 5_000)
-  },
-  60_000,
-)
+])('%s ends all that the job started, grandchildren too, and a return says so', async (fun, signal) => {
+  const child = join(folder, 'child')
+  const grandchild = join(folder, 'grandchild')
+  const jid = await begin(
+    `sleep 601 & echo $! > ${child}; (sh -c 'sleep 602 & echo $! > ${grandchild}' &) ; wait`,
+  )
+  const written = (file: string) => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')
+  await until('the grandchild', () => written(child) && written(grandchild))
+  const pids = [
+    await began(),
+    Number(await readFile(child, 'utf8')),
+    Number(await readFile(grandchild, 'utf8')),
+  ]
+  expect(pids.every(isAlive)).toBe(true)
+  expect(await ask(fun, jid)).toMatch(/^Signal \d+ sent to job/)
+  const ret = await returned(jid)
+  expect(ret).toMatchObject({ retcode: 1, success: false })
+  expect(ret.return).toContain(signal)
+  await until('all to be gone', () => !pids.some(isAlive))
+})
 
 test('jobs that follow a terminated one right away are not hit by its end', async () => {
   const jid = await begin('sleep 600')
@@ -190,7 +185,7 @@ test('jobs that follow a terminated one right away are not hit by its end', asyn
   expect(results.map((result) => (result.state === 'returned' ? result.return : result))).toEqual(
     results.map(() => 'ok'),
   )
-}, 60_000)
+})
 
 test('a job that does not end on SIGTERM is ended by it after a second', async () => {
   const jid = await begin(
@@ -199,5 +194,5 @@ test('a job that does not end on SIGTERM is ended by it after a second', async (
   const pid = await began()
   await ask('saltutil.term_job', jid)
   expect((await returned(jid)).return).toContain('SIGTERM')
-  await until('its command to be gone', () => !isAlive(pid), 5_000)
-}, 60_000)
+  await until('its command to be gone', () => !isAlive(pid))
+})

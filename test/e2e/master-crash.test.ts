@@ -66,7 +66,7 @@ test(`kill -9 of a master while ${JOBS} jobs run on 4 minions, started again aft
   await Promise.all(Array.from({ length: 10 }, lane))
   await client.close()
 
-  await until('a fifth of the returns', () => counts.size >= (JOBS * MINIONS.length) / 5, 120_000)
+  await until('a fifth of the returns', () => counts.size >= (JOBS * MINIONS.length) / 5)
   await cluster.master.killAll()
   expect(counts.size).toBeLessThan(JOBS * MINIONS.length)
   const last = [...counts.keys()].slice(-UNDER_WAY)
@@ -75,11 +75,7 @@ test(`kill -9 of a master while ${JOBS} jobs run on 4 minions, started again aft
 
   const expected = jids.flatMap((jid) => MINIONS.map((id) => tags.jobReturn(jid, id))).sort()
   const sofar = () => `every return: ${counts.size} announced, ${storedReturns(jids).length} stored`
-  await until(
-    sofar,
-    () => counts.size === expected.length && storedReturns(jids).length === expected.length,
-    120_000,
-  )
+  await until(sofar, () => counts.size === expected.length && storedReturns(jids).length === expected.length)
   expect(storedReturns(jids).sort()).toEqual(expected)
   const twice = [...counts].filter(([, count]) => count !== 1)
   expect(twice.filter(([tag, count]) => count !== 2 || !last.includes(tag))).toEqual([])

@@ -33,8 +33,8 @@ const complete = { returned: ['web1: done', 'web2: done'], stderr: '', code: 0 }
 
 test('when the job outlives the outage', async () => {
   expect(await throughRestart('sleep 12; echo done')).toEqual(complete)
-}, 120_000)
+})
 
 test('when the job ends while the master is away', async () => {
   expect(await throughRestart('sleep 1; echo done')).toEqual(complete)
-}, 120_000)
+})

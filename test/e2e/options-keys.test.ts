@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Event, EventBus } from '../../core/events/index.ts'
 import { connectedIds } from '../../core/jobs/connected.ts'
 import { Cluster, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 /** Options that all but the first master of this file start with; files lie in its folder. */
 const policy = {

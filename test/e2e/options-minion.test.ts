@@ -1,15 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocalClient, PublishRequest } from '../../core/client/index.ts'
 import { loadMinionConfig } from '../../core/config/index.ts'
 import { type Event, EventBus, minionEventSockets } from '../../core/events/index.ts'
 import { connectionsOf } from '../harness/connections.ts'
 import { Cluster, type Daemon, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const moduleText = `
 /** A module somebody keeps in a folder of their own. */

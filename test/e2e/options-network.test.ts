@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { Cluster, run } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let cluster: Cluster
 afterEach(() => cluster?.close())

@@ -3,12 +3,9 @@ import { readFileSync } from 'node:fs'
 import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { bin, Cluster, type Daemon } from '../harness/daemons.ts'
-import { isInstalled } from '../harness/programs.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
-const isRoot = process.getuid?.() === 0
+import { needs, program, ROOT } from '../harness/needs.ts'
 
 let cluster: Cluster
 afterEach(() => cluster?.close())
@@ -53,8 +50,9 @@ async function saltAs({ uid, gid }: Account, ...args: string[]) {
   return { output, code }
 }
 
-test.skipIf(!isRoot)(
+test(
   'daemons that root starts become the user of the configuration with all they start',
+  needs(ROOT),
   async () => {
     const nobody = account('nobody')
     cluster = await Cluster.open({ minions: ['web1'] })
@@ -112,8 +110,9 @@ test.skipIf(!isRoot)(
   },
 )
 
-test.skipIf(!isRoot || !isInstalled('logrotate'))(
+test(
   'a master that root starts for another user writes its logs in a folder that was not there, also after logrotate',
+  needs(ROOT, program('logrotate')),
   async () => {
     cluster = await Cluster.open()
     const { master } = cluster
@@ -146,8 +145,9 @@ test.skipIf(!isRoot || !isInstalled('logrotate'))(
   },
 )
 
-test.skipIf(!isRoot)(
+test(
   'a folder with other things in it stays whose it is: the files are handed over, and a warning says what is left to do',
+  needs(ROOT),
   async () => {
     cluster = await Cluster.open()
     const { master } = cluster
@@ -167,8 +167,9 @@ test.skipIf(!isRoot)(
   },
 )
 
-test.skipIf(!isRoot)(
+test(
   'publisher_acl lets another user of the host do what it lists, and nothing else',
+  needs(ROOT),
   async () => {
     const games = account('games')
     cluster = await Cluster.open({
@@ -225,8 +226,9 @@ test.skipIf(!isRoot)(
   },
 )
 
-test.skipIf(!isRoot)(
+test(
   'publisher_acl has effect, too, under a user that is not root, where root starts the master',
+  needs(ROOT),
   async () => {
     const games = account('games')
     cluster = await Cluster.open({ minions: ['web1'] })

@@ -61,9 +61,8 @@ describe('with npm start running', () => {
     await until(
       () => `npm start to be ready:\n${output}`,
       () => output.includes('Ctrl-C stops them.'),
-      60_000,
     )
-  }, 90_000)
+  })
   afterAll(async () => {
     const gone = new Promise((done) => start?.once('exit', done))
     start?.kill('SIGINT')

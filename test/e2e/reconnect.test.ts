@@ -1,4 +1,4 @@
-/** Whatever happens to the master or to the way there: the next job is answered, within the time the goals allow. */
+/** Whatever happens to the master or to the way there: the next jobs are answered. `npm run bench:outages` measures how soon. */
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,14 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocalClient } from '../../core/client/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
-import { canHaveOwnHosts, withHosts } from '../harness/own-hosts.ts'
+import { MOUNTS, needs } from '../harness/needs.ts'
+import { withHosts } from '../harness/own-hosts.ts'
 import { freePort } from '../harness/ports.ts'
 import { openProxy, type TcpProxy } from '../harness/proxy.ts'
 import { until } from '../harness/until.ts'
-
-/** Goal G7 of the reliability reference, for minions that wait up to 11 seconds to connect again; ours wait 0.6. */
-const AFTER_RESTART_MS = 15_000
-const AFTER_HALF_OPEN_MS = 35_000
 
 /** One for all tests: each leaves it with its minions reachable. The last one moves the master. */
 let cluster: Cluster
@@ -24,17 +21,11 @@ afterAll(() => cluster?.close())
 
 const all = { web1: true, web2: true }
 
-/** Milliseconds until a job reaches these minions and is answered. */
-async function answeredIn(expected: Record<string, unknown>, limit: number): Promise<number> {
-  const started = performance.now()
+/** Resolves when a job has reached these minions and was answered. */
+async function answered(...ids: string[]): Promise<void> {
   const client = await cluster.client()
   try {
-    for (;;) {
-      const returns = await ping(client, Object.keys(expected))
-      const ms = performance.now() - started
-      if (Object.keys(returns).length === Object.keys(expected).length) return ms
-      if (ms > limit) return Number.POSITIVE_INFINITY
-    }
+    while (Object.keys(await ping(client, ids)).length < ids.length);
   } finally {
     await client.close()
   }
@@ -62,8 +53,8 @@ const one = async (): Promise<Record<string, unknown>> => {
 test('after the master was stopped and started again', async () => {
   await cluster.master.stop()
   await cluster.startMaster()
-  expect(await answeredIn(all, AFTER_RESTART_MS)).toBeLessThan(AFTER_RESTART_MS)
-}, 90_000)
+  await answered('web1', 'web2')
+})
 
 test('a return that is on its way while the AES key and the session key change arrives', async () => {
   const { cachedir } = cluster.config
@@ -74,7 +65,7 @@ test('a return that is on its way while the AES key and the session key change a
   for await (const result of run) returns.push(result.state === 'returned' ? result.return : result)
   expect(returns).toEqual(['done', 'done'])
   await client.close()
-}, 60_000)
+})
 
 test('after each of several rotations of the AES key, at the first attempt: by its flag file, by a deleted key, by age', async () => {
   const { cachedir } = cluster.config
@@ -83,24 +74,24 @@ test('after each of several rotations of the AES key, at the first attempt: by i
     expect(await one()).toEqual(all)
   }
   await rotatedBy(() => cluster.command('salt-key', '-y', '-d', 'web2'))
-  expect(await answeredIn(all, AFTER_RESTART_MS)).toBeLessThan(AFTER_RESTART_MS) // web2 signs in anew
+  await answered('web1', 'web2') // web2 signs in anew
 
   await cluster.master.stop()
   await cluster.master.writeConfig({ publish_session: 2 })
   await cluster.startMaster()
-  await answeredIn(all, AFTER_RESTART_MS)
+  await answered('web1', 'web2')
   for (let round = 0; round < 3; round++) {
     await rotatedBy(() => {})
     expect(await one()).toEqual(all)
   }
-}, 90_000)
+})
 
 test('after the master came back on another publish port', async () => {
   await cluster.master.stop()
   await cluster.master.writeConfig({ publish_port: await freePort() })
   await cluster.startMaster()
-  expect(await answeredIn(all, AFTER_RESTART_MS)).toBeLessThan(AFTER_RESTART_MS)
-}, 90_000)
+  await answered('web1', 'web2')
+})
 
 test('after connections became half-open, and what was on its way then arrives', async () => {
   const proxies: TcpProxy[] = []
@@ -117,34 +108,28 @@ test('after connections became half-open, and what was on its way then arrives',
   const command = `touch ${began}; sleep 2; echo done`
   const run = await client.cmdIter({ tgt: 'far', fun: 'cmd.run', arg: [command], timeout: 60 })
   await until('the job to begin', () => existsSync(began))
-  const started = performance.now()
   for (const proxy of proxies) proxy.freeze()
   far.output = ''
-  expect(await answeredIn({ far: true }, AFTER_HALF_OPEN_MS)).toBeLessThan(AFTER_HALF_OPEN_MS)
+  await answered('far')
   for await (const result of run) expect(result).toMatchObject({ id: 'far', return: 'done' })
-  expect(performance.now() - started).toBeLessThan(AFTER_HALF_OPEN_MS + 10_000)
   expect(far.output).toContain('is down')
   await client.close()
   await far.stop()
   for (const proxy of proxies) await proxy.close()
-}, 120_000)
+})
 
-test.skipIf(!canHaveOwnHosts())(
-  'after the master moved to another address under the same name',
-  async () => {
-    const hosts = join(cluster.root, 'hosts')
-    const moveTo = (address: string) => writeFile(hosts, `127.0.0.1 localhost\n${address} master.test\n`)
-    await moveTo('127.0.0.1')
-    const moved = cluster.minionDaemon('moved', { master: 'master.test' })
-    cluster.minions.set('moved', moved)
-    await moved.writeConfig()
-    moved.start('info', withHosts(hosts))
-    await moved.logged('is ready to receive jobs')
-    await cluster.master.stop()
-    await moveTo('127.0.0.2')
-    await cluster.master.writeConfig({ interface: '127.0.0.2' })
-    await cluster.startMaster()
-    expect(await answeredIn({ moved: true }, AFTER_RESTART_MS)).toBeLessThan(AFTER_RESTART_MS)
-  },
-  90_000,
-)
+test('after the master moved to another address under the same name', needs(MOUNTS), async () => {
+  const hosts = join(cluster.root, 'hosts')
+  const moveTo = (address: string) => writeFile(hosts, `127.0.0.1 localhost\n${address} master.test\n`)
+  await moveTo('127.0.0.1')
+  const moved = cluster.minionDaemon('moved', { master: 'master.test' })
+  cluster.minions.set('moved', moved)
+  await moved.writeConfig()
+  moved.start('info', withHosts(hosts))
+  await moved.logged('is ready to receive jobs')
+  await cluster.master.stop()
+  await moveTo('127.0.0.2')
+  await cluster.master.writeConfig({ interface: '127.0.0.2' })
+  await cluster.startMaster()
+  await answered('moved')
+})

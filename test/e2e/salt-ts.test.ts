@@ -42,7 +42,7 @@ describe('salt-ts create', () => {
     expect(tests).toEqual({ code: 0, text: expect.stringMatching(/pass 11\n.*fail 0/s) })
     await installCompiler()
     expect((await compile()).all).toBe('')
-  }, 120_000)
+  })
 
   test('the command it names runs it at once', async () => {
     const { text } = await type('salt-ts', 'create', 'module', 'hello')
@@ -59,7 +59,7 @@ describe('salt-ts create', () => {
     const { stdout } = await execa('npm', ['test'], { cwd: folder })
     expect(stdout).toContain('pass 3')
     expect((await type('salt-ts', 'create', 'module', 'other')).text).not.toContain('linked')
-  }, 60_000)
+  })
 
   test('nothing is overwritten', async () => {
     await mkdir(join(folder, 'modules'))
@@ -151,7 +151,7 @@ export const twice = fn(async (_, { call }) => (await call('hello.greet', ${give
     expect((await compile()).all).toBe('')
     await writeFile(join(folder, 'modules/uses.ts'), uses("{ nom: 'Ada' }"))
     expect((await compile()).all).toContain("'nom' does not exist")
-  }, 60_000)
+  })
   test('another file of that name is left alone; a folder without functions is an error', async () => {
     expect(await type('salt-ts', 'types')).toEqual({
       code: 1,

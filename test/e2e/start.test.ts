@@ -4,15 +4,13 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { isAlive, signalAll, withEnvironment } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
 const MARK = 'SALT_TS_START_TEST'
 const DONE = 'Ctrl-C stops them.'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** The folder of the tests of one group: those after the first find its keys, and start the faster. */
 let folder: string
@@ -75,17 +73,14 @@ class Start {
         if (this.code !== undefined) throw new Error(`npm start ended (${this.code}):\n${this.output}`)
         return undefined
       },
-      60_000,
     )
   }
 
   /** What a terminal does to all processes in its foreground. */
-  async pressCtrlC(): Promise<number> {
-    const pressed = performance.now()
+  async pressCtrlC(): Promise<void> {
     process.kill(-this.pid, 'SIGINT')
     await this.ended
-    await until('no process left', () => ours().length === 0, 5000)
-    return performance.now() - pressed
+    await until('no process left', () => ours().length === 0)
   }
 }
 
@@ -151,7 +146,7 @@ inOneFolder('npm start', () => {
     )
     expect((await run('bin/salt', '-c', '.salt', '*', 'test.ping')).code).toBe(0)
 
-    expect(await start.pressCtrlC()).toBeLessThan(5000)
+    await start.pressCtrlC()
     expect(start.code).toBe(0)
   })
 
@@ -161,7 +156,7 @@ inOneFolder('npm start', () => {
     signalAll([Number(await readFile(join(folder, '.salt', 'run', 'minion.pid'), 'utf8'))], 'SIGKILL')
     expect(await start.ended).not.toBe(0)
     expect(start.output).toContain('npm start failed: salt-minion ended by itself (SIGKILL)')
-    await until('no process left', () => ours().length === 0, 5000)
+    await until('no process left', () => ours().length === 0)
   })
 
   test('what a killed start left running is named by the next one, which refuses', async () => {
@@ -206,7 +201,7 @@ inOneFolder('an interrupted start', () => {
     async (moment) => {
       const start = new Start(['--', '--once'])
       await start.printed(moment)
-      expect(await start.pressCtrlC()).toBeLessThan(5000)
+      await start.pressCtrlC()
       expect(start.code).not.toBe(0)
       expect(start.output).not.toContain('failed:')
     },

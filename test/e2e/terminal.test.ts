@@ -9,7 +9,7 @@ import { until } from '../harness/until.ts'
 let cluster: Cluster
 beforeAll(async () => {
   cluster = await Cluster.open({ minions: ['web1'] })
-}, 120_000)
+})
 afterAll(() => cluster?.close())
 
 /** A command of the shell on a terminal of its own. */

@@ -35,7 +35,7 @@ beforeAll(async () => {
     master: { master_job_cache: 'sqlite3', 'sqlite3.database': join(folder, 'jobs.db'), worker_threads: 2 },
     minion: { module_dirs: [folder] },
   })
-}, 120_000)
+})
 afterAll(async () => {
   process.env.NODE_OPTIONS = before.NODE_OPTIONS ?? ''
   delete process.env.SPANS
@@ -99,7 +99,7 @@ test('a job is one trace from its client to the processes that run it and the st
   }
   expect(new Set(trace.map(({ spanId }) => spanId)).size).toBe(10)
   expect(new Set(trace.map(({ pid }) => pid)).size).toBeGreaterThanOrEqual(5)
-}, 60_000)
+})
 
 test('what a module measures itself is below its run, and secrets are nowhere', async () => {
   const { code } = await cluster.salt('web1', 'spanning.inner')
@@ -110,14 +110,14 @@ test('what a module measures itself is below its run, and secrets are nowhere', 
   await cluster.salt('web1', 'test.echo', 'hunter2')
   await traceOf('test.echo', 6)
   expect(readFileSync(file, 'utf8')).not.toContain('hunter2')
-}, 60_000)
+})
 
 test('a job that fails is a failed span', async () => {
   await cluster.salt('web1', 'test.exception')
   const trace = await traceOf('test.exception', 6)
   for (const name of ['job', 'run', 'return'])
     expect(trace.find((span) => span.name === `${name} test.exception`)?.status.code, name).toBe(2)
-}, 60_000)
+})
 
 test('the waves of a batch, which have no client, begin with their publication', async () => {
   const { stdout } = await cluster.salt('-b', '1', '--async', '*', 'test.true')
@@ -131,4 +131,4 @@ test('the waves of a batch, which have no client, begin with their publication',
       )
     return jobs.length === 2 && jobs.every(isBelow)
   })
-}, 60_000)
+})

@@ -1,5 +1,4 @@
 /** Jobs that wait for their turn when the minion ends run in its next life, and none runs twice. */
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import type { LocalClient } from '../../core/client/index.ts'
 import { JobCache } from '../../core/jobs/job-cache.ts'
 import { jobCacheDirectory } from '../../core/jobs/paths.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { MOUNTS, needs } from '../harness/needs.ts'
 import { signalAll } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
@@ -60,13 +60,12 @@ const returned = (jid: string) =>
   until(
     () => `the return of ${jid}; the minion says:\n${minion.output.slice(-2000)}`,
     () => stored(jid),
-    60_000,
   )
 
 async function restart(): Promise<void> {
   minion.output = ''
   minion.start()
-  await minion.logged('is ready to receive jobs', 60_000)
+  await minion.logged('is ready to receive jobs')
 }
 
 test.each([
@@ -78,20 +77,16 @@ test.each([
       await minion.exited()
     },
   ],
-])(
-  'after %s of the minion those that wait run, those that run go on',
-  async (name, end) => {
-    const { jobs, go, file } = await begin(name.replace(' ', ''))
-    await end()
-    await restart()
-    await go()
-    for (const { number, jid } of jobs) {
-      expect(await returned(jid)).toMatchObject({ return: String(number), success: true })
-      expect(await readFile(file(String(number)), 'utf8')).toBe('ran\n')
-    }
-  },
-  120_000,
-)
+])('after %s of the minion those that wait run, those that run go on', async (name, end) => {
+  const { jobs, go, file } = await begin(name.replace(' ', ''))
+  await end()
+  await restart()
+  await go()
+  for (const { number, jid } of jobs) {
+    expect(await returned(jid)).toMatchObject({ return: String(number), success: true })
+    expect(await readFile(file(String(number)), 'utf8')).toBe('ran\n')
+  }
+})
 
 test('when everything of the minion is killed, those that wait run, those that ran are returned as failed', async () => {
   const { jobs, began, go, file } = await begin('all')
@@ -108,17 +103,16 @@ test('when everything of the minion is killed, those that wait run, those that r
 
 /** As in a container: process ids begin at 1 again. */
 const namespace = ['unshare', '-p', '-f', '--mount-proc', '--kill-child']
-const [program = '', ...words] = namespace
-const mayUnshare = spawnSync(program, [...words, 'true']).status === 0
 
-test.skipIf(!mayUnshare)(
+test(
   'where process ids repeat, no process of the new life is taken for the job of an old one',
+  needs(MOUNTS),
   async () => {
     await minion.stop()
     for (const life of [1, 2, 3]) {
       minion.output = ''
       minion.start('info', namespace)
-      await minion.logged('is ready to receive jobs', 60_000)
+      await minion.logged('is ready to receive jobs')
       const file = join(cluster.root, `life-${life}`)
       const { jid } = await client.runJob({
         tgt: 'web1',
@@ -135,5 +129,4 @@ test.skipIf(!mayUnshare)(
       await minion.stop()
     }
   },
-  120_000,
 )

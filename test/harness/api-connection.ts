@@ -36,17 +36,16 @@ export class ApiConnection {
   }
 
   /** Resolves when what came has this in it. */
-  async has(text: string | RegExp, ms?: number): Promise<string> {
+  async has(text: string | RegExp): Promise<string> {
     const found = () => (typeof text === 'string' ? this.received.includes(text) : text.test(this.received))
-    await until(() => `${text} in ${this.received.slice(-500)}`, found, ms)
+    await until(() => `${text} in ${this.received.slice(-500)}`, found)
     return this.received
   }
 
-  async ended(ms?: number): Promise<string> {
+  async ended(): Promise<string> {
     await until(
       () => `the end after ${this.received.slice(-500)}`,
       () => this.closed,
-      ms,
     )
     return this.received
   }

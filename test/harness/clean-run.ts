@@ -1,20 +1,26 @@
 /**
  * Gives a test run a temporary folder of its own, and fails the run if tests leave anything behind: a file in that
- * folder, or a process that was started with it.
+ * folder, or a process that was started with it. At the end it says what was left out.
  */
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { TestProject } from 'vitest/node'
+import { leftOut } from './left-out.ts'
 import { signalAll, withEnvironment } from './processes.ts'
 
 /** Caches of tools; they are removed with the folder. */
 const caches = /^(tsx-\d+|node-compile-cache|v8-compile-cache.*)$/
 
 /** What ends with the process that started it may take a moment. */
-const GRACE_MS = 3_000
+const GRACE_MS = 60_000
 
-export default function setup(): () => Promise<void> {
+/** Where Debian has servers; an ordinary user's PATH lacks them. */
+const SERVERS = ['/usr/local/sbin', '/usr/sbin', '/sbin']
+
+export default function setup({ vitest }: TestProject): () => Promise<void> {
+  process.env.PATH = [process.env.PATH, ...SERVERS].join(delimiter)
   const folder = mkdtempSync(join(tmpdir(), 'st-'))
   chmodSync(folder, 0o711) // some tests run programs as another user
   process.env.TMPDIR = folder
@@ -28,6 +34,8 @@ export default function setup(): () => Promise<void> {
       'SIGKILL',
     )
     rmSync(folder, { recursive: true, force: true })
+    const lacking = vitest.config.testNamePattern ? undefined : leftOut(vitest.state.getTestModules())
+    if (lacking) console.log(lacking)
     const left = [...processes.map(({ pid, command }) => `process ${pid} (${command})`), ...files]
     if (left.length === 0) return
     console.error(`The tests left behind:\n  ${left.join('\n  ')}`)

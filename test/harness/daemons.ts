@@ -23,8 +23,8 @@ export interface Finished {
 
 type Options = Record<string, unknown>
 
-/** A machine that does much else at the same time starts processes slowly. */
-const START_MS = 60_000
+/** After so long a daemon that was told to stop is killed, so that it does not outlive the tests. */
+const STOP_MS = 60_000
 
 /** Set in the environment of a daemon, and so of all it starts, to the folder of the daemon. */
 const MARK = 'SALT_TEST_DAEMON'
@@ -92,7 +92,7 @@ export class Daemon {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const gone = this.exited()
     this.#child?.kill(signal)
-    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), 8000)
+    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), STOP_MS)
     await gone
     clearTimeout(timer)
   }
@@ -112,7 +112,7 @@ export class Daemon {
   }
 
   /** Wait until the daemon has logged this. */
-  logged(text: string, ms?: number): Promise<true> {
+  logged(text: string): Promise<true> {
     return until(
       () => `"${text}" in the log of ${this.program}:\n${this.output.slice(-2000)}`,
       () => {
@@ -121,7 +121,6 @@ export class Daemon {
           throw new Error(`${this.program} ended (${this.exitCode}):\n${this.output}`)
         return undefined
       },
-      ms,
     )
   }
 }
@@ -166,7 +165,7 @@ export class Cluster {
   async startMaster(): Promise<void> {
     this.master.output = ''
     this.master.start()
-    await this.master.logged('salt-master is ready', START_MS)
+    await this.master.logged('salt-master is ready')
   }
 
   /** Give the master, which must not run, another key. */
@@ -195,7 +194,7 @@ export class Cluster {
 
   async addMinion(id: string, options: Options = {}): Promise<Daemon> {
     const minion = await this.startMinion(id, options)
-    await minion.logged('is ready to receive jobs', START_MS)
+    await minion.logged('is ready to receive jobs')
     return minion
   }
 

@@ -14,6 +14,7 @@ import { kafkaDouble } from './kafka.ts'
 import { mailServer } from './mail-server.ts'
 import { mongodbDouble } from './mongodb.ts'
 import { mysqlDatabase } from './mysql-database.ts'
+import { mysqlHere, type Need, postgresHere, program, rabbitmqHere } from './needs.ts'
 import { postgresDatabase } from './postgres-database.ts'
 import { startRsyslog } from './rsyslog.ts'
 import { said } from './said.ts'
@@ -28,8 +29,7 @@ export interface FleetStore {
 }
 
 interface Choice {
-  /** Programs that are needed, with the packages of Debian that have them. */
-  readonly needs: Readonly<Record<string, string>>
+  readonly needs: readonly Need[]
   readonly open: () => Promise<FleetStore>
 }
 
@@ -282,24 +282,31 @@ const rawfile = () =>
     }
   })
 
+const [postgresNeeds, mysqlNeeds, amqpNeeds] = [
+  [await postgresHere(), program('psql')],
+  [await mysqlHere(), program('mysql')],
+  [await rabbitmqHere(), program('amqp-get')],
+]
+const programs = (...names: readonly string[]) => names.map(program)
+
 export const FLEET_STORES: Readonly<Record<string, Choice>> = {
-  postgres: { needs: { psql: 'postgresql-client' }, open: () => postgres('postgres') },
-  pgjsonb: { needs: { psql: 'postgresql-client' }, open: () => postgres('pgjsonb') },
-  mysql: { needs: { mysql: 'mariadb-client' }, open: mysql },
-  sqlite3: { needs: { sqlite3: 'sqlite3' }, open: sqlite },
-  redis: { needs: { 'redis-server': 'redis-server', 'redis-cli': 'redis-tools' }, open: redis },
-  etcd: { needs: { etcd: 'etcd-server', etcdctl: 'etcd-client' }, open: etcd },
-  influxdb: { needs: { influxd: 'influxdb', influx: 'influxdb-client' }, open: influxdb },
-  mqtt: { needs: { mosquitto: 'mosquitto', mosquitto_sub: 'mosquitto-clients' }, open: mqtt },
-  amqp: { needs: { rabbitmqctl: 'rabbitmq-server', 'amqp-get': 'amqp-tools' }, open: amqp },
-  memcache: { needs: { memcached: 'memcached' }, open: memcache },
-  nats: { needs: { 'nats-server': 'nats-server' }, open: nats },
-  kafka: { needs: { kcat: 'kcat' }, open: kafka },
-  mongo: { needs: {}, open: mongo },
-  elasticsearch: { needs: {}, open: elasticsearch },
-  http: { needs: {}, open: http },
-  slack_webhook: { needs: {}, open: slack },
-  smtp: { needs: {}, open: smtp },
-  syslog: { needs: { rsyslogd: 'rsyslog rsyslog-gnutls' }, open: syslog },
-  rawfile_json: { needs: {}, open: rawfile },
+  postgres: { needs: postgresNeeds, open: () => postgres('postgres') },
+  pgjsonb: { needs: postgresNeeds, open: () => postgres('pgjsonb') },
+  mysql: { needs: mysqlNeeds, open: mysql },
+  sqlite3: { needs: programs('sqlite3'), open: sqlite },
+  redis: { needs: programs('redis-server', 'redis-cli'), open: redis },
+  etcd: { needs: programs('etcd', 'etcdctl'), open: etcd },
+  influxdb: { needs: programs('influxd', 'influx'), open: influxdb },
+  mqtt: { needs: programs('mosquitto', 'mosquitto_sub'), open: mqtt },
+  amqp: { needs: amqpNeeds, open: amqp },
+  memcache: { needs: programs('memcached'), open: memcache },
+  nats: { needs: programs('nats-server'), open: nats },
+  kafka: { needs: programs('kcat'), open: kafka },
+  mongo: { needs: [], open: mongo },
+  elasticsearch: { needs: [], open: elasticsearch },
+  http: { needs: [], open: http },
+  slack_webhook: { needs: [], open: slack },
+  smtp: { needs: [], open: smtp },
+  syslog: { needs: programs('rsyslogd'), open: syslog },
+  rawfile_json: { needs: [], open: rawfile },
 }

@@ -74,7 +74,10 @@ export class InProcessCluster {
 
   /** Wait for a return to be stored. */
   async returned(jid: string, id: string): Promise<void> {
-    await until(`the return of ${id}`, () => this.master.room.jobs.return(jid, id))
+    await until(
+      () => `the return of ${id}, which has logged:\n${this.logged(id).slice(-20).join('\n')}`,
+      () => this.master.room.jobs.return(jid, id),
+    )
   }
 
   /** What a minion has logged: level and sentence. */

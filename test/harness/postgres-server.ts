@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { selfSigned } from './certificate.ts'
@@ -7,7 +7,8 @@ import { startServer } from './server.ts'
 export const PASSWORD = 'correct horse'
 
 const folders = '/usr/lib/postgresql'
-const programs = join(folders, readdirSync(folders).sort().at(-1) ?? '', 'bin')
+const versions = existsSync(folders) ? readdirSync(folders).sort() : []
+const programs = join(folders, versions.at(-1) ?? '', 'bin')
 
 /** A PostgreSQL that asks for a password, with TLS for 127.0.0.1 by `cert.pem` in its folder. */
 export const startPostgres = () =>

@@ -113,7 +113,6 @@ async function running(
       failure = await ready().catch((error: unknown) => error)
       return failure === undefined
     },
-    30_000,
   )
   return child
 }

@@ -15,18 +15,12 @@ export interface SmallDisk {
 const MEGABYTE = 2 ** 20
 
 /**
- * A small file system mounted over the folder, with what fills it: a disk that is full. Undefined where this process
- * may not mount. The folder must be there, and not in use.
+ * A small file system mounted over the folder, with what fills it: a disk that is full. The folder must not be in use;
+ * the test needs the right to mount.
  */
-export function mountSmallDisk(folder: string, megabytes: number): SmallDisk | undefined {
+export function mountSmallDisk(folder: string, megabytes: number): SmallDisk {
   mkdirSync(folder, { recursive: true })
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'none', folder], {
-      stdio: 'ignore',
-    })
-  } catch {
-    return undefined
-  }
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'none', folder])
   const ballast = join(folder, 'ballast')
   return {
     fill: () => writeUntilFull(ballast),

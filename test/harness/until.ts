@@ -1,14 +1,25 @@
+import { vi } from 'vitest'
+
+/**
+ * How long a test waits for what must happen, milliseconds. It only bounds how long a failure takes: no machine that
+ * runs the tests at all is so slow, and no test may pass because it is reached.
+ */
+const LONGEST_MS = 90_000
+
 /** Try again until `check` gives something other than undefined or false; for states that no event tells about. */
 export async function until<T>(
   what: string | (() => string),
   check: () => Promise<T | undefined | false> | T | undefined | false,
-  ms = 20_000,
 ): Promise<T> {
-  for (const end = Date.now() + ms; ; ) {
+  for (const end = Date.now() + LONGEST_MS; ; ) {
     const value = await check()
     if (value !== undefined && value !== false) return value
     if (Date.now() > end)
-      throw new Error(`Waited ${ms} ms in vain for ${typeof what === 'string' ? what : what()}.`)
+      throw new Error(`Waited ${LONGEST_MS} ms in vain for ${typeof what === 'string' ? what : what()}.`)
     await new Promise((done) => setTimeout(done, 20))
   }
 }
+
+/** Try again until these expectations hold. */
+export const eventually = <T>(check: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(check, { timeout: LONGEST_MS })

@@ -17,7 +17,7 @@ const MINIONS = ['m1', 'm2', 'm3', 'm4']
 let cluster: InProcessCluster
 beforeAll(async () => {
   cluster = await InProcessCluster.open({ transport: 'memory', minions: MINIONS })
-}, 60_000)
+})
 afterAll(() => cluster?.close())
 
 /** The time for batches: a test moves it, everything else takes as long as it takes. */

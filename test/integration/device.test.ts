@@ -4,10 +4,11 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RequestClient } from '../../core/transport/contract.ts'
 import { type DeviceSettings, openDevice, type WorkerDevice } from '../../core/transport/device.ts'
 import { getTransport } from '../../core/transport/index.ts'
+import { eventually } from '../harness/until.ts'
 
 const program = fileURLToPath(new URL('../fixtures/device-worker.ts', import.meta.url))
 
@@ -31,7 +32,7 @@ describe('the device with worker processes', () => {
     const child = fork(program, [backend, name], { execArgv: ['--import', 'tsx', '--conditions=source'] })
     processes.set(name, child)
     await once(child, 'message')
-    await vi.waitFor(() => expect(device.workers.has(name)).toBe(true), 5000)
+    await eventually(() => expect(device.workers.has(name)).toBe(true))
     return child
   }
   /** As the supervisor does: end stuck workers, report those that end. */
@@ -80,16 +81,14 @@ describe('the device with worker processes', () => {
     expect(await answer).toBe('w1: early')
   })
 
-  it('notices a worker that hangs within a second, and has its requests answered by another', async () => {
+  it('notices a worker that hangs, and has its requests answered by another', async () => {
     await open()
     const stopped = await startWorker('w1')
     supervise('w1')
     const stuck = new Promise((resolve) => device.onStuck(resolve))
     stopped.kill('SIGSTOP')
     const answers = ['a', 'b', 'c'].map((text) => ask(text))
-    const started = performance.now()
     expect(await stuck).toBe('w1')
-    expect(performance.now() - started).toBeLessThan(1500)
     await startWorker('w2')
     expect(await Promise.all(answers)).toEqual(['w2: a', 'w2: b', 'w2: c'])
   })
@@ -102,7 +101,7 @@ describe('the device with worker processes', () => {
     const beside = Array.from({ length: 30 }, (_, i) => ask(`${i}`))
     expect(await hanging).toBe('refused')
     expect((await Promise.all(beside)).length).toBe(30)
-    await vi.waitFor(() => expect([...device.workers.keys()].length).toBe(1), 5000)
+    await eventually(() => expect([...device.workers.keys()].length).toBe(1))
   })
 
   it('goes on when a worker is killed', async () => {
@@ -139,7 +138,7 @@ describe('the device with worker processes', () => {
     await startWorker('w1')
     void ask('never').catch(() => undefined)
     void ask('never').catch(() => undefined)
-    await vi.waitFor(() => expect(device.workers.get('w1')?.outstanding).toBe(2), 5000)
+    await eventually(() => expect(device.workers.get('w1')?.outstanding).toBe(2))
     expect(await ask('x')).toBe('refused')
   })
 

@@ -176,7 +176,7 @@ test('returns of 500 jobs that end during an outage of 10 minutes arrive within 
   expect(announced.sort()).toEqual(
     Array.from({ length: JOBS }, (_, job) => tags.jobReturn(jidOf(job), ID)).sort(),
   )
-}, 120_000)
+})
 
 test('returns are sent again until a master takes them that could not for an hour', async () => {
   const answer = master.answer.bind(master)
@@ -188,4 +188,4 @@ test('returns are sent again until a master takes them that could not for an hou
   broken = false
   await pass(120, () => minion.owed() === 0)
   expect(rows().slice(0, 5)).toEqual([0, 1, 2, 3, 4])
-}, 120_000)
+})

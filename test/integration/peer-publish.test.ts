@@ -2,14 +2,13 @@
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listAudit } from '../../core/auth/audit/index.ts'
 import type { Sender } from '../../core/channel/request-server.ts'
 import { encryptedHandlers } from '../../core/master/handlers/index.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
-import { until } from '../harness/until.ts'
 
 let cluster: InProcessCluster
 let handlers: ReturnType<typeof encryptedHandlers>
@@ -253,11 +252,10 @@ describe('by hand', () => {
     expect(await ask('pub_ret', { jid: newest?.jid })).toEqual({})
   })
 
-  test('a jid that is a path, even of a pipe, is refused at once (CVE-2025-22242)', async () => {
+  test('a jid that is a path, even of a pipe that nobody writes to, is refused (CVE-2025-22242)', async () => {
     const folder = join(cluster.master.config.cachedir, 'publish_auth')
     await mkdir(folder, { recursive: true })
     execFileSync('mkfifo', [join(folder, 'fifo')])
-    const before = performance.now()
     const jids = [
       '../publish_auth/fifo',
       'fifo',
@@ -270,7 +268,6 @@ describe('by hand', () => {
       '20261121101112131415',
     ]
     for (const jid of jids) expect(await ask('pub_ret', { jid })).toEqual({})
-    expect(performance.now() - before).toBeLessThan(2000)
   })
 
   test('minion_publish waits for the returns', async () => {
@@ -283,14 +280,13 @@ describe('by hand', () => {
   })
 
   test('who waits long keeps nobody: others are answered, and too many do not wait', async () => {
-    const slow = { ...pub, fun: 'test.sleep', arg: [5], timeout: 1e12 }
+    const go = join(cluster.master.config.cachedir, 'go')
+    const slow = { ...pub, fun: 'cmd.run', arg: [`until [ -e ${go} ]; do sleep 0.5; done`], timeout: 1e12 }
     const waits = Array.from({ length: 70 }, () => ask('minion_publish', slow))
-    const before = performance.now()
     expect(await ask('minion_publish', { ...pub, timeout: 'soon' })).toEqual({})
     expect(await ask('pub_ret', { jid: 'none' })).toEqual({})
-    expect(performance.now() - before).toBeLessThan(3000)
     await Promise.race(waits) // one of those that may not wait
-    expect(performance.now() - before).toBeLessThan(4000)
-    await until('the jobs are over', async () => (await Promise.all(waits)).length === 70, 60_000)
-  }, 90_000)
+    await writeFile(go, '')
+    await Promise.all(waits)
+  })
 })

@@ -9,6 +9,7 @@ import { JobCache } from '../../core/jobs/job-cache.ts'
 import { openLoader } from '../../core/loader/index.ts'
 import { Deliveries } from '../../core/returners/deliveries.ts'
 import { mysqlDatabase } from '../harness/mysql-database.ts'
+import { mysqlHere, needs, postgresHere, program } from '../harness/needs.ts'
 import { postgresDatabase } from '../harness/postgres-database.ts'
 import { openProxy } from '../harness/proxy.ts'
 import { quietLog } from '../harness/quiet-log.ts'
@@ -86,56 +87,59 @@ const JID = '20300101000000000000'
 const RETURNS = 10_000
 const OUTAGES = 20
 
-test.each([
-  ['PostgreSQL', postgres],
-  ['MariaDB', mysql],
-  ['Redis', redis],
-])(
-  `${RETURNS} returns while %s goes away ${OUTAGES} times: as many rows, none twice`,
-  async (_, open) => {
-    const store = await open()
-    let proxy = await openProxy({ host: '127.0.0.1', port: store.port })
-    const { port } = proxy
-    const config = store.config(port)
-    const direct = await returnerWith(store.name, store.config(store.port))
-    await direct.migrate?.()
-    await direct.close?.()
+const STORES = [
+  ['PostgreSQL', await postgresHere(), postgres],
+  ['MariaDB', await mysqlHere(), mysql],
+  ['Redis', program('redis-server'), redis],
+] as const
 
-    const jobs = JobCache.open(folder, { sinks: [store.name], onQueued: () => deliveries.look() })
-    const states: string[] = []
-    const deliveries: Deliveries = new Deliveries({
-      name: store.name,
-      outboxes: [jobs.outbox],
-      host: { loader: openLoader('returners', { config, log: quietLog }), config, log: quietLog },
-      log: quietLog,
-      retry: { minMs: 10, maxMs: 100 },
-      keepMs: 0,
-      timeoutMs: 60_000,
-      onState: ({ state }) => states.push(state),
-    })
-    try {
-      await jobs.create(JID, { fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', user: 'root' }, [])
-      const coming = comeIn(jobs)
-      for (let outage = 0; outage < OUTAGES; outage++) {
-        await delay(Math.random() * 150) // a moment nobody chose
-        await proxy.close() // also in the middle of a batch
-        await delay(Math.random() * 150)
-        proxy = await openProxy({ host: '127.0.0.1', port: store.port }, port)
+for (const [what, need, open] of STORES)
+  test(
+    `${RETURNS} returns while ${what} goes away ${OUTAGES} times: as many rows, none twice`,
+    needs(need),
+    async () => {
+      const store = await open()
+      let proxy = await openProxy({ host: '127.0.0.1', port: store.port })
+      const { port } = proxy
+      const config = store.config(port)
+      const direct = await returnerWith(store.name, store.config(store.port))
+      await direct.migrate?.()
+      await direct.close?.()
+
+      const jobs = JobCache.open(folder, { sinks: [store.name], onQueued: () => deliveries.look() })
+      const states: string[] = []
+      const deliveries: Deliveries = new Deliveries({
+        name: store.name,
+        outboxes: [jobs.outbox],
+        host: { loader: openLoader('returners', { config, log: quietLog }), config, log: quietLog },
+        log: quietLog,
+        retry: { minMs: 10, maxMs: 100 },
+        keepMs: 0,
+        timeoutMs: 60_000,
+        onState: ({ state }) => states.push(state),
+      })
+      try {
+        await jobs.create(JID, { fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', user: 'root' }, [])
+        const coming = comeIn(jobs)
+        for (let outage = 0; outage < OUTAGES; outage++) {
+          await delay(Math.random() * 150) // a moment nobody chose
+          await proxy.close() // also in the middle of a batch
+          await delay(Math.random() * 150)
+          proxy = await openProxy({ host: '127.0.0.1', port: store.port }, port)
+        }
+        await coming
+        await until('the outbox to be empty', () => jobs.outbox.targets().length === 0)
+        expect(await store.count(JID)).toEqual({ rows: RETURNS, minions: RETURNS })
+        expect(jobs.outbox.counts(store.name)).toEqual({ queued: 0, dead: 0 })
+        expect(states.filter((state) => state === 'down').length).toBeGreaterThan(0)
+      } finally {
+        await deliveries.close()
+        await jobs.close()
+        await proxy.close()
+        await store.drop()
       }
-      await coming
-      await until('the outbox to be empty', () => jobs.outbox.targets().length === 0, 60_000)
-      expect(await store.count(JID)).toEqual({ rows: RETURNS, minions: RETURNS })
-      expect(jobs.outbox.counts(store.name)).toEqual({ queued: 0, dead: 0 })
-      expect(states.filter((state) => state === 'down').length).toBeGreaterThan(0)
-    } finally {
-      await deliveries.close()
-      await jobs.close()
-      await proxy.close()
-      await store.drop()
-    }
-  },
-  120_000,
-)
+    },
+  )
 
 /** As fast as the job cache takes them, a hundred at once. */
 async function comeIn(jobs: JobCache): Promise<void> {

@@ -1,7 +1,13 @@
-import { minVersion, satisfies } from 'semver'
+import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import lock from '../../npm-shrinkwrap.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
+
+interface Semver {
+  minVersion(range: string): object | null
+  satisfies(version: string, range: string): boolean
+}
+const { minVersion, satisfies }: Semver = createRequire(import.meta.url)('semver')
 
 interface Locked {
   readonly version: string

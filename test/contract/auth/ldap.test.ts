@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { needs, program } from '../../harness/needs.ts'
 import { freePort } from '../../harness/ports.ts'
-import { describeWith } from '../../harness/programs.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { LDAP_BASE, ldapHash, startSlapd } from '../../harness/slapd.ts'
 import { authContract, openBackend, PASSWORD, type Setup } from '../auth.ts'
@@ -81,7 +81,7 @@ for (const [how, more] of Object.entries({
   describe(`users found ${how}`, async () => {
     await authContract({
       name: 'ldap',
-      start: 'Install slapd',
+      needs: program('slapd'),
       async prepare() {
         const server = await startSlapd('ldap', entries())
         servers.push(server)
@@ -132,7 +132,7 @@ for (const [how, more] of Object.entries({
     })
   })
 
-describeWith('slapd', 'ldap', () => {
+describe('ldap', needs(program('slapd')), () => {
   let server: TestServer
   let secure: TestServer
   const { ask, check, lines } = openBackend('ldap')

@@ -1,6 +1,7 @@
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { expect, it } from 'vitest'
 import { startMysql } from '../../harness/mysql-server.ts'
+import { needs, program } from '../../harness/needs.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { openBackend, PASSWORD } from '../auth.ts'
 import { sqlAuthContract } from './sql.ts'
@@ -10,6 +11,7 @@ let filled: TestServer
 
 await sqlAuthContract({
   name: 'mysql',
+  needs: program('mariadbd'),
   says: 'MySQL',
   option: 'mysql_auth',
   start: startMysql,
@@ -39,31 +41,35 @@ await sqlAuthContract({
   },
 })
 
-it('calls a user of MySQL as the table does, to which capitals are the same', async () => {
-  const server = await startMysql()
-  expect(filled).toBeDefined()
-  try {
-    const client = await createConnection({
-      host: '127.0.0.1',
-      port: server.port,
-      user: 'root',
-      database: 'salt',
-    })
-    await client.query('create table users (username varchar(25), password varchar(70))')
-    await client.query("insert into users values ('fred', sha2(?, 256))", [PASSWORD])
-    await client.end()
-    const setup = {
-      opts: {
-        mysql_auth: {
-          ...{ hostname: '127.0.0.1', port: server.port, username: 'root', database: 'salt' },
-          auth_sql: 'SELECT username FROM users WHERE username = "{0}" AND password = SHA2("{1}", 256)',
+it(
+  'calls a user of MySQL as the table does, to which capitals are the same',
+  needs(program('mariadbd')),
+  async () => {
+    const server = await startMysql()
+    expect(filled).toBeDefined()
+    try {
+      const client = await createConnection({
+        host: '127.0.0.1',
+        port: server.port,
+        user: 'root',
+        database: 'salt',
+      })
+      await client.query('create table users (username varchar(25), password varchar(70))')
+      await client.query("insert into users values ('fred', sha2(?, 256))", [PASSWORD])
+      await client.end()
+      const setup = {
+        opts: {
+          mysql_auth: {
+            ...{ hostname: '127.0.0.1', port: server.port, username: 'root', database: 'salt' },
+            auth_sql: 'SELECT username FROM users WHERE username = "{0}" AND password = SHA2("{1}", 256)',
+          },
         },
-      },
+      }
+      expect(await openBackend('mysql').ask({ username: 'FRED', password: PASSWORD }, setup)).toEqual({
+        name: 'fred',
+      })
+    } finally {
+      await server.drop()
     }
-    expect(await openBackend('mysql').ask({ username: 'FRED', password: PASSWORD }, setup)).toEqual({
-      name: 'fred',
-    })
-  } finally {
-    await server.drop()
-  }
-})
+  },
+)

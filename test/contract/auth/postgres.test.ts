@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { program } from '../../harness/needs.ts'
 import { PASSWORD as ADMIN_PASSWORD, startPostgres } from '../../harness/postgres-server.ts'
 import { openBackend, PASSWORD } from '../auth.ts'
 import { sqlAuthContract } from './sql.ts'
@@ -8,6 +9,7 @@ const account = { username: 'reader', password: 'of the table', database: 'postg
 
 await sqlAuthContract({
   name: 'postgres',
+  needs: program('pg_ctlcluster'),
   says: 'PostgreSQL',
   option: 'postgres_auth',
   start: startPostgres,

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Need, needs } from '../../harness/needs.ts'
 import { freePort } from '../../harness/ports.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { authContract, openBackend, PASSWORD } from '../auth.ts'
@@ -7,6 +8,7 @@ import { authContract, openBackend, PASSWORD } from '../auth.ts'
 export interface SqlUnderTest {
   /** Of the backend. */
   readonly name: string
+  readonly needs: Need
   /** As errors call it. */
   readonly says: string
   /** The option of the master with its settings. */
@@ -24,7 +26,7 @@ const fred = { username: 'fred', password: PASSWORD }
 
 /** What a backend must do that asks a database. */
 export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
-  const { name, says, option, account, digest } = tested
+  const { name, needs: need, says, option, account, digest } = tested
   const places = (user: string, password: string) =>
     `select username from users where username = ${user} and password = ${digest.replace('?', password)}`
   const optionsFor = (port: number, more: Readonly<Record<string, unknown>> = {}) => ({
@@ -44,6 +46,7 @@ export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
 
   await authContract({
     name,
+    needs: need,
     async prepare() {
       server = await tested.start()
       ;({ rows } = await tested.fill(server))
@@ -90,7 +93,7 @@ export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
     },
   })
 
-  describe(`${name} with a server`, () => {
+  describe(`${name} with a server`, needs(need), () => {
     const { ask, check, close } = openBackend(name)
     beforeAll(() => expect(server).toBeDefined())
     afterAll(async () => {

@@ -1,6 +1,7 @@
 import { type ConsumeMessage, connect } from 'amqplib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
+import { needs, rabbitmqHere } from '../../harness/needs.ts'
 import { openProxy, type TcpProxy } from '../../harness/proxy.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { until } from '../../harness/until.ts'
@@ -37,7 +38,7 @@ const contentOf = ({ content }: ConsumeMessage) => JSON.parse(content.toString()
 
 await returnerContract({
   name: 'amqp',
-  start: 'Start it with: rabbitmq-server -detached',
+  needs: await rabbitmqHere(),
   async prepare() {
     const own = names()
     const { messages, drop } = await listenTo(own)
@@ -54,7 +55,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001', id: 'web1.example.com' })
 
-describe('the returner amqp and its broker', () => {
+describe('the returner amqp and its broker', needs(await rabbitmqHere()), () => {
   const own = names()
   let listener: Awaited<ReturnType<typeof listenTo>>
   let proxy: TcpProxy

@@ -14,7 +14,6 @@ const configOf = ({ port }: Double, options: object = {}) => ({
 
 await returnerContract({
   name: 'elasticsearch',
-  start: 'It is a local double of the server.',
   wrongCredentials: (config) => ({ ...config, 'elasticsearch.password': 'wrong' }),
   async prepare() {
     const server = await elasticsearchDouble()

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
-import { describeWith } from '../../harness/programs.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startEtcd } from '../../harness/store-servers.ts'
@@ -42,7 +42,7 @@ const started = (port: number) =>
 
 await returnerContract({
   name: 'etcd',
-  start: 'Install it with: apt-get install etcd-server',
+  needs: program('etcd'),
   async prepare() {
     const server = await startEtcd('http', '--max-request-bytes', '16000000')
     await started(server.port)
@@ -56,7 +56,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001' })
 
-describeWith('etcd', 'the returner etcd and its server', () => {
+describe('the returner etcd and its server', needs(program('etcd')), () => {
   let server: TestServer
   let returner: Returner
   const config = (more: object = {}) => ({
@@ -106,9 +106,11 @@ describeWith('etcd', 'the returner etcd and its server', () => {
   })
 
   it('does not save what is larger than the server takes', async () => {
-    await expect(returner.save({ ...ret, return: 'x'.repeat(2_000_000) })).rejects.toMatchObject({
+    const patient = await returnerWith('etcd', config({ timeout: 60 }))
+    await expect(patient.save({ ...ret, return: 'x'.repeat(2_000_000) })).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })
+    await patient.close?.()
   })
 
   outageContract({
@@ -120,7 +122,7 @@ describeWith('etcd', 'the returner etcd and its server', () => {
   })
 })
 
-describeWith('etcd', 'the returner etcd and a server that asks for users', () => {
+describe('the returner etcd and a server that asks for users', needs(program('etcd')), () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startEtcd('http')

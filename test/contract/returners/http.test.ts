@@ -35,7 +35,6 @@ function receiver() {
 
 await returnerContract({
   name: 'http',
-  start: 'It is started by the test.',
   wrongCredentials: (config) => ({ ...config, 'http.secret': 'wrong' }),
   async prepare() {
     const { receive, records } = receiver()

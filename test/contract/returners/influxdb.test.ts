@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { startInfluxdb } from '../../harness/influxdb.ts'
-import { describeWith } from '../../harness/programs.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { returnerWith } from '../../harness/returner.ts'
 import { returnerContract } from '../returner.ts'
 
@@ -13,7 +13,7 @@ const configOf = ({ port }: Influxdb, options: object = {}) => ({
 
 await returnerContract({
   name: 'influxdb',
-  start: 'It is started by the test, if installed: apt-get install influxdb',
+  needs: program('influxd'),
   wrongCredentials: (config) => ({ ...config, 'influxdb.password': 'wrong' }),
   async prepare() {
     const server = await startInfluxdb()
@@ -28,7 +28,7 @@ await returnerContract({
   },
 })
 
-describeWith('influxd', 'influxdb', () => {
+describe('influxdb', needs(program('influxd')), () => {
   const jid = '20300101000000000000'
   const ret = { jid, id: 'web1', fun: 'test.ping', fun_args: [], return: { a: 1 }, retcode: 0, success: true }
   let server: Influxdb

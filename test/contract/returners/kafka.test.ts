@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { kafkaDouble } from '../../harness/kafka.ts'
-import { isInstalled } from '../../harness/programs.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { outageContract } from '../outages.ts'
 import { returnerContract } from '../returner.ts'
@@ -16,7 +16,6 @@ const valuesIn = (server: Double, topic = 'salt') =>
 
 await returnerContract({
   name: 'kafka',
-  start: 'It is a local double of the server.',
   async prepare() {
     const server = await kafkaDouble({ users: { salt: 'geheim' } })
     return {
@@ -86,7 +85,7 @@ describe('the returner kafka and a local double of its cluster', () => {
     ])
   })
 
-  it.skipIf(!isInstalled('kcat'))('is read by kcat of Debian (apt-get install kcat)', async () => {
+  it('is read by kcat', needs(program('kcat')), async () => {
     const args = ['-C', '-b', server.bootstrap.join(), '-t', 'salt', '-o', 'beginning', '-e', '-q', '-J']
     const { stdout } = await promisify(execFile)('kcat', [...args, '-X', 'check.crcs=true'])
     const read = stdout

@@ -4,7 +4,6 @@ import { returnerContract } from '../returner.ts'
 
 await returnerContract({
   name: 'local',
-  start: 'It prints.',
   async prepare() {
     const printed: Record<string, unknown>[] = []
     const write = vi.spyOn(process.stdout, 'write').mockImplementation((text, ...rest) => {

@@ -19,7 +19,6 @@ function folderOf(cachedir: string, jid: string): string {
 
 await returnerContract({
   name: 'local_cache',
-  start: 'It is a folder.',
   async prepare() {
     const cachedir = await mkdtemp(join(tmpdir(), 'salt-ts-cache-'))
     return {

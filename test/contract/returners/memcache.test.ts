@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { recordJson } from '../../../core/base/record-json.ts'
-import { describeWith } from '../../harness/programs.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { said } from '../../harness/said.ts'
 import type { TestServer } from '../../harness/server.ts'
@@ -12,7 +12,7 @@ import { tlsContract } from '../tls.ts'
 
 await returnerContract({
   name: 'memcache',
-  start: 'Install it with: apt-get install memcached',
+  needs: program('memcached'),
   async prepare() {
     const server = await startMemcached('-I', '16m', '-m', '256')
     return {
@@ -28,7 +28,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001' })
 
-describeWith('memcached', 'the returner memcache and its server', () => {
+describe('the returner memcache and its server', needs(program('memcached')), () => {
   let server: TestServer
   let returner: Returner
   const config = () => ({ memcache: { host: '127.0.0.1', port: server.port, timeout: 1 } })

@@ -8,7 +8,6 @@ import { returnerContract } from '../returner.ts'
 
 await returnerContract({
   name: 'mongo',
-  start: 'It is a local double of the server.',
   async prepare() {
     const server = await mongodbDouble()
     return {

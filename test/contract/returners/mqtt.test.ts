@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectAsync } from 'mqtt'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
-import { describeWith } from '../../harness/programs.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startMosquitto } from '../../harness/store-servers.ts'
@@ -27,7 +27,7 @@ async function listenTo(port: number, topic: string) {
 
 await returnerContract({
   name: 'mqtt',
-  start: 'Install it with: apt-get install mosquitto',
+  needs: program('mosquitto'),
   async prepare() {
     const server = await startMosquitto('max_queued_messages 0')
     const listener = await listenTo(server.port, 'salt/#')
@@ -45,7 +45,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001' })
 
-describeWith('mosquitto', 'the returner mqtt and its broker', () => {
+describe('the returner mqtt and its broker', needs(program('mosquitto')), () => {
   let server: TestServer
   let returner: Returner
   beforeAll(async () => {

@@ -11,7 +11,6 @@ import { returnerContract } from '../returner.ts'
 
 await returnerContract({
   name: 'multi_returner',
-  start: 'It is two folders.',
   async prepare() {
     const cachedir = await mkdtemp(join(tmpdir(), 'salt-ts-multi-'))
     const filename = join(cachedir, 'returns')

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { UnsavableError } from '../../../core/author/returner.ts'
 import { mysqlDatabase } from '../../../returners/_mysql.ts'
 import { startMysql } from '../../harness/mysql-server.ts'
+import { program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { sqlServerContract } from '../sql-server.ts'
 
@@ -14,6 +15,7 @@ const facts = ({ port }: { readonly port: number }) => ({
 
 sqlServerContract(
   {
+    needs: program('mariadbd'),
     says: 'MySQL',
     start: startMysql,
     open: (server, options) => returnerWith('mysql', { mysql: { ...facts(server), ...options } }),

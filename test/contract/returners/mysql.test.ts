@@ -1,9 +1,10 @@
 import { mysqlDatabase } from '../../harness/mysql-database.ts'
+import { mysqlHere } from '../../harness/needs.ts'
 import { returnerContract } from '../returner.ts'
 
 await returnerContract({
   name: 'mysql',
-  start: 'Start it with: mariadbd-safe',
+  needs: await mysqlHere(),
   async prepare() {
     const { query, config, drop } = await mysqlDatabase()
     return {

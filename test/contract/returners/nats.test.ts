@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'nats'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { selfSigned } from '../../harness/certificate.ts'
-import { describeWith } from '../../harness/programs.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startNats } from '../../harness/store-servers.ts'
@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 await returnerContract({
   name: 'nats',
-  start: 'Install it with: apt-get install nats-server',
+  needs: program('nats-server'),
   async prepare() {
     const server = await startNats('max_payload: 8MB\nauthorization { user: salt, password: geheim }')
     const servers = [`127.0.0.1:${server.port}`]
@@ -43,7 +43,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001', id: 'web1.example.com' })
 
-describeWith('nats-server', 'the returner nats and its server', () => {
+describe('the returner nats and its server', needs(program('nats-server')), () => {
   let server: TestServer
   let returner: Returner
   beforeAll(async () => {
@@ -111,7 +111,7 @@ tlsContract({
   use: async (returner) => await returner.migrate?.(),
 })
 
-describeWith('nats-server', 'the returner nats and servers with names', () => {
+describe('the returner nats and servers with names', needs(program('nats-server')), () => {
   const migrate = async (servers: readonly string[], options: object) => {
     const returner = await returnerWith('nats', { nats: { servers, ...options } })
     await (returner.migrate?.() ?? Promise.reject()).finally(() => returner.close?.())

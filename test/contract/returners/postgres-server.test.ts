@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { postgresDatabase } from '../../../returners/_postgres.ts'
+import { program } from '../../harness/needs.ts'
 import { PASSWORD, startPostgres } from '../../harness/postgres-server.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { sqlServerContract } from '../sql-server.ts'
@@ -13,6 +14,7 @@ const facts = ({ port }: { readonly port: number }) => ({
 
 sqlServerContract(
   {
+    needs: program('pg_ctlcluster'),
     says: 'PostgreSQL',
     start: startPostgres,
     open: (server, options) =>

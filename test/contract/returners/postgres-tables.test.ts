@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Returner, UnsavableError } from '../../../core/author/returner.ts'
+import { needs, postgresHere } from '../../harness/needs.ts'
 import { postgresDatabase } from '../../harness/postgres-database.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { SALT_TABLES } from '../../harness/salt-tables.ts'
@@ -7,7 +8,7 @@ import { SALT_TABLES } from '../../harness/salt-tables.ts'
 describe.each([
   { name: 'postgres', isNarrow: true },
   { name: 'pgjsonb', isNarrow: false },
-] as const)("Salt's tables in PostgreSQL by $name", ({ name, isNarrow }) => {
+] as const)("Salt's tables in PostgreSQL by $name", needs(await postgresHere()), ({ name, isNarrow }) => {
   let store: Awaited<ReturnType<typeof postgresDatabase>>
   let returner: Returner
   const query = async (sql: string) => (await store.client.query(sql)).rows

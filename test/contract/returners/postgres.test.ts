@@ -1,10 +1,11 @@
+import { postgresHere } from '../../harness/needs.ts'
 import { postgresDatabase } from '../../harness/postgres-database.ts'
 import { returnerContract } from '../returner.ts'
 
 for (const name of ['postgres', 'pgjsonb'])
   await returnerContract({
     name,
-    start: 'Start it with: pg_ctlcluster 15 main start',
+    needs: await postgresHere(),
     async prepare() {
       const { client, config, drop } = await postgresDatabase(`returner.${name}`)
       const rows = async (sql: string, values: string[]) => (await client.query(sql, values)).rows

@@ -6,7 +6,6 @@ import { returnerContract } from '../returner.ts'
 
 await returnerContract({
   name: 'rawfile_json',
-  start: 'It is a file.',
   async prepare() {
     const folder = await mkdtemp(join(tmpdir(), 'salt-ts-rawfile-'))
     const filename = join(folder, 'returns')

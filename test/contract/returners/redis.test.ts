@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
-import { describeWith } from '../../harness/programs.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startRedis, startRedisWithTls } from '../../harness/store-servers.ts'
@@ -15,7 +15,7 @@ import { tlsContract } from '../tls.ts'
 
 await returnerContract({
   name: 'redis',
-  start: 'Install it with: apt-get install redis-server',
+  needs: program('redis-server'),
   async prepare() {
     const server = await startRedis('--requirepass', 'geheim')
     const client = new Redis({ host: '127.0.0.1', port: server.port, password: 'geheim', db: 3 })
@@ -37,7 +37,7 @@ await returnerContract({
 
 const ret = aReturn({ jid: '20300101000000000001' })
 
-describeWith('redis-server', 'the returner redis and its server', () => {
+describe('the returner redis and its server', needs(program('redis-server')), () => {
   let server: TestServer
   let client: Redis
   let returner: Returner
@@ -135,7 +135,7 @@ tlsContract({
   config: (port, options) => ({ redis: { host: '127.0.0.1', port, ...options } }),
 })
 
-describeWith('redis-server', 'the returner redis with a cluster', () => {
+describe('the returner redis with a cluster', needs(program('redis-server')), () => {
   let servers: TestServer[]
   beforeAll(async () => {
     servers = await Promise.all(

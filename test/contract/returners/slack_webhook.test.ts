@@ -17,7 +17,6 @@ async function slack() {
 
 await returnerContract({
   name: 'slack_webhook',
-  start: 'It is a local receiver in the place of Slack.',
   wrongCredentials: (config) => ({ slack_webhook: { webhook: `${config['slack_webhook.webhook']}x` } }),
   async prepare() {
     const { webhook, messages, close } = await slack()

@@ -13,7 +13,6 @@ const addresses = { host: '127.0.0.1', from: 'salt@example.net', to: 'ops@exampl
 
 await returnerContract({
   name: 'smtp',
-  start: 'It is started by the test.',
   wrongCredentials: (config) => ({ ...config, 'smtp.password': 'wrong' }),
   async prepare() {
     const { port, mails, close } = await mailServer({ allowInsecureAuth: true })

@@ -6,6 +6,7 @@ import Sqlite from 'libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { mysqlDatabase } from '../../harness/mysql-database.ts'
+import { mysqlHere, needs, postgresHere } from '../../harness/needs.ts'
 import { postgresDatabase } from '../../harness/postgres-database.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { SALT_TABLES } from '../../harness/salt-tables.ts'
@@ -134,8 +135,11 @@ async function postgres(name: string): Promise<Store> {
 
 const NEWEST = 'select jid, load from jids order by jid desc limit 10'
 
+const inPostgresql = await postgresHere()
+
 const DATABASES = {
   postgres: {
+    needs: [inPostgresql],
     open: () => postgres('postgres'),
     questions: inPostgres(
       (column) => `${column}::jsonb`,
@@ -144,6 +148,7 @@ const DATABASES = {
     plan: { ask: `explain ${NEWEST}`, says: 'Index Scan Backward' },
   },
   pgjsonb: {
+    needs: [inPostgresql],
     open: () => postgres('pgjsonb'),
     questions: inPostgres(
       (column) => column,
@@ -152,6 +157,7 @@ const DATABASES = {
     plan: { ask: `explain ${NEWEST}`, says: 'Index Scan Backward' },
   },
   mysql: {
+    needs: [await mysqlHere()],
     open: (): Promise<Store> => mysqlDatabase(),
     questions: inOthers(
       { load: '`load`', result: '`return`', retcode: "json_extract(full_ret, '$.retcode') <> 0" },
@@ -161,6 +167,7 @@ const DATABASES = {
     plan: { ask: `explain ${NEWEST.replace('load', '`load`')}`, says: /"key":"(?:jid|PRIMARY)"/ },
   },
   sqlite3: {
+    needs: [],
     open: sqlite,
     questions: inOthers(
       { load: 'load', result: 'full_ret', retcode: 'json_valid(full_ret)' },
@@ -177,35 +184,36 @@ const cases = (Object.keys(DATABASES) as Name[]).flatMap((name) =>
   ["that Salt's documentation has", 'that a migration makes'].map((tables) => [name, tables] as const),
 )
 
-describe.each(cases)('the tables of %s %s', (name, tables) => {
-  const { open, questions, plan } = DATABASES[name]
-  let store: Store
-  let returner: Returner
-  beforeAll(async () => {
-    store = await open()
-    if (tables !== 'that a migration makes') for (const sql of SALT_TABLES[name]) await store.query(sql)
-    returner = await returnerWith(name, { ...store.config, id: 'master1' })
-    await returner.migrate?.()
-    await write(returner)
-  })
-  afterAll(async () => {
-    await returner?.close?.()
-    await store?.drop()
+for (const [name, tables] of cases)
+  describe(`the tables of ${name} ${tables}`, needs(...DATABASES[name].needs), () => {
+    const { open, questions, plan } = DATABASES[name]
+    let store: Store
+    let returner: Returner
+    beforeAll(async () => {
+      store = await open()
+      if (tables !== 'that a migration makes') for (const sql of SALT_TABLES[name]) await store.query(sql)
+      returner = await returnerWith(name, { ...store.config, id: 'master1' })
+      await returner.migrate?.()
+      await write(returner)
+    })
+    afterAll(async () => {
+      await returner?.close?.()
+      await store?.drop()
+    })
+
+    it.each(Object.keys(ANSWERS) as (keyof typeof ANSWERS)[])('tell: %s', async (question) => {
+      expect(await store.query(questions[question])).toEqual(ANSWERS[question])
+    })
+
+    it('give the newest jobs by an index, however many there are', async () => {
+      const answers = await store.query(plan.ask)
+      expect(JSON.stringify(answers)).toMatch(plan.says)
+      const jobs = await returner.getJidsFilter?.(2, true)
+      expect(jobs?.map(({ jid }) => jid)).toEqual([AGAIN, APPLY])
+    })
   })
 
-  it.each(Object.keys(ANSWERS) as (keyof typeof ANSWERS)[])('tell: %s', async (question) => {
-    expect(await store.query(questions[question])).toEqual(ANSWERS[question])
-  })
-
-  it('give the newest jobs by an index, however many there are', async () => {
-    const answers = await store.query(plan.ask)
-    expect(JSON.stringify(answers)).toMatch(plan.says)
-    const jobs = await returner.getJidsFilter?.(2, true)
-    expect(jobs?.map(({ jid }) => jid)).toEqual([AGAIN, APPLY])
-  })
-})
-
-describe('the tables of pgjsonb', () => {
+describe('the tables of pgjsonb', needs(inPostgresql), () => {
   it('are searched by what JSON has in it', async () => {
     const store = await postgres('pgjsonb')
     const returner = await returnerWith('pgjsonb', { ...store.config, id: 'master1' })

@@ -6,7 +6,6 @@ import { returnerContract } from '../returner.ts'
 
 await returnerContract({
   name: 'sqlite3',
-  start: 'It is a file.',
   async prepare() {
     const folder = await mkdtemp(join(tmpdir(), 'salt-ts-sqlite-'))
     const database = join(folder, 'salt.db')

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ReturnRecord } from '../../../core/author/returner.ts'
 import { fromRecordJson } from '../../../core/base/record-json.ts'
 import { type Certificate, selfSigned } from '../../harness/certificate.ts'
-import { describeWith } from '../../harness/programs.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { returnerWith } from '../../harness/returner.ts'
 import { type Rsyslog, startRsyslog } from '../../harness/rsyslog.ts'
 import { until } from '../../harness/until.ts'
@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 await returnerContract({
   name: 'syslog',
-  start: 'It is started by the test, if installed: apt-get install rsyslog rsyslog-gnutls',
+  needs: program('rsyslogd'),
   async prepare() {
     const server = await startRsyslog(certificate)
     return {
@@ -29,7 +29,7 @@ await returnerContract({
   },
 })
 
-describeWith('rsyslogd', 'syslog', () => {
+describe('syslog', needs(program('rsyslogd')), () => {
   let server: Rsyslog
   let last = 0
   beforeAll(async () => {

@@ -2,9 +2,10 @@
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { tags } from '../../../core/events/index.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
+import { eventually } from '../../harness/until.ts'
 
 const JID = '20261122010203000004'
 const CHUNKS = {
@@ -37,22 +38,22 @@ function send(chunk: object): ClientRequest {
 describe.each(Object.entries(CHUNKS))('a request that waits for %s', (_, chunk) => {
   test('waits no more when its client leaves, and the job is left alone', async () => {
     const request = send(chunk)
-    await vi.waitFor(() => expect(api.waits()).toBe(1))
-    await vi.waitFor(() => expect(api.asked).toHaveLength(1))
+    await eventually(() => expect(api.waits()).toBe(1))
+    await eventually(() => expect(api.asked).toHaveLength(1))
     request.destroy()
-    await vi.waitFor(() => expect(api.waits()).toBe(0))
+    await eventually(() => expect(api.waits()).toBe(0))
     expect(api.asked).toHaveLength(1)
   })
 
   test('is answered when the server stops', async () => {
     const request = send(chunk)
-    await vi.waitFor(() => expect(api.asked).toHaveLength(1))
+    await eventually(() => expect(api.asked).toHaveLength(1))
     api.stop()
     const [response] = await once(request, 'response')
     const [body] = await once(response, 'data')
     expect(response.statusCode).toBe(503)
     expect(JSON.parse(String(body)).return).toMatch(/^salt-api is stopping\./)
-    await vi.waitFor(() => expect(api.waits()).toBe(0))
+    await eventually(() => expect(api.waits()).toBe(0))
   })
 })
 
@@ -77,10 +78,10 @@ test('a batch is gone through to its end without the client that asked for it', 
     return { load: { jid, minions, missing: [] } }
   }
   const request = send({ client: 'local_batch', tgt: '*', fun: 'cmd.run', batch: 1 })
-  await vi.waitFor(() => expect(waves).toEqual([['m1']]))
+  await eventually(() => expect(waves).toEqual([['m1']]))
   request.destroy()
-  await vi.waitFor(() => expect(waves).toEqual([['m1'], ['m2']]))
-  await vi.waitFor(() => expect(api.waits()).toBe(0))
+  await eventually(() => expect(waves).toEqual([['m1'], ['m2']]))
+  await eventually(() => expect(api.waits()).toBe(0))
 })
 
 test('a batch gives a map for each minion', async () => {

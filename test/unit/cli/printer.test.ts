@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type OutputFlags, openPrinter, type Printed } from '../../../core/cli/printer.ts'
 import { captured } from '../../harness/terminal.ts'
+import { eventually } from '../../harness/until.ts'
 
 const log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 const print = (value: unknown, flags: OutputFlags = {}, config = {}, options: Printed = {}) =>
@@ -31,7 +32,7 @@ test('what a slow reader has not taken is waited for, before more is printed', a
     const printing = printer.print('x').then(() => {
       printed = true
     })
-    await vi.waitFor(() => expect(write).toHaveBeenCalledOnce())
+    await eventually(() => expect(write).toHaveBeenCalledOnce())
     await new Promise((resolve) => setImmediate(resolve))
     expect(printed).toBe(false)
     process.stdout.emit('drain')

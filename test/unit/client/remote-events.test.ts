@@ -11,6 +11,7 @@ import { SymmetricKey } from '../../../core/crypto/index.ts'
 import { encodeEvent } from '../../../core/events/event.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
 import { quietLog } from '../../harness/quiet-log.ts'
+import { eventually } from '../../harness/until.ts'
 
 const session = SymmetricKey.generate()
 const { publicKey: owner } = await keyPair('wire1')
@@ -93,7 +94,7 @@ test('who closes while the connection is made has none afterwards', async () => 
     },
   })
   await events.open()
-  await expect.poll(() => server.readers).toBe(0)
+  await eventually(() => expect(server.readers).toBe(0))
 })
 
 test('who listens is told of the gap when a lost connection is back', async () => {

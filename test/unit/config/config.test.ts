@@ -3,6 +3,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadMasterConfig, loadMinionConfig } from '../../../core/config/index.ts'
+import { needs, ROOT } from '../../harness/needs.ts'
 
 let dir: string
 beforeEach(async () => {
@@ -260,7 +261,7 @@ describe('a configuration others can change', () => {
     expect(master().config.timeout).toBe(2)
   })
 
-  it.runIf(process.geteuid?.() === 0)('is refused if it belongs to another user', async () => {
+  it('is refused if it belongs to another user', needs(ROOT), async () => {
     const { chown } = await import('node:fs/promises')
     const path = await write('master', 'timeout: 1\n')
     await chown(path, 12345, 0)

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeLocal } from '../../../core/codec/index.ts'
 import { FrameReader } from '../../../core/events/frames.ts'
 import { type Event, EventBus, EventPublisher, type PublisherSettings } from '../../../core/events/index.ts'
+import { eventually } from '../../harness/until.ts'
 
 let directory: string
 let sockets: { pubPath: string; pullPath: string }
@@ -128,7 +129,7 @@ describe('the event bus', () => {
     await first.close()
     const second = await openPublisher()
     await reconnected
-    await vi.waitFor(() => expect(second.readers).toBe(1))
+    await eventually(() => expect(second.readers).toBe(1))
     await bus.fire('after', {})
     expect(await tagsOf(stream, 2)).toEqual(['before', 'after'])
     expect(onGap).toHaveBeenCalledExactlyOnceWith(undefined)
@@ -272,9 +273,9 @@ describe('the event publisher', () => {
     await openPublisher({ onEvent: ({ tag }) => void seen.push(tag) })
     const bytes = Buffer.concat(['1', '2', '3'].map((tag) => frame(Buffer.from(`${tag}\n\n\x80`, 'latin1'))))
     const pusher = await push(...Array.from(bytes, (byte) => Buffer.from([byte])))
-    await vi.waitFor(() => expect(seen).toEqual(['1', '2', '3']))
+    await eventually(() => expect(seen).toEqual(['1', '2', '3']))
     pusher.write('\x82\xa4head\x80\xa4body\xa7text\n\n\x80', 'latin1')
-    await vi.waitFor(() => expect(seen).toEqual(['1', '2', '3', 'text']))
+    await eventually(() => expect(seen).toEqual(['1', '2', '3', 'text']))
     pusher.destroy()
   })
 
@@ -319,7 +320,7 @@ describe('the event publisher', () => {
     await once(stuck, 'connect')
     stuck.pause()
     const bus = await openBus()
-    await vi.waitFor(() => expect(publisher.readers).toBe(2))
+    await eventually(() => expect(publisher.readers).toBe(2))
     const stream = bus.subscribe('')[Symbol.asyncIterator]()
     const data = { text: 'x'.repeat(10_000) }
     let count = 0
@@ -335,7 +336,7 @@ describe('the event publisher', () => {
   it('gives readers what is there before it closes', async () => {
     const publisher = await openPublisher()
     const stream = (await openBus()).subscribe('')
-    await vi.waitFor(() => expect(publisher.readers).toBe(1))
+    await eventually(() => expect(publisher.readers).toBe(1))
     for (let n = 0; n < 500; n++) publisher.publish(`n/${n}`, { text: 'x'.repeat(2000) })
     await publisher.close()
     expect((await tagsOf(stream, 500)).at(-1)).toBe('n/499')

@@ -4,6 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RootKeys, readRootKey, writeRootKeys } from '../../../core/keys/index.ts'
+import { needs, ROOT } from '../../harness/needs.ts'
 
 const me = userInfo().username
 let cachedir: string
@@ -54,20 +55,20 @@ test('nothing matches a missing, empty or broken file, or a name that is a path'
   expect(await readRootKey(config(), 'a/../b')).toBeUndefined()
 })
 
-test('existing users of publisher_acl get a file, others do not', async () => {
+test('existing users of publisher_acl get a file, others do not', needs(ROOT), async () => {
   await writeRootKeys(config({ daemon: ['test.*'], nosuchuser: ['test.*'], '../evil': ['.*'] }))
   expect(existsSync(fileOf('daemon'))).toBe(true)
   const expected = [...new Set([`.${me}_key`, '.daemon_key'])].sort()
   expect((await readdir(cachedir)).sort()).toEqual(expected)
 })
 
-test.skipIf(process.geteuid?.() !== 0)('each file belongs to its user', async () => {
+test('each file belongs to its user', needs(ROOT), async () => {
   await writeRootKeys(config({ daemon: ['test.*'] }))
   const daemon = readFileSync('/etc/passwd', 'utf8').match(/^daemon:[^:]*:(\d+)/m)?.[1]
   expect(statSync(fileOf('daemon')).uid).toBe(Number(daemon))
 })
 
-test('patterns of publisher_acl stand for the users they match', async () => {
+test('patterns of publisher_acl stand for the users they match', needs(ROOT), async () => {
   await writeRootKeys(config({ 'daem*': ['test.*'] }))
   expect(existsSync(fileOf('daemon'))).toBe(true)
 })

@@ -1,7 +1,8 @@
 import path from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, type LoaderSettings, openLoader, refusalsHere } from '../../../core/loader/index.ts'
+import { eventually, until } from '../../harness/until.ts'
 import { call, extensionFolder, quiet } from './folder.ts'
 
 /** What a file that is being loaded waits for. */
@@ -278,9 +279,12 @@ describe('broken files', () => {
     )
     const loader = open({}, { timeoutMs: 50 })
     expect(await call(loader, 'slow.f')).toContain('did not finish loading within 0.05 s')
-    const { letLoad } = await vi.waitUntil(() => 'letLoad' in globalThis && (globalThis as unknown as Gate))
+    const { letLoad } = await until(
+      'the module to load',
+      () => 'letLoad' in globalThis && (globalThis as unknown as Gate),
+    )
     letLoad()
-    await expect.poll(() => call(loader, 'slow.f')).toBe(1)
+    await eventually(async () => expect(await call(loader, 'slow.f')).toBe(1))
   })
   test.each(['ts', 'js'])(
     'a circle of imports is named with both files and their lines (%s)',

@@ -11,6 +11,7 @@ import type {
 } from '../../../core/transport/contract.ts'
 import { InProcessMaster } from '../../harness/in-process-master.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
+import { eventually } from '../../harness/until.ts'
 
 const quiet: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 const ID = 'wire1'
@@ -69,7 +70,7 @@ async function follow(options: Record<string, unknown>) {
     now: Date.now,
   })
   void link.run().catch(() => {})
-  await vi.waitFor(() => expect(asked.subscribe).toBeDefined())
+  await eventually(() => expect(asked.subscribe).toBeDefined())
   return { requests: asked.requests!, subscribe: asked.subscribe!, connections, tell: () => tell }
 }
 

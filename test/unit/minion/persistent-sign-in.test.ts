@@ -9,6 +9,7 @@ import {
 } from '../../../core/minion/persistent-sign-in.ts'
 import { InProcessMaster } from '../../harness/in-process-master.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
+import { eventually } from '../../harness/until.ts'
 
 /** A master that never answers, and how often it was asked. */
 async function asking(options: Record<string, unknown>, once: boolean) {
@@ -56,7 +57,7 @@ test('by default, and with auth_safemode, it never gives up until it is closed',
   for (const options of [{}, { master_tries: 1, auth_safemode: true }]) {
     const { settings, request, closing } = await asking(options, false)
     const signingIn = signInUntilAccepted(settings)
-    await vi.waitFor(() => expect(request.mock.calls.length).toBeGreaterThan(20))
+    await eventually(() => expect(request.mock.calls.length).toBeGreaterThan(20))
     closing.abort()
     await expect(signingIn).rejects.not.toEqual(unreachable)
   }

@@ -95,4 +95,4 @@ test('a process that keeps a store locked for a while is waited for, which is to
   expect(waits).toEqual([
     expect.stringMatching(`The store ${path} has been locked for \\d+ seconds by process ${holder.pid} `),
   ])
-}, 30_000)
+})

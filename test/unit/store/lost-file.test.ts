@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openStore, type Store, under } from '../../../core/store/index.ts'
+import { eventually } from '../../harness/until.ts'
 
 const childProgram = fileURLToPath(new URL('store-child.ts', import.meta.url))
 
@@ -66,7 +67,7 @@ describe.each(removals)('a store that is in use when %s', (_, remove) => {
 test('a file that was removed is there again within seconds, though nobody changes its store', async () => {
   await filled('a')
   await rm(directory, { recursive: true })
-  await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 20_000 })
+  await eventually(() => expect(told).toHaveLength(1))
   expect(await onDisk()).toEqual(['a'])
 })
 
@@ -154,7 +155,7 @@ function spawnWriter(from: number) {
 test('a store that is cut to nothing while it is in use starts anew, and says so', async () => {
   const store = await filled('a', 'b')
   truncateSync(path, 0)
-  await vi.waitFor(() => expect(store.get(['row', 'a'])).toBeUndefined())
+  await eventually(() => expect(store.get(['row', 'a'])).toBeUndefined())
   await store.put(['row', 'c'], 'c')
   expect(await onDisk()).toEqual(['c'])
   expect(told).toEqual([

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
 import { Float } from '../../../core/codec/index.ts'
 import { checkStore, openStore, type Store, under } from '../../../core/store/index.ts'
+import { MOUNTS, needs, STRACE } from '../../harness/needs.ts'
 
 const child = fileURLToPath(new URL('store-child.ts', import.meta.url))
 const childArguments = ['--import', 'tsx', child]
@@ -138,7 +139,7 @@ describe('durability', () => {
     await store.put(['still'], 'writable')
   })
 
-  test.skipIf(!canTrace())('a change is on disk before its promise resolves', async () => {
+  test('a change is on disk before its promise resolves', needs(STRACE), async () => {
     const trace = join(directory, 'trace')
     const calls = 'trace=openat,pwrite64,pwritev,writev,fdatasync,fsync,msync,write'
     await execa('strace', [
@@ -181,7 +182,7 @@ describe('a process that ends amid a commit', () => {
   })
 })
 
-describe.skipIf(!canTrace())('a failing disk', () => {
+describe('a failing disk', needs(STRACE), () => {
   /** Makes single writes of the process fail; one thread does all of them, so they can be counted. */
   async function withFailures(inject: string): Promise<string[]> {
     const tracing = ['-f', '-o', '/dev/null', '-e', `inject=${inject}`]
@@ -203,7 +204,7 @@ describe.skipIf(!canTrace())('a failing disk', () => {
   })
 })
 
-describe.skipIf(!canMount())('a full disk', () => {
+describe('a full disk', needs(MOUNTS), () => {
   let disk: string
 
   beforeEach(() => {
@@ -358,15 +359,7 @@ function stepOf(line: string): string | undefined {
   return /writev\(|pwrite64\(/.test(line) ? 'data' : undefined
 }
 
-function canTrace(): boolean {
-  return succeeds('strace', ['-o', '/dev/null', 'true'])
-}
-
-function canMount(): boolean {
-  return process.getuid?.() === 0 && succeeds('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()])
-}
-
-function succeeds(command: string, args: string[]): boolean {
+function _succeeds(command: string, args: string[]): boolean {
   try {
     execFileSync(command, args, { stdio: 'ignore' })
     return true

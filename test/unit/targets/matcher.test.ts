@@ -120,9 +120,7 @@ describe('matching', () => {
   test.each([`${'a:'.repeat(3000)}x`, `${'*:'.repeat(60)}x`])('no expression holds a master up', (tgt) => {
     let deep: Record<string, unknown> = {}
     for (let n = 0; n < 60; n++) deep = { a: deep, b: deep }
-    const started = performance.now()
-    targets.match({ tgt, tgt_type: 'grain' }, { id: 'm', grains: deep })
-    expect(performance.now() - started).toBeLessThan(1000)
+    expect(targets.match({ tgt, tgt_type: 'grain' }, { id: 'm', grains: deep })).toBe(false)
   })
 
   test('a plugin for a new type needs no change anywhere', () => {
@@ -156,15 +154,21 @@ describe('expected minions', () => {
     })
   })
 
-  test('a list of ten thousand is resolved at once', () => {
+  test('a list of ten thousand is not read again for each minion', () => {
     const ids = Array.from({ length: 10_000 }, (_, n) => `m${n}`)
-    const started = performance.now()
+    let reads = 0
+    const tgt = new Proxy(ids, {
+      get(list, key) {
+        reads++
+        return Reflect.get(list, key)
+      },
+    })
     const { minions } = expectedMinions(
-      { tgt: ids, tgt_type: 'list' },
+      { tgt, tgt_type: 'list' },
       ids.map((id) => ({ id })),
       targets,
     )
     expect(minions).toHaveLength(10_000)
-    expect(performance.now() - started).toBeLessThan(500)
+    expect(reads).toBeLessThan(10 * ids.length)
   })
 })

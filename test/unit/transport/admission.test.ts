@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { Dealer, Router } from 'zeromq'
 import { admitConnections } from '../../../core/transport/zeromq/admission.ts'
+import { eventually } from '../../harness/until.ts'
 
 const open: { close(): void }[] = []
 afterEach(() => {
@@ -40,7 +41,7 @@ test('at the limit of open files those that are connected are served, others whe
   expect(await ask(first)).toBe('hello')
   used.files = 70
   for (let n = 0; n < 80; n++) client(endpoint)
-  await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 10_000 })
+  await eventually(() => expect(told).toHaveLength(1))
   expect(told[0]).toMatch(/New connections are refused until some end: this process may open 80 files/)
   expect(await ask(first)).toBe('hello')
 

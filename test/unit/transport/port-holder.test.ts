@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { addressInUse, findPortHolder } from '../../../core/transport/port-holder.ts'
 
-describe.runIf(process.platform === 'linux')('the holder of a port', () => {
+describe('the holder of a port', () => {
   it('is found among other processes, without the arguments that may hold secrets', async () => {
     const program =
       'const s = require("net").createServer().listen(0, "127.0.0.1", () => console.log(s.address().port))'

@@ -4,6 +4,7 @@ import { Dealer, Request, Router, Subscriber, XPublisher } from 'zeromq'
 import { getTransport } from '../../../core/transport/index.ts'
 import { readRouted } from '../../../core/transport/zeromq/routed.ts'
 import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
+import { eventually } from '../../harness/until.ts'
 
 const zeromq = getTransport('zeromq')
 const here = { host: '127.0.0.1', port: 0 }
@@ -161,7 +162,7 @@ describe('publications over ZeroMQ', () => {
     const minion = own(new Subscriber({ linger: 0 }))
     minion.subscribe('')
     minion.connect(`tcp://127.0.0.1:${server.port}`)
-    await vi.waitFor(() => expect(server.subscribers).toBe(1))
+    await eventually(() => expect(server.subscribers).toBe(1))
     await server.publish(Buffer.from('payload'))
     await server.publish(Buffer.from('payload'), 'broadcast')
     expect((await minion.receive()).map(String)).toEqual(['payload'])
@@ -176,7 +177,7 @@ describe('publications over ZeroMQ', () => {
     for await (const event of wrong.events) if (event.type === 'disconnect') break
     wrong.close()
     const server = own(await zeromq.servePublish({ ...here, port }))
-    await vi.waitFor(() => expect(server.subscribers).toBe(1), 10_000)
+    await eventually(() => expect(server.subscribers).toBe(1))
     await server.publish(Buffer.from('x'))
     for await (const payload of client) {
       expect(String(payload)).toBe('x')

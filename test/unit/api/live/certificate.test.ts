@@ -72,7 +72,7 @@ test('a renewed certificate is taken without a restart, and connections there ar
   await copyFile(second.cert, first.cert)
   await copyFile(second.key, first.key)
   const renewed = await fingerprint(second.cert)
-  await until('the new certificate', async () => (await seen()) === renewed, 30_000)
+  await until('the new certificate', async () => (await seen()) === renewed)
   before.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   const answer = await new Promise((resolve) => before.once('data', (data) => resolve(String(data))))
   expect(answer).toMatch(/^HTTP\/1.1 200/)

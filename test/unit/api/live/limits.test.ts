@@ -17,13 +17,11 @@ async function open(settings: Parameters<typeof openTestApi>[1] = {}) {
 }
 afterEach(() => api.close())
 
-/** Status line, and milliseconds until it came. */
-async function statusOf(request: string): Promise<[number, number]> {
-  const begun = performance.now()
+async function statusOf(request: string): Promise<number> {
   const connection = await ApiConnection.open(port, request)
   const answer = await connection.has(/^HTTP\/1.1 \d+/)
   connection.socket.destroy()
-  return [Number(/ (\d+)/.exec(answer)?.[1]), performance.now() - begun]
+  return Number(/ (\d+)/.exec(answer)?.[1])
 }
 
 const post = (headers: string, body = '') => `POST /hook HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`
@@ -45,7 +43,7 @@ test.each([
   ['HTTP/2 without asking', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
 ])('refused: %s', async (_, request, status) => {
   await open()
-  expect((await statusOf(request))[0]).toBe(status)
+  expect(await statusOf(request)).toBe(status)
 })
 
 test('10 MB of headers are not read to their end', async () => {
@@ -59,7 +57,7 @@ test('CVE-2025-47287: 100,000 parts are refused unread', async () => {
   await open()
   const part = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'
   const headers = `Content-Type: multipart/form-data; boundary=x\r\nContent-Length: ${part.length * 100_000}`
-  expect((await statusOf(post(headers, part.repeat(100))))[0]).toBe(415)
+  expect(await statusOf(post(headers, part.repeat(100)))).toBe(415)
 })
 
 test('a body that is compressed is not opened', async () => {
@@ -76,8 +74,8 @@ test('a body that is compressed is not opened', async () => {
 test('a body larger than max_request_body_size is 413, whether its size was said or not', async () => {
   await open({ max_request_body_size: 1000 })
   const body = 'x'.repeat(2000)
-  expect((await statusOf(post('Content-Length: 2000', body)))[0]).toBe(413)
-  expect((await statusOf(post('Transfer-Encoding: chunked', `7d0\r\n${body}\r\n0\r\n\r\n`)))[0]).toBe(413)
+  expect(await statusOf(post('Content-Length: 2000', body))).toBe(413)
+  expect(await statusOf(post('Transfer-Encoding: chunked', `7d0\r\n${body}\r\n0\r\n\r\n`))).toBe(413)
 })
 
 test('more requests than requests_per_minute are 429, and say when to come again', async () => {
@@ -119,8 +117,8 @@ async function untilAsked(count: number): Promise<void> {
 test('a client that does not finish its request is told so and closed', async () => {
   await open({ request_timeout: 1 })
   const slow = await ApiConnection.open(port, 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:')
-  expect(await slow.ended(35_000)).toMatch(/^HTTP\/1.1 408 /)
-}, 40_000)
+  expect(await slow.ended()).toMatch(/^HTTP\/1.1 408 /)
+})
 
 test.each([
   '/static/..%2f..%2fetc/passwd',

@@ -68,7 +68,7 @@ test('the certificate is read again when that is asked', async () => {
   await copyFile(second.key, first.key)
   await server?.reload()
   const renewed = await fingerprint(second.cert)
-  await until('the new certificate', async () => (await ask()).fingerprint === renewed, 4000)
+  await until('the new certificate', async () => (await ask()).fingerprint === renewed)
 })
 
 test('websockets are served, too, and who does not speak TLS is not', async () => {

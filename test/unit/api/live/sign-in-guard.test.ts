@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { refusal } from '../../../../core/api/problems.ts'
+import { deferred } from '../../../../core/base/deferred.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { ApiConnection } from '../../../harness/api-connection.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
@@ -55,7 +56,7 @@ test('ten thousand guesses of tokens at once: 20 are looked at', async () => {
   expect(asked).toBe(20)
   expect(found.filter((status) => status === 401)).toHaveLength(20)
   expect(found.filter((status) => status === 429)).toHaveLength(9980)
-}, 60_000)
+})
 
 test('ten thousand guesses of one password from one address: 20 are looked at', async () => {
   const found = await statuses(many(10_000).map((n) => byPassword('fred', `guess ${n}`)))
@@ -65,7 +66,7 @@ test('ten thousand guesses of one password from one address: 20 are looked at', 
     'Too many wrong passwords or tokens for "fred": no more are looked at for 300 s.',
     'Too many wrong passwords or tokens from 192.0.2.1: no more are looked at for 300 s.',
   ])
-}, 60_000)
+})
 
 test('guesses of one password from a hundred addresses: 20 are looked at, and fred comes in from where he did before', async () => {
   expect((await byPassword('fred', 'right', '198.51.100.1')).statusCode).toBe(200)
@@ -91,13 +92,18 @@ test('the same wrong token again and again is refused at last, and keeps nobody 
   expect((await byPassword('anna', 'right')).statusCode).toBe(200)
 })
 
-test('many waits begin soon with a token that is not known here yet', async () => {
-  api.app.get('/long', async () => new Promise((resolve) => setTimeout(() => resolve({}), 2500)))
+test('many waits are under way at once with a token that is not known here yet', async () => {
+  const over = deferred<object>()
+  let begun = 0
+  api.app.get('/long', () => {
+    begun++
+    return over.promise
+  })
   const headers = { 'x-auth-token': GOOD }
-  const begun = performance.now()
-  const found = await statuses(many(500).map(() => api.app.inject({ url: '/long', headers })))
-  expect(found.every((status) => status === 200)).toBe(true)
-  expect(performance.now() - begun).toBeLessThan(10_000)
+  const found = statuses(many(500).map(() => api.app.inject({ url: '/long', headers })))
+  await until('all of them to wait', () => begun === 500)
+  over.resolve({})
+  expect((await found).every((status) => status === 200)).toBe(true)
 })
 
 test('who has been right keeps on when others at the same address guess', async () => {

@@ -81,10 +81,8 @@ describe('Names', () => {
   })
 })
 
-test('this host has addresses and a name, in little time', async () => {
-  const started = performance.now()
+test('this host has addresses and a name', async () => {
   const { grains, lines } = await collect(plugin)
-  expect(performance.now() - started).toBeLessThan(2000)
   expect(lines).toEqual([])
   expect(grains).toMatchObject({
     localhost: os.hostname(),

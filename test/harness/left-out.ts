@@ -1,0 +1,28 @@
+import type { TestModule } from 'vitest/node'
+
+interface Lacking {
+  readonly command: string
+  readonly files: Set<string>
+  tests: number
+}
+
+/** Which tests were left out, for lack of what, and the command that helps; undefined if all ran. */
+export function leftOut(modules: readonly TestModule[]): string | undefined {
+  const found = new Map<string, Lacking>()
+  for (const module of modules)
+    for (const test of module.children.allTests('skipped')) {
+      const { what, command } = test.meta().lacks ?? UNSAID
+      const lacking = found.get(what) ?? { command, files: new Set(), tests: 0 }
+      lacking.tests++
+      lacking.files.add(module.relativeModuleId)
+      found.set(what, lacking)
+    }
+  return found.size === 0 ? undefined : ['Tests were left out:', ...[...found].flatMap(paragraph)].join('\n')
+}
+
+const UNSAID = { what: 'a reason', command: 'see the file: it skips tests without needs(…)' }
+
+const paragraph = ([what, { command, files, tests }]: [string, Lacking]): string[] => [
+  `  ${tests} for lack of ${what}. To run them: ${command}`,
+  ...[...files].map((file) => `    ${file}`),
+]
