@@ -1,6 +1,6 @@
 import type { Declared, Returned } from './calls.ts'
 import type { Context } from './context.ts'
-import type { Args, Param, Params } from './params.ts'
+import { type Args, type Param, type Params, refuseNoParam } from './params.ts'
 
 const brand = Symbol.for('salt-ts.fn')
 
@@ -33,7 +33,20 @@ export function fn<const P extends Params, T, const R extends Returned<T>>(
 ): Fn<P, Context, Declared<R, T>>
 export function fn(...given: [unknown] | [Params, unknown, { readonly returns?: unknown }?]): unknown {
   const [params, run, { returns } = {}] = given.length === 1 ? [{}, given[0]] : given
+  refuseUndeclared(params, run, returns)
   return Object.freeze({ [brand]: true, params: Object.freeze(params), run, ...(returns ? { returns } : {}) })
+}
+
+/** Who writes JavaScript is told by the loader; TypeScript tells where it is written. */
+function refuseUndeclared(params: unknown, run: unknown, returns: unknown): void {
+  if (typeof run !== 'function')
+    throw new TypeError('fn() has no function to run: fn({ name: p.string() }, ({ name }) => …)')
+  if (typeof params !== 'object' || params === null)
+    throw new TypeError(
+      'The first argument of fn() is not a map of parameters: fn({ name: p.string() }, ({ name }) => …)',
+    )
+  for (const [name, param] of Object.entries(params)) refuseNoParam(param, `The parameter '${name}' of fn()`)
+  if (returns !== undefined) refuseNoParam(returns, 'returns of fn()')
 }
 
 /** True for what {@link fn} made, by this copy of the package or another. */

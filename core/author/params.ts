@@ -60,6 +60,31 @@ interface RecordOptions extends Described {
 type ValueParam<T> = Param<T, 'value'>
 type OptionalParam<T> = Param<T, 'value', true>
 
+/** Throws TypeError, with what to write instead, for what none of the builders made. */
+export function refuseNoParam(given: unknown, what: string): void {
+  if (typeof given === 'object' && given !== null && 'kind' in given && 'schema' in given) return
+  const [builder] = Object.entries(p).find(([name, made]) => made === given || name === given) ?? ['string']
+  const found = typeof given === 'function' ? 'a function' : JSON.stringify(given)
+  throw new TypeError(`${what} is ${found}; declare it with a call, such as p.${builder}()`)
+}
+
+/** The schema of a declaration inside another. */
+function schemaIn(builder: string, inner: Param<unknown>): JsonSchema {
+  refuseNoParam(inner, `What p.${builder}() is given`)
+  return inner.schema
+}
+
+function words<V extends readonly string[]>(given: V): V {
+  if (given.length > 0 && given.every((word) => typeof word === 'string')) return given
+  throw new TypeError(`p.enum() takes words, p.enum('a', 'b'), but was given ${JSON.stringify(given)}`)
+}
+
+/** Throws SyntaxError for a pattern that is no regular expression. */
+function textSchema(options: StringOptions): JsonSchema {
+  if (options.pattern !== undefined) new RegExp(options.pattern, 'u')
+  return { type: 'string', ...options }
+}
+
 /** What has a secret inside is secret as a whole. */
 function value<T>(schema: JsonSchema, inside: readonly ValueParam<unknown>[] = []): ValueParam<T> {
   return { kind: 'value', schema, ...secretOf(inside) }
@@ -68,29 +93,34 @@ function value<T>(schema: JsonSchema, inside: readonly ValueParam<unknown>[] = [
 const secretOf = (inside: readonly ValueParam<unknown>[]) =>
   inside.some(({ secret }) => secret) ? { secret: true } : {}
 
+function withDefault(property: ValueParam<unknown>): JsonSchema {
+  const schema = schemaIn('object', property)
+  return property.default === undefined ? schema : { ...schema, default: property.default }
+}
+
 /** Builders of parameters: `p.string()`, `p.optional(p.number({ minimum: 0 }))`, `p.default(p.boolean(), false)`. */
 export const p = {
   /** Any value, unconverted. */
   any: (options: Described = {}) => value<unknown>({ ...options }),
-  string: (options: StringOptions = {}) => value<string>({ type: 'string', ...options }),
+  string: (options: StringOptions = {}) => value<string>(textSchema(options)),
   number: (options: NumberOptions = {}) => value<number>({ type: 'number', ...options }),
   integer: (options: NumberOptions = {}) => value<number>({ type: 'integer', ...options }),
   boolean: (options: Described = {}) => value<boolean>({ type: 'boolean', ...options }),
   enum: <const V extends readonly string[]>(...values: V) =>
-    value<V[number]>({ type: 'string', enum: values }),
+    value<V[number]>({ type: 'string', enum: words(values) }),
   array: <T>(items: ValueParam<T>, options: ArrayOptions = {}) =>
-    value<T[]>({ type: 'array', items: items.schema, ...options }, [items]),
+    value<T[]>({ type: 'array', items: schemaIn('array', items), ...options }, [items]),
   record: <T>(values: ValueParam<T>, options: RecordOptions = {}) =>
-    value<Record<string, T>>({ type: 'object', additionalProperties: values.schema, ...options }, [values]),
+    value<Record<string, T>>(
+      { type: 'object', additionalProperties: schemaIn('record', values), ...options },
+      [values],
+    ),
   object: <P extends Readonly<Record<string, ValueParam<unknown>>>>(properties: P, options: Described = {}) =>
     value<Args<P>>(
       {
         type: 'object',
         properties: Object.fromEntries(
-          Object.entries(properties).map(([name, { schema, default: fallback }]) => [
-            name,
-            fallback === undefined ? schema : { ...schema, default: fallback },
-          ]),
+          Object.entries(properties).map(([name, property]) => [name, withDefault(property)]),
         ),
         required: Object.entries(properties)
           .filter(([, param]) => !param.optional)
@@ -102,38 +132,44 @@ export const p = {
     ),
   union: <const U extends readonly ValueParam<unknown>[]>(...members: U) =>
     value<U[number] extends ValueParam<infer T> ? T : never>(
-      { anyOf: members.map((m) => m.schema) },
+      { anyOf: members.map((member) => schemaIn('union', member)) },
       members,
     ),
   /** The same, with a sentence for its help. */
   described: <V extends ValueParam<unknown>>(param: V, description: string): V => ({
     ...param,
-    schema: { ...param.schema, description },
+    schema: { ...schemaIn('described', param), description },
   }),
   /** May be left out; the function then sees `undefined`. */
   optional: <T>(param: ValueParam<T>): OptionalParam<T | undefined> => ({
     ...param,
+    schema: schemaIn('optional', param),
     optional: true,
   }),
   /** May be left out; the function then sees `fallback`. */
   default: <T>(param: ValueParam<T>, fallback: NoInfer<T>): OptionalParam<T> => ({
     ...param,
+    schema: schemaIn('default', param),
     optional: true,
     default: fallback,
   }),
   /** Masked wherever arguments are shown or stored. */
-  secret: <V extends ValueParam<unknown>>(param: V): V => ({ ...param, secret: true }),
+  secret: <V extends ValueParam<unknown>>(param: V): V => ({
+    ...param,
+    schema: schemaIn('secret', param),
+    secret: true,
+  }),
   /** All further positional arguments (Python's `*args`). Comes after the positional parameters. */
   rest: <T>(items: ValueParam<T>): Param<T[], 'rest'> => ({
     kind: 'rest',
-    schema: { type: 'array', items: items.schema },
+    schema: { type: 'array', items: schemaIn('rest', items) },
     optional: true,
     ...secretOf([items]),
   }),
   /** All keyword arguments no other parameter is named after (Python's `**kwargs`), but for `__pub_*`. */
   keywords: <T>(values: ValueParam<T>): Param<Record<string, T>, 'keywords'> => ({
     kind: 'keywords',
-    schema: { type: 'object', additionalProperties: values.schema },
+    schema: { type: 'object', additionalProperties: schemaIn('keywords', values) },
     optional: true,
     ...secretOf([values]),
   }),

@@ -1,6 +1,7 @@
 import type { JsonSchema, Params } from '../author/params.ts'
 import { hasType } from './coerce.ts'
-import { type Check, refusal, show, typeDemand, unionDemand } from './validate.ts'
+import { demandOf, typeDemand } from './demands.ts'
+import { type Check, memberOfType, refusal } from './validate.ts'
 
 /**
  * The check of parameters that came from another host: types, ranges, lengths and shapes, in the words of `makeCheck`.
@@ -12,7 +13,7 @@ export function checkTypes(params: Params): Check {
     for (const [name, value] of Object.entries(values)) {
       const param = Object.hasOwn(params, name) ? params[name] : undefined
       const wrong = param && findWrong(value, param.schema, [])
-      if (wrong) return refusal({ name, ...wrong, secret: param.secret === true })
+      if (wrong) return refusal({ name, ...wrong, hidden: param.secret === true })
     }
     return undefined
   }
@@ -21,39 +22,66 @@ export function checkTypes(params: Params): Check {
 interface Wrong {
   readonly inside: readonly string[]
   readonly demand: string
-  readonly value: unknown
+  readonly value?: unknown
 }
 
 function findWrong(value: unknown, schema: JsonSchema, path: readonly string[]): Wrong | undefined {
   const { anyOf, enum: members, type } = schema
   const wrong = (demand: string): Wrong => ({ inside: path, demand, value })
-  if (Array.isArray(anyOf))
-    return anyOf.some((member: JsonSchema) => !findWrong(value, member, path))
-      ? undefined
-      : wrong(unionDemand(anyOf))
-  if (typeof type === 'string' && !hasType(value, { type })) return wrong(typeDemand([type]))
+  if (Array.isArray(anyOf)) return findWrongInUnion(value, anyOf, path)
+  if (typeof type === 'string' && !hasType(value, { type })) return wrong(typeDemand([schema], value))
   if (Array.isArray(members) && members.every((member) => typeof member === 'string'))
-    return (members as unknown[]).includes(value)
-      ? undefined
-      : wrong(`must be one of ${members.map(show).join(', ')}`)
+    return (members as unknown[]).includes(value) ? undefined : wrong(demandOf('enum', members))
   const demand = rangeDemand(value, schema)
   return demand !== undefined ? wrong(demand) : findWrongInside(value, schema, path)
 }
 
+/** As in `makeCheck`, the whole union is named unless the value is of the type of one member. */
+function findWrongInUnion(
+  value: unknown,
+  members: readonly JsonSchema[],
+  path: readonly string[],
+): Wrong | undefined {
+  const wrongs = members.map((member) => findWrong(value, member, path))
+  if (wrongs.includes(undefined)) return undefined
+  const own = memberOfType(value, members)
+  return wrongs[own ?? -1] ?? { inside: path, demand: typeDemand(members, value), value }
+}
+
+const ranges: readonly (readonly [keyword: string, fits: (size: number, limit: number) => boolean])[] = [
+  ['minimum', (size, limit) => size >= limit],
+  ['maximum', (size, limit) => size <= limit],
+  ['exclusiveMinimum', (size, limit) => size > limit],
+  ['exclusiveMaximum', (size, limit) => size < limit],
+]
+const lengths: typeof ranges = [
+  ['minLength', (size, limit) => size >= limit],
+  ['maxLength', (size, limit) => size <= limit],
+]
+const sizes: typeof ranges = [
+  ['minItems', (size, limit) => size >= limit],
+  ['maxItems', (size, limit) => size <= limit],
+]
+const counts: typeof ranges = [
+  ['minProperties', (size, limit) => size >= limit],
+  ['maxProperties', (size, limit) => size <= limit],
+]
+
 function rangeDemand(value: unknown, schema: JsonSchema): string | undefined {
-  const { minimum, maximum, minLength, maxLength } = schema
-  if (typeof value === 'number') {
-    if (typeof minimum === 'number' && value < minimum) return `must be >= ${minimum}`
-    if (typeof maximum === 'number' && value > maximum) return `must be <= ${maximum}`
-  }
-  if (typeof value === 'string') {
-    const length = [...value].length
-    if (typeof minLength === 'number' && length < minLength)
-      return `must NOT have fewer than ${minLength} characters`
-    if (typeof maxLength === 'number' && length > maxLength)
-      return `must NOT have more than ${maxLength} characters`
-  }
-  return undefined
+  const [table, size] = measured(value)
+  const broken = table.find(([keyword, fits]) => {
+    const limit = schema[keyword]
+    return typeof limit === 'number' && !fits(size, limit)
+  })
+  return broken && demandOf(broken[0], schema[broken[0]])
+}
+
+/** What there is to compare of a value, and with which limits. */
+function measured(value: unknown): [typeof ranges, number] {
+  if (typeof value === 'number') return [ranges, value]
+  if (typeof value === 'string') return [lengths, [...value].length]
+  if (Array.isArray(value)) return [sizes, value.length]
+  return [counts, typeof value === 'object' && value !== null ? Object.keys(value).length : 0]
 }
 
 function findWrongInside(value: unknown, schema: JsonSchema, path: readonly string[]): Wrong | undefined {
@@ -62,10 +90,10 @@ function findWrongInside(value: unknown, schema: JsonSchema, path: readonly stri
   const absent = Array.isArray(required)
     ? (required as string[]).find((key) => !Object.hasOwn(value, key))
     : undefined
-  if (absent !== undefined) return { inside: path, demand: `must have required property '${absent}'`, value }
+  if (absent !== undefined) return { inside: path, demand: demandOf('required', absent) }
   for (const [key, member] of Object.entries(value)) {
     const inner = memberSchema(value, key, schema)
-    if (inner === false) return { inside: path, demand: `must not have the key ${show(key)}`, value }
+    if (inner === false) return { inside: path, demand: demandOf('additionalProperties', key) }
     const wrong = inner && findWrong(member, inner, [...path, key])
     if (wrong) return wrong
   }

@@ -59,8 +59,9 @@ function coercePlain(value: unknown, schema: JsonSchema): unknown {
     case 'string':
       return Array.isArray(schema.enum) ? toMember(value, schema.enum) : toText(value)
     case 'number':
-    case 'integer':
       return toNumber(value)
+    case 'integer':
+      return toInteger(value)
     case 'boolean':
       return toBoolean(value)
     case 'array':
@@ -87,7 +88,7 @@ function coerceToAny(value: unknown, members: readonly JsonSchema[]): unknown {
 export function hasType(value: unknown, schema: JsonSchema): boolean {
   if (Array.isArray(schema.anyOf)) return schema.anyOf.some((member) => hasType(value, member as JsonSchema))
   if (Array.isArray(schema.enum)) return schema.enum.includes(value)
-  if (schema.type === 'integer') return Number.isInteger(value)
+  if (schema.type === 'integer') return Number.isSafeInteger(value)
   if (schema.type === 'number') return Number.isFinite(value)
   if (schema.type === 'array')
     return Array.isArray(value) && value.every((v) => hasType(v, (schema.items ?? {}) as JsonSchema))
@@ -121,9 +122,17 @@ function toMember(value: unknown, members: readonly unknown[]): unknown {
 
 function toNumber(value: unknown): unknown {
   if (value instanceof Number) return value.valueOf()
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
+  if (typeof value === 'bigint') return Number(value)
   const numeric = typeof value === 'string' && /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(value)
   return numeric ? Number(value) : value
+}
+
+/** An integer that a number does not hold digit by digit stays as it is, for validation to refuse. */
+function toInteger(value: unknown): unknown {
+  const number = toNumber(value)
+  if (!Number.isInteger(number) || Number.isSafeInteger(number)) return number
+  if (typeof value !== 'string') return value
+  return /^\s*[-+]?\d+\s*$/.test(value) ? BigInt(value) : number
 }
 
 function toBoolean(value: unknown): unknown {

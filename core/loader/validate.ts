@@ -3,6 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema, Params } from '../author/params.ts'
 import { hasType } from './coerce.ts'
+import { demandOf, show, typeDemand } from './demands.ts'
 
 /** Checks coerced values; gives a sentence about the first that is wrong. Keys are names of parameters. */
 export type Check = (values: Readonly<Record<string, unknown>>) => string | undefined
@@ -43,7 +44,16 @@ function hasTypeAndRange(value: unknown, schema: JsonSchema): boolean {
 
 function compile(properties: Record<string, JsonSchema>): ValidateFunction {
   ajv ??= loadAjv()
-  return ajv.compile({ type: 'object', properties })
+  return ajv.compile({ type: 'object', properties: exactly(properties) })
+}
+
+/** The same schemas, in which an integer is one that a number holds digit by digit. */
+function exactly(schemas: unknown): unknown {
+  if (Array.isArray(schemas)) return schemas.map(exactly)
+  if (typeof schemas !== 'object' || schemas === null) return schemas
+  const entries = Object.entries(schemas).map(([key, inner]) => [key, exactly(inner)])
+  const { type } = schemas as JsonSchema
+  return { ...Object.fromEntries(entries), ...(type === 'integer' && { exactInteger: true }) }
 }
 
 function loadAjv(): Ajv {
@@ -57,7 +67,11 @@ function loadAjv(): Ajv {
     hostname: /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i,
     regex: (text: string) => isRegExp(text),
   }
-  return new Ajv({ strict: false, logger: false, verbose: true, formats })
+  const validator = new Ajv({ strict: false, logger: false, verbose: true, formats })
+  return validator.addKeyword({
+    keyword: 'exactInteger',
+    validate: (_: true, value: unknown) => !Number.isInteger(value) || Number.isSafeInteger(value),
+  })
 }
 
 function isRegExp(text: string): boolean {
@@ -74,53 +88,55 @@ function sentence(
   values: Readonly<Record<string, unknown>>,
   params: Params,
 ): string {
-  // The last error of a union is the one about the whole of it.
-  const error = errors.find((e) => e.keyword === 'anyOf') ?? (errors[0] as ErrorObject)
+  const error = decisive(errors)
   const [name = '', ...inside] = error.instancePath.split('/').slice(1).map(unescapePointer)
-  const value = inside.reduce<unknown>(
-    (v, key) => (v as Record<string, unknown> | undefined)?.[key],
-    values[name],
-  )
-  return refusal({ name, inside, demand: demand(error), value, secret: params[name]?.secret === true })
+  const hidden = params[name]?.secret === true
+  return refusal({
+    name,
+    inside,
+    demand: demand(error),
+    hidden,
+    ...(!isAboutKey(error) && { value: error.data }),
+  })
 }
 
-/** What is wrong with the value of a parameter, or with one inside it. */
+/** The error to tell. A union is told as a whole, unless the value is of the type of one member alone. */
+function decisive(errors: readonly ErrorObject[]): ErrorObject {
+  const union = errors.findLast(({ keyword }) => keyword === 'anyOf')
+  const member = union && memberOfType(union.data, union.schema as JsonSchema[])
+  const inside = errors.find(({ schemaPath }) => schemaPath.startsWith(`${union?.schemaPath}/${member}/`))
+  return inside ?? union ?? (errors[0] as ErrorObject)
+}
+
+/** Index of the only member whose type the value has; undefined if it is several, none, or a list of words. */
+export function memberOfType(value: unknown, members: readonly JsonSchema[]): number | undefined {
+  const alike = [...members.keys()].filter((index) => {
+    const { type, enum: words } = members[index] as JsonSchema
+    return type !== undefined && hasType(value, { type, enum: words && [] })
+  })
+  return alike.length === 1 ? alike[0] : undefined
+}
+
+const isAboutKey = ({ keyword }: ErrorObject) => keyword === 'required' || keyword === 'additionalProperties'
+
+/** What is wrong with the value of a parameter, or with one inside it. The value is shown, if there is one to show. */
 export function refusal(wrong: {
   readonly name: string
   readonly inside: readonly string[]
   readonly demand: string
-  readonly value: unknown
-  readonly secret: boolean
+  readonly value?: unknown
+  readonly hidden: boolean
 }): string {
-  const { name, inside, demand, value, secret } = wrong
+  const { name, inside, demand, value, hidden } = wrong
   const place = inside.length > 0 ? ` in '${name}'` : ''
-  return `'${inside.at(-1) ?? name}'${place} ${demand}${secret ? '' : `, not ${show(value)}`}`
+  const given = hidden || !('value' in wrong) ? '' : `, not ${show(value)}`
+  return `'${inside.at(-1) ?? name}'${place} ${demand}${given}`
 }
 
 const unescapePointer = (part: string) => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
-function demand(error: ErrorObject): string {
-  const { allowedValues, additionalProperty } = error.params as Record<string, unknown>
-  if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.map(show).join(', ')}`
-  if (additionalProperty !== undefined) return `must not have the key ${show(additionalProperty)}`
-  if (error.keyword === 'anyOf') return unionDemand((error.parentSchema?.anyOf ?? []) as JsonSchema[])
-  if (error.keyword === 'type') return typeDemand([error.params.type as string | string[]].flat())
-  return error.message ?? 'is not valid'
-}
-
-/** What a value has to be that may be one of several. */
-export function unionDemand(members: readonly JsonSchema[]): string {
-  const types = new Set(members.flatMap(({ type }) => (typeof type === 'string' ? type : [])))
-  return types.size > 0 ? typeDemand([...types]) : 'must be one of the accepted forms'
-}
-
-/** `must be a number or an array` */
-export const typeDemand = (types: readonly string[]): string =>
-  `must be ${types.map((type) => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`)).join(' or ')}`
-
-/** A value in a sentence. */
-export function show(value: unknown): string {
-  const text =
-    JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item)) ?? 'undefined'
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+function demand({ keyword, params, schema, parentSchema = {}, data }: ErrorObject): string {
+  if (keyword === 'anyOf' || keyword === 'type') return typeDemand([parentSchema], data)
+  const { missingProperty, additionalProperty } = params as Record<string, unknown>
+  return demandOf(keyword, missingProperty ?? additionalProperty ?? schema)
 }

@@ -82,7 +82,7 @@ describe('called wrong, is refused before anything is sent:', () => {
       ['hello.greet'],
       "greet() missing 1 required positional argument: 'name'",
     ],
-    ['a value out of range', ['hello.greet', 'Ada', 'times=0'], "'times' must be >= 1, not 0"],
+    ['a value out of range', ['hello.greet', 'Ada', 'times=0'], "'times' must be at least 1, not 0"],
     ['a name that is misspelt', ['hello.greet', 'Ada', 'tmes=2'], "tmes=2. Did you mean 'times'?"],
     [
       'a function that is misspelt',

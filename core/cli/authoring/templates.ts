@@ -46,7 +46,7 @@ test('greets as often as it is asked to', async () => {
 })
 
 test('refuses what makes no sense', async () => {
-  await assert.rejects(run(greet, { name: 'Ada', times: 0 }), /'times' must be >= 1/)
+  await assert.rejects(run(greet, { name: 'Ada', times: 0 }), /'times' must be at least 1/)
 })
 
 test('asks the system who it is', async () => {

@@ -18,6 +18,54 @@ describe('fn', () => {
   })
 })
 
+describe('what is no declaration is refused with what to write', () => {
+  const run = () => true
+  // biome-ignore lint/suspicious/noExplicitAny: authors of JavaScript have no types
+  const any = (value: unknown) => value as any
+  test.each<[string, () => unknown, string]>([
+    [
+      'a type as text',
+      () => fn(any({ a: 'integer' }), run),
+      'The parameter \'a\' of fn() is "integer"; declare it with a call, such as p.integer()',
+    ],
+    [
+      'any other text',
+      () => fn(any({ a: 'text' }), run),
+      '\'a\' of fn() is "text"; declare it with a call, such as p.string()',
+    ],
+    [
+      'a builder that was not called',
+      () => fn(any({ a: p.boolean }), run),
+      "'a' of fn() is a function; declare it with a call, such as p.boolean()",
+    ],
+    [
+      'a builder inside another',
+      () => p.array(any(p.integer)),
+      'What p.array() is given is a function; declare it with a call, such as p.integer()',
+    ],
+    ['a member of a map', () => p.object(any({ x: 'number' })), 'What p.object() is given is "number"'],
+    ['a member of a union', () => p.union(any('number'), p.string()), 'What p.union() is given is "number"'],
+    ['what may be left out', () => p.optional(any('number')), 'What p.optional() is given is "number"'],
+    ['further values', () => p.rest(any(undefined)), 'What p.rest() is given is undefined'],
+    [
+      'words in a list',
+      () => p.enum(any(['a', 'b'])),
+      'p.enum() takes words, p.enum(\'a\', \'b\'), but was given [["a","b"]]',
+    ],
+    ['numbers as words', () => p.enum(any(1)), 'p.enum() takes words'],
+    ['a pattern that is none', () => p.string({ pattern: '(' }), 'Invalid regular expression'],
+    ['no function', () => fn(any({ a: p.string() }), any(undefined)), 'fn() has no function to run'],
+    ['two functions', () => fn(any(run), run), 'The first argument of fn() is not a map of parameters'],
+    [
+      'a result',
+      () => fn({}, run, { returns: any('string') }),
+      'returns of fn() is "string"; declare it with a call, such as p.string()',
+    ],
+  ])('%s', (_, declare, sentence) => {
+    expect(declare).toThrow(sentence)
+  })
+})
+
 describe('p', () => {
   test('gives JSON Schema', () => {
     expect(p.string({ minLength: 1, description: 'a name' }).schema).toEqual({

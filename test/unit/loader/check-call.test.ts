@@ -37,7 +37,7 @@ describe('what would become of a call', () => {
         "Passed invalid arguments to test.sleep: test.sleep() missing 1 required positional argument: 'seconds'",
     })
     expect(refusal('test.sleep', -1)).toEqual({
-      refusal: "Passed invalid arguments to test.sleep: 'seconds' must be >= 0, not -1",
+      refusal: "Passed invalid arguments to test.sleep: 'seconds' must be at least 0, not -1",
     })
     expect(refusal('test.ping', 'x=1')).toEqual({
       refusal: "ERROR executing 'test.ping': The following keyword arguments are not valid: x=1",
