@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts'
 import { closest } from '../base/closest.ts'
 import { deferred } from '../base/deferred.ts'
 import { SaltError } from '../base/errors.ts'
+import { type MembersOf, refuseUnknownMembers } from '../base/known-members.ts'
 import { asReceived } from '../codec/index.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
@@ -61,6 +62,25 @@ export type Progress = Readonly<Record<string, unknown>>
 /** Who can be asked to run functions of the master's host: this process, or the master. */
 export type FunctionCaller = Pick<FunctionClient, 'run' | 'start' | 'close'>
 
+const OPTIONS: MembersOf<RunOptions> = {
+  jid: true,
+  signal: true,
+  words: true,
+  onProgress: true,
+  store: true,
+  alone: true,
+  onStarted: true,
+}
+
+function refuseWrongCall(fun: string, args: unknown, kwargs: unknown, options: RunOptions): void {
+  if (!Array.isArray(args) || typeof kwargs !== 'object' || kwargs === null)
+    throw new SaltError(
+      'INVOCATION',
+      `run takes a list of arguments by position and a map of those by name: run('${fun}', [], {}).`,
+    )
+  refuseUnknownMembers('run', options, OPTIONS)
+}
+
 const loaders = { runner: 'runners', wheel: 'wheel' } as const
 
 interface Call {
@@ -107,6 +127,7 @@ export class FunctionClient {
     kwargs: Keywords,
     options: RunOptions = {},
   ): Promise<RunnerResult> {
+    refuseWrongCall(fun, args, kwargs, options)
     const { jid = nextJid() } = options
     const { user, config } = this.#settings
     const record = await this.#record(jid, fun, options)

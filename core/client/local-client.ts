@@ -1,5 +1,6 @@
 import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
+import { type MembersOf, refuseUnknownMembers } from '../base/known-members.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { expandTarget } from '../targets/index.ts'
 import { isTraced, jobTracer, tracedResults } from '../tracing/index.ts'
@@ -22,6 +23,30 @@ import { type CollectSettings, collect, follow } from './wait.ts'
 
 /** Seconds to wait for the master to take a job. */
 const PUBLISH_TIMEOUT = 15
+
+const REQUEST: MembersOf<PublishRequest> = {
+  tgt: true,
+  fun: true,
+  arg: true,
+  kwarg: true,
+  words: true,
+  tgtType: true,
+  timeout: true,
+  gatherJobTimeout: true,
+  ret: true,
+  jid: true,
+  delimiter: true,
+  metadata: true,
+  retConfig: true,
+  retKwargs: true,
+  moduleExecutors: true,
+  executorOpts: true,
+  check: true,
+  user: true,
+  extras: true,
+  signal: true,
+}
+const BATCH: MembersOf<BatchSettings> = { batchWait: true, failhard: true, maxFail: true, onWave: true }
 
 /** Publishes jobs as a user of the master's host, and gives their results. */
 export class LocalClient {
@@ -62,6 +87,7 @@ export class LocalClient {
   }
 
   async #loadOf(request: PublishRequest): Promise<PublishLoad> {
+    refuseUnknownMembers('A job', request, REQUEST)
     const auth = this.#auth
     const { user, key } = auth ? { user: currentUser(), key: '' } : await localCredentials(this.#config)
     return {
@@ -163,6 +189,7 @@ export class LocalClient {
     size: number | string,
     settings: BatchSettings = {},
   ): Promise<BatchRun> {
+    refuseUnknownMembers('cmdBatch', settings, BATCH)
     const { openBatch } = await import('./batch.ts')
     return openBatch(this, this.#config, request, size, settings)
   }
@@ -176,6 +203,7 @@ export class LocalClient {
     size: number | string,
     settings: Omit<BatchSettings, 'onWave'> = {},
   ): Promise<PublishedJob> {
+    refuseUnknownMembers('startBatch', settings, BATCH)
     const { checkedBatch } = await import('./start-batch.ts')
     await this.plan(request).catch(refuseBatch)
     return this.runJob(checkedBatch(request, size, settings, this.#config))

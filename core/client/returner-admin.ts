@@ -3,7 +3,7 @@ import type { Log } from '../author/context.ts'
 import type { ReturnerAdmin, ReturnerStatus } from '../author/master.ts'
 import type { Returner, ReturnRecord } from '../author/returner.ts'
 import { systemClock } from '../base/clock.ts'
-import { SaltError } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
@@ -26,6 +26,8 @@ export function createReturnerAdmin(
     const returner = await openMasterReturner(name, config, log)
     try {
       return await use(returner)
+    } catch (error) {
+      throw SaltError.is(error) ? error : unusable(name, error)
     } finally {
       await returner.close?.()
     }
@@ -65,6 +67,14 @@ export function createReturnerAdmin(
     retry: (name, numbers) => onDead('retry', name, numbers),
     purge: (name, numbers) => onDead('purge', name, numbers),
   }
+}
+
+/** What a library says of its store; where several addresses were tried, of the first. */
+function unusable(name: string, error: unknown): SaltError {
+  const [first = error] = error instanceof AggregateError ? error.errors : []
+  const why = messageOf(first) || String((first as { code?: unknown }).code)
+  const message = `The store of the returner ${name} cannot be used: ${why.replace(/\.$/, '')}. Is it running, and do the options of ${name} name it?`
+  return new SaltError('STORE_FAILED', message, { name }, { cause: error })
 }
 
 /** Most of what was put aside is shown by its number and reason only. */

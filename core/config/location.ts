@@ -1,4 +1,6 @@
 import { resolve } from 'node:path'
+import { SaltError } from '../base/errors.ts'
+import { type MembersOf, refuseUnknownMembers } from '../base/known-members.ts'
 
 /** Where a configuration was read from. */
 export interface ConfigLocation {
@@ -11,6 +13,17 @@ export interface LoadSettings<T> {
   readonly configDir?: string
   /** Options of the command line; they win. */
   readonly overrides?: Partial<T>
+}
+
+const SETTINGS: MembersOf<LoadSettings<unknown>> = { configDir: true, overrides: true }
+
+/** @throws SaltError INVOCATION for settings that are no map, or have members that nothing reads. */
+export function checkSettings(caller: string, settings: LoadSettings<unknown>): void {
+  if (typeof settings === 'string') {
+    const example = `${caller}({ configDir: '/etc/salt' }), with the folder of the configuration`
+    throw new SaltError('INVOCATION', `${caller} takes a map: ${example}. It was given '${settings}'.`)
+  }
+  refuseUnknownMembers(caller, settings, SETTINGS)
 }
 
 export function configDirectory(given: string | undefined): string {

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { byteSize } from '../base/byte-size.ts'
 import { SaltError } from '../base/errors.ts'
 import { deepFreeze, loadOptions } from './load.ts'
-import { type ConfigLocation, configDirectory, type LoadSettings } from './location.ts'
+import { type ConfigLocation, checkSettings, configDirectory, type LoadSettings } from './location.ts'
 import { type MasterOptions, masterOptions } from './master-options.ts'
 import { compilePaths } from './paths.ts'
 
@@ -20,6 +20,7 @@ export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
   warnings: string[]
   misspelt: string[]
 } {
+  checkSettings('loadMasterConfig', settings)
   const config_dir = configDirectory(settings.configDir)
   const conf_file = resolve(config_dir, 'master')
   const { options, written, warnings, misspelt } = loadOptions({

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { MinionId } from '../base/minion-id.ts'
 import { deepFreeze, loadOptions } from './load.ts'
-import { type ConfigLocation, configDirectory, type LoadSettings } from './location.ts'
+import { type ConfigLocation, checkSettings, configDirectory, type LoadSettings } from './location.ts'
 import { resolveMinionId } from './minion-id.ts'
 import { type MinionOptions, minionOptions } from './minion-options.ts'
 import { compilePaths } from './paths.ts'
@@ -19,6 +19,7 @@ export function loadMinionConfig(settings: LoadSettings<MinionOptions> = {}): {
   warnings: string[]
   misspelt: string[]
 } {
+  checkSettings('loadMinionConfig', settings)
   const config_dir = configDirectory(settings.configDir)
   const conf_file = resolve(config_dir, 'minion')
   const { options, warnings, misspelt } = loadOptions({

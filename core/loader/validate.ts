@@ -22,7 +22,7 @@ export function makeCheck(params: Params): Check {
     const given = schemas.filter(([name]) => Object.hasOwn(values, name))
     if (simple && given.every(([name, schema]) => hasTypeAndRange(values[name], schema))) return undefined
     compiled ??= compile(Object.fromEntries(schemas))
-    return compiled(values) ? undefined : sentence(compiled.errors ?? [], values, params)
+    return compiled(values) ? undefined : sentence(compiled.errors ?? [], params)
   }
 }
 
@@ -83,11 +83,7 @@ function isRegExp(text: string): boolean {
 }
 
 /** `'seconds' must be a number, not "soon"`. Secret values are not shown. */
-function sentence(
-  errors: readonly ErrorObject[],
-  values: Readonly<Record<string, unknown>>,
-  params: Params,
-): string {
+function sentence(errors: readonly ErrorObject[], params: Params): string {
   const error = decisive(errors)
   const [name = '', ...inside] = error.instancePath.split('/').slice(1).map(unescapePointer)
   const hidden = params[name]?.secret === true

@@ -107,7 +107,10 @@ test('one file in runner_dirs is a runner, whose progress is shown while it work
 
 test('its calls are checked, its help is its comment, and changed code is there at the next call', async () => {
   const refused = await runner('own.ask', '*', 'times=0')
-  expect([refused.code, refused.stderr]).toEqual([64, expect.stringContaining("'times' must be at least 1, not 0")])
+  expect([refused.code, refused.stderr]).toEqual([
+    64,
+    expect.stringContaining("'times' must be at least 1, not 0"),
+  ])
   expect((await runner('-d', 'own.ask')).stdout).toContain("salt-run own.ask 'web*' times=2")
   await writeFile(own, source('changed'))
   expect((await runner('own.ask', '*')).stdout).toContain('changed')

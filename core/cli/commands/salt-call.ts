@@ -18,6 +18,7 @@ import {
   profilingFlags,
 } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
+import { outputAside } from '../output-aside.ts'
 import { type OutputChoice, openTools, outputOverrides } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 import { yamlMap } from '../yaml-words.ts'
@@ -82,13 +83,16 @@ export default class SaltCall extends Command {
       loadMinionConfig({ ...(configDir && { configDir }), overrides: overridesOf(flags) }),
     )
     if (flags.doc)
-      return showDocs(await matchingDocs(openLoader('modules', { config, log }).view, fun), printer)
+      return showDocs(
+        await outputAside(() => matchingDocs(openLoader('modules', { config, log }).view, fun)),
+        printer,
+      )
     if (fun === undefined) throw new UsageError('Say which function is to run.')
     if (flags.watch) return this.#watch(config)
     const { callFunction } = await import('../../minion/call.ts')
     const noParse = flags['no-parse']?.split(',')
     const { args, kwargs } = parseWords(words, noParse)
-    const result = await callFunction({
+    const call = {
       config,
       local: isLocal(flags, config),
       tellMaster: !flags['no-return-event'],
@@ -100,7 +104,8 @@ export default class SaltCall extends Command {
       words: typedWords(words, noParse),
       returners: flags.return,
       log,
-    })
+    }
+    const result = await outputAside(() => callFunction(call))
     const { failure, notStored, ...returned } = result
     for (const sentence of notStored) tell(`WARNING: ${sentence}`)
     const { return: value, retcode, success, out } = returned

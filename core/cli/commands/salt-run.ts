@@ -21,6 +21,7 @@ import { externalAuth, isStranger } from '../eauth.ts'
 import { exitCodeFor, exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
 import { authFlags, docFlag, functionFlags, moduleDirsFlag, number, profilingFlags } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
+import { outputAside } from '../output-aside.ts'
 import { openMasterTools, type Tools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
@@ -122,7 +123,7 @@ async function clientFor(
   const settings = { config, log, user: currentUser(), operator: who }
   const runners = new RunnerClient(settings)
   const wheels = new WheelClient(settings)
-  const isWheel = wheel || (!(await runners.has(fun)) && (await wheels.has(fun)))
+  const isWheel = wheel || (await outputAside(async () => !(await runners.has(fun)) && wheels.has(fun)))
   if (!auth) return isWheel ? wheels : runners
   const { RemoteFunctionClient } = await import('../../client/remote-function-client.ts')
   return new RemoteFunctionClient(isWheel ? 'wheel' : 'runner', config, auth)
@@ -188,7 +189,7 @@ async function run(
   process.once('exit', early)
   const stored = jid !== undefined && { jid, store: true }
   const options = { signal, words, onProgress, alone: 'foreground', ...stored } as const
-  const result = await client.run(fun, args, kwargs, options)
+  const result = await outputAside(() => client.run(fun, args, kwargs, options))
   process.off('exit', early)
   const { return: value, success, retcode, outputter, failure } = result
   if (interrupted() && !success) return exitCodes.interrupted

@@ -1,0 +1,53 @@
+/** Standard output of a program has its result, whatever a module or a runner prints. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const bin = (name: string) => fileURLToPath(new URL(`../../bin/${name}`, import.meta.url))
+
+const loud = `
+import { fn } from 'salt-ts'
+console.log('loaded')
+export const words = fn(() => {
+  console.log('from the log')
+  console.info('from info')
+  process.stdout.write('written\\n')
+  setInterval(() => console.log('later'), 1)
+  return { a: 1 }
+})
+`
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-output-'))
+  await mkdir(join(folder, 'etc'))
+  for (const kind of ['modules', 'runners']) {
+    await mkdir(join(folder, 'own', kind), { recursive: true })
+    await writeFile(join(folder, 'own', kind, 'loud.ts'), loud)
+  }
+  const config = `root_dir: ${folder}/root\nmodule_dirs: [${folder}/own]\n`
+  await writeFile(join(folder, 'etc', 'master'), config)
+  await writeFile(join(folder, 'etc', 'minion'), `${config}id: m1\n`)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test.each([
+  ['salt-call', ['--local', 'loud.words'], { local: { a: 1 } }],
+  ['salt-run', ['loud.words'], { a: 1 }],
+])('%s prints JSON alone', async (program, words, printed) => {
+  const args = ['-c', join(folder, 'etc'), '--out', 'json', ...words]
+  const { stdout, stderr } = await execa(bin(program), args)
+  expect(JSON.parse(stdout)).toEqual(printed)
+  for (const line of ['loaded', 'from the log', 'from info', 'written']) expect(stderr).toContain(line)
+})
+
+test('returner.test of a store that is away is a sentence', async () => {
+  const options = 'redis.host: 127.0.0.1\nredis.port: 1\n'
+  await writeFile(join(folder, 'etc', 'master'), `root_dir: ${folder}/root\n${options}`)
+  const args = ['-c', join(folder, 'etc'), 'returner.test', 'redis']
+  const { stderr, exitCode } = await execa(bin('salt-run'), args, { reject: false })
+  expect(stderr).toMatch(/^ERROR: The store of the returner redis cannot be used: .*ECONNREFUSED.*$/)
+  expect(exitCode).not.toBe(0)
+})
