@@ -20,7 +20,10 @@ async function serve({ config }: Extract<ToChild, { type: 'serve' }>): Promise<v
     server = await openApi(config, own, stopping.signal)
     tell({ type: 'ready' })
   } catch (error) {
-    tell({ type: 'failed', message: messageOf(error) }, () => process.exit(1))
+    tell(
+      { type: 'failed', message: messageOf(error), ...(SaltError.is(error) && { code: error.code }) },
+      () => process.exit(1),
+    )
   }
 }
 

@@ -6,7 +6,7 @@ import { schemaProblem } from './chunk.ts'
 import { answerIn, openFormats } from './formats.ts'
 import { compress } from './gzip.ts'
 import { live, protect, serverOptions } from './live/index.ts'
-import { notFound, problemHandler } from './problems.ts'
+import { notFound, problemHandler, refuseUnreadable } from './problems.ts'
 import { checkQueries } from './query.ts'
 import type { ApiRoom } from './room.ts'
 import { jobs } from './routes/jobs.ts'
@@ -23,6 +23,7 @@ export async function createApp(room: ApiRoom): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
     ...serverOptions(room),
+    frameworkErrors: refuseUnreadable,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     schemaErrorFormatter: schemaProblem,

@@ -135,7 +135,7 @@ export function schemaProblem(errors: readonly SchemaError[]): SaltError {
   const [, index, ...inside] = instancePath.split('/')
   const member = inside.length > 0 ? `${inside.join(':')} of chunk` : 'Chunk'
   const place = index === undefined ? 'A request' : `${member} ${Number(index) + 1} of the request`
-  const text = keyword === 'maxItems' ? `may have ${params.limit} chunks at most` : message
+  const text = keyword === 'maxItems' ? `may have ${params.limit} maps at most (max_chunks)` : message
   return new SaltError('INVALID_ARGUMENTS', `${place} ${text}.`)
 }
 

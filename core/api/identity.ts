@@ -60,7 +60,7 @@ function refuseForeignPage(request: FastifyRequest, allowed: readonly string[]):
   if (isFromHere(request, allowed)) return
   throw denial(
     'AUTHORIZATION_FAILED',
-    `Pages of ${request.headers.origin} may not use a session of this server (cors_origin).`,
+    `Pages of ${request.headers.origin ?? 'other sites'} may not use a session of this server (cors_origin).`,
     { rule: 'cors_origin' },
   )
 }

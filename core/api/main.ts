@@ -63,20 +63,15 @@ export async function runApi(config: MasterConfig, { log, started, load }: Surro
       return openApi(running, log, stopping.signal)
     })
   })
-  try {
-    const opening = openApi(config, log, stopping.signal)
-    await Promise.race([opening, setTimeout(FIRST_ANSWER_MS, undefined, { ref: false })])
-    started()
-    server = await opening
-    await asked.promise
-    closeReloads()
-    log.info('salt-api is stopping')
-    await server?.close()
-    return 0
-  } catch (error) {
-    log.error(messageOf(error))
-    return 1
-  }
+  const opening = openApi(config, log, stopping.signal)
+  await Promise.race([opening, setTimeout(FIRST_ANSWER_MS, undefined, { ref: false })])
+  started()
+  server = await opening
+  await asked.promise
+  closeReloads()
+  log.info('salt-api is stopping')
+  await server?.close()
+  return 0
 }
 
 const apiReloads = new Set([...logOptions, ...apiOptions])

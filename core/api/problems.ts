@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { noteDenial } from './denials.ts'
+import { SECURITY_HEADERS } from './live/security-headers.ts'
 import type { ApiRoom } from './room.ts'
 
 const STATUS: ReadonlyMap<ErrorCode, number> = new Map([
@@ -97,3 +98,13 @@ export function notFound(app: FastifyInstance) {
 /** Without what may be a token: the query, and the end of the paths of websockets. */
 const pathOf = ({ url }: FastifyRequest): string =>
   url.replace(/\?.*/s, '').replace(/((?:^|\/)(?:ws|all_events|formatted_events)\/).+/, '$1…')
+
+/** A request whose path cannot be read gets to no route and no hook. */
+export function refuseUnreadable(error: FastifyError, _: FastifyRequest, reply: FastifyReply): void {
+  const { statusCode: status = 400 } = error
+  const sentence =
+    'The path of the request cannot be read: a % must begin two hexadecimal digits of a character in UTF-8.'
+  const body = { status, return: error.code === 'FST_ERR_BAD_URL' ? sentence : error.message }
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) reply.raw.setHeader(name, value)
+  reply.raw.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

@@ -1,6 +1,7 @@
 /** Settings of the server: under `api` of the master's configuration, or under Salt's `rest_cherrypy` and `rest_tornado`. */
 import { closest } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
+import { parseNetwork } from '../base/ip-network.ts'
 import { remoteMasterOptions } from '../client/remote-master.ts'
 import { checkOption } from '../config/check-option.ts'
 import type { MasterConfig } from '../config/index.ts'
@@ -16,6 +17,7 @@ import {
   text,
   textOrList,
 } from '../config/option.ts'
+import { isRecord } from '../wire/bytes.ts'
 import { liveOptions } from './live/options.ts'
 
 const apiOptions = {
@@ -72,6 +74,7 @@ export function readSettings(config: MasterConfig): { settings: ApiSettings; war
   const { login_attempts, login_lockout } = config
   const options = { ...defaults, login_attempts, login_lockout, ...given } as Options
   checkKey(options, config.conf_file)
+  checkAddresses(options, config.conf_file)
   return { settings: { ...options, cors_origin: [options.cors_origin].flat() }, warnings }
 }
 
@@ -97,3 +100,41 @@ function checkKey({ ssl_crt, ssl_key }: Options, file: string): void {
       `salt-api has ssl_key, but no ssl_crt. Both are needed; see ${file}.`,
     )
 }
+
+/** Nobody is let in, or kept out, by a place that is none. */
+function checkAddresses({ authorized_ips, trust_proxy, api_acl }: Options, file: string): void {
+  const { users = {} } = api_acl
+  if (!isRecord(users))
+    throw invalid('api:api_acl:users', 'a map of users, each with a list of addresses', users, file)
+  const lists: [string, unknown, readonly string[]][] = [
+    ['api:authorized_ips', authorized_ips, []],
+    ['api:trust_proxy', trust_proxy, PROXIES],
+    ...Object.entries(users).map(([user, places]): [string, unknown, string[]] => [
+      `api:api_acl:users:${user}`,
+      places,
+      ['*'],
+    ]),
+  ]
+  for (const [key, places, words] of lists)
+    for (const place of [places].flat())
+      if (!words.includes(String(place)) && !isPlace(place))
+        throw invalid(key, 'addresses or networks, such as 10.0.0.0/8', place, file)
+}
+
+/** Names of networks that are known to what reads X-Forwarded-For. */
+const PROXIES = ['loopback', 'linklocal', 'uniquelocal']
+
+function isPlace(place: unknown): boolean {
+  try {
+    return typeof place === 'string' && parseNetwork(place) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const invalid = (key: string, expected: string, found: unknown, file: string): SaltError =>
+  new SaltError(
+    'CONFIG_INVALID',
+    `The option ${key} in ${file} must be ${expected}, but has ${JSON.stringify(found)}.`,
+    { file, key },
+  )

@@ -9,11 +9,10 @@ export function checkAccess(config: AccessConfig & { readonly conf_file: string 
   const { problems } = new AccessRules(config)
   const unreadable = problems.filter(({ kind }) => kind === 'unreadable').map(({ sentence }) => sentence)
   if (unreadable.length > 0) {
-    const [first = '', ...more] = unreadable
-    const all = more.length > 0 ? ['Rules cannot be read:', first, ...more].join('\n  ') : first
+    const all = unreadable.join(' ')
     throw new SaltError(
       'CONFIG_INVALID',
-      `${all}\nCorrect it in ${config.conf_file} or where else it is set.`,
+      `${all} Correct it in ${config.conf_file} or where else it is set.`,
       {
         key: 'external_auth',
       },

@@ -1,11 +1,13 @@
 /** What the daemons share: log, user, pid file, going to the background. */
 import { resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
+import { messageOf } from '../base/errors.ts'
 import { complaints } from '../loader/directories.ts'
 import { type DaemonLog, type DaemonLogOptions, openDaemonLog } from '../log/index.ts'
 import { openStarter, type Starter, startInBackground } from './background.ts'
 import { type Account, accountToBecome, becomeUser } from './become-user.ts'
 import { defaultPlaces } from './default-places.ts'
+import { exitCodeOf } from './exit-codes.ts'
 import { configFlags, helpFlags, logFlags } from './flags.ts'
 import { handOver, type Places, unwritableLogFolders } from './hand-over.ts'
 import { pidFile } from './pid-file.ts'
@@ -109,6 +111,9 @@ async function runHere(
       pid.write()
       starter.ready()
     })
+  } catch (error) {
+    log.error(messageOf(error))
+    return exitCodeOf(error)
   } finally {
     pid.remove()
     await log.close()

@@ -246,9 +246,21 @@ async function targetOf({ tgt, tgtType = 'glob', delimiter }: PublishRequest, co
   return { tgt: expanded.tgt, tgtType: expanded.tgt_type }
 }
 
-/** Keyword arguments travel as one marked map at the end (wire protocol §10.1). */
-function argumentsOf({ arg = [], kwarg }: PublishRequest): readonly unknown[] {
-  return kwarg && Object.keys(kwarg).length ? [...arg, { __kwarg__: true, ...kwarg }] : arg
+/**
+ * Keyword arguments travel as one marked map at the end (wire protocol §10.1), of several functions at the end of each list.
+ * @throws SaltError INVALID_ARGUMENTS
+ */
+function argumentsOf({ fun, arg = [], kwarg }: PublishRequest): readonly unknown[] {
+  const keywords = kwarg && Object.keys(kwarg).length ? [{ __kwarg__: true, ...kwarg }] : []
+  if (!Array.isArray(fun)) return [...arg, ...keywords]
+  const isPlain = arg.length === 0 || (arg.length === fun.length && arg.every(Array.isArray))
+  if (!isPlain)
+    throw new SaltError(
+      'INVALID_ARGUMENTS',
+      `arg must have a list for each of the ${fun.length} functions, as [["a"], []]. No command was sent.`,
+    )
+  if (keywords.length === 0) return arg
+  return fun.map((_, index) => [...((arg[index] as unknown[] | undefined) ?? []), ...keywords])
 }
 
 function extrasOf(request: PublishRequest): Record<string, unknown> {

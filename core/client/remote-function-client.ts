@@ -154,7 +154,13 @@ export class RemoteFunctionClient implements FunctionCaller {
     if (typeof reason === 'string') {
       const code = denied === true ? 'AUTHORIZATION_FAILED' : 'MASTER_UNREACHABLE'
       const sentence = `The master does not run the ${this.#kind} function ${fun} for you. ${reason}`
-      return new SaltError(code, sentence, { name, said, reason, ...(typeof rule === 'string' && { rule }) })
+      const inShort = denied === true ? 'Authorization error occurred.' : said
+      return new SaltError(code, sentence, {
+        name,
+        said: inShort,
+        reason,
+        ...(typeof rule === 'string' && { rule }),
+      })
     }
     return new SaltError(
       'AUTHENTICATION_FAILED',

@@ -1,5 +1,5 @@
 import { systemClock } from '../base/clock.ts'
-import { messageOf } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 import { type DaemonLog, type Logger, openDaemonLog } from '../log/index.ts'
@@ -61,7 +61,14 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
       collectAfterWork()
       tellSupervisor({ type: 'ready' })
     } catch (error) {
-      process.send?.({ type: 'failed', message: messageOf(error) } satisfies FromChild, () => process.exit(1))
+      process.send?.(
+        {
+          type: 'failed',
+          message: messageOf(error),
+          ...(SaltError.is(error) && { code: error.code }),
+        } satisfies FromChild,
+        () => process.exit(1),
+      )
     }
   }
 

@@ -15,10 +15,7 @@ export function judgeJob(
   request: PublishLoad,
   { minions, missing }: Pick<Expected, 'minions' | 'missing'>,
 ): Verdict {
-  const { fun, arg } = request
-  const isPlain = typeof fun === 'string' || arg.every((own) => Array.isArray(own))
-  if (!isPlain && !caller.unrestricted)
-    return { allowed: false, reason: 'The arguments of several functions are a list of one list for each.' }
+  if (!isPlain(request) && !caller.unrestricted) return { allowed: false, reason: NOT_PLAIN }
   const ids = minions.length > 0 ? [...minions, ...missing] : []
   const calls = callsOf(request).map((call): Call => {
     const { args, kwargs } = withWords(splitArguments(call.arg), call.words)
@@ -26,6 +23,12 @@ export function judgeJob(
   })
   return access.judgeJob(caller, calls, { ...optionsOf(request), minions: ids })
 }
+
+/** Whether it is clear which arguments are for which of several functions. */
+export const isPlain = ({ fun, arg }: PublishLoad): boolean =>
+  typeof fun === 'string' || arg.every((own) => Array.isArray(own))
+
+export const NOT_PLAIN = 'The arguments of several functions are a list of one list for each.'
 
 /** What it asks for beside its functions. */
 const optionsOf = ({ ret, kwargs }: PublishLoad): Omit<JobOptions, 'minions'> => ({

@@ -66,21 +66,14 @@ export async function runMaster(config: MasterConfig, { log, started, load }: Su
     log.reload(running)
     await master?.reload(running, taken?.changed ?? new Set())
   })
-  try {
-    master = await openMaster(config, log)
-    log.info(
-      `salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`,
-    )
-    started()
-    await stopped.promise
-    closeReloads()
-    log.info('salt-master is stopping')
-    await master.close()
-    return 0
-  } catch (error) {
-    log.error(messageOf(error))
-    return 1
-  }
+  master = await openMaster(config, log)
+  log.info(`salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`)
+  started()
+  await stopped.promise
+  closeReloads()
+  log.info('salt-master is stopping')
+  await master.close()
+  return 0
 }
 
 interface Master {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../base/error-codes.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { Snapshot } from '../metrics/index.ts'
 import type { Verdict } from '../wire/catalogue.ts'
@@ -33,7 +34,7 @@ interface PassedVerdict {
 /** From a child to the supervisor. */
 export type FromChild =
   | { readonly type: 'ready' }
-  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'failed'; readonly message: string; readonly code?: ErrorCode | undefined }
   /** A new AES key is in use. */
   | { readonly type: 'rotated' }
   | { readonly type: 'pong' }

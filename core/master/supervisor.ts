@@ -63,14 +63,15 @@ export class Supervisor {
     const desk = new SignInDesk(this.#signIns, (answer) => post(child, answer))
     let watch = watchStart(child, spec.name, this.#log)
     let running = false
-    let failure = `${spec.name} ended while it was starting`
+    let failure = new SaltError('COMMAND_EXECUTION', `${spec.name} ended while it was starting`)
     child.on('message', (message: FromChild) => {
       if (message.type === 'ready') {
         running = true
         clearInterval(watch)
         watch = this.#watch(spec.name, child)
         ready.resolve()
-      } else if (message.type === 'failed') failure = message.message
+      } else if (message.type === 'failed')
+        failure = new SaltError(message.code ?? 'COMMAND_EXECUTION', message.message)
       else if (message.type === 'verdict') this.tell(message, 'MWorker')
       else if (message.type === 'queued') this.tell(message, 'returner')
       else if (message.type === 'sign_in' || message.type === 'signed_in') void desk.take(message)
@@ -81,12 +82,12 @@ export class Supervisor {
       desk.close()
       this.#children.delete(spec.name)
       spec.onGone?.()
-      ready.reject(new SaltError('CONFIG_INVALID', failure))
+      ready.reject(failure)
       if (running && !this.#stopping && !this.#ended.has(child)) this.#restart(spec, how)
     }
     child.once('exit', (code, signal) => gone(signal ?? code))
     child.on('error', (error) => {
-      failure = `${spec.name} cannot be started: ${error.message}`
+      failure = new SaltError('COMMAND_EXECUTION', `${spec.name} cannot be started: ${error.message}`)
       if (child.pid === undefined) gone(error.message)
     })
     child.send(spec.start(), () => {})

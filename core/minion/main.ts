@@ -61,7 +61,9 @@ export async function runMinion(config: MinionConfig, { log, started, load }: Su
     await minion.close()
     return 0
   } catch (error) {
+    const code = SaltError.is(error) ? exitCodes.get(error.code) : undefined
+    if (code === undefined) throw error
     log.error(messageOf(error))
-    return (SaltError.is(error) && exitCodes.get(error.code)) || 1
+    return code
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-const HEADERS = {
+export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   // Answers hold tokens, and what minions returned.
   'cache-control': 'no-store',
@@ -12,6 +12,6 @@ const HEADERS = {
 /** What browsers are not to do with answers: keep them, run what is in them, show them inside other pages. */
 export function securityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
-    reply.headers(HEADERS)
+    reply.headers(SECURITY_HEADERS)
   })
 }

@@ -23,7 +23,8 @@ export function session(app: FastifyInstance, room: ApiRoom): void {
     return { status: null, return: 'Please log in' }
   })
 
-  app.post('/login', async (request, reply) => {
+  const schema = { body: { maxItems: room.settings.max_chunks } }
+  app.post('/login', { schema }, async (request, reply) => {
     const [credentials = {}] = credentialsIn(request.body)
     const made = await signIn(request, room, credentials)
     reply.header('X-Auth-Token', made.token)
@@ -43,7 +44,7 @@ export function session(app: FastifyInstance, room: ApiRoom): void {
     return { return: PYTHON_MASTER }
   })
 
-  app.post('/token', async (request) => {
+  app.post('/token', { schema }, async (request) => {
     const all = credentialsIn(request.body)
     for (const { username, password, eauth, sharedsecret } of all) {
       if (username === undefined || eauth === undefined || (password ?? sharedsecret) === undefined)

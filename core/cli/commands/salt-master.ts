@@ -27,6 +27,7 @@ export default class SaltMaster extends Command {
       },
       main: async (log, started) => {
         const { runMaster } = await import('../../master/main.ts')
+        if (config.api !== false) await checkedApi({ config })
         return runMaster(config, { log, started, load: async () => checkedApi(load()) })
       },
     })

@@ -17,7 +17,7 @@ import { noteDecision } from '../decisions.ts'
 import { offersOf, shownTo } from '../foresight.ts'
 import { type Issue, publishIssue, storeIssue } from '../issue.ts'
 import { chosenJidRefusal } from '../jids.ts'
-import { judgeJob } from '../judge-job.ts'
+import { isPlain, judgeJob, NOT_PLAIN } from '../judge-job.ts'
 import { metadataRefusal } from '../metadata-size.ts'
 import { askPythonMinions } from '../python-minions.ts'
 import { type Resolved, reasonForNobody, resolve } from '../resolve.ts'
@@ -39,6 +39,8 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
     const expected = await resolve(room, request)
     const offers = offersOf(room, expected.minions)
     const shown = { ...request, arg: await shownTo(room, request, offers) }
+    if (!isPlain(request) && !caller.unrestricted)
+      return refuse(room, shown, 'SaltInvocationError', NOT_PLAIN)
     const verdict = judgeJob(room.auth, caller, request, expected)
     if (!verdict.allowed) return deny(room, caller, shown, verdict, via)
     const wrong = wrongWith(room, request, caller)

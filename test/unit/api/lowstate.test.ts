@@ -54,6 +54,38 @@ const refused = async (body: unknown, options = {}) => {
 
 const ping = { client: 'local', tgt: '*', fun: 'test.ping' }
 
+describe('several functions', () => {
+  const several = { client: 'local', tgt: '*', fun: ['test.arg', 'test.echo'] }
+  test.each([
+    [{ arg: [['a'], []] }, [['a'], []]],
+    [{ arg: [['a'], []], kwarg: { x: 1 } }, [['a', { __kwarg__: true, x: 1 }], [{ __kwarg__: true, x: 1 }]]],
+    [{ kwarg: { x: 1 } }, [[{ __kwarg__: true, x: 1 }], [{ __kwarg__: true, x: 1 }]]],
+  ])('have a list of arguments each, and keywords are for each: %j', async (members, arg) => {
+    expect((await post({ ...several, ...members })).statusCode).toBe(200)
+    expect(api.asked.at(-1)).toMatchObject({ cmd: 'publish', arg })
+  })
+
+  test.each([[['a']], [[['a']]], [[['a'], 'b']]])('with other arguments are refused: %j', async (arg) => {
+    expect(await refused({ ...several, arg, kwarg: { x: 1 } })).toEqual([
+      400,
+      'arg must have a list for each of the 2 functions, as [["a"], []]. No command was sent.',
+    ])
+    expect(api.asked).toEqual([])
+  })
+})
+
+test.each(['/jobs/%ff', '/%zz', '/minions/%c3%28'])(
+  '%s, a path that cannot be read, is answered as all else',
+  async (url) => {
+    const answer = await api.app.inject({ url })
+    expect([answer.statusCode, answer.json()]).toEqual([
+      400,
+      { status: 400, return: expect.stringContaining('The path of the request cannot be read') },
+    ])
+    expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' })
+  },
+)
+
 describe('a lowstate', () => {
   test('is one chunk or several, and each gives an item', async () => {
     const both = { m1: { arg: [] }, m2: { arg: [] } }
@@ -110,7 +142,10 @@ describe('a lowstate', () => {
       406,
       expect.stringMatching(/^Content type not supported/),
     ])
-    expect(await refused(Array(101).fill(ping))).toEqual([400, 'A request may have 100 chunks at most.'])
+    expect(await refused(Array(101).fill(ping))).toEqual([
+      400,
+      'A request may have 100 maps at most (max_chunks).',
+    ])
     expect(api.asked).toEqual([])
   })
 })

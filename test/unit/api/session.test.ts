@@ -173,3 +173,16 @@ test('nobody is told where the master was looked for, or by what configuration',
       return: 'The master does not answer. The log of this server says why.',
     })
 })
+
+test.each(['/token', '/login'])(
+  '%s takes no more credentials in one request than max_chunks',
+  async (path) => {
+    await open({}, { max_chunks: 3 })
+    const answer = await post(path, Array(4).fill(credentials))
+    expect([answer.statusCode, answer.json().return]).toEqual([
+      400,
+      'A request may have 3 maps at most (max_chunks).',
+    ])
+    expect(api.asked).toEqual([])
+  },
+)

@@ -75,7 +75,7 @@ describe('a rule that nobody can read keeps a master from starting, and its plac
   })
 
   test('all of them are told at once', () => {
-    expect(() => check(pam([5, {}]))).toThrow(/Rules cannot be read:\n {2}.*fred\[0\].*\n {2}.*fred\[1\]/)
+    expect(() => check(pam([5, {}]))).toThrow(/^[^\n]*fred\[0\][^\n]*fred\[1\][^\n]*$/)
   })
 })
 
