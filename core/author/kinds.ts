@@ -1,14 +1,25 @@
 /** The contract of each plugin kind. A plugin is one file whose default export is made by the function named here. */
 import { saltLetters, type TargetLetters } from '../base/compound-target.ts'
 import type { Context, Log } from './context.ts'
+import type { Fn } from './fn.ts'
 
 type Grains = Readonly<Record<string, unknown>>
 
+/** What a file is told while it is loaded. */
+export interface LoadFacts {
+  readonly grains: Grains
+  readonly opts: Context['opts']
+  readonly pillar: Grains
+  /** Scratch values that all files of the loader share (Salt's `__context__`). */
+  readonly context: Map<string, unknown>
+  /** Is there a function of that name? */
+  has(name: string): Promise<boolean>
+  /** Call another function, as {@link Context.call} does. What needs a job or the minion's services fails. */
+  call: Context['call']
+}
+
 /** Export `virtual` to offer a module only where it makes sense; a text says why it is not offered. */
-export type Virtual = (facts: {
-  grains: Grains
-  opts: Context['opts']
-}) => boolean | string | Promise<boolean | string>
+export type Virtual = (facts: LoadFacts) => boolean | string | Promise<boolean | string>
 
 /**
  * Export `dependsOn`, a list of these, to offer a module, or some of its `functions`, only where what they need is
@@ -17,6 +28,8 @@ export type Virtual = (facts: {
 export type Dependency = Needed & {
   /** Only these functions, by the names users call; else the whole module. */
   readonly functions?: readonly string[]
+  /** Answers in the place of these functions where what they need is missing. */
+  readonly fallback?: Fn | ((...args: never[]) => unknown)
 }
 type Names = string | readonly string[]
 type Needed =

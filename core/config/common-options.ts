@@ -105,6 +105,9 @@ export const commonOptions = {
     'Where functions synchronised from the master are kept; <cachedir>/extmods if empty.',
   ),
   module_dirs: list([], 'Directories with further modules, or with folders of modules, runners, ….'),
+  features: map(
+    'Switches of Salt, of which one is known: enable_deprecated_module_search_path_priority, modules of packages before synced ones.',
+  ),
   plugin_packages: list([], 'Packages of npm with extensions: names, or directories.'),
   runner_dirs: list([], 'Directories with further runners.'),
   returner_dirs: list([], 'Directories with further returners.'),

@@ -31,7 +31,7 @@ const families = [
 const single = new Set(
   `cython_enable default_top discovery dummy_pub enable_fqdns_grains
   enable_ssh_minions enforce_mine_cache env_order environment event_listen_queue
-  event_listen_queue_max_seconds event_match_type event_publisher_niceness event_publisher_pub_hwm features fire_event
+  event_listen_queue_max_seconds event_match_type event_publisher_niceness event_publisher_pub_hwm fire_event
   http_connect_timeout http_max_body http_request_timeout key_cache lock_saltenv log_forwarding_level log_fmt_jid
   log_rotate_backup_count log_rotate_max_bytes maintenance_niceness master_roots master_tops memcache_debug
   memcache_expire_seconds memcache_full_cleanup memcache_max_items metadata_server_grains minion_pillar_cache

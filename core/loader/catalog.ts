@@ -6,12 +6,18 @@ import { nextGeneration } from './import-file.ts'
 import { indexFiles, type Listing, type SourceFile } from './index-files.ts'
 import type { Kind } from './kinds.ts'
 import { type LoadedFile, type LoadSettings, loadFile } from './load-file.ts'
-import { docsIn, manifestEntry } from './manifest.ts'
+import { docsIn, factsAbout, manifestEntry } from './manifest.ts'
 import { splitName } from './names.ts'
-import { readSource, type SourceFacts } from './read-source.ts'
+import { overrideSentence } from './overrides.ts'
+import type { SourceFacts } from './read-source.ts'
+import type { Facts } from './virtual.ts'
 
-export interface CatalogSettings extends Omit<LoadSettings, 'hasFunction'> {
+export interface CatalogSettings extends Omit<LoadSettings, 'facts'> {
+  /** What is told to files that are loaded, beside what they may ask of each other. */
+  readonly facts: Omit<Facts, 'has'>
   readonly log: Log
+  /** Is told, as a file of a user is loaded, that it stands in the place of a built-in one. */
+  onOverride(sentence: string): void
 }
 
 /** The files of a kind and what is known of each: first by its text, once it is loaded by itself. */
@@ -33,8 +39,15 @@ export interface Catalog {
   params(file: SourceFile): Readonly<Record<string, Params>> | undefined
   /** False for a name that is not in `whitelist_modules`, if that is set. */
   allows(name: string): boolean
-  /** Files that serve a name: the one the config chose for it, the one called so, then others, in order. */
+  /**
+   * Files that serve a name, as Salt asks them: those the config chose for it, the one called so, those whose name has
+   * it in it (`aptpkg` for `pkg`), then others.
+   */
   candidates(name: string): AsyncIterable<SourceFile>
+  /** Does a file that is being loaded serve a name, as far as its text tells? */
+  isLoading(name: string): Promise<boolean>
+  /** False unless the built-in file of a name answers for it. No file is read. */
+  isBuiltIn(name: string): Promise<boolean>
   /** Of files that serve a name that with the lowest is asked first. */
   rank(file: SourceFile, name: string): number
   /** Look at the folders again. True if files came, went or changed. */
@@ -58,15 +71,17 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
     kind.name === 'modules'
       ? providers.filter(([, name]) => name === file.name).map(([virtual]) => virtual)
       : []
-  const rank = (file: SourceFile, name: string) =>
-    provided(file).includes(name) ? 0 : file.name === name ? 1 : 2
+  const rank = (file: SourceFile, name: string) => {
+    if (provided(file).includes(name)) return 0
+    if (file.name === name) return 1
+    return file.name.includes(name) ? 2 : 3
+  }
   const allows = (name: string) => whitelist.length === 0 || whitelist.includes(name)
   const list = () => indexFiles(kind, config)
   const all = () => (listing ??= list())
   const files = async () => (await all()).files
   const hidden = async () => (await all()).hidden
-  const factsOf = (file: SourceFile) =>
-    remember(facts, file, async () => manifestEntry(kind, file) ?? readSource(file.path, file.name))
+  const factsOf = (file: SourceFile) => remember(facts, file, () => factsAbout(kind, file))
   const docs = (file: SourceFile) =>
     remember(written, file, async () => {
       const entry = manifestEntry(kind, file)
@@ -76,7 +91,9 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
   const load = (file: SourceFile) =>
     remember(loaded, file, async () => {
       loading.add(file)
-      const found = await loadAndLog(file, { ...settings, hasFunction }, () => loaded.delete(file))
+      const found = await loadAndLog(file, { ...settings, facts: told }, () => loaded.delete(file))
+      const instead = (await all()).hidden.filter(({ by, builtIn }) => by === file && builtIn)
+      for (const hidden of instead) settings.onOverride(await overrideSentence(kind, hidden))
       loading.delete(file)
       return asProvider(found, provided(file))
     })
@@ -103,6 +120,17 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
     return refusal ? [] : [...own.keys()]
   }
 
+  const isLoading = async (name: string): Promise<boolean> => {
+    for (const file of loading) if (((await factsOf(file)).names ?? [file.name]).includes(name)) return true
+    return false
+  }
+
+  const isBuiltIn = async (name: string): Promise<boolean> => {
+    const own = (await files()).find((file) => rank(file, name) <= 1)
+    const chosen = (await files()).some((file) => rank(file, name) === 0)
+    return !chosen && own?.builtIn === true && own.excluded === undefined && allows(name)
+  }
+
   async function* candidates(name: string): AsyncGenerator<SourceFile> {
     const ranked = (await files()).toSorted((a, b) => rank(a, name) - rank(b, name))
     for (const file of ranked) if ((await names(file)).includes(name)) yield file
@@ -120,6 +148,11 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
     }
     return false
   }
+
+  const told: Facts = Object.defineProperties({} as Facts, {
+    ...Object.getOwnPropertyDescriptors(settings.facts),
+    has: { value: hasFunction, enumerable: true },
+  })
 
   const rescan = async (): Promise<boolean> => {
     const before = await files()
@@ -153,6 +186,8 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
     docs,
     params,
     allows,
+    isBuiltIn,
+    isLoading,
     candidates,
     rank,
     rescan,
@@ -170,7 +205,7 @@ function asProvider(found: LoadedFile, asked: readonly string[]): LoadedFile {
 /** A file that was given up and loads after all is forgotten, so that the next call asks it again. */
 async function loadAndLog(
   file: SourceFile,
-  settings: CatalogSettings & LoadSettings,
+  settings: Pick<CatalogSettings, 'log'> & LoadSettings,
   forget: () => void,
 ): Promise<LoadedFile> {
   const result = await loadFile(file, settings)

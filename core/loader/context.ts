@@ -13,7 +13,10 @@ const isList = (given: Given): given is readonly unknown[] => Array.isArray(give
  * `nested: true` that shares everything else, the exit code too: as in Salt, a command that fails inside a called
  * function makes the job fail. Getters of the base are kept.
  */
-export function createContext(base: Omit<Context, 'call' | 'loader' | 'nested'>, loader: Loader): Context {
+export function createContext(
+  base: Omit<Context, 'call' | 'loader' | 'nested'>,
+  loader: Pick<Loader, 'get' | 'why' | 'view'>,
+): Context {
   let { retcode } = base
   const exitCode = {
     get retcode() {

@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { isFn } from '../author/fn.ts'
 import type { Dependency } from '../author/kinds.ts'
 
 export interface DependencyFacts {
@@ -14,6 +15,8 @@ export interface DependencyFacts {
 export interface Missing {
   readonly file: string | undefined
   readonly functions: ReadonlyMap<string, string>
+  /** What answers in the place of functions. */
+  readonly fallbacks: ReadonlyMap<string, unknown>
 }
 
 /**
@@ -22,14 +25,18 @@ export interface Missing {
  */
 export async function missingDependencies(declared: unknown, facts: DependencyFacts): Promise<Missing> {
   const functions = new Map<string, string>()
+  const fallbacks = new Map<string, unknown>()
   let file: string | undefined
   for (const dependency of readDeclaration(declared)) {
     const reason = await reasonFor(dependency, facts)
     if (reason === undefined) continue
     if (!dependency.functions) file ??= reason
-    else for (const name of dependency.functions) functions.set(name, reason)
+    for (const name of dependency.functions ?? []) {
+      if (dependency.fallback === undefined) functions.set(name, reason)
+      else fallbacks.set(name, dependency.fallback)
+    }
   }
-  return { file, functions }
+  return { file, functions, fallbacks }
 }
 
 function readDeclaration(declared: unknown): readonly Dependency[] {
@@ -38,18 +45,26 @@ function readDeclaration(declared: unknown): readonly Dependency[] {
   const wrong = list.find((one) => !isDependency(one))
   if (wrong === undefined) return list
   throw new Error(
-    `dependsOn has ${JSON.stringify(wrong)}, which is none of { binary }, { package }, { function }, each a text or a list of texts`,
+    `dependsOn has ${JSON.stringify(wrong)}, which is none of { binary }, { package }, { function }, each a text or a list of texts, with 'functions', a list, and 'fallback', a function for these, beside it`,
   )
 }
 
 function isDependency(one: unknown): one is Dependency {
   if (typeof one !== 'object' || one === null) return false
-  const { binary, package: npm, function: called, functions = [], ...others } = one as Record<string, unknown>
+  const { binary, package: npm, function: called, functions, fallback, ...others } = one as Fields
   const given = [binary, npm, called].filter((value) => value !== undefined)
+  const isFallback = fallback === undefined || (functions !== undefined && isCallable(fallback))
   return (
-    given.length === 1 && isTexts(given[0]) && Array.isArray(functions) && Object.keys(others).length === 0
+    given.length === 1 &&
+    isTexts(given[0]) &&
+    (functions === undefined || Array.isArray(functions)) &&
+    isFallback &&
+    Object.keys(others).length === 0
   )
 }
+
+type Fields = Readonly<Record<string, unknown>>
+const isCallable = (value: unknown) => typeof value === 'function' || isFn(value)
 
 const isTexts = (value: unknown) =>
   typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'))

@@ -13,27 +13,38 @@ export interface SearchDirectory {
 }
 
 /**
- * Folders searched for a kind, the first wins: `-m`, `<kind>_dirs`, npm packages, `extension_modules`, built in
- * (Salt's order, where packages are entry points).
+ * Folders searched for a kind, the first wins: those inside `module_dirs` (`-m`), `extension_modules`, `<kind>_dirs`, npm
+ * packages, built in: the order of Salt 3006, where packages are entry points. With
+ * `features: {enable_deprecated_module_search_path_priority: true}` that of Salt before 3006.7, `extension_modules`
+ * after packages.
  */
 export async function searchDirectories(kind: Kind, config: Config): Promise<SearchDirectory[]> {
   const { shared, synced } = placesIn(config)
   const from = (origin: string, paths: readonly string[]) =>
     paths.map((given) => ({ path: path.resolve(given), origin, builtIn: false }))
-  const found = [
-    ...from(
-      'module_dirs',
-      shared.flatMap((directory) => inside(directory, kind)),
-    ),
+  const given = from(
+    'module_dirs',
+    shared.flatMap((directory) => inside(directory, kind)),
+  )
+  const fetched = from(
+    'extension_modules',
+    synced.flatMap((directory) => kind.folders.map((f) => path.join(directory, f))),
+  )
+  const further = [
     ...from(kind.dirsKey, texts(config[kind.dirsKey])),
     ...(await packageDirectories(kind, [...shared, ...synced], texts(config.plugin_packages))),
-    ...from(
-      'extension_modules',
-      synced.flatMap((directory) => kind.folders.map((f) => path.join(directory, f))),
-    ),
+  ]
+  const found = [
+    ...given,
+    ...(asBefore(config) ? [...further, ...fetched] : [...fetched, ...further]),
     { path: path.join(codeRoot, kind.builtIn), origin: 'built in', builtIn: true },
   ]
   return found.filter((one, index) => found.findIndex((other) => other.path === one.path) === index)
+}
+
+function asBefore({ features }: Config): boolean {
+  const key = 'enable_deprecated_module_search_path_priority'
+  return typeof features === 'object' && features !== null && Reflect.get(features, key) === true
 }
 
 /** Sentences about packages the configuration names and that are not there. */

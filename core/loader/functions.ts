@@ -40,7 +40,7 @@ export const plainParams: Params = { args: p.rest(p.any()) }
 export function listFunctions(namespace: Namespace): Map<string, Fn> {
   const functions = new Map<string, Fn>()
   for (const [name, value] of Object.entries(namespace)) {
-    const found = isFn(value) ? value : conventions.has(name) ? undefined : fromPlain(value)
+    const found = conventions.has(name) && !isFn(value) ? undefined : asFunction(value)
     if (found && name !== 'default' && !isPrivate(name)) functions.set(name, found)
   }
   const { load } = namespace
@@ -67,8 +67,9 @@ function readLoad(load: unknown, namespace: Namespace): ReadonlySet<string> {
   return names
 }
 
-/** A plain function takes positional values as they are. */
-function fromPlain(value: unknown): Fn | undefined {
+/** What `fn` made, or a plain function, which takes positional values as they are; undefined for anything else. */
+export function asFunction(value: unknown): Fn | undefined {
+  if (isFn(value)) return value
   if (typeof value !== 'function' || /^class\b/.test(Function.prototype.toString.call(value)))
     return undefined
   return { params: plainParams, run: ({ args }) => value(...(args as unknown[])) }

@@ -21,11 +21,15 @@ export interface SourceFile {
   readonly excluded?: string
 }
 
+/** A file that is not looked at, because one of the same name in an earlier folder, or of another ending, is. */
+export interface HiddenFile extends SourceFile {
+  readonly by: SourceFile
+}
+
 export interface Listing {
   /** In order of precedence. */
   readonly files: readonly SourceFile[]
-  /** Files that are not looked at, because one of the same name in an earlier folder, or of another ending, is. */
-  readonly hidden: readonly { readonly path: string; readonly by: SourceFile }[]
+  readonly hidden: readonly HiddenFile[]
 }
 
 /** Endings in order of preference where one folder holds several of one name. */
@@ -37,7 +41,7 @@ const endings = ['.ts', '.mts', '.js', '.mjs', '.cjs']
  */
 export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
   const found = new Map<string, SourceFile>()
-  const hidden: { path: string; by: SourceFile }[] = []
+  const hidden: HiddenFile[] = []
   const disabled = new Set(texts(config[kind.disableKey]))
   for (const { path: folder, builtIn, origin } of await searchDirectories(kind, config)) {
     for (const { name, candidates } of await listFolder(folder)) {
@@ -47,7 +51,8 @@ export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
       const file = before ?? (first && { name, ...first, builtIn, origin, ...excluded })
       if (!file) continue
       found.set(name, file)
-      hidden.push(...(before ? candidates : others).map(({ path }) => ({ path, by: file })))
+      for (const other of before ? candidates : others)
+        hidden.push({ name, ...other, builtIn, origin, by: file })
     }
   }
   return { files: [...found.values()], hidden }

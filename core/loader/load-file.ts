@@ -1,7 +1,7 @@
 import type { Fn } from '../author/fn.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
-import { listFunctions } from './functions.ts'
+import { asFunction, listFunctions } from './functions.ts'
 import { importFile, type Namespace } from './import-file.ts'
 import type { SourceFile } from './index-files.ts'
 import type { Kind } from './kinds.ts'
@@ -23,8 +23,6 @@ export interface LoadSettings {
   readonly watch?: ((file: SourceFile, loading: boolean) => void) | undefined
   /** Why a file must not be tried again: an earlier process was blocked by it. */
   readonly blocked?: ((file: SourceFile) => string | undefined) | undefined
-  /** Is there a function of that name? For what depends on others. */
-  hasFunction(name: string): Promise<boolean>
 }
 
 /** Import a file and ask what it offers. Never rejects, and never takes longer than the limit. */
@@ -48,9 +46,9 @@ export async function loadFile(file: SourceFile, settings: LoadSettings): Promis
 }
 
 async function importAndAsk(file: SourceFile, settings: LoadSettings): Promise<LoadedFile> {
-  const { kind, facts, hasFunction } = settings
+  const { kind, facts } = settings
   const namespace = await importFile(file)
-  const offer = await askOffer(namespace, file.name, { ...facts, path: file.path, hasFunction })
+  const offer = await askOffer(namespace, file.name, facts, file.path)
   const reason =
     (kind.shape === 'plugin' ? refusePlugin(namespace.default, kind) : undefined) ??
     (kind.name === 'grains' ? refuseOnProxy(namespace.proxyEnabled, facts.opts) : undefined)
@@ -64,9 +62,13 @@ async function importAndAsk(file: SourceFile, settings: LoadSettings): Promise<L
   }
 }
 
-function functionsOf(namespace: Namespace, { absent }: Offer): Map<string, Fn> {
+function functionsOf(namespace: Namespace, { absent, fallbacks }: Offer): Map<string, Fn> {
   const functions = listFunctions(namespace)
   for (const name of absent?.keys() ?? []) functions.delete(name)
+  for (const [name, fallback] of fallbacks ?? []) {
+    const instead = asFunction(fallback)
+    if (functions.has(name) && instead) functions.set(name, instead)
+  }
   return functions
 }
 

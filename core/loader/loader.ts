@@ -10,17 +10,23 @@ import { type LoadedFunction, listFunctions, makeLoaded } from './functions.ts'
 import { importFile, loadTsx } from './import-file.ts'
 import { indexFiles } from './index-files.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
+import { type Asked, loadFacts } from './load-facts.ts'
 import type { LoadSettings } from './load-file.ts'
 import { splitName } from './names.ts'
+import { type Override, overridesIn } from './overrides.ts'
 import { makeView } from './view.ts'
 import { whyMissing } from './why.ts'
 
 export interface LoaderSettings {
   readonly config: Readonly<Record<string, unknown>>
+  /** Facts for files that are loaded, read when one is. */
   readonly grains?: Readonly<Record<string, unknown>>
+  readonly pillar?: Readonly<Record<string, unknown>>
   readonly log: Log
   /** How long a file may take to load, milliseconds. */
   readonly timeoutMs?: number
+  /** Is told that a file that is loaded stands in the place of a built-in one; else that is a warning in the log. */
+  readonly onOverride?: (sentence: string) => void
   readonly watch?: LoadSettings['watch']
   readonly blocked?: LoadSettings['blocked']
 }
@@ -41,6 +47,10 @@ export interface Loader {
   pluginNames(): Promise<string[]>
   /** Load every file below a folder: path → reason, of those that cannot be loaded. */
   broken(folder: string): Promise<ReadonlyMap<string, string>>
+  /** True if a function is answered by a built-in file; no file of a user is read for that. */
+  isBuiltIn(name: string): Promise<boolean>
+  /** What stands in the place of built-in files. */
+  overrides(): Promise<readonly Override[]>
   readonly view: LoaderView
   /** What is offered, with the parameters of each function. Users' files are imported for that. */
   describe(): Promise<Catalogue>
@@ -59,10 +69,19 @@ export const LOAD_MS = 10_000
 const PARAMS_MS = 2_000
 
 export function openLoader(kindName: KindName, settings: LoaderSettings): Loader {
-  const { config, grains = {}, log, timeoutMs = LOAD_MS, watch, blocked } = settings
+  const { config, log, timeoutMs = LOAD_MS, watch, blocked } = settings
+  const { onOverride = (sentence) => log.warn(sentence) } = settings
   const kind = kinds.get(kindName) as Kind
+  /** By files that are being loaded. */
+  const asked: Asked = {
+    get: (name) => getMeanwhile(name),
+    why: (name) => whyMissing(catalog, name),
+    get view() {
+      return view
+    },
+  }
   const catalog = openCatalog(
-    { kind, facts: { grains, opts: config }, timeoutMs, log, watch, blocked },
+    { kind, facts: loadFacts(settings, asked), timeoutMs, log, onOverride, watch, blocked },
     config,
   )
   const functions = new Map<string, LoadedFunction>()
@@ -80,6 +99,12 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     if (!found && (await rescan())) found = await findFunction(catalog, name)
     if (found) functions.set(name, found)
     return found
+  }
+  /** For a file that is being loaded: one that waited for itself would wait for ever. */
+  const getMeanwhile = async (name: string): Promise<LoadedFunction | undefined> => {
+    if (await catalog.isLoading(splitName(name)[0]))
+      throw new SaltError('INVOCATION', `'${name}' cannot be called while its own module is being loaded.`)
+    return get(name)
   }
   const params = async (name: string): Promise<Params | undefined> => {
     const first = findParams(catalog, name)
@@ -111,6 +136,9 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     plugin: async <T>(name: string) => (await findPlugin(catalog, name, view)) as T,
     pluginNames: () => view.modules(),
     broken: (folder) => brokenFiles(catalog, folder),
+    isBuiltIn: (name) => catalog.isBuiltIn(splitName(name)[0]),
+    overrides: async () =>
+      overridesIn(kind, { files: await catalog.files(), hidden: await catalog.hidden() }),
     view,
     describe: () => describe({ catalog, view, get }),
     stamp: async () =>

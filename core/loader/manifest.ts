@@ -12,7 +12,7 @@ import { importFile } from './import-file.ts'
 import { indexFiles, type SourceFile } from './index-files.ts'
 import { type Kind, kinds } from './kinds.ts'
 import { codeRoot } from './own-package.ts'
-import { type SourceFacts, sourceFacts } from './read-source.ts'
+import { readSource, type SourceFacts, sourceFacts } from './read-source.ts'
 
 export interface ManifestEntry extends SourceFacts {
   /** Bytes of the file that was described: another size, and the entry says nothing. */
@@ -37,6 +37,10 @@ export function manifestEntry(kind: Kind, file: SourceFile): ManifestEntry | und
   const entry = Object.hasOwn(manifest, file.name) ? manifest[file.name] : undefined
   return entry?.size === file.size ? entry : undefined
 }
+
+/** What is known of a file without importing it. */
+export const factsAbout = async (kind: Kind, file: SourceFile): Promise<SourceFacts> =>
+  manifestEntry(kind, file) ?? readSource(file.path, file.name)
 
 export const docsIn = ({ docs }: ManifestEntry): FileDocs => ({
   module: docs.module,

@@ -1,13 +1,11 @@
 import { isFn } from '../author/fn.ts'
-import type { Virtual } from '../author/kinds.ts'
+import type { LoadFacts, Virtual } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
 import { type DependencyFacts, missingDependencies } from './depends.ts'
 import type { Namespace } from './import-file.ts'
 
-export interface Facts {
-  readonly grains: Readonly<Record<string, unknown>>
-  readonly opts: Readonly<Record<string, unknown>>
-}
+/** What files are told that are loaded. */
+export type Facts = LoadFacts
 
 /** What a file says about itself once it is imported. */
 export interface Offer {
@@ -17,18 +15,21 @@ export interface Offer {
   readonly refusal?: { readonly by: 'virtual' | 'failure'; readonly reason?: string }
   /** Functions that are not offered because something they need is missing, with the reason. */
   readonly absent?: ReadonlyMap<string, string>
+  /** What answers in the place of such functions. */
+  readonly fallbacks?: ReadonlyMap<string, unknown>
 }
 
 /** Run `init`, then `virtual`, look for what it depends on, and read the names. */
 export async function askOffer(
   namespace: Namespace,
   name: string,
-  facts: Facts & DependencyFacts,
+  facts: Facts,
+  path: string,
 ): Promise<Offer> {
   const names = namesOf(namespace, name)
   const failed = (what: string, error: unknown): Offer => ({
     names,
-    refusal: { by: 'failure', reason: `${facts.path}: ${what} failed: ${messageOf(error)}` },
+    refusal: { by: 'failure', reason: `${path}: ${what} failed: ${messageOf(error)}` },
   })
   try {
     if (isConvention(namespace.init)) await namespace.init(facts)
@@ -42,8 +43,9 @@ export async function askOffer(
     return failed('virtual', error)
   }
   try {
-    const { file, functions } = await missingDependencies(namespace.dependsOn, facts)
-    return { names, absent: functions, ...(file !== undefined && verdict(file)) }
+    const dependencies: DependencyFacts = { path, hasFunction: facts.has }
+    const { file, functions, fallbacks } = await missingDependencies(namespace.dependsOn, dependencies)
+    return { names, absent: functions, fallbacks, ...(file !== undefined && verdict(file)) }
   } catch (error) {
     return failed('dependsOn', error)
   }

@@ -2,9 +2,9 @@ import type { Explanation } from '../author/context.ts'
 import { closest } from '../base/closest.ts'
 import type { Catalog } from './catalog.ts'
 import type { SourceFile } from './index-files.ts'
+import { factsAbout } from './manifest.ts'
 import { splitName } from './names.ts'
 import { whyNotOffered } from './not-offered.ts'
-import { readSource } from './read-source.ts'
 
 /** What one file has to say to a name. */
 interface Finding {
@@ -59,11 +59,10 @@ async function findings(catalog: Catalog, name: string): Promise<Finding[]> {
     const names = await catalog.names(file)
     if (!names.includes(module)) found.push({ file, is: 'renamed', text: names.join(', ') })
   }
-  for (const { path, by } of await catalog.hidden()) {
-    const { names = [by.name], functions } = await readSource(path, by.name)
+  for (const file of await catalog.hidden()) {
+    const { names = [file.name], functions } = await factsAbout(catalog.kind, file)
     const hasIt = own === undefined || (functions?.includes(own) ?? true)
-    if (names.includes(module) && hasIt)
-      found.push({ file: { path, name: by.name }, is: 'hidden', text: by.path })
+    if (names.includes(module) && hasIt) found.push({ file, is: 'hidden', text: file.by.path })
   }
   return found
 }

@@ -1,7 +1,7 @@
 import { SaltError } from '../base/errors.ts'
 import type { ReceivedJob, SeenJobs, SeenPublication } from '../jobs/seen-jobs.ts'
 import { CHECK } from '../wire/catalogue.ts'
-import { answeredInProcess } from './control-functions.ts'
+import type { ControlFunctions } from './control-functions.ts'
 
 /** Whether a published job may run: it may, it has been seen before, or it must not, and why. */
 export type Acceptance = 'run' | 'seen' | { readonly refused: string }
@@ -14,6 +14,7 @@ export async function acceptJob(
   seen: SeenJobs,
   publication: SeenPublication,
   fun: string | readonly string[],
+  control: Pick<ControlFunctions, 'has'>,
   received?: ReceivedJob,
 ): Promise<Acceptance> {
   try {
@@ -21,7 +22,7 @@ export async function acceptJob(
   } catch (error) {
     if (!SaltError.is(error) || error.code !== 'STORE_FAILED') throw error
     if (!seen.acceptUnstored(publication)) return 'seen'
-    if (fun === CHECK || answeredInProcess(fun)) return 'run'
+    if (fun === CHECK || control.has(fun)) return 'run'
     return { refused: `The job was not run. ${error.message}` }
   }
 }

@@ -160,7 +160,7 @@ async function runnerOf(
   })
   const pillar = link ? await fetchPillar(link, config, grains) : {}
   const match = await openMatch({ config, id, grains, pillar, datastore, log })
-  const loader = openLoader('modules', { config, grains, log })
+  const loader = openLoader('modules', { config, grains, pillar, log })
   return { id, config, grains, pillar, loader, services, match, log }
 }
 

@@ -21,6 +21,8 @@ export interface ReporterSettings {
   describe(awaited: boolean): Promise<Catalogue | undefined>
   /** Changes when a file of the modules comes, goes or changes. */
   stamp(): Promise<string>
+  /** It has changed, and nobody has said so. */
+  onChange(): Promise<void>
   readonly log: Log
   /** After a start or a change, milliseconds: there is something better to do then. */
   readonly settleMs?: number
@@ -72,7 +74,7 @@ export class CatalogueReporter {
   /** A master is there, for the first time or again. */
   connected(link: Link): void {
     this.#told.set(link, undefined)
-    if (this.#report) void this.#tell(link, this.#report)
+    if (this.#report && !this.#again) void this.#tell(link, this.#report)
     else this.refresh()
   }
 
@@ -109,8 +111,12 @@ export class CatalogueReporter {
   async #look(): Promise<void> {
     if (this.#report)
       for (const [link, told] of this.#told) if (told === undefined) void this.#tell(link, this.#report)
-    if (this.#stamp !== undefined && (await this.#settings.stamp().catch(() => '')) !== this.#stamp)
-      this.refresh()
+    if (this.#stamp === undefined) return
+    const stamp = await this.#settings.stamp().catch(() => '')
+    if (stamp === this.#stamp) return
+    this.#stamp = stamp
+    await this.#settings.onChange()
+    this.refresh()
   }
 
   async #describe(): Promise<void> {

@@ -9,7 +9,6 @@ import { Turns } from '../base/turns.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
-import { answeredInProcess } from './control-functions.ts'
 import { failedReturn } from './failed-return.ts'
 import { type JobPool, unbegun } from './job-pool.ts'
 import type { RunnerSettings } from './job-runner.ts'
@@ -20,6 +19,8 @@ export interface ExecutorSettings {
   readonly log: Log
   readonly procs: ProcTable
   readonly pool: Pick<JobPool, 'run' | 'idle'>
+  /** Is a function answered in the minion's own process, at once? */
+  answersHere(fun: JobLoad['fun']): boolean
   /** Run a job in the minion's own process. */
   runHere(
     job: JobLoad,
@@ -85,7 +86,7 @@ export class JobExecutor {
     const { log, limit, closing, multiprocessing, pool } = this.#settings
     const wait = new Wait(job)
     const atOnce = { waits: false, wait, leave: () => {} }
-    if (answeredInProcess(job.fun)) return { ...atOnce, turn: Promise.resolve(() => {}) }
+    if (this.#settings.answersHere(job.fun)) return { ...atOnce, turn: Promise.resolve(() => {}) }
     if (this.#turns.full) log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
     const waits = this.#turns.full || (multiprocessing && this.#starting >= pool.idle)
     const began = waits ? () => {} : this.#expectStart()
@@ -120,8 +121,8 @@ export class JobExecutor {
   }
 
   async #runIn(job: JobLoad, { wait, turn: place, waits }: Place, around: JobSurroundings): Promise<void> {
-    const { runHere, multiprocessing, id } = this.#settings
-    const isControl = answeredInProcess(job.fun)
+    const { runHere, multiprocessing, id, answersHere } = this.#settings
+    const isControl = answersHere(job.fun)
     if (around.refusal || !isControl)
       await this.#note({
         job: unbegun(job),

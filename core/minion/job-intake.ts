@@ -16,6 +16,7 @@ import type { ReturnLoad } from '../wire/return.ts'
 import { type JobWords, readJobWords } from '../wire/typed-words.ts'
 import { acceptJob } from './acceptance.ts'
 import { answerCheck } from './call-check.ts'
+import type { ControlFunctions } from './control-functions.ts'
 import { Deliverer } from './deliverer.ts'
 import { executorRefusal } from './executors.ts'
 import type { Facts } from './facts.ts'
@@ -38,6 +39,7 @@ export interface IntakeSettings extends Watchers {
   readonly key: PrivateKey
   readonly links: readonly MasterLink[]
   readonly loader: Loader
+  readonly control: Pick<ControlFunctions, 'has'>
   readonly pool: JobPool
   readonly procs: ProcTable
   readonly spool: ReturnSpool
@@ -71,6 +73,7 @@ export class JobIntake {
       log,
       procs,
       pool,
+      answersHere: (fun) => settings.control.has(fun),
       runHere: (...given) => this.#runHere(...given),
       multiprocessing: config.multiprocessing,
       limit: config.process_count_max ?? defaultLimit(),
@@ -80,7 +83,7 @@ export class JobIntake {
   }
 
   async onJob({ job, words, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {
-    const { facts, seen, log } = this.#settings
+    const { facts, seen, log, control } = this.#settings
     if (!facts.isMeantBy(job)) return
     const isCheck = job.fun === CHECK
     const place = this.#executor.place(job)
@@ -90,6 +93,7 @@ export class JobIntake {
       seen,
       publication,
       job.fun,
+      control,
       isCheck ? undefined : place.waits ? owed : begun(owed),
     )
     const wrong = acceptance === 'run' ? executorRefusal(job.module_executors) : undefined

@@ -87,9 +87,10 @@ async function start(given: JobProcessStart): Promise<void> {
   const known = { grains: record(grains), pillar: record(pillar) }
   const loader = openLoader('modules', {
     config,
-    grains: known.grains,
+    ...known,
     log,
     timeoutMs: loadMs,
+    onOverride: () => {}, // the minion has told it once for all its processes
     ...watchedBy(send, blocked),
   })
   const match = await openMatch({

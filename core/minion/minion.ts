@@ -19,6 +19,7 @@ import { getTransport } from '../transport/index.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { CatalogueReporter } from './catalogue-reporter.ts'
+import { ControlFunctions } from './control-functions.ts'
 import { Facts } from './facts.ts'
 import { createFileServices } from './files.ts'
 import { JobIntake } from './job-intake.ts'
@@ -48,6 +49,7 @@ export class Minion {
   #cached!: CachedReturns
   #datastore!: Datastore
   #loader!: Loader
+  readonly #control = new ControlFunctions()
   #pool!: JobPool
   #reporter!: CatalogueReporter
   #returners: ReturnerProcesses | undefined
@@ -129,7 +131,17 @@ export class Minion {
     await this.#openStores()
     const { procs, left } = await ProcTable.open(config.cachedir)
     this.#procs = procs
-    this.#loader = openLoader('modules', { config, grains: this.#facts.grains, log })
+    const facts = this.#facts
+    this.#loader = openLoader('modules', {
+      config,
+      log,
+      get grains() {
+        return facts.grains
+      },
+      get pillar() {
+        return facts.pillar
+      },
+    })
     this.#pool = new JobPool({
       id: config.id,
       config,
@@ -141,6 +153,7 @@ export class Minion {
       id: config.id,
       describe: (awaited) => this.#describe(awaited),
       stamp: () => this.#loader.stamp(),
+      onChange: () => this.#renewal.reload(),
       log,
     })
     const keys = await MinionKeys.open(config)
@@ -148,6 +161,7 @@ export class Minion {
     this.#returners = this.#openReturners()
     const owed = new Set(this.#spool.pending().map(({ jid }) => jid))
     this.#renewal = this.#openRenewal()
+    await this.#renewal.lookForOverrides()
     const unsettled = this.#seen.unsettled()
     const waited = unsettled.filter(({ begun }) => !begun)
     this.#intake = this.#openIntake(keys, waited, await jobTracer())
@@ -260,6 +274,7 @@ export class Minion {
       log: this.#log,
       facts: this.#facts,
       loader: this.#loader,
+      control: this.#control,
       pool: this.#pool,
       reporter: this.#reporter,
       bus: this.#bus,
@@ -277,6 +292,7 @@ export class Minion {
       key,
       links: this.#links,
       loader: this.#loader,
+      control: this.#control,
       pool: this.#pool,
       procs: this.#procs,
       spool: this.#spool,

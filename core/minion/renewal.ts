@@ -8,6 +8,7 @@ import type { Loader } from '../loader/index.ts'
 import { strftime } from '../log/strftime.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
 import type { CatalogueReporter } from './catalogue-reporter.ts'
+import type { ControlFunctions } from './control-functions.ts'
 import type { Facts } from './facts.ts'
 import type { JobPool } from './job-pool.ts'
 import type { MasterLink } from './master-link.ts'
@@ -19,6 +20,7 @@ export interface RenewalSettings {
   readonly log: Log
   readonly facts: Facts
   readonly loader: Loader
+  readonly control: Pick<ControlFunctions, 'look'>
   readonly pool: Pick<JobPool, 'refresh'>
   readonly reporter: Pick<CatalogueReporter, 'refreshNow'>
   readonly bus: Pick<EventPublisher, 'publish'>
@@ -36,6 +38,8 @@ const AUTOLOAD_MS = 10_000
 export class Renewal {
   readonly #settings: RenewalSettings
   #autoloaded = false
+  /** Sentences about modules in the place of built-in ones. */
+  #told = new Set<string>()
 
   constructor(settings: RenewalSettings) {
     this.#settings = settings
@@ -59,7 +63,7 @@ export class Renewal {
 
   /** Done when the next job has the new code, and the masters know what it offers, so that they judge jobs by that. */
   async refreshModules(): Promise<void> {
-    await this.#reload()
+    await this.reload()
     await this.#settings.reporter.refreshNow()
   }
 
@@ -67,7 +71,7 @@ export class Renewal {
   async refreshGrains(asking?: MasterLink): Promise<void> {
     const { facts, reporter, links: all, bus, log } = this.#settings
     await facts.collectGrains()
-    await this.#reload()
+    await this.reload()
     const told = reporter.refreshNow()
     const links = all.filter((link) => link.isSignedIn) // the others get them when they sign in
     const loads = new Map(links.map((link) => [link, this.#loadPillar(link)]))
@@ -81,9 +85,20 @@ export class Renewal {
     bus.publish(tags.pillarRefreshDone, { complete: true })
   }
 
-  async #reload(): Promise<void> {
+  /** Modules that stand in the place of built-in ones are told of when that is new. */
+  async lookForOverrides(): Promise<void> {
+    const { loader, control, log } = this.#settings
+    await control.look(loader)
+    const sentences = (await loader.overrides()).map(({ sentence }) => sentence)
+    for (const sentence of sentences) if (!this.#told.has(sentence)) log.warn(sentence)
+    this.#told = new Set(sentences)
+  }
+
+  /** Files were changed without a word to the minion: all its processes see the same from now on. */
+  async reload(): Promise<void> {
     const { loader, facts, pool, bus } = this.#settings
     await loader.reload()
+    await this.lookForOverrides()
     await facts.reloadMatchers()
     pool.refresh()
     bus.publish(tags.moduleRefreshDone, { complete: true })

@@ -122,7 +122,12 @@ async function contextOf(surroundings: Surroundings, log: Log, seen: Seen): Prom
     },
   }
   const services = fakeMinion(fire, minion ?? {})
-  const actual = openLoader('modules', { config: { ...opts, module_dirs: [...moduleDirs] }, grains, log })
+  const actual = openLoader('modules', {
+    config: { ...opts, module_dirs: [...moduleDirs] },
+    grains,
+    pillar,
+    log,
+  })
   const context = createContext(base, fakingLoader(calls, actual, seen.calls))
   return surroundings.nested ? Object.defineProperty(context, 'nested', { value: true }) : context
 }

@@ -1,6 +1,6 @@
 /** Files of users, run by real minions. */
 import { spawn } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bin, Cluster, run } from '../harness/daemons.ts'
@@ -130,4 +130,22 @@ exports.hi = fn({ who: p.string() }, ({ who }) => mark(shout(who)))
     ])
   expect(await call('old.hi', 'ada')).toMatchObject({ stdout: 'local: ADA!\n', code: 0 })
   expect((await call('sys.doc', 'old')).stdout).toContain('Greet loudly.')
+})
+
+test('a module of the user in the place of a built-in one answers in its stead, for what the minion answers itself, too', async () => {
+  const file = await put('modules/test.js', `export const ping = () => 'my ping'\n`)
+  await cluster.salt('web1', 'saltutil.refresh_modules')
+  const ping = await cluster.salt('web1', 'test.ping', '--out', 'txt')
+  expect(ping.stdout).toBe('web1: my ping\n')
+  const why = await cluster.salt('web1', 'sys.why', 'test.ping', '--out', 'json')
+  expect(JSON.parse(why.stdout).web1).toMatchObject({ provided_by: file })
+  const lost = await cluster.salt('web1', 'test.echo', 'x', '--out', 'txt')
+  expect(lost.stdout + lost.stderr).toContain(`is hidden by ${file}`)
+  const log = cluster.minions.get('web1')!.output
+  expect(log).toContain(`${file} is used instead of the built-in test of the modules`)
+  await rm(file)
+  await until('the built-in module to be back', async () => {
+    const { stdout } = await cluster.salt('web1', 'test.ping', '--out', 'txt')
+    return stdout === 'web1: True\n'
+  })
 })

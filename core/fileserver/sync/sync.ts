@@ -3,7 +3,7 @@ import type { Log } from '../../author/context.ts'
 import type { FileClient, ModuleNames, SyncChanges, SyncReport, SyncRequest } from '../../author/files.ts'
 import { SaltError } from '../../base/errors.ts'
 import { isBelow } from '../../base/open-inside.ts'
-import { probeFiles } from '../../loader/index.ts'
+import { openLoader, probeFiles } from '../../loader/index.ts'
 import { nameOf } from './names.ts'
 import { type Placed, placeFiles } from './place.ts'
 import { type Role, type SyncType, syncType, syncTypesOf } from './types.ts'
@@ -51,8 +51,10 @@ export async function syncExtensions(request: SyncRequest, settings: SyncSetting
   return report
 }
 
+type Changes = Pick<SyncChanges, 'added' | 'changed' | 'removed'>
+
 /** Whether anything is to be loaded anew. */
-export const hasChanged = ({ added, changed, removed }: SyncChanges): boolean =>
+export const hasChanged = ({ added, changed, removed }: Changes): boolean =>
   added.length + changed.length + removed.length > 0
 
 /** A file server that has once not answered is not waited for again with each file of this sync. */
@@ -70,14 +72,10 @@ function whileAnswered(files: FileClient): FileClient {
 
 type Reasons = Readonly<Record<string, string>>
 
-function described(
-  changes: Pick<SyncChanges, 'added' | 'changed' | 'removed'>,
-  unplaced: Reasons,
-  broken: Reasons,
-): SyncChanges {
+function described(changes: Changes, unplaced: Reasons, broken: Reasons, overrides: Reasons): SyncChanges {
   const { added, changed, removed } = changes
   const lines = [
-    ...[...added, ...changed].sort(),
+    ...[...added, ...changed].sort().map((name) => noted(name, overrides[name])),
     ...removed.map((name) => `${name} (removed)`),
     ...Object.entries(unplaced).map(([name, reason]) => `${name} (kept as it was: ${reason})`),
     ...Object.entries(broken).map(([name, reason]) => `${name} (failed to load: ${reason})`),
@@ -85,10 +83,10 @@ function described(
   return { ...changes, failed: { ...unplaced, ...broken }, lines }
 }
 
-function changesIn(
-  { name: type }: SyncType,
-  placed: readonly Placed[],
-): Pick<SyncChanges, 'added' | 'changed' | 'removed'> {
+const noted = (name: string, note: string | undefined): string =>
+  note === undefined ? name : `${name} (${note})`
+
+function changesIn({ name: type }: SyncType, placed: readonly Placed[]): Changes {
   const named = (of: (one: Placed) => ReadonlySet<string>) =>
     new Set(placed.flatMap((one) => [...of(one)].map((path) => `${type}.${nameOf(path)}`)))
   const before = named((one) => one.before)
@@ -112,7 +110,11 @@ async function reportOn(
     const broken = settings.unseen ? {} : await failuresOf(type, placed, settings)
     for (const [name, reason] of Object.entries({ ...unplaced, ...broken }))
       settings.log.error(`The sync of ${name} failed: ${reason}`)
-    report[type.name] = described(changesIn(type, placed), unplaced, broken)
+    const changes = changesIn(type, placed)
+    const overrides = hasChanged(changes) ? await overridesOf(type, settings) : {}
+    for (const name of [...changes.added, ...changes.changed])
+      if (overrides[name] !== undefined) settings.log.warn(`Synced ${name}: ${overrides[name]}`)
+    report[type.name] = described(changes, unplaced, broken, overrides)
   }
   return report
 }
@@ -134,11 +136,32 @@ async function failuresOf(
   const places = type.folders.map((folder) => placeOf(folder, config))
   const given = { config, log, ...(grains && { grains }), ...(loadMs && { timeoutMs: loadMs }) }
   const { broken } = await probeFiles(type.kind, places, given)
-  const named = Array.from(broken, ([path, reason]) => {
-    const place = places.find((folder) => isBelow(path, folder)) as string
-    return [`${type.name}.${nameOf(path.slice(place.length + 1))}`, reason]
+  return namedIn(type, places, broken)
+}
+
+/** What stands in the place of built-in files. */
+async function overridesOf(type: SyncType, { config, log }: SyncSettings): Promise<Reasons> {
+  if (!type.kind) return {}
+  const places = type.folders.map((folder) => placeOf(folder, config))
+  const overrides = await openLoader(type.kind, { config, log }).overrides()
+  return namedIn(
+    type,
+    places,
+    overrides.map(({ path, sentence }) => [path, sentence]),
+  )
+}
+
+/** By the name that users know a file by; what lies elsewhere is left out. */
+function namedIn(
+  type: SyncType,
+  places: readonly string[],
+  sentences: Iterable<readonly [path: string, sentence: string]>,
+): Reasons {
+  const named = Array.from(sentences, ([path, sentence]) => {
+    const place = places.find((folder) => isBelow(path, folder))
+    return place === undefined ? [] : [[`${type.name}.${nameOf(path.slice(place.length + 1))}`, sentence]]
   })
-  return Object.fromEntries(named)
+  return Object.fromEntries(named.flat())
 }
 
 const placeOf = (folder: string, config: SyncSettings['config']): string =>

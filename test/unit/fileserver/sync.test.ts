@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SyncRequest } from '../../../core/author/files.ts'
 import { localFileServer, openFileClient, syncExtensions } from '../../../core/fileserver/index.ts'
 import { isOurs, nameOf } from '../../../core/fileserver/sync/names.ts'
@@ -84,6 +84,21 @@ describe('a sync', () => {
     ])
     expect(await readdir(extmods('modules', 'node_modules'))).toEqual(['@scope', 'pad'])
     expect((await stat(extmods('modules', '_b.ts'))).mode & 0o777).toBe(0o600)
+  })
+
+  test('says what takes the place of a built-in module', async () => {
+    await source('cmd.js', 'export const run = () => 1\n')
+    await source('shop.js', hello('1'))
+    const warned: string[] = []
+    const spy = vi.spyOn(log, 'warn').mockImplementation((line) => void warned.push(line))
+    const sentence = `${extmods('modules', 'cmd.js')} is used instead of the built-in cmd of the modules, and has not`
+    expect(await lines()).toEqual([
+      expect.stringContaining(`modules.cmd (${sentence} all of its functions: cmd.`),
+      'modules.shop',
+    ])
+    expect(warned).toEqual([expect.stringContaining(`Synced modules.cmd: ${sentence}`)])
+    expect(await lines()).toEqual([])
+    spy.mockRestore()
   })
 
   test('leaves what is written in Python to those who can run it, and does not remove it', async () => {

@@ -117,6 +117,46 @@ describe('precedence', () => {
     expect(await loader.view.functions('pkg.*')).toEqual(['pkg.hold', 'pkg.lock', 'pkg.who'])
     expect((await loader.view.providers()).pkg).toBe(path.join(folder.path, 'modules/apt.js'))
   })
+  test('a name is served by the file called so, then by those whose names have it in it, then by others', async () => {
+    await put('modules/a_corp.js', `${provider('corp', 'pkg')}export const only = () => 'corp'\n`)
+    await put('modules/b_aptpkg.js', `${provider('aptpkg', 'pkg')}export const hold = () => 'aptpkg'\n`)
+    const loader = open()
+    const calls = ['pkg.who', 'pkg.hold', 'pkg.only'].map((name) => call(loader, name))
+    expect(await Promise.all(calls)).toEqual(['aptpkg', 'aptpkg', 'corp'])
+    await put('modules/pkg.js', provider('pkg'))
+    expect(await call(open(), 'pkg.who')).toBe('pkg')
+  })
+  test('what takes the place of a built-in file is warned of when it is loaded, with what is not there any more', async () => {
+    const cmd = await put(
+      'modules/cmd.js',
+      `export const run = () => 'mine'\nexport const run_all = () => 'mine'\n`,
+    )
+    const lines: string[] = []
+    const loader = open({}, { log: { ...quiet, warn: (line) => lines.push(line) } })
+    expect(await loader.overrides()).toEqual([{ path: cmd, sentence: expect.any(String) }])
+    expect(await loader.isBuiltIn('test.ping')).toBe(true)
+    expect(await loader.isBuiltIn('cmd.run')).toBe(false)
+    expect(lines).toEqual([])
+    expect(await call(loader, 'cmd.run')).toBe('mine')
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^\S+modules\/cmd\.js is used instead of the built-in cmd of the modules, and has not all of its functions: cmd\.\w+, .* and \d+ more are not available\.$/,
+      ),
+    ])
+    expect(await call(loader, 'cmd.retcode')).toMatch(/is hidden by \S+modules\/cmd\.js'$/)
+  })
+  test.each([
+    [{ disable_modules: ['test'] }, false],
+    [{ whitelist_modules: ['cmd'] }, false],
+    [{ providers: { test: 'mine' } }, false],
+    [{}, true],
+  ])(
+    'what the configuration does to a built-in module counts where it is asked for: %j',
+    async (config, is) => {
+      await put('modules/mine.js', provider('mine', 'test'))
+      expect(await open(config).isBuiltIn('test.ping')).toBe(is)
+    },
+  )
   test('disabled modules and those not on the whitelist are absent, and say so', async () => {
     await put('modules/mod.js', provider('x'))
     const disabled = open({ disable_modules: ['mod'] })

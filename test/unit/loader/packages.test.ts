@@ -29,15 +29,23 @@ describe('npm packages with extensions', () => {
     expect(await call(loader, 'other.from')).toBe('unrelated')
     expect(await call(loader, 'apart.from')).toBe('apart')
   })
-  test('come after folders of the configuration and before synchronised and built-in ones', async () => {
+  test('come after what was synchronised and folders of the configuration, and before built-in ones', async () => {
     const packaged = await install('salt-ts-web', 'test')
     await install('salt-ts-web', 'mine')
-    await put('modules/mine.js', `export const from = () => 'module_dirs'\n`)
-    await put('extmods/modules/test.js', `export const from = () => 'synchronised'\n`)
-    const loader = open({ extension_modules: path.join(folder.path, 'extmods') })
+    await install('salt-ts-web', 'fetched')
+    await put('direct/mine.js', `export const from = () => 'module_dirs'\n`)
+    await put('extmods/modules/fetched.js', `export const from = () => 'synchronised'\n`)
+    const config = {
+      module_dirs: [folder.path, path.join(folder.path, 'direct')],
+      extension_modules: path.join(folder.path, 'extmods'),
+    }
+    const loader = open(config)
     expect(await call(loader, 'mine.from')).toBe('module_dirs')
+    expect(await call(loader, 'fetched.from')).toBe('synchronised')
     expect(await call(loader, 'test.from')).toBe('salt-ts-web')
     expect((await loader.view.providers()).test).toBe(packaged)
+    const asBefore = open({ ...config, features: { enable_deprecated_module_search_path_priority: true } })
+    expect(await call(asBefore, 'fetched.from')).toBe('salt-ts-web')
   })
   test('without a manifest, or with a broken one, bring nothing and harm nobody', async () => {
     await put('node_modules/salt-ts-broken/package.json', '{ "salt-ts": ')

@@ -31,6 +31,7 @@ const reports = ({ told }: { told: readonly Readonly<Record<string, unknown>>[] 
 
 let offered: string[] = []
 let stamp = '1'
+let changes = 0
 function open(settings: Partial<ReporterSettings> = {}): void {
   offered = ['test.ping']
   stamp = '1'
@@ -38,6 +39,7 @@ function open(settings: Partial<ReporterSettings> = {}): void {
     id: 'web1',
     describe: async () => ({ functions: Object.fromEntries(offered.map((name) => [name, {}])), missing: {} }),
     stamp: async () => stamp,
+    onChange: async () => void changes++,
     log,
     settleMs: 1,
     lookMs: 5,
@@ -72,6 +74,7 @@ test('a change of the folders is found and told, and nothing else is', async () 
   offered = ['test.ping', 'hello.greet']
   stamp = '3'
   await until('the change to be told', () => reports(master).length === 4)
+  expect(changes).toBe(2)
 })
 
 test('a master of Python Salt, which knows of no catalogues, is asked once for each connection, with what it answers', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deferred } from '../../../core/base/deferred.ts'
 import { SaltError } from '../../../core/base/errors.ts'
+import { ControlFunctions } from '../../../core/minion/control-functions.ts'
 import { JobIntake } from '../../../core/minion/job-intake.ts'
 import { ProcTable } from '../../../core/minion/proc-table.ts'
 import { createServices } from '../../../core/minion/services.ts'
@@ -33,6 +34,7 @@ async function openOnFullDisk(request: () => Promise<unknown>) {
     seen: { accept: full, settle: full, acceptUnstored: () => true },
     waited: [],
     pool: { idle: 1 },
+    control: new ControlFunctions(),
     links: [link],
     log: recordingLog(() => {}),
     closing: new AbortController().signal,
