@@ -133,7 +133,12 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     get,
     params: (name) => inTime(params(name), name, Math.min(timeoutMs, PARAMS_MS)),
     why: (name) => whyMissing(catalog, name),
-    plugin: async <T>(name: string) => (await findPlugin(catalog, name, view)) as T,
+    plugin: async <T>(name: string) => {
+      const found = await findPlugin(catalog, name)
+      const plugin = found ?? ((await rescan()) ? await findPlugin(catalog, name) : undefined)
+      if (!plugin) throw await noPlugin(catalog, name, view)
+      return plugin.value as T
+    },
     pluginNames: () => view.modules(),
     broken: (folder) => brokenFiles(catalog, folder),
     isBuiltIn: (name) => catalog.isBuiltIn(splitName(name)[0]),
@@ -195,24 +200,28 @@ async function inTime<T>(work: Promise<T>, name: string, ms: number): Promise<T>
 const unknowable = (name: string, why: string) =>
   new SaltError('MODULE_FAILED', `The parameters of '${name}' cannot be known: ${why}.`, { name })
 
-async function findPlugin(catalog: Catalog, name: string, view: LoaderView): Promise<unknown> {
+/** Undefined if no file serves the name. Rejects if one does that cannot be used. */
+async function findPlugin(catalog: Catalog, name: string): Promise<{ readonly value: unknown } | undefined> {
   const reasons: string[] = []
   for await (const file of catalog.candidates(name)) {
     if (file.excluded !== undefined) continue
     const { refusal, namespace } = await catalog.load(file)
-    if (!refusal) return namespace.default
+    if (!refusal) return { value: namespace.default }
     reasons.push(refusal.reason ?? `${file.path}: it says itself that it is not offered here`)
   }
+  if (reasons.length === 0) return undefined
   const kind = catalog.kind.name
-  if (reasons.length > 0) {
-    throw new SaltError('MODULE_FAILED', `'${name}' of the ${kind} cannot be used: ${reasons.join('; ')}`, {
-      name,
-      kind,
-    })
-  }
+  throw new SaltError('MODULE_FAILED', `'${name}' of the ${kind} cannot be used: ${reasons.join('; ')}`, {
+    name,
+    kind,
+  })
+}
+
+async function noPlugin(catalog: Catalog, name: string, view: LoaderView): Promise<SaltError> {
+  const kind = catalog.kind.name
   const known = await view.modules()
   const meant = closest(name, known)
   const hint = meant === undefined ? '' : ` Did you mean '${meant}'?`
   const message = `There is no '${name}' among the ${kind}. Known are: ${known.join(', ')}.${hint}`
-  throw new SaltError('FUNCTION_NOT_FOUND', message, { name, kind, known })
+  return new SaltError('FUNCTION_NOT_FOUND', message, { name, kind, known })
 }

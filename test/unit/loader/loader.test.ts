@@ -457,6 +457,12 @@ describe('plugins', () => {
     const plugin = await loader.plugin<{ render(value: unknown): string }>('loud')
     expect(plugin.render('x')).toBe('x!')
   })
+  test('one that came after others were asked for is found without a restart', async () => {
+    const loader = open({}, {}, 'outputters')
+    await expect(loader.plugin('late')).rejects.toThrow("There is no 'late' among the outputters.")
+    await put('outputters/late.js', `export default { render: () => 'late' }\n`)
+    expect((await loader.plugin<{ render(): string }>('late')).render()).toBe('late')
+  })
   test('an unknown one is refused with the known ones, a broken one with the reason', async () => {
     await put('out/loud.js', 'export default { render: String }\n')
     await put('out/half.js', 'export default { print() {} }\n')
