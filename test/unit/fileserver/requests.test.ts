@@ -196,7 +196,7 @@ describe('lists', () => {
 
   test('are served without a backend that only Python Salt has', async () => {
     const ask = await roots.serve({ fileserver_backend: ['gitfs', 'roots'] })
-    expect(await ask('_file_list')).toEqual(['file'])
+    expect(await ask('_file_list')).toContain('file')
     expect(await ask('_file_hash', { path: 'nothing' })).toBe('')
     expect(roots.logged).toEqual([
       expect.stringMatching(/^error gitfs of fileserver_backend is not built into/),
