@@ -24,7 +24,7 @@ const RETRY = { minMs: 100, maxMs: 5_000 }
  */
 const BACKLOG = 4096
 
-/** Whoever waits for the start of a server waits so long for its master. Milliseconds. */
+/** How long a starting server waits for its master before `-d` reports it as started. Milliseconds. */
 const FIRST_ANSWER_MS = 5_000
 
 interface Surroundings {

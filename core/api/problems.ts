@@ -56,8 +56,8 @@ function bodyOf(error: unknown): ProblemBody {
 export const MASTER_AWAY = 'The master does not answer. The log of this server says why.'
 
 /**
- * Of a refusal of the master what that says: the rest is advice for who sits at a terminal. Why the master cannot be reached
- * tells of files, sockets and ports of its host, which are not for strangers.
+ * Show the reason of a refusal by the master without its advice, which is meant for a terminal. Hide why the master
+ * cannot be reached: files, sockets and ports of its host are not for strangers.
  */
 function sentenceOf(error: unknown): string {
   const { said, reason, jid } = SaltError.is(error) ? error.data : {}

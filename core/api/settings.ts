@@ -101,7 +101,7 @@ function checkKey({ ssl_crt, ssl_key }: Options, file: string): void {
     )
 }
 
-/** Nobody is let in, or kept out, by a place that is none. */
+/** Refuse addresses and networks that cannot be parsed: they would silently match nobody. */
 function checkAddresses({ authorized_ips, trust_proxy, api_acl }: Options, file: string): void {
   const { users = {} } = api_acl
   if (!isRecord(users))

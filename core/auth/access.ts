@@ -17,7 +17,7 @@ export interface AccessSettings {
   readonly log: Log
 }
 
-/** Whoever is known may ask for it: clients do so while they wait. */
+/** Allowed for every known user: clients call it while they wait for returns. */
 const ALWAYS = 'saltutil.find_job'
 
 /** Who may do what: the rules of the configuration, for every way to ask. */

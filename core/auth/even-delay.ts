@@ -6,7 +6,7 @@ const LEAST_MS = 500
 const MOST_MS = 5_000
 /** Refusals of one such time are looked at together: a slow moment counts once. Milliseconds. */
 const MOMENT_MS = 60_000
-/** Of so many moments in which somebody was refused the slowest refusals are remembered. */
+/** The number of moments with a refusal whose slowest refusal is remembered. */
 const MOMENTS = 5
 
 export interface EvenDelaySettings {
@@ -39,7 +39,7 @@ export class EvenDelay {
     if (due > 0) await this.#settings.sleep(due)
   }
 
-  /** As long as the slowest of this moment, and as what is usual. */
+  /** The greater of the slowest refusal of this moment and the usual one. Milliseconds. */
   #evenWith(took: number): number {
     const moment = Math.floor(this.#settings.now() / MOMENT_MS)
     if (moment !== this.#moment) this.#slowest.push(0)

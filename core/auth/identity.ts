@@ -39,7 +39,7 @@ const UNKNOWABLE: Later = {
     'It cannot be found out for the moment who you are; try again later. The log of the master says why.',
 }
 
-/** Of our own in answers of a master: `reason`, and `retry_after` in seconds. */
+/** Members that only masters of salt-ts answer with: `reason`, and `retry_after` in seconds. */
 export const laterReply = ({ sentence, retryAfter }: Later) => ({
   reason: sentence,
   ...(retryAfter !== undefined && { retry_after: retryAfter }),

@@ -37,7 +37,7 @@ export function fn(...given: [unknown] | [Params, unknown, { readonly returns?: 
   return Object.freeze({ [brand]: true, params: Object.freeze(params), run, ...(returns ? { returns } : {}) })
 }
 
-/** Who writes JavaScript is told by the loader; TypeScript tells where it is written. */
+/** Refuse declarations that TypeScript would not compile; authors of JavaScript see why when the file is loaded. */
 function refuseUndeclared(params: unknown, run: unknown, returns: unknown): void {
   if (typeof run !== 'function')
     throw new TypeError('fn() has no function to run: fn({ name: p.string() }, ({ name }) => …)')

@@ -173,7 +173,7 @@ export interface AccessQuestion {
   /** Of a `publish`. */
   readonly tgt: unknown
   readonly tgtType: string
-  /** Of `--return`. */
+  /** The returners that `--return` names. */
   readonly returners?: readonly string[] | undefined
 }
 

@@ -17,7 +17,7 @@ export const PROCESS_TOKEN = 'SALT_TS_PROCESS'
 
 export const newProcessToken = (): string => randomBytes(12).toString('hex')
 
-/** Who has this number now; without `born` if nobody has. */
+/** Identify the process that has this pid now; without `born` if there is none. */
 export function identityOf(pid: number, token?: string): ProcessIdentity {
   const born = bornAt(pid)
   return { pid, ...(born !== undefined && { born }), ...(token !== undefined && { token }) }

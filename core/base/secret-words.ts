@@ -12,7 +12,7 @@ const IN_TEXT = new RegExp(
   'gi',
 )
 
-/** What is nested deeper is shown as the mask. */
+/** Values that are nested deeper are replaced by the mask. */
 const DEEPEST = 20
 
 /**
@@ -23,7 +23,7 @@ export function maskSecretWords<T>(value: T, { mask_secret_words }: SecretWordOp
   return mask_secret_words === false ? value : (masked(value, DEEPEST) as T)
 }
 
-/** Of the configuration. */
+/** The options of a configuration that masking goes by. */
 export interface SecretWordOptions {
   readonly mask_secret_words?: unknown
 }

@@ -9,7 +9,7 @@ interface Settings {
   readonly clock: Clock
   /** Milliseconds that pass however the clock is set. */
   readonly elapsed?: () => number
-  /** Told that the clock has gone ahead by so many milliseconds, once each time; not of what was before the first moment. */
+  /** Called once for each leap ahead, with its size in milliseconds; not for leaps before the first moment. */
   readonly onLeap: (ms: number) => void
 }
 

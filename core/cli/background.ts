@@ -15,7 +15,7 @@ type Report =
 export interface Starter {
   /** Where lines for the terminal go; undefined: to standard error. */
   readonly terminal?: { write(text: string): void }
-  /** Whoever waits is told that the daemon runs. */
+  /** Tell the waiting program that the daemon runs. */
   ready(): void
   /** The sentence of an error that ends the daemon before it has a log. */
   failed(error: unknown): void

@@ -108,7 +108,7 @@ function asTheyCome(settings: ShowSettings): Presentation {
   }
 }
 
-/** So many minions that did not return for the same reason are shown one by one. */
+/** The number of minions with the same reason that are still shown one by one. */
 const APART = 5
 
 /** A return that is nothing but the rows, all of which were shown, is not shown again. */

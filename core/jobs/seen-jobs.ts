@@ -16,7 +16,7 @@ export interface SeenPublication {
   readonly now: number
 }
 
-/** What is owed to a master since a job was accepted: that it runs, or a return that says why it did not. */
+/** A job that was accepted and has not ended: it must run, or be returned as failed with the reason. */
 export interface ReceivedJob {
   readonly job: Fields & { readonly jid: string }
   /** The address of the master that published it. */

@@ -13,7 +13,7 @@ import type { SourceFacts } from './read-source.ts'
 import type { Facts } from './virtual.ts'
 
 export interface CatalogSettings extends Omit<LoadSettings, 'facts'> {
-  /** What is told to files that are loaded, beside what they may ask of each other. */
+  /** The facts that loaded files get, besides the functions they may ask about. */
   readonly facts: Omit<Facts, 'has'>
   readonly log: Log
   /** Is told, as a file of a user is loaded, that it stands in the place of a built-in one. */

@@ -32,7 +32,10 @@ function firstPlace(stack: string): { file: string; line: number } | undefined {
   return { file: url.startsWith('file:') ? fileURLToPath(url) : url, line: Number(line) }
 }
 
-/** What was compiled may tell a line of another text: then it is the first that has the name and is no import. */
+/**
+ * The line where a name is used. Compiled code may tell a line of another text; then it is the first that has the name
+ * and is no import.
+ */
 async function lineOf(file: string, name: string, told: number): Promise<number> {
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n')
   const uses = (line: string | undefined) => line?.includes(name) === true && !/^\s*import\b/.test(line)

@@ -38,7 +38,7 @@ export function manifestEntry(kind: Kind, file: SourceFile): ManifestEntry | und
   return entry?.size === file.size ? entry : undefined
 }
 
-/** What is known of a file without importing it. */
+/** The facts about a file that can be found without importing it. */
 export const factsAbout = async (kind: Kind, file: SourceFile): Promise<SourceFacts> =>
   manifestEntry(kind, file) ?? readSource(file.path, file.name)
 

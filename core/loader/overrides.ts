@@ -3,7 +3,7 @@ import type { HiddenFile, Listing } from './index-files.ts'
 import type { Kind } from './kinds.ts'
 import { factsAbout } from './manifest.ts'
 
-/** So many functions are named. */
+/** The number of functions that a warning names. */
 const MOST_NAMED = 5
 
 export interface Override {

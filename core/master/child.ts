@@ -21,9 +21,9 @@ export interface ChildPart {
   maySignIn?(answer: FromDesk): void
   /** Something was put into an outbox. */
   queued?(): void
-  /** Of the configuration, what the log does not do by itself. */
+  /** Take over a changed configuration. The log has taken its own options already. */
   reload?(config: ChildStart['config']): Promise<void>
-  /** What is under way may take `finishMs`, if not as long as usual. */
+  /** Close. Work under way may take `finishMs`; without it, as long as usual. */
   close(finishMs?: number): Promise<void>
 }
 

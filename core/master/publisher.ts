@@ -22,7 +22,7 @@ export async function openPublisher(settings: {
   transport: Transport
   aesKeys: AesKeys
   masterKey: PrivateKey
-  /** Told when new connections are refused. */
+  /** Called with a sentence when new connections are refused. */
   onFull?: (sentence: string) => void
 }): Promise<Publisher> {
   const { config, transport, aesKeys, masterKey } = settings

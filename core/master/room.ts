@@ -35,7 +35,7 @@ export interface WorkerRoom {
   /** Is told every change of a key, and tells `audit`. */
   readonly keyAudit: KeyAudit
   readonly jobs: JobCache
-  /** Who may return for a job. */
+  /** Decides which minions may return for a job. */
   readonly senders: ExpectedSenders
   readonly minions: MinionData
   readonly catalogues: Catalogues

@@ -57,7 +57,7 @@ export class SignInDesk {
   }
 }
 
-/** So long a worker waits for the desk: the attempts before it may each take what a backend may. Milliseconds. */
+/** How long a worker waits for the desk: each attempt before its own may take as long as a backend may. Milliseconds. */
 const PATIENCE_MS = 25_000
 
 /** In a worker. */

@@ -204,7 +204,7 @@ process.on('SIGTERM', () => {
   } else if (!kept) void leave()
 })
 
-/** Whoever wants the job killed says so first, and kills this process if it does not end. */
+/** A job that is to be killed gets SIGINT first, and its process SIGKILL if it does not end in time. */
 process.on('SIGINT', () => {
   running?.abort.abort(new SaltError('CANCELLED', `Job ${running.jid} was killed (SIGINT before SIGKILL).`))
 })

@@ -15,7 +15,7 @@ const exitCodes = new Map<string, number>([
   ['MASTER_UNREACHABLE', 69],
 ])
 
-/** Whoever waits for the start of a minion waits so long for what its master says first. Milliseconds. */
+/** How long a starting minion waits for its master before `-d` reports it as started. Milliseconds. */
 const FIRST_ANSWER_MS = 10_000
 
 interface Surroundings {

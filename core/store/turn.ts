@@ -58,7 +58,7 @@ function holderOf(lock: string): number | undefined {
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 
-/** Who waits has no turn: its own process id is one that was used again. */
+/** The waiting process does not hold the turn: its own pid in the lock means that the pid was used again. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false
   try {

@@ -71,7 +71,7 @@ export interface ServerSettings {
   readonly highWaterMark?: number
   /** False leaves all to the system. */
   readonly keepAlive?: KeepAlive | false
-  /** Told when new connections are refused, because this process may not open more files. */
+  /** Called with a sentence when new connections are refused because this process may not open more files. */
   readonly onFull?: (sentence: string) => void
 }
 

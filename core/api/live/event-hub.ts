@@ -105,7 +105,7 @@ export class EventHub {
       frame.tag === undefined || ((!tag || tag(frame.tag)) && (!own || this.#isFor(user, frame)))
   }
 
-  /** Of a job or run its user alone; a job that was refused may have no id. */
+  /** Events of a job or run are for its user alone. A refused job may have no id. */
   #isFor(user: string, { jid, ofJob, user: owner }: Frame): boolean {
     if (jid !== undefined) return this.#owners.isOf(user, jid)
     return !ofJob || owner === user

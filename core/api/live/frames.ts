@@ -15,7 +15,7 @@ export interface Frame {
   readonly jid?: string
   /** It tells of a job or run, whether that has an id or not. */
   readonly ofJob?: boolean
-  /** Whose it is, as far as the event itself says. */
+  /** The user it belongs to, if the event itself names one. */
   readonly user?: string
 }
 

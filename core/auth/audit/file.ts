@@ -22,7 +22,7 @@ export interface ChainEnd {
   readonly leftOut?: number
 }
 
-/** Of a chain without a line. */
+/** The end of a chain that has no line yet. */
 export const NO_LINE: ChainEnd = { seq: 0, hash: NO_HASH, file: '', size: 0 }
 
 export interface Recorded {

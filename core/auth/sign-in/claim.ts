@@ -1,13 +1,13 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** Who somebody says to be, and by what. */
+/** The user somebody claims to be, and a digest of the proof. */
 export interface Claim {
   readonly username?: string
   /** Stands for what is claimed, without telling it. */
   readonly digest: string
 }
 
-/** Of this process: elsewhere it does not tell whether somebody has guessed right. */
+/** A key of this process alone: outside of it, a digest does not tell whether a guess was right. */
 const OWN_KEY = randomBytes(32)
 
 export const digestOf = (secret: string): string =>

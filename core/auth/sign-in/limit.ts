@@ -9,7 +9,7 @@ export const limitOf = (options: {
 }): AttemptSettings => ({ limit: options.login_attempts, lockMs: options.login_lockout * 1000 })
 
 export interface Locked {
-  /** Whose wrong guesses were too many: `for "fred"`, `from 192.0.2.1`. */
+  /** The user or address with too many wrong guesses: `for "fred"`, `from 192.0.2.1`. */
   readonly who: string
   /** How long none is looked at, in seconds. */
   readonly seconds: number
