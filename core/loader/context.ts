@@ -1,6 +1,7 @@
 import type { Context } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import type { Loader } from './loader.ts'
+import { maskingLog } from './masking-log.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 /** Arguments by position, or by name. */
@@ -11,7 +12,7 @@ const isList = (given: Given): given is readonly unknown[] => Array.isArray(give
 /**
  * The context of a job's function: the base plus `call` and `loader`. A called function gets a context with
  * `nested: true` that shares everything else, the exit code too: as in Salt, a command that fails inside a called
- * function makes the job fail. Getters of the base are kept.
+ * function makes the job fail. Getters of the base are kept. The log masks values of `p.secret` parameters of all of them.
  */
 export function createContext(
   base: Omit<Context, 'call' | 'loader' | 'nested'>,
@@ -26,10 +27,11 @@ export function createContext(
       retcode = code
     },
   }
+  const log = maskingLog(base.log)
   const make = (nested: boolean): Context =>
     Object.defineProperties({} as Context, {
       ...Object.getOwnPropertyDescriptors(base),
-      ...Object.getOwnPropertyDescriptors({ nested, loader: loader.view, call }),
+      ...Object.getOwnPropertyDescriptors({ nested, loader: loader.view, call, log }),
       ...Object.getOwnPropertyDescriptors(exitCode),
     })
   const callByName = async (name: string, given: Given = [], more: Keywords = {}): Promise<unknown> => {

@@ -4,6 +4,7 @@ import { type Param, type Params, p } from '../author/params.ts'
 import { SaltError } from '../base/errors.ts'
 import { bind, nameOfKind, positionalNames } from './bind.ts'
 import type { Namespace } from './import-file.ts'
+import { hideSecrets } from './masking-log.ts'
 import { isPrivate } from './names.ts'
 import { collectRows, type OnRow } from './rows.ts'
 import { type Check, makeCheck } from './validate.ts'
@@ -92,8 +93,10 @@ export function makeLoaded(
       check ??= makeCheck(params)
       return bind({ name, args, kwargs, ...(pub && { pub }) }, params, check)
     },
-    run: async (args, context, onRow) =>
-      fitting(await collectRows(await run(args, context), onRow, context.signal)),
+    run: async (args, context, onRow) => {
+      hideSecrets(context.log, args, params)
+      return fitting(await collectRows(await run(args, context), onRow, context.signal))
+    },
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type OnRow,
   type PublishedCall,
   splitArguments,
+  withoutSecrets,
   withWords,
 } from '../loader/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
@@ -81,11 +82,12 @@ export async function runFunction(
   settings: RunnerSettings,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const context = contextOf(job, settings, signal)
+  const shown = (text: string) => withoutSecrets(context.log, text)
   try {
     signal.throwIfAborted()
     const found = await settings.loader.get(name)
     if (!found) return failure('missing', await settings.loader.why(name))
-    const context = contextOf(job, settings, signal)
     const { args, kwargs } = withWords(splitArguments(arg), words)
     const bound = found.bind(args, kwargs, { ...job, arg: shownArguments(job.arg) })
     // A signal to all processes of a job may end its command before this one has heard of it: that takes one more turn.
@@ -96,7 +98,7 @@ export async function runFunction(
     return { return: result ?? null, retcode, success: retcode === 0, ...outputterOf(found) }
   } catch (error) {
     if (signal.aborted) return failure('error', `ERROR: ${messageOf(signal.reason)}`)
-    return failure('error', await explain(name, error, settings))
+    return failure('error', shown(await explain(name, error, settings, shown)))
   }
 }
 
@@ -138,8 +140,13 @@ function contextOf(job: JobLoad, settings: RunnerSettings, signal: AbortSignal):
 const rowsOf = (job: JobLoad, { id, services }: RunnerSettings): OnRow =>
   tellRows((row, number) => services.fireMaster(tags.jobProgress(job.jid, id, number), { return: row }))
 
-/** Salt's sentences for what went wrong (wire protocol §10.3). */
-async function explain(name: string, error: unknown, settings: RunnerSettings): Promise<string> {
+/** Salt's sentences for what went wrong (wire protocol §10.3). `shown` hides what is secret in a text. */
+async function explain(
+  name: string,
+  error: unknown,
+  settings: RunnerSettings,
+  shown: (text: string) => string,
+): Promise<string> {
   const code = SaltError.is(error) ? error.code : undefined
   const message = messageOf(error)
   if (code === 'INVALID_ARGUMENTS') return withDocumentation(name, message, settings.loader)
@@ -150,7 +157,10 @@ async function explain(name: string, error: unknown, settings: RunnerSettings): 
   if (code === 'CANCELLED' || code === 'RESULT_INVALID' || code === 'ENCODE_FAILED')
     return `ERROR: ${message}`
   await settings.services
-    .fireMaster(tags.saltError, { message: `The minion function caused an exception`, args: [name, message] })
+    .fireMaster(tags.saltError, {
+      message: `The minion function caused an exception`,
+      args: [name, shown(message)],
+    })
     .catch(() => false)
   return `The minion function caused an exception: ${traceOf(error)}`
 }

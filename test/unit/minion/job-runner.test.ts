@@ -32,6 +32,12 @@ export const caused = fn(() => {
 })
 export const foreseen = fn(() => { throw new CommandExecutionError('it would not', { cause: new Error('no such host') }) })
 export const rows = fn(async function* () { yield 'one'; yield { f: () => 1 }; yield 'three' })
+export const repeats = fn({ text: p.string() }, ({ text }, { log }) => log.warn(\`got \${text}\`))
+export const tells = fn({ password: p.secret(p.string()), keys: p.secret(p.any()) }, async ({ password, keys }, { log, call }) => {
+  log.info(\`with \${password}\`, { keys, first: keys.list[0], error: new Error(password), pin: keys.pin })
+  await call('ends.repeats', [password])
+  throw new Error(\`\${password} was refused\`)
+})
 export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
 `
 
@@ -247,3 +253,31 @@ test('a job is told of as it may be shown before it runs, unless it has no argum
   }
   expect(told).toEqual([['hello']])
 })
+
+test('values of p.secret parameters are masked in what the function logs, and in what it throws', async () => {
+  const lines: unknown[] = []
+  const write = (message: string, facts?: object) => void lines.push([message, facts])
+  const log: Log = { trace: write, debug: write, info: write, warn: write, error: write }
+  const job = jobOf('ends.tells', [
+    'hunter2!',
+    { __kwarg__: true, keys: { list: ['private key'], pin: '12' } },
+  ])
+  fired.length = 0
+  const outcome = await runJob(job, { ...settings, log }, new AbortController().signal)
+  expect(outcome.return).toContain('Error: ********** was refused')
+  expect(lines).toEqual([
+    [
+      'with **********',
+      {
+        keys: { list: ['**********'], pin: '12' },
+        first: '**********',
+        error: new Error('**********'),
+        pin: '12',
+      },
+    ],
+    ['got **********', undefined],
+  ])
+  expect(JSON.stringify([outcome, lines, fired], errorsToo)).not.toMatch(/hunter2|private key/)
+})
+
+const errorsToo = (_: string, value: unknown) => (value instanceof Error ? value.stack : value)

@@ -1,0 +1,71 @@
+import type { Log } from '../author/context.ts'
+import type { Params } from '../author/params.ts'
+import { MASK } from '../base/secret.ts'
+
+/** Shorter texts would be found everywhere: they are not masked. */
+const SHORTEST = 4
+/** Facts of a log line that are nested deeper are dropped where something is secret. */
+const DEEPEST = 8
+
+const secretsOf = new WeakMap<Log, Set<string>>()
+
+/** A log that masks texts it was told to hide, in messages and facts. It costs nothing until there is one. */
+export function maskingLog(log: Log): Log {
+  const secrets = new Set<string>()
+  const at =
+    (level: keyof Log): Log['info'] =>
+    (message, facts) =>
+      secrets.size === 0
+        ? log[level](message, facts)
+        : log[level](masked(message, secrets), masked(facts, secrets))
+  const masking: Log = {
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+  }
+  secretsOf.set(masking, secrets)
+  return masking
+}
+
+/** Hide the values of `p.secret` parameters in a log made by {@link maskingLog}, and texts inside of such values. */
+export function hideSecrets(log: Log, args: Readonly<Record<string, unknown>>, params: Params): void {
+  const secrets = secretsOf.get(log)
+  if (!secrets) return
+  for (const [name, { secret }] of Object.entries(params)) if (secret) collect(args[name], secrets, DEEPEST)
+}
+
+/** A text without what is hidden in that log. */
+export const withoutSecrets = (log: Log, text: string): string =>
+  masked(text, secretsOf.get(log) ?? new Set<string>())
+
+function collect(value: unknown, secrets: Set<string>, depth: number): void {
+  if (typeof value === 'string' && value.length >= SHORTEST) secrets.add(value)
+  if (typeof value !== 'object' || value === null || depth === 0) return
+  for (const inner of Object.values(value)) collect(inner, secrets, depth - 1)
+}
+
+function masked<T>(value: T, secrets: ReadonlySet<string>, depth = DEEPEST): T {
+  return maskedValue(
+    value,
+    [...secrets].sort((a, b) => b.length - a.length),
+    depth,
+  ) as T
+}
+
+function maskedValue(value: unknown, secrets: readonly string[], depth: number): unknown {
+  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, MASK), value)
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+  if (depth === 0) return MASK
+  const inside = (inner: unknown) => maskedValue(inner, secrets, depth - 1)
+  if (value instanceof Error) return maskedError(value, inside)
+  if (Array.isArray(value) || value instanceof Set) return [...value].map(inside)
+  const entries = value instanceof Map ? [...value] : Object.entries(value)
+  return Object.fromEntries(entries.map(([name, inner]) => [String(name), inside(inner)]))
+}
+
+function maskedError(error: Error, inside: (inner: unknown) => unknown): Error {
+  const shown = new Error(String(inside(error.message)))
+  return Object.assign(shown, inside({ ...error }), { stack: inside(error.stack) })
+}
