@@ -12,7 +12,7 @@ import { stepsOf, writeStep } from '../harness/guide.ts'
 import { freePort } from '../harness/ports.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
-const guides = ['core/author/docs', 'core/api/docs'].flatMap((docs) =>
+const guides = ['core/author/docs', 'core/api/docs', 'core/client/docs'].flatMap((docs) =>
   readdirSync(join(project, docs))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${docs}/${name}`),
@@ -22,6 +22,14 @@ describe.each(guides)('the guide %s', (name) => {
   const guide = pathToFileURL(join(project, name))
   const api = stepsOf(guide).find((step) => 'file' in step && step.file === 'master.d/api.conf')
   const needsMaster = api !== undefined || readFileSync(guide, 'utf8').includes('\nsalt-run ')
+  /** Its reader has installed salt-ts beside the program. */
+  const isForPrograms = readFileSync(guide, 'utf8').includes("from 'salt-ts/client'")
+  const linkPackage = async () => {
+    const modules = join(folder, 'node_modules')
+    await mkdir(modules)
+    await symlink(project, join(modules, 'salt-ts'))
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  }
   let port: number
   let folder: string
   let cluster: Cluster | undefined
@@ -32,6 +40,7 @@ describe.each(guides)('the guide %s', (name) => {
       cluster = await Cluster.open({ minions: ['web1', 'web2'], master: { ...master, api_logfile: '/api' } })
     if (api) await cluster?.master.logged('salt-api is ready')
     folder = await mkdtemp(join(tmpdir(), 'salt-guide-'))
+    if (isForPrograms) await linkPackage()
     await mkdir(join(folder, 'etc'), { mode: 0o700 })
     await writeFile(join(folder, 'etc/minion'), `id: web1\nroot_dir: ${folder}/root\n`, { mode: 0o600 })
   })
@@ -70,12 +79,10 @@ describe.each(guides)('the guide %s', (name) => {
   })
 
   test('has files that type-check', async () => {
-    const modules = join(folder, 'node_modules')
-    await mkdir(join(modules, '@types'), { recursive: true })
-    await symlink(project, join(modules, 'salt-ts'))
-    await symlink(join(project, 'node_modules/@types/node'), join(modules, '@types/node'))
+    if (!isForPrograms) await linkPackage()
+    await mkdir(join(folder, 'node_modules/@types'))
+    await symlink(join(project, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'))
     await execa(join(project, 'bin/salt-ts'), ['create', 'module', 'another'], { cwd: folder }) // with it comes tsconfig.json
-    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
     const tsc = await execa(join(project, 'node_modules/.bin/tsc'), [], {
       cwd: folder,
       reject: false,
