@@ -20,9 +20,8 @@ export async function explainCycle(error: unknown): Promise<string | undefined> 
   const place = name === undefined ? undefined : firstPlace(error.stack ?? '')
   const circle = place && (await circleThrough(place.file))
   if (!circle || circle.length === 0) return undefined
-  const line = await lineOf(place.file, name as string, place.line)
   const steps = circle.map(({ from, line, to }) => `${from}:${line} imports ${to}`)
-  return `circular import: ${steps.join(', and ')}; so '${name}' is not set yet when ${place.file}:${line} uses it. Put what both need into a third file.`
+  return `circular import: ${steps.join(', and ')}; so '${name}' is not set yet when ${place.file}:${place.line} uses it. Put what both need into a third file.`
 }
 
 /** Where the first frame of a stack lies. */
@@ -30,17 +29,6 @@ function firstPlace(stack: string): { file: string; line: number } | undefined {
   const [, url, line] = /(file:\/\/\/[^\s?:()]+|\/[^\s?:()]+)(?:\?[^:\s]*)?:(\d+):\d+/.exec(stack) ?? []
   if (url === undefined || line === undefined) return undefined
   return { file: url.startsWith('file:') ? fileURLToPath(url) : url, line: Number(line) }
-}
-
-/**
- * The line where a name is used. Compiled code may tell a line of another text; then it is the first that has the name
- * and is no import.
- */
-async function lineOf(file: string, name: string, told: number): Promise<number> {
-  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n')
-  const uses = (line: string | undefined) => line?.includes(name) === true && !/^\s*import\b/.test(line)
-  const first = lines.findIndex(uses)
-  return uses(lines[told - 1]) || first < 0 ? told : first + 1
 }
 
 /** The shortest way from a file along its imports back to it. */

@@ -32,6 +32,17 @@ async function installCompiler(): Promise<void> {
 const compile = () =>
   execa(join(project, 'node_modules/.bin/tsc'), [], { cwd: folder, reject: false, all: true })
 
+const THROWS_AT_LINE_8 = `// What the compiler leaves out:
+interface Place {
+  name: string
+}
+
+export function late(): never {
+  const here: Place = { name: 'here' }
+  throw new Error(here.name)
+}
+`
+
 describe('salt-ts create', () => {
   test('what it writes, for every kind, passes its tests and type-checks', async () => {
     for (const kind of ['module', 'runner', 'returner', 'grain', 'outputter', 'matcher']) {
@@ -118,6 +129,23 @@ describe('salt-ts test', () => {
     expect(text).toContain('greets as often as it is asked to')
     expect(text).toContain('Goodbye, Ada')
   })
+  test('a test that fails is located at the line and column of its source', async () => {
+    await writeFile(join(folder, 'broken.ts'), THROWS_AT_LINE_8)
+    const lines = [
+      '/** What the compiler leaves out. */',
+      "import { test } from 'node:test'",
+      "import { late } from './broken.ts'",
+      'type Nothing = undefined',
+      "  test('throws', () => {",
+      '    late()',
+      '  })',
+    ]
+    await writeFile(join(folder, 'broken.test.ts'), lines.join('\n'))
+    const { text } = await type('salt-ts', 'test')
+    expect(text).toContain('test at broken.test.ts:5:3')
+    expect(text).toContain(`${join(folder, 'broken.test.ts')}:6:5)`)
+    expect(text).toContain(`${join(folder, 'broken.ts')}:8:9)`)
+  })
   test('needs nothing around a file: no package.json, no node_modules', async () => {
     await type('salt-ts', 'create', 'module', 'hello')
     for (const name of ['package.json', 'tsconfig.json', 'node_modules'])
@@ -133,6 +161,33 @@ describe('salt-ts test', () => {
       code: 1,
       text: expect.stringContaining('is no folder'),
     })
+  })
+})
+
+describe('salt-call names the source of a TypeScript module', () => {
+  const callLocal = async (fun: string) => {
+    await writeFile(join(folder, 'minion'), `id: m1\nroot_dir: ${folder}\n`)
+    return (await type('salt-call', '-c', '.', '--local', '-m', 'modules', fun)).text
+  }
+  beforeEach(() => mkdir(join(folder, 'modules')))
+
+  test('in the stack of what a function throws', async () => {
+    await writeFile(join(folder, 'modules/broken.ts'), THROWS_AT_LINE_8)
+    expect(await callLocal('broken.late')).toContain(`${join(folder, 'modules/broken.ts')}:8:9)`)
+  })
+  test('in a circle of imports', async () => {
+    const [first, second] = [join(folder, 'modules/first.ts'), join(folder, 'modules/second.ts')]
+    await writeFile(
+      first,
+      `import { b } from './second.ts'\nexport const a = () => b\nexport const half = 1\n`,
+    )
+    await writeFile(
+      second,
+      `import { half } from './first.ts'\n\ntype Same = typeof half\nexport const b: Same = half\n`,
+    )
+    expect(await callLocal('first.a')).toContain(
+      `circular import: ${second}:1 imports ${first}, and ${first}:1 imports ${second}; so 'half' is not set yet when ${second}:4 uses it.`,
+    )
   })
 })
 

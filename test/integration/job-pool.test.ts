@@ -71,6 +71,19 @@ test('a job that is killed gives a return, and the log has no word of an error',
   expect(log.error).not.toHaveBeenCalled()
 })
 
+test('what a TypeScript module throws is returned with the line and column of its source', async () => {
+  await mkdir(join(folder, 'modules'))
+  const file = join(folder, 'modules', 'typed.ts')
+  await writeFile(
+    file,
+    `interface Place {\n  name: string\n}\n\nexport const late = (place: Place) => {\n  throw new Error(place.name)\n}\n`,
+  )
+  const pool = openPool({ module_dirs: [join(folder, 'modules')] })
+  const ret = await run(pool, jobOf('typed.late', { name: 'here' }))
+  pool.close()
+  expect(ret).toMatchObject({ success: false, return: expect.stringContaining(`${file}:6:9)`) })
+})
+
 test('what cannot be sent is a failed return that names the place, and the process goes on', async () => {
   await mkdir(join(folder, 'modules'))
   await writeFile(

@@ -15,7 +15,14 @@ export async function runTests(folder: string, { watch }: { watch: boolean }): P
   const files = await testFiles(folder)
   if (files.length === 0)
     throw new SaltError('INVOCATION', `There are no tests below ${folder}: no file *.test.ts.`, { folder })
-  const options = ['--import', pathToFileURL(HOOKS).href, '--test', '--test-reporter=spec']
+  // tsx turns source maps on for stacks; by the flag alone Node's runner locates tests by them, too.
+  const options = [
+    '--enable-source-maps',
+    '--import',
+    pathToFileURL(HOOKS).href,
+    '--test',
+    '--test-reporter=spec',
+  ]
   const child = spawn(process.execPath, [...options, ...(watch ? ['--watch'] : []), ...files], {
     cwd: folder,
     stdio: 'inherit',
