@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs'
+import { type Dirent, type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { deferred } from '../base/deferred.ts'
@@ -11,13 +11,15 @@ const QUIET_MS = 100
 export class FolderWatch {
   readonly #folders: readonly string[]
   readonly #watchers = new Map<string, FSWatcher>()
-  #saved: string | undefined
-  #told = deferred<string>()
+  #saved = new Set<string>()
+  #told = deferred()
+  #isOpen = false
   #quiet: NodeJS.Timeout | undefined
 
   static async open(folders: readonly string[]): Promise<FolderWatch> {
     const opened = new FolderWatch(folders)
     await opened.#addAll()
+    opened.#isOpen = true
     return opened
   }
 
@@ -25,11 +27,16 @@ export class FolderWatch {
     this.#folders = folders
   }
 
-  /** Resolves with the first file that was saved since it was last asked. Rejects if the system watches no more folders. */
-  async next(): Promise<string> {
-    const file = await this.#told.promise
+  /**
+   * Resolves with the files and folders that were saved, or deleted, since it was last asked. Rejects if the system
+   * watches no more folders.
+   */
+  async next(): Promise<readonly string[]> {
+    await this.#told.promise
     this.#told = deferred()
-    return file
+    const saved = [...this.#saved]
+    this.#saved.clear()
+    return saved
   }
 
   close(): void {
@@ -44,9 +51,18 @@ export class FolderWatch {
   async #add(folder: string): Promise<void> {
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined)
     if (!entries) return
-    if (!this.#watchers.has(folder)) this.#watch(folder)
+    if (!this.#watchers.has(folder)) {
+      this.#watch(folder)
+      if (this.#isOpen) this.#saveAll(folder, entries)
+    }
     const inside = entries.filter((entry) => entry.isDirectory() && isOwn(entry.name))
     await Promise.all(inside.map((entry) => this.#add(path.join(folder, entry.name))))
+  }
+
+  /** Files of a folder that is new were written before anybody watched it. */
+  #saveAll(folder: string, entries: readonly Dirent[]): void {
+    for (const entry of entries)
+      if (!entry.isDirectory() && isOwn(entry.name)) this.#saved.add(path.join(folder, entry.name))
   }
 
   #watch(folder: string): void {
@@ -67,15 +83,14 @@ export class FolderWatch {
   }
 
   #note(file: string): void {
-    this.#saved ??= file
+    this.#saved.add(file)
     clearTimeout(this.#quiet)
     this.#quiet = setTimeout(() => void this.#tell().catch((error) => this.#told.reject(error)), QUIET_MS)
   }
 
   async #tell(): Promise<void> {
     await this.#addAll()
-    this.#told.resolve(this.#saved ?? '')
-    this.#saved = undefined
+    if (this.#saved.size > 0) this.#told.resolve()
   }
 
   /** A folder and those in it. */

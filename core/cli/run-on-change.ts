@@ -5,30 +5,63 @@ import path from 'node:path'
 import { tell } from './console.ts'
 import { exitCodes } from './exit-codes.ts'
 import { FolderWatch } from './folder-watch.ts'
+import { ImportedFiles } from './imported-files.ts'
 
 /** A run that does not end when it is told to is killed after so long. */
 const GRACE_MS = 1000
 
 /**
- * Run a command, and again whenever a file below one of the folders is saved, until Ctrl-C. Each run is a process of its
- * own, which reads everything anew; it may fail or crash, and if it still runs at the next change it is ended.
+ * Run a command, and again whenever a file below one of the folders is saved that it imported or may lack, until Ctrl-C.
+ * Each run is a process of its own, which reads everything anew; it may fail or crash, and if it still runs at the next
+ * change it is ended.
  */
 export async function runOnChange(command: readonly string[], folders: readonly string[]): Promise<number> {
+  const watch = await FolderWatch.open(folders)
+  const imported = await ImportedFiles.open()
+  try {
+    return await runUntilInterrupted(command, watch, imported)
+  } finally {
+    watch.close()
+    await imported.close()
+  }
+}
+
+async function runUntilInterrupted(
+  command: readonly string[],
+  watch: FolderWatch,
+  imported: ImportedFiles,
+): Promise<number> {
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
   const aborted = once(interrupted.signal, 'abort')
-  const watch = await FolderWatch.open(folders)
-  tell(separator('runs again when a file is saved, until Ctrl-C'))
+  tell(separator('runs again when a file it imports is saved, until Ctrl-C'))
   while (!interrupted.signal.aborted) {
     const changed = new AbortController()
-    const run = runOnce(command, AbortSignal.any([changed.signal, interrupted.signal]))
-    const saved = await Promise.race([watch.next(), aborted])
+    await imported.begin()
+    const run = runOnce(command, imported.env, AbortSignal.any([changed.signal, interrupted.signal]))
+    const saved = await Promise.race([nextChange(watch, imported, run), aborted])
     changed.abort()
     await run
     if (typeof saved === 'string') tell(separator(`${path.relative('.', saved)} was saved`))
   }
-  watch.close()
   return exitCodes.interrupted
+}
+
+/** Wait for a saved file that calls for another run. */
+async function nextChange(
+  watch: FolderWatch,
+  imported: ImportedFiles,
+  run: Promise<boolean>,
+): Promise<string> {
+  let failed = false
+  void run.then((ok) => {
+    failed = !ok
+  })
+  for (;;) {
+    const saved = await watch.next()
+    const file = await imported.firstThatCounts(saved, failed)
+    if (file !== undefined) return file
+  }
 }
 
 function separator(text: string): string {
@@ -36,9 +69,16 @@ function separator(text: string): string {
   return `── ${time} ${text} `.padEnd(80, '─')
 }
 
-/** What it prints is shown; how it ended is told only if a signal did it. */
-async function runOnce([program = '', ...args]: readonly string[], end: AbortSignal): Promise<void> {
-  const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+/** Whether it ended well. What it prints is shown; how it ended is told only if a signal did it. */
+async function runOnce(
+  [program = '', ...args]: readonly string[],
+  env: Record<string, string>,
+  end: AbortSignal,
+): Promise<boolean> {
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...env },
+  })
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>
   let killing: NodeJS.Timeout | undefined
   const stop = () => {
@@ -46,10 +86,11 @@ async function runOnce([program = '', ...args]: readonly string[], end: AbortSig
     killing = setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
   }
   end.addEventListener('abort', stop)
-  const [, signal] = await exited
+  const [code, signal] = await exited
   end.removeEventListener('abort', stop)
   clearTimeout(killing)
   if (signal !== null && !end.aborted) tell(`The run was ended by ${signal}.`)
+  return code === 0
 }
 
 /** The npm package a folder is a part of, whose files it may import; the folder itself if there is none. */

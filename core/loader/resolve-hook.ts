@@ -1,9 +1,13 @@
 import module from 'node:module'
+import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { authorApi, codeRoot, packageRoot } from './own-package.ts'
 
 /** Query parameter by which a new generation of a user's file, and of the helpers it imports, is told from the old. */
 export const generationKey = 'salt-generation'
+
+/** Environment variable that names a file to which the URL of each file of users that is imported is appended, a line each. */
+export const importsFileVariable = 'SALT_TS_IMPORTS_FILE'
 
 interface Resolved {
   url: string
@@ -24,6 +28,16 @@ interface Own {
   readonly core: string
   /** Files of users need no generation to be taken for modules: a process that runs their tests. */
   readonly everyFile: boolean
+  /** Where the URLs of users' files are appended before they are read, if anybody wants to know. */
+  readonly importsFile: string | undefined
+}
+
+/** Appends the URL of a file to the imports file, if there is one. It travels with the hook as text, too. */
+function noteImport(importsFile: string | undefined, url: string): void {
+  if (importsFile === undefined) return
+  try {
+    process.getBuiltinModule('node:fs').appendFileSync(importsFile, `${url.replace(/[?#].*/, '')}\n`)
+  } catch {} // whoever asked is gone, and what it started goes on
 }
 
 /**
@@ -31,12 +45,13 @@ interface Own {
  * outside itself. `salt-ts` is always this running copy, wherever a file lies; a file that was imported with a
  * generation passes it on to what it imports; a `.ts` or `.js` file without a `package.json` that says otherwise is a module.
  */
-function makeResolve(own: Own): Resolve {
+function makeResolve(own: Own, note: typeof noteImport): Resolve {
   const marker = /[?&](salt-generation=\d+)/
   const mark = (resolved: Resolved, generation: string | undefined): Resolved => {
     const { url } = resolved
     const theirs = url.startsWith('file:') && !url.includes('/node_modules/') && !url.startsWith(own.core)
     if (!theirs) return resolved
+    note(own.importsFile, url)
     const format = resolved.format || !/\.[jt]s([?#]|$)/.test(url) ? resolved.format : 'module'
     const isMarked = generation === undefined || marker.test(url)
     const marked = isMarked ? url : `${url}${url.includes('?') ? '&' : '?'}${generation}`
@@ -65,15 +80,16 @@ export function installResolveHook({ everyFile = false } = {}): void {
     manifest: pathToFileURL(`${packageRoot}/package.json`).href,
     core: pathToFileURL(`${codeRoot}/core/`).href,
     everyFile,
+    importsFile: process.env[importsFileVariable],
   }
   const inThread = (module as { registerHooks?: (hooks: { resolve: Resolve }) => void }).registerHooks
   if (inThread) {
-    inThread({ resolve: makeResolve(own) })
+    inThread({ resolve: makeResolve(own, noteImport) })
     return
   }
   resolveRequired(own)
   // `__name` is what TypeScript loaders such as tsx wrap functions in.
-  const source = `const __name = (f) => f; export const resolve = (${makeResolve})(${JSON.stringify(own)})`
+  const source = `const __name = (f) => f; export const resolve = (${makeResolve})(${JSON.stringify(own)}, ${noteImport})`
   module.register(`data:text/javascript,${encodeURIComponent(source)}`)
 }
 
@@ -88,6 +104,9 @@ function resolveRequired(own: Own): void {
   const inside = Object.assign(new module.Module(manifest), { filename: manifest })
   internals._resolveFilename = function (this: unknown, request, parent, ...others) {
     if (request === 'salt-ts') return author
-    return next.call(this, request, request.startsWith('salt-ts/') ? inside : parent, ...others)
+    const file = next.call(this, request, request.startsWith('salt-ts/') ? inside : parent, ...others)
+    if (path.isAbsolute(file) && !file.includes('/node_modules/'))
+      noteImport(own.importsFile, pathToFileURL(file).href)
+    return file
   }
 }

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(async () => {
   if (child?.exitCode === null && child.signalCode === null) {
     const gone = new Promise((done) => child?.once('exit', done))
-    child.kill('SIGKILL')
+    child.kill('SIGTERM')
     await gone
   }
   await rm(folder, { recursive: true, force: true })
@@ -80,6 +80,40 @@ test('--watch runs it again when the module or a helper is saved, shows errors, 
   const ended = new Promise((done) => child?.once('exit', done))
   child?.kill('SIGINT')
   expect(await ended).toBe(130)
+})
+
+test('--watch runs again for what was imported, not for what the function writes', async () => {
+  await prepare()
+  await put(
+    'hello.ts',
+    `import { appendFileSync, writeFileSync } from 'node:fs'
+import { end } from './lib/_end.ts'
+export const hi = () => {
+  appendFileSync('runs.log', 'run\\n')
+  writeFileSync('data.txt', String(Date.now()))
+  return 'wrote' + end
+}\n`,
+  )
+  watch('hello.hi')
+  await shows('wrote!')
+  await put('lib/_end.ts', "export const end = '?'\n")
+  await shows('wrote?')
+  await put('notes.txt', 'nothing is run for this')
+  await put('lib/_end.ts', "export const end = '.'\n")
+  await shows('wrote.')
+  expect(output.match(/\S+ was saved/g)).toEqual(['lib/_end.ts was saved', 'lib/_end.ts was saved'])
+})
+
+test('a module that was lacking, and a helper that was lacking, is run as soon as it is there', async () => {
+  await prepare()
+  await rm(join(folder, 'hello.ts'))
+  await rm(join(folder, 'lib'), { recursive: true })
+  watch('hello.hi')
+  await shows('not available')
+  await put('hello.ts', module("'here'"))
+  await shows('Cannot find module')
+  await put('lib/_end.ts', "export const end = '!'\n")
+  await shows('here!')
 })
 
 test('a run that hangs is ended when the file is saved', async () => {

@@ -57,7 +57,9 @@ export default class SaltCall extends Command {
     'retcode-passthrough': boolean({ description: 'Exit with the code of the function.' }),
     metadata: boolean({ description: 'Print the whole return, with jid and retcode.' }),
     timeout: number({ char: 't', description: 'Seconds to wait for the master (config: auth_timeout).' }),
-    watch: boolean({ description: 'Run it again whenever a file of the module folders is saved.' }),
+    watch: boolean({
+      description: 'Run it again whenever a file it imports from the module folders is saved.',
+    }),
     'set-metadata': string({ description: 'Map that goes with the return.' }),
     'skip-grains': boolean({ description: 'Collect no grains; those of the configuration are there.' }),
     'refresh-grains-cache': boolean({ description: 'Does nothing: grains are collected each time.' }),
