@@ -1,4 +1,5 @@
 /** Events on the terminal, for `event.listen` and `state.event`. */
+import { writeSync } from 'node:fs'
 import { type Args, type Context, fnmatch, jsonText, type PythonRegExp, p, pythonRegExp } from 'salt-ts'
 
 export const listenParams = {
@@ -21,11 +22,29 @@ export async function listen(
   for await (const { tag, data } of master.events(literalStart(tagmatch), signal)) {
     if (!fits(tag)) continue
     if (!quiet) {
-      process.stdout.write(`${tag}\t${jsonText(data, { step: pretty ? 4 : undefined })}\n`)
+      show(`${tag}\t${jsonText(data, { step: pretty ? 4 : undefined })}\n`)
     }
     if (++seen === count) break
   }
   return null
+}
+
+/**
+ * Write to the descriptor of standard output: here the lines are the result, while `salt-run` sends what runners write to
+ * `process.stdout` to standard error.
+ */
+function show(text: string): void {
+  for (let rest = Buffer.from(text); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(1, rest))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
+        process.stdout.emit('error', error)
+        return
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10) // a slow reader
+    }
+  }
 }
 
 /** Whichever of the two a pattern is meant to be, as in Salt: either may fit. */

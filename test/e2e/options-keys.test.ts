@@ -200,7 +200,7 @@ test('a master whose private key others may read does not start, and says how to
   cluster.master.output = ''
   cluster.master.start()
   await cluster.master.exited()
-  expect(cluster.master.exitCode).toBe(1)
+  expect(cluster.master.exitCode).toBe(77)
   expect(cluster.master.output).toContain(`Run: chmod 0400 ${pem}`)
   await chmod(pem, 0o400)
 })

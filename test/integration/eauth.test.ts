@@ -148,15 +148,13 @@ describe('a job', () => {
         ['cmd.run', 'cmd.run'],
         [['ls'], ['id']],
       ],
-      [
-        ['cmd.run', 'test.ping'],
-        ['ls', []],
-      ],
       ['test.ping,cmd.run', [[], ['id']]],
       ['cmd.run', [{ __kwarg__: true, cmd: 'id' }]],
       ['cmd.run', []],
     ])
       expect([fun, await job(fun, arg)]).toMatchObject([fun, { error: { name: 'AuthorizationError' } }])
+    const unclear = await job(['cmd.run', 'test.ping'], ['ls', []])
+    expect(unclear).toMatchObject({ error: { name: 'SaltInvocationError' } })
     expect(master.published).toHaveLength(1)
   })
 
