@@ -11,10 +11,11 @@ export const listenParams = {
   node: p.default(p.described(p.enum('master'), 'Only the bus of the master.'), 'master'),
 }
 
-/** Prints `tag<TAB>JSON` a line, until `count` were seen. */
+/** Prints `tag<TAB>JSON` a line, until `count` were seen. `show` writes a line. */
 export async function listen(
   { tagmatch, count, quiet, pretty }: Args<typeof listenParams>,
   { master, signal }: Context,
+  show: (line: string) => void = showOnStandardOutput,
 ): Promise<null> {
   if (count === 0) return null
   const fits = matcherOf(tagmatch)
@@ -33,7 +34,7 @@ export async function listen(
  * Write to the descriptor of standard output: here the lines are the result, while `salt-run` sends what runners write to
  * `process.stdout` to standard error.
  */
-function show(text: string): void {
+function showOnStandardOutput(text: string): void {
   for (let rest = Buffer.from(text); rest.length > 0; ) {
     try {
       rest = rest.subarray(writeSync(1, rest))

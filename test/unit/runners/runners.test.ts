@@ -7,6 +7,7 @@ import type {
   StoredReturn,
 } from '../../../core/author/index.ts'
 import { matchesQuery } from '../../../core/jobs/job-query.ts'
+import { listen } from '../../../runners/_event/listen.ts'
 import * as batch from '../../../runners/batch.ts'
 import * as doctor from '../../../runners/doctor.ts'
 import * as event from '../../../runners/event.ts'
@@ -305,10 +306,10 @@ describe('manage', () => {
 
 describe('event', () => {
   test('listen prints matching events, tag and JSON a line, and stops after count', async () => {
-    const { stdout } = await captured(() =>
-      call(event.listen, { tagmatch: 'salt/job/*', count: 1, quiet: false, pretty: false }),
-    )
-    expect(stdout).toBe('salt/job/1/new\t{"big": 18446744073709551616}\n')
+    const shown: string[] = []
+    const given = { tagmatch: 'salt/job/*', count: 1, quiet: false, pretty: false }
+    await listen(given as Loose, { master: master() } as Context, (line) => shown.push(line))
+    expect(shown.join('')).toBe('salt/job/1/new\t{"big": 18446744073709551616}\n')
   })
 
   test('a pattern is a shell pattern or a regular expression, and only events that may fit are listened to', async () => {
@@ -328,10 +329,10 @@ describe('event', () => {
         pretty: false,
         node: 'master' as const,
       }
-      const { stdout } = await captured(() =>
-        event.listen.run(given, { master: services } as unknown as Context),
-      )
-      return stdout
+      const shown: string[] = []
+      await listen(given, { master: services } as unknown as Context, (line) => shown.push(line))
+      return shown
+        .join('')
         .split('\n')
         .map((line) => line.split('\t')[0])
         .filter((tag) => tag !== '')
