@@ -4,7 +4,7 @@ import { MASK } from '../base/secret.ts'
 
 /** Shorter texts would be found everywhere: they are not masked. */
 const SHORTEST = 4
-/** Facts of a log line that are nested deeper are dropped where something is secret. */
+/** Facts of a log line that are nested deeper are shown as the mask where something is secret. */
 const DEEPEST = 8
 
 const secretsOf = new WeakMap<Log, Set<string>>()
@@ -42,16 +42,14 @@ export const withoutSecrets = (log: Log, text: string): string =>
 
 function collect(value: unknown, secrets: Set<string>, depth: number): void {
   if (typeof value === 'string' && value.length >= SHORTEST) secrets.add(value)
-  if (typeof value !== 'object' || value === null || depth === 0) return
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array || depth === 0) return
   for (const inner of Object.values(value)) collect(inner, secrets, depth - 1)
 }
 
-function masked<T>(value: T, secrets: ReadonlySet<string>, depth = DEEPEST): T {
-  return maskedValue(
-    value,
-    [...secrets].sort((a, b) => b.length - a.length),
-    depth,
-  ) as T
+/** Longer secrets first: one may be a part of another. */
+function masked<T>(value: T, secrets: ReadonlySet<string>): T {
+  const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
+  return maskedValue(value, longestFirst, DEEPEST) as T
 }
 
 function maskedValue(value: unknown, secrets: readonly string[], depth: number): unknown {
