@@ -35,25 +35,6 @@ const sources = {
   },
 }
 
-/**
- * Of oclif a command needs its class, flags and parser. How oclif finds plugins, draws help and spinners is not used
- * (see core/cli/program.ts) and would be more than half of a bundle: those modules are empty in it.
- */
-const oclifParts =
-  /^(?:\.\.?\/(?:config|help|help\/index|help\/util|logger|ux|handle)|ejs|clean-stack|indent-string|wrap-ansi)$/
-const unused = {
-  name: 'unused',
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: oclifParts }, ({ path: name, importer }) =>
-      importer.includes('/@oclif/core/lib/') ? { path: name, namespace: 'unused' } : undefined,
-    )
-    onLoad({ filter: /logger$/, namespace: 'unused' }, () => ({
-      contents: 'exports.makeDebug = () => () => {}',
-    }))
-    onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }))
-  },
-}
-
 const banner = `
 const __url = (file) => require('node:url').pathToFileURL(file).href
 const __compiled = (file) => __url(require('node:path').join(__dirname, '..', file))
@@ -89,8 +70,8 @@ for (const tool of tools) {
   await keepCompiled(tool)
 }
 await bundle('salt-master')
-await bundle('salt-complete', `import './core/cli/completion/main.ts'`)
-await keepCompiled('salt-complete')
+await bundle('salt-words', `import './core/cli/completion/main.ts'`)
+await keepCompiled('salt-words')
 
 /** One program in one file. */
 async function bundle(
@@ -103,10 +84,11 @@ async function bundle(
     ...common,
     stdin: { contents, resolveDir: root, loader: 'ts' },
     outfile: path.join(root, 'dist', 'cli', `${program}.cjs`),
-    external: ['zeromq', 'lmdb', 'tsx', 'pino', 'ajv', '@opentelemetry/api'],
+    // oclif asks for typescript only where it looks for plugins, which no bundle does.
+    external: ['zeromq', 'lmdb', 'tsx', 'pino', 'ajv', '@opentelemetry/api', 'typescript'],
     define: { SALT_TS_VERSION: JSON.stringify(version) },
     banner: { js: banner },
-    plugins: [sources, unused],
+    plugins: [sources],
   })
 }
 
@@ -123,8 +105,10 @@ async function removeOrphans() {
 /** Runs the command once, up to where it finds no master, and keeps what V8 has compiled of it by then. */
 async function keepCompiled(tool) {
   const folder = await mkdtemp(path.join(tmpdir(), 'salt-ts-build-'))
-  const cache = path.join(root, 'dist', 'cli', `${tool}.cjs.cache`)
-  await rm(cache, { force: true })
+  const bundles = path.join(root, 'dist', 'cli')
+  const cache = path.join(bundles, `${tool}.cjs.${process.version}-${process.arch}.cache`)
+  const old = (await readdir(bundles)).filter((name) => name.startsWith(`${tool}.cjs.`))
+  for (const name of old) await rm(path.join(bundles, name))
   await writeFile(path.join(folder, 'master'), `root_dir: ${folder}\ninterface: 127.0.0.1\n`)
   await writeFile(path.join(folder, 'minion'), `root_dir: ${folder}\nid: build\n`)
   const warmUp = `
@@ -135,11 +119,12 @@ async function keepCompiled(tool) {
     'salt-run': ['-d', 'jobs.active'],
     'salt-call': ['--local', 'test.ping'],
     'salt-key': ['-L'],
-    'salt-complete': [`salt -c ${folder} '' `],
   }
-  spawnSync(process.execPath, ['-e', warmUp, '--', '-c', folder, ...words[tool]], {
+  const typed = tool === 'salt-words' ? ['__words', folder] : ['-c', folder, ...words[tool]]
+  spawnSync(process.execPath, ['-e', warmUp, '--', tool, ...typed], {
     cwd: root,
     stdio: 'ignore',
+    env: { ...process.env, XDG_CACHE_HOME: folder },
   })
   await rm(folder, { recursive: true })
 }

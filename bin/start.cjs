@@ -1,6 +1,6 @@
 /**
- * Runs a bundled command with the code V8 compiled of it when it was built. Under another version of Node V8 refuses
- * that and compiles anew: slower by some milliseconds, nothing else.
+ * Runs a bundled command with the code V8 compiled of it when it was built. Under another version of Node it is compiled
+ * anew, slower by some milliseconds: V8 itself takes code of another build of the same V8, and fails with it.
  *
  * While another version is being installed in this place, files are missing for a moment: they are waited for.
  */
@@ -68,7 +68,7 @@ function giveUp(name, error) {
 
 function compiled(file) {
   try {
-    return readFileSync(`${file}.cache`)
+    return readFileSync(`${file}.${process.version}-${process.arch}.cache`)
   } catch {
     return undefined
   }

@@ -131,54 +131,6 @@ export const returner_doc = fn(patterns, async ({ args }, { loader }) => {
   return docsOf(view, names)
 })
 
-/**
- * Names of all renderers, or of those that match one of the globs.
- *
- * @example salt '*' sys.list_renderers
- */
-export const list_renderers = fn(patterns, ({ args }, { loader }) =>
-  listModules(loader.of('renderers'), args),
-)
-
-/**
- * Names of all state modules, or of those that match one of the globs.
- *
- * @example salt '*' sys.list_state_modules 'f*'
- */
-export const list_state_modules = fn(patterns, ({ args }, { loader }) =>
-  listModules(loader.of('states'), args),
-)
-
-/**
- * Names of all state functions, of a state module's functions, or of those that match a glob.
- *
- * @example salt '*' sys.list_state_functions file
- */
-export const list_state_functions = fn(functionPatterns, ({ args }, { loader }) =>
-  listFunctions(loader.of('states'), args),
-)
-
-/**
- * Documentation of states.
- *
- * @example salt '*' sys.state_doc file
- */
-export const state_doc = fn(patterns, ({ args }, { loader }) => documentation(loader.of('states'), args))
-
-/**
- * Parameters of states' functions.
- *
- * @example salt '*' sys.state_argspec file.managed
- */
-export const state_argspec = fn(one, ({ module }, { loader }) => signatures(loader.of('states'), module))
-
-/**
- * Parameters of states' functions as JSON Schema.
- *
- * @example salt '*' sys.state_schema file --out json
- */
-export const state_schema = fn(one, ({ module }, { loader }) => schemas(loader.of('states'), module))
-
 async function listModules(view: LoaderView | undefined, globs: readonly string[]): Promise<string[]> {
   const names = (await view?.modules()) ?? []
   return globs.length === 0 ? names : names.filter((name) => globs.some((glob) => fnmatch(name, glob)))

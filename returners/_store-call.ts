@@ -16,22 +16,28 @@ export async function storeCall<T>({ place, timeout, why }: Place, work: () => P
     return await within(timeout, work(), () => why?.())
   } catch (error) {
     if (error instanceof UnsavableError) throw error
-    const { message, code = '' } = error as NodeJS.ErrnoException
-    throw new Error(`${place}: ${TLS_FAILURES[code] ?? (message || code)}`, { cause: error })
+    const { message, code = '' } = error as Error & { readonly code?: string | number }
+    throw new Error(`${place}: ${tlsFailure(code) ?? (message || String(code))}`, { cause: error })
   }
 }
 
 const NO_CERTIFICATE = 'the server asks for a certificate, and was shown none that it takes'
 const NO_TLS = 'there is no TLS at this port'
 
-/** What OpenSSL has no sentence for. */
-const TLS_FAILURES: Readonly<Record<string, string>> = {
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: NO_CERTIFICATE,
-  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: NO_CERTIFICATE,
-  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: NO_CERTIFICATE,
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: NO_CERTIFICATE,
-  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+/** What OpenSSL has no sentence for, by the end of the code, which begins otherwise in each version. */
+const TLS_FAILURES: readonly (readonly [end: string, sentence: string])[] = [
+  ['ALERT_CERTIFICATE_REQUIRED', NO_CERTIFICATE],
+  ['ALERT_UNKNOWN_CA', NO_CERTIFICATE],
+  ['ALERT_BAD_CERTIFICATE', NO_CERTIFICATE],
+  ['ALERT_HANDSHAKE_FAILURE', NO_CERTIFICATE],
+  ['WRONG_VERSION_NUMBER', NO_TLS],
+  ['PACKET_LENGTH_TOO_LONG', NO_TLS],
+]
+
+/** Clients of some stores have numbers for codes. */
+function tlsFailure(code: unknown): string | undefined {
+  const text = String(code)
+  return text.startsWith('ERR_SSL_') ? TLS_FAILURES.find(([end]) => text.endsWith(end))?.[1] : undefined
 }
 
 /** Rejects after that many seconds: with what `late` knows about it, or that there was no answer. */

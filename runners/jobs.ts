@@ -43,7 +43,7 @@ export const active = fn({ display_progress }, async (args, { master }) => {
   for await (const result of master.run({ tgt: '*', fun: 'saltutil.running' })) {
     if (args.display_progress) await master.progress({ message: `Received reply from minion ${result.id}` })
     for (const job of jobsIn(result.return)) {
-      if (master.jobs.onlyOf !== undefined && job.user !== master.jobs.onlyOf) continue
+      if (master.jobs.onlyOf !== undefined && !(await master.jobs.get(job.jid))) continue
       const entry = jobs.get(job.jid) ?? { job, running: [] }
       entry.running.push({ [result.id]: job.pid ?? null })
       jobs.set(job.jid, entry)

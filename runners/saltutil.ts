@@ -23,8 +23,8 @@ const syncOf = (type: string) =>
 /**
  * Bring all types of extensions from `salt://_runners`, `salt://_output`, … into `extension_modules` of the master. Gives a
  * list for each type: what was added or changed, then what was removed, and what is there and fails to load, with the
- * reason; then the exit code is 1. Runners and outputters are there at once; the master's own processes have the
- * rest when it is started again.
+ * reason; then the exit code is 1. Runners and outputters are there at once; the master's own
+ * processes have the rest within seconds, without a restart: those that keep it loaded are replaced, one after the other.
  *
  * @example salt-run saltutil.sync_all
  * @example salt-run saltutil.sync_all extmod_whitelist='{runners: [custom_runner], grains: []}'

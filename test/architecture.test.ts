@@ -12,7 +12,7 @@ const floors: readonly { readonly rooms: readonly string[]; readonly apart?: boo
   { rooms: ['author'] },
   { rooms: ['transport', 'wire', 'crypto', 'config', 'log', 'metrics', 'store', 'tracing'] },
   { rooms: ['events', 'loader'] },
-  { rooms: ['channel', 'jobs', 'keys', 'targets', 'fileserver', 'returners', 'auth'] },
+  { rooms: ['channel', 'jobs', 'keys', 'targets', 'fileserver', 'returners', 'engines', 'auth'] },
   { rooms: ['master', 'minion', 'client'], apart: true },
   { rooms: ['api'] },
   { rooms: ['cli', 'testing'], apart: true },

@@ -102,7 +102,9 @@ function readChunk(given: Chunk, index: number): Chunk {
     else if (!schema && isPublished) refuseNearMiss(name, index)
     else if (!schema) chunk[name] = value
   }
-  return isPublished ? chunk : withPositional(chunk)
+  if (!isPublished) return withPositional(chunk)
+  refuseSeveralInOneText(chunk, index)
+  return chunk
 }
 
 /** Clients of Salt name positional arguments of runners `args`. */
@@ -117,6 +119,16 @@ function typed(name: string, value: unknown, schema: object): unknown {
   if (value instanceof Float) return value.valueOf()
   const { type } = schema as { type?: unknown }
   return typeof value === 'string' && type !== undefined && type !== 'string' ? yamlify(value) : value
+}
+
+/** No rule can be for such a name, and no minion has a function of it. */
+function refuseSeveralInOneText({ fun }: Chunk, index: number): void {
+  if (typeof fun !== 'string' || !fun.includes(',')) return
+  const list = fun.split(',').map((name) => JSON.stringify(name.trim()))
+  throw new SaltError(
+    'INVALID_ARGUMENTS',
+    `Chunk ${index + 1} of the request has several functions in one text, "${fun}": make them a list, as [${list.join(', ')}].`,
+  )
 }
 
 /** Members nobody knows are left out, as Salt does. One that was meant to be another would make this another command. */
@@ -135,8 +147,12 @@ export function schemaProblem(errors: readonly SchemaError[]): SaltError {
   const [, index, ...inside] = instancePath.split('/')
   const member = inside.length > 0 ? `${inside.join(':')} of chunk` : 'Chunk'
   const place = index === undefined ? 'A request' : `${member} ${Number(index) + 1} of the request`
-  const text = keyword === 'maxItems' ? `may have ${params.limit} maps at most (max_chunks)` : message
-  return new SaltError('INVALID_ARGUMENTS', `${place} ${text}.`)
+  return new SaltError('INVALID_ARGUMENTS', `${place} ${problemOf(keyword, params, message)}.`)
+}
+
+function problemOf(keyword: string, params: SchemaError['params'], message: string): string {
+  if (keyword === 'maxItems') return `may have ${params.limit} maps at most (max_chunks)`
+  return keyword === 'required' ? `lacks '${params.missingProperty}'` : message
 }
 
 const NO_ERROR: SchemaError = { instancePath: '', keyword: '', params: {} }

@@ -1,15 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
-import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { onHangup } from '../base/hangup.ts'
+import { stopRequested } from '../base/stop-signals.ts'
 import { type Refusals, refusalsHere } from '../client/api-refusals.ts'
 import { linkHere, type MasterLink } from '../client/master-link.ts'
 import { remoteMasterOf } from '../client/remote-master.ts'
+import type { Surroundings } from '../config/daemon.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { apiOptions, type Loaded, logOptions, takeAgain } from '../config/reload.ts'
-import type { DaemonLog } from '../log/index.ts'
+import { apiOptions, logOptions, takeAgain } from '../config/reload.ts'
 import { addressInUse, findPortHolder } from '../transport/port-holder.ts'
 import { createApp } from './app.ts'
 import { ServerCertificate } from './live/certificate.ts'
@@ -27,20 +27,17 @@ const BACKLOG = 4096
 /** How long a starting server waits for its master before `-d` reports it as started. Milliseconds. */
 const FIRST_ANSWER_MS = 5_000
 
-interface Surroundings {
-  readonly log: DaemonLog
-  /** Reads the configuration again, at SIGHUP. */
-  load(): Promise<Loaded<MasterConfig>>
-  /** Called when it listens, or waits for its master. */
-  started(): void
-}
-
-/** The server. Resolves with the exit code once it is told to stop by SIGTERM or SIGINT. */
-export async function runApi(config: MasterConfig, { log, started, load }: Surroundings): Promise<number> {
-  const asked = deferred<void>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.resolve())
+/**
+ * The server. Resolves with the exit code once it is told to stop by SIGTERM or SIGINT. It counts as started when it listens, or
+ * waits for its master.
+ */
+export async function runApi(
+  config: MasterConfig,
+  { log, started, load }: Surroundings<MasterConfig>,
+): Promise<number> {
+  const asked = stopRequested()
   const stopping = new AbortController()
-  void asked.promise.then(() => stopping.abort(new SaltError('CANCELLED', 'salt-api is stopping.')))
+  void asked.then(() => stopping.abort(new SaltError('CANCELLED', 'salt-api is stopping.')))
   let running = config
   let server: ApiServer | undefined
   const closeReloads = onHangup(async () => {
@@ -67,7 +64,7 @@ export async function runApi(config: MasterConfig, { log, started, load }: Surro
   await Promise.race([opening, setTimeout(FIRST_ANSWER_MS, undefined, { ref: false })])
   started()
   server = await opening
-  await asked.promise
+  await asked
   closeReloads()
   log.info('salt-api is stopping')
   await server?.close()
@@ -158,7 +155,7 @@ async function patientLink(
   const delays = backoff(RETRY)
   for (let told = false; !stopping.aborted; told = true) {
     try {
-      return await linkHere(config, { impatient: true })
+      return await linkHere(config, { impatient: true, log })
     } catch (error) {
       if (!SaltError.is(error) || error.code !== 'MASTER_UNREACHABLE') throw error
       if (!told) log.warn(`salt-api waits for the master. ${error.message}`)

@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { jsonText } from '../base/json.ts'
 import { noteDenial } from './denials.ts'
 import { SECURITY_HEADERS } from './live/security-headers.ts'
 import type { ApiRoom } from './room.ts'
@@ -106,5 +107,5 @@ export function refuseUnreadable(error: FastifyError, _: FastifyRequest, reply: 
     'The path of the request cannot be read: a % must begin two hexadecimal digits of a character in UTF-8.'
   const body = { status, return: error.code === 'FST_ERR_BAD_URL' ? sentence : error.message }
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) reply.raw.setHeader(name, value)
-  reply.raw.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  reply.raw.writeHead(status, { 'content-type': 'application/json' }).end(jsonText(body))
 }

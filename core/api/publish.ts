@@ -87,7 +87,8 @@ function shown(result: MinionResult, isFull: boolean): unknown {
   return jobState === 'key_not_accepted' ? reason : false
 }
 
-const clientFor = ({ room, auth }: Call): LocalClient => new LocalClient(room.config, room.link, auth)
+const clientFor = ({ room, auth }: Call): LocalClient =>
+  new LocalClient(room.config, room.link, auth, room.log)
 
 /** A target that means nobody is no error to Salt. */
 async function orNobody<T>(empty: T, { signal }: Call, work: () => Promise<T>): Promise<T> {

@@ -97,6 +97,8 @@ export interface BatchStatus {
   readonly jid: string
   readonly fun: string | readonly string[]
   readonly user: string
+  /** Whose it is: `host:root`, `eauth:pam:fred`. */
+  readonly owner?: string
   /** `ping`: it is being found out who is there. */
   readonly phase: 'ping' | 'run' | 'done'
   /** Why it stopped before all had run: a sentence. */
@@ -139,7 +141,7 @@ export interface MasterServices {
     signal: AbortSignal,
   ): AsyncIterable<{ readonly tag: string; readonly data: Record<string, unknown> }>
   readonly jobs: {
-    /** Jobs of this user alone are found here; of everybody if it is not there. */
+    /** Jobs of this caller alone are found here; of everybody if it is not there. */
     readonly onlyOf?: string
     /** `source`: only from the store of this returner; `local_cache` is the master's own. */
     get(jid: string, options?: { readonly source?: string | undefined }): Promise<StoredJob | undefined>

@@ -43,7 +43,9 @@ export type {
   StoredJob,
   StoredReturn,
 } from './context.ts'
+export { type EngineEvents, type EngineFacts, type EnginePlugin, engine } from './engine.ts'
 export { CommandExecutionError, CommandNotFoundError, SaltInvocationError } from './errors.ts'
+export { type Executor, type ExecutorCall, executor } from './executor.ts'
 export {
   type FileClient,
   type FileHash,

@@ -51,7 +51,7 @@ export interface OutputOptions {
 
 /** Collects facts about the host. */
 export interface GrainsSource {
-  /** `grains` holds what sources before this one gave. */
+  /** `grains` holds what sources before this one gave. What is not there within 10 seconds is done without. */
   collect(facts: { opts: Context['opts']; grains: Grains; log: Log }): Promise<Record<string, unknown>>
 }
 

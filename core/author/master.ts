@@ -58,6 +58,8 @@ export interface RunningRun {
   /** `runner.manage.up`, `wheel.key.accept`. */
   readonly fun: string
   readonly user: string
+  /** Whose it is: `host:root`, `eauth:pam:fred`, `minion:web1`. */
+  readonly owner?: string
   readonly pid: number
   /** Masked where they are secret. */
   readonly fun_args: readonly unknown[]

@@ -4,4 +4,7 @@ export interface Clock {
   now(): number
 }
 
+/** Measures how long something takes or lasts within one process, however the host's clock is set. */
+export const monotonicClock: Clock = { now: () => performance.timeOrigin + performance.now() }
+
 export const systemClock: Clock = { now: () => Date.now() }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { ErrorCode } from './error-codes.ts'
 
 const brand = Symbol.for('salt-ts.SaltError')
@@ -31,7 +32,27 @@ export class SaltError extends Error {
 
 /** The text of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
+  if (thrown instanceof Error) return thrown.message
+  return hasNoText(thrown) ? jsonOf(thrown) : String(thrown)
+}
+
+/** What `String` makes `[object Object]` of, or fails at. */
+const hasNoText = (thrown: unknown): boolean =>
+  typeof thrown === 'object' &&
+  thrown !== null &&
+  (!('toString' in thrown) || thrown.toString === Object.prototype.toString)
+
+/** Characters of a value that was thrown and is no error. */
+const MOST_OF_VALUE = 1000
+
+function jsonOf(value: unknown): string {
+  let text: string
+  try {
+    text = JSON.stringify(value) ?? inspect(value)
+  } catch {
+    text = inspect(value) // it is circular, or holds a BigInt
+  }
+  return text.length > MOST_OF_VALUE ? `${text.slice(0, MOST_OF_VALUE)}…` : text
 }
 
 /** Errors behind an error that are shown, at most. */
@@ -50,12 +71,25 @@ export function messageWithCauses(thrown: unknown): string {
 function withCauses(thrown: unknown, textOf: (error: unknown) => string): string {
   const all = new Set([thrown])
   for (const error of all) for (const cause of causesOf(error)) if (all.size <= MOST_CAUSES) all.add(cause)
-  const [own = '', ...causes] = Array.from(all, textOf)
+  const [own = '', ...causes] = Array.from(all, (error) => orElse(UNSHOWABLE, () => textOf(error)))
   return [own, ...causes.filter((text) => !own.includes(text)).map((text) => `Caused by: ${text}`)].join('\n')
 }
 
 function causesOf(error: unknown): readonly unknown[] {
-  if (!(error instanceof Error)) return []
-  const several = error instanceof AggregateError ? error.errors : []
-  return error.cause === undefined ? several : [error.cause, ...several]
+  return orElse([], () => {
+    if (!(error instanceof Error)) return []
+    const several = error instanceof AggregateError ? error.errors : []
+    return error.cause === undefined ? several : [error.cause, ...several]
+  })
+}
+
+const UNSHOWABLE = 'a value that cannot be shown was thrown'
+
+/** What was thrown may have getters, or be a proxy, that throw in turn. */
+function orElse<T>(other: T, read: () => T): T {
+  try {
+    return read()
+  } catch {
+    return other
+  }
 }

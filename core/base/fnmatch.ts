@@ -3,22 +3,35 @@
  * be escaped except by brackets (`[*]`). Globs of npm packages differ from this in braces, slashes and dots.
  * The expressions made here cannot backtrack beyond one `*`, so time is bounded by pattern times text.
  */
+import { SaltError } from './errors.ts'
+
 const compiled = new Map<string, RegExp>()
-const KEPT = 500
+/** More than the targets that a compound one may be made of: these are met again for each minion. */
+const KEPT = 2_000
+/** Above about ten times as much, V8 refuses the expression, and only when it is first tried. */
+const LONGEST = 4_096
+const MOST_STARS = 500
 
 /** True if the whole of `text` matches the shell pattern. */
 export function fnmatch(text: string, pattern: string): boolean {
   return fnmatchToRegExp(pattern).test(text)
 }
 
-/** The anchored regular expression of a shell pattern. */
+/** The anchored regular expression of a shell pattern. Throws `SaltError` TARGET_INVALID for one that is too large for V8. */
 export function fnmatchToRegExp(pattern: string): RegExp {
   const known = compiled.get(pattern)
   if (known) return known
+  const stars = pattern.split('*').length - 1
+  if (pattern.length > LONGEST || stars > MOST_STARS) throw tooLarge(pattern, stars)
   const made = new RegExp(`^${translate(pattern)}$`, 'su')
   if (compiled.size >= KEPT) compiled.clear()
   compiled.set(pattern, made)
   return made
+}
+
+function tooLarge(pattern: string, stars: number): SaltError {
+  const size = `it has ${pattern.length} characters and ${stars} stars, but may have ${LONGEST} and ${MOST_STARS}`
+  return new SaltError('TARGET_INVALID', `The pattern '${pattern.slice(0, 60)}...' is too large: ${size}.`)
 }
 
 /** Each `*` but the last becomes an atomic group around the shortest text up to the end of the part after it. */

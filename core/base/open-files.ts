@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 /** How many files this process may have open (RLIMIT_NOFILE), connections among them; undefined where the system does not tell. */
 export function allowedOpenFiles(): number | undefined {
@@ -11,10 +11,13 @@ export function allowedOpenFiles(): number | undefined {
   }
 }
 
-/** How many this process has open; as many as can be where that cannot be looked at, since that takes a file as well. */
+/**
+ * How many this process has open. Before Linux 6.2 it takes a file to see that, so where it cannot be seen there are as many
+ * as can be.
+ */
 export function openFiles(): number {
   try {
-    return readdirSync('/proc/self/fd').length - 1
+    return statSync('/proc/self/fd').size || readdirSync('/proc/self/fd').length - 1
   } catch {
     return Number.POSITIVE_INFINITY
   }

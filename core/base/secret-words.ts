@@ -2,8 +2,8 @@ import { MASK } from './secret.ts'
 
 /** How names end whose values are secret wherever they stand. */
 const WORD =
-  'password|passwd|passphrase|pwd|bindpw|token|secret|credentials?|(?:api|access|private|secret)[_-]?key'
-const NAME = new RegExp(`(?:${WORD})$`, 'i')
+  '(?<![a-z])pass|password|passwd|passphrase|pwd|bindpw|token|secret|credentials?|(?:api|access|private|secret)[_-]?key'
+const NAME = new RegExp(`(?:${WORD}|authorization)$`, 'i')
 
 const VALUE = `(?:"[^"]{0,4096}"?|'[^']{0,4096}'?|[^\\s,;&"'}\\]]+)`
 /** `password=x`, `"password": "x"`, `password: x`, `--password x`. No part can be tried in many ways: text may be long. */
@@ -11,6 +11,12 @@ const IN_TEXT = new RegExp(
   `((?:${WORD})(?:=|["']\\s{0,3}:\\s{0,3}|:\\s{1,3})|--(?:\\w{1,20}-){0,3}(?:${WORD})\\s{1,3})${VALUE}`,
   'gi',
 )
+
+/** `Authorization: Bearer x`. */
+const HEADER =
+  /(\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token)\s{1,3})?)[^\s,;&"'}\]]+/gi
+/** `scheme://user:x@host`. */
+const IN_URL = /(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,1024}(?=@)/g
 
 /** Values that are nested deeper are replaced by the mask. */
 const DEEPEST = 20
@@ -29,7 +35,7 @@ export interface SecretWordOptions {
 }
 
 function masked(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return value.length > 3 ? value.replace(IN_TEXT, `$1${MASK}`) : value
+  if (typeof value === 'string') return maskedText(value)
   if (typeof value !== 'object' || value === null) return value
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value
   if (depth === 0) return MASK
@@ -38,6 +44,17 @@ function masked(value: unknown, depth: number): unknown {
     return shown.some((each, index) => each !== value[index]) ? shown : value
   }
   const entries = Object.entries(value)
-  const shown = entries.map(([name, own]) => [name, NAME.test(name) ? MASK : masked(own, depth - 1)] as const)
+  const shown = entries.map(
+    ([name, own]) => [name, isSecret(name, own) ? MASK : masked(own, depth - 1)] as const,
+  )
   return shown.some(([, each], index) => each !== entries[index]?.[1]) ? Object.fromEntries(shown) : value
+}
+
+/** The value of `auth` is a map or a list where it says how, and the secret itself where it is text. */
+const isSecret = (name: string, value: unknown): boolean =>
+  NAME.test(name) || (/^auth$/i.test(name) && typeof value === 'string')
+
+function maskedText(text: string): string {
+  if (text.length <= 3) return text
+  return [IN_TEXT, HEADER, IN_URL].reduce((shown, secret) => shown.replace(secret, `$1${MASK}`), text)
 }

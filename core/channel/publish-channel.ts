@@ -9,6 +9,9 @@ import type { AesKeys } from './aes-keys.ts'
 /** Topic of one minion (wire protocol §9): the hex SHA-1 of its id. */
 export const topicOf = (id: string): string => createHash('sha1').update(id, 'utf8').digest('hex')
 
+/** Topic of one run of a minion. Nothing is published to it: it tells the master that the run is connected. */
+export const startTopicOf = (id: string, token: string): string => `${topicOf(id)}.${token}`
+
 export const BROADCAST_TOPIC = 'broadcast'
 
 export interface PublishChannelSettings {

@@ -1,9 +1,10 @@
 import { SaltError } from '../base/errors.ts'
-import { decode, encodeNetwork } from '../codec/index.ts'
+import { decode, encodeNetworkParts } from '../codec/index.ts'
 import { newNonce, type PrivateKey, SymmetricKey } from '../crypto/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import { asBytes, isRecord } from '../wire/bytes.ts'
 import { type Algorithms, packAes } from '../wire/envelope.ts'
+import { MAX_CONTENT, tooLarge } from '../wire/message-size.ts'
 import type { Credentials } from './sign-in-client.ts'
 
 export interface RequestChannelSettings {
@@ -58,7 +59,14 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
       generation === 3
         ? { ...load, nonce, ts: Math.floor(settings.now() / 1000), tok: token, id }
         : { ...load, nonce, ...(needsToken.has(String(load.cmd)) && { tok: token }) }
-    const sealed = request.encrypt(encodeNetwork(full))
+    const parts = encodeNetworkParts(full)
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+    if (bytes > MAX_CONTENT)
+      throw new SaltError(
+        'MESSAGE_TOO_LARGE',
+        tooLarge(`The message ${String(load.cmd)}`, bytes, MAX_CONTENT),
+      )
+    const sealed = request.encrypt(parts)
     return packAes({ load: sealed, version: generation, id, algorithms })
   }
 

@@ -4,6 +4,7 @@ import { isMinionId, type MinionId } from '../base/minion-id.ts'
 import { quota } from '../base/quota.ts'
 import { encodeNetwork } from '../codec/index.ts'
 import type { PublicKey, SymmetricKey } from '../crypto/index.ts'
+import { component } from '../log/component.ts'
 import { asBytes, asNumber, asText } from '../wire/bytes.ts'
 import {
   type AesEnvelope,
@@ -96,6 +97,7 @@ export function createRequestServer(
   settings: RequestServerSettings,
 ): (frame: Uint8Array) => Promise<Uint8Array> {
   const { log } = settings
+  const details = component(log, 'master')
   const refusedVersions = new Set<string>()
   const suspicions = quota(SUSPICIONS, settings.now)
 
@@ -127,6 +129,7 @@ export function createRequestServer(
   async function answerClear({ load, version, via }: ClearEnvelope): Promise<Uint8Array> {
     const cmd = load.cmd
     if (typeof cmd !== 'string') return refuse(refusals.exception)
+    details.trace('Clear payload received with command {cmd}', { cmd })
     try {
       if (cmd === '_auth') return await settings.signIn(load, version)
       const handler = settings.clear.get(cmd)
@@ -226,6 +229,7 @@ export function createRequestServer(
   }
 
   async function perform(cmd: string, load: Record<string, unknown>, sender: Sender): Promise<unknown> {
+    details.trace('AES payload received with command {cmd}', { cmd })
     const handler = settings.encrypted.get(cmd)
     if (!handler) return {}
     try {

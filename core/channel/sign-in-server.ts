@@ -1,6 +1,7 @@
 import type { Log } from '../author/context.ts'
 import { encodeNetwork } from '../codec/index.ts'
 import type { PrivateKey, PublicKey, SymmetricKey } from '../crypto/index.ts'
+import { component } from '../log/component.ts'
 import { GENERATION_3, refusals } from '../wire/envelope.ts'
 import {
   type BadSignIn,
@@ -57,18 +58,33 @@ const acts: Record<Decision['verdict'], string | undefined> = {
   invalid: undefined,
 }
 
+/** What the log says of a decision, in Salt's words. */
+const sentences: Record<Decision['verdict'], (id: string) => string> = {
+  accepted: (id) => `Authentication accepted from ${id}`,
+  pending: (id) =>
+    `Authentication failed from host ${id}, the key is in pending and needs to be accepted with salt-key -a ${id}`,
+  rejected: (id) => `Public key rejected for ${id}. Key is present in rejection key dir.`,
+  denied: (id) => `Authentication failed from host ${id}: another key is accepted for that id.`,
+  full: (id) => `Too many minions connected (max_minions). Rejecting connection from id ${id}`,
+  invalid: (id) => `Authentication request from invalid id ${id}`,
+}
+
 /** Answers `_auth` (wire protocol §6). Algorithms are checked before anything is decided or stored. */
 export function createSignInServer(
   settings: SignInServerSettings,
 ): (load: Record<string, unknown>, version: number) => Promise<Uint8Array> {
-  const { masterKey, log } = settings
+  const { masterKey } = settings
+  const log = component(settings.log, 'channel.server')
   const sealedDigest = sealerOf(masterKey)
 
   return async (load, version) => {
     const request = readSignIn(load)
     if ('wrong' in request) return refuseUnreadable(request)
     if (await settings.refusesVersion(request, version)) return encodeNetwork(refusals.badLoad)
+    const { id } = request
+    log.info(`Authentication request from ${id}`)
     const decision = await settings.decide(request)
+    log.info(sentences[decision.verdict](id))
     announce(request, decision)
     const inner =
       decision.verdict === 'accepted'

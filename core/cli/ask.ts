@@ -20,13 +20,21 @@ export async function askFor(questions: readonly Question[]): Promise<string[]> 
   })
   const lines = createInterface({ input: process.stdin, output, terminal })
   lines.once('SIGINT', () => process.exit(exitCodes.interrupted))
+  let isOver = false
+  lines.once('close', () => {
+    isOver = true
+  })
   const typed = lines[Symbol.asyncIterator]()
   const answers: string[] = []
   try {
     for (const { text, secret } of questions) {
       hidden = false
-      lines.setPrompt(text)
-      lines.prompt()
+      if (isOver) {
+        output.write(text) // lines that were read before the end are still to come
+      } else {
+        lines.setPrompt(text)
+        lines.prompt()
+      }
       hidden = secret
       const { value, done } = await typed.next()
       if (secret && terminal) process.stderr.write('\n')

@@ -69,10 +69,23 @@ export interface ConfigRemarks {
   readonly warnings: readonly string[]
   /** Those of them about options that were most likely misspelt. */
   readonly misspelt: readonly string[]
+  /** Which files it was read from. */
+  readonly read: readonly string[]
 }
 
 /** All of them to those who asked for a log, misspelt options to everybody; the daemons log all in any case. */
-export function tellRemarks(log: Logger, flags: LogChoice, { warnings, misspelt }: ConfigRemarks): void {
+export function tellRemarks(
+  log: Logger,
+  flags: LogChoice,
+  { warnings, misspelt, read }: ConfigRemarks,
+): void {
+  logRead(log, read)
   if (flags['log-level'] !== undefined) for (const warning of warnings) log.warn(warning)
   else for (const warning of misspelt) tell(`WARNING: ${warning}`)
+}
+
+/** Log which files a configuration was read from. */
+export function logRead(log: Logger, read: readonly string[]): void {
+  const details = log.child('config')
+  for (const line of read) details.debug(line)
 }

@@ -3,9 +3,10 @@ import { resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
 import { messageOf } from '../base/errors.ts'
 import { complaints } from '../loader/directories.ts'
-import { type DaemonLog, type DaemonLogOptions, openDaemonLog } from '../log/index.ts'
+import { type DaemonLog, type DaemonLogOptions, openDaemonLog, unknownFields } from '../log/index.ts'
 import { openStarter, type Starter, startInBackground } from './background.ts'
 import { type Account, accountToBecome, becomeUser } from './become-user.ts'
+import { type ConfigRemarks, logRead } from './console.ts'
 import { defaultPlaces } from './default-places.ts'
 import { exitCodeOf } from './exit-codes.ts'
 import { configFlags, helpFlags, logFlags } from './flags.ts'
@@ -72,13 +73,13 @@ export async function runDaemon(
   name: string,
   config: DaemonConfig,
   flags: DaemonFlags,
-  warnings: readonly string[],
+  remarks: Pick<ConfigRemarks, 'warnings' | 'read'>,
   part: DaemonPart,
 ): Promise<number> {
   const starter = openStarter(flags.daemon ?? false)
   if (!starter) return startInBackground(name)
   try {
-    return await runHere(name, config, warnings, { ...part, starter })
+    return await runHere(name, config, remarks, { ...part, starter })
   } catch (error) {
     starter.failed(error)
     throw error
@@ -88,7 +89,7 @@ export async function runDaemon(
 async function runHere(
   name: string,
   config: DaemonConfig,
-  warnings: readonly string[],
+  { warnings, read }: Pick<ConfigRemarks, 'warnings' | 'read'>,
   { main, asRoot, starter }: DaemonPart & { readonly starter: Starter },
 ): Promise<number> {
   const account = accountToBecome(name, config)
@@ -102,8 +103,10 @@ async function runHere(
     ...warnings,
     ...defaultPlaces(name, config),
     ...complaints({ ...config }),
+    ...unknownFields(config),
     ...unwritableLogFolders(config),
   ]
+  logRead(log, read)
   for (const warning of told) log.warn(warning)
   const pid = pidFile(config.pidfile, (problem) => log.warn(problem))
   try {

@@ -15,6 +15,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { entriesBelow } from '../base/entries-below.ts'
 import { SaltError } from '../base/errors.ts'
 import type { Account } from './become-user.ts'
 
@@ -102,16 +103,13 @@ function handOverDirectory(path: string, user: string, account: Account): void {
 /** `/var`, and `/` itself, are everybody's. */
 const isTopLevel = (path: string): boolean => path.split('/').length < 3
 
+/** Not what belongs to others already, what has a second name elsewhere, nor what links lead to. */
 function giveAwayAll(path: string, { uid, gid }: Account): void {
-  for (const entry of readdirSync(path, { recursive: true })) giveAway(join(path, String(entry)), uid, gid)
-  lchownSync(path, uid, gid)
-}
-
-/** Not what has a second name elsewhere. */
-function giveAway(path: string, uid: number, gid: number): void {
-  const { uid: owner, nlink } = lstatSync(path)
-  const isDirectory = lstatSync(path).isDirectory()
-  if (owner === 0 && (isDirectory || nlink === 1)) lchownSync(path, uid, gid)
+  const paths = entriesBelow(path).map((entry) => join(entry.parentPath, entry.name))
+  for (const below of [...paths, path]) {
+    const stats = lstatSync(below)
+    if (stats.uid === 0 && (stats.isDirectory() || stats.nlink === 1)) lchownSync(below, uid, gid)
+  }
 }
 
 /** As `mkdir -p`: those above are ordinary ones. */

@@ -38,9 +38,9 @@ export interface JobFlags extends TargetFlags {
   readonly 'no-parse'?: string | undefined
 }
 
-/** `words`: target, function, arguments. */
+/** `words`: target, function, arguments. Documentation is asked of all minions where none are named. */
 export function jobRequest(words: readonly string[], flags: JobFlags): PublishRequest {
-  const [target, functions, ...rest] = words
+  const [target = flags.doc ? '*' : undefined, functions, ...rest] = words
   if (target === undefined) throw incomplete('Say which minions, and which function they are to run.')
   if (functions === undefined && !flags.doc) throw incomplete(`Say which function '${target}' is to run.`)
   return {

@@ -1,22 +1,22 @@
 /** Runs one command class as a process. */
-import type { Command } from '@oclif/core/command'
-import type { Config } from '@oclif/core/config'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { fileProblem } from '../base/file-problem.ts'
+import type { BaseProgram } from './base-program.ts'
 import { tell, whereKept } from './console.ts'
 import { checkOpenFiles } from './enough-files.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
 import { lastOfEach, optionWords, typedValue } from './typed-options.ts'
 import { version } from './version.ts'
 
-/** A program: an oclif command whose `run` gives the exit code. */
+/** A class of programs. */
 export type Program = (new (
   argv: string[],
-  config: Config,
-) => Command & { run(): Promise<number> }) &
-  Pick<typeof Command, 'id' | 'flags' | 'description' | 'examples' | 'usage'> & {
+) => BaseProgram) &
+  Pick<typeof BaseProgram, 'id' | 'flags' | 'description' | 'examples' | 'usage'> & {
     /** The options that `--help` shows; all if it is not there. */
     readonly essential?: readonly string[]
+    /** True of a program with commands, which have a help of their own. */
+    readonly hasCommands?: boolean
   }
 
 /** Run a program to its end and leave the process with its exit code. */
@@ -30,7 +30,7 @@ export async function runProgram(program: Program, argv = process.argv.slice(2))
 
 /**
  * Who reads the output may leave (`| head`): then there is nobody to tell, and every program ends as Unix tools do. This
- * comes before the listener of oclif, which throws.
+ * comes before the listener of oclif (of `salt-ts`), which throws.
  */
 function watchStandardStreams(): void {
   process.stdout.prependListener('error', endOver)
@@ -66,7 +66,7 @@ async function run(program: Program, typed: readonly string[]): Promise<number> 
   checkOpenFiles(program.id)
   const { saltfileWords } = await import('./saltfile.ts')
   const argv = lastOfEach(program, [...(await saltfileWords(program, typed)), ...typed])
-  const command = new program(argv, configOf(program.id))
+  const command = new program(argv)
   if (!program.flags?.['enable-profiling'] || !optionWords(argv).includes('--enable-profiling'))
     return command.run()
   const { profiled } = await import('./profile.ts')
@@ -77,20 +77,10 @@ async function run(program: Program, typed: readonly string[]): Promise<number> 
 async function answerTo(program: Program, words: readonly string[]): Promise<string | undefined> {
   const asked = (...names: string[]) => names.some((name) => words.includes(name))
   if (asked('--help-all')) return (await import('./help.ts')).fullHelp(program)
-  if (asked('-h', '--help')) return (await import('./help.ts')).shortHelp(program)
+  if (asked('-h', '--help') && !program.hasCommands) return (await import('./help.ts')).shortHelp(program)
   if (asked('--version')) return `${program.id} ${version()} (salt-ts)\n`
   if (asked('-V', '--versions-report')) return `${(await import('./versions-report.ts')).versionsReport()}\n`
   return undefined
-}
-
-/**
- * What oclif wants to know of a program. Its own way, reading manifests and looking for plugins, takes longer than
- * the rest of a command, and there is nothing to find.
- */
-function configOf(name: string): Config {
-  const nothing = async () => ({ successes: [], failures: [] })
-  const config = { bin: name, name, version: version(), pjson: { oclif: {} }, runHook: nothing }
-  return config as unknown as Config
 }
 
 const DAMAGED =

@@ -9,7 +9,8 @@ import SaltMaster from './commands/salt-master.ts'
 import SaltMinion from './commands/salt-minion.ts'
 import SaltRun from './commands/salt-run.ts'
 import SaltTs from './commands/salt-ts.ts'
-import { completionTables } from './completion/tables.ts'
+import { writeTables } from './completion/rows.ts'
+import { builtInTables, optionTables } from './completion/tables.ts'
 import { manPage } from './man.ts'
 import type { Program } from './program.ts'
 
@@ -24,10 +25,9 @@ export const programs: readonly Program[] = [
   SaltTs,
 ]
 
-/** Write `man/<program>.1`, and `cli/options.json` for completing, into the folder of what was built. */
+/** Write `man/<program>.1`, and `cli/completion` for shells, into the folder of what was built. */
 export async function writeAboutPrograms(dist: string): Promise<void> {
   await mkdir(join(dist, 'man'), { recursive: true })
-  await mkdir(join(dist, 'cli'), { recursive: true })
   for (const program of programs) await writeFile(join(dist, 'man', `${program.id}.1`), manPage(program))
-  await writeFile(join(dist, 'cli', 'options.json'), JSON.stringify(completionTables(programs)))
+  writeTables(join(dist, 'cli', 'completion'), { ...optionTables(programs), ...builtInTables() })
 }

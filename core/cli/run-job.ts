@@ -1,4 +1,5 @@
 /** What `salt` does about a job: publishes it, waits, shows. */
+import type { Log } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import { shortList } from '../base/short-list.ts'
 import {
@@ -35,7 +36,7 @@ export async function runJob(
   const { config, printer } = tools
   const interrupt: Interrupt = { act: () => leave(undefined, request) }
   process.once('SIGINT', () => interrupt.act())
-  const client = await connected(request, config, flags)
+  const client = await connected(request, config, flags, tools.log)
   try {
     const { subset } = flags
     const wanted = !subset ? request : await client.chooseSubset(request, subset)
@@ -90,10 +91,11 @@ async function connected(
   request: PublishRequest,
   config: MasterConfig,
   flags: SaltFlags,
+  log: Log,
 ): Promise<LocalClient> {
   const auth = await externalAuth(flags, config)
   try {
-    return await LocalClient.connect(config, auth)
+    return await LocalClient.connect(config, auth, log)
   } catch (error) {
     const { tgt, tgtType = 'glob' } = request
     await expandTarget({ tgt, tgt_type: tgtType }, { config })

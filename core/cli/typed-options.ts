@@ -37,7 +37,7 @@ export const flagsOf = (program: Program): Flag[] =>
   Object.entries(program.flags ?? {}) as [string, FlagFacts][]
 
 /** The option that a word starts, and how many words it takes. */
-export function optionAt(
+function optionAt(
   flags: readonly Flag[],
   argv: readonly string[],
   at: number,

@@ -9,7 +9,7 @@ export function usageSentence(program: Program, error: unknown): string {
     .replace(/^Parsing --\S+ \n\t/, '')
     .split('\nSee more help')
   const unknown = /^Nonexistent flags?: (.*)$/.exec(said)?.[1]?.split(', ')
-  if (!unknown) return said
+  if (!unknown) return said.replace(/^Unexpected arguments?: (.*)$/, "'$1' is too much.")
   return unknown.map((flag) => `There is no option ${flag}${meant(program, flag) || '.'}`).join(' ')
 }
 

@@ -10,9 +10,10 @@ export function yamlMap(option: string, text: string | undefined): Record<string
   throw new UsageError(`--${option} needs a map such as '{a: 1}', not '${text}'.`)
 }
 
-/** @throws UsageError for another shape */
+/** A name alone is a list of it. @throws UsageError for another shape */
 export function yamlList(option: string, text: string | undefined): readonly unknown[] | undefined {
   const value = text === undefined ? undefined : yamlify(text)
   if (value === undefined || Array.isArray(value)) return value
+  if (typeof value === 'string' && /^[\w-]+$/.test(value)) return [value]
   throw new UsageError(`--${option} needs a list such as '[a, b]', not '${text}'.`)
 }

@@ -9,11 +9,11 @@ import { LocalClient } from './local-client.ts'
 import { watchEndings } from './run-process.ts'
 
 async function run(given: FunctionRun): Promise<void> {
-  const { kind, jid, fun, args, kwargs, words, user, ownJobs, config } = given
+  const { kind, jid, fun, args, kwargs, words, user, owner, ownJobs, config } = given
   process.title = `salt-run ${kind} ${fun} ${jid}`
   const { signal } = watchEndings(`${kind} ${fun}`)
   const log = openDaemonLog('salt-run', config)
-  const client = new FunctionClient(kind, { config, log, user, ...(ownJobs && { ownJobs }) })
+  const client = new FunctionClient(kind, { config, log, user, owner, ownJobs })
   const result = await client.run(fun, args, kwargs, {
     ...{ jid, words, signal, store: true, alone: 'background' },
     onStarted: () => tell({ type: 'started' }),

@@ -34,8 +34,10 @@ export interface RunnerClientSettings {
   readonly user: string
   /** Who is written down for changes of keys; `user` if not said. */
   readonly operator?: Operator
-  /** Functions find the jobs of this user alone. */
-  readonly ownJobs?: boolean
+  /** Whose its runs are, by the master. */
+  readonly owner?: string | undefined
+  /** Functions find the jobs of this owner alone. */
+  readonly ownJobs?: boolean | undefined
   /** Of a master in this process. */
   readonly stores?: MasterStores
 }
@@ -129,7 +131,7 @@ export class FunctionClient {
   ): Promise<RunnerResult> {
     refuseWrongCall(fun, args, kwargs, options)
     const { jid = nextJid() } = options
-    const { user, config } = this.#settings
+    const { user, owner, config } = this.#settings
     const record = await this.#record(jid, fun, options)
     const found = await this.#loader.get(fun)
     const fun_args = await shownCall(
@@ -143,7 +145,7 @@ export class FunctionClient {
       return this.#missing(jid, fun, fun_args, record)
     }
     const about = { fun: `${this.#kind}.${fun}`, jid, user, fun_args }
-    await record.started(about)
+    await record.started({ ...about, ...(owner !== undefined && { owner }) })
     await options.onStarted?.()
     const signal = ending(about.fun, options.signal, config.runner_timeout)
     const words = withWords({ args, kwargs }, options.words)
@@ -191,9 +193,9 @@ export class FunctionClient {
   }
 
   #record(jid: string, fun: string, { store = false, alone }: RunOptions): Promise<RunRecord> {
-    const { config, log, user, stores } = this.#settings
+    const { config, log, user, owner, stores } = this.#settings
     return RunRecord.open({
-      ...{ kind: this.#kind, jid, fun, user, config, log, alone },
+      ...{ kind: this.#kind, jid, fun, user, owner, config, log, alone },
       store: store && config.runner_returns,
       jobs: stores?.jobs,
       fire: (tag, data) => this.#fire(tag, data),
@@ -220,7 +222,7 @@ export class FunctionClient {
 
   async #perform(call: Call): Promise<Ended> {
     const { found, about, record, signal, options } = call
-    const { config, log, stores, user, ownJobs, operator = { user } } = this.#settings
+    const { config, log, stores, user, owner, ownJobs, operator = { user } } = this.#settings
     const progress = async (data: Progress) => {
       options.onProgress?.(data)
       await record.progress({ ...data })
@@ -231,10 +233,10 @@ export class FunctionClient {
     })
     const what = about.fun.replace('.', ' ')
     try {
-      const context = await this.#context(call, ownJobs ? onlyJobsOf(user, services) : services)
+      const context = await this.#context(call, ownJobs ? onlyJobsOf({ user, owner }, services) : services)
       signal.throwIfAborted()
-      const onRow = (row: unknown, number: number) => progress({ number, return: row })
-      const work = found.run(bound(found, call), context, onRow)
+      const rows = { take: (row: unknown, number: number) => progress({ number, return: row }) }
+      const work = found.run(bound(found, call), context, rows)
       const given = asReceived(await orLeft(work, signal), 'return')
       const end = ended(given, context, found.outputter)
       return signal.aborted ? endedEarly(what, signal.reason, end) : end
@@ -272,10 +274,12 @@ export class FunctionClient {
 
   /** One that could not be made is tried again: a master may be started meanwhile. */
   #connected(): Promise<LocalClient> {
-    this.#client ??= LocalClient.connect(this.#settings.config).catch((error: unknown) => {
-      this.#client = undefined
-      throw error
-    })
+    this.#client ??= LocalClient.connect(this.#settings.config, undefined, this.#settings.log).catch(
+      (error: unknown) => {
+        this.#client = undefined
+        throw error
+      },
+    )
     return this.#client
   }
 

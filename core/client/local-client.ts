@@ -1,7 +1,9 @@
+import type { Log } from '../author/context.ts'
 import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 import { type MembersOf, refuseUnknownMembers } from '../base/known-members.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { component } from '../log/component.ts'
 import { expandTarget } from '../targets/index.ts'
 import { isTraced, jobTracer, tracedResults } from '../tracing/index.ts'
 import { isRecord } from '../wire/bytes.ts'
@@ -53,20 +55,22 @@ export class LocalClient {
   readonly #config: MasterConfig
   readonly #link: MasterLink
   readonly #auth: ExternalAuth | undefined
+  readonly #log: Log | undefined
 
-  /** Over a link that stays its owner's to close. `auth`: as {@link connect} has it. */
-  constructor(config: MasterConfig, link: MasterLink, auth?: ExternalAuth) {
+  /** Over a link that stays its owner's to close. `auth` and `log`: as {@link connect} has them. */
+  constructor(config: MasterConfig, link: MasterLink, auth?: ExternalAuth, log?: Log) {
     this.#config = config
     this.#link = link
     this.#auth = auth
+    this.#log = log && component(log, 'client')
   }
 
   /**
    * Rejects with MASTER_UNREACHABLE if no master with this configuration runs here. `auth`: who the master is told to
-   * be asking; without it, the local user who runs this.
+   * be asking; without it, the local user who runs this. `log` is told, at `debug`, which returns are waited for and come.
    */
-  static async connect(config: MasterConfig, auth?: ExternalAuth): Promise<LocalClient> {
-    return new LocalClient(config, await linkHere(config), auth)
+  static async connect(config: MasterConfig, auth?: ExternalAuth, log?: Log): Promise<LocalClient> {
+    return new LocalClient(config, await linkHere(config, { log }), auth, log)
   }
 
   /** Publish without waiting for results. Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
@@ -78,12 +82,30 @@ export class LocalClient {
   }
 
   async #publish(request: PublishRequest): Promise<PublishedJob> {
-    return readPublished(await this.#ask(makePublish(await this.#loadOf(request))), request, this.#auth)
+    const read = (reply: unknown) => readPublished(reply, request, this.#auth)
+    return this.#askWithKey(request, makePublish, read)
   }
 
   /** What would become of a job; nothing is published. Rejects as {@link runJob} does, but not for who may not publish it. */
   async plan(request: PublishRequest): Promise<Plan> {
-    return readPlan(await this.#ask(makePlanRequest(await this.#loadOf(request))), this.#auth)
+    return this.#askWithKey(request, makePlanRequest, (reply) => readPlan(reply, this.#auth))
+  }
+
+  /** Ask; if the master refuses the key, and has made a new one for the local user since it was read, ask once more with that. */
+  async #askWithKey<T>(
+    request: PublishRequest,
+    make: (load: PublishLoad) => Record<string, unknown>,
+    read: (reply: unknown) => T,
+  ): Promise<T> {
+    const load = await this.#loadOf(request)
+    try {
+      return read(await this.#ask(make(load)))
+    } catch (error) {
+      if (this.#auth || !SaltError.is(error) || error.code !== 'AUTHENTICATION_FAILED') throw error
+      const { key } = await localCredentials(this.#config).catch(() => load)
+      if (key === load.key) throw error
+      return read(await this.#ask(make({ ...load, key })))
+    }
   }
 
   async #loadOf(request: PublishRequest): Promise<PublishLoad> {
@@ -141,6 +163,7 @@ export class LocalClient {
         findJob: (jid, minions) => this.#findJob(jid, minions, user),
         turns: turnsOver(bus),
         records,
+        log: this.#log,
       })
       const told = isTraced() ? tracedResults(results, spanOf(request, published, start)) : results
       return { ...published, counts: () => waiting.counts(), [Symbol.asyncIterator]: () => told }

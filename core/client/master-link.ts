@@ -1,13 +1,15 @@
+import type { Log } from '../author/context.ts'
 import { currentUser } from '../base/current-user.ts'
 import { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
 import { readRootKey, vouchFor } from '../keys/index.ts'
+import { component } from '../log/component.ts'
 import { isRecord } from '../wire/bytes.ts'
 import type { Via } from '../wire/via.ts'
 import { inTurns } from './asking.ts'
 import { type MasterRecords, recordsHere } from './master-records.ts'
-import { askMaster, connectMaster, unreachable } from './master-requests.ts'
+import { askMaster, connectMaster, requestUri, unreachable } from './master-requests.ts'
 
 /** The events of a master, as whoever is linked to it hears and fires them. */
 export type MasterEvents = Pick<EventBus, 'subscribe' | 'fire'>
@@ -33,19 +35,27 @@ export const linkFor = <L extends MasterLink>(link: L, address: string): L => ({
  */
 export async function linkHere(
   config: MasterConfig,
-  patience: { readonly impatient?: boolean } = {},
+  { log, ...patience }: { readonly impatient?: boolean; readonly log?: Log | undefined } = {},
 ): Promise<MasterLink> {
-  const events = await EventBus.connect(masterEventSockets(config)).catch((error: unknown) => {
-    throw SaltError.is(error) && error.code === 'PERMISSIONS' ? forbidden(config) : unreachable(config, error)
-  })
+  const events = await EventBus.connect({ ...masterEventSockets(config), ...(log && { log }) }).catch(
+    (error: unknown) => {
+      throw SaltError.is(error) && error.code === 'PERMISSIONS'
+        ? forbidden(config)
+        : unreachable(config, error)
+    },
+  )
   const requests = connectMaster(config, patience)
+  const details = log && component(log, 'channel.client')
+  details?.debug('Initializing new AsyncZeroMQReqChannel for {uri}', { uri: requestUri(config) })
   return {
     events,
     records: recordsHere(config),
-    ask: inTurns(async (load, timeoutMs, via) =>
-      askMaster(requests, config, load, timeoutMs, via && (await vouched(via, load, config))),
-    ),
+    ask: inTurns(async (load, timeoutMs, via) => {
+      details?.trace('ReqChannel send clear load={load}', { load: shownLoad(load) })
+      return askMaster(requests, config, load, timeoutMs, via && (await vouched(via, load, config)))
+    }),
     async close() {
+      details?.debug('Closing AsyncReqChannel instance')
       await requests.close()
       await events.close()
     },
@@ -71,5 +81,10 @@ async function vouched(via: Via, load: Load, config: MasterConfig): Promise<Via>
   const key = await readRootKey(config, config.user)
   return key ? { ...via, proof: vouchFor(key, via.address) } : via
 }
+
+/** Leave out the arguments: only the master knows which of them are secret. */
+const shownLoad = ({ cmd, fun, tgt, tgt_type, jid, ret, user }: Load) => ({
+  ...{ cmd, fun, tgt, tgt_type, jid, ret, user },
+})
 
 type Load = Readonly<Record<string, unknown>>

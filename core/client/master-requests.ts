@@ -7,7 +7,7 @@ import type { Via } from '../wire/via.ts'
 
 /** A connection to the request port of the master of this host. `impatient`: requests fail at once where nothing listens. */
 export function connectMaster(config: MasterConfig, { impatient = false } = {}): RequestClient {
-  const host = ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
+  const host = hostOf(config)
   return getTransport(config.transport).connectRequests({
     host,
     port: config.ret_port,
@@ -15,6 +15,12 @@ export function connectMaster(config: MasterConfig, { impatient = false } = {}):
     impatient,
   })
 }
+
+/** The address that {@link connectMaster} connects to, for logs. */
+export const requestUri = (config: MasterConfig): string => `tcp://${hostOf(config)}:${config.ret_port}`
+
+const hostOf = (config: MasterConfig): string =>
+  ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
 
 /** Send it one clear command. Rejects with MASTER_UNREACHABLE if there is no answer. */
 export async function askMaster(

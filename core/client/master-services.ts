@@ -176,7 +176,10 @@ function lateStores({ config, stores }: ServicesSettings) {
 /** Without the one that asks. */
 async function otherRuns(config: MasterConfig): Promise<RunningRun[]> {
   const others = (await runningRuns(config)).filter(({ pid }) => pid !== process.pid)
-  return others.map(({ jid, fun, user, pid, fun_args }) => ({ jid, fun, user, pid, fun_args }))
+  return others.map(({ jid, fun, user, owner, pid, fun_args }) => ({
+    ...{ jid, fun, user, pid, fun_args },
+    ...(owner !== undefined && { owner }),
+  }))
 }
 
 const gapSentence = (missed: number | undefined): string =>

@@ -2,31 +2,51 @@ import type { MasterServices } from '../author/context.ts'
 import type { JobArchive } from '../author/master.ts'
 import { SaltError } from '../base/errors.ts'
 
+/** For whom a runner runs; `owner` is what tells them from others of the same name. */
+export interface OwnJobs {
+  readonly user: string
+  readonly owner: string | undefined
+}
+
 /**
- * The same services for a runner of somebody who may not do everything (`visible_jobs: own`): it finds the jobs and runs of this user,
- * and none of others. Files of all jobs are not for it.
+ * The same services for a runner of somebody who may not do everything (`visible_jobs: own`): it finds the jobs, runs and batches of
+ * this owner, and none of others, nor those that do not say whose they are. Files of all jobs are not for it.
  */
-export function onlyJobsOf(user: string, services: MasterServices): MasterServices {
-  const { jobs } = services
-  const isOwn = async (jid: string, source?: string) => (await jobs.get(jid, { source }))?.load.user === user
+export function onlyJobsOf({ user, owner }: OwnJobs, services: MasterServices): MasterServices {
+  const { jobs, batches } = services
+  const isOwn = (one: { readonly owner?: unknown } | undefined): boolean =>
+    owner !== undefined && one?.owner === owner
+  const isOwnJob = async (jid: string, source?: string) => isOwn((await jobs.get(jid, { source }))?.load)
+  const running = async () => (await services.running()).filter(isOwn)
   return {
     ...services,
-    running: async () => (await services.running()).filter((run) => run.user === user),
+    running,
+    killRun: async (jid) => (await running()).some((run) => run.jid === jid) && services.killRun(jid),
+    batches: {
+      async *list() {
+        for await (const batch of batches.list()) if (isOwn(batch)) yield batch
+      },
+      async get(jid) {
+        const batch = await batches.get(jid)
+        return isOwn(batch) ? batch : undefined
+      },
+      stop: async (jid) => isOwn(await batches.get(jid)) && batches.stop(jid),
+    },
     jobs: {
       onlyOf: user,
       archive: refusedArchive(user),
       async get(jid, options) {
         const job = await jobs.get(jid, options)
-        return job?.load.user === user ? job : undefined
+        return isOwn(job?.load) ? job : undefined
       },
       returns: async (jid, options) =>
-        (await isOwn(jid, options?.source)) ? jobs.returns(jid, options) : [],
-      unreturned: async (jid) => ((await isOwn(jid)) ? jobs.unreturned(jid) : []),
+        (await isOwnJob(jid, options?.source)) ? jobs.returns(jid, options) : [],
+      unreturned: async (jid) => ((await isOwnJob(jid)) ? jobs.unreturned(jid) : []),
       async *list({ limit = Number.POSITIVE_INFINITY, ...query } = {}) {
         let left = limit
         if (left <= 0) return
         for await (const job of jobs.list(query)) {
-          if (job.load.user !== user) continue
+          if (!isOwn(job.load)) continue
           yield job
           if (--left <= 0) return
         }

@@ -18,6 +18,7 @@ export interface RecordSettings {
   readonly jid: string
   readonly fun: string
   readonly user: string
+  readonly owner: string | undefined
   readonly config: MasterConfig
   readonly log: Log
   /** It is a job of the job cache. */
@@ -80,8 +81,9 @@ export class RunRecord {
   }
 }
 
-async function fileOf({ kind, jid, fun, user, config, log, store, alone }: RecordSettings) {
-  const run = { jid, fun: `${kind}.${fun}`, user, fun_args: [], store, detached: alone === 'background' }
+async function fileOf({ kind, jid, fun, user, owner, config, log, store, alone }: RecordSettings) {
+  const who = { user, ...(owner !== undefined && { owner }) }
+  const run = { jid, fun: `${kind}.${fun}`, ...who, fun_args: [], store, detached: alone === 'background' }
   try {
     return await noteRun(config, run)
   } catch (error) {

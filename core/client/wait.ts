@@ -1,3 +1,4 @@
+import type { Log } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import type { Turns } from '../base/turns.ts'
 import { type Event, tags } from '../events/index.ts'
@@ -22,6 +23,7 @@ export interface CollectSettings {
   /** Shared by those who ask that over the same link. */
   readonly turns: Turns
   readonly records: MasterRecords
+  readonly log?: Log | undefined
 }
 
 /** What silent minions were asked: whether they still work on the job. */
@@ -53,7 +55,7 @@ export async function* collect(settings: CollectSettings): AsyncGenerator<Minion
  * was restarted or this program was too slow, the job cache tells what they told.
  */
 export async function* follow(settings: CollectSettings): AsyncGenerator<MinionResult | ProgressRow> {
-  const { waiting, events, records } = settings
+  const { waiting, events, records, log } = settings
   const { jid } = waiting.job
   const ofJob = tags.job(jid)
   const [timeout, gather] = [seconds(settings.timeout), seconds(settings.gatherJobTimeout)]
@@ -61,6 +63,11 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   let turn: Turn | undefined
   const saidNo = new Set<string>()
   let failingSince: number | undefined
+  const until = Date.now() + timeout
+  log?.debug('get_iter_returns for jid {jid} sent to {minions} will timeout at {until}', {
+    ...{ jid, minions: waiting.job.minions },
+    until: new Date(until),
+  })
   try {
     for (const id of waiting.job.missing) yield missing(id)
     while (!waiting.complete) {
@@ -76,6 +83,7 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
         if (question?.unanswered.size === 0) question = yield* conclude(question)
       } else question = question ? yield* conclude(question) : await askInTurn()
     }
+    logEnd()
     yield* theMissing()
   } finally {
     turn?.leave()
@@ -87,7 +95,10 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
       const row = waiting.row({ tag, data })
       if (row) waiting.extend([row.id], Date.now() + timeout) // it says itself that it still works
       const result = waiting.accept({ tag, data }, Date.now() + timeout)
-      if (result) question?.unanswered.delete(result.id)
+      if (result) {
+        log?.debug('jid {jid} return from {id}', { jid, id: result.id })
+        question?.unanswered.delete(result.id)
+      }
       return row ?? result
     }
     const { id } = data
@@ -117,6 +128,7 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   async function ask(): Promise<Question | undefined> {
     const overdue = waiting.overdue(Date.now())
     if (!overdue.length) return undefined
+    log?.debug('Checking whether jid {jid} is still running', { jid, minions: overdue })
     try {
       const asked = await events.hearOf(() => settings.findJob(jid, overdue))
       failingSince = undefined
@@ -163,6 +175,12 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
 
   async function* stored(ids: Iterable<string>): AsyncGenerator<MinionResult> {
     for await (const result of records.returns(jid, [...ids])) if (waiting.returned(result)) yield result
+  }
+
+  function logEnd(): void {
+    const silent = waiting.missing()
+    if (silent.length > 0) log?.info('jid {jid} minions {silent} did not return in time', { jid, silent })
+    else log?.debug('jid {jid} found all minions {minions}', { jid, minions: waiting.job.minions })
   }
 
   function* theMissing(): Generator<MinionResult> {

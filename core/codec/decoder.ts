@@ -1,8 +1,10 @@
+import { ExtData } from '@msgpack/msgpack'
 import { SaltError } from '../base/errors.ts'
+import { extensions } from './extensions.ts'
 import { isContainer } from './header.ts'
 import { PlainObject } from './plain-object.ts'
 import { textOf } from './text.ts'
-import { DateTime, Float, NamedConstant, type Value } from './values.ts'
+import { Float, type Value } from './values.ts'
 
 /** What one message may ask of its reader. */
 interface Limits {
@@ -158,29 +160,22 @@ class Reader {
   extension(size: number): Value {
     const type = this.bytes[this.take(1)]
     const start = this.take(size)
-    if (type === 78) return this.dateTime(start)
-    if (type === 79) return this.namedConstant(start)
-    return this.stringFrom(start)
-  }
-
-  private dateTime(start: number): Value {
+    if (type !== 78 && type !== 79) return this.stringFrom(start)
     this.countObject()
-    const text = this.bytes.toString('latin1', start, this.at)
-    return DateTime.matches(text) ? new DateTime(text) : this.stringFrom(start)
+    const value = extensions.decode(this.bytes.subarray(start, this.at), type, () => this.nested(start))
+    if (value === null) throw malformed('a named constant is not a pair of name and value')
+    return value instanceof ExtData ? this.stringFrom(start) : (value as Value)
   }
 
   /** The payload is a message of its own, under what is left of this one's limits. */
-  private namedConstant(start: number): NamedConstant {
+  private nested(start: number): Value {
     const { at: after, end, owed, wantsText } = this
     Object.assign(this, { at: start, end: after, owed: 1, wantsText: true })
     this.descend()
-    const pair = this.message()
+    const value = this.message()
     this.depth--
     Object.assign(this, { at: after, end, owed, wantsText })
-    if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[0] !== 'string') {
-      throw malformed('a named constant is not a pair of name and value')
-    }
-    return new NamedConstant(pair[0], pair[1]!)
+    return value
   }
 }
 

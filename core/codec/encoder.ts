@@ -1,9 +1,12 @@
-import { Encoder, type EncoderOptions } from '@msgpack/msgpack'
+import { ExtData } from '@msgpack/msgpack'
 import { messageOf } from '../base/errors.ts'
+import { Encoded } from './encoded.ts'
+import { extensions } from './extensions.ts'
 import { isContainer } from './header.ts'
 import { representationOf } from './representation.ts'
 import { MAX_DEPTH, unencodable, whyUnencodable } from './unencodable.ts'
 import { DateTime, NamedConstant } from './values.ts'
+import { Writer } from './writer.ts'
 
 /**
  * Writes the network dialect (§1): text and bytes share the raw family of old MessagePack.
@@ -13,149 +16,139 @@ import { DateTime, NamedConstant } from './values.ts'
  *   over 128 levels.
  */
 export function encodeNetwork(value: unknown): Buffer {
-  return write(NetworkEncoder, value)
+  return network.encode(value)
 }
 
 /** As `encodeNetwork` in the local dialect: modern MessagePack, which keeps text and bytes apart. */
 export function encodeLocal(value: unknown): Buffer {
-  return write(LocalEncoder, value)
+  return local.encode(value)
 }
 
-const loneSurrogate = /\p{Surrogate}/u
-/** Characters. */
-const SHORT_TEXT = 64
-/** Encoders keep their buffer for the next message, unless it has grown beyond this. */
-const keptBytes = 1 << 20
-const idle = new Map<typeof LocalEncoder, LocalEncoder>()
-
-/** Uses the idle encoder of the dialect, or a new one if a getter in `value` encodes in turn. */
-function write(Dialect: typeof LocalEncoder, value: unknown): Buffer {
-  const encoder =
-    idle.get(Dialect) ?? new Dialect({ maxDepth: MAX_DEPTH, ignoreUndefined: true, initialBufferSize: 4096 })
-  idle.delete(Dialect)
-  try {
-    return Buffer.from(encoder.encodeSharedRef(value))
-  } catch (thrown) {
-    throw unencodable(whyUnencodable(value, 'value') ?? messageOf(thrown), thrown)
-  } finally {
-    if (encoder.bytes.length <= keptBytes) idle.set(Dialect, encoder)
-  }
+/** As `encodeNetwork`, in parts: large `Encoded` values in it are parts of their own, not copied. */
+export function encodeNetworkParts(value: unknown): Uint8Array[] {
+  return network.encodeParts(value)
 }
 
-/** What the dialects need of the library's encoder. Its types hide these members, so its version is pinned. */
-interface Writer {
-  bytes: Uint8Array<ArrayBuffer>
-  pos: number
-  encodeSharedRef(value: unknown): Uint8Array<ArrayBuffer>
-  doEncode(value: unknown, depth: number): void
-  encodeNumber(value: number): void
-  encodeNumberAsFloat(value: number): void
-  encodeBigInt64(value: bigint): void
-  encodeString(text: string): void
-  encodeObject(object: object, depth: number): void
-  encodeArray(array: Iterable<unknown> & { length: number }, depth: number): void
-  encodeBinary(bytes: ArrayBufferView): void
-  encodeExtension(extension: { type: number; data: Uint8Array }): void
-  writeStringHeader(size: number): void
-  writeU8(value: number): void
-  writeU16(value: number): void
-  writeU32(value: number): void
-  writeU8a(bytes: Uint8Array): void
+/** As `encodeLocal`, in parts. */
+export function encodeLocalParts(value: unknown): Uint8Array[] {
+  return local.encodeParts(value)
 }
 
-const Base = Encoder as unknown as new (options: EncoderOptions) => Writer
+class Dialect {
+  readonly #old: boolean
+  #idle: Writer | undefined
 
-class LocalEncoder extends Base {
-  override doEncode(value: unknown, depth: number): void {
-    if (typeof value === 'bigint') this.encodeBigInt(value)
-    else super.doEncode(value, depth)
+  constructor(old: boolean) {
+    this.#old = old
   }
 
-  private encodeBigInt(value: bigint): void {
-    if (Number.isSafeInteger(Number(value))) this.encodeNumber(Number(value))
-    else if (value >= -(2n ** 63n) && value < 2n ** 64n) this.encodeBigInt64(value)
-    else this.encodeString(String(value))
+  encode(value: unknown): Buffer {
+    return this.#written(value)
   }
 
-  /**
-   * A lone surrogate has no UTF-8; as everywhere in Node it becomes the replacement character. Node also converts long
-   * text many times faster than the library counts its bytes.
-   */
-  override encodeString(text: string): void {
-    if (text.length > SHORT_TEXT || loneSurrogate.test(text)) this.encodeUtf8(Buffer.from(text))
-    else super.encodeString(text)
+  encodeParts(value: unknown): Uint8Array[] {
+    const parts: Uint8Array[] = []
+    parts.push(this.#written(value, parts))
+    return parts
   }
 
-  private encodeUtf8(bytes: Buffer): void {
-    this.writeStringHeader(bytes.length)
-    this.writeU8a(bytes)
-  }
-
-  override encodeObject(object: object, depth: number): void {
-    if (object instanceof Number) this.encodeNumberAsFloat(object.valueOf())
-    else if (object instanceof Map) this.encodeEntries(object, depth)
-    else if (object instanceof Set) this.encodeArray([...object], depth)
-    else if (object instanceof DateTime) this.encodeExtension({ type: 78, data: Buffer.from(object.text) })
-    else if (object instanceof Date) this.encodeDate(object, depth)
-    else if (object instanceof NamedConstant) {
-      this.encodeExtension({ type: 79, data: encodeLocal([object.name, object.value]) })
-    } else this.encodeByForm(object, depth)
-  }
-
-  private encodeByForm(object: object, depth: number): void {
-    const form = representationOf(object)
-    if (form === object) super.encodeObject(object, depth)
-    else this.doEncode(form, depth + 1)
-  }
-
-  /** Peers know the years 1 to 9999; one bad date must not cost them the message. */
-  private encodeDate(date: Date, depth: number): void {
-    const year = date.getUTCFullYear()
-    this.doEncode(year >= 1 && year <= 9999 ? DateTime.from(date) : null, depth)
-  }
-
-  private encodeEntries(map: Map<unknown, unknown>, depth: number): void {
-    const entries = [...map].filter(([, value]) => value !== undefined)
-    this.writeMapHeader(entries.length)
-    for (const [key, value] of entries) {
-      this.encodeKey(key, depth + 1)
-      this.doEncode(value, depth + 1)
-    }
-  }
-
-  /** Peers refuse a message with any other key. */
-  private encodeKey(key: unknown, depth: number): void {
-    const start = this.pos
-    this.doEncode(key, depth)
-    if (isContainer(this.bytes[start]!)) throw new TypeError('a key of a map is an array or a map')
-  }
-
-  private writeMapHeader(size: number): void {
-    if (size < 16) this.writeU8(0x80 + size)
-    else if (size < 0x1_0000) {
-      this.writeU8(0xde)
-      this.writeU16(size)
-    } else {
-      this.writeU8(0xdf)
-      this.writeU32(size)
+  /** Uses the idle writer, or a new one if a getter in `value` encodes in turn. */
+  #written(value: unknown, parts?: Uint8Array[]): Buffer {
+    const writer = this.#idle ?? new Writer(this.#old)
+    this.#idle = undefined
+    writer.begin(parts)
+    try {
+      write(writer, value, 1)
+      return writer.take()
+    } catch (thrown) {
+      throw unencodable(whyUnencodable(value, 'value') ?? messageOf(thrown), thrown)
+    } finally {
+      writer.begin()
+      this.#idle = writer
     }
   }
 }
 
-class NetworkEncoder extends LocalEncoder {
-  /** There is no str 8 in old MessagePack. */
-  override writeStringHeader(size: number): void {
-    if (size < 0x20 || size >= 0x100) {
-      super.writeStringHeader(size)
-    } else {
-      this.writeU8(0xda)
-      this.writeU16(size)
-    }
-  }
+const network = new Dialect(true)
+const local = new Dialect(false)
 
-  /** Nor are there types for bytes. */
-  override encodeBinary(bytes: ArrayBufferView): void {
-    this.writeStringHeader(bytes.byteLength)
-    this.writeU8a(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+function write(to: Writer, value: unknown, depth: number): void {
+  if (depth > MAX_DEPTH) throw new TypeError(`it is over ${MAX_DEPTH} levels deep`)
+  if (typeof value === 'string') to.text(value)
+  else if (typeof value === 'number') to.number(value)
+  else if (value === null || value === undefined) to.nil()
+  else if (typeof value === 'object') writeObject(to, value, depth)
+  else if (typeof value === 'boolean') to.boolean(value)
+  else if (typeof value === 'bigint') writeInteger(to, value)
+  else throw new TypeError(`it is a ${typeof value}`)
+}
+
+function writeInteger(to: Writer, value: bigint): void {
+  if (Number.isSafeInteger(Number(value))) to.number(Number(value))
+  else if (value >= -(2n ** 63n) && value < 2n ** 64n) to.integer64(value)
+  else to.text(String(value))
+}
+
+function writeObject(to: Writer, object: object, depth: number): void {
+  if (Array.isArray(object)) writeArray(to, object, depth)
+  else if (object instanceof Map) writeEntries(to, object, depth)
+  else if (object instanceof Number) to.float(object.valueOf())
+  else if (object instanceof Set) writeArray(to, [...object], depth)
+  else if (object instanceof Date) writeDate(to, object)
+  else if (isExtended(object)) writeExtension(to, object)
+  else if (object instanceof Encoded) to.encoded(object.bytes)
+  else writeByForm(to, object, depth)
+}
+
+function writeByForm(to: Writer, object: object, depth: number): void {
+  const form = representationOf(object)
+  if (form !== object) write(to, form, depth + 1)
+  else if (ArrayBuffer.isView(object)) to.binary(object)
+  else writeMembers(to, object as Record<string, unknown>, depth)
+}
+
+function writeArray(to: Writer, array: readonly unknown[], depth: number): void {
+  to.arrayHead(array.length)
+  for (let n = 0; n < array.length; n++) write(to, array[n], depth + 1)
+}
+
+function writeMembers(to: Writer, members: Record<string, unknown>, depth: number): void {
+  const keys = Object.keys(members)
+  let size = 0
+  for (const key of keys) if (members[key] !== undefined) size++
+  to.mapHead(size)
+  for (const key of keys) {
+    const value = members[key]
+    if (value === undefined) continue
+    to.text(key)
+    write(to, value, depth + 1)
   }
+}
+
+function writeEntries(to: Writer, map: Map<unknown, unknown>, depth: number): void {
+  const entries = [...map].filter(([, value]) => value !== undefined)
+  to.mapHead(entries.length)
+  for (const [key, value] of entries) {
+    const start = to.position
+    write(to, key, depth + 1)
+    // Peers refuse a message with such a key.
+    if (isContainer(to.byteAt(start))) throw new TypeError('a key of a map is an array or a map')
+    write(to, value, depth + 1)
+  }
+}
+
+/** Peers know the years 1 to 9999; one bad date must not cost them the message. */
+function writeDate(to: Writer, date: Date): void {
+  const year = date.getUTCFullYear()
+  if (year >= 1 && year <= 9999) writeExtension(to, DateTime.from(date))
+  else to.nil()
+}
+
+/** Salt's two extensions, and any other as the library holds it. */
+const isExtended = (object: object): object is DateTime | NamedConstant | ExtData =>
+  object instanceof DateTime || object instanceof NamedConstant || object instanceof ExtData
+
+function writeExtension(to: Writer, value: DateTime | NamedConstant | ExtData): void {
+  const { type, data } = extensions.tryToEncode(value, encodeLocal) as ExtData
+  to.extension(type, typeof data === 'function' ? data(to.position) : data)
 }

@@ -1,5 +1,6 @@
 export { decode, decodeRaw, decodeUntrusted } from './decoder.ts'
-export { encodeLocal, encodeNetwork } from './encoder.ts'
+export { Encoded } from './encoded.ts'
+export { encodeLocal, encodeLocalParts, encodeNetwork, encodeNetworkParts } from './encoder.ts'
 export { decodeLazily } from './lazy-map.ts'
 export { asReceived } from './received.ts'
 export { StreamDecoder } from './stream-decoder.ts'

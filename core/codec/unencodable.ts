@@ -1,4 +1,5 @@
 import { messageOf, SaltError } from '../base/errors.ts'
+import { Encoded } from './encoded.ts'
 import { representationOf } from './representation.ts'
 import { DateTime, NamedConstant } from './values.ts'
 
@@ -110,4 +111,5 @@ const isLeaf = (value: object) =>
   value instanceof Number ||
   value instanceof DateTime ||
   value instanceof NamedConstant ||
+  value instanceof Encoded ||
   value instanceof Uint8Array

@@ -12,6 +12,8 @@ export interface WrittenOptions {
   readonly values: Mapping
   readonly sources: ReadonlyMap<string, string>
   readonly warnings: readonly string[]
+  /** Log lines for debugging: which files were read, and why, in order. */
+  readonly read: readonly string[]
 }
 
 /**
@@ -22,7 +24,11 @@ export function readConfigFiles(confFile: string, defaultInclude: string): Writt
   checkDirectory(dirname(confFile))
   const main = readFile(confFile, { trail: [] })
   if (!main)
-    return { ...nothing, warnings: [`There is no configuration file ${confFile}; defaults are used.`] }
+    return {
+      ...nothing,
+      warnings: [`There is no configuration file ${confFile}; defaults are used.`],
+      read: [`Missing configuration file: ${confFile}`],
+    }
 
   const reading: Reading = { trail: [confFile], owner: textOf(main.values.user) }
   const after = readIncludes(main.values.default_include ?? defaultInclude, confFile, reading, {
@@ -38,14 +44,15 @@ interface Reading {
   readonly owner?: string
 }
 
-const nothing: WrittenOptions = { values: {}, sources: new Map(), warnings: [] }
+const nothing: WrittenOptions = { values: {}, sources: new Map(), warnings: [], read: [] }
 
 /** One file, without what it includes. */
 function readFile(path: string, { owner }: Reading): WrittenOptions | undefined {
   const text = readTrusted(path, owner)
   if (text === undefined) return undefined
   const values = parse(text, path)
-  return { values, sources: new Map(Object.keys(values).map((key) => [key, path])), warnings: [] }
+  const sources = new Map(Object.keys(values).map((key) => [key, path]))
+  return { values, sources, warnings: [], read: [`Reading configuration from ${path}`] }
 }
 
 function parse(text: string, path: string): Mapping {
@@ -85,7 +92,8 @@ function readIncluded(path: string, { trail, owner }: Reading): WrittenOptions {
   if (trail.includes(path)) throw invalid(path, `it includes itself by way of ${trail.join(', ')}`)
   checkDirectory(dirname(path), owner)
   const file = readFile(path, { trail, owner }) ?? nothing
-  return inOrder([file, readIncludes(file.values.include, path, { trail: [...trail, path], owner })])
+  const why = { ...nothing, read: [`Including configuration from '${path}'`] }
+  return inOrder([why, file, readIncludes(file.values.include, path, { trail: [...trail, path], owner })])
 }
 
 function patternsOf(value: unknown, file: string): readonly string[] {
@@ -108,6 +116,7 @@ function combine(before: WrittenOptions, after: WrittenOptions, values: Mapping)
     values,
     sources: new Map([...before.sources, ...after.sources]),
     warnings: [...before.warnings, ...after.warnings],
+    read: [...before.read, ...after.read],
   }
 }
 

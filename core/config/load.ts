@@ -18,6 +18,8 @@ export interface LoadedOptions<T extends OptionTable> {
   readonly warnings: string[]
   /** Those of them about options that were most likely misspelt. */
   readonly misspelt: string[]
+  /** Log lines for debugging: which files were read, in order. */
+  readonly read: readonly string[]
 }
 
 /** Written → with defaults. Precedence: defaults < file < included files < overrides. */
@@ -36,6 +38,7 @@ export function loadOptions<T extends OptionTable>({
     written: new Set(Object.keys(values)),
     warnings: [...files.warnings, ...misspelt, ...remarks(files, table)],
     misspelt,
+    read: files.read,
   }
 }
 
@@ -45,6 +48,7 @@ function asWritten(overrides: Mapping): WrittenOptions {
     values: structuredClone(Object.fromEntries(given)),
     sources: new Map(given.map(([key]) => [key, 'the command line'])),
     warnings: [],
+    read: [],
   }
 }
 

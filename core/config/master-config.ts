@@ -19,15 +19,17 @@ export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
   config: MasterConfig
   warnings: string[]
   misspelt: string[]
+  read: readonly string[]
 } {
   checkSettings('loadMasterConfig', settings)
   const config_dir = configDirectory(settings.configDir)
   const conf_file = resolve(config_dir, 'master')
-  const { options, written, warnings, misspelt } = loadOptions({
+  const { options, written, warnings, misspelt, read } = loadOptions({
     table: masterOptions,
     confFile: conf_file,
     overrides: settings.overrides,
   })
+  refuseOnePort(options, conf_file)
   const compiled = compilePaths(options, masterOptions)
   const config = {
     ...compiled,
@@ -39,7 +41,17 @@ export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
     config_dir,
     conf_file,
   }
-  return { config: deepFreeze(config), warnings: [...warnings, ...dangers(config)], misspelt }
+  return { config: deepFreeze(config), warnings: [...warnings, ...dangers(config)], misspelt, read }
+}
+
+/** Of port 0 the system makes two different ones. */
+function refuseOnePort({ publish_port, ret_port }: MasterOptions, file: string): void {
+  if (publish_port !== ret_port || ret_port === 0) return
+  throw new SaltError(
+    'CONFIG_INVALID',
+    `The options publish_port and ret_port are both ${ret_port}: give one of them another port in ${file} or where else it is set.`,
+    { key: 'publish_port' },
+  )
 }
 
 function dangers({ ipc_mode, open_mode }: MasterOptions): string[] {

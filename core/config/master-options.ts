@@ -114,6 +114,10 @@ export const masterOptions = {
   open_mode: flag(false, 'Check no keys at all. Dangerous.'),
   auth_mode: later(count(1, 'Kept for Salt; has one value.')),
   auth_events: flag(true, 'An event for each sign-in.'),
+  refuse_second_minion: flag(
+    false,
+    'Let a minion take no jobs while another one with its id and key is connected, as after a disk was copied; where that is false, it is an error in the log. Minions of Python Salt are not known apart.',
+  ),
   max_minions: count(0, 'Accepted minions at most; 0: no limit.'),
   con_cache: later(flag(false, 'Cache of connected minions in a process of its own.')),
   allow_minion_key_revoke: flag(true, 'Let a minion delete its own key.'),

@@ -18,11 +18,12 @@ export function loadMinionConfig(settings: LoadSettings<MinionOptions> = {}): {
   config: MinionConfig
   warnings: string[]
   misspelt: string[]
+  read: readonly string[]
 } {
   checkSettings('loadMinionConfig', settings)
   const config_dir = configDirectory(settings.configDir)
   const conf_file = resolve(config_dir, 'minion')
-  const { options, warnings, misspelt } = loadOptions({
+  const { options, warnings, misspelt, read } = loadOptions({
     table: minionOptions,
     confFile: conf_file,
     overrides: settings.overrides,
@@ -33,6 +34,7 @@ export function loadMinionConfig(settings: LoadSettings<MinionOptions> = {}): {
     config: deepFreeze(config),
     warnings: [...warnings, ...ignored(options), ...idWarnings],
     misspelt,
+    read,
   }
 }
 

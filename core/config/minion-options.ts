@@ -99,6 +99,11 @@ export const minionOptions = {
     'Jobs at once; -1: any number. Eight for each core if it is not set, at least 16; more wait for their turn.',
     { minimum: -1 },
   ),
+  catalogue_imports: flag(
+    true,
+    'Import modules that nobody called, when the minion is idle, to tell the master what their functions take; false: it is told what their text tells.',
+  ),
+  catalogue_idle_time: seconds(30, 'Without a job before that is done; 0: at once.'),
   job_start_events: flag(true, 'Tell the master which jobs run here for longer than a moment.'),
   minion_jid_queue_hwm: later(count(100, 'Job ids remembered; here all of a day, on disk.')),
   multifunc_ordered: flag(false, 'Several functions of a job give a list.'),
@@ -115,8 +120,17 @@ export const minionOptions = {
   providers: map('Module to take for a virtual name, whatever it says itself.'),
   modules_max_memory: later(integer(-1, 'Bytes a module may use.', { minimum: -1 })),
   autoload_dynamic_modules: flag(true, 'Synchronise extensions from the master when the minion starts.'),
-  module_executors: later(list(['direct_call'], 'What runs functions.')),
-  sudo_user: later(text('', 'Run functions as this user.')),
+  module_executors: list(
+    ['direct_call'],
+    'What runs functions, by name: the first of these executors that gives something answers.',
+  ),
+  sudo_user: text(
+    '',
+    'Run functions of jobs as this user, by sudo: the executor sudo in the place of the last.',
+  ),
+  splaytime: number(300, 'Seconds over which the executor splay spreads a job, without --executor-opts.', {
+    minimum: 0,
+  }),
   minion_sign_messages: flag(false, 'Sign returns.'),
   enable_legacy_startup_events: flag(true, 'Also send minion_start.'),
   join_token: text('', 'What "salt-key --invite" printed: the master accepts this minion without a person.'),

@@ -10,6 +10,12 @@ export const logOptions: ReadonlySet<string> = new Set([
   ...['log_datefmt', 'log_datefmt_console', 'log_datefmt_logfile', 'log_granular_levels'],
 ])
 
+/** Options that start and stop engines. */
+const engineOptions = ['engines', 'engines_dirs', 'disable_engines']
+
+/** Options that a minion takes at SIGHUP. */
+export const minionReloads: ReadonlySet<string> = new Set([...logOptions, ...engineOptions, 'grains'])
+
 /** What salt-api takes; it opens its port anew then. */
 export const apiOptions: ReadonlySet<string> = new Set([
   ...['api', 'rest_cherrypy', 'rest_tornado', 'netapi_enable_clients'],
@@ -19,6 +25,7 @@ export const apiOptions: ReadonlySet<string> = new Set([
 /** What a master takes besides: what only its workers, and programs that read it when they start, go by. */
 export const masterReloads: ReadonlySet<string> = new Set([
   ...logOptions,
+  ...engineOptions,
   ...apiOptions,
   ...[
     'external_auth',

@@ -15,12 +15,27 @@ export interface EnvelopeKeys {
 const cipherName = 'aes-192-cbc'
 const ivSize = 16
 const macSize = 32
+const blockSize = 16
+/** What is encrypted at once: a large message has no second copy while it is sealed. */
+const pieceSize = 1 << 20
 
 /** `iv`: 16 bytes, random for every message. */
 export function seal(keys: EnvelopeKeys, iv: Uint8Array, plain: readonly Uint8Array[]): Buffer {
   const cipher = createCipheriv(cipherName, keys.cipher, iv)
-  const body = Buffer.concat([iv, ...plain.map((part) => cipher.update(part)), cipher.final()])
-  return Buffer.concat([body, authenticate(keys, body)])
+  const size = plain.reduce((sum, { length }) => sum + length, 0)
+  const sealed = Buffer.allocUnsafe(ivSize + size + blockSize - (size % blockSize) + macSize)
+  sealed.set(iv)
+  let at = ivSize
+  const write = (bytes: Uint8Array) => {
+    sealed.set(bytes, at)
+    at += bytes.length
+  }
+  for (const part of plain)
+    for (let from = 0; from < part.length; from += pieceSize)
+      write(cipher.update(part.subarray(from, from + pieceSize)))
+  write(cipher.final())
+  write(authenticate(keys, sealed.subarray(0, at)))
+  return sealed
 }
 
 /** The plain bytes; undefined if the message was not sealed with these keys or was changed on its way. */

@@ -41,9 +41,10 @@ export class SymmetricKey {
     return createHash('sha256').update(this.#text).digest('hex')
   }
 
-  /** `message` is MessagePack; `nonce` (ASCII, 32 hex characters) ties a reply to its request. */
-  encrypt(message: Uint8Array, nonce = ''): Buffer {
-    return seal(this.#keys, randomBytes(16), [marker, Buffer.from(nonce), message])
+  /** `message` is MessagePack, perhaps in parts; `nonce` (ASCII, 32 hex characters) ties a reply to its request. */
+  encrypt(message: Uint8Array | readonly Uint8Array[], nonce = ''): Buffer {
+    const parts = message instanceof Uint8Array ? [message] : message
+    return seal(this.#keys, randomBytes(16), [marker, Buffer.from(nonce), ...parts])
   }
 
   /**

@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
 import { SaltError } from '../base/errors.ts'
+import { component } from '../log/component.ts'
 import { connectLocal } from './connection.ts'
 import { encodeEvent, readEvent } from './event.ts'
 import { FrameReader } from './frames.ts'
+import { EVENT_LOG, logSockets, SENDING } from './log-lines.ts'
 import { Pusher } from './pusher.ts'
 import type { Match, SubscribeOptions, Subscription } from './subscription.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -15,11 +18,15 @@ export interface BusSettings {
   readonly maxEventSize?: number
   /** A fired event counts as fired when the publisher, which must be one of ours, has given it to its readers. */
   readonly confirmed?: boolean
+  /** The name of the bus in logs. */
+  readonly name?: string
+  readonly log?: Log
 }
 
 /** Listens to an event bus and fires events on it. Connects again when the publisher restarts. */
 export class EventBus {
   readonly #settings: BusSettings
+  readonly #log: Log | undefined
   readonly #pusher: Pusher
   readonly #subscriptions = new Subscriptions()
   readonly #reconnectListeners: (() => void)[] = []
@@ -28,6 +35,7 @@ export class EventBus {
 
   private constructor(settings: BusSettings) {
     this.#settings = settings
+    this.#log = settings.log && component(settings.log, EVENT_LOG)
     this.#pusher = new Pusher(settings.pullPath, settings.confirmed)
   }
 
@@ -37,6 +45,7 @@ export class EventBus {
    */
   static async connect(settings: BusSettings): Promise<EventBus> {
     const bus = new EventBus(settings)
+    logSockets(settings, bus.#log)
     bus.#listen(await connectLocal(settings.pubPath))
     return bus
   }
@@ -46,6 +55,7 @@ export class EventBus {
    * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS or ENCODE_FAILED
    */
   async fire(tag: string, data: object): Promise<void> {
+    this.#log?.debug(SENDING, { tag, data })
     await this.#pusher.push(encodeEvent(tag, data, new Date(), this.#settings.maxEventSize))
   }
 

@@ -1,10 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
+import { component } from '../log/component.ts'
 import { decodeEvent, type Event, encodeEvent, tagOf } from './event.ts'
 import { EventLog } from './event-log.ts'
 import { FrameReader, packFrame } from './frames.ts'
 import { listenLocal } from './listen.ts'
+import { EVENT_LOG, logSockets, SENDING } from './log-lines.ts'
 import { Reader } from './reader.ts'
 
 export interface PublisherSettings {
@@ -23,8 +25,10 @@ export interface PublisherSettings {
   readonly onEvent?: (event: Event) => void
   /** How far a reader may be behind before it is cut off, bytes. */
   readonly maxBacklog?: number
-  /** Is told what happens, where that is measured. */
+  /** Counts what happens, where that is measured. */
   readonly watch?: EventWatch | undefined
+  /** The name of the bus in logs. */
+  readonly name?: string
   readonly log?: Log
 }
 
@@ -46,6 +50,8 @@ const MAX_BACKLOG = 64 * 1024 * 1024
 export class EventPublisher {
   readonly #settings: PublisherSettings
   readonly #log: EventLog
+  /** Writes details for debugging. */
+  readonly #details: Log | undefined
   readonly #readers = new Set<Reader>()
   readonly #pushers = new Set<Socket>()
   /** Events since the last flush that their pushers want to hear of. */
@@ -57,6 +63,7 @@ export class EventPublisher {
 
   private constructor(settings: PublisherSettings) {
     this.#settings = settings
+    this.#details = settings.log && component(settings.log, EVENT_LOG)
     this.#log = new EventLog(settings.maxBacklog ?? MAX_BACKLOG)
     this.#pub = createServer((socket) => this.#addReader(socket))
     this.#pull = createServer((socket) => this.#addPusher(socket))
@@ -65,6 +72,7 @@ export class EventPublisher {
   /** @throws SaltError ADDRESS_IN_USE if somebody listens there already, PERMISSIONS or CONFIG_INVALID. */
   static async open(settings: PublisherSettings): Promise<EventPublisher> {
     const publisher = new EventPublisher(settings)
+    logSockets(settings, publisher.#details)
     const { mode = 0o600, group } = settings
     const pubPath = await listenLocal(publisher.#pub, settings.pubPath, mode, group)
     try {
@@ -76,6 +84,7 @@ export class EventPublisher {
       publisher.#pub.close()
       throw error
     }
+    publisher.#details?.info('Starting pull socket on {address}', { address: publisher.#addresses.pullPath })
     return publisher
   }
 
@@ -95,6 +104,7 @@ export class EventPublisher {
   }
 
   publish(tag: string, data: object): void {
+    this.#details?.debug(SENDING, { tag, data })
     this.#add(encodeEvent(tag, data, new Date(), this.#settings.maxEventSize))
   }
 

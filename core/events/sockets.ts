@@ -19,27 +19,32 @@ export interface MinionSocketOptions extends SocketOptions {
 export interface EventSockets {
   readonly pubPath: string
   readonly pullPath: string
+  /** The name of the bus in Salt's logs. */
+  readonly name: 'MasterEvent' | 'SaltEvent'
 }
 
 /** The event sockets of a master (wire protocol §11). */
 export function masterEventSockets(config: MasterSocketOptions): EventSockets {
-  if (config.ipc_mode === 'tcp') return loopback(config.tcp_master_pub_port, config.tcp_master_pull_port)
-  return files(config.sock_dir, 'master_event')
+  if (config.ipc_mode === 'tcp')
+    return loopback('MasterEvent', config.tcp_master_pub_port, config.tcp_master_pull_port)
+  return files('MasterEvent', config.sock_dir, 'master_event')
 }
 
 /** The event sockets of a minion, which have a part of the id's hash in their names. */
 export function minionEventSockets(config: MinionSocketOptions, id: string): EventSockets {
-  if (config.ipc_mode === 'tcp') return loopback(config.tcp_pub_port, config.tcp_pull_port)
+  if (config.ipc_mode === 'tcp') return loopback('SaltEvent', config.tcp_pub_port, config.tcp_pull_port)
   const hash = createHash(config.hash_type).update(id, 'utf8').digest('hex').slice(0, 10)
-  return files(config.sock_dir, `minion_event_${hash}`)
+  return files('SaltEvent', config.sock_dir, `minion_event_${hash}`)
 }
 
-const files = (directory: string, name: string): EventSockets => ({
-  pubPath: join(directory, `${name}_pub.ipc`),
-  pullPath: join(directory, `${name}_pull.ipc`),
+const files = (name: EventSockets['name'], directory: string, file: string): EventSockets => ({
+  name,
+  pubPath: join(directory, `${file}_pub.ipc`),
+  pullPath: join(directory, `${file}_pull.ipc`),
 })
 
-const loopback = (pub: number, pull: number): EventSockets => ({
+const loopback = (name: EventSockets['name'], pub: number, pull: number): EventSockets => ({
+  name,
   pubPath: `tcp://127.0.0.1:${pub}`,
   pullPath: `tcp://127.0.0.1:${pull}`,
 })

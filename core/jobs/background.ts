@@ -14,7 +14,8 @@ export interface FunctionRun {
   readonly kwargs: Readonly<Record<string, unknown>>
   readonly words?: TypedWords | undefined
   readonly user: string
-  /** It finds the jobs of its user alone. */
+  readonly owner?: string
+  /** It finds the jobs of its owner alone. */
   readonly ownJobs?: boolean
   readonly config: MasterConfig
 }

@@ -12,6 +12,7 @@ export interface BatchOrder {
   /** As they were typed, where that says more. */
   readonly words?: unknown
   readonly user: string
+  readonly owner?: string | undefined
   readonly ret: string
   /** Extras that go to the minions, but `metadata`. */
   readonly extras: Fields
@@ -54,7 +55,7 @@ export class Batches {
   /** Resolves when it is on disk: from then on it will run. */
   async add(jid: string, order: BatchOrder, minions: readonly string[]): Promise<void> {
     await this.#store.change((records) => {
-      records.put(['batch', jid], { order, fun: order.fun, user: order.user })
+      records.put(['batch', jid], { order, fun: order.fun, user: order.user, owner: order.owner })
       for (const id of minions) records.put(['member', jid, id], { state: 'down' })
       records.put(['batch-open', jid], true)
     })
@@ -139,6 +140,7 @@ export class Batches {
       jid,
       fun: record.fun as BatchStatus['fun'],
       user: String(record.user),
+      ...(typeof record.owner === 'string' && { owner: record.owner }),
       phase: record.done === true ? 'done' : record.begun ? 'run' : 'ping',
       ...(typeof record.halted === 'string' && { halted: record.halted }),
       minions,

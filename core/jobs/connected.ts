@@ -10,6 +10,8 @@ export interface Connections {
   readonly present: readonly string[]
   /** Were connected since the master started, and are not now. */
   readonly lost: readonly string[]
+  /** Runs of minions that are connected now, by their tokens; where `refuse_second_minion` is set. */
+  readonly runs?: Readonly<Record<string, readonly string[]>>
 }
 
 /** As the publisher last wrote it; undefined if no master has run here. */

@@ -189,10 +189,13 @@ export class JobCache {
     return readJob(this.#store, jid)
   }
 
-  /** The jobs of a batch by the same user, but the one that has its jid. */
+  /** The jobs of a batch by the same owner, but the one that has its jid. */
   waves(jid: string): string[] {
-    const user = this.load(jid)?.load.user
-    return wavesOf(this.#store, jid).filter((wave) => this.load(wave)?.load.user === user)
+    const batch = this.load(jid)?.load
+    return wavesOf(this.#store, jid).filter((jid) => {
+      const wave = this.load(jid)?.load
+      return wave?.user === batch?.user && wave?.owner === batch?.owner
+    })
   }
 
   /** Returns by minion id. */

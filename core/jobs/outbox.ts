@@ -200,7 +200,8 @@ export class Outbox {
       if (isFull()) break
     }
     if (!gather || isFull() || parcels.length >= gather.parcels) return parcels
-    return this.#clock.now() - (parcels[0]?.since ?? 0) < gather.ms ? [] : parcels
+    const waited = this.#clock.now() - (parcels[0]?.since ?? 0)
+    return waited >= 0 && waited < gather.ms ? [] : parcels // less than nothing: the clock was set back
   }
 
   /** Some of a batch are written: they go, and so does the mark of the batch. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { SaltError } from '../base/errors.ts'
-import type { Value } from '../codec/index.ts'
+import { Encoded, type Value } from '../codec/index.ts'
 import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../store/index.ts'
 import { Outbox } from './outbox.ts'
 import { targetsOf, targetText } from './outbox-target.ts'
@@ -31,11 +31,15 @@ export const returnersOf = (job: Fields | undefined): string[] =>
 export interface SpoolEntry extends SpooledReturn {
   /** Place in the spool; of use to the spool only. */
   readonly key: StoreKey
+  /** Of no other entry that is there at the same time. */
+  readonly name: string
+  /** Its value lies apart. */
+  readonly isLarge: boolean
 }
 
 /**
  * The minion's returns between the end of a job and the master's acknowledgement. Keys: `['ret', jid, n]`, since one
- * job may leave several returns; those of {@link Outbox}, for what its returners write; and those of {@link SeenJobs}. Job processes may add while
+ * job may leave several returns; `['value', jid, n]` → the value of a large one, which is read when it is sent; those of {@link Outbox}, for what its returners write; and those of {@link SeenJobs}. Job processes may add while
  * the minion's main process has it open.
  */
 export class ReturnSpool {
@@ -66,14 +70,20 @@ export class ReturnSpool {
     this.seen = store && new SeenJobs(store)
   }
 
-  /** Resolves when the return is on disk. Rejects with STORE_FAILED if it cannot be, INVALID_ARGUMENTS for a bad jid. */
+  /**
+   * Resolves when the return is on disk; one whose value is {@link Encoded} counts as large. Rejects with STORE_FAILED if it
+   * cannot be, INVALID_ARGUMENTS for a bad jid.
+   */
   async add({ jid, ret, master, job }: SpooledReturn): Promise<SpoolEntry> {
     checkJid(jid)
     const store = this.#opened()
     const key = await store.change((records) => {
       const [last] = records.keys(under('ret', jid), { reverse: true })
       const free = ['ret', jid, last ? Number(last[2]) + 1 : 0]
-      records.put(free, { ret, master, job })
+      if (ret.return instanceof Encoded) {
+        records.put(valueKey(free), ret.return)
+        records.put(free, { ret: { ...ret, return: null }, master, job, isLarge: true })
+      } else records.put(free, { ret, master, job })
       SeenJobs.settle(records, jid)
       const { cmd, ...record } = ret
       Outbox.put(records, this.#targets(job), [{ kind: 'return', ret: record }], Date.now())
@@ -93,9 +103,35 @@ export class ReturnSpool {
     return this.#store?.count(under('ret')) ?? 0
   }
 
+  /** What another process has added. */
+  at(key: StoreKey): SpoolEntry {
+    return entryOf(this.#opened(), key)
+  }
+
+  /** What is sent, with the value of a large one as it was encoded; undefined if it is not whole any more. */
+  read({ key }: Pick<SpoolEntry, 'key'>): Fields | undefined {
+    const record = readRecord(this.#store, key)
+    const ret = fieldsOf(record.ret)
+    if (!record.isLarge || !ret) return ret
+    const value = this.#store?.encoded(valueKey(key))
+    return value && { ...ret, return: value }
+  }
+
+  /** It cannot be sent as it is: another one takes its place. `change` is given it without the value of a large one. */
+  async replace({ key }: Pick<SpoolEntry, 'key'>, change: (ret: Fields) => Fields): Promise<void> {
+    const { ret, master, job } = readRecord(this.#opened(), key)
+    await this.#opened().change((records) => {
+      records.put(key, { ret: change(fieldsOf(ret) ?? {}), master, job })
+      records.remove(valueKey(key))
+    })
+  }
+
   /** The master has it: forget it. */
-  async done(entry: Pick<SpoolEntry, 'key'>): Promise<void> {
-    await this.#opened().remove(entry.key)
+  async done({ key }: Pick<SpoolEntry, 'key'>): Promise<void> {
+    await this.#opened().change((records) => {
+      records.remove(key)
+      records.remove(valueKey(key))
+    })
   }
 
   /** The oldest return of a job that is still here. */
@@ -120,25 +156,34 @@ export class ReturnSpool {
   }
 }
 
+const valueKey = ([, ...rest]: StoreKey): StoreKey => ['value', ...rest]
+
+function readRecord(store: Store | undefined, key: StoreKey): Fields {
+  const record = store?.get(key)
+  return isFields(record) ? record : {}
+}
+
 function entryOf(store: Store, key: StoreKey): SpoolEntry {
-  const read = () => {
-    const record = store.get(key)
-    return isFields(record) ? record : {}
-  }
   return {
     jid: String(key[1]),
     key,
+    name: key.slice(1).join('/'),
+    get isLarge() {
+      return store.has(valueKey(key))
+    },
     get ret() {
-      return fieldsOf(read().ret) ?? {}
+      const { ret, isLarge } = readRecord(store, key)
+      return { ...fieldsOf(ret), ...(isLarge === true && { return: store.get(valueKey(key)) }) }
     },
     get job() {
-      return fieldsOf(read().job)
+      return fieldsOf(readRecord(store, key).job)
     },
     get master() {
-      const { master } = read()
+      const { master } = readRecord(store, key)
       return typeof master === 'string' ? master : undefined
     },
   } as SpoolEntry
 }
 
-const fieldsOf = (value: Value | undefined) => (isFields(value) ? value : undefined)
+const fieldsOf = (value: unknown): Fields | undefined =>
+  isFields(value as Value) ? (value as Fields) : undefined

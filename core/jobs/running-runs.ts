@@ -23,6 +23,7 @@ interface RunningRun {
 /** Besides what Salt's files have. */
 export interface OwnRun extends RunningRun {
   readonly fun_args: readonly unknown[]
+  readonly owner?: string
   /** What it returns belongs in the job cache. */
   readonly store: boolean
   /** In a session of its own: all processes of the group with its number are its own. */
@@ -89,12 +90,13 @@ async function readRun(path: string): Promise<NotedRun | undefined> {
   try {
     const noted = decode(await readFile(path))
     if (!isFields(noted)) return undefined
-    const { jid, fun, user, fun_args, store, detached, ended } = noted
+    const { jid, fun, user, owner, fun_args, store, detached, ended } = noted
     const identity = readIdentity(noted)
     if (!identity) return undefined
     const { born } = identity
     return {
       ...{ jid: String(jid), fun: String(fun), user: String(user), ...identity, path },
+      ...(typeof owner === 'string' && { owner }),
       ...{ fun_args: Array.isArray(fun_args) ? fun_args : [], store: store === true },
       detached: detached === true,
       ...(isFields(ended) && { ended: ended as unknown as RunReturn }),

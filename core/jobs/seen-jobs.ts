@@ -70,6 +70,12 @@ export class SeenJobs {
     })
   }
 
+  /** When the last job was accepted. Milliseconds since 1970. */
+  get latest(): number | undefined {
+    const [key] = this.#store.keys(under('age'), { reverse: true })
+    return key && Number(key[1])
+  }
+
   /** A job that waited begins: its arguments, which may be secret, are no longer kept. Resolves when that is on disk. */
   async begin(jid: string): Promise<void> {
     await this.#store.change((records) => {

@@ -8,12 +8,14 @@ export interface RunStart {
   readonly jid: string
   readonly fun: string
   readonly user: string
+  /** Whose it is, if that was told. */
+  readonly owner?: string
   /** Masked where they are secret. */
   readonly fun_args: readonly unknown[]
 }
 
 /** The end of a run, as its event tells it. */
-export interface RunReturn extends RunStart {
+export interface RunReturn extends Omit<RunStart, 'owner'> {
   readonly return: unknown
   readonly success: boolean
 }
@@ -33,8 +35,9 @@ export const storeRun = (config: MasterConfig, told: RunReturn, jobs?: JobCache)
   })
 
 async function create(cache: JobCache, { id }: MasterConfig, start: RunStart): Promise<void> {
-  const { jid, fun, user, fun_args: arg } = start
-  await cache.create(jid, { jid, fun, user, arg, tgt: id, tgt_type: 'glob', ret: '' }, [id])
+  const { jid, fun, user, owner, fun_args: arg } = start
+  const who = { user, ...(owner !== undefined && { owner }) }
+  await cache.create(jid, { jid, fun, ...who, arg, tgt: id, tgt_type: 'glob', ret: '' }, [id])
 }
 
 async function inCache(

@@ -2,6 +2,9 @@ import type { Clock } from '../base/clock.ts'
 import { type Store, type StoreChange, type StoreReader, under } from '../store/index.ts'
 import { type Fields, isFields } from './records.ts'
 
+/** Processes of one host look at one clock, not at the same moment. Milliseconds. */
+const AHEAD_MS = 60_000
+
 interface UnannouncedReturn {
   readonly jid: string
   readonly id: string
@@ -32,19 +35,22 @@ export class Unannounced {
    * the caller's for as long as a moment is ago; others are given another one.
    */
   async take(moment: number): Promise<UnannouncedReturn | undefined> {
-    if (!firstBefore(this.#store, moment)) return undefined
+    const now = this.#clock.now()
+    if (!firstDue(this.#store, moment, now)) return undefined
     return this.#store.change((records) => {
-      const found = firstBefore(records, moment)
-      if (found) Unannounced.put(records, found.jid, found.id, this.#clock.now())
+      const found = firstDue(records, moment, now)
+      if (found) Unannounced.put(records, found.jid, found.id, now)
       return found
     })
   }
 }
 
-function firstBefore(records: StoreReader, moment: number): UnannouncedReturn | undefined {
+/** Of a time that has not come the clock was wrong: what is of then would wait until it comes. */
+function firstDue(records: StoreReader, moment: number, now: number): UnannouncedReturn | undefined {
   for (const { key, value } of records.entries(under('unannounced'))) {
     const [jid, id] = [String(key[1]), String(key[2])]
-    const ret = Number(value) < moment ? records.get(['ret', jid, id]) : undefined
+    const isDue = Number(value) < moment || Number(value) > now + AHEAD_MS
+    const ret = isDue ? records.get(['ret', jid, id]) : undefined
     if (isFields(ret)) return { jid, id, ret }
   }
   return undefined

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { fnmatch } from '../base/fnmatch.ts'
 import { type PublicKey, secretsEqual } from '../crypto/index.ts'
-import { openStore, type Store, type StoreOptions, under } from '../store/index.ts'
+import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../store/index.ts'
 import {
   inviteIdOf,
   type JoinClaim,
@@ -39,8 +39,8 @@ interface StoredInvite extends Omit<Invite, 'id'> {
   readonly verifier: string
 }
 
-/** Used and expired ones are kept for a while, so that a late minion is told why. */
-const KEPT_MS = 7 * 86_400_000
+/** Used and expired ones are kept, up to so many with the open ones, so that a late minion is told why. By no clock: it may be wrong. */
+const MOST_KEPT = 1000
 
 /**
  * Open invitations (`salt-key --invite`), in `pki_dir`, shared by all workers. Of a token only a hash is kept, which
@@ -67,9 +67,7 @@ export class Invites {
     const made = this.#clock.now()
     const invite = { match, left: uses, made, expires: made + ttlMs, user }
     await this.#open().change((records) => {
-      for (const { key, value } of [...records.entries(under('invite'))]) {
-        if ((value as unknown as StoredInvite).expires + KEPT_MS < made) records.remove(key)
-      }
+      for (const key of overdue(records.entries(under('invite')), made)) records.remove(key)
       records.put(['invite', inviteIdOf(token.secret)], { ...invite, verifier: verifierOf(token.secret) })
     })
     return { token: joinTokenText(token), invite: { id: inviteIdOf(token.secret), ...invite } }
@@ -127,4 +125,17 @@ export class Invites {
     this.#store ??= openStore(this.#path, this.#options)
     return this.#store
   }
+}
+
+/** What goes where there are too many: of those that are good for nothing more, the oldest. */
+function overdue(
+  entries: Iterable<{ readonly key: StoreKey; readonly value: unknown }>,
+  now: number,
+): StoreKey[] {
+  const all = Array.from(entries, ({ key, value }) => ({ key, invite: value as unknown as StoredInvite }))
+  return all
+    .filter(({ invite: { left, expires } }) => left <= 0 || expires <= now)
+    .sort((a, b) => a.invite.made - b.invite.made)
+    .slice(0, Math.max(0, all.length - MOST_KEPT))
+    .map(({ key }) => key)
 }

@@ -291,8 +291,8 @@ export class KeyStore {
 
   /** Takes a place among the pending keys, if there is one: many may ask at once. */
   async #pendingFull(max: number): Promise<boolean> {
-    if (Date.now() > this.#countedUntil) {
-      this.#countedUntil = Date.now() + COUNT_MS
+    if (performance.now() > this.#countedUntil) {
+      this.#countedUntil = performance.now() + COUNT_MS
       this.#counting = this.#countPending()
     }
     await this.#counting

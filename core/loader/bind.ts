@@ -38,6 +38,25 @@ export function bind(call: Call, params: Params, check: Check): Record<string, u
   return { ...defaultsOf(params), ...values }
 }
 
+/** Put the values that {@link bind} made back in the places of the arguments of a call. */
+export function boundArguments(
+  { args, kwargs }: Pick<Call, 'args' | 'kwargs'>,
+  params: Params,
+  values: Values,
+): Pick<Call, 'args' | 'kwargs'> {
+  const names = positionalNames(params)
+  const rest = (values[nameOfKind(params, 'rest') ?? ''] ?? []) as readonly unknown[]
+  const others = (values[nameOfKind(params, 'keywords') ?? ''] ?? {}) as Values
+  const known = Object.keys(kwargs).flatMap((name) => {
+    const of = params[name]?.kind === 'value' ? values : others
+    return Object.hasOwn(of, name) ? [[name, of[name]] as const] : []
+  })
+  return {
+    args: args.map((_, at) => (at < names.length ? values[names[at] as string] : rest[at - names.length])),
+    kwargs: Object.fromEntries(known),
+  }
+}
+
 /** Words of the job reach only a parameter of that name, and callers cannot give them in its place. */
 function takeKeywords({ name: fun, kwargs, pub }: Call, params: Params, given: Map<string, unknown>): void {
   const collector = nameOfKind(params, 'keywords')
@@ -121,7 +140,8 @@ export function nameOfKind(params: Params, kind: Param<unknown>['kind']): string
   return Object.keys(params).find((name) => params[name]?.kind === kind)
 }
 
-function defaultsOf(params: Params): Record<string, unknown> {
+/** Copies of the values of parameters that may be left out, by name. */
+export function defaultsOf(params: Params): Record<string, unknown> {
   const entries = Object.entries(params).filter(([, param]) => param.default !== undefined)
   return Object.fromEntries(entries.map(([name, param]) => [name, structuredClone(param.default)]))
 }

@@ -214,6 +214,8 @@ async function loadAndLog(
     settings.log.error(`Failed to load ${settings.kind.name}: ${result.refusal.reason}`)
   else if (result.refusal)
     settings.log.debug(`${file.path} is not offered: ${result.refusal.reason ?? 'virtual is false'}`)
+  else if (settings.kind.shape === 'plugin')
+    settings.log.debug(`LazyLoaded ${file.name}.${settings.kind.members?.[0]}`)
   return result
 }
 

@@ -35,15 +35,23 @@ export function foresee(call: PublishedCall, catalogue: Catalogue): Foreseen {
   return 'refusal' in attempt ? attempt : { ...attempt, params }
 }
 
-/** Why each of the calls would be refused here, or null. */
-export function refusalsHere(calls: readonly PublishedCall[], loader: Loader): Promise<(string | null)[]> {
-  return Promise.all(calls.map(async (call) => (await refusalHere(call, loader)) ?? null))
+/** Say why each of the calls would be refused here, or null. `isElsewhere`: whether an executor runs a function that is not here. */
+export function refusalsHere(
+  calls: readonly PublishedCall[],
+  loader: Loader,
+  isElsewhere: (fun: string) => Promise<boolean> = async () => false,
+): Promise<(string | null)[]> {
+  return Promise.all(calls.map(async (call) => (await refusalHere(call, loader, isElsewhere)) ?? null))
 }
 
 /** What a job does up to the point where its function would run. */
-async function refusalHere(call: PublishedCall, loader: Loader): Promise<string | undefined> {
+async function refusalHere(
+  call: PublishedCall,
+  loader: Loader,
+  isElsewhere: (fun: string) => Promise<boolean>,
+): Promise<string | undefined> {
   const found = await loader.get(call.fun)
-  if (!found) return loader.why(call.fun)
+  if (!found) return (await isElsewhere(call.fun)) ? undefined : loader.why(call.fun)
   const attempt = attempted(call, (args, kwargs) => found.bind(args, kwargs, {}))
   return 'refusal' in attempt ? attempt.refusal : undefined
 }

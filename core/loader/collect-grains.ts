@@ -2,21 +2,25 @@ import type { Log } from '../author/context.ts'
 import type { GrainsSource } from '../author/kinds.ts'
 import { messageOf } from '../base/errors.ts'
 import { fnmatch } from '../base/fnmatch.ts'
+import { inTime } from '../base/in-time.ts'
+import { refuseUnencodable } from '../codec/index.ts'
+import { kindOf } from './kind-of.ts'
+import { LOAD_MS } from './loader.ts'
 import { openGuardedLoader } from './probe.ts'
 
 type Grains = Record<string, unknown>
 
 /**
  * Collect all grains in Salt's order: `core` first, then the other sources by name, then those of the configuration;
- * a later value wins, or is merged with `grains_deep_merge`. A source that fails, or would hold up this process while it
- * is loaded, is logged and skipped, and so is what `grains_blacklist` names.
+ * a later value wins, or is merged with `grains_deep_merge`. A source that fails, does not collect within `timeoutMs`, or
+ * would hold up this process while it is loaded, is logged and skipped, and so is what `grains_blacklist` names.
  */
 export async function collectGrains(
   config: Readonly<Record<string, unknown>>,
   log: Log,
-  { loadMs }: { readonly loadMs?: number } = {},
+  { timeoutMs = LOAD_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<Grains> {
-  const loader = await openGuardedLoader('grains', { config, log, ...(loadMs && { timeoutMs: loadMs }) })
+  const loader = await openGuardedLoader('grains', { config, log, timeoutMs })
   const names = await loader.pluginNames()
   const ordered = [
     ...names.filter((name) => name === 'core'),
@@ -27,12 +31,33 @@ export async function collectGrains(
   for (const name of ordered) {
     try {
       const source = await loader.plugin<GrainsSource>(name)
-      grains = add({ ...grains }, await source.collect({ opts: config, grains, log }))
+      const collecting = Promise.resolve(source.collect({ opts: config, grains, log }))
+      const collected = await inTime(collecting, timeoutMs, () => tooSlow(timeoutMs))
+      grains = add({ ...grains }, sendable(collected, name, log))
     } catch (error) {
       log.error(`The grains source ${name} failed and was skipped: ${messageOf(error)}`)
     }
   }
   return without(add(grains, config.grains as Grains), config.grains_blacklist)
+}
+
+const tooSlow = (ms: number) => new Error(`it gave no grains within ${ms / 1000} s`)
+
+/** The grains a master can be told. Throws, with a sentence, for what is no map. */
+function sendable(collected: unknown, source: string, log: Log): Grains {
+  if (collected === undefined || collected === null) return {}
+  if (typeof collected !== 'object' || Array.isArray(collected))
+    throw new Error(`its collect() gives ${kindOf(collected)}; it is to give a map of grains by name.`)
+  const kept = Object.entries(collected).filter(([name, value]) => {
+    try {
+      refuseUnencodable(value, name)
+      return true
+    } catch (error) {
+      log.error(`A grain of the grains source ${source} was left out: ${messageOf(error)}`)
+      return false
+    }
+  })
+  return Object.fromEntries(kept)
 }
 
 const isMap = (value: unknown): value is Grains =>

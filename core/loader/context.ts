@@ -9,6 +9,13 @@ type Given = readonly unknown[] | Keywords
 
 const isList = (given: Given): given is readonly unknown[] => Array.isArray(given)
 
+/** What is not written in TypeScript may give anything. */
+const areArguments = (given: unknown, more: unknown): boolean =>
+  [given, more].every((one) => typeof one === 'object') && !Array.isArray(more)
+
+const wrongArguments = (name: string): string =>
+  `The arguments of call('${name}', …) are a list of values or a map of values by name, and after a list a map of more by name: call('cmd.run', ['id'], { cwd: '/' }).`
+
 /**
  * The context of a job's function: the base plus `call` and `loader`. A called function gets a context with
  * `nested: true` that shares everything else, the exit code too: as in Salt, a command that fails inside a called
@@ -35,6 +42,7 @@ export function createContext(
       ...Object.getOwnPropertyDescriptors(exitCode),
     })
   const callByName = async (name: string, given: Given = [], more: Keywords = {}): Promise<unknown> => {
+    if (!areArguments(given, more)) throw new SaltError('INVOCATION', wrongArguments(name), { fun: name })
     const found = await loader.get(name)
     if (!found) throw new SaltError('FUNCTION_NOT_FOUND', await loader.why(name), { fun: name })
     const [args, kwargs] = isList(given) ? [given, more] : [[], { ...given, ...more }]

@@ -18,6 +18,11 @@ export interface Catalogue {
   readonly missing: Readonly<Record<string, string>>
 }
 
+/** A catalogue as its host reports it. `false`: the parameters were not looked at, and may be secret. */
+export interface Description extends Pick<Catalogue, 'missing'> {
+  readonly functions: Readonly<Record<string, Params | null | false>>
+}
+
 /** Stands for the name of the function that was asked for in a sentence of {@link Catalogue.missing}. */
 export const ANY = '*'
 
@@ -28,7 +33,7 @@ interface Described {
 }
 
 /** Users' files are imported for that: in a process that may be killed over it. */
-export async function describe({ catalog, view, get }: Described): Promise<Catalogue> {
+export async function describe({ catalog, view, get }: Described): Promise<Description> {
   for (const file of await catalog.files())
     if (file.excluded === undefined && !catalog.params(file)) await catalog.load(file)
   const functions = new Map<string, Params | null>()
@@ -50,8 +55,8 @@ async function knownNames(catalog: Catalog): Promise<Set<string>> {
   return names
 }
 
-/** Null for plain functions: what these take only they know. */
-function plain(params: Params): Params | null {
+/** Parameters as JSON; null for plain functions, which do not say what they take. */
+export function plain(params: Params): Params | null {
   if (params === plainParams) return null
   const entries = Object.entries(params).map(([name, param]) => [name, jsonParam(param)])
   return Object.fromEntries(entries)

@@ -1,12 +1,13 @@
-import type { Argspec, Context } from '../author/context.ts'
+import type { Argspec, Context, Log } from '../author/context.ts'
 import { type Fn, isFn } from '../author/fn.ts'
 import { type Param, type Params, p } from '../author/params.ts'
 import { SaltError } from '../base/errors.ts'
+import { component } from '../log/component.ts'
 import { bind, nameOfKind, positionalNames } from './bind.ts'
 import type { Namespace } from './import-file.ts'
 import { hideSecrets } from './masking-log.ts'
 import { isPrivate } from './names.ts'
-import { collectRows, type OnRow } from './rows.ts'
+import { collectRows, type RowTaker } from './rows.ts'
 import { type Check, makeCheck } from './validate.ts'
 
 /** A function ready to be called by users. */
@@ -26,7 +27,7 @@ export interface LoadedFunction {
     pub?: Readonly<Record<string, unknown>>,
   ): Record<string, unknown>
   /** The value of the call; of a function that yields, all it has yielded, unless it returns something itself. */
-  run(args: Record<string, unknown>, context: Context, onRow?: OnRow): Promise<unknown>
+  run(args: Record<string, unknown>, context: Context, rows?: RowTaker): Promise<unknown>
 }
 
 /** Exports the loader reads itself unless `fn` made them. */
@@ -76,10 +77,12 @@ export function asFunction(value: unknown): Fn | undefined {
   return { params: plainParams, run: ({ args }) => value(...(args as unknown[])) }
 }
 
+/** @param logName component that its log writes under, `loaded.int.module.test` */
 export function makeLoaded(
   name: string,
   { params, run, returns }: Pick<Fn, 'params' | 'run' | 'returns'>,
-  outputters: unknown,
+  outputters?: unknown,
+  logName?: string,
 ): LoadedFunction {
   const own = name.slice(name.indexOf('.') + 1)
   const outputter = outputterOf(outputters, own)
@@ -93,11 +96,19 @@ export function makeLoaded(
       check ??= makeCheck(params)
       return bind({ name, args, kwargs, ...(pub && { pub }) }, params, check)
     },
-    run: async (args, context, onRow) => {
+    run: async (args, context, rows) => {
       hideSecrets(context.log, args, params)
-      return fitting(await collectRows(await run(args, context), onRow, context.signal))
+      const own = logName === undefined ? context : withLogOf(context, logName)
+      return fitting(await collectRows(await run(args, own), rows, context.signal))
     },
   }
+}
+
+/** Copy a context, getters and setters too, with the log of a component. */
+function withLogOf(context: Context, name: string): Context {
+  let own: Log | undefined
+  const log = { get: () => (own ??= component(context.log, name)), enumerable: true }
+  return Object.defineProperties({} as Context, { ...Object.getOwnPropertyDescriptors(context), log })
 }
 
 /** Refuses a result that is not what the function says it gives. */

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { searchDirectories, texts } from './directories.ts'
-import type { Kind } from './kinds.ts'
+import { type Kind, type KindName, kinds } from './kinds.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
@@ -56,6 +56,17 @@ export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
     }
   }
   return { files: [...found.values()], hidden }
+}
+
+/** Give text that changes when a user's file of one of the kinds comes, goes or changes. */
+export async function usersStamp(names: readonly KindName[], config: Config): Promise<string> {
+  const folders = await Promise.all(names.map((name) => searchDirectories(kinds.get(name) as Kind, config)))
+  const own = folders.flat().filter(({ builtIn }) => !builtIn)
+  const files = await Promise.all([...new Set(own.map((folder) => folder.path))].map(listFolder))
+  return files
+    .flat()
+    .flatMap(({ candidates }) => candidates.map((file) => `${file.path} ${file.stamp}`))
+    .join('\n')
 }
 
 interface Candidate {

@@ -16,6 +16,8 @@ export interface Kind {
   readonly whitelistKey?: string
   /** Functions the default export of a plugin must have. */
   readonly members?: readonly string[]
+  /** What authors make the default export of a plugin with, of `salt-ts`. */
+  readonly maker?: string
 }
 
 const table = [
@@ -30,34 +32,20 @@ const table = [
   },
   functions('runners', 'runner'),
   functions('wheel', 'wheel', 'plugins/wheel'),
-  functions('states', 'states'),
   functions('utils', 'utils'),
-  { ...plugins('returners', 'returner', {}, 'create'), builtIn: 'returners' },
+  { ...plugins('returners', 'returner', { maker: 'returner' }, 'create'), builtIn: 'returners' },
   plugins(
     'outputters',
     'outputter',
-    { folders: ['outputters', 'output'], disableKey: 'disable_outputs' },
+    { maker: 'outputter', folders: ['outputters', 'output'], disableKey: 'disable_outputs' },
     'render',
   ),
-  plugins('grains', 'grains', {}, 'collect'),
-  plugins('matchers', 'matchers', {}, 'match'),
-  plugins('executors', 'executor', {}, 'execute'),
-  plugins('renderers', 'render', {}, 'render'),
-  plugins('auth', 'auth', {}, 'authenticate'),
-  plugins('beacons', 'beacons', {}, 'beacon'),
-  plugins('engines', 'engines', {}, 'start'),
-  plugins(
-    'job-caches',
-    'job_cache',
-    { folders: ['job-caches', 'job_caches'] },
-    'prepJid',
-    'save',
-    'getLoad',
-    'getJid',
-  ),
-  plugins('fileserver', 'fileserver', {}, 'open'),
-  plugins('pillars', 'pillar', { folders: ['pillars', 'pillar'] }, 'pillar'),
-  plugins('tops', 'top', {}, 'top'),
+  plugins('grains', 'grains', { maker: 'grains' }, 'collect'),
+  plugins('matchers', 'matchers', { maker: 'matcher' }, 'match'),
+  plugins('executors', 'executor', { maker: 'executor' }, 'execute'),
+  plugins('auth', 'auth', { maker: 'auth' }, 'authenticate'),
+  plugins('engines', 'engines', { maker: 'engine' }, 'start'),
+  plugins('fileserver', 'fileserver', { maker: 'fileServerBackend' }, 'open'),
 ] as const
 
 export type KindName = (typeof table)[number]['name']
@@ -76,7 +64,11 @@ function functions<const N extends string>(name: N, tag: string, builtIn: string
 function plugins<const N extends string>(
   name: N,
   tag: string,
-  own: { readonly folders?: readonly [string, ...string[]]; readonly disableKey?: string } = {},
+  own: {
+    readonly maker: string
+    readonly folders?: readonly [string, ...string[]]
+    readonly disableKey?: string
+  },
   ...members: readonly string[]
 ) {
   return {

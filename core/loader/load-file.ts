@@ -1,10 +1,14 @@
 import type { Fn } from '../author/fn.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
+import { defaultsOf } from './bind.ts'
+import { checkTypes } from './check-types.ts'
 import { asFunction, listFunctions } from './functions.ts'
 import { importFile, type Namespace } from './import-file.ts'
 import type { SourceFile } from './index-files.ts'
 import type { Kind } from './kinds.ts'
+import { refusePlugin } from './refuse-plugin.ts'
+import { shareImports } from './shared-imports.ts'
 import { askOffer, type Facts, type Offer } from './virtual.ts'
 
 /** An imported file, or why it cannot be used. */
@@ -47,15 +51,17 @@ export async function loadFile(file: SourceFile, settings: LoadSettings): Promis
 
 async function importAndAsk(file: SourceFile, settings: LoadSettings): Promise<LoadedFile> {
   const { kind, facts } = settings
+  if (!file.builtIn) await shareImports(facts.opts)
   const namespace = await importFile(file)
   const offer = await askOffer(namespace, file.name, facts, file.path)
   const reason =
-    (kind.shape === 'plugin' ? refusePlugin(namespace.default, kind) : undefined) ??
+    (kind.shape === 'plugin' ? refusePlugin(namespace, kind) : undefined) ??
     (kind.name === 'grains' ? refuseOnProxy(namespace.proxyEnabled, facts.opts) : undefined)
   const broken = (reason: string) => ({ ...failed(file, `${file.path}: ${reason}`), names: offer.names })
   if (reason !== undefined) return broken(reason)
   try {
     const functions = kind.shape === 'functions' ? functionsOf(namespace, offer) : new Map()
+    if (!file.builtIn) refuseDefaults(functions)
     return { ...offer, functions, namespace }
   } catch (error) {
     return broken(messageOf(error))
@@ -72,22 +78,21 @@ function functionsOf(namespace: Namespace, { absent, fallbacks }: Offer): Map<st
   return functions
 }
 
+/** Throws a sentence for a default that is not what its parameter declares. */
+function refuseDefaults(functions: ReadonlyMap<string, Fn>): void {
+  for (const [name, { params }] of functions) {
+    const wrong = checkTypes(params)(defaultsOf(params))
+    if (wrong !== undefined)
+      throw new Error(`the default of a parameter of '${name}' is not what p.default() declares: ${wrong}`)
+  }
+}
+
 /** Grains are collected on a proxy minion only if they say that they are good for its type (Salt's `__proxyenabled__`). */
 function refuseOnProxy(enabled: unknown, { proxy }: LoadSettings['facts']['opts']): string | undefined {
   const type = typeof proxy === 'object' && proxy !== null ? Reflect.get(proxy, 'proxytype') : undefined
   if (typeof type !== 'string' || [enabled].flat().some((one) => one === '*' || one === type))
     return undefined
   return `is not for proxy minions of type ${type} (proxyEnabled)`
-}
-
-/** A plugin without an obligatory member is refused when it is loaded, not when it is needed. */
-function refusePlugin(plugin: unknown, kind: Kind): string | undefined {
-  if (typeof plugin !== 'object' || plugin === null)
-    return `has no default export; ${kind.name} are one default export`
-  const missing = kind.members?.filter((member) => typeof Reflect.get(plugin, member) !== 'function') ?? []
-  return missing.length === 0
-    ? undefined
-    : `its default export has no ${missing.map((m) => `${m}()`).join(', ')}`
 }
 
 function failed(file: SourceFile, reason: string): LoadedFile {

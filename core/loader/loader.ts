@@ -1,14 +1,16 @@
 import type { LoaderView, Log } from '../author/context.ts'
 import type { Params } from '../author/params.ts'
 import { closest } from '../base/closest.ts'
-import { deferred } from '../base/deferred.ts'
 import { SaltError } from '../base/errors.ts'
+import { inTime } from '../base/in-time.ts'
 import { isBelow } from '../base/open-inside.ts'
+import { component } from '../log/component.ts'
 import { type Catalog, openCatalog } from './catalog.ts'
-import { type Catalogue, describe } from './describe.ts'
+import { type Description, describe } from './describe.ts'
+import { describeByText } from './describe-text.ts'
 import { type LoadedFunction, listFunctions, makeLoaded } from './functions.ts'
 import { importFile, loadTsx } from './import-file.ts'
-import { indexFiles } from './index-files.ts'
+import { indexFiles, type SourceFile } from './index-files.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
 import { type Asked, loadFacts } from './load-facts.ts'
 import type { LoadSettings } from './load-file.ts'
@@ -52,8 +54,11 @@ export interface Loader {
   /** What stands in the place of built-in files. */
   overrides(): Promise<readonly Override[]>
   readonly view: LoaderView
-  /** What is offered, with the parameters of each function. Users' files are imported for that. */
-  describe(): Promise<Catalogue>
+  /**
+   * List what is offered, with the parameters of each function. Users' files are imported for that; with `imports: false`
+   * only their text is read.
+   */
+  describe(imports?: boolean): Promise<Description>
   /** Text that changes when a file that is looked at comes, goes or changes. */
   stamp(): Promise<string>
   /** Read everything anew, helpers included. What runs finishes on the old code. */
@@ -69,7 +74,8 @@ export const LOAD_MS = 10_000
 const PARAMS_MS = 2_000
 
 export function openLoader(kindName: KindName, settings: LoaderSettings): Loader {
-  const { config, log, timeoutMs = LOAD_MS, watch, blocked } = settings
+  const { config, timeoutMs = LOAD_MS, watch, blocked } = settings
+  const log = component(settings.log, 'loader.lazy')
   const { onOverride = (sentence) => log.warn(sentence) } = settings
   const kind = kinds.get(kindName) as Kind
   /** By files that are being loaded. */
@@ -97,7 +103,10 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     if (known) return known
     let found = await findFunction(catalog, name)
     if (!found && (await rescan())) found = await findFunction(catalog, name)
-    if (found) functions.set(name, found)
+    if (found) {
+      functions.set(name, found)
+      log.debug('LazyLoaded {fun}', { fun: name })
+    } else log.debug('Could not LazyLoad {fun}: it is not available.', { fun: name })
     return found
   }
   /** For a file that is being loaded: one that waited for itself would wait for ever. */
@@ -131,7 +140,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
   const view: LoaderView = makeView({ get, reload, rescan }, catalog, of)
   return {
     get,
-    params: (name) => inTime(params(name), name, Math.min(timeoutMs, PARAMS_MS)),
+    params: (name) => inTime(params(name), Math.min(timeoutMs, PARAMS_MS), () => unknowable(name, HANGS)),
     why: (name) => whyMissing(catalog, name),
     plugin: async <T>(name: string) => {
       const found = await findPlugin(catalog, name)
@@ -145,7 +154,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     overrides: async () =>
       overridesIn(kind, { files: await catalog.files(), hidden: await catalog.hidden() }),
     view,
-    describe: () => describe({ catalog, view, get }),
+    describe: (imports = true) => (imports ? describe({ catalog, view, get }) : describeByText(catalog)),
     stamp: async () =>
       (await indexFiles(kind, config)).files.map(({ path, stamp }) => `${path} ${stamp}`).join('\n'),
     reload,
@@ -171,10 +180,21 @@ async function findFunction(catalog: Catalog, name: string): Promise<LoadedFunct
     if (file.excluded !== undefined) continue
     const { refusal, functions, namespace } = await catalog.load(file)
     const found = refusal ? undefined : functions.get(own)
-    if (found) return makeLoaded(name, found, namespace.outputter)
+    if (found) return makeLoaded(name, found, namespace.outputter, componentOf(file, catalog.kind.name))
   }
   return undefined
 }
+
+/** The component that functions of a file log under, as in Salt: `loaded.int.module.test`, `ext` for files of users. */
+const componentOf = ({ name, builtIn }: SourceFile, kind: KindName): string =>
+  `loaded.${builtIn ? 'int' : 'ext'}.${saltKinds.get(kind) ?? kind}.${name}`
+
+/** Kinds that have another name in Salt. */
+const saltKinds: ReadonlyMap<KindName, string> = new Map([
+  ['modules', 'module'],
+  ['returners', 'returner'],
+  ['outputters', 'output'],
+])
 
 /** Of the first file that serves the module's name and has the function. Rejects if one that may have it is not read. */
 async function findParams(catalog: Catalog, name: string): Promise<Params | undefined> {
@@ -191,11 +211,7 @@ async function findParams(catalog: Catalog, name: string): Promise<Params | unde
   return undefined
 }
 
-async function inTime<T>(work: Promise<T>, name: string, ms: number): Promise<T> {
-  const late = deferred<never>()
-  const timer = setTimeout(() => late.reject(unknowable(name, 'its file hangs while it is loaded')), ms)
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
-}
+const HANGS = 'its file hangs while it is loaded'
 
 const unknowable = (name: string, why: string) =>
   new SaltError('MODULE_FAILED', `The parameters of '${name}' cannot be known: ${why}.`, { name })

@@ -1,6 +1,7 @@
 import type { Log } from '../author/context.ts'
 import type { Params } from '../author/params.ts'
 import { MASK } from '../base/secret.ts'
+import { component } from '../log/component.ts'
 
 /** Shorter texts would be found everywhere: they are not masked. */
 const SHORTEST = 4
@@ -11,19 +12,24 @@ const secretsOf = new WeakMap<Log, Set<string>>()
 
 /** A log that masks texts it was told to hide, in messages and facts. It costs nothing until there is one. */
 export function maskingLog(log: Log): Log {
-  const secrets = new Set<string>()
+  return maskedBy(new Set(), log)
+}
+
+/** Logs of its components mask the same texts. */
+function maskedBy(secrets: Set<string>, log: Log): Log {
   const at =
     (level: keyof Log): Log['info'] =>
     (message, facts) =>
       secrets.size === 0
         ? log[level](message, facts)
         : log[level](masked(message, secrets), masked(facts, secrets))
-  const masking: Log = {
+  const masking = {
     trace: at('trace'),
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
+    child: (name: string) => maskedBy(secrets, component(log, name)),
   }
   secretsOf.set(masking, secrets)
   return masking

@@ -1,5 +1,6 @@
 import { type Fn, isFn } from '../author/fn.ts'
 import type { Namespace } from './import-file.ts'
+import { kindOf } from './kind-of.ts'
 import { isPrivate } from './names.ts'
 
 /**
@@ -15,16 +16,22 @@ export function whyNotOffered(
   if (exported && isPrivate(own)) return `'${own}' is private, as all names that begin with _ are`
   if (exported && Array.isArray(namespace.load) && isFunction(namespace[own]))
     return `it exports '${own}', but does not list it in 'load'`
+  if (exported && own !== 'default' && !isFunction(namespace[own]) && !holdsFunctions(namespace[own]))
+    return `it exports '${own}', but that is ${kindOf(namespace[own])} and no function; export a function: 'export const ${own} = fn(…)'`
   const held = heldFunctions(namespace)
   const meant = held.find(([, names]) => own !== undefined && names.includes(own))
   const [holder, names] = meant ?? (offered.size === 0 ? held[0] : undefined) ?? []
   if (!holder || !names) return undefined
   const what = holder === 'default' ? 'its default export' : `what '${holder}' holds`
-  const name = meant ? own : (names[0] ?? 'ping')
+  const wanted = meant ? own : (names[0] ?? 'ping')
+  const name = wanted === 'default' ? 'NAME' : wanted
   return `${what} is not offered; export each function by its name: 'export const ${name} = fn(…)'`
 }
 
 const isFunction = (value: unknown): boolean => typeof value === 'function' || isFn(value)
+
+const holdsFunctions = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.values(value).some(isFunction)
 
 /** Exports that hold functions or, as default, are one: by what name, and the names of those. */
 function heldFunctions(namespace: Namespace): [holder: string, names: readonly string[]][] {

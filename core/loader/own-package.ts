@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 
 /**
  * Where this running copy of salt-ts lies: compiled code in `dist`, or the sources under a TypeScript loader.
@@ -11,10 +11,6 @@ export const packageRoot: string = findRoot(path.dirname(here))
 export const fromSource: boolean = here.endsWith('.ts')
 /** Folder that holds `core`, `modules`, `runners`, … of this copy. */
 export const codeRoot: string = fromSource ? packageRoot : path.join(packageRoot, 'dist')
-/** What `import 'salt-ts'` must give to every extension, wherever it lies. */
-export const authorApi: string = pathToFileURL(
-  path.join(codeRoot, 'core', 'author', fromSource ? 'index.ts' : 'index.js'),
-).href
 
 function findRoot(directory: string): string {
   const above = path.dirname(directory)

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import module from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { authorApi, codeRoot, packageRoot } from './own-package.ts'
+import { codeRoot, fromSource, packageRoot } from './own-package.ts'
 
 /** Query parameter by which a new generation of a user's file, and of the helpers it imports, is told from the old. */
 export const generationKey = 'salt-generation'
@@ -12,19 +13,20 @@ export const importsFileVariable = 'SALT_TS_IMPORTS_FILE'
 interface Resolved {
   url: string
   format?: string | null
+  shortCircuit?: boolean
 }
 interface ResolveContext {
   parentURL?: string
 }
-type Resolve = (
+export type Resolve = (
   specifier: string,
   context: ResolveContext,
   next: (specifier: string, context: ResolveContext) => Resolved | Promise<Resolved>,
 ) => Resolved | Promise<Resolved>
 
 interface Own {
-  readonly authorApi: string
-  readonly manifest: string
+  /** The URLs of `salt-ts` and of what it exports below. */
+  readonly entries: Readonly<Record<string, string>>
   readonly core: string
   /** Files of users need no generation to be taken for modules: a process that runs their tests. */
   readonly everyFile: boolean
@@ -58,8 +60,8 @@ function makeResolve(own: Own, note: typeof noteImport): Resolve {
     return { ...resolved, url: marked, ...(format && { format }) }
   }
   return (specifier, context, next) => {
-    if (specifier === 'salt-ts') return next(own.authorApi, context)
-    if (specifier.startsWith('salt-ts/')) return next(specifier, { ...context, parentURL: own.manifest })
+    const url = own.entries[specifier]
+    if (url !== undefined) return { url, shortCircuit: true } // Node's own `require` takes no URL
     const resolved = next(specifier, context)
     const generation = (marker.exec(specifier) ?? marker.exec(context.parentURL ?? ''))?.[1]
     if (generation === undefined && !own.everyFile) return resolved
@@ -76,8 +78,7 @@ export function installResolveHook({ everyFile = false } = {}): void {
   if (installed) return
   installed = true
   const own: Own = {
-    authorApi,
-    manifest: pathToFileURL(`${packageRoot}/package.json`).href,
+    entries: ownEntries(),
     core: pathToFileURL(`${codeRoot}/core/`).href,
     everyFile,
     importsFile: process.env[importsFileVariable],
@@ -93,18 +94,29 @@ export function installResolveHook({ everyFile = false } = {}): void {
   module.register(`data:text/javascript,${encodeURIComponent(source)}`)
 }
 
+/** By specifier, from the package's manifest. */
+function ownEntries(): Record<string, string> {
+  const { exports } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as {
+    exports: Readonly<Record<string, { readonly source: string; readonly default: string } | string>>
+  }
+  return Object.fromEntries(
+    Object.entries(exports).map(([name, target]) => {
+      const file = typeof target === 'string' ? target : target[fromSource ? 'source' : 'default']
+      return [path.posix.join('salt-ts', name), pathToFileURL(path.join(packageRoot, file)).href]
+    }),
+  )
+}
+
 type ResolveFilename = (request: string, parent: unknown, ...others: unknown[]) => string
 
 /** Hooks of a loader thread do not see `require`; this is where Node lets others in for it. */
 function resolveRequired(own: Own): void {
   const internals = module as unknown as { _resolveFilename: ResolveFilename }
   const next = internals._resolveFilename
-  const author = fileURLToPath(own.authorApi)
-  const manifest = fileURLToPath(own.manifest)
-  const inside = Object.assign(new module.Module(manifest), { filename: manifest })
   internals._resolveFilename = function (this: unknown, request, parent, ...others) {
-    if (request === 'salt-ts') return author
-    const file = next.call(this, request, request.startsWith('salt-ts/') ? inside : parent, ...others)
+    const url = own.entries[request]
+    if (url !== undefined) return fileURLToPath(url)
+    const file = next.call(this, request, parent, ...others)
     if (path.isAbsolute(file) && !file.includes('/node_modules/'))
       noteImport(own.importsFile, pathToFileURL(file).href)
     return file

@@ -1,13 +1,18 @@
 /** What a function gives that yields its result in rows (`async function*`). */
 import { refuseUnencodable } from '../codec/index.ts'
 
-/** Is given each row as it comes, with its number from 0; the next is asked for when this resolves. */
-export type OnRow = (row: unknown, number: number) => Promise<void>
+/** Takes the rows of one call as they come. */
+export interface RowTaker {
+  /** `number`: from 0. The next row is asked for when this resolves. */
+  take(row: unknown, number: number): Promise<void>
+  /** Called after the last row; the call ends when this resolves. */
+  end?(): Promise<void>
+}
 
 /** The value of a call: what a generator returns, or all its rows if it returns nothing; else the result as it is. */
 export async function collectRows(
   result: unknown,
-  onRow: OnRow | undefined,
+  taker: RowTaker | undefined,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   if (!isGenerator(result)) return result
@@ -18,15 +23,16 @@ export async function collectRows(
       const { done, value } = await result.next()
       finished = done === true
       if (finished) return value === undefined ? rows : value
-      if (onRow) {
+      if (taker) {
         refuseUnencodable(value, `rows[${rows.length}]`)
-        await onRow(value, rows.length)
+        await taker.take(value, rows.length)
       }
       rows.push(value)
       signal?.throwIfAborted()
     }
   } finally {
     if (!finished) await result.return?.(undefined) // it may have something to clean up
+    await taker?.end?.()
   }
 }
 

@@ -1,13 +1,16 @@
+import { threadId } from 'node:worker_threads'
+import { closest } from '../base/closest.ts'
+import type { Origin } from './component.ts'
 import { onOneLine } from './presentable.ts'
 import { strftime } from './strftime.ts'
 
 /** One thing that happened, as a sink gets it. */
-export interface LogRecord {
+export interface LogRecord extends Partial<Origin> {
   readonly time: Date
   /** Upper case. */
   readonly levelName: string
   readonly level: number
-  /** The component. */
+  /** The component, `salt.channel.server`. */
   readonly name: string
   readonly message: string
   readonly facts: Readonly<Record<string, unknown>>
@@ -16,7 +19,10 @@ export interface LogRecord {
 type Render = (record: LogRecord) => string
 type FieldValue = (record: LogRecord, datefmt: string) => string | number
 
-/** Python's names of what a line can show. There are no line numbers: bundled code has none that help. */
+/**
+ * Python's names of what a line can show. Where in the code it was told costs more to find out than the line, and bundled code
+ * has no line numbers that help: those fields hold what Python writes where it does not know them.
+ */
 const fields = new Map<string, FieldValue>([
   ['asctime', ({ time }, datefmt) => strftime(datefmt, time)],
   ['created', ({ time }) => time.getTime() / 1000],
@@ -25,27 +31,63 @@ const fields = new Map<string, FieldValue>([
   ['levelname', ({ levelName }) => levelName],
   ['levelno', ({ level }) => level],
   ['name', ({ name }) => name],
-  ['module', ({ name }) => name],
+  ['module', ({ name }) => name.slice(name.lastIndexOf('.') + 1)],
   ['message', text],
-  ['process', () => process.pid],
-  ['processName', () => process.title],
+  ['process', processOf],
+  ['processName', ({ processName }) => processName ?? ownName()],
+  ['thread', () => threadId],
+  ['threadName', () => (threadId === 0 ? 'MainThread' : `Thread-${threadId}`)],
   ['lineno', () => 0],
+  ['funcName', () => '(unknown function)'],
+  ['filename', () => '(unknown file)'],
+  ['pathname', () => '(unknown file)'],
   ['jid', ({ facts }) => (facts.jid === undefined ? '' : `[JID: ${facts.jid}]`)],
-  ['colorlevel', ({ levelName }) => `[${levelName.padEnd(8)}]`],
-  ['colorname', ({ name }) => `[${name.padEnd(17)}]`],
-  ['colorprocess', () => `[${String(process.pid).padStart(5)}]`],
+  ...bracketed('color'),
+  ...bracketed('bracket'),
   ['colormsg', text],
 ])
+
+/** Salt's own fields, `%(colorlevel)s` and the like. */
+function bracketed(prefix: string): [string, FieldValue][] {
+  return [
+    [`${prefix}level`, ({ levelName }) => `[${levelName.padEnd(8)}]`],
+    [`${prefix}name`, ({ name }) => `[${name.padEnd(17)}]`],
+    [`${prefix}process`, (record) => `[${String(processOf(record)).padStart(5)}]`],
+  ]
+}
+
+function processOf(record: LogRecord): number {
+  return record.process ?? process.pid
+}
+
+/** The name of this process: what follows the program in its title (`salt-master MWorker-0`), else Python's `MainProcess`. */
+const ownName = (): string => /^salt\S* (\S+)$/.exec(process.title)?.[1] ?? 'MainProcess'
+
+const FIELD = /%(?:%|\((\w+)\)([-0]*)(\d*)(?:\.(\d+))?([sdifrx]))/g
+
+/** Sentences on fields of the two line formats that do not exist: a line holds nothing there. */
+export function unknownFields(formats: {
+  readonly log_fmt_console?: string
+  readonly log_fmt_logfile?: string
+}): string[] {
+  return (['log_fmt_console', 'log_fmt_logfile'] as const).flatMap((option) =>
+    [...(formats[option] ?? '').matchAll(FIELD)].flatMap(([, name]) => {
+      if (name === undefined || fields.has(name)) return []
+      const meant = closest(name, fields.keys())
+      const hint = meant ? ` Did you mean %(${meant})s?` : ''
+      return [`The option ${option} has %(${name})s, and there is no such field: it stays empty.${hint}`]
+    }),
+  )
+}
 
 /**
  * Make the function that writes a record as one line (then its stack, indented), from a Python format such as
  * `%(asctime)s [%(name)-17s][%(levelname)-8s] %(message)s`. Fields it does not know are empty.
  */
 export function compileFormat(format: string, datefmt: string): Render {
-  const pattern = /%(?:%|\((\w+)\)([-0]*)(\d*)(?:\.(\d+))?([sdifrx]))/g
   const parts: Render[] = []
   let end = 0
-  for (const match of format.matchAll(pattern)) {
+  for (const match of format.matchAll(FIELD)) {
     const literal = format.slice(end, match.index)
     parts.push(() => literal, match[1] === undefined ? () => '%' : field(match, datefmt))
     end = match.index + match[0].length
@@ -76,10 +118,15 @@ function padded(text: string, flags: string, width: number): string {
   return text.padStart(width, flags.includes('0') ? '0' : ' ')
 }
 
-/** The message, then the facts as `name=value`. */
+/** The message with the facts it names in braces, `tag = {tag}`, then the others as `name=value`. */
 function text({ message, facts }: LogRecord): string {
-  const shown = Object.entries(facts).map(([name, value]) => ` ${name}=${factText(value)}`)
-  return message + shown.join('')
+  const others = new Map(Object.entries(facts))
+  const filled = message.replace(/\{(\w+)\}/g, (written, name: string) => {
+    if (!Object.hasOwn(facts, name)) return written
+    others.delete(name)
+    return factText(facts[name])
+  })
+  return filled + Array.from(others, ([name, value]) => ` ${name}=${factText(value)}`).join('')
 }
 
 function factText(value: unknown): string {

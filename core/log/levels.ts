@@ -25,7 +25,7 @@ export function levelNumber(level: string): number {
   return Object.hasOwn(numbers, level) ? numbers[level as Level] : numbers.warning
 }
 
-/** Salt's keys begin with `salt.`; a component takes the level of the longest name it is or is under. */
+/** By components, with or without `salt.`; a component takes the level of the longest name it is or is under. */
 export function granularLevels(
   levels: Readonly<Record<string, unknown>>,
 ): (name: string) => number | undefined {
@@ -36,7 +36,8 @@ export function granularLevels(
     ]),
   )
   if (known.size === 0) return () => undefined
-  return (name) => {
+  return (full) => {
+    const name = full.replace(/^salt\.?/, '')
     for (let prefix = name; prefix !== ''; prefix = prefix.slice(0, Math.max(0, prefix.lastIndexOf('.')))) {
       const level = known.get(prefix)
       if (level !== undefined) return level

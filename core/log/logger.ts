@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Logger as Pino } from 'pino'
 import type { Log } from '../author/context.ts'
+import type { Origin } from './component.ts'
 import { andMore, Floods } from './floods.ts'
 import type { LogRecord } from './format.ts'
 import { granularLevels, levelNumber, type RecordLevel, recordLevels } from './levels.ts'
@@ -9,13 +10,16 @@ import { presentable, presentableText } from './presentable.ts'
 
 type Write = Log['info']
 
-/** A log of one component. Facts are shown after the message; values of secret fields are masked. */
+/**
+ * A log of one component. Facts are shown where the message names them, `Got return from {id}`, else after it; values of
+ * secret fields are masked. Nothing of that is done for a line that nobody wants to see.
+ */
 export interface Logger extends Log {
   critical: Write
   profile: Write
   garbage: Write
-  /** The log of a component, `minion.link` under `minion`. */
-  child(component: string): Logger
+  /** The log of a component, by Salt's name without `salt.`: `channel.server`. */
+  child(component: string, origin?: Origin): Logger
   isLevelEnabled(level: string): boolean
   /** Go on as these settings say, children as well, with files that are opened again. */
   reopen(settings: LoggerSettings): void
@@ -42,7 +46,7 @@ export function createLogger(settings: LoggerSettings): Logger {
     pino ??= openPino(deliver)
   }
   if (settings.countsFloods) setImmediate(prepare).unref()
-  const logger = (name: string, isRoot: boolean): Logger => {
+  const logger = (name: string, origin: Origin | undefined): Logger => {
     let known = { opened, threshold: thresholdOf(name) }
     const threshold = (): number => {
       if (known.opened !== opened) known = { opened, threshold: thresholdOf(name) }
@@ -51,7 +55,7 @@ export function createLogger(settings: LoggerSettings): Logger {
     let own: Pino<RecordLevel> | undefined
     const write = (level: RecordLevel, message: string, facts?: object) => {
       pino ??= openPino(deliver)
-      own ??= pino.child({ name }) as unknown as Pino<RecordLevel>
+      own ??= pino.child({ name, ...origin }) as unknown as Pino<RecordLevel>
       own[level]({ facts: presentable(asFacts(facts)) }, presentableText(message))
     }
     const at =
@@ -72,7 +76,7 @@ export function createLogger(settings: LoggerSettings): Logger {
       warn: at('warning'),
       error: at('error'),
       critical: at('critical'),
-      child: (component) => logger(isRoot ? component : `${name}.${component}`, false),
+      child: (component, from = origin) => logger(`salt.${component}`, from),
       isLevelEnabled: (level) => outlets.length > 0 && levelNumber(level) >= threshold(),
       reopen(settings) {
         for (const outlet of outlets) outlet.close()
@@ -85,8 +89,14 @@ export function createLogger(settings: LoggerSettings): Logger {
       },
     }
   }
-  return logger(settings.program, true)
+  return logger(componentOf(settings.program), undefined)
 }
+
+/** The component of a program: the module of Salt that most of its lines come from. */
+const componentOf = (program: string): string =>
+  DAEMONS.has(program) ? program.replace('-', '.') : `salt.cli.${program.replace(/^salt-/, '')}`
+
+const DAEMONS: ReadonlySet<string> = new Set(['salt-master', 'salt-minion'])
 
 function open(settings: LoggerSettings) {
   const outlets = openOutlets(settings)
@@ -111,7 +121,7 @@ function openPino(write: (line: string) => void): Pino {
 
 const levelNames = new Map(Object.entries(recordLevels).map(([name, number]) => [number, name.toUpperCase()]))
 
-interface PinoLine {
+interface PinoLine extends Partial<Origin> {
   readonly level: number
   readonly time: number
   readonly name: string
@@ -119,6 +129,7 @@ interface PinoLine {
   readonly facts: Readonly<Record<string, unknown>>
 }
 
-function toRecord({ level, time, name, msg = '', facts }: PinoLine): LogRecord {
-  return { time: new Date(time), level, levelName: levelNames.get(level) ?? '', name, message: msg, facts }
+function toRecord({ time, name, level, msg = '', facts, ...origin }: PinoLine): LogRecord {
+  const levelName = levelNames.get(level) ?? ''
+  return { time: new Date(time), level, levelName, name, message: msg, facts, ...origin }
 }

@@ -3,7 +3,7 @@ import { levelNumber, recordLevels } from './levels.ts'
 import { fileSink, type Sink, stderrSink, streamSink } from './sink.ts'
 
 export interface LoggerSettings {
-  /** Name of the records of the root. */
+  /** The name of the program, `salt-master`. */
   readonly program: string
   /** Default stream: standard error. */
   readonly console?: { readonly level: string; readonly stream?: { write(text: string): unknown } }
@@ -63,5 +63,5 @@ function outlet(sink: Sink, level: string, format: string, datefmt: string): Out
 function warn(terminal: Outlet, message: string): void {
   const level = recordLevels.warning
   if (level < terminal.level) return
-  terminal.write({ time: new Date(), level, levelName: 'WARNING', name: 'log', message, facts: {} })
+  terminal.write({ time: new Date(), level, levelName: 'WARNING', name: 'salt.log', message, facts: {} })
 }

@@ -1,4 +1,5 @@
 import { isSecretName, MASK } from '../base/secret.ts'
+import { maskSecretWords } from '../base/secret-words.ts'
 
 const MAX_DEPTH = 6
 const MAX_ENTRIES = 100
@@ -37,10 +38,13 @@ function presentableError(error: Error, depth: number): object {
 const secretInText =
   /\b((?:password|passwd|passphrase|token|tok|secret)["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s,;})\]]+)/gi
 
-/** Bounded text, with the values of `password=…`, `'token': '…'` and the like masked. */
+const privateKey = /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?/g
+
+/** Bounded text, with the values of `password=…`, `'token': '…'` and the like masked, and private keys. */
 export function presentableText(text: string): string {
   const bounded = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
-  return bounded.replace(secretInText, (_, name: string) => name + MASK)
+  const plain = bounded.replace(privateKey, MASK).replace(secretInText, (_, name: string) => name + MASK)
+  return maskSecretWords(plain, {})
 }
 
 const named = new Map([

@@ -14,7 +14,7 @@ const MS = 1000
  */
 export function readBatchOrder(
   { kwargs, timeout }: Pick<PublishLoad, 'kwargs' | 'timeout'>,
-  { fun, arg, shownArg, words, user, ret, extras: { metadata, ...extras } }: Issue,
+  { fun, arg, shownArg, words, user, owner, ret, extras: { metadata, ...extras } }: Issue,
   config: MasterConfig,
 ): BatchOrder | string | undefined {
   if (!kwargs.batch) return undefined
@@ -29,7 +29,7 @@ export function readBatchOrder(
   const gather = positive(kwargs.gather_job_timeout) ?? config.gather_job_timeout
   const ping = positive(kwargs.batch_presence_ping_timeout) ?? config.batch_presence_ping_timeout ?? gather
   return {
-    ...{ fun, arg, shownArg, user, ret, extras, size },
+    ...{ fun, arg, shownArg, user, owner, ret, extras, size },
     ...(words && { words }),
     ...(mayFail && { mayFail }),
     metadata: isRecord(metadata) ? metadata : {},

@@ -1,4 +1,4 @@
-import { systemClock } from '../base/clock.ts'
+import { monotonicClock } from '../base/clock.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { SymmetricKey } from '../crypto/index.ts'
@@ -49,9 +49,9 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
 
   async function start({ name, config, aes }: Extract<ToChild, { type: 'start' }>): Promise<void> {
     process.title = `salt-master ${name}`
-    root = openDaemonLog('salt-master', config)
-    const log = root.child(name)
-    aesKeys = new AesKeys(SymmetricKey.parse(aes), GRACE_MS, systemClock)
+    const log = openDaemonLog('salt-master', config)
+    root = log
+    aesKeys = new AesKeys(SymmetricKey.parse(aes), GRACE_MS, monotonicClock)
     process.on('unhandledRejection', (error) =>
       log.error(`A promise was rejected unseen: ${messageOf(error)}`),
     )

@@ -9,6 +9,7 @@ import type { MasterConfig } from '../config/index.ts'
 import { Catalogues } from '../jobs/catalogues.ts'
 import { JobCache } from '../jobs/job-cache.ts'
 import { MinionData } from '../jobs/minion-data.ts'
+import { MinionStarts } from '../jobs/minion-starts.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { SessionKeys } from '../keys/index.ts'
 import type { Logger } from '../log/index.ts'
@@ -42,6 +43,7 @@ export function checkStores(config: MasterConfig, log: Logger): Promise<() => Pr
       JobCache.path(jobCacheDirectory(config)),
       MinionData.path(minionDataDirectory(config)),
       Catalogues.path(minionDataDirectory(config)),
+      MinionStarts.path(minionDataDirectory(config)),
       SessionKeys.path(config.cachedir),
       ReplayGuard.path(config),
       ...[tokenStoreFile(config) ?? []].flat(),

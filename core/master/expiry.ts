@@ -8,6 +8,7 @@ import { tags } from '../events/index.ts'
 import { Catalogues } from '../jobs/catalogues.ts'
 import { JobCache } from '../jobs/job-cache.ts'
 import { removeJobFiles } from '../jobs/job-files.ts'
+import { MinionStarts } from '../jobs/minion-starts.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore, SessionKeys } from '../keys/index.ts'
 import { damageTo } from './directories.ts'
@@ -29,6 +30,7 @@ export async function expire(
   const replays = ReplayGuard.open(config, systemClock, { onDamage })
   const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds, onDamage })
   const catalogues = Catalogues.open(minionDataDirectory(config), { onDamage })
+  const starts = MinionStarts.open(minionDataDirectory(config), { onDamage })
   try {
     await jobs.completeIndex()
     const now = time.now(jobs.latestBefore(new Date(systemClock.now())))
@@ -36,10 +38,12 @@ export async function expire(
     await trimJobs(config, jobs, log, fire)
     if (lifetimeSeconds > 0) await replays.expire(now - 2 * lifetimeSeconds * 1000)
     await sessions.prune()
-    await catalogues.keep(new Set(await keys.minions()))
+    const minions = new Set(await keys.minions())
+    await catalogues.keep(minions)
+    await starts.keep(minions)
     await expireTokens(config, log, now)
   } finally {
-    await Promise.all([jobs.close(), replays.close(), sessions.close(), catalogues.close()])
+    await Promise.all([jobs.close(), replays.close(), sessions.close(), catalogues.close(), starts.close()])
   }
 }
 

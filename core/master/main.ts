@@ -1,27 +1,33 @@
 import { setTimeout } from 'node:timers/promises'
 import { checkAccess } from '../auth/index.ts'
 import { limitOf, SignInLimit } from '../auth/sign-in/limit.ts'
-import { systemClock } from '../base/clock.ts'
-import { deferred } from '../base/deferred.ts'
+import { monotonicClock, systemClock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { onHangup } from '../base/hangup.ts'
 import { SteadyTime } from '../base/steady-time.ts'
+import { stopRequested } from '../base/stop-signals.ts'
+import { Turns } from '../base/turns.ts'
 import { encodeNetwork } from '../codec/index.ts'
+import type { Surroundings } from '../config/daemon.ts'
 import { keepAliveOf, type MasterConfig } from '../config/index.ts'
-import { apiOptions, type Loaded, logOptions, masterReloads, takeAgain } from '../config/reload.ts'
+import { apiOptions, logOptions, masterReloads, takeAgain } from '../config/reload.ts'
 import { SymmetricKey } from '../crypto/index.ts'
+import { Engines } from '../engines/index.ts'
 import { tags } from '../events/index.ts'
 import { endLostRuns } from '../jobs/lost-runs.ts'
 import { jobSinks, loadSinks } from '../jobs/open-job-cache.ts'
 import { loadMasterKeys, rotationFlag, writeRootKeys } from '../keys/index.ts'
-import type { DaemonLog, Logger } from '../log/index.ts'
+import type { KindName } from '../loader/index.ts'
+import type { Logger } from '../log/index.ts'
 import { wantsMetrics } from '../metrics/index.ts'
 import { openDevice, type WorkerDevice } from '../transport/device.ts'
+import { type HeldDirectory, holdDirectory } from '../transport/held-directory.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import { refusals } from '../wire/envelope.ts'
 import { checkStores, makeDirectories } from './directories.ts'
 import { eventTargets } from './event-sink.ts'
 import { expire, leapText } from './expiry.ts'
+import { ExtensionWatch, inWorkers } from './extension-watch.ts'
 import { isWorking } from './is-working.ts'
 import { startMaintenance } from './maintenance.ts'
 import { collectAfterWork } from './memory.ts'
@@ -42,21 +48,15 @@ const API_STOP_MS = 1_500
 /** What a worker has begun may take so long before another one with a new configuration takes its place. */
 const FINISH_MS = 60_000
 
-interface Surroundings {
-  readonly log: DaemonLog
-  /** Reads the configuration again, at SIGHUP. */
-  load(): Promise<Loaded<MasterConfig>>
-  /** Called when it is ready. */
-  started(): void
-}
-
 /**
  * The master: this process holds the request port and watches over the publisher and the workers (design decision 7).
  * Resolves with the exit code once it is told to stop by SIGTERM or SIGINT.
  */
-export async function runMaster(config: MasterConfig, { log, started, load }: Surroundings): Promise<number> {
-  const stopped = deferred<void>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
+export async function runMaster(
+  config: MasterConfig,
+  { log, started, load }: Surroundings<MasterConfig>,
+): Promise<number> {
+  const stopped = stopRequested()
   let master: Master | undefined
   let running = config
   const closeReloads = onHangup(async () => {
@@ -69,7 +69,7 @@ export async function runMaster(config: MasterConfig, { log, started, load }: Su
   master = await openMaster(config, log)
   log.info(`salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`)
   started()
-  await stopped.promise
+  await stopped
   closeReloads()
   log.info('salt-master is stopping')
   await master.close()
@@ -110,15 +110,27 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
   }
 
   const workers = workerSpecs(config, device, start)
+  const returner: ChildSpec = {
+    name: 'returner',
+    entry: 'returner-process',
+    start: () => start('returner'),
+  }
+  const writes = eventTargets(config).length + jobSinks(config).length + loadSinks(config).length > 0
   const api: ChildSpec = {
     name: 'salt-api',
     entry: '../api/api-process',
     start: () => ({ type: 'serve', config: current }),
   }
 
+  let held: HeldDirectory | undefined
   let leave = async () => {}
   let stuck = 0
   try {
+    held = await holdDirectory({
+      directory: config.cachedir,
+      program: 'salt-master',
+      onProblem: (sentence) => log.warn(sentence),
+    })
     leave = await checkStores(config, log)
     await makeKeys(config, log)
     await supervisor.start({
@@ -133,18 +145,18 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
       supervisor.kill(worker)
       stuck++
     })
-    if (eventTargets(config).length + jobSinks(config).length + loadSinks(config).length > 0)
-      await supervisor.start({ name: 'returner', entry: 'returner-process', start: () => start('returner') })
+    if (writes) await supervisor.start(returner)
     await Promise.all(workers.map((spec) => supervisor.start(spec)))
     if (servesApi(config)) supervisor.keep(api)
   } catch (error) {
     await supervisor.stop('', PUBLISHER_STOP_MS)
     await device.close()
+    await held?.close()
     throw error
   }
   const time = new SteadyTime({ clock: systemClock, onLeap: (ms) => log.warn(leapText(ms)) })
   const maintenance = startMaintenance({
-    clock: systemClock,
+    clock: monotonicClock,
     log,
     loopInterval: config.loop_interval,
     publishSession: config.publish_session,
@@ -154,6 +166,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
       expire(current, log, (tag, data) => supervisor.tell({ type: 'fire', tag, data }, 'publisher'), time),
     endLostRuns: () => endLostRuns(config),
   })
+  const engines = new Engines({ role: 'master', id: config.id, config: { ...config }, log })
   const metrics = wantsMetrics(config)
     ? (await import('./metrics.ts')).openMasterMetrics({
         config,
@@ -164,7 +177,31 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
       })
     : undefined
 
-  /** In front of the door stays who listens there: requests wait for a worker. */
+  const replacing = new Turns(1)
+  /** Replace processes one after the other. The request port stays open meanwhile: requests wait for a worker. */
+  async function replaceAll(parts: readonly ChildSpec[]): Promise<void> {
+    const over = await replacing.take()
+    try {
+      for (const part of parts) await supervisor.replace(part, FINISH_MS)
+    } finally {
+      over()
+    }
+  }
+
+  const watch = (who: string, kinds: readonly KindName[], parts: readonly ChildSpec[]) =>
+    ExtensionWatch.open({
+      kinds,
+      config: () => ({ ...current }),
+      onChange() {
+        log.info(`${who} replaced, because files of extensions have changed (${kinds.join(', ')}).`)
+        return replaceAll(parts)
+      },
+    })
+  const watches = await Promise.all([
+    watch('The workers are', inWorkers, workers),
+    ...(writes ? [watch('The process that writes to stores is', ['returners'], [returner])] : []),
+  ])
+
   async function reload(next: MasterConfig, changed: ReadonlySet<string>): Promise<void> {
     const served = servesApi(current)
     current = next
@@ -174,8 +211,8 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
       await makeDirectories(next)
       await writeRootKeys(next, (message) => log.warn(message))
     }
-    if ([...changed].some((name) => !logOptions.has(name)))
-      for (const worker of workers) await supervisor.replace(worker, FINISH_MS)
+    if ([...changed].some((name) => !logOptions.has(name))) await replaceAll(workers)
+    await engines.reload({ ...next })
     if (!has(apiOptions)) return
     if (!served) return servesApi(next) ? supervisor.keep(api) : undefined
     if (servesApi(next)) await supervisor.replace(api, API_STOP_MS)
@@ -188,13 +225,17 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
         log.error(`The new configuration could not be taken as a whole: ${messageOf(error)}`),
       ),
     async close() {
+      for (const one of watches) one.close()
       await metrics?.close()
+      const ended = engines.close()
       const tidied = maintenance.close()
       await Promise.all([supervisor.stop('salt-api', API_STOP_MS), device.close()])
       await supervisor.stop('MWorker', WORKERS_STOP_MS)
+      await ended
       await supervisor.stop('', PUBLISHER_STOP_MS)
       await Promise.race([tidied, setTimeout(TIDY_MS, undefined, { ref: false })]) // it may have much to remove
       await leave()
+      await held?.close()
     },
   }
 }

@@ -1,6 +1,6 @@
 /** How the processes of a master keep small: with a thousand minions they take little more than half of what they would (`npm run bench`). */
 import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { garbageCollector } from '../base/garbage-collector.ts'
 
 /**
  * They serve many small requests: a small young generation, a single malloc arena and giving back what is free do not
@@ -23,9 +23,8 @@ const WORK_US = 15_000
  * some work it is done here; it takes about 10 ms.
  */
 export function collectAfterWork(): void {
-  setFlagsFromString('--expose-gc')
   setFlagsFromString('--compact-on-every-full-gc')
-  const collect: () => void = runInNewContext('gc')
+  const collect = garbageCollector()
   let done = 0
   const look = () => {
     const { user, system } = process.cpuUsage()

@@ -12,6 +12,7 @@ import { cachedMinions } from '../jobs/cached-minions.ts'
 import { Catalogues } from '../jobs/catalogues.ts'
 import { createJidSource } from '../jobs/jid.ts'
 import { MinionData } from '../jobs/minion-data.ts'
+import { MinionStarts } from '../jobs/minion-starts.ts'
 import { openJobCache } from '../jobs/open-job-cache.ts'
 import { minionDataDirectory } from '../jobs/paths.ts'
 import { Invites, KeyAudit, KeyStore, loadMasterKeys, SessionKeys } from '../keys/index.ts'
@@ -34,6 +35,8 @@ export interface WorkerSurroundings extends Pick<WorkerRoom, 'fire' | 'publish' 
   readonly aesKeys: AesKeys
   readonly log: Log
   readonly clock: Clock
+  /** By which keys, tokens and requests grow old; `clock` if not given. */
+  readonly steady?: Clock
   readonly meter?: Meter | undefined
   /** A minion's answer to a check that another worker waits for. */
   passOn?(id: string, verdict: Verdict): void
@@ -54,7 +57,7 @@ export interface OpenWorker {
 
 /** Open the stores of a master and a worker over them. What was opened is closed by `disposer`. */
 export async function openMasterWorker(around: WorkerSurroundings, disposer: Disposer): Promise<OpenWorker> {
-  const { config, aesKeys, log, clock, onQueued, signIns } = around
+  const { config, aesKeys, log, clock, steady = clock, onQueued, signIns } = around
   const masterKeys = await loadMasterKeys(config)
   const keys = new KeyStore(config.pki_dir, config.api_clients)
   const onDamage = damageTo(log)
@@ -62,7 +65,7 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     SessionKeys.open(config.cachedir, {
       keys,
       lifetimeSeconds: config.publish_session,
-      clock,
+      clock: steady,
       onDamage,
     }),
   )
@@ -95,8 +98,9 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     senders: new ExpectedSenders({ config, log, matcher, meter, minions, jobs }),
     minions,
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
+    starts: disposer.own(MinionStarts.open(minionDataDirectory(config), { onDamage })),
     auth: disposer.own(
-      openAuth({ config, matcher, subjects, clock, log, onDamage, ...(signIns && { signIns }) }),
+      openAuth({ config, matcher, subjects, clock: steady, log, onDamage, ...(signIns && { signIns }) }),
     ),
     replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
     verdicts: new Verdicts(around.passOn),
@@ -110,9 +114,13 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     startRun: (run) => runs.start(run),
     nextJid: jidSource(config, clock),
   }
-  const invites = disposer.own(new Invites(config.pki_dir, { clock, onDamage }))
-  const decide = keyDecisions(around, { keys, invites, keyAudit: room.keyAudit })
-  return { room, sessions, answer: createWorker({ room, masterKeys, sessions, aesKeys, decide, log, clock }) }
+  const invites = disposer.own(new Invites(config.pki_dir, { clock: steady, onDamage }))
+  const decide = keyDecisions({ ...around, clock: steady }, { keys, invites, keyAudit: room.keyAudit })
+  return {
+    room,
+    sessions,
+    answer: createWorker({ room, masterKeys, sessions, aesKeys, decide, log, clock: steady }),
+  }
 }
 
 /** Programs wait for what they ask a server of the API: a terminal has more patience. */

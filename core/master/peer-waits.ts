@@ -36,7 +36,7 @@ export class PeerWaits {
     this.#waiting++
     try {
       const missing = new Set(minions)
-      for (const end = Date.now() + seconds * 1000; Date.now() < end; await delay(LOOK_MS)) {
+      for (const end = performance.now() + seconds * 1000; performance.now() < end; await delay(LOOK_MS)) {
         for (const id of missing) {
           if (!this.#jobs.return(jid, id)) break
           missing.delete(id)

@@ -12,6 +12,8 @@ export interface PresenceSettings {
   /** Those of these minions that have an address somebody is connected from. */
   byAddress(ids: readonly string[]): Promise<readonly string[]>
   fire(tag: string, data: Record<string, unknown>): void
+  /** Find which runs of minions are connected, for the file; left out where nobody reads that. */
+  runs?(ids: readonly string[]): Promise<Connections['runs']>
   /** Where others on this host read who is connected. */
   readonly file: string
   readonly events: boolean
@@ -27,8 +29,8 @@ export class Presence {
   /** Have shown their topic, so that their address alone says nothing. */
   readonly #named = new Set<string>()
   #present: ReadonlySet<string> = new Set()
-  /** At first the file is from an earlier run. */
-  #written = false
+  /** What the file says; at first it is from an earlier run. */
+  #written = ''
 
   constructor(settings: PresenceSettings) {
     this.#settings = settings
@@ -46,9 +48,8 @@ export class Presence {
     const lost = [...this.#present].filter((id) => !present.has(id))
     for (const id of fresh) this.#seen.add(id)
     this.#present = present
-    const changed = fresh.length > 0 || lost.length > 0
-    if (changed || !this.#written) await this.#write()
-    if (changed && events) fire(tags.presenceChange, { new: fresh, lost })
+    await this.#write()
+    if ((fresh.length > 0 || lost.length > 0) && events) fire(tags.presenceChange, { new: fresh, lost })
   }
 
   async #look(): Promise<string[]> {
@@ -69,8 +70,12 @@ export class Presence {
 
   async #write(): Promise<void> {
     const lost = [...this.#seen].filter((id) => !this.#present.has(id))
-    const connections: Connections = { present: [...this.#present], lost }
-    await writeFileAtomic(this.#settings.file, JSON.stringify(connections), { mode: 0o600 })
-    this.#written = true
+    const present = [...this.#present]
+    const runs = await this.#settings.runs?.(present)
+    const connections: Connections = { present, lost, ...(runs && { runs }) }
+    const text = JSON.stringify(connections)
+    if (text === this.#written) return
+    await writeFileAtomic(this.#settings.file, text, { mode: 0o600 })
+    this.#written = text
   }
 }

@@ -3,6 +3,7 @@ import { fileProblem } from '../base/file-problem.ts'
 import { seldom } from '../base/seldom.ts'
 import { EventPublisher, masterEventSockets, readEventBus, watchEvents } from '../events/index.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
+import type { MinionStarts } from '../jobs/minion-starts.ts'
 import { connectedFile, minionDataDirectory } from '../jobs/paths.ts'
 import { KeyStore } from '../keys/key-store.ts'
 import { loadMasterKeys } from '../keys/master-keys.ts'
@@ -16,6 +17,7 @@ import { Presence } from './presence.ts'
 import { openPublisher, publishAll } from './publisher.ts'
 import { readPublisher } from './publisher-metrics.ts'
 import { addressesOf, remoteAddresses } from './remote-addresses.ts'
+import { connectedRuns, SecondMinions, twoSentence } from './second-minions.ts'
 
 async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildPart> {
   const stream = config.event_stream_port
@@ -48,6 +50,20 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
     data ??= MinionData.open(minionDataDirectory(config), { onDamage: damageTo(log) })
     return data
   }
+  let starts: MinionStarts | undefined
+  /** Only where two minions seem to have one id. */
+  async function minionStarts(): Promise<MinionStarts> {
+    const { MinionStarts } = await import('../jobs/minion-starts.ts')
+    starts ??= MinionStarts.open(minionDataDirectory(config), { onDamage: damageTo(log) })
+    return starts
+  }
+  const seconds = new SecondMinions({
+    acceptedIds: () => keys.minions(),
+    topics: () => publisher.server.topics,
+    startsOf: async (id) => (await minionStarts()).of(id),
+    say: (id, starts) => log.error(twoSentence(id, starts)),
+    elapsed: () => performance.now(),
+  })
   const presence = new Presence({
     acceptedIds: () => keys.minions(),
     topics: () => publisher.server.topics,
@@ -58,6 +74,9 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
       return ids.filter((id) => addressesOf(minions.grains(id)).some((address) => peers.has(address)))
     },
     fire: (tag, data) => events.publish(tag, data),
+    ...(config.refuse_second_minion && {
+      runs: async (ids) => connectedRuns(ids, publisher.server.topics),
+    }),
     file: connectedFile(config),
     events: config.presence_events,
   })
@@ -70,6 +89,7 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
   function update(): void {
     updating ??= presence
       .update()
+      .then(() => seconds.look())
       .catch((error: unknown) => complain(`Cannot list the connected minions: ${fileProblem(error)}.`))
       .finally(() => {
         updating = undefined
@@ -90,6 +110,7 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
       await updating
       await publisher.close()
       await data?.close()
+      await starts?.close()
       await events.close()
       await stream?.close()
     },

@@ -5,6 +5,7 @@ import { PublishChannel } from '../channel/publish-channel.ts'
 import { decode, encodeNetwork } from '../codec/index.ts'
 import { keepAliveOf, type MasterConfig } from '../config/index.ts'
 import type { PrivateKey, SigningAlgorithm } from '../crypto/index.ts'
+import { component } from '../log/component.ts'
 import type { PublishServer, Transport } from '../transport/contract.ts'
 import { isRecord } from '../wire/bytes.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
@@ -58,12 +59,14 @@ export async function publishAll(
   { server, channel }: Pick<Publisher, 'server' | 'channel'>,
   log: Log,
 ): Promise<void> {
+  const details = component(log, 'channel.server')
   for await (const message of queue) {
     try {
       const handed = decode(message)
       const { job: load, minions, words } = isRecord(handed) ? handed : {}
       const job = isRecord(load) ? readJobLoad(load) : undefined
       if (!job) continue
+      details.debug('Publishing jid={jid} to {minions}', { jid: job.jid, minions: minions ?? 'all minions' })
       const before = server.dropped
       const ids = Array.isArray(minions) ? (minions as string[]) : undefined
       await channel.publish(job, ids, readJobWords(words))

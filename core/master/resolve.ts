@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/index.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { type Expected, expectedMinions, type Target, whyNobody } from '../targets/index.ts'
+import { type Expected, expectedMinions, type Target, whyNobody, whyTooLarge } from '../targets/index.ts'
 import type { PublishLoad } from '../wire/publish-request.ts'
 import type { WorkerRoom } from './room.ts'
 import { subjects } from './subjects.ts'
@@ -9,6 +9,9 @@ export interface Resolved extends Expected {
   /** Why nobody can make sense of the target, which then means nobody: a sentence. */
   readonly invalid?: string
 }
+
+/** The sentence for a target that is too large to be looked at. */
+export const whyRefused = (request: PublishLoad): string | undefined => whyTooLarge(targetOf(request))
 
 /** Whom a job is for (wire protocol §8.1, §15). */
 export async function resolve(room: WorkerRoom, request: PublishLoad): Promise<Resolved> {

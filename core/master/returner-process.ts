@@ -2,7 +2,9 @@
  * Entry of the returner process: puts events into an outbox, and watches over the processes that bring jobs, returns and
  * events to the stores of `master_job_cache`, `ext_job_cache` and `event_return`.
  */
+import { systemClock } from '../base/clock.ts'
 import { Disposer } from '../base/disposer.ts'
+import { SteadyTime } from '../base/steady-time.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets, tags } from '../events/index.ts'
 import { JobCache } from '../jobs/job-cache.ts'
@@ -44,7 +46,8 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
         void bus.fire(tags.returnerState(name, state.state), { ...state, returner: name }),
     }),
   )
-  if (jobSinks(config).length > 0) disposer.own(tellMissing(config, jobs, log))
+  if (jobSinks(config).length > 0)
+    disposer.own(tellMissing(config, jobs, log, new SteadyTime({ clock: systemClock, onLeap: () => {} })))
   if (events.length > 0)
     disposer.own(openEventSink(config, { bus, outbox, log, onQueued: () => returners.wake() }))
   return {

@@ -9,6 +9,7 @@ import type { FunctionRun, StartedRun } from '../jobs/background.ts'
 import type { Catalogues } from '../jobs/catalogues.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
 import type { MinionData } from '../jobs/minion-data.ts'
+import type { MinionStarts } from '../jobs/minion-starts.ts'
 import type { KeyAudit } from '../keys/key-audit.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import type { Meter } from '../metrics/index.ts'
@@ -39,6 +40,7 @@ export interface WorkerRoom {
   readonly senders: ExpectedSenders
   readonly minions: MinionData
   readonly catalogues: Catalogues
+  readonly starts: MinionStarts
   readonly matcher: TargetMatcher
   /** Who somebody is and what they may do. */
   readonly auth: Auth

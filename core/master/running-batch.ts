@@ -256,9 +256,9 @@ export class RunningBatch {
 
   /** The job for some of its minions, or another that it needs. */
   #issue(ids: readonly string[], call: Partial<Issue> = {}): Issue {
-    const { fun, arg, shownArg, user, ret, extras } = this.#order
+    const { fun, arg, shownArg, user, owner, ret, extras } = this.#order
     return {
-      ...{ fun, arg, shownArg, user, ret, words: readJobWords(this.#order.words) },
+      ...{ fun, arg, shownArg, user, owner, ret, words: readJobWords(this.#order.words) },
       extras: { ...extras, ...this.#metadata() },
       ...{ tgt: [...ids], tgtType: 'list', minions: ids, missing: [] },
       ...call,

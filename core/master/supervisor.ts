@@ -90,7 +90,7 @@ export class Supervisor {
       failure = new SaltError('COMMAND_EXECUTION', `${spec.name} cannot be started: ${error.message}`)
       if (child.pid === undefined) gone(error.message)
     })
-    child.send(spec.start(), () => {})
+    post(child, spec.start()) // one that no file was left for has no channel
     return ready.promise
   }
 

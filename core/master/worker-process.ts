@@ -2,6 +2,7 @@
 import { systemClock } from '../base/clock.ts'
 import { Disposer } from '../base/disposer.ts'
 import { messageOf } from '../base/errors.ts'
+import { SteadyTime } from '../base/steady-time.ts'
 import { EventBus, masterEventSockets } from '../events/index.ts'
 import { askForRotation } from '../keys/rotation.ts'
 import { openWorker } from '../transport/device.ts'
@@ -9,7 +10,6 @@ import { openQueueSender } from '../transport/zeromq/queue.ts'
 import { announceForgotten } from './announcements.ts'
 import { BatchKeeper } from './batches.ts'
 import { type ChildPart, type ChildStart, runChild, tellSupervisor } from './child.ts'
-import { openMasterWorker } from './open-worker.ts'
 import { publishQueue, workersBackend } from './paths.ts'
 import { packJob } from './publisher.ts'
 import type { WorkerRoom } from './room.ts'
@@ -22,7 +22,7 @@ const QUEUED_MS = 10
 
 async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<ChildPart> {
   const disposer = new Disposer()
-  const bus = disposer.own(await EventBus.connect({ ...masterEventSockets(config), confirmed: true }))
+  const bus = disposer.own(await EventBus.connect({ ...masterEventSockets(config), confirmed: true, log }))
   const queue = openQueueSender(publishQueue(config))
   disposer.defer(() => queue.close())
   async function fire(tag: string, data: Record<string, unknown>): Promise<boolean> {
@@ -34,6 +34,8 @@ async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<
       return false
     }
   }
+  // Node opens all files of one import at once: later, and by themselves, they are few enough for a low limit of open files.
+  const { openMasterWorker } = await import('./open-worker.ts')
   const signIns = new DeskedSignIns(tellSupervisor)
   const { room, answer } = await openMasterWorker(
     {
@@ -43,6 +45,7 @@ async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<
       log,
       meter,
       clock: systemClock,
+      steady: new SteadyTime({ clock: systemClock, onLeap: () => {} }), // the supervisor tells of it
       fire,
       onQueued: soon(() => tellSupervisor({ type: 'queued' })),
       passOn: (id, verdict) => tellSupervisor({ type: 'verdict', id, verdict }),

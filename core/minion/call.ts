@@ -17,6 +17,7 @@ import type { JobLoad } from '../wire/publication.ts'
 import { type Outcome, shownArguments } from '../wire/return.ts'
 import type { TypedWords } from '../wire/typed-words.ts'
 import { returnersOfCall } from './call-returners.ts'
+import { Executors } from './executors.ts'
 import { createFileServices } from './files.ts'
 import { maskedArguments, runFunction } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
@@ -41,6 +42,9 @@ export interface CallSettings {
   readonly skipGrains?: boolean
   /** Goes with the return. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** What runs the function, by name; without it that of the configuration. */
+  readonly moduleExecutors?: readonly unknown[] | undefined
+  readonly executorOpts?: Readonly<Record<string, unknown>> | undefined
   /** Returners that get the return, too, with commas. */
   readonly returners?: string | undefined
   readonly log: Log
@@ -65,7 +69,12 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const jid = createJidSource(systemClock)()
     const user = currentUser()
     const extras = metadata && { metadata }
-    const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, ...extras }
+    const { moduleExecutors: module_executors, executorOpts: executor_opts } = settings
+    const steering = {
+      ...(module_executors && { module_executors }),
+      ...(executor_opts && { executor_opts }),
+    }
+    const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, ...extras, ...steering }
     const runner = await runnerOf(config, grains, link, bus, log)
     const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
     const ran = await runFunction({ fun, arg, words }, job, runner, new AbortController().signal)
@@ -161,7 +170,8 @@ async function runnerOf(
   const pillar = link ? await fetchPillar(link, config, grains) : {}
   const match = await openMatch({ config, id, grains, pillar, datastore, log })
   const loader = openLoader('modules', { config, grains, pillar, log })
-  return { id, config, grains, pillar, loader, services, match, log }
+  const executors = new Executors({ config, grains, pillar, log, ofJobs: false })
+  return { id, config, grains, pillar, loader, executors, services, match, log }
 }
 
 /** A link to the first of the masters that accepts this minion. */

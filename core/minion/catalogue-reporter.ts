@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Catalogue } from '../loader/index.ts'
+import type { Description } from '../loader/index.ts'
 import {
   CATALOGUE_BYTES,
   type CatalogueReport,
@@ -17,8 +17,17 @@ type Link = Pick<MasterLink, 'address' | 'request'>
 
 export interface ReporterSettings {
   readonly id: string
-  /** Undefined if it cannot be found out. Where nobody waits for it, it is done behind everything else. */
-  describe(awaited: boolean): Promise<Catalogue | undefined>
+  /**
+   * Undefined if it cannot be found out. Where nobody waits for it, it is done behind everything else. `imports`: users'
+   * files may be imported for that, else their text is read.
+   */
+  describe(awaited: boolean, imports: boolean): Promise<Description | undefined>
+  /** Time without a job before users' files are imported. Milliseconds. */
+  readonly idleMs?: number
+  /** False: users' files are never imported for a report. */
+  readonly imports?: boolean
+  /** Time without a job until now. Milliseconds. */
+  idleFor?(): number
   /** Changes when a file of the modules comes, goes or changes. */
   stamp(): Promise<string>
   /** It has changed, and nobody has said so. */
@@ -54,6 +63,10 @@ export class CatalogueReporter {
   readonly #watch: NodeJS.Timeout
   #report: CatalogueReport | undefined
   #stamp: string | undefined
+  /** The stamp of the files at the last description that imported them. */
+  #imported: string | undefined
+  /** Whether the last description only read text. */
+  #byText = false
   #work: Promise<void> | undefined
   #again = false
   /** Descriptions that somebody waits for: one under way, and one after it. */
@@ -111,6 +124,10 @@ export class CatalogueReporter {
   async #look(): Promise<void> {
     if (this.#report)
       for (const [link, told] of this.#told) if (told === undefined) void this.#tell(link, this.#report)
+    if (this.#byText && this.#mayImport()) {
+      this.#byText = false
+      await this.#renew(false)
+    }
     if (this.#stamp === undefined) return
     const stamp = await this.#settings.stamp().catch(() => '')
     if (stamp === this.#stamp) return
@@ -149,18 +166,30 @@ export class CatalogueReporter {
     this.#telling = Promise.all(Array.from(this.#told.keys(), (link) => this.#tell(link, report)))
   }
 
-  async #found(awaited: boolean): Promise<Catalogue | string> {
-    const { stamp, describe } = this.#settings
+  /** Whether files that nobody called may be imported: the minion is idle, and a master takes reports. */
+  #mayImport(): boolean {
+    const { imports = true, idleMs = 0, idleFor = () => 0 } = this.#settings
+    const isWanted = [...this.#told.values()].some((told) => told !== 'deaf')
+    return imports && isWanted && idleFor() >= idleMs
+  }
+
+  async #found(awaited: boolean): Promise<Description | string> {
+    const { stamp, describe, imports: allowed = true } = this.#settings
     try {
-      this.#stamp = await stamp()
-      return (await describe(awaited)) ?? 'a file of the modules ended or blocked its process'
+      const files = await stamp()
+      this.#stamp = files
+      const imports = (allowed && files === this.#imported) || this.#mayImport()
+      const found = await describe(awaited, imports)
+      this.#byText = !imports
+      if (imports) this.#imported = files
+      return found ?? 'a file of the modules ended or blocked its process'
     } catch (error) {
       return messageOf(error)
     }
   }
 
   /** Unknown, so that what was told before does not stand, if there is only a reason why. */
-  #reportOf(catalogue: Catalogue | string): CatalogueReport {
+  #reportOf(catalogue: Description | string): CatalogueReport {
     const { log } = this.#settings
     const unchecked = 'calls are not checked before they are sent here.'
     if (typeof catalogue === 'string') {

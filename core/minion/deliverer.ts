@@ -1,19 +1,22 @@
 import type { Log } from '../author/context.ts'
-import { messageOf } from '../base/errors.ts'
-import type { ReturnSpool, SpoolEntry } from '../jobs/return-spool.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import type { ReturnSpool, SpoolEntry, SpooledReturn } from '../jobs/return-spool.ts'
+import { withoutValue } from './failed-return.ts'
 
 export interface DelivererSettings {
-  readonly spool: Pick<ReturnSpool, 'done'>
+  readonly spool: Pick<ReturnSpool, 'read' | 'done' | 'replace'>
   /** What is in the spool already for this master. */
   readonly owed: readonly SpoolEntry[]
   /** Send a return to the master, and give its decrypted answer. */
-  send(entry: SpoolEntry): Promise<unknown>
+  send(ret: SpooledReturn['ret']): Promise<unknown>
+  /** Called when a large return is done with, to give its memory back. */
+  collect?(): void
   readonly log: Log
   /** Seconds between tries: a random time between the two (`return_retry_timer`, `return_retry_timer_max`). */
   readonly retry: { readonly min: number; readonly max: number }
 }
 
-/** Returns sent at once; each waits for its own answer. */
+/** Returns that are sent at once, each waiting for its own answer. At most one of them is large, so that their memory does not add up. */
 const CONCURRENCY = 8
 
 /** The wait after an answer that is no acknowledgement doubles so many times: to an hour or so. */
@@ -22,11 +25,16 @@ const MAX_DOUBLINGS = 9
 /**
  * Brings the returns in the spool to a master, however long that takes: an entry is removed only after the master's
  * verified acknowledgement (wire protocol §10.4). Tries that fail are repeated after a random wait, for ever, and after
- * ever longer ones if the master answers, but cannot take it. Only a refusal for good (`false`) ends that.
+ * ever longer ones if the master answers, but cannot take it. Only a refusal for good (`false`) ends that, and one that is
+ * too large for any master becomes a failed return.
  */
 export class Deliverer {
   readonly #settings: DelivererSettings
   readonly #waiting: SpoolEntry[] = []
+  readonly #large: SpoolEntry[] = []
+  /** Names of the entries that wait, are under way, or are tried again later. */
+  readonly #held = new Set<string>()
+  #carriesLarge = false
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #refusals = new WeakMap<SpoolEntry, number>()
   #active = 0
@@ -38,8 +46,24 @@ export class Deliverer {
     for (const entry of settings.owed) this.deliver(entry)
   }
 
+  /** Number of entries that are not delivered yet. */
+  get size(): number {
+    return this.#held.size
+  }
+
+  holds({ name }: Pick<SpoolEntry, 'name'>): boolean {
+    return this.#held.has(name)
+  }
+
   deliver(entry: SpoolEntry): void {
-    this.#waiting.push(entry)
+    if (this.holds(entry)) return
+    this.#held.add(entry.name)
+    this.#enqueue(entry)
+  }
+
+  #enqueue(entry: SpoolEntry): void {
+    const queue = entry.isLarge ? this.#large : this.#waiting
+    queue.push(entry)
     this.#pump()
   }
 
@@ -56,28 +80,54 @@ export class Deliverer {
 
   #pump(): void {
     while (!this.#closed && this.#active < CONCURRENCY) {
-      const entry = this.#waiting.shift()
+      const large = this.#carriesLarge ? undefined : this.#large.shift()
+      const entry = large ?? this.#waiting.shift()
       if (!entry) return
       this.#active++
+      if (large) this.#carriesLarge = true
       void this.#attempt(entry).finally(() => {
         this.#active--
+        if (large) this.#endLarge()
         if (this.#active === 0) this.#drained?.()
         this.#pump()
       })
     }
   }
 
+  #endLarge(): void {
+    this.#carriesLarge = false
+    this.#settings.collect?.()
+  }
+
   async #attempt(entry: SpoolEntry): Promise<void> {
     const { send, spool, log } = this.#settings
     try {
-      if (!('return' in entry.ret))
+      const ret = spool.read(entry)
+      if (!ret) {
+        this.#held.delete(entry.name)
         return log.error(`The return of job ${entry.jid} is no longer in the spool.`)
-      const answer = await send(entry)
+      }
+      const answer = await send(ret)
       if (answer !== null && answer !== false) return this.#refused(entry, answer)
       if (answer === false) log.error(`The master refused the return of job ${entry.jid}; it is given up.`)
       await spool.done(entry)
+      this.#held.delete(entry.name)
     } catch (error) {
+      if (SaltError.is(error) && error.code === 'MESSAGE_TOO_LARGE')
+        return this.#replace(entry, error.message)
       log.debug(`The return of job ${entry.jid} was not delivered: ${messageOf(error)}`)
+      this.#later(entry, messageOf(error))
+    }
+  }
+
+  /** No try would ever bring this one to a master: one that says so is sent in its place. */
+  async #replace(entry: SpoolEntry, reason: string): Promise<void> {
+    const { spool, log } = this.#settings
+    log.error(`The return of job ${entry.jid} cannot be sent: ${reason}`)
+    try {
+      await spool.replace(entry, (ret) => withoutValue(ret, reason))
+      this.#enqueue(entry)
+    } catch (error) {
       this.#later(entry, messageOf(error))
     }
   }
@@ -98,7 +148,7 @@ export class Deliverer {
     )
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
-      this.deliver(entry)
+      this.#enqueue(entry)
     }, seconds * 1000)
     this.#timers.add(timer)
   }

@@ -1,11 +1,89 @@
-/** Salt's way to call a function as it is; the only one there is so far. */
+import type { Context } from '../author/context.ts'
+import type { Executor, ExecutorCall } from '../author/executor.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { type Loader, type LoaderSettings, openLoader } from '../loader/index.ts'
+import { isRecord } from '../wire/bytes.ts'
+import type { JobLoad } from '../wire/publication.ts'
+
+/** Salt's way to call a function as it is: with it alone nothing is loaded. */
 const DIRECT = 'direct_call'
 
-/** Why a job cannot be run with the executors it names (`--module-executors`), as a sentence; undefined if it can. */
-export function executorRefusal(executors: unknown): string | undefined {
-  const named = (Array.isArray(executors) ? executors : [executors ?? DIRECT]).map(String)
-  const missing = named.find((name) => name !== DIRECT && name !== '')
-  return missing === undefined
-    ? undefined
-    : `There is no executor '${missing}' on this minion, so nothing was run. There is: ${DIRECT}. Leave out --module-executors.`
+type Naming = Pick<JobLoad, 'module_executors'>
+
+/** True if a job says itself what is to run its functions. */
+export const namesExecutors = ({ module_executors: given }: Naming): boolean =>
+  given !== undefined && !isNothing(given)
+
+/** Python takes these for "not given". */
+const isNothing = (value: unknown) =>
+  value === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+/** The options of a job for its executors (`--executor-opts`). */
+export const executorOptions = ({ executor_opts: given }: Pick<JobLoad, 'executor_opts'>) => ({
+  options: isRecord(given) ? given : {},
+})
+
+export interface ExecutorsSettings extends LoaderSettings {
+  /** Whether `sudo_user` counts: the executor sudo then takes the place of the last, as Salt has it for jobs. */
+  readonly ofJobs: boolean
 }
+
+/** Runs functions by plugins of the kind `executors`. None is loaded before it is needed. */
+export class Executors {
+  readonly #settings: ExecutorsSettings
+  #loader: Loader | undefined
+
+  constructor(settings: ExecutorsSettings) {
+    this.#settings = settings
+  }
+
+  /**
+   * Names of the executors of a job, in their order: those it names, else those of the configuration. Undefined if each
+   * function is called as it is.
+   * @throws SaltError INVOCATION
+   */
+  namesOf(job: Naming): readonly string[] | undefined {
+    const { config, ofJobs } = this.#settings
+    const given = namesExecutors(job) ? job.module_executors : (config.module_executors ?? DIRECT)
+    const named = Array.isArray(given) ? given : [given]
+    if (!named.every((name): name is string => typeof name === 'string'))
+      throw invocation(
+        `Wrong executors specification: ${JSON.stringify(given)}. String or non-empty list expected`,
+      )
+    const names = ofJobs && config.sudo_user ? [...named.slice(0, -1), 'sudo'] : named
+    return names.every((name) => name === DIRECT) ? undefined : names
+  }
+
+  /** Give the result of the first executor that has one, else `null`. @throws SaltError INVOCATION if one is missing */
+  async execute(names: readonly string[], call: ExecutorCall, context: Context): Promise<unknown> {
+    for (const executor of await this.#all(names)) {
+      const result = await executor.execute(call, context)
+      if (result !== null && result !== undefined) return result
+    }
+    return null
+  }
+
+  /** Whether one of the executors takes a function that this minion does not have. */
+  async allowMissing(names: readonly string[] | undefined, fun: string): Promise<boolean> {
+    for (const executor of names ? await this.#all(names) : [])
+      if ((await executor.allowMissingFunc?.(fun)) === true) return true
+    return false
+  }
+
+  /** The same for the executors of the configuration: a check of a call comes before there is a job. */
+  readonly isElsewhere = (fun: string): Promise<boolean> => this.allowMissing(this.namesOf({}), fun)
+
+  #all(names: readonly string[]): Promise<Executor[]> {
+    this.#loader ??= openLoader('executors', this.#settings)
+    const loader = this.#loader
+    return Promise.all(
+      names.map((name) =>
+        loader.plugin<Executor>(name).catch((error: unknown) => {
+          throw invocation(`Executor '${name}' is not available: ${messageOf(error)}`)
+        }),
+      ),
+    )
+  }
+}
+
+const invocation = (message: string) => new SaltError('INVOCATION', message)

@@ -6,6 +6,7 @@ import { fileProblem } from '../base/file-problem.ts'
 import { identityOf, type ProcessIdentity } from '../base/process-identity.ts'
 import { seldom } from '../base/seldom.ts'
 import { Turns } from '../base/turns.ts'
+import type { SpoolEntry } from '../jobs/return-spool.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
@@ -19,8 +20,8 @@ export interface ExecutorSettings {
   readonly log: Log
   readonly procs: ProcTable
   readonly pool: Pick<JobPool, 'run' | 'idle'>
-  /** Is a function answered in the minion's own process, at once? */
-  answersHere(fun: JobLoad['fun']): boolean
+  /** Is a job answered in the minion's own process, at once? */
+  answersHere(job: JobLoad): boolean
   /** Run a job in the minion's own process. */
   runHere(
     job: JobLoad,
@@ -60,8 +61,11 @@ export interface JobSurroundings {
   beginning(): Promise<void>
   /** The job begins now. Not told of what the minion answers itself. */
   began?(): void
-  /** Take the return. When this resolves it is on disk, and the job is no longer known to run. */
-  keep(ret: ReturnLoad): Promise<void>
+  /**
+   * Take the return. When this resolves it is on disk, and the job is no longer known to run. `spooled`: where it is on
+   * disk already, without its value in `ret`.
+   */
+  keep(ret: ReturnLoad, spooled?: SpoolEntry['key']): Promise<void>
 }
 
 /** What the minion answers itself must not take longer. Milliseconds. */
@@ -86,7 +90,7 @@ export class JobExecutor {
     const { log, limit, closing, multiprocessing, pool } = this.#settings
     const wait = new Wait(job)
     const atOnce = { waits: false, wait, leave: () => {} }
-    if (this.#settings.answersHere(job.fun)) return { ...atOnce, turn: Promise.resolve(() => {}) }
+    if (this.#settings.answersHere(job)) return { ...atOnce, turn: Promise.resolve(() => {}) }
     if (this.#turns.full) log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
     const waits = this.#turns.full || (multiprocessing && this.#starting >= pool.idle)
     const began = waits ? () => {} : this.#expectStart()
@@ -100,6 +104,11 @@ export class JobExecutor {
     }
     void wait.begun.then(began)
     return { waits, wait, turn, leave }
+  }
+
+  /** Log a job as it may be shown: with arguments once it is known which of them are secret. */
+  #logDetails(shown: JobLoad): void {
+    this.#settings.log.debug('Command details {details}', { details: shown })
   }
 
   #expectStart(): () => void {
@@ -122,7 +131,8 @@ export class JobExecutor {
 
   async #runIn(job: JobLoad, { wait, turn: place, waits }: Place, around: JobSurroundings): Promise<void> {
     const { runHere, multiprocessing, id, answersHere } = this.#settings
-    const isControl = answersHere(job.fun)
+    const isControl = answersHere(job)
+    if (isControl || job.arg.length === 0) this.#logDetails(job)
     if (around.refusal || !isControl)
       await this.#note({
         job: unbegun(job),
@@ -166,7 +176,11 @@ export class JobExecutor {
       log.info(`Starting a new job ${job.jid} with PID ${given.pid}`)
       await note(unbegun(job))
     }
-    await pool.run(job, { services, master, words, left: wait.signal, started, shown: note, finished: keep })
+    const shown = (job: JobLoad) => {
+      this.#logDetails(job)
+      return note(job)
+    }
+    await pool.run(job, { services, master, words, left: wait.signal, started, shown, finished: keep })
   }
 
   async #inThisProcess(job: JobLoad, around: JobSurroundings, wait: Wait): Promise<void> {
@@ -180,7 +194,11 @@ export class JobExecutor {
     around.began?.()
     if (wait.asked !== undefined) stop(wait.asked)
     await note(unbegun(job))
-    await keep(await this.#settings.runHere(job, { services, words, onShown: note }, abort.signal))
+    const onShown = (shown: JobLoad) => {
+      this.#logDetails(shown)
+      return note(shown)
+    }
+    await keep(await this.#settings.runHere(job, { services, words, onShown }, abort.signal))
   }
 
   /** A job is known even if there is no room on the disk for its file. */

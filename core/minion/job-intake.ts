@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { Log, MinionServices } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
+import { garbageCollector } from '../base/garbage-collector.ts'
+import type { SteadyTime } from '../base/steady-time.ts'
 import type { ReceivedJob } from '../channel/subscription.ts'
 import type { MinionConfig } from '../config/index.ts'
 import type { PrivateKey } from '../crypto/index.ts'
@@ -18,13 +20,14 @@ import { acceptJob } from './acceptance.ts'
 import { answerCheck } from './call-check.ts'
 import type { ControlFunctions } from './control-functions.ts'
 import { Deliverer } from './deliverer.ts'
-import { executorRefusal } from './executors.ts'
+import { Executors, namesExecutors } from './executors.ts'
 import type { Facts } from './facts.ts'
 import { failedReturn } from './failed-return.ts'
 import { type ExecutorSettings, JobExecutor, type Place } from './job-executor.ts'
 import { type JobPool, unbegun } from './job-pool.ts'
 import { runJob } from './job-runner.ts'
 import { type Watchers, watchJob } from './job-watch.ts'
+import { Leftovers } from './leftovers.ts'
 import type { MasterLink } from './master-link.ts'
 import { followOrphans } from './orphans.ts'
 import type { ProcEntry, ProcTable } from './proc-table.ts'
@@ -44,6 +47,8 @@ export interface IntakeSettings extends Watchers {
   readonly procs: ProcTable
   readonly spool: ReturnSpool
   readonly seen: SeenJobs
+  /** The clock by which accepted jobs are forgotten. */
+  readonly time: Pick<SteadyTime, 'now'>
   /** What an earlier life of the minion accepted and did not begin; see {@link JobIntake.resume}. */
   readonly waited: readonly OwedJob[]
   readonly cached: CachedReturns
@@ -59,8 +64,12 @@ export class JobIntake {
   readonly #executor: JobExecutor
   readonly #receipts: StartReceipts
   readonly #deliverers: ReadonlyMap<MasterLink, Deliverer>
+  readonly #leftovers: Leftovers
   /** Jobs of an earlier life of the minion that have not begun. */
   #waited: readonly OwedJob[]
+
+  /** When the last job was taken, or ended, by `performance.now()`. */
+  #lastJob = performance.now()
 
   /** Begins with the returns that are in the spool. */
   constructor(settings: IntakeSettings) {
@@ -73,21 +82,30 @@ export class JobIntake {
       log,
       procs,
       pool,
-      answersHere: (fun) => settings.control.has(fun),
+      answersHere: (job) => this.#answersHere(job),
       runHere: (...given) => this.#runHere(...given),
       multiprocessing: config.multiprocessing,
       limit: config.process_count_max ?? defaultLimit(),
       closing: settings.closing,
     })
     this.#deliverers = new Map(links.map((link) => [link, this.#openDeliverer(link)]))
+    this.#leftovers = new Leftovers({
+      spool: settings.spool,
+      deliverers: [...this.#deliverers.values()],
+      procs,
+      deliver: (entry) => this.#deliver(entry),
+      log,
+    })
   }
 
   async onJob({ job, words, serial, keyDigest }: ReceivedJob, link: MasterLink): Promise<void> {
-    const { facts, seen, log, control } = this.#settings
-    if (!facts.isMeantBy(job)) return
+    const { facts, seen, log, control, time } = this.#settings
+    if (!facts.isMeantBy(job))
+      return log.trace('Broadcast message received not for this minion, jid {jid}', { jid: job.jid })
+    this.#lastJob = performance.now()
     const isCheck = job.fun === CHECK
     const place = this.#executor.place(job)
-    const publication = { keyDigest, serial, jid: job.jid, now: Date.now() }
+    const publication = { keyDigest, serial, jid: job.jid, now: time.now() }
     const owed = { job, master: link.address, words, begun: false }
     const acceptance = await acceptJob(
       seen,
@@ -96,11 +114,9 @@ export class JobIntake {
       control,
       isCheck ? undefined : place.waits ? owed : begun(owed),
     )
-    const wrong = acceptance === 'run' ? executorRefusal(job.module_executors) : undefined
-    if (acceptance !== 'run' || wrong !== undefined || isCheck) place.leave()
+    if (acceptance !== 'run' || isCheck) place.leave()
     if (acceptance === 'seen') return log.warn(`Ignored job ${job.jid}: it has been seen before.`)
     if (acceptance !== 'run') return this.#refuse(job, acceptance.refused, link)
-    if (wrong !== undefined) return this.#refuse({ ...job, ret: '' }, wrong, link)
     if (isCheck) return this.#answerCheck(job, words, link)
     await this.#run(job, words, place, link)
   }
@@ -134,8 +150,8 @@ export class JobIntake {
     const master = link.address
     let isUsable = true
     const over = watchJob(this.#settings, job, config.id)
-    const keep = async (ret: ReturnLoad) => {
-      await this.#keep(isUsable ? job : { ...job, ret: '' }, ret, master)
+    const keep = async (ret: ReturnLoad, spooled?: SpoolEntry['key']) => {
+      await this.#keep(isUsable ? job : { ...job, ret: '' }, ret, master, spooled)
       over(ret, isUsable ? 'ran' : 'refused')
     }
     const refusal = async () => {
@@ -171,9 +187,15 @@ export class JobIntake {
     })
   }
 
+  /** Time without a job. Milliseconds. */
+  idleFor(): number {
+    return this.#settings.procs.size > 0 ? 0 : performance.now() - this.#lastJob
+  }
+
   /** Nothing more is told of jobs that run; returns on their way have `ms` to arrive. */
   async close(ms: number): Promise<void> {
     this.#receipts.close()
+    this.#leftovers.close()
     await Promise.all(Array.from(this.#deliverers.values(), (deliverer) => deliverer.close(ms)))
   }
 
@@ -184,7 +206,8 @@ export class JobIntake {
     return new Deliverer({
       spool,
       owed: spool.pending().filter((entry) => this.#linkOf(entry) === link),
-      send: (entry) => link.request(this.#signed(entry)),
+      send: (ret) => link.request(this.#signed(ret)),
+      collect: garbageCollector(),
       log,
       retry: { min, max },
     })
@@ -213,23 +236,29 @@ export class JobIntake {
   /** As jobs are run: in a process of their own, or here. */
   #check(calls: readonly PublishedCall[]) {
     const { config, pool, loader } = this.#settings
-    return config.multiprocessing ? pool.check(calls) : refusalsHere(calls, loader)
+    return config.multiprocessing
+      ? pool.check(calls)
+      : refusalsHere(calls, loader, this.#executors().isElsewhere)
   }
 
   /**
    * The return is on disk, or with the master, before the job is over. Until then it is known, also if it was refused or
    * answered here: who waits for it must not hear that there is no such job, which is taken for a lost one.
    */
-  async #keep(job: JobLoad, ret: ReturnLoad, master: string): Promise<void> {
-    const { config, log, cached, procs, returners } = this.#settings
+  async #keep(job: JobLoad, ret: ReturnLoad, master: string, spooled?: SpoolEntry['key']): Promise<void> {
+    const { config, log, cached, procs, returners, spool } = this.#settings
     const { jid } = job
+    log.debug('minion return: {ret}', { ret })
     log.info(`Returning information for job: ${jid}`)
     if (config.cache_jobs) await cached.save(jid, ret).catch((error: unknown) => this.#uncached(jid, error))
     const shown = { ...job, arg: ret.fun_args }
     if (!procs.get(jid))
       await procs.add({ job: unbegun(job), process: undefined, isReturning: true, stop: () => {} })
-    const entry = config.pub_ret ? await this.#keepSafe({ jid, master, job: shown, ret }) : undefined
+    const keepSafe = () =>
+      config.pub_ret ? this.#keepSafe({ jid, master, job: shown, ret }) : Promise.resolve(undefined)
+    const entry = spooled ? spool.at(spooled) : await keepSafe()
     await procs.remove(jid)
+    this.#lastJob = performance.now()
     if (entry) this.#deliver(entry)
     else await this.#settle(jid)
     if (job.ret !== '' || config.return !== undefined) returners?.wake()
@@ -247,11 +276,11 @@ export class JobIntake {
 
   #keepSafe(ret: SpooledReturn): Promise<SpoolEntry | undefined> {
     const { spool, log, closing } = this.#settings
-    const send = async (ret: SpooledReturn) => this.#linkOf(ret)?.request(this.#signed(ret))
+    const send = async (ret: SpooledReturn) => this.#linkOf(ret)?.request(this.#signed(ret.ret))
     return keepSafe(ret, { spool, send, log, closing })
   }
 
-  #signed({ ret }: SpooledReturn): SpooledReturn['ret'] {
+  #signed(ret: SpooledReturn['ret']): SpooledReturn['ret'] {
     const { config, key } = this.#settings
     return config.minion_sign_messages ? signMessage(ret, key) : ret
   }
@@ -264,8 +293,30 @@ export class JobIntake {
     const { config, facts, loader, log, tracer } = this.#settings
     const { grains, pillar } = facts
     const match = await facts.openMatch()
-    const settings = { id: config.id, config, grains, pillar, loader, services, match, log, onShown }
+    const executors = this.#answersHere(job) ? undefined : this.#executors()
+    const settings = {
+      id: config.id,
+      config,
+      grains,
+      pillar,
+      loader,
+      executors,
+      services,
+      match,
+      log,
+      onShown,
+    }
     return traceRun(tracer, job, config.id, () => runJob(job, settings, signal, words))
+  }
+
+  /** Whether the minion answers a job itself, whatever executors the configuration names. */
+  #answersHere(job: JobLoad): boolean {
+    return this.#settings.control.has(job.fun) && !namesExecutors(job)
+  }
+
+  #executors(): Executors {
+    const { config, facts, log } = this.#settings
+    return new Executors({ config, grains: facts.grains, pillar: facts.pillar, log, ofJobs: true })
   }
 }
 

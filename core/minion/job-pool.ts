@@ -7,7 +7,9 @@ import { processEntry } from '../base/process-entry.ts'
 import { identityOf, newProcessToken, PROCESS_TOKEN, type ProcessIdentity } from '../base/process-identity.ts'
 import { Turns } from '../base/turns.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
-import { type Catalogue, LOAD_MS, LoadWatch, type PublishedCall } from '../loader/index.ts'
+import type { SpoolEntry } from '../jobs/return-spool.ts'
+import { type Description, LOAD_MS, LoadWatch, type PublishedCall } from '../loader/index.ts'
+import { writeLine } from '../log/line.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
@@ -42,12 +44,13 @@ export interface PooledJob {
   started(process: ProcessIdentity): Promise<void>
   /** Is given a job that has arguments as it may be shown, with secrets masked. */
   shown(job: JobLoad): Promise<void>
-  /** Is given the return; until this resolves the job's process keeps it, too. */
-  finished(ret: ReturnLoad): Promise<void>
+  /** Is given the return; until this resolves the job's process keeps it, too. `spooled`: where it is on disk already, without its value in `ret`. */
+  finished(ret: ReturnLoad, spooled?: SpoolEntry['key']): Promise<void>
 }
 
 interface Finished {
   readonly ret: ReturnLoad
+  readonly spooled?: SpoolEntry['key'] | undefined
   /** The process ends now. */
   readonly last: boolean
 }
@@ -126,8 +129,8 @@ export class JobPool {
       this.#release(worker, true)
       return refuse(error)
     }
-    const { ret, last } = await this.#runIn(worker, job, around)
-    await finished(ret)
+    const { ret, spooled, last } = await this.#runIn(worker, job, around)
+    await finished(ret, spooled)
     post(worker.process, { type: 'kept' })
     worker.jobs++
     this.#release(worker, !last && worker.jobs < JOBS_PER_PROCESS)
@@ -188,14 +191,14 @@ export class JobPool {
    * What the modules offer; undefined if it cannot be found out. Done behind everything else unless somebody waits for
    * it, and once more without a file that was found to block its process.
    */
-  async describe(awaited = false): Promise<Catalogue | undefined> {
+  async describe(awaited = false, imports = true): Promise<Description | undefined> {
     for (let attempt = 0; attempt < MOST_DESCRIBED && !this.#closed; attempt++) {
       const blocked = new Set(this.#blocked.keys())
       const worker = this.#spawn()
       if (!awaited) lowerPriority(worker.identity.pid)
-      const answer = await this.#ask(worker, { type: 'describe' }, DESCRIBE_MS)
+      const answer = await this.#ask(worker, { type: 'describe', imports }, DESCRIBE_MS)
       this.#dismiss(worker)
-      if (answer) return answer as Catalogue
+      if (answer) return answer as Description
       if (![...this.#blocked.keys()].some((key) => !blocked.has(key))) return undefined
     }
     return undefined
@@ -273,7 +276,7 @@ export class JobPool {
     const ready = new Promise<void>((resolve, reject) => {
       child.on('message', (message: FromJobProcess) => {
         if (message.type === 'ready') resolve()
-        else if (message.type === 'log') log[message.level](message.message, message.facts)
+        else if (message.type === 'log') writeLine(log, message.line, 'minion')
         else if (message.type === 'call') void serve(worker, message)
         else if (message.type === 'loading') worker.loads.heard(message)
       })
@@ -341,7 +344,7 @@ export class JobPool {
           shown = decode(message.job) as unknown as JobLoad
           noted = onShown(shown)
         } else if (message.type === 'return')
-          finish({ ret: readReturn(message.ret, fail), last: message.last })
+          finish({ ret: readReturn(message.ret, fail), spooled: message.spooled, last: message.last })
       }
       const onExit = async (code: number | null, signal: NodeJS.Signals | null) => {
         this.died++

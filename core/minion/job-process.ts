@@ -2,25 +2,26 @@
  * Entry of a job process: runs one job at a time, in a process group of its own, so that it can be killed with
  * everything it started, and so that a crash is a return and not the end of the minion.
  */
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Log, MinionServices } from '../author/context.ts'
+import type { MinionServices } from '../author/context.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError, traceOf } from '../base/errors.ts'
 import { PROCESS_TOKEN } from '../base/process-identity.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { Datastore } from '../jobs/datastore.ts'
-import { ReturnSpool, type SpooledReturn } from '../jobs/return-spool.ts'
-import { type Loader, openLoader, type PublishedCall, refusalsHere, watchedBy } from '../loader/index.ts'
+import { openLoader, type PublishedCall, refusalsHere, watchedBy } from '../loader/index.ts'
+import { lineLog } from '../log/line.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { isTraced, jobTracer } from '../tracing/index.ts'
+import { MAX_RETURN, tooLarge } from '../wire/message-size.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
-import { failedReturn } from './failed-return.ts'
+import { Executors } from './executors.ts'
+import { failedReturn, withoutValue } from './failed-return.ts'
 import { createFileServices } from './files.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
-import { type FromJobProcess, type JobProcessStart, logLevels, type ToJobProcess } from './messages.ts'
-import { spoolDirectory } from './paths.ts'
+import { LARGE_RETURN, leaveInSpool, spoolLarge } from './job-spool.ts'
+import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { traceRun } from './run-span.ts'
 
 const record = (bytes: Uint8Array) => decode(bytes) as Record<string, unknown>
@@ -29,12 +30,7 @@ function send(message: FromJobProcess): void {
   if (process.connected) process.send?.(message, () => {}) // the minion may end at this very moment
 }
 
-const log = Object.fromEntries(
-  logLevels.map((level) => [
-    level,
-    (message: string, facts?: object) => send({ type: 'log', level, message, ...(facts && { facts }) }),
-  ]),
-) as unknown as Log
+const log = lineLog((line) => send({ type: 'log', line }), 'JobProcess')
 
 /** Calls to the minion's main process that wait for their answer. */
 const waiting = new Map<number, ReturnType<typeof deferred<unknown>>>()
@@ -66,7 +62,6 @@ const minionGone = () => new SaltError('MASTER_UNREACHABLE', 'The minion of this
 
 /** How long a job may take to end after SIGTERM. */
 const GRACE_MS = 1000
-const RETRY_MS = 1000
 
 let settings: RunnerSettings | undefined
 /** The job that runs; aborted when it is to end. */
@@ -85,14 +80,15 @@ let kept: ((kept: boolean) => void) | undefined
 async function start(given: JobProcessStart): Promise<void> {
   const { id, config, grains, pillar, loadMs, blocked } = given
   const known = { grains: record(grains), pillar: record(pillar) }
-  const loader = openLoader('modules', {
+  const loading = {
     config,
     ...known,
     log,
     timeoutMs: loadMs,
     onOverride: () => {}, // the minion has told it once for all its processes
     ...watchedBy(send, blocked),
-  })
+  }
+  const loader = openLoader('modules', loading)
   const match = await openMatch({
     ...{ config, id, ...known, log },
     datastore: new Datastore((config as MinionConfig).cachedir),
@@ -105,13 +101,18 @@ async function start(given: JobProcessStart): Promise<void> {
     refreshModules: () => asked.refreshModules(),
     refreshGrains: () => asked.refreshGrains(),
   })
-  settings = { id, config, ...known, loader, services: servicesWith(own), match, log }
+  const executors = new Executors({ ...loading, ofJobs: true })
+  settings = { id, config, ...known, loader, executors, services: servicesWith(own), match, log }
   send({ type: 'ready' })
   await loader.warmUp()
 }
 
-async function work({ job: bytes, master, words }: Extract<ToJobProcess, { type: 'job' }>): Promise<void> {
-  const job = readJobLoad(record(bytes))
+async function work({
+  job: published,
+  master,
+  words,
+}: Extract<ToJobProcess, { type: 'job' }>): Promise<void> {
+  const job = readJobLoad(record(published))
   if (!settings || !job) return
   const { id } = settings
   const abort = new AbortController()
@@ -124,13 +125,29 @@ async function work({ job: bytes, master, words }: Extract<ToJobProcess, { type:
     send({ type: 'shown', job: encodeLocal(shown) })
   }
   const run = runJob.bind(undefined, job, { ...settings, onShown }, abort.signal, words)
-  const ret = await Promise.race([traceRun(await jobTracer(), job, id, run), givenUp.promise])
+  const done = traceRun(await jobTracer(), job, id, run).catch((error: unknown) => {
+    log.error(`Job ${job.jid} could not be run: ${traceOf(error)}`)
+    return failedReturn(known, id, 'The job could not be run; the log of the minion says why.')
+  })
+  const given = await Promise.race([done, givenUp.promise])
   running = undefined
   clearTimeout(ending)
-  const last = abort.signal.aborted
-  if (!(await handOver(encodeLocal(ret), last)))
-    await leaveInSpool({ jid: job.jid, ret, job: { ...job, arg: ret.fun_args }, master }, settings)
+  const { ret, bytes, wasTooLarge } = sendable(given)
+  const returned = { jid: job.jid, ret, job: { ...job, arg: ret.fun_args }, master }
+  const isLarge = bytes.length >= LARGE_RETURN
+  const spooled = isLarge ? await spoolLarge(returned, settings) : undefined
+  const last = isLarge || wasTooLarge || abort.signal.aborted // the memory of a large one is given back with the process
+  const handed = spooled ? { ret: encodeLocal({ ...ret, return: null }), spooled } : { ret: bytes }
+  if (!(await handOver({ ...handed, last })) && !spooled) await leaveInSpool(returned, settings)
   if (last || !process.connected) await leave()
+}
+
+/** The return with its bytes; without its value if no master would take it. */
+function sendable(given: ReturnLoad) {
+  const bytes = encodeLocal(given)
+  if (bytes.length <= MAX_RETURN) return { ret: given, bytes, wasTooLarge: false }
+  const ret = withoutValue(given, tooLarge('The return', bytes.length, MAX_RETURN))
+  return { ret, bytes: encodeLocal(ret), wasTooLarge: true }
 }
 
 /** With the last spans of its jobs sent. */
@@ -140,49 +157,35 @@ async function leave(): Promise<never> {
 }
 
 /** A question is asked while no job runs. Whoever asked gives up by themselves. */
-async function answer(question: (loader: Loader) => Promise<unknown>): Promise<void> {
+async function answer(question: (settings: RunnerSettings) => Promise<unknown>): Promise<void> {
   if (!settings) return
   try {
-    send({ type: 'answered', answer: encodeLocal(await question(settings.loader)) })
+    send({ type: 'answered', answer: encodeLocal(await question(settings)) })
   } catch (error) {
     log.debug(`A question about modules was not answered: ${messageOf(error)}`)
   }
 }
 
-const check = (calls: Uint8Array, loader: Loader) =>
-  refusalsHere(decode(calls) as unknown as PublishedCall[], loader)
+const check = (calls: Uint8Array, { loader, executors }: RunnerSettings) =>
+  refusalsHere(decode(calls) as unknown as PublishedCall[], loader, executors?.isElsewhere)
 
 /** Resolves with true when the minion has the return on disk, with false when it died before. */
-async function handOver(ret: Uint8Array, last: boolean): Promise<boolean> {
+async function handOver(handed: Omit<Extract<FromJobProcess, { type: 'return' }>, 'type'>): Promise<boolean> {
   const answer = deferred<boolean>()
   kept = answer.resolve
-  if (process.connected) send({ type: 'return', ret, last })
+  if (process.connected) send({ type: 'return', ...handed })
   else answer.resolve(false)
   return answer.promise.finally(() => {
     kept = undefined
   })
 }
 
-/** The minion died over this job: its return is kept for the minion's next life, as soon as there is room. */
-async function leaveInSpool(ret: SpooledReturn, { config }: RunnerSettings): Promise<void> {
-  if (config.pub_ret === false) return
-  for (;;) {
-    try {
-      const spool = ReturnSpool.open(spoolDirectory(config), { returners: config.return })
-      if (!spool.find(ret.jid)) await spool.add(ret)
-      return await spool.close()
-    } catch {
-      await delay(RETRY_MS)
-    }
-  }
-}
-
 process.on('message', (message: ToJobProcess) => {
   if (message.type === 'start') void start(message)
   else if (message.type === 'job') void work(message)
   else if (message.type === 'kept') kept?.(true)
-  else if (message.type === 'check') void answer((loader) => check(message.calls, loader))
-  else if (message.type === 'describe') void answer((loader) => loader.describe())
+  else if (message.type === 'check') void answer((settings) => check(message.calls, settings))
+  else if (message.type === 'describe') void answer(({ loader }) => loader.describe(message.imports))
   else {
     const call = waiting.get(message.call)
     waiting.delete(message.call)

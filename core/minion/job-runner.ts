@@ -1,21 +1,25 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Context, Job, Log, MasterServices, MinionServices } from '../author/context.ts'
+import { p } from '../author/params.ts'
 import { messageOf, messageWithCauses, SaltError, traceOf } from '../base/errors.ts'
 import { maskSecretWords } from '../base/secret-words.ts'
 import { refuseUnencodable } from '../codec/index.ts'
 import { tags } from '../events/index.ts'
 import {
+  boundArguments,
   callsOf,
   createContext,
   type LoadedFunction,
   type Loader,
+  makeLoaded,
   maskArguments,
-  type OnRow,
   type PublishedCall,
+  type RowTaker,
   splitArguments,
   withoutSecrets,
   withWords,
 } from '../loader/index.ts'
+import { makeMinionEvent } from '../wire/minion-event.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import {
   makeMultiReturn,
@@ -26,6 +30,7 @@ import {
   shownArguments,
 } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
+import { type Executors, executorOptions } from './executors.ts'
 import { tellRows } from './row-teller.ts'
 
 /** What running jobs needs; the same in the minion, in a job process and in `salt-call`. */
@@ -35,6 +40,8 @@ export interface RunnerSettings {
   readonly grains: Readonly<Record<string, unknown>>
   readonly pillar: Readonly<Record<string, unknown>>
   readonly loader: Loader
+  /** Runs functions; without it they are called as they are. */
+  readonly executors?: Executors | undefined
   readonly services: MinionServices
   readonly match: Context['match']
   readonly log: Log
@@ -86,20 +93,43 @@ export async function runFunction(
   const shown = (text: string) => withoutSecrets(context.log, text)
   try {
     signal.throwIfAborted()
-    const found = await settings.loader.get(name)
+    const { executors } = settings
+    const names = executors?.namesOf(job)
+    const found = (await settings.loader.get(name)) ?? (await ranElsewhere(name, names, settings))
     if (!found) return failure('missing', await settings.loader.why(name))
-    const { args, kwargs } = withWords(splitArguments(arg), words)
-    const bound = found.bind(args, kwargs, { ...job, arg: shownArguments(job.arg) })
-    // A signal to all processes of a job may end its command before this one has heard of it: that takes one more turn.
-    const result = await found.run(bound, context, rowsOf(job, settings)).finally(() => setImmediate())
+    const given = withWords(splitArguments(arg), words)
+    const bound = found.bind(given.args, given.kwargs, { ...job, arg: shownArguments(job.arg) })
+    const run = () => found.run(bound, context, rowsOf(job, settings))
+    const call = () => ({
+      fun: name,
+      ...boundArguments(given, found.params, bound),
+      ...executorOptions(job),
+      run,
+    })
+    const result = await (names && executors ? executors.execute(names, call(), context) : run())
+      // A signal to all processes of a job may end its command before this one has heard of it: that takes one more turn.
+      .finally(() => setImmediate())
     signal.throwIfAborted() // what a job gives that was told to end is not what was asked for
     refuseUnencodable(result, 'return')
     const retcode = retcodeOf(result, context.retcode)
     return { return: result ?? null, retcode, success: retcode === 0, ...outputterOf(found) }
   } catch (error) {
     if (signal.aborted) return failure('error', `ERROR: ${messageOf(signal.reason)}`)
-    return failure('error', shown(await explain(name, error, settings, shown)))
+    return failure('error', shown(await explain(name, error, settings, shown).catch(() => UNSHOWABLE)))
   }
+}
+
+/** Stand in for a function that is not here, and that an executor takes all the same. */
+async function ranElsewhere(
+  name: string,
+  executors: readonly string[] | undefined,
+  settings: RunnerSettings,
+): Promise<LoadedFunction | undefined> {
+  if (!(await settings.executors?.allowMissing(executors, name))) return undefined
+  const run = async () => {
+    throw new SaltError('INVOCATION', await settings.loader.why(name))
+  }
+  return makeLoaded(name, { params: { args: p.rest(p.any()), kwargs: p.keywords(p.any()) }, run })
 }
 
 const outputterOf = (found: LoadedFunction) => (found.outputter ? { out: found.outputter } : {})
@@ -136,9 +166,18 @@ function contextOf(job: JobLoad, settings: RunnerSettings, signal: AbortSignal):
   return createContext(base, loader)
 }
 
-/** Each row a function yields is an event for who watches. */
-const rowsOf = (job: JobLoad, { id, services }: RunnerSettings): OnRow =>
-  tellRows((row, number) => services.fireMaster(tags.jobProgress(job.jid, id, number), { return: row }))
+/** Fire each row that a function yields as an event of its own; rows that come together share a request. */
+const rowsOf = (job: JobLoad, { id, services }: RunnerSettings): RowTaker =>
+  tellRows(async (rows) => {
+    const events = rows.map(({ number, row }) => {
+      const tag = tags.jobProgress(job.jid, id, number)
+      return { tag, data: makeMinionEvent(id, { tag, data: { return: row } }) }
+    })
+    return services.request(makeMinionEvent(id, { events }))
+  })
+
+/** Getters of what was thrown may throw in turn, and so may all that looks at a proxy. */
+const UNSHOWABLE = 'The minion function caused an exception: a value that cannot be shown was thrown.'
 
 /** Salt's sentences for what went wrong (wire protocol §10.3). `shown` hides what is secret in a text. */
 async function explain(

@@ -1,14 +1,18 @@
+import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { BROADCAST_TOPIC, topicOf } from '../channel/publish-channel.ts'
+import { BROADCAST_TOPIC, startTopicOf, topicOf } from '../channel/publish-channel.ts'
 import { createRequestChannel, type RequestChannel } from '../channel/request-channel.ts'
 import type { Credentials, KnownMaster } from '../channel/sign-in-client.ts'
 import { type ReceivedJob, subscription } from '../channel/subscription.ts'
 import { keepAliveOf, type MinionConfig } from '../config/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../crypto/index.ts'
+import { component } from '../log/component.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../transport/contract.ts'
+import { ownAddressTowards } from '../transport/own-address.ts'
+import { makeStartReport, newStartToken, readStartRefusal } from '../wire/minion-start.ts'
 import { signInUntilAccepted } from './persistent-sign-in.ts'
 
 export interface MasterLinkSettings {
@@ -19,6 +23,8 @@ export interface MasterLinkSettings {
   readonly signingKey: PublicKey | undefined
   readonly transport: Transport
   readonly address: { readonly host: string; readonly port: number }
+  /** Identifies this run of the minion; the same for all its masters. */
+  readonly startToken?: string
   readonly grains: () => Readonly<Record<string, unknown>>
   readonly log: Log
   /** Give up where a daemon would wait (`salt-call`). */
@@ -34,9 +40,11 @@ export interface MasterLinkSettings {
 /** Sign-in, subscription and requests of one minion with one master (wire protocol §6, §9). */
 export class MasterLink {
   readonly #settings: MasterLinkSettings
+  readonly #details: Log
   readonly #client: RequestClient
   readonly #channel: RequestChannel
   readonly #token = SymmetricKey.generate().text
+  readonly #startToken: string
   readonly #closing = new AbortController()
   readonly #asked = deferred<void>()
   /** To the publish port: how often there was a new one, and whether there is one. */
@@ -48,6 +56,11 @@ export class MasterLink {
   constructor(settings: MasterLinkSettings) {
     const { transport, id, key } = settings
     this.#settings = settings
+    this.#startToken = settings.startToken ?? newStartToken()
+    this.#details = component(settings.log, 'channel.client')
+    this.#details.debug('Initializing new AsyncZeroMQReqChannel for {channel}', {
+      channel: [settings.config.pki_dir, id, `tcp://${this.address}`],
+    })
     this.#client = transport.connectRequests(this.#clientSettings())
     this.#channel = createRequestChannel({
       client: this.#client,
@@ -76,6 +89,7 @@ export class MasterLink {
     let ready = false
     while (!this.#closing.signal.aborted) {
       const { publishPort } = await this.#signedIn()
+      if (await this.#reportStart()) continue
       this.#frames = await this.#subscribe(publishPort)
       if (!ready) void this.#becomeReady()
       ready = true
@@ -87,6 +101,31 @@ export class MasterLink {
         renew: (stale) => this.#renew(stale),
       })
       for await (const received of jobs) onJob(received, this)
+    }
+  }
+
+  /** Report this run. Resolves with true, after a wait, where the master refuses it because another minion has its id. */
+  async #reportStart(): Promise<boolean> {
+    const { config, id, address, log } = this.#settings
+    const { signal } = this.#closing
+    const { host, port } = address
+    const own = config.source_address || (await ownAddressTowards(host, port)) || 'unknown'
+    try {
+      const report = makeStartReport(id, {
+        token: this.#startToken,
+        address: own,
+        host: hostname(),
+        pid: process.pid,
+      })
+      const refusal = readStartRefusal(await this.request(report))
+      if (refusal === undefined) return false
+      const seconds = config.acceptance_wait_time
+      log.error(`${refusal} Asking again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`)
+      await delay(seconds * 1000, undefined, { signal })
+      return true
+    } catch (error) {
+      if (!signal.aborted) log.debug(`The master was not told of the start: ${messageOf(error)}`)
+      return signal.aborted
     }
   }
 
@@ -115,6 +154,8 @@ export class MasterLink {
   }
 
   request(load: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const { cmd, jid, fun } = load
+    this.#details.trace('ReqChannel send crypt load={load}', { load: { cmd, jid, fun } })
     return this.#insist((timeoutMs) => this.#channel.request(load, timeoutMs))
   }
 
@@ -142,6 +183,7 @@ export class MasterLink {
 
   async close(): Promise<void> {
     await this.stopTaking()
+    this.#details.debug('Closing AsyncReqChannel instance')
     await this.#client.close()
   }
 
@@ -165,12 +207,16 @@ export class MasterLink {
     const { transport, config, id, log } = this.#settings
     const port = config.publish_port && config.publish_port !== 4506 ? config.publish_port : offered
     const span = config.recon_randomize ? Math.random() * config.recon_max : 0
+    component(log, 'transport.zeromq').debug(
+      'Connecting the Minion to the Master publish port, using the URI: {uri}',
+      { uri: `tcp://${this.#settings.address.host}:${port}` },
+    )
     const frames = await transport.subscribe({
       ...this.#clientSettings(),
       port,
       identity: id,
       // The own topic also tells a master that does not filter who is connected; every payload matches ''.
-      topics: config.zmq_filtering ? [BROADCAST_TOPIC, topicOf(id)] : ['', topicOf(id)],
+      topics: [config.zmq_filtering ? BROADCAST_TOPIC : '', topicOf(id), startTopicOf(id, this.#startToken)],
       addressed: [BROADCAST_TOPIC, topicOf(id)],
       reconnectMs: config.recon_default + span,
       reconnectMaxMs: config.recon_max,

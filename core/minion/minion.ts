@@ -1,26 +1,31 @@
 import { join } from 'node:path'
 import type { Log, MinionServices } from '../author/context.ts'
+import { systemClock } from '../base/clock.ts'
 import { makeDirectory } from '../base/directory.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { SteadyTime } from '../base/steady-time.ts'
 import type { MinionConfig } from '../config/index.ts'
+import { Engines } from '../engines/index.ts'
 import { EventPublisher, minionEventSockets, tags, watchEvents } from '../events/index.ts'
 import { CachedReturns } from '../jobs/cached-returns.ts'
 import { Datastore } from '../jobs/datastore.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import type { ReceivedJob, SeenJobs } from '../jobs/seen-jobs.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
-import { type Catalogue, type Loader, openLoader } from '../loader/index.ts'
+import { type Description, type Loader, openLoader } from '../loader/index.ts'
 import { type Meter, meterFor } from '../metrics/index.ts'
 import type { ReturnerProcesses } from '../returners/index.ts'
 import { checkAfterCrash, isFull } from '../store/index.ts'
 import { type JobTracer, jobTracer } from '../tracing/index.ts'
 import type { Transport } from '../transport/contract.ts'
+import { type HeldDirectory, holdDirectory } from '../transport/held-directory.ts'
 import { getTransport } from '../transport/index.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
+import { newStartToken } from '../wire/minion-start.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import { CatalogueReporter } from './catalogue-reporter.ts'
 import { ControlFunctions } from './control-functions.ts'
-import { Facts } from './facts.ts'
+import { Facts, type FactsSettings } from './facts.ts'
 import { createFileServices } from './files.ts'
 import { JobIntake } from './job-intake.ts'
 import { JobPool } from './job-pool.ts'
@@ -53,13 +58,16 @@ export class Minion {
   #pool!: JobPool
   #reporter!: CatalogueReporter
   #returners: ReturnerProcesses | undefined
+  #engines!: Engines
   #renewal!: Renewal
   #intake!: JobIntake
+  #held: HeldDirectory | undefined
   #leave!: () => Promise<void>
   #meter: Meter | undefined
   #metrics: { close(): Promise<void> } | undefined
   readonly #working = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
+  readonly #startToken = newStartToken()
 
   private constructor(config: MinionConfig, log: Log) {
     this.#config = config
@@ -70,9 +78,15 @@ export class Minion {
     config: MinionConfig,
     log: Log,
     transport: Transport = getTransport(config.transport),
+    load?: FactsSettings['load'],
   ): Promise<Minion> {
     const minion = new Minion(config, log)
-    await minion.#open(transport)
+    try {
+      await minion.#open(transport, load)
+    } catch (error) {
+      await minion.#held?.close()
+      throw error
+    }
     return minion
   }
 
@@ -102,9 +116,16 @@ export class Minion {
     }
   }
 
+  /** Take another configuration. Only engines and grains go by it: all else keeps the one of the start. */
+  async reload(config: MinionConfig, changed: ReadonlySet<string>): Promise<void> {
+    await this.#engines.reload({ ...config })
+    if (changed.has('grains')) await this.#renewal.refreshGrains()
+  }
+
   /** Stops taking jobs, waits up to `ms` for running ones; later returns wait in the spool. */
   async close(ms = 3000): Promise<void> {
     this.#closing.abort()
+    const ended = this.#engines.close()
     await this.#metrics?.close()
     this.#reporter.close()
     await Promise.all(this.#links.map((link) => link.stopTaking()))
@@ -114,19 +135,27 @@ export class Minion {
     await this.#intake.close(LAST_RETURNS_MS)
     await Promise.all(this.#links.map((link) => link.close()))
     await this.#returners?.close()
+    await ended
     await this.#bus.close()
     await this.#spool.close()
     await this.#leave()
+    await this.#held?.close()
     await (await jobTracer())?.flush()
   }
 
-  async #open(transport: Transport): Promise<void> {
+  async #open(transport: Transport, load: FactsSettings['load']): Promise<void> {
     const config = this.#config
     const log = this.#log
     for (const directory of [config.cachedir, config.sock_dir]) await makeDirectory(directory)
+    this.#held = await holdDirectory({
+      directory: config.cachedir,
+      program: 'salt-minion',
+      id: config.id,
+      onProblem: (sentence) => log.warn(sentence),
+    })
     this.#meter = await meterFor(config, 'minion')
     this.#datastore = new Datastore(config.cachedir)
-    this.#facts = await Facts.open({ config, log, datastore: this.#datastore })
+    this.#facts = await Facts.open({ config, log, datastore: this.#datastore, ...(load && { load }) })
     this.#bus = await this.#openBus()
     await this.#openStores()
     const { procs, left } = await ProcTable.open(config.cachedir)
@@ -151,7 +180,10 @@ export class Minion {
     })
     this.#reporter = new CatalogueReporter({
       id: config.id,
-      describe: (awaited) => this.#describe(awaited),
+      describe: (awaited, imports) => this.#describe(awaited, imports),
+      imports: config.catalogue_imports,
+      idleMs: config.catalogue_idle_time * 1000,
+      idleFor: () => this.#intake?.idleFor() ?? 0,
       stamp: () => this.#loader.stamp(),
       onChange: () => this.#renewal.reload(),
       log,
@@ -165,6 +197,14 @@ export class Minion {
     const unsettled = this.#seen.unsettled()
     const waited = unsettled.filter(({ begun }) => !begun)
     this.#intake = this.#openIntake(keys, waited, await jobTracer())
+    const { id } = config
+    this.#engines = new Engines({
+      role: 'minion',
+      id,
+      config: { ...config },
+      grains: () => facts.grains,
+      log,
+    })
     if (this.#meter) this.#metrics = await this.#openMetrics(this.#meter)
     const unknown = unsettled.filter(({ job }) => !this.#procs.get(job.jid)).map(waiting)
     for (const entry of unknown) await this.#procs.add(entry)
@@ -178,6 +218,7 @@ export class Minion {
     return EventPublisher.open({
       ...minionEventSockets(this.#config, id),
       maxEventSize,
+      log: this.#log,
       watch: this.#meter && watchEvents(this.#meter),
       onEvent: ({ tag, data }) => {
         const tellMasters = (load: Record<string, unknown>) => tellAll(this.#links, load)
@@ -218,6 +259,7 @@ export class Minion {
           key: keys.key,
           known: keys.master(),
           signingKey: keys.signingKey,
+          startToken: this.#startToken,
           transport,
           address,
           grains: () => this.#facts.grains,
@@ -280,12 +322,15 @@ export class Minion {
       bus: this.#bus,
       links: this.#links,
       sync: (link) => this.#fileServicesFor(link, { unseen: true }).sync({}),
-      onPillar: () => this.#returners?.refresh(),
+      onChange: () => this.#returners?.refresh(),
     })
   }
 
   #openIntake({ key }: MinionKeys, waited: readonly ReceivedJob[], tracer?: JobTracer): JobIntake {
+    const time = new SteadyTime({ clock: systemClock, onLeap: (ms) => this.#log.warn(leapSentence(ms)) })
+    time.now(this.#seen.latest)
     return new JobIntake({
+      time,
       config: this.#config,
       log: this.#log,
       facts: this.#facts,
@@ -349,8 +394,9 @@ export class Minion {
     })
   }
 
-  #describe(awaited: boolean): Promise<Catalogue | undefined> {
-    return this.#config.multiprocessing ? this.#pool.describe(awaited) : this.#loader.describe()
+  #describe(awaited: boolean, imports: boolean): Promise<Description | undefined> {
+    const { multiprocessing } = this.#config
+    return multiprocessing ? this.#pool.describe(awaited, imports) : this.#loader.describe(imports)
   }
 
   #track(what: string, work: Promise<unknown>): void {
@@ -359,6 +405,10 @@ export class Minion {
     void guarded.finally(() => this.#working.delete(guarded))
   }
 }
+
+const leapSentence = (ms: number): string =>
+  `The clock has gone ahead by ${Math.round(ms / 60_000)} minutes at once. What this minion has run is not forgotten by ` +
+  'that before it has stayed so for an hour.'
 
 /** A job of an earlier life of the minion, as far as the spool knows it. */
 const waiting = ({ job, master }: ReceivedJob): ProcEntry => ({

@@ -5,6 +5,7 @@ import { type Credentials, type KnownMaster, type SignInOutcome, signIn } from '
 import type { MinionConfig } from '../config/index.ts'
 import { fingerprint, type PrivateKey, type PublicKey } from '../crypto/index.ts'
 import { isJoinRefusal, joinReasons } from '../keys/join-token.ts'
+import { component } from '../log/component.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import type { Algorithms } from '../wire/envelope.ts'
 import { joinOf } from './join.ts'
@@ -54,6 +55,7 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
     return delay(seconds * 1000, undefined, { signal: closing })
   }
   let wait = config.acceptance_wait_time
+  component(log, 'minion').debug('Master URI: {uri}', { uri: `tcp://${address}` })
   for (let rounds = 1; ; ) {
     const outcome = await attempts(settings)
     if (outcome?.state === 'accepted') {
@@ -77,6 +79,9 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
 async function attempts(settings: PersistentSignInSettings) {
   const { config, log, address, closing, once } = settings
   for (let count = 1; ; count++) {
+    component(log, 'minion').debug('Connecting to master. Attempt {count} of {tries}', {
+      ...{ count, tries: config.auth_tries },
+    })
     try {
       return await attempt(settings)
     } catch (error) {
@@ -99,6 +104,11 @@ async function attempts(settings: PersistentSignInSettings) {
 async function attempt(settings: PersistentSignInSettings) {
   const { config, id, key, known, signingKey, client, algorithms, token } = settings
   const masterWasKnown = (await known.read()) !== undefined
+  const log = component(settings.log, 'crypt')
+  log.debug('Initializing new AsyncAuth for {auth}', {
+    auth: [config.pki_dir, id, `tcp://${settings.address}`],
+  })
+  if (!masterWasKnown) log.debug('Master public key not found')
   const join = await joinOf(config, settings.log)
   const outcome = await signIn({
     client,
@@ -116,6 +126,7 @@ async function attempt(settings: PersistentSignInSettings) {
     ...(join && { join }),
     token,
   })
+  if (outcome.state === 'accepted') log.debug('Decrypting the current master AES key')
   // Only a refusal signed by a master this minion knows is believed; anybody can send another.
   const final = masterWasKnown && !config.rejected_retry
   if (outcome.state === 'rejected' && final)

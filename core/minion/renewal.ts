@@ -27,8 +27,8 @@ export interface RenewalSettings {
   readonly links: readonly MasterLink[]
   /** Fetch the extensions of a master. */
   sync(link: MasterLink): Promise<unknown>
-  /** The pillar is another one now. */
-  onPillar(): void
+  /** The pillar is another one now, or files of extensions may have changed. */
+  onChange(): void
 }
 
 /** How long a minion that starts waits for its extensions. */
@@ -96,22 +96,23 @@ export class Renewal {
 
   /** Files were changed without a word to the minion: all its processes see the same from now on. */
   async reload(): Promise<void> {
-    const { loader, facts, pool, bus } = this.#settings
+    const { loader, facts, pool, bus, onChange } = this.#settings
     await loader.reload()
     await this.lookForOverrides()
     await facts.reloadMatchers()
     pool.refresh()
+    onChange()
     bus.publish(tags.moduleRefreshDone, { complete: true })
   }
 
   /** The master keeps the grains that go along. */
   async #loadPillar(link: MasterLink): Promise<void> {
-    const { config, facts, pool, onPillar } = this.#settings
+    const { config, facts, pool, onChange } = this.#settings
     const pillar = await fetchPillar(link, config, facts.grains)
     if (isDeepStrictEqual(pillar, facts.pillar)) return
     facts.pillar = pillar
     pool.refresh() // its processes were given the one before
-    onPillar()
+    onChange()
   }
 
   /** Extensions, of the master that is first, are there before the minion says that it has started, unless that takes long. */

@@ -1,4 +1,5 @@
 import type { Gather, TargetState } from '../jobs/outbox.ts'
+import type { LogLine } from '../log/line.ts'
 import type { DeliveryTimes } from './deliveries.ts'
 
 /** What a process for one returner is started with. */
@@ -33,7 +34,4 @@ export type FromReturnerProcess =
   | { readonly type: 'state'; readonly state: TargetState }
   /** The returns of these jobs were written, or for the first time not. */
   | { readonly type: 'tried'; readonly jids: readonly string[]; readonly error?: string }
-  | { readonly type: 'log'; readonly level: LogLevel; readonly message: string }
-
-type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error'
-export const logLevels: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error']
+  | { readonly type: 'log'; readonly line: LogLine }

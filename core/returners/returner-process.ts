@@ -2,7 +2,6 @@
  * Entry of the process of one returner: writes what is in outboxes for it to its store. The libraries of stores, and
  * returners of users, are loaded here and nowhere else.
  */
-import type { Log } from '../author/context.ts'
 import { Disposer } from '../base/disposer.ts'
 import { messageOf } from '../base/errors.ts'
 import { decode } from '../codec/index.ts'
@@ -10,9 +9,10 @@ import { isJid } from '../jobs/jid.ts'
 import { Outbox, type QueuedParcel } from '../jobs/outbox.ts'
 import { targetFrom } from '../jobs/outbox-target.ts'
 import { openLoader } from '../loader/index.ts'
+import { lineLog } from '../log/line.ts'
 import { isTraced, jobTracer } from '../tracing/index.ts'
 import { Deliveries } from './deliveries.ts'
-import { type FromReturnerProcess, logLevels, type ToReturnerProcess } from './messages.ts'
+import type { FromReturnerProcess, ToReturnerProcess } from './messages.ts'
 import { checkReturner, type ReturnerHost } from './open-returner.ts'
 
 /** Without its parent, what is being written may take so long. Milliseconds. */
@@ -24,9 +24,7 @@ const send = (message: FromReturnerProcess): void => {
   if (process.connected) process.send?.(message)
 }
 
-const log = Object.fromEntries(
-  logLevels.map((level) => [level, (message: string) => send({ type: 'log', level, message })]),
-) as unknown as Log
+const log = lineLog((line) => send({ type: 'log', line }), 'ReturnerProcess')
 
 const disposer = new Disposer()
 let host: ReturnerHost | undefined

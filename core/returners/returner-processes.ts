@@ -2,6 +2,7 @@ import type { Log } from '../author/context.ts'
 import { type Backoff, backoff } from '../base/backoff.ts'
 import type { Outbox, TargetState } from '../jobs/outbox.ts'
 import { targetFrom } from '../jobs/outbox-target.ts'
+import { writeLine } from '../log/line.ts'
 import type { ReturnerStart } from './messages.ts'
 import { ReturnerChild } from './returner-child.ts'
 import { failedState, freshState } from './target-state.ts'
@@ -86,7 +87,7 @@ export class ReturnerProcesses {
       name,
       start: this.#settings.start(),
       take: (message) => {
-        if (message.type === 'log') log[message.level](message.message)
+        if (message.type === 'log') writeLine(log, message.line, `loaded.int.returner.${name}`)
         else if (message.type === 'tried') onTried?.(name, message.jids, message.error)
         else {
           if (message.state.state === 'up') this.#restarts.delete(name)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { decode } from '../codec/index.ts'
 import type { Environment } from './environment.ts'
 import { seal, unseal } from './record.ts'
 
@@ -73,7 +74,7 @@ function copySome(old: Environment, fresh: Environment, name: string) {
 
 function readProgress(fresh: Environment, name: string): Progress | undefined {
   const record = fresh.get([CARRIED, name])
-  return record && (unseal(record)?.value as Progress | undefined)
+  return record && (unseal(record, decode)?.value as Progress | undefined)
 }
 
 const isOwn = (key: Key): boolean => [...LEFT, CARRIED].includes(String(key[0]))

@@ -1,4 +1,4 @@
-import type { Value } from '../codec/index.ts'
+import type { Encoded, Value } from '../codec/index.ts'
 import type { KeyRange, StoreKey } from './key.ts'
 
 export interface Entry {
@@ -12,6 +12,8 @@ export interface StoreReader {
   get(key: StoreKey): Value | undefined
   /** As `get`, where few members of a large map are wanted: each is decoded when it is looked at. Not to be passed on. */
   glance(key: StoreKey): Value | undefined
+  /** As `get`, as the value was encoded: for large ones that go elsewhere as they are. */
+  encoded(key: StoreKey): Encoded | undefined
   has(key: StoreKey): boolean
   /** Keys in order. Read in pages: no snapshot is held, and what changes meanwhile may or may not be seen. */
   keys(range: KeyRange, options?: { readonly reverse?: boolean }): Iterable<StoreKey>

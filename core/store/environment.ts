@@ -4,6 +4,7 @@ import { open, type RootDatabase } from 'lmdb'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { damageOf, makeLock, makeStore } from './lmdb-file.ts'
 import type { OpenFile } from './open-file.ts'
+import { keepFailuresQuiet } from './quiet-failures.ts'
 import { replaceDamaged } from './salvage.ts'
 import { inTurn } from './turn.ts'
 
@@ -41,7 +42,7 @@ export function openEnvironment(
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     if (left || isIncomplete(path)) inTurn(path, () => prepare(path, onDamage, left))
-    return open(path, { ...durable, mapSize, noSync: !synced })
+    return keepFailuresQuiet(open(path, { ...durable, mapSize, noSync: !synced }))
   } catch (error) {
     throw SaltError.is(error) ? error : cannotOpen(path, error)
   }

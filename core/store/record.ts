@@ -1,22 +1,21 @@
 import { crc32 } from 'node:zlib'
-import { decode, encodeLocal, type Value } from '../codec/index.ts'
+import { encodeLocalParts } from '../codec/index.ts'
 
 const CHECKSUM_BYTES = 4
 
 /** A value as it lies in the file: checksum, then MessagePack in the local dialect (wire protocol §1). */
 export function seal(value: unknown): Buffer {
-  const body = encodeLocal(value)
-  const record = Buffer.allocUnsafe(CHECKSUM_BYTES + body.length)
-  record.writeUInt32LE(crc32(body))
-  record.set(body, CHECKSUM_BYTES)
-  return record
+  const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES)
+  const body = encodeLocalParts(value)
+  checksum.writeUInt32LE(body.reduce((sum, part) => crc32(part, sum), 0))
+  return Buffer.concat([checksum, ...body])
 }
 
 /** Undefined if the bytes are not what was written. `read` makes a value of them. */
-export function unseal(
+export function unseal<T>(
   record: Uint8Array,
-  read: (bytes: Uint8Array) => Value = decode,
-): { readonly value: Value } | undefined {
+  read: (bytes: Uint8Array) => T,
+): { readonly value: T } | undefined {
   return isSealed(record) ? { value: read(record.subarray(CHECKSUM_BYTES)) } : undefined
 }
 

@@ -1,5 +1,5 @@
 import { SaltError } from '../base/errors.ts'
-import { decodeLazily, type Value } from '../codec/index.ts'
+import { decode, decodeLazily, Encoded } from '../codec/index.ts'
 import type { Entry, StoreChange } from './contract.ts'
 import type { Environment } from './environment.ts'
 import { checkKey, type KeyRange, type StoreKey } from './key.ts'
@@ -15,10 +15,10 @@ export function recordsOf(
   path: string,
   onDamage: (error: SaltError) => void,
 ): StoreChange {
-  function get(key: StoreKey, decoder?: typeof decodeLazily): Value | undefined {
+  function get<T>(key: StoreKey, read: (bytes: Uint8Array) => T): T | undefined {
     const record = environment().get([...key])
     if (record === undefined) return undefined
-    const opened = unseal(record, decoder)
+    const opened = unseal(record, read)
     if (!opened) onDamage(damagedRecord(path, key))
     return opened?.value
   }
@@ -38,14 +38,15 @@ export function recordsOf(
 
   function* entries(range: KeyRange, options?: { reverse?: boolean }): Generator<Entry> {
     for (const key of keys(range, options)) {
-      const value = get(key)
+      const value = get(key, decode)
       if (value !== undefined) yield { key, value }
     }
   }
 
   return {
-    get: (key) => get(key),
+    get: (key) => get(key, decode),
     glance: (key) => get(key, decodeLazily),
+    encoded: (key) => get(key, (bytes) => new Encoded(bytes)),
     has: (key) => environment().doesExist([...key]),
     keys,
     entries,

@@ -80,6 +80,7 @@ export function openStore(path: string, options: StoreOptions = {}): Store {
     },
     get: records.get,
     glance: records.glance,
+    encoded: records.encoded,
     has: records.has,
     keys: records.keys,
     entries: records.entries,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { SaltError } from '../base/errors.ts'
+import { identityOf, isRunning, type ProcessIdentity, readIdentity } from '../base/process-identity.ts'
 
 const TRIES = 2400
 const PAUSE_MS = 25
@@ -19,24 +20,24 @@ export function inTurn<T>(path: string, work: () => T): T {
   }
 }
 
-/** A file with the process id of who has the turn. It appears with its content, by a link. */
+/** A file with the identity of the process that has the turn. It appears with its content, by a link. */
 function takeTurn(lock: string): () => void {
   for (let tries = 0; tries < TRIES; tries++) {
     if (tryToTake(lock)) return () => rmSync(lock, { force: true })
     const holder = holderOf(lock)
-    if (holder !== undefined && !isAlive(holder)) takeAway(lock)
+    if (holder && !isRunning(holder)) takeAway(lock)
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
   }
   throw new SaltError(
     'STORE_FAILED',
-    `Process ${holderOf(lock)} does not finish making or repairing a store. End it, remove the file ${lock}, and start again.`,
+    `Process ${holderOf(lock)?.pid} does not finish making or repairing a store. End it, remove the file ${lock}, and start again.`,
   )
 }
 
 function tryToTake(lock: string): boolean {
   const own = `${lock}.${randomUUID()}`
   try {
-    writeFileSync(own, String(process.pid), { mode: 0o600 })
+    writeFileSync(own, JSON.stringify(identityOf(process.pid)), { mode: 0o600 })
     linkSync(own, lock)
     return true
   } catch (error) {
@@ -47,34 +48,34 @@ function tryToTake(lock: string): boolean {
   }
 }
 
-/** Undefined if nobody has it any more. */
-function holderOf(lock: string): number | undefined {
+/** Undefined if nobody has it any more. What is no identity belongs to no process. */
+function holderOf(lock: string): ProcessIdentity | undefined {
   try {
-    return Number(readFileSync(lock, 'utf8'))
+    return readHolder(lock)
   } catch {
     return undefined
   }
 }
 
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
-
-/** The waiting process does not hold the turn: its own pid in the lock means that the pid was used again. */
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false
+function readHolder(lock: string): ProcessIdentity {
+  const text = readFileSync(lock, 'utf8')
   try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return codeOf(error) === 'EPERM'
+    return readIdentity(JSON.parse(text)) ?? NOBODY
+  } catch {
+    return NOBODY
   }
 }
+
+const NOBODY: ProcessIdentity = { pid: 0 }
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 
 /** Another process may have been faster, and have the turn by now: then it gets it back. */
 function takeAway(lock: string): void {
   const aside = `${lock}.${randomUUID()}`
   try {
     renameSync(lock, aside)
-    if (isAlive(Number(readFileSync(aside, 'utf8')))) linkSync(aside, lock)
+    if (isRunning(readHolder(aside))) linkSync(aside, lock)
   } catch {
     // It has gone, or somebody else has it.
   } finally {

@@ -4,6 +4,7 @@ import { parseNetwork } from '../base/ip-network.ts'
 import { checkPathPcre } from '../base/path-expression.ts'
 import { pythonRegExp } from '../base/python-regexp.ts'
 import type { Target } from './matcher.ts'
+import { checkSize } from './target-size.ts'
 import { noValue } from './why-no-path.ts'
 
 /**
@@ -11,6 +12,7 @@ import { noValue } from './why-no-path.ts'
  * matcher plugins: it knows Salt's own target types and lets any other pass.
  */
 export function checkTarget(target: Target): void {
+  checkSize(target)
   const { tgt, tgt_type, delimiter } = target
   const [, kind] = /^(grain|pillar)(?:_pcre|_exact)?$/.exec(tgt_type) ?? []
   if (kind && typeof tgt === 'string' && !tgt.includes(delimiter || ':'))

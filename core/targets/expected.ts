@@ -1,5 +1,6 @@
 import type { MatchSubject } from '../author/kinds.ts'
 import type { Target, TargetMatcher } from './matcher.ts'
+import { checkSize } from './target-size.ts'
 
 export interface Expected {
   /** Whom to wait for. */
@@ -19,6 +20,7 @@ export function expectedMinions(
   candidates: Iterable<MatchSubject>,
   matcher: TargetMatcher,
 ): Expected {
+  checkSize(target)
   if (target.tgt_type === 'list') return { ...listed(target.tgt, candidates), unknown: [] }
   const decide = matcher.prepare(target)
   const minions: string[] = []

@@ -34,6 +34,8 @@ export interface MatcherSettings {
 const DEFAULT_DELIMITER = ':'
 /** Targets made of targets: deeper than this, one is made of itself. */
 const DEEPEST = 20
+/** Longer targets are read each time. */
+const LONGEST_KEPT = 4_096
 /** So many targets stay read: those of access rules are met for every minion of every job. */
 const KEPT = 200
 
@@ -42,10 +44,11 @@ export function createMatcher(settings: MatcherSettings): TargetMatcher {
   const kept = new Map<string, Decide>()
   const decider = (target: Target): Decide => {
     const { tgt, tgt_type, delimiter = '' } = target
-    const key = typeof tgt === 'string' ? JSON.stringify([tgt_type, delimiter, tgt]) : undefined
+    const isShort = typeof tgt === 'string' && tgt.length <= LONGEST_KEPT
+    const key = isShort ? JSON.stringify([tgt_type, delimiter, tgt]) : undefined
     const known = key === undefined ? undefined : kept.get(key)
     if (known) return known
-    const made = prepare(settings, target, [])
+    const made = refusing(prepare(settings, target, []))
     if (kept.size >= KEPT) kept.clear()
     if (key !== undefined) kept.set(key, made)
     return made
@@ -75,7 +78,7 @@ function prepare(settings: MatcherSettings, target: Target, within: readonly Tar
   try {
     if (plugin.prepare) return plugin.prepare(target.tgt, { ...options, letters, prepare: part })
   } catch (error) {
-    throw SaltError.is(error) && error.code === 'TARGET_INVALID' ? error : invalid(messageOf(error), error)
+    throw asInvalid(error)
   }
   return (subject) =>
     plugin.match(target.tgt, subject, { ...options, match: (...other) => part(...other)(subject) })
@@ -93,6 +96,20 @@ function pluginFor(settings: MatcherSettings, { tgt, tgt_type }: Target, within:
   if (plugin) return plugin
   throw invalid(`There is no target type '${tgt_type}'.`)
 }
+
+/** What a matcher complains of while it decides is wrong with the target, too. */
+const refusing =
+  (decide: Decide): Decide =>
+  (subject) => {
+    try {
+      return decide(subject)
+    } catch (error) {
+      throw asInvalid(error)
+    }
+  }
+
+const asInvalid = (error: unknown): SaltError =>
+  SaltError.is(error) && error.code === 'TARGET_INVALID' ? error : invalid(messageOf(error), error)
 
 const invalid = (message: string, cause?: unknown): SaltError =>
   new SaltError('TARGET_INVALID', message, {}, { cause })

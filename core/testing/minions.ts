@@ -73,6 +73,7 @@ export class Minions {
       master_port: ports.master,
       publish_port: ports.publish,
       multiprocessing: false,
+      catalogue_idle_time: 0,
       ...options(id),
     }
     return loadMinionConfig({ configDir: folder, overrides }).config

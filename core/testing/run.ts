@@ -78,7 +78,8 @@ export async function runWith<F>(
   const found = loadedAs(name, tested)
   const bound = found.bind(args, kwargs, surroundings.job)
   const rows: unknown[] = []
-  const result = await found.run(bound, context, async (row) => void rows.push(asReceived(row, 'row')))
+  const take = async (row: unknown) => void rows.push(asReceived(row, 'row'))
+  const result = await found.run(bound, context, { take })
   return {
     ...seen,
     result: asReceived(result, 'return') as ResultOf<F>,

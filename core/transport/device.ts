@@ -64,7 +64,6 @@ export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice
   const front = openRouter({
     ...serverOptions(settings.front),
     linger: LINGER_MS,
-    backlog: settings.front.backlog ?? 1_000,
     sendHighWaterMark: MAX_QUEUED,
     receiveHighWaterMark: MAX_QUEUED,
   })
@@ -74,7 +73,7 @@ export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice
     front.close()
     throw error
   })
-  admitConnections(front, settings.front)
+  const admission = admitConnections(settings.front)
   const stuckListeners: ((worker: string) => void)[] = []
   const replies = new SendQueue(front)
   const orders = new SendQueue(back)
@@ -113,6 +112,7 @@ export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice
     async close() {
       await drain(dispatcher, DRAIN_MS)
       clearInterval(probing)
+      admission.close()
       front.close()
       back.close()
     },

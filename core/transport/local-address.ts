@@ -7,7 +7,7 @@ import { SaltError } from '../base/errors.ts'
 export type LocalAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
 /** Longest path of a unix socket in bytes: `sun_path` without its final NUL. */
-const MAX_PATH = process.platform === 'linux' ? 107 : 103
+export const MAX_PATH = process.platform === 'linux' ? 107 : 103
 
 /** @throws SaltError CONFIG_INVALID if it can be neither. */
 export function parseLocalAddress(text: string): LocalAddress {

@@ -1,6 +1,7 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Context, eachOf, fnmatch, pythonRegExp, safePath } from 'salt-ts'
+import { filesBelow } from './files-below.ts'
 import { cacheOf, type ServerPath } from './places.ts'
 
 /** Copy a folder of the file server, empty folders too, into `dest`. Gives the paths of all that is there now, sorted. */
@@ -82,9 +83,4 @@ export async function cachedFiles(saltenv: string, context: Context): Promise<st
   const folders = [...(place ? [join('files', place)] : []), 'localfiles']
   const lists = await Promise.all(folders.map((folder) => filesBelow(join(cacheOf(context), folder))))
   return lists.flat().sort()
-}
-
-async function filesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }

@@ -1,6 +1,7 @@
-import { open, readdir, realpath, rm, stat } from 'node:fs/promises'
+import { open, realpath, rm, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, normalize } from 'node:path'
 import { CommandExecutionError, type Context, fnmatch } from 'salt-ts'
+import { filesBelow } from './files-below.ts'
 
 export interface PushOptions {
   readonly keep_symlinks?: boolean
@@ -70,11 +71,7 @@ export async function pushFolder(
   checkPlain(path)
   const real = await realpath(path).catch(() => path)
   if ((await stat(real).catch(() => undefined))?.isFile()) return pushFile(real, { upload_path }, context)
-  const entries = await readdir(real, { recursive: true, withFileTypes: true }).catch(() => [])
-  const found = entries
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => glob === undefined || fnmatch(basename(file), glob))
+  const found = (await filesBelow(real)).filter((file) => glob === undefined || fnmatch(basename(file), glob))
   if (found.length === 0)
     throw new CommandExecutionError(
       `There is no file${glob ? ` named like ${glob}` : ''} below ${path} to push.`,

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CommandExecutionError, type Context, replaceFile } from 'salt-ts'
 import { Document, isMap, parseDocument, type Tags } from 'yaml'
+import { bornAt } from './born-at.ts'
 
 export type Grains = Record<string, unknown>
 /** Top-level grains to write; `undefined` removes one. */
@@ -90,7 +91,7 @@ async function lockAt(path: string): Promise<string | undefined> {
 
 async function take(path: string): Promise<boolean> {
   try {
-    await writeFile(path, String(process.pid), { flag: 'wx' })
+    await writeFile(path, `${process.pid} ${await bornAt(process.pid)}`, { flag: 'wx' })
     return true
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, cause)
@@ -99,16 +100,11 @@ async function take(path: string): Promise<boolean> {
   }
 }
 
-// Who held it has died. An empty lock was made this moment.
+// Who held it has died; its number may be another process's by now. An empty lock was made this moment.
 async function isAbandoned(path: string): Promise<boolean> {
-  const pid = Number(await readFile(path, 'utf8').catch(() => ''))
-  if (!pid) return false
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === 'ESRCH'
-  }
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const [pid, born] = text.split(' ')
+  return text !== '' && born !== (await bornAt(Number(pid)))
 }
 
 const unwritable = (path: string, cause: unknown) =>

@@ -42,13 +42,12 @@ class Search {
   }
 
   anySplit(data: Readable, parts: readonly string[], delimiter: string): boolean {
-    for (let split = parts.length - 1; split > 0; split--) {
-      const anyKey = split === 1 && parts[0] === '*'
-      const found = anyKey ? data : this.#descend(data, parts, split)
-      const rest = anyKey ? parts : parts.slice(split)
-      if (found !== undefined && this.#found(found, rest.join(delimiter))) return true
-    }
-    return false
+    this.#step(parts.length)
+    const values = this.#along(data, parts)
+    for (let split = values.length - 1; split > 1; split--)
+      if (this.#found(values[split], parts.slice(split).join(delimiter))) return true
+    if (parts[0] === '*') return this.#found(data, parts.join(delimiter))
+    return values.length > 1 && this.#found(values[1], parts.slice(1).join(delimiter))
   }
 
   #found(found: unknown, pattern: string): boolean {
@@ -79,19 +78,20 @@ class Search {
     return this.#testOf(pattern)(strOf(value))
   }
 
-  /** The value at the first `length` keys of a path. */
-  #descend(data: Readable, path: readonly string[], length: number): unknown {
+  /** The values at the first 0, 1, 2, … keys of a path, as far as it leads; the last of its parts is no key. */
+  #along(data: Readable, path: readonly string[]): unknown[] {
+    const values: unknown[] = []
     let here: unknown = data
-    for (let at = 0; at < length && here !== undefined; at++) {
-      this.#step()
-      const key = path[at] as string
+    while (here !== undefined && values.push(here) < path.length) {
+      const key = path[values.length - 1] as string
       here = Array.isArray(here) ? inList(here, key) : isMap(here) ? member(here, key) : undefined
     }
-    return here
+    return values
   }
 
-  #step(): void {
-    if (++this.#steps > MOST_STEPS)
+  #step(size = 1): void {
+    this.#steps += size
+    if (this.#steps > MOST_STEPS)
       throw new SaltInvocationError(
         'The target can be read in too many ways to be decided: leave out some of its delimiters.',
       )

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { AuthBackend, Authenticated, AuthFacts, Credentials } from '../../core/author/auth.ts'
 import { openLoader } from '../../core/loader/index.ts'
-import { fakeLog } from '../../core/testing/recording-log.ts'
+import { type LogLine, recordingLog } from '../../core/testing/recording-log.ts'
 import { type Need, needs } from '../harness/needs.ts'
 import { treeOf } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
@@ -118,7 +118,10 @@ const WISHES = {
 
 /** A backend as a master has it, with all that it says. */
 export function openBackend(name: string) {
-  const { log, lines } = fakeLog()
+  const lines: LogLine[] = []
+  const log = recordingLog((level, message, facts) => {
+    if (level !== 'debug') lines.push({ level, message, facts })
+  })
   const said: unknown[] = []
   const loaded = openLoader('auth', { config: {}, log }).plugin<AuthBackend>(name)
   const factsOf = ({ opts = {}, settings = {} }: Setup): Omit<AuthFacts, 'signal'> => ({

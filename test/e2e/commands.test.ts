@@ -1,7 +1,8 @@
 /** What people type, as they type it: targets, outputs, exit codes, and what goes to standard error. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { execa } from 'execa'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tags } from '../../core/events/index.ts'
 import { bin, Cluster, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
@@ -266,10 +267,10 @@ test.each([
   ['salt-run', 'jobs.lookup', 'jobs.lookup_jid'],
   ['salt-key', '-d d', 'db1'],
 ])('Tab after %s %s offers %s', async (program, typed, word) => {
-  vi.stubEnv('SALT_TS_COMPLETION_SECONDS', '60')
-  const { stdout } = await run('salt-ts', ['__complete', `${program} -c ${cluster.configDir} ${typed}`])
+  const env = { XDG_CACHE_HOME: cluster.master.directory, SALT_TS_COMPLETION_SECONDS: '60' }
+  const line = `${program} -c ${cluster.configDir} ${typed}`
+  const { stdout } = await execa('sh', [join(bin, 'complete.sh'), line], { env })
   expect(stdout.split('\n').map((row) => row.split('\t')[0])).toContain(word)
-  vi.unstubAllEnvs()
 })
 
 test('a program has the same, under the names of Salt', async () => {

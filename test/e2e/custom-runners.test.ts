@@ -69,8 +69,9 @@ const running = async () => Object.keys((await ask('runs.list')) as object)
 
 const returned = (jid: string) =>
   until(`the return of ${jid}`, async () => {
-    const found = Object.values((await ask('jobs.lookup_jid', jid)) as object)
-    return found[0] as { success: boolean; return: unknown } | undefined
+    const answer = await ask('jobs.lookup_jid', jid)
+    if (typeof answer !== 'object' || answer === null) throw new Error(`lookup_jid: ${answer}`)
+    return Object.values(answer)[0] as { success: boolean; return: unknown } | undefined
   })
 
 /** The events of a run, until its end. */

@@ -110,11 +110,12 @@ test('CommonJS requires salt-ts, its helpers and packages, wherever it lies', as
   await put(
     'local/modules/old.cjs',
     `const { fn, p } = require('salt-ts')
+const { LocalClient } = require('salt-ts/client')
 const { mark } = require('dep')
 const { shout } = require('./_shout.cjs')
 
 /** Greet loudly. */
-exports.hi = fn({ who: p.string() }, ({ who }) => mark(shout(who)))
+exports.hi = fn({ who: p.string() }, ({ who }) => mark(shout(who) + LocalClient.name))
 `,
   )
   const call = (...words: string[]) =>
@@ -128,7 +129,7 @@ exports.hi = fn({ who: p.string() }, ({ who }) => mark(shout(who)))
       'txt',
       ...words,
     ])
-  expect(await call('old.hi', 'ada')).toMatchObject({ stdout: 'local: ADA!\n', code: 0 })
+  expect(await call('old.hi', 'ada')).toMatchObject({ stdout: 'local: ADALocalClient!\n', code: 0 })
   expect((await call('sys.doc', 'old')).stdout).toContain('Greet loudly.')
 })
 

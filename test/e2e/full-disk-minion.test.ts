@@ -43,24 +43,21 @@ async function fresh(): Promise<void> {
   cluster = await Cluster.open({ master: { timeout: 3, gather_job_timeout: 30 } })
 }
 
-test(
-  'a quota that is used up: jobs are refused with a reason, the return of one that runs arrives, and all is well once there is room',
-  needs(MOUNTS),
-  async () => {
-    await fresh()
-    const minion = await cluster.addMinion('web1')
-    const job = await beginJob()
-    disk = limitFiles(minion)
-    disk.fill()
-    expect(await answer('cmd.run', 'echo ran')).toEqual({ value: expect.stringMatching(REFUSED), code: 1 })
-    expect(await answer('test.ping')).toEqual({ value: true, code: 0 })
-    expect(await answer('saltutil.running')).toMatchObject({ value: [{ fun: 'cmd.run' }], code: 0 })
-    expect(await job.end()).toEqual({ value: 'kept', code: 0 })
-    expect(await answer('saltutil.running')).toEqual({ value: [], code: 0 })
-    disk.makeRoom()
-    expect(await answer('cmd.run', 'echo ran')).toEqual({ value: 'ran', code: 0 })
-  },
-)
+test('a quota that is used up: jobs are refused with a reason, the return of one that runs arrives, and all is well once there is room', async () => {
+  await fresh()
+  const minion = await cluster.addMinion('web1')
+  const job = await beginJob()
+  disk = limitFiles(minion)
+  disk.fill()
+  expect(await answer('cmd.run', 'echo ran')).toEqual({ value: expect.stringMatching(REFUSED), code: 1 })
+  expect(await answer('test.ping')).toEqual({ value: true, code: 0 })
+  const { value } = await answer('saltutil.running')
+  expect(value).toContainEqual(expect.objectContaining({ fun: 'cmd.run' })) // perhaps with what asks for it
+  expect(await job.end()).toEqual({ value: 'kept', code: 0 })
+  expect(await answer('saltutil.running')).toEqual({ value: [], code: 0 })
+  disk.makeRoom()
+  expect(await answer('cmd.run', 'echo ran')).toEqual({ value: 'ran', code: 0 })
+})
 
 test('a return that neither the disk takes nor the master waits for one of them', async () => {
   await fresh()
@@ -75,22 +72,26 @@ test('a return that neither the disk takes nor the master waits for one of them'
   expect(await shown).toEqual({ value: 'kept', code: 0 })
 })
 
-test('a disk that is full: nothing is silent, a minion starts on it, and all is well once there is room', async () => {
-  await fresh()
-  disk = mountSmallDisk(join(cluster.root, 'web1', 'cache'), 4)
-  const minion: Daemon = await cluster.addMinion('web1')
-  const job = await beginJob()
-  disk.fill()
-  for (const word of ['one', 'two']) {
-    const { value } = await answer('cmd.run', `echo ${word}`) // records that are free are used again: it may run
-    expect(value === word || REFUSED.test(String(value)), String(value)).toBe(true)
-  }
-  expect(await job.end()).toEqual({ value: 'kept', code: 0 })
-  await minion.stop()
-  minion.output = ''
-  minion.start()
-  await minion.logged('is ready to receive jobs')
-  expect(await answer('test.ping')).toEqual({ value: true, code: 0 })
-  disk.makeRoom()
-  expect(await answer('cmd.run', 'echo ran')).toEqual({ value: 'ran', code: 0 })
-})
+test(
+  'a disk that is full: nothing is silent, a minion starts on it, and all is well once there is room',
+  needs(MOUNTS),
+  async () => {
+    await fresh()
+    disk = mountSmallDisk(join(cluster.root, 'web1', 'cache'), 4)
+    const minion: Daemon = await cluster.addMinion('web1')
+    const job = await beginJob()
+    disk.fill()
+    for (const word of ['one', 'two']) {
+      const { value } = await answer('cmd.run', `echo ${word}`) // records that are free are used again: it may run
+      expect(value === word || REFUSED.test(String(value)), String(value)).toBe(true)
+    }
+    expect(await job.end()).toEqual({ value: 'kept', code: 0 })
+    await minion.stop()
+    minion.output = ''
+    minion.start()
+    await minion.logged('is ready to receive jobs')
+    expect(await answer('test.ping')).toEqual({ value: true, code: 0 })
+    disk.makeRoom()
+    expect(await answer('cmd.run', 'echo ran')).toEqual({ value: 'ran', code: 0 })
+  },
+)

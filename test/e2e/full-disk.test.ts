@@ -3,12 +3,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { type Event, type EventBus, tags } from '../../core/events/index.ts'
-import { JobCache } from '../../core/jobs/job-cache.ts'
-import { jobCacheDirectory } from '../../core/jobs/paths.ts'
 import { ReturnSpool } from '../../core/jobs/return-spool.ts'
 import { Cluster } from '../harness/daemons.ts'
 import { MOUNTS, type Need, needs } from '../harness/needs.ts'
 import { limitFiles, mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts'
+import { readJobCache } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
 const MINIONS = ['web1', 'web2']
@@ -44,12 +43,7 @@ async function owed(id: string): Promise<number> {
   return length
 }
 
-function stored(jid: string): string[] {
-  const cache = JobCache.open(jobCacheDirectory(cluster.config))
-  const ids = [...cache.returns(jid).keys()].sort()
-  void cache.close()
-  return ids
-}
+const stored = (jid: string) => readJobCache(cluster, (cache) => [...cache.returns(jid).keys()].sort())
 
 for (const [name, needed, open] of disks)
   test(

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -28,7 +28,8 @@ describe.each(guides)('the guide %s', (name) => {
     const modules = join(folder, 'node_modules')
     await mkdir(modules)
     await symlink(project, join(modules, 'salt-ts'))
-    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    const manifest = join(folder, 'package.json')
+    if (!existsSync(manifest)) await writeFile(manifest, '{ "type": "module" }')
   }
   let port: number
   let folder: string

@@ -44,7 +44,7 @@ test('nodegroups, file roots and levels of the log are taken; what needs a resta
   await master.writeConfig({
     nodegroups: { fresh: 'web1' },
     file_roots: { base: [roots] },
-    log_granular_levels: { 'MWorker-0': 'debug' },
+    log_granular_levels: { 'salt.master': 'debug' },
     publish_port: await freePort(),
   })
   const before = master.processes().map(({ pid }) => pid)
@@ -89,4 +89,21 @@ test('salt-api takes new settings, and stays with those it has where the new one
   await until('the API on the other port', answers(second))
   expect(await answers(first)()).toBe(false)
   expect(isAlive(master.pid)).toBe(true)
+})
+
+test('grains of the configuration are taken by SIGHUP and by every refresh of the grains', async () => {
+  cluster = await Cluster.open({ minions: ['web1'], minion: { grains: { stage: 'one' } } })
+  const minion = cluster.minions.get('web1')!
+  const stage = async () => (await cluster.salt('web1', 'grains.get', 'stage', '--out', 'txt')).stdout
+  expect(await stage()).toBe('web1: one\n')
+  await minion.writeConfig({ grains: { stage: 'two' } })
+  await cluster.salt('web1', 'saltutil.refresh_grains')
+  expect(await stage()).toBe('web1: two\n')
+  await minion.writeConfig({ grains: { stage: 'three' } })
+  await hangUp(minion, 'In force now: grains.')
+  await until('the grain', async () => (await stage()) === 'web1: three\n')
+  await writeFile(join(minion.directory, 'minion'), 'grains: [\n', { mode: 0o600 })
+  await cluster.salt('web1', 'saltutil.refresh_grains')
+  expect(await stage()).toBe('web1: three\n')
+  expect(minion.output).toContain('The grains of the configuration were not read again')
 })

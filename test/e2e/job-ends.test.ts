@@ -4,10 +4,9 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { LocalClient, MinionResult } from '../../core/client/index.ts'
-import { JobCache } from '../../core/jobs/job-cache.ts'
-import { jobCacheDirectory } from '../../core/jobs/paths.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { isAlive, signalAll } from '../harness/processes.ts'
+import { awaitedReturn, storedReturn } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
@@ -55,20 +54,7 @@ async function kill(): Promise<void> {
   await minion.exited()
 }
 
-function stored(jid: string): Record<string, unknown> | undefined {
-  const cache = JobCache.open(jobCacheDirectory(cluster.config))
-  try {
-    return cache.return(jid, 'web1')
-  } finally {
-    void cache.close()
-  }
-}
-
-const returned = (jid: string) =>
-  until(
-    () => `the return of ${jid}; the minion says:\n${minion.output.slice(-2000)}`,
-    () => stored(jid),
-  )
+const returned = (jid: string) => awaitedReturn(cluster, minion, jid)
 
 async function ask(fun: string, ...arg: unknown[]): Promise<unknown> {
   return (await client.cmd({ tgt: 'web1', fun, arg })).web1
@@ -92,7 +78,7 @@ test('kill -9 of the minion while a job runs that ends before the minion is star
   const jid = await begin('sleep 1; echo done')
   await kill()
   await until('the job process to be gone', () => minion.processes().length === 0)
-  expect(stored(jid)).toBeUndefined()
+  expect(storedReturn(cluster, jid)).toBeUndefined()
   await restart()
   expect(await returned(jid)).toMatchObject({ return: 'done', retcode: 0, success: true })
 })

@@ -49,7 +49,6 @@ function type(line: string, enough?: (output: string) => boolean): Promise<Ended
 describe('with npm start running', () => {
   beforeAll(async () => {
     for (const name of ['bin', 'dist']) await symlink(join(project, name), join(folder, name))
-    await mkdir(join(folder, '.salt', 'modules'), { recursive: true, mode: 0o700 })
     start = spawn(process.execPath, ['dist/core/cli/start.js'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -56,7 +56,10 @@ test('--return_kwargs and --return_config choose another place', async () => {
 test.each([
   [['--return', 'foldr'], "There is no 'foldr' among the returners. Known are:"],
   [['--return', 'folder', '--return_kwargs', '{"pth": "/"}'], "There is no option 'pth' in --return_kwargs"],
-  [['--module-executors', '[sudo]'], "There is no executor 'sudo' on this minion, so nothing was run."],
+  [
+    ['--module-executors', '[sudo]'],
+    "Executor 'sudo' is not available: 'sudo' of the executors cannot be used:",
+  ],
 ])('a job with %j does not run, and says why', async (flags, sentence) => {
   const { stdout, stderr, code } = await cluster.salt('web1', 'test.ping', ...flags)
   expect(stdout + stderr).toContain(sentence)

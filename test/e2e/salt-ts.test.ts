@@ -225,9 +225,14 @@ test('what it cannot do is refused with what it can', async () => {
   expect(await type('salt-ts', 'mak')).toEqual({
     code: 64,
     text: expect.stringContaining(
-      "There is no command 'mak'. Commands are: create, test, types, completion.",
+      "There is no command 'mak'. Commands are: completion, create, test, types.",
     ),
   })
   expect((await type('salt-ts')).text).toContain('Say what to do')
-  expect((await type('salt-ts', '--help')).text).toContain('salt-ts create KIND NAME')
+})
+
+test('help tells of all commands, and of each', async () => {
+  expect((await type('salt-ts', '--help')).text).toMatch(/create +Begin an extension.*\n +types +Write/s)
+  expect((await type('salt-ts', 'create', '-h')).text).toContain('$ salt-ts create KIND NAME')
+  expect((await type('salt-ts', '--help-all')).text).toContain('salt-ts test [FOLDER] [--watch]')
 })

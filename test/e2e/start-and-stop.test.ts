@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { Cluster, Daemon, run } from '../harness/daemons.ts'
+import { freePort } from '../harness/ports.ts'
 import { signalAll } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
@@ -68,6 +69,62 @@ test('a second master on the same ports says who holds them, ends with an error,
 
   const { stdout } = await cluster.salt('web1', 'test.ping', '--out', 'txt')
   expect(stdout).toBe('web1: True\n')
+})
+
+test('a minion refuses the cachedir of another that runs, whatever its id, and says whose it is', async () => {
+  cluster = await Cluster.open({ minions: ['web1'] })
+  const first = cluster.minions.get('web1')!
+  for (const id of ['web2', 'web1']) {
+    const second = new Daemon('salt-minion', join(cluster.root, 'second'), {
+      ...first.options,
+      id,
+      sock_dir: '/other',
+    })
+    await second.writeConfig()
+    second.start()
+    await second.exited()
+    expect(second.exitCode).toBe(1)
+    expect(second.output).toContain(
+      `salt-minion ${id} cannot use the directory ${join(first.directory, 'cache')}: ` +
+        `salt-minion web1, process ${first.pid}, already does. Stop that one`,
+    )
+  }
+  const local = await run('salt-call', ['-c', first.directory, 'test.ping', '--out', 'txt'])
+  expect(local.stdout).toBe('local: True\n')
+  expect((await cluster.salt('web1', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
+
+  await first.killAll()
+  first.output = ''
+  const other = new Daemon('salt-minion', first.directory, { ...first.options, id: 'web2' })
+  await other.writeConfig()
+  other.start()
+  await other.logged('is ready to receive jobs')
+  await other.stop()
+})
+
+test('a master on other ports refuses the cachedir of one that runs', async () => {
+  cluster = await Cluster.open()
+  const second = new Daemon('salt-master', join(cluster.root, 'second'), {
+    ...cluster.master.options,
+    sock_dir: '/other',
+    publish_port: await freePort(),
+    ret_port: await freePort(),
+  })
+  await second.writeConfig()
+  second.start()
+  await second.exited()
+  expect(second.exitCode).toBe(1)
+  expect(second.output).toContain(
+    `salt-master cannot use the directory ${join(cluster.master.directory, 'cache')}: ` +
+      `salt-master, process ${cluster.master.pid}, already does. Stop that one`,
+  )
+  expect(second.processes()).toEqual([])
+
+  await cluster.master.killAll()
+  second.output = ''
+  second.start()
+  await second.logged('salt-master is ready')
+  await second.stop()
 })
 
 test('nothing a killed master or minion leaves behind keeps it from starting: 10 rounds of kill -9', async () => {

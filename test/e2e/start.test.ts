@@ -122,6 +122,7 @@ inOneFolder('npm start', () => {
     expect(output.replace(/^npm .*$/gm, '')).not.toMatch(/warn|error/i)
     expect(ours()).toEqual([])
     expect((await stat(join(folder, '.salt'))).mode & 0o777).toBe(0o700)
+    expect(await readdir(join(folder, '.salt'))).toEqual(expect.arrayContaining(['files', 'modules']))
   })
 
   test('a second start keeps what was changed in the configuration, keys and jobs', async () => {

@@ -4,11 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocalClient } from '../../core/client/index.ts'
-import { JobCache } from '../../core/jobs/job-cache.ts'
-import { jobCacheDirectory } from '../../core/jobs/paths.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { MOUNTS, needs } from '../harness/needs.ts'
 import { signalAll } from '../harness/processes.ts'
+import { awaitedReturn } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
@@ -47,20 +46,7 @@ async function begin(name: string) {
   return { jobs, began: began(), go: () => writeFile(file('go'), ''), file }
 }
 
-function stored(jid: string): Record<string, unknown> | undefined {
-  const cache = JobCache.open(jobCacheDirectory(cluster.config))
-  try {
-    return cache.return(jid, 'web1')
-  } finally {
-    void cache.close()
-  }
-}
-
-const returned = (jid: string) =>
-  until(
-    () => `the return of ${jid}; the minion says:\n${minion.output.slice(-2000)}`,
-    () => stored(jid),
-  )
+const returned = (jid: string) => awaitedReturn(cluster, minion, jid)
 
 async function restart(): Promise<void> {
   minion.output = ''

@@ -184,6 +184,7 @@ export class Cluster {
       master_port: this.ports.request,
       acceptance_wait_time: 1,
       random_reauth_delay: 1,
+      catalogue_idle_time: 0,
       recon_default: 100,
       recon_max: 500,
       return_retry_timer: 1,

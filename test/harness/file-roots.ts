@@ -56,7 +56,9 @@ export class FileRoots {
   /** Ask a file server with these options, as a minion does. */
   async serve(options?: Readonly<Record<string, unknown>>) {
     const config = this.config(options)
-    const log = recordingLog((level, message) => this.logged.push(`${level} ${message}`))
+    const log = recordingLog((level, message) => {
+      if (level !== 'debug') this.logged.push(`${level} ${message}`)
+    })
     const requests = fileRequests(await FileServer.open(config, log), config)
     return async (cmd: string, load: Readonly<Record<string, unknown>> = {}): Promise<unknown> =>
       requests.get(cmd)?.({ cmd, saltenv: 'base', ...load })

@@ -94,7 +94,7 @@ export class InProcessMaster {
 
   async close(): Promise<void> {
     await this.#disposer.close()
-    await rm(this.root, { recursive: true, force: true })
+    await rm(this.root, { recursive: true, force: true, maxRetries: 5 }) // what ends meanwhile may write there
   }
 
   /** File a minion's key as if an administrator had done so. */

@@ -137,8 +137,9 @@ async function giveTo({ uid, gid }: Owner, folder: string): Promise<void> {
   for (const name of await readdir(folder)) await chown(join(folder, name), uid, gid)
 }
 
+/** One that has ended stays a zombie as long as its parent stands still. */
 const isStopped = (pid: number): boolean =>
   readdirSync(`/proc/${pid}/task`).every((thread) => {
     const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')
+    return /^[TZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
   })

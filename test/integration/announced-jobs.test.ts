@@ -46,7 +46,17 @@ describe('a published job', () => {
     expect(master.events.map(({ tag }) => tag)).toEqual([jid, `salt/job/${jid}/new`])
     const [short, full] = master.events.map(({ data }) => data)
     expect(short).toEqual({ minions: ['wire1'] })
-    expect(Object.keys(full!)).toEqual(['jid', 'tgt_type', 'tgt', 'user', 'fun', 'arg', 'minions', 'missing'])
+    expect(Object.keys(full!)).toEqual([
+      'jid',
+      'tgt_type',
+      'tgt',
+      'user',
+      'fun',
+      'arg',
+      'minions',
+      'missing',
+      'owner',
+    ])
   })
 
   test("can be waited for by Salt's own programs, which look for its files", async () => {
@@ -100,6 +110,23 @@ describe('a return without a job, of salt-call or a schedule', () => {
     expect(event!.data).toMatchObject({ arg: ['x'], tgt_type: 'glob', tgt: 'wire1', fun_args: ['x'] })
     expect(master.room.jobs.load(String(jid))?.load).toMatchObject({ fun: 'test.echo', tgt: 'wire1' })
   })
+
+  test('is of the minion, whatever user it names', async () => {
+    await open()
+    await give({ ...load, user: 'root' })
+    const jid = String(master.events[0]!.data.jid)
+    expect(master.room.jobs.load(jid)?.load).toMatchObject({ user: 'wire1', owner: 'minion:wire1' })
+  })
+
+  test.each([{ fun: { name: 'test.echo' } }, { fun: ['test.echo', 1] }, { fun: undefined }])(
+    'is no job where fun is no text or list of texts: %j',
+    async (wrong) => {
+      await open()
+      await give({ ...load, ...wrong })
+      expect([...master.room.jobs.list()]).toEqual([])
+      expect(master.events).toEqual([])
+    },
+  )
 
   test('has files only with python_job_cache', async () => {
     await open({ python_job_cache: true })

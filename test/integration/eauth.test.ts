@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ExtData } from '@msgpack/msgpack'
 import { afterEach, describe, expect, test } from 'vitest'
+import { currentUser } from '../../core/base/current-user.ts'
 import { decode } from '../../core/codec/index.ts'
 import { readRootKey, vouchFor } from '../../core/keys/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
@@ -420,6 +421,36 @@ describe("functions of the master's host", () => {
     expect(await clear({ cmd: 'wheel', fun: 'minions.connected', token })).toMatchObject({
       data: { user: 'fred', return: ['web1'], success: true },
     })
+  })
+
+  test('show who has the name of the user of the master nothing of that one', async () => {
+    const host = currentUser()
+    await open(
+      { [host]: ['test.ping', '@jobs', '@runs', '@batch'] },
+      {},
+      { [host]: { password: PASSWORD, groups: [] } },
+    )
+    const key = await master.rootKey()
+    const theirs = await publish({}, { user: host, key })
+    const proof = { eauth: 'listed', username: host, password: PASSWORD }
+    const mine = await publish(proof)
+    const ask = async (fun: string, arg: unknown[] = []) => {
+      const { jid } = await clear({ cmd: 'runner', fun, ...proof, kwarg: { arg } })
+      const ret = await until('the return', () => master.room.jobs.return(String(jid), master.config.id))
+      return (ret.return as Record<string, unknown>).return
+    }
+    const [their, my] = [theirs, mine].map(({ load }) =>
+      String((load as unknown as Record<string, unknown>).jid),
+    )
+    const listed = Object.keys((await ask('jobs.list_jobs')) as object)
+    expect([listed.includes(their!), listed.includes(my!)]).toEqual([false, true])
+    expect(await ask('jobs.lookup_jid', [their])).toContain(`There is no job ${their}`)
+    const batch = await publish({ batch: '1' }, { user: host, key })
+    const { jid } = batch.load as unknown as Record<string, unknown>
+    expect(await ask('batch.list')).toEqual({})
+    expect(await ask('batch.stop', [jid])).toContain(`There is no batch ${jid}`)
+    expect(master.room.jobs.batches.stopped(String(jid))).toBeUndefined()
+    expect(master.published.map(({ job }) => Object.hasOwn(job, 'owner'))).not.toContain(true)
   })
 
   test('are refused with a reason where no rule allows them', async () => {

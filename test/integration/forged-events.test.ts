@@ -128,7 +128,9 @@ describe('CVE-2025-22236, CVE-2025-22239: a tag that only masters may use', () =
 
   test('is told in the log, with the minion', async () => {
     await fire({ tag: tags.auth, data: {} })
-    expect(master.logged).toEqual(['warn Dropped an event of wire1: minions may not use the tag salt/auth.'])
+    expect(master.logged.filter((line) => !line.startsWith('trace '))).toEqual([
+      'warn Dropped an event of wire1: minions may not use the tag salt/auth.',
+    ])
   })
 
   test.each([5, null, ['salt/auth'], { toString: 'salt/auth' }, Buffer.from([0xff])])(

@@ -78,7 +78,7 @@ describe('a join token', () => {
     expect(await join(token, { id: 'web2', key: 'wire2' })).toEqual({ state: 'pending', join: 'used' })
     expect(await stateOf('web2')).toBe('pending')
     expect(told(tags.auth).at(-1)).toMatchObject({ id: 'web2', act: 'pend', join: 'used' })
-    expect(master.logged.at(-1)).toContain('its join token was used before')
+    expect(master.logged.slice(-2).join()).toContain('its join token was used before')
     expect(await join(token)).toMatchObject({ state: 'accepted' }) // the first one comes back
   })
 

@@ -70,13 +70,17 @@ async function startMinion(): Promise<typeof minion> {
   const link = await openLink(config)
   const spool = ReturnSpool.open(join(root, 'spool'))
   const { return_retry_timer: min, return_retry_timer_max: max } = config
-  const send = ({ ret }: { ret: Readonly<Record<string, unknown>> }) => link.request(ret)
+  const send = (ret: Readonly<Record<string, unknown>>) => link.request(ret)
   const done: ReturnSpool['done'] = (entry) => {
     working++
     return spool.done(entry).finally(() => working--)
   }
   const deliverer = new Deliverer({
-    spool: { done },
+    spool: {
+      done,
+      read: (entry) => spool.read(entry),
+      replace: (entry, change) => spool.replace(entry, change),
+    },
     owed: spool.pending(),
     send,
     log: quiet,

@@ -99,6 +99,27 @@ describe('a target that means nobody', () => {
     expect(master.logged.filter((line) => line.includes('malformed'))).toHaveLength(1)
     expect(master.published).toEqual([])
   })
+
+  test.each([
+    ['a:'.repeat(100_000), 'grain', 'The target has 200000 characters, but may have 65536'],
+    [
+      Array.from({ length: 1_001 }, (_, n) => `G@os:x${n}`).join(' or '),
+      'compound',
+      'is made of 1001 targets',
+    ],
+  ])('that is too large is refused with a sentence, whoever asks', async (tgt, type, sentence) => {
+    for (const cmd of tgt.length < 65_536 ? ['publish', '_plan'] : ['publish']) {
+      const { error } = (await publish(tgt, type, { cmd, key: 'none' })) as unknown as { error: object }
+      expect(error).toMatchObject({ name: 'TargetInvalid', message: expect.stringContaining(sentence) })
+    }
+    expect(master.events).toEqual([])
+  })
+
+  test('that V8 cannot read is refused with a sentence', async () => {
+    const { load } = await publish('*a'.repeat(5_000))
+    expect(load.invalid).toMatch(/^The pattern '.{60}\.\.\.' is too large/)
+    expect(master.logged.filter((line) => line.length > 300)).toEqual([])
+  })
 })
 
 test('whom the master knows too little of is named as unknown, in the reply, in the event and when the job is looked up', async () => {

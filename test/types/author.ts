@@ -2,7 +2,7 @@
  * What the author API must refuse at compile time. Checked by `tsc` (test/unit/author/types.test.ts): each line marked
  * `@ts-expect-error` has to be an error, everything else has to compile.
  */
-import { type Context, fn, matcher, outputter, p, type Virtual } from 'salt-ts'
+import { type Context, engine, executor, fn, matcher, outputter, p, type Virtual } from 'salt-ts'
 
 declare const context: Context
 
@@ -62,3 +62,20 @@ matcher({ match: () => 'yes' })
 export const virtual: Virtual = ({ grains }) => grains.kernel === 'Linux' || 'needs Linux'
 // @ts-expect-error no number decides
 export const wrong: Virtual = () => 1
+
+// An executor gets the call and the context of a function, and may give anything.
+executor({ execute: ({ fun, args, run }, { signal }) => (signal.aborted ? [fun, ...args] : run()) })
+executor({ execute: () => null, allowMissingFunc: (fun) => fun.startsWith('far.') })
+// @ts-expect-error without execute it is none
+executor({ allowMissingFunc: () => true })
+
+// An engine gets its options as it declares them.
+engine({
+  options: { seconds: p.default(p.number(), 1) },
+  async start({ options, events, signal }) {
+    for await (const { tag } of events.listen()) await events.fire(tag, { seconds: options.seconds + 1 })
+    signal.throwIfAborted()
+  },
+})
+// @ts-expect-error there is no such option
+engine({ options: { from: p.string() }, start: async ({ options }) => void options.form })

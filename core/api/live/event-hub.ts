@@ -15,8 +15,8 @@ export interface HubSettings extends StreamSettings {
 
 /** What a reader is to get. */
 export interface Wish {
-  /** Who reads, as jobs name their user. */
-  readonly user: string
+  /** Who reads, as jobs name their owner. */
+  readonly owner: string
   readonly tag?: (tag: string) => boolean
 }
 
@@ -98,17 +98,17 @@ export class EventHub {
     }
   }
 
-  #filter({ user, tag }: Wish): ((frame: Frame) => boolean) | undefined {
+  #filter({ owner, tag }: Wish): ((frame: Frame) => boolean) | undefined {
     const own = this.#settings.events === 'own'
     if (!own && !tag) return undefined
     return (frame) =>
-      frame.tag === undefined || ((!tag || tag(frame.tag)) && (!own || this.#isFor(user, frame)))
+      frame.tag === undefined || ((!tag || tag(frame.tag)) && (!own || this.#isFor(owner, frame)))
   }
 
-  /** Events of a job or run are for its user alone. A refused job may have no id. */
-  #isFor(user: string, { jid, ofJob, user: owner }: Frame): boolean {
-    if (jid !== undefined) return this.#owners.isOf(user, jid)
-    return !ofJob || owner === user
+  /** Events of a job or run are for its owner alone. A refused job may have no id. */
+  #isFor(reader: string, { jid, ofJob, owner }: Frame): boolean {
+    if (jid !== undefined) return this.#owners.isOf(reader, jid)
+    return !ofJob || owner === reader
   }
 
   #listen(): void {

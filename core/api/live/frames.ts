@@ -15,8 +15,8 @@ export interface Frame {
   readonly jid?: string
   /** It tells of a job or run, whether that has an id or not. */
   readonly ofJob?: boolean
-  /** The user it belongs to, if the event itself names one. */
-  readonly user?: string
+  /** Whose it is, if the event itself says so. */
+  readonly owner?: string
 }
 
 /** An event: `tag: …`, `data: {…}` and an empty line, as Salt's `/events`. Websockets get it without the first line. */
@@ -27,7 +27,7 @@ export class EventFrame implements Frame {
   readonly tag: string
   readonly jid?: string
   readonly ofJob: boolean
-  readonly user?: string
+  readonly owner?: string
 
   constructor({ tag, data }: Event) {
     const head = `tag: ${tag.replace(/[\r\n]+/g, ' ')}\n`
@@ -39,7 +39,7 @@ export class EventFrame implements Frame {
     const jid = tags.jidOf(tag) ?? jidIn(data)
     if (jid !== undefined) this.jid = jid
     this.ofJob = OF_JOB.test(tag)
-    if (typeof data.user === 'string') this.user = data.user
+    if (typeof data.owner === 'string') this.owner = data.owner
   }
 
   get length(): number {

@@ -15,13 +15,13 @@ export class JobOwners {
   /** The first event of a job counts. */
   note({ tag, data }: Event): void {
     const jid = NEW.exec(tag)?.[1]
-    if (jid === undefined || typeof data.user !== 'string' || this.#owners.has(jid)) return
-    this.#owners.set(jid, data.user)
+    if (jid === undefined || typeof data.owner !== 'string' || this.#owners.has(jid)) return
+    this.#owners.set(jid, data.owner)
     if (this.#owners.size > MAX_JOBS) this.#owners.delete(this.#owners.keys().next().value as string)
   }
 
   /** False, too, for a job of which nothing is known: it may be anybody's. */
-  isOf(user: string, jid: string): boolean {
-    return this.#owners.get(jid) === user
+  isOf(owner: string, jid: string): boolean {
+    return this.#owners.get(jid) === owner
   }
 }

@@ -53,7 +53,7 @@ export class Readers {
         503,
         `${max_readers} readers of events are connected, and no more are served (max_readers).`,
       )
-    return { token: token as string, owner, wish: { user: owner.name, ...tagsWanted(request) } }
+    return { token: token as string, owner, wish: { owner: owner.id, ...tagsWanted(request) } }
   }
 
   /** `end` is called at most once, with a sentence: the token is not valid any more, or the server stops. */

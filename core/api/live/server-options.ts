@@ -45,7 +45,6 @@ function refuse(socket: Socket, { status, sentence }: Problem): void {
       'Content-Type: application/json',
       `Content-Length: ${Buffer.byteLength(body)}`,
     ]
-    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
-  }
-  socket.destroySoon()
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  } else socket.destroy()
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { tokenOf } from '../identity.ts'
 import type { ApiRoom } from '../room.ts'
@@ -15,6 +16,8 @@ export function stats(app: FastifyInstance, room: ApiRoom, readers: Readers): vo
 }
 
 class Figures {
+  /** Of each connection: how many of its bytes are counted. A request has often arrived whole before it is seen. */
+  readonly #counted = new WeakMap<Socket, { read: number; written: number }>()
   readonly #started = Date.now()
   #current = 0
   #requests = 0
@@ -25,16 +28,22 @@ class Figures {
   constructor(app: FastifyInstance) {
     app.addHook('onRequest', async ({ socket }, reply) => {
       const begun = performance.now()
-      const [readBefore, writtenBefore] = [socket.bytesRead ?? 0, socket.bytesWritten ?? 0]
       this.#current++
       this.#requests++
       reply.raw.once('close', () => {
         this.#current--
         this.#seconds += (performance.now() - begun) / 1000
-        this.#read += (socket.bytesRead ?? 0) - readBefore
-        this.#written += (socket.bytesWritten ?? 0) - writtenBefore
+        this.#count(socket)
       })
     })
+  }
+
+  #count(socket: Socket): void {
+    const { bytesRead: read = 0, bytesWritten: written = 0 } = socket
+    const before = this.#counted.get(socket) ?? { read: 0, written: 0 }
+    this.#read += read - before.read
+    this.#written += written - before.written
+    this.#counted.set(socket, { read, written })
   }
 
   now() {

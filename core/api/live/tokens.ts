@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { ownerOf } from '../../auth/index.ts'
 import type { MasterLink } from '../../client/master-link.ts'
 import { isRecord } from '../../wire/bytes.ts'
 import { denial } from '../denials.ts'
@@ -8,6 +9,8 @@ import type { ApiRoom } from '../room.ts'
 /** Who a token stands for. */
 export interface TokenOwner {
   readonly name: string
+  /** As jobs name their owner. */
+  readonly id: string
   /** Milliseconds since 1970. */
   readonly expires: number
 }
@@ -39,8 +42,11 @@ export class Tokens {
     if (!isTokenLike(token)) return undefined
     const known = await this.#link.ask({ cmd: 'get_token', token }, ASK_MS)
     if (!isRecord(known) || typeof known.name !== 'string') return undefined
+    const { name, eauth } = known
     const expires = Number(known.expire) * 1000
-    return expires > Date.now() ? { name: known.name, expires } : undefined
+    return expires > Date.now()
+      ? { name, id: ownerOf({ name, by: 'token', eauth: String(eauth) }), expires }
+      : undefined
   }
 
   /** @throws SaltError with status 401, MASTER_UNREACHABLE */

@@ -22,8 +22,7 @@ export class Upgrades {
     app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       socket.on('error', () => socket.destroy())
       if (hasBody(request)) {
-        socket.write(NO_BODY)
-        socket.destroySoon()
+        socket.end(NO_BODY, () => socket.destroy())
         return
       }
       this.#waiting.set(request, { socket, head })
@@ -31,7 +30,7 @@ export class Upgrades {
       response.shouldKeepAlive = false
       response.assignSocket(socket)
       // Nothing reads from it any more, nor looks how long it takes: so it is not left to the client to close it.
-      response.on('finish', () => socket.destroySoon())
+      response.on('finish', () => socket.end(() => socket.destroy()))
       app.routing(request, response)
     })
   }

@@ -2,10 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { whileWaited } from '../calling.ts'
 import { type Chunk, lowstateSchema, readLowstate } from '../chunk.ts'
 import { runLowstate } from '../clients.ts'
-import { tokenOf } from '../identity.ts'
+import { tokenIfAny, tokenOf } from '../identity.ts'
 import { type ApiRoom, roomFor } from '../room.ts'
 
-/** `POST /` with a token, `POST /run` with what each chunk has of its own: commands, and an item for each. */
+/**
+ * Commands, and an item for each: `POST /` with a token, `POST /run` with what each chunk has of its own or, as in rest_tornado,
+ * with the token.
+ */
 export function lowstate(app: FastifyInstance, room: ApiRoom): void {
   const schema = { body: lowstateSchema(room.settings.max_chunks) }
 
@@ -33,7 +36,9 @@ export function lowstate(app: FastifyInstance, room: ApiRoom): void {
     {
       schema,
       preValidation: async (request) => {
-        request.body = readLowstate(request.body)
+        const chunks = readLowstate(request.body)
+        const token = chunks.every(provesItself) ? undefined : tokenIfAny(request, room)
+        request.body = chunks.map((chunk) => (token && !provesItself(chunk) ? { ...chunk, token } : chunk))
       },
     },
     async (request, reply) => ({
@@ -43,3 +48,5 @@ export function lowstate(app: FastifyInstance, room: ApiRoom): void {
     }),
   )
 }
+
+const provesItself = ({ token, eauth }: Chunk): boolean => token !== undefined || eauth !== undefined

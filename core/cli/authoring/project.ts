@@ -51,6 +51,7 @@ function newManifest(directory: string): object {
     version: '0.0.0',
     private: true,
     type: 'module',
+    imports: { '#utils/*': './utils/*' },
     scripts: { test: 'salt-ts test', check: 'tsc' },
     devDependencies: { 'salt-ts': `^${version()}`, typescript: '>=5.8', '@types/node': '>=20' },
   }

@@ -1,8 +1,8 @@
-import { Command } from '@oclif/core/command'
 import { loadMasterConfig } from '../../config/index.ts'
+import { BaseProgram } from '../base-program.ts'
 import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
 
-export default class SaltApi extends Command {
+export default class SaltApi extends BaseProgram {
   static override id = 'salt-api'
   static override description = 'Serve the fleet over HTTP.'
   static override usage = 'salt-api [options]'
@@ -13,15 +13,15 @@ export default class SaltApi extends Command {
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltApi)
     const load = () => {
-      const { config, warnings } = loadMasterConfig({
+      const { config, ...remarks } = loadMasterConfig({
         ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
         overrides: daemonOverrides(flags),
       })
       const { api_logfile: log_file, api_pidfile: pidfile } = config
-      return { config: withFiles({ ...config, log_file, pidfile }, flags), warnings }
+      return { ...remarks, config: withFiles({ ...config, log_file, pidfile }, flags) }
     }
-    const { config, warnings } = load()
-    return runDaemon('salt-api', config, flags, warnings, {
+    const { config, ...remarks } = load()
+    return runDaemon('salt-api', config, flags, remarks, {
       main: async (log, started) => {
         const { runApi } = await import('../../api/main.ts')
         return runApi(config, { log, started, load: async () => load() })

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
 import { loadMinionConfig, type MinionConfig, type MinionOptions } from '../../config/index.ts'
 import { openLoader } from '../../loader/index.ts'
 import { typedWords } from '../../loader/typed.ts'
 import { parseWords } from '../../loader/words.ts'
+import { BaseProgram } from '../base-program.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
 import { exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
@@ -21,9 +21,9 @@ import { matchingDocs } from '../loader-docs.ts'
 import { outputAside } from '../output-aside.ts'
 import { type OutputChoice, openTools, outputOverrides } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
-import { yamlMap } from '../yaml-words.ts'
+import { yamlList, yamlMap } from '../yaml-words.ts'
 
-export default class SaltCall extends Command {
+export default class SaltCall extends BaseProgram {
   static override id = 'salt-call'
   static override strict = false
   static override description = 'Run a function on this host, as its minion would.'
@@ -104,6 +104,8 @@ export default class SaltCall extends Command {
       args,
       kwargs,
       words: typedWords(words, noParse),
+      moduleExecutors: yamlList('module-executors', flags['module-executors']),
+      executorOpts: yamlMap('executor-opts', flags['executor-opts']),
       returners: flags.return,
       log,
     }
@@ -136,8 +138,6 @@ export default class SaltCall extends Command {
 
 interface Missing {
   readonly proxyid?: string | undefined
-  readonly 'module-executors'?: string | undefined
-  readonly 'executor-opts'?: string | undefined
   readonly 'pillar-root'?: string | undefined
   readonly 'states-dir'?: string | undefined
 }
@@ -145,8 +145,6 @@ interface Missing {
 /** Options of Salt that mean something which does not exist here. */
 function refuseWhatIsNotThere(flags: Missing): void {
   if (flags.proxyid !== undefined) throw new UsageError('There are no proxy minions; leave out --proxyid.')
-  if (flags['module-executors'] !== undefined || flags['executor-opts'] !== undefined)
-    throw new UsageError('There are no executors yet; leave out --module-executors and --executor-opts.')
   for (const name of ['pillar-root', 'states-dir'] as const)
     if (flags[name] !== undefined) tell(`WARNING: --${name} has no effect yet.`)
 }

@@ -1,11 +1,11 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import { Command } from '@oclif/core/command'
 import type { ExternalAuth } from '../../client/external-auth.ts'
 import { openKeyClient } from '../../client/key-client.ts'
 import { type KeyAct, type KeyDesk, localKeyDesk } from '../../client/key-desk.ts'
 import { configDirectory, loadMasterConfig, type MasterConfig } from '../../config/index.ts'
 import { type Operator, operator } from '../../keys/index.ts'
 import { tellApiClients } from '../api-client-keys.ts'
+import { BaseProgram } from '../base-program.ts'
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { externalAuth, isStranger } from '../eauth.ts'
@@ -16,8 +16,9 @@ import { ACTIONS_HERE, type ActionHere, onThisHost } from '../keys-here.ts'
 import type { Printer } from '../printer.ts'
 import { openTools, outputOverrides } from '../tools.ts'
 
-export default class SaltKey extends Command {
+export default class SaltKey extends BaseProgram {
   static override id = 'salt-key'
+  static override strict = false
   static override description = 'Decide which minions may speak with this master.'
   static override usage = 'salt-key [options]'
   static override examples = [
@@ -44,8 +45,10 @@ export default class SaltKey extends Command {
   static override flags = keyFlags
 
   override async run(): Promise<number> {
-    const { flags } = await this.parse(SaltKey)
+    const { flags, argv } = await this.parse(SaltKey)
     const action = actionOf(flags)
+    if (argv.length > 0 && !IGNORES_WORDS.includes(action))
+      throw new UsageError(`'${argv.join(' ')}' is too much.`)
     const who = operator()
     const loaded = loadConfig(flags)
     const { config } = loaded
@@ -87,6 +90,9 @@ const ACTIONS = [
   'finger-all',
 ] as const
 type Action = (typeof ACTIONS)[number]
+
+/** Salt's documentation has `salt-key -F master`, where the word changes nothing. */
+const IGNORES_WORDS: readonly Action[] = ['finger', 'finger-all']
 
 const isForHere = (action: Action): action is ActionHere => ACTIONS_HERE.some((name) => name === action)
 

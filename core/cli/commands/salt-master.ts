@@ -1,8 +1,8 @@
-import { Command } from '@oclif/core/command'
 import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
+import { BaseProgram } from '../base-program.ts'
 import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
 
-export default class SaltMaster extends Command {
+export default class SaltMaster extends BaseProgram {
   static override id = 'salt-master'
   static override description = 'Publish jobs to minions and receive what they return.'
   static override usage = 'salt-master [options]'
@@ -13,14 +13,14 @@ export default class SaltMaster extends Command {
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltMaster)
     const load = () => {
-      const { config, warnings } = loadMasterConfig({
+      const { config, ...remarks } = loadMasterConfig({
         ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
         overrides: daemonOverrides(flags),
       })
-      return { config: withFiles(config, flags), warnings }
+      return { ...remarks, config: withFiles(config, flags) }
     }
-    const { config, warnings } = load()
-    return runDaemon('salt-master', config, flags, warnings, {
+    const { config, ...remarks } = load()
+    return runDaemon('salt-master', config, flags, remarks, {
       asRoot: async (account) => {
         const { prepareMaster } = await import('../../master/prepare.ts')
         await prepareMaster(config, account)

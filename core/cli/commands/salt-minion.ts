@@ -1,8 +1,8 @@
-import { Command } from '@oclif/core/command'
 import { loadMinionConfig } from '../../config/index.ts'
+import { BaseProgram } from '../base-program.ts'
 import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
 
-export default class SaltMinion extends Command {
+export default class SaltMinion extends BaseProgram {
   static override id = 'salt-minion'
   static override description = 'Run the jobs of a master on this host.'
   static override usage = 'salt-minion [options]'
@@ -13,14 +13,14 @@ export default class SaltMinion extends Command {
   override async run(): Promise<number> {
     const { flags } = await this.parse(SaltMinion)
     const load = () => {
-      const { config, warnings } = loadMinionConfig({
+      const { config, ...remarks } = loadMinionConfig({
         ...(flags['config-dir'] && { configDir: flags['config-dir'] }),
         overrides: daemonOverrides(flags),
       })
-      return { config: withFiles(config, flags), warnings }
+      return { ...remarks, config: withFiles(config, flags) }
     }
-    const { config, warnings } = load()
-    return runDaemon('salt-minion', config, flags, warnings, {
+    const { config, ...remarks } = load()
+    return runDaemon('salt-minion', config, flags, remarks, {
       main: async (log, started) => {
         const { runMinion } = await import('../../minion/main.ts')
         return runMinion(config, { log, started, load: async () => load() })

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
 import { currentUser } from '../../base/current-user.ts'
 import { jsonText } from '../../base/json.ts'
@@ -14,6 +13,7 @@ import { openLoader } from '../../loader/index.ts'
 import { typedWords } from '../../loader/typed.ts'
 import { parseWords } from '../../loader/words.ts'
 import type { TypedWords } from '../../wire/typed-words.ts'
+import { BaseProgram } from '../base-program.ts'
 import { runAs } from '../become-user.ts'
 import { tell } from '../console.ts'
 import { showDocs } from '../docs.ts'
@@ -25,7 +25,7 @@ import { outputAside } from '../output-aside.ts'
 import { openMasterTools, type Tools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
-export default class SaltRun extends Command {
+export default class SaltRun extends BaseProgram {
   static override id = 'salt-run'
   static override strict = false
   static override description = "Run a function on the master's host."

@@ -1,24 +1,19 @@
-import path from 'node:path'
-import { Command } from '@oclif/core/command'
-import { boolean, string } from '@oclif/core/flags'
-import { create } from '../authoring/create.ts'
-import { runTests } from '../authoring/run-tests.ts'
+import { Plugin } from '@oclif/core/config'
+import { run } from '@oclif/core/run'
+import { settings } from '@oclif/core/settings'
+import { packageRoot } from '../../loader/own-package.ts'
 import { templateWords } from '../authoring/templates.ts'
-import { writeTypes } from '../authoring/write-types.ts'
-import { shells } from '../completion/scripts.ts'
+import { BaseProgram } from '../base-program.ts'
+import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { helpFlags } from '../flags.ts'
-import { wordsFrom } from '../words-stdin.ts'
+import { commands } from '../salt-ts/commands.ts'
+import { loadPlugins } from '../salt-ts/plugins.ts'
 
-/** What was done, for people; it is the data of this program. */
-function say(text: string): number {
-  process.stdout.write(`${text}\n`)
-  return exitCodes.ok
-}
-
-export default class SaltTs extends Command {
+/** An oclif program: its commands, hooks and settings are in the section `oclif` of package.json. */
+export default class SaltTs extends BaseProgram {
   static override id = 'salt-ts'
-  static override strict = false
+  static readonly hasCommands = true
   static override description =
     'For authors of modules and other extensions: begin one, run its tests, write the types of call(). For shells: completion.'
   static override usage = [
@@ -32,57 +27,32 @@ export default class SaltTs extends Command {
     '    print what makes that shell complete all programs: eval "$(salt-ts completion bash)"',
   ].join('\n')
   static override examples = ['salt-ts create module hello', 'salt-ts test', 'salt-ts types modules']
-  static override flags = {
-    dir: string({ description: 'create: the folder to put it into (default: this one).' }),
-    watch: boolean({ description: 'test: run the tests again when a file is saved.' }),
-    ...helpFlags,
-  }
+  static override flags = { ...commands.create.flags, ...commands.test.flags, ...helpFlags }
 
   override async run(): Promise<number> {
-    const { flags, raw } = await this.parse(SaltTs)
-    const [command, ...words] = await wordsFrom(raw, false)
-    const folder = () => path.resolve(atMost(1, command, words)[0] ?? '.')
-    switch (command) {
-      case 'create': {
-        const [kind, name] = atMost(2, command, words)
-        if (kind === undefined || name === undefined)
-          throw new UsageError('Say what to create, and its name: salt-ts create module hello')
-        return say(await create({ kind, name, directory: path.resolve(flags.dir ?? '.') }))
-      }
-      case 'test':
-        return runTests(folder(), { watch: flags.watch })
-      case 'types':
-        return say(await writeTypes(folder()))
-      case 'completion':
-        return say(completionScript(atMost(1, command, words)[0]))
-      case undefined:
-        throw new UsageError('Say what to do: create, test, types or completion.')
-      default:
-        throw new UsageError(
-          `There is no command '${command}'. Commands are: create, test, types, completion.`,
-        )
+    if (this.argv.length === 0) throw new UsageError('Say what to do: create, test, types or completion.')
+    settings.enableAutoTranspile = false
+    const own = new Plugin({ root: packageRoot, isRoot: true, ignoreManifest: true })
+    await own.load()
+    const plugins = new Map([[own.name, own], ...(await loadPlugins())])
+    try {
+      const code = await run(this.argv, { root: packageRoot, plugins })
+      return typeof code === 'number' ? code : exitCodes.ok
+    } catch (error) {
+      return ended(error)
     }
   }
 }
 
-function atMost(count: number, command: string | undefined, words: readonly string[]): readonly string[] {
-  if (words.length > count) throw new UsageError(`'${words[count]}' is too much for salt-ts ${command}.`)
-  return words
+/** Commands of plugins end by errors that have an exit code, which may mean that all is well. */
+function ended(error: unknown): number {
+  const { code, message, oclif } = error as Partial<CommandError>
+  if (oclif?.exit === undefined || UsageError.is(error)) throw error
+  if (code !== 'EEXIT') tell(`ERROR: ${message}`)
+  return oclif.exit
 }
 
-const PROGRAMS = [
-  'salt',
-  'salt-api',
-  'salt-call',
-  'salt-key',
-  'salt-master',
-  'salt-minion',
-  'salt-run',
-  'salt-ts',
-]
-
-function completionScript(shell: string | undefined): string {
-  const script = shells[shell ?? '']
-  if (script) return script(PROGRAMS).trimEnd()
-  throw new UsageError(`Say for which shell: ${Object.keys(shells).join(', ')}.`)
+interface CommandError extends Error {
+  readonly code: string
+  readonly oclif: { readonly exit?: number }
 }

@@ -1,4 +1,4 @@
-import { Command } from '@oclif/core/command'
+import { BaseProgram } from '../base-program.ts'
 import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { jobRequest, targetOf } from '../job-request.ts'
@@ -7,7 +7,7 @@ import { type SaltFlags, saltFlags } from '../salt-flags.ts'
 import { openMasterTools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
-export default class Salt extends Command {
+export default class Salt extends BaseProgram {
   static override id = 'salt'
   static override strict = false
   static override description = 'Run a function on minions and show what they return.'

@@ -1,20 +1,44 @@
+/** What completing has to know of the programs and of what is built in. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeRoot } from '../../loader/own-package.ts'
 import type { Program } from '../program.ts'
-import { type Flag, type FlagFacts, flagsOf } from '../typed-options.ts'
+import { type FlagFacts, flagsOf } from '../typed-options.ts'
+import { type Parameters, parameters, type Row, type Tables } from './rows.ts'
 
-/** The options of each program by its name. */
-export type Tables = Readonly<Record<string, readonly Flag[]>>
+/** `options-PROGRAM`, a row per option: name, letter, other names, `value` if it takes one, allowed values, meaning. */
+export const optionTables = (programs: readonly Program[]): Tables =>
+  Object.fromEntries(programs.map((program) => [`options-${program.id}`, flagsOf(program).map(option)]))
 
-/** What completing has to know of the programs, as plain JSON, so that it need not load them. */
-export const completionTables = (programs: readonly Program[]): Tables =>
-  Object.fromEntries(programs.map((program) => [program.id, flagsOf(program).map(plain)]))
+/** `functions`, `runners`, each with what it takes, and `outputters`: what the build wrote down. */
+export const builtInTables = (): Tables => ({
+  functions: functionsOf('modules'),
+  runners: functionsOf('runners'),
+  outputters: Object.keys(manifest('plugins/outputters'))
+    .sort()
+    .map((name) => [name]),
+})
 
-function plain([name, facts]: Flag): Flag {
-  const { type, char, aliases, description, options, multiple } = facts
-  const given = { type, char, aliases, description, options, multiple }
-  return [
-    name,
-    Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== undefined),
-    ) as unknown as FlagFacts,
-  ]
+const option = ([name, facts]: readonly [string, FlagFacts]): Row => {
+  const { type, char = '', aliases = [], options = [], description = '' } = facts
+  const [meaning = ''] = description.split('. ', 1)
+  return [name, char, aliases.join(','), type === 'boolean' ? '' : 'value', options.join(','), meaning]
 }
+
+const functionsOf = (kind: 'modules' | 'runners'): Row[] =>
+  Object.entries(manifest(kind))
+    .flatMap(([file, { names = [file], params }]) =>
+      names.flatMap((name) =>
+        Object.entries(params).map(([own, takes]) => [`${name}.${own}`, parameters(takes)] as const),
+      ),
+    )
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+
+interface Entry {
+  readonly names?: readonly string[]
+  readonly params: Readonly<Record<string, Parameters>>
+}
+
+/** What the build wrote down of a kind. */
+const manifest = (folder: string): Readonly<Record<string, Entry>> =>
+  JSON.parse(readFileSync(join(codeRoot, folder, 'manifest.json'), 'utf8'))

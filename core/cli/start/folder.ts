@@ -25,6 +25,9 @@ export interface Folder {
 /** Unix sockets have short names: those of a folder with a longer name than this lie under the system's temporary one. */
 const LONGEST_SOCKET_DIR = 70
 
+/** Configuration of every start, and the folders for a person's own files that its configuration names. */
+const DIRECTORIES = ['', 'master.d', 'minion.d', 'modules', 'files']
+
 /**
  * Make the folder ready for a start. The files `master` and `minion` are a person's to change, and kept, as are keys
  * and jobs; `*.d/start.conf` is written anew each time.
@@ -32,7 +35,7 @@ const LONGEST_SOCKET_DIR = 70
  */
 export async function openFolder(path: string): Promise<Folder> {
   if (existsSync(join(path, 'master.d'))) await refuseWhileInUse(path)
-  for (const directory of ['', 'master.d', 'minion.d']) {
+  for (const directory of DIRECTORIES) {
     await mkdir(join(path, directory), { recursive: true, mode: 0o700 })
     await chmod(join(path, directory), 0o700)
   }

@@ -1,8 +1,10 @@
-import { lstat, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { lstat, mkdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FileClient } from '../../author/files.ts'
 import { fillFileAtomic } from '../../base/atomic-file.ts'
 import { eachOf } from '../../base/each-of.ts'
+import { entriesBelow } from '../../base/entries-below.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { isOurs } from './names.ts'
 import type { WantedFile } from './wanted.ts'
@@ -26,7 +28,7 @@ export async function placeFiles(
   folder: string,
   { files, clean }: { readonly files: Pick<FileClient, 'cache'>; readonly clean: boolean },
 ): Promise<Placed> {
-  const before = new Set(await filesBelow(folder))
+  const before = new Set(filesBelow(folder))
   const after = new Set(before)
   const touched = new Set<string>()
   const failed = new Map<string, string>()
@@ -106,9 +108,9 @@ async function removeFile(path: string, above: string): Promise<void> {
 }
 
 /** Paths of the files in a folder that are ours to keep or remove. */
-async function filesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
-  return entries
+function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  return entriesBelow(folder)
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .filter(isOurs)

@@ -15,9 +15,12 @@ export type Role = 'minion' | 'master'
 
 /** Types of Salt that are no kind of extension here. */
 const further: readonly SyncType[] = [
-  ...['cache', 'clouds', 'log_handlers', 'queues', 'roster', 'sdb', 'serializers', 'thorium', 'tokens'].map(
-    (name) => ({ name, folders: [name] }),
-  ),
+  ...(
+    'beacons cache clouds job_caches log_handlers pillar queues renderers roster sdb serializers states thorium ' +
+    'tokens tops'
+  )
+    .split(' ')
+    .map((name) => ({ name, folders: [name] })),
   { name: 'proxymodules', folders: ['proxy'] },
 ]
 

@@ -1,6 +1,8 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { asksForReports, takesReports } from '../../wire/catalogue.ts'
+import { readStartReport } from '../../wire/minion-start.ts'
 import type { WorkerRoom } from '../room.ts'
+import { answerStart } from './minion-start.ts'
 
 /** Options a minion asks for (wire protocol §7.2), with Salt's values where salt-ts has no option of that name. */
 const STATE_OPTIONS = {
@@ -17,9 +19,16 @@ const STATE_OPTIONS = {
   jinja_trim_blocks: false,
 }
 
-/** `_master_opts`: what minions take over from the master. Of the file server they get to know the environments only. */
-export function masterOpts({ config, files }: Pick<WorkerRoom, 'config' | 'files'>): EncryptedHandler {
-  return async (load) => {
+/**
+ * `_master_opts`: what minions take over from the master. Of the file server they get to know the environments only. Minions
+ * of salt-ts say with it that they start, and ask whether they may report what they offer.
+ */
+export function masterOpts(room: WorkerRoom): EncryptedHandler {
+  const { config, files } = room
+  return async (load, { id, verified }) => {
+    const start = id && verified ? readStartReport(load) : undefined
+    if (id && start) return (await answerStart(room, id, start)) ?? {}
+
     const envs = new Set(Object.values(await files.envs()).flat())
     const environment = {
       file_roots: Object.fromEntries([...envs].map((saltenv) => [saltenv, []])),

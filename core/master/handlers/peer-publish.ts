@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/index.ts'
+import { type Caller, ownerOf } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import type { MinionId } from '../../base/minion-id.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
@@ -85,6 +85,7 @@ async function publishFor(room: WorkerRoom, id: MinionId, request: PeerPublish):
   if (minions.length === 0) return { jid: '', minions }
   const issue = {
     ...{ fun, arg: job.arg, shownArg: args, tgt: job.tgt, tgtType: job.tgtType, user: id },
+    owner: ownerOf(caller),
     ...{ ret: withExternal(ret, room.config), extras: { id }, minions, missing, unknown },
     ...(verdict.limited && { limited: verdict.limited }),
   }

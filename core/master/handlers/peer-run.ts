@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Caller, Verdict } from '../../auth/index.ts'
+import { type Caller, ownerOf, type Verdict } from '../../auth/index.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { MinionId } from '../../base/minion-id.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
@@ -38,6 +38,7 @@ export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
       fun: request.fun,
       jid,
       user: id,
+      owner: ownerOf(callerOf(id)),
       ownJobs,
       config: room.config,
       ...call,

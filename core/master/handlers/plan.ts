@@ -7,7 +7,7 @@ import { publishReplies, readPublish, shownOptions, TARGET_INVALID } from '../..
 import { noteDecision } from '../decisions.ts'
 import { foreseeJob, type Group, offersOf, shownTo, withDidYouMean } from '../foresight.ts'
 import { judgeJob } from '../judge-job.ts'
-import { reasonForNobody, resolve } from '../resolve.ts'
+import { reasonForNobody, resolve, whyRefused } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
 import { identify } from './refuse-publish.ts'
 
@@ -19,6 +19,8 @@ export function planHandler(room: WorkerRoom): ClearHandler {
   return async (load, via) => {
     const claimed = readPublish(load)
     if (!claimed) return refusals.exception
+    const tooLarge = whyRefused(claimed)
+    if (tooLarge !== undefined) return publishReplies.failed(TARGET_INVALID, tooLarge)
     const who = await identify(room, 'plan', claimed, via)
     if ('refusal' in who) return who.refusal
     const { caller } = who

@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/index.ts'
+import { type Caller, ownerOf } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import type { BatchOrder } from '../../jobs/batches.ts'
@@ -10,6 +10,7 @@ import {
   publishReplies,
   readPublish,
   shownOptions,
+  TARGET_INVALID,
 } from '../../wire/publish-request.ts'
 import { readBatchOrder } from '../batch-order.ts'
 import { checkJob, type Refusal } from '../check.ts'
@@ -20,7 +21,7 @@ import { chosenJidRefusal } from '../jids.ts'
 import { isPlain, judgeJob, NOT_PLAIN } from '../judge-job.ts'
 import { metadataRefusal } from '../metadata-size.ts'
 import { askPythonMinions } from '../python-minions.ts'
-import { type Resolved, reasonForNobody, resolve } from '../resolve.ts'
+import { type Resolved, reasonForNobody, resolve, whyRefused } from '../resolve.ts'
 import type { WorkerRoom } from '../room.ts'
 import { deny, identify, refuse, refuseCall } from './refuse-publish.ts'
 
@@ -32,22 +33,25 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
       room.log.debug('Refused to publish: tgt, fun or user are missing, or of the wrong kind')
       return refusals.exception
     }
+    const tooLarge = whyRefused(claimed)
+    if (tooLarge !== undefined) return publishReplies.failed(TARGET_INVALID, tooLarge)
     const who = await identify(room, 'publish', claimed, via)
     if ('refusal' in who) return who.refusal
     const { caller } = who
+    const owner = ownerOf(caller)
     const request = { ...claimed, user: caller.name }
     const expected = await resolve(room, request)
     const offers = offersOf(room, expected.minions)
     const shown = { ...request, arg: await shownTo(room, request, offers) }
     if (!isPlain(request) && !caller.unrestricted)
-      return refuse(room, shown, 'SaltInvocationError', NOT_PLAIN)
+      return refuse(room, shown, 'SaltInvocationError', NOT_PLAIN, owner)
     const verdict = judgeJob(room.auth, caller, request, expected)
     if (!verdict.allowed) return deny(room, caller, shown, verdict, via)
     const wrong = wrongWith(room, request, caller)
-    if (wrong !== undefined) return refuse(room, shown, 'SaltInvocationError', wrong)
+    if (wrong !== undefined) return refuse(room, shown, 'SaltInvocationError', wrong, owner)
     if (!expected.minions.length) return nobody(room, request, caller, expected)
     const checked = request.check ? await checkJob(room, request, offers) : undefined
-    if (checked?.everywhere) return refuseCall(room, shown, checked.refusals)
+    if (checked?.everywhere) return refuseCall(room, shown, checked.refusals, owner)
     if (checked) void askPythonMinions(room, expected.minions).catch(reportTo(room))
     const onStored = (jid: string, act: 'publish' | 'batch') => {
       const { name: user, by, eauth } = caller
@@ -56,7 +60,13 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
       return noteDecision(room, { act, verdict: 'allowed', user, by, eauth, ...about, jid, rule, via })
     }
     const { limited } = verdict
-    return publish(room, request, shown, { ...expected, limited, refusals: checked?.refusals, onStored })
+    return publish(room, request, shown, {
+      ...expected,
+      owner,
+      limited,
+      refusals: checked?.refusals,
+      onStored,
+    })
   }
 }
 
@@ -76,6 +86,7 @@ async function nobody(room: WorkerRoom, request: PublishLoad, caller: Caller, { 
 
 /** A job that goes out. */
 interface Going extends Resolved {
+  readonly owner: string
   readonly limited: true | undefined
   readonly refusals?: readonly Refusal[] | undefined
   onStored(jid: string, act: 'publish' | 'batch'): Promise<void>
@@ -86,18 +97,18 @@ async function publish(
   room: WorkerRoom,
   request: PublishLoad,
   shown: PublishLoad,
-  { minions, missing, unknown, limited, refusals, onStored }: Going,
+  { owner, minions, missing, unknown, limited, refusals, onStored }: Going,
 ): Promise<unknown> {
   const { fun, tgt, tgtType, user, words } = request
   const ret = withExternal(request.ret, room.config)
   const extras = passedOn(request.kwargs)
-  const about = { fun, tgt, tgtType, user, ret, words, extras, minions, missing, unknown }
+  const about = { fun, tgt, tgtType, user, owner, ret, words, extras, minions, missing, unknown }
   const issue = { ...about, ...(limited && { limited }) }
   const job: Issue = { ...issue, arg: request.arg, shownArg: shown.arg }
   const order = readBatchOrder(request, job, room.config)
-  if (typeof order === 'string') return refuse(room, shown, 'SaltInvocationError', order)
+  if (typeof order === 'string') return refuse(room, shown, 'SaltInvocationError', order, owner)
   const stored = await store(room, job, request.jid, order)
-  if ('refused' in stored) return refuse(room, shown, stored.refused, stored.message)
+  if ('refused' in stored) return refuse(room, shown, stored.refused, stored.message, owner)
   const noted = onStored(stored.jid, order ? 'batch' : 'publish')
   if (order) room.log.info(`User ${user} started a batch of ${String(fun)} with jid ${stored.jid}`)
   else await publishIssue(room, stored.jid, job)

@@ -1,4 +1,4 @@
-import { type Caller, laterReply, proofIn, type Verdict } from '../../auth/index.ts'
+import { type Caller, laterReply, ownerOf, proofIn, type Verdict } from '../../auth/index.ts'
 import { tags } from '../../events/index.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { CALL_REFUSED, type PublishLoad, publishReplies, shownOptions } from '../../wire/publish-request.ts'
@@ -55,27 +55,44 @@ export async function deny(
     ...{ user, by, eauth, fun, args, tgt, options: shownOptions(shown), rule, reason, via },
   })
   const [name, message] = ['AuthorizationError', 'Authorization error occurred.']
-  tellBus(room, shown, name, message)
+  tellBus(room, shown, name, message, ownerOf(caller))
   return publishReplies.failed(name, message, { reason, ...(rule !== undefined && { rule }), denied: true })
 }
 
 /** Only who wanted it is told why: the reasons quote arguments. These may be secret to the function that was meant. */
-export function refuseCall(room: WorkerRoom, shown: PublishLoad, refusals: readonly Refusal[]): unknown {
-  refuse(room, { ...shown, arg: [] }, CALL_REFUSED, 'No minion would run it.')
+export function refuseCall(
+  room: WorkerRoom,
+  shown: PublishLoad,
+  refusals: readonly Refusal[],
+  owner: string,
+): unknown {
+  refuse(room, { ...shown, arg: [] }, CALL_REFUSED, 'No minion would run it.', owner)
   return publishReplies.failed(CALL_REFUSED, refusedSentence(refusals))
 }
 
 /** What is allowed, but cannot be done. */
-export function refuse(room: WorkerRoom, request: PublishLoad, name: string, message: string): unknown {
+export function refuse(
+  room: WorkerRoom,
+  request: PublishLoad,
+  name: string,
+  message: string,
+  owner: string,
+): unknown {
   room.log.warn(`Refused to publish ${String(request.fun)} for user ${request.user}: ${message}`)
-  tellBus(room, request, name, message)
+  tellBus(room, request, name, message, owner)
   return publishReplies.failed(name, message)
 }
 
-/** Never with the credentials that came along. */
-function tellBus(room: WorkerRoom, request: PublishLoad, name: string, message: string): void {
+/** Never with the credentials that came along. `owner`: of who has proved who they are. */
+function tellBus(
+  room: WorkerRoom,
+  request: PublishLoad,
+  name: string,
+  message: string,
+  owner?: string,
+): void {
   const { tgt, tgtType, fun, arg, user, ret } = request
   const jid = isJid(request.jid) ? request.jid : ''
   const load = { cmd: 'publish', fun, arg, tgt, tgt_type: tgtType, ret, jid, user }
-  room.fire(tags.jobError(jid), { ...load, error: { name, message } })
+  room.fire(tags.jobError(jid), { ...load, ...(owner !== undefined && { owner }), error: { name, message } })
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { ownerOf } from '../../auth/index.ts'
 import { SaltError } from '../../base/errors.ts'
 import { isMinionId, type MinionId } from '../../base/minion-id.ts'
 import { maskSecretWords } from '../../base/secret-words.ts'
@@ -42,7 +43,10 @@ export function returnHandler(room: WorkerRoom): EncryptedHandler {
     const outcome = isKept ? await commit(room, jid, id, { ...ret, jid }) : 'stored'
     countReturn(room.meter, jid, ret, outcome)
     if (outcome === 'conflict') {
-      room.log.warn(`${id} returned job ${jid} a second time with another result; the first one is kept.`)
+      room.log.warn(
+        `${id} returned job ${jid} a second time with another result; the first one is kept. Are there two minions with ` +
+          'that id and its key, one a copy of the other?',
+      )
     }
     if (outcome !== 'stored') return null
     const { fun, retcode } = ret
@@ -69,39 +73,47 @@ async function signatureAllows(
 
 /** The acknowledgement does not wait for it: what is stored will be announced, if need be by another worker. */
 function announce(room: WorkerRoom, jid: string, id: string, ret: Record<string, unknown>): null {
-  room.log.debug(`Got return from ${id} for job ${jid}`)
+  room.log.info(`Got return from ${id} for job ${jid}`)
   void fireReturn(room, jid, id, ret)
   return null
 }
 
-/** Returns of one-shot calls and scheduled jobs have no job yet: it is made from the return, once, and not announced. */
+/**
+ * Returns of one-shot calls and scheduled jobs have no job yet: it is made from the return, once, and not announced. It is the
+ * minion's, whatever user the return names.
+ */
 async function standalone(
   room: WorkerRoom,
   ret: Record<string, unknown>,
   fingerprint: Uint8Array,
 ): Promise<string | undefined> {
   const id = String(ret.id)
+  if (!isFunctions(ret.fun)) return undefined
   Object.assign(ret, { arg: ret.fun_args ?? [], tgt_type: 'glob', tgt: id })
-  const { fun, arg, tgt, tgt_type, user } = ret
+  const { fun, arg, tgt, tgt_type } = ret
   const known = room.replays.jobOf(fingerprint)
   if (known) return known
-  const job = { load: { fun, arg, tgt, tgt_type, user, ret: '' }, minions: [id] }
+  const owner = ownerOf({ name: id, by: 'minion' })
+  const job = { load: { fun, arg, tgt, tgt_type, user: id, owner, ret: '' }, minions: [id] }
   const jid = await storeJob(room, job)
   if (jid && room.config.python_job_cache) await showJob(room, jid, job)
   return jid && room.replays.keepJob(fingerprint, jid)
 }
 
+const isFunctions = (fun: unknown): boolean =>
+  typeof fun === 'string' || (Array.isArray(fun) && fun.every((name) => typeof name === 'string'))
+
 /** A full disk means no acknowledgement: wait for room, then have the sender come again. */
 async function commit(room: WorkerRoom, jid: string, id: string, ret: Record<string, unknown>) {
   const { cmd, ...row } = ret
-  const until = Date.now() + PATIENCE_MS
+  const until = performance.now() + PATIENCE_MS
   for (let reported = false; ; reported = true) {
     try {
       return await room.jobs.saveReturn(jid, id, row)
     } catch (error) {
       if (!SaltError.is(error)) throw error
       if (!reported) reportFull(room, jid, id, error)
-      if (Date.now() > until || waiting >= MAX_WAITING) throw new NotAcknowledged(error.message)
+      if (performance.now() > until || waiting >= MAX_WAITING) throw new NotAcknowledged(error.message)
       waiting++
       await delay(RETRY_MS).finally(() => waiting--)
     }

@@ -1,4 +1,4 @@
-import { laterReply, proofIn } from '../../auth/index.ts'
+import { laterReply, ownerOf, proofIn } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { stamp, tags } from '../../events/index.ts'
@@ -59,8 +59,8 @@ export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
         return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
       const who = await authorize(room, { kind, fun, load, via })
       if ('refusal' in who) return who.refusal
-      const { jid, user, ownJobs, call } = who
-      const run = { kind, fun, jid, user, ownJobs, config: room.config, ...call }
+      const { jid, user, owner, ownJobs, call } = who
+      const run = { kind, fun, jid, user, owner, ownJobs, config: room.config, ...call }
       room.log.info(`User ${user} runs ${kind} ${fun} with jid ${run.jid}`)
       if (slots.isFull) return { error: { name: 'SaltClientError', message: TOO_MANY } }
       try {
@@ -86,6 +86,7 @@ interface Asked {
 type Authorized = {
   readonly jid: string
   readonly user: string
+  readonly owner: string
   readonly ownJobs: boolean
   readonly call: Pick<FunctionRun, 'args' | 'kwargs'>
 }
@@ -120,7 +121,8 @@ async function authorize(
   const jid = room.nextJid()
   await noteDecision(room, { ...known, verdict: 'allowed', jid, rule: verdict.rule })
   const as = user.startsWith('sudo_') && who.caller.unrestricted ? config.user : user
-  return { jid, user: as, ownJobs: !auth.access.seesAllJobs(who.caller), call }
+  const ownJobs = !auth.access.seesAllJobs(who.caller)
+  return { jid, user: as, owner: ownerOf(who.caller), ownJobs, call }
 }
 
 /** Of a runner in `kwarg`, where Python clients put `{arg, kwarg}`; of a wheel function beside them, too. */

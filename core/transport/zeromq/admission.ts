@@ -1,19 +1,19 @@
 import { closeSync, openSync } from 'node:fs'
-import type { Router, Socket } from 'zeromq'
 import { allowedOpenFiles, openFiles } from '../../base/open-files.ts'
 import type { ServerSettings } from '../contract.ts'
-import { refuseAll } from './zap.ts'
+import { Door } from './zap.ts'
 
 /** Files that are kept for this process while it admits connections: it loads code, opens stores and starts others. */
 const SPARE = 32
 /** Connections come faster than they can be counted: room for those, at most and as a part of all. */
 const MOST_HASTE = 256
 const HASTE_PART = 8
-/** Files that refusing takes, and how long those that are accepted already may go on taking what is given. Milliseconds. */
-const DOOR = 8
+/** How long those that are accepted already may go on taking what is given. Milliseconds. */
 const QUIET_MS = 250
-/** How often it is looked whether there is room again. Milliseconds. */
-const LOOK_MS = 1_000
+/** How often it is looked how many files are left: the sooner the fewer there are. Milliseconds. */
+const LOOK_MS = 100
+const MOST_LOOK_MS = 2_000
+const FILES_PER_MS = 10
 
 interface Limits {
   /** Files this process may have open. By default what the system says. */
@@ -24,51 +24,46 @@ interface Limits {
 /**
  * Refuse new connections when those there are have taken the files this process may open, until there is room again.
  * Without that whatever else the process does fails: those that are connected would get answers cut short, or none. Who is
- * refused comes again by itself. (libzmq cannot stop to listen while another thread uses the socket.)
+ * refused comes again by itself. (libzmq that stops to listen ends all connections it has taken.) Files are counted instead of
+ * connections: the thread of libzmq that serves all of them waits whenever events of a socket are not read in time, and there
+ * is one for each time that a connection could not be taken.
  */
 export function admitConnections(
-  socket: Socket,
   { onFull = () => {} }: Pick<ServerSettings, 'onFull'>,
   { allowed = allowedOpenFiles(), used = openFiles }: Limits = {},
-): void {
-  if (allowed === undefined || !Number.isFinite(allowed)) return
+): { close(): void } {
+  if (allowed === undefined || !Number.isFinite(allowed)) return { close() {} }
   const most = allowed - Math.min(MOST_HASTE, Math.floor(allowed / HASTE_PART))
   const spare = new Spare()
-  let accepted = used()
-  let full: { readonly door: Router; readonly looking: NodeJS.Timeout } | undefined
+  const door = new Door()
 
   const refuse = () => {
-    spare.give(DOOR)
-    full = { door: refuseAll(), looking: setInterval(look, LOOK_MS).unref() }
+    door.shut()
     setTimeout(() => {
       spare.give()
       onFull(refusing(allowed))
     }, QUIET_MS).unref()
   }
   const admit = () => {
-    if (!full) return
-    clearInterval(full.looking)
-    full.door.close()
-    full = undefined
-  }
-  const look = () => {
-    if (used() + SPARE >= most) return
-    admit()
+    door.open()
     spare.take()
   }
-  const count = () => {
-    if (full || ++accepted < most) return
-    accepted = used()
-    if (accepted >= most) refuse()
+  let looking: NodeJS.Timeout
+  const look = () => {
+    const files = used()
+    if (!door.isShut && files >= most) refuse()
+    else if (door.isShut && files + SPARE < most) admit()
+    const left = Math.max(0, most - files)
+    looking = setTimeout(look, Math.min(MOST_LOOK_MS, LOOK_MS + left / FILES_PER_MS)).unref()
   }
-  void watch(socket, count).finally(() => {
-    admit()
-    spare.give()
-  })
-}
-
-async function watch(socket: Socket, accepted: () => void): Promise<void> {
-  for await (const { type } of socket.events) if (type === 'accept' || type === 'accept:error') accepted()
+  look()
+  return {
+    close() {
+      clearTimeout(looking)
+      door.close()
+      spare.give()
+    },
+  }
 }
 
 /** Files that are open for nothing but to be closed when there are no others. */
@@ -87,8 +82,8 @@ class Spare {
     }
   }
 
-  give(count = SPARE): void {
-    for (const file of this.#files.splice(0, count)) closeSync(file)
+  give(): void {
+    for (const file of this.#files.splice(0)) closeSync(file)
   }
 }
 

@@ -21,7 +21,6 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
   const socket = openXPublisher({
     ...serverOptions(settings),
     linger: LINGER_MS,
-    backlog: settings.backlog ?? 1_000,
     sendHighWaterMark: settings.highWaterMark ?? 1_000,
     sendTimeout: 0,
     noDrop: true,
@@ -29,7 +28,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
     tcpMaxRetransmitTimeout: STALLED_MS,
   })
   const port = await bindTcp(socket, settings)
-  admitConnections(socket, settings)
+  const admission = admitConnections(settings)
   const subscriptions = new SubscriptionCount()
   void readSubscriptions(socket, subscriptions)
   const publisher = new LossyPublisher(socket)
@@ -47,6 +46,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
       return publisher.dropped
     },
     async close() {
+      admission.close()
       socket.close()
     },
   }

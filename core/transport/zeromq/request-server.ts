@@ -19,17 +19,17 @@ export async function serveRequests(settings: ServerSettings): Promise<RequestSe
   const router = openRouter({
     ...serverOptions(settings),
     linger: LINGER_MS,
-    backlog: settings.backlog ?? 1_000,
     ...(settings.highWaterMark !== undefined && { sendHighWaterMark: settings.highWaterMark }),
   })
   const port = await bindTcp(router, settings)
-  admitConnections(router, settings)
+  const admission = admitConnections(settings)
   const work = new WorkInProgress(MAX_UNDER_WAY)
   return {
     port,
     serve: (answer) => void serve(router, answer, work),
     async close() {
       await work.finish(LINGER_MS)
+      admission.close()
       router.close()
     },
   }

@@ -1,16 +1,28 @@
 import { isIPv6 } from 'node:net'
+import { allowedOpenFiles } from '../../base/open-files.ts'
+import { MAX_MESSAGE } from '../../wire/message-size.ts'
 import type { ClientSettings, KeepAlive, ServerSettings } from '../contract.ts'
 
-/** Largest frame a peer may send if nothing else is said: what Salt's decoders take (wire protocol §1). Bytes. */
-const MAX_FRAME = 100 * 1024 * 1024
+const BACKLOG_PART = 8
 
 /** Of servers. With a ZAP domain libzmq takes no ZMTP 1 and 2, which know no time-outs: HTTP passes for such a peer. */
-export const serverOptions = (settings: ServerSettings) => ({ ...peerOptions(settings), zapDomain: 'salt' })
+export const serverOptions = (settings: ServerSettings) => ({
+  ...peerOptions(settings),
+  backlog: backlogOf(settings),
+  zapDomain: 'salt',
+})
+
+/**
+ * Connections that may wait to be taken. libzmq takes whatever waits at once: no more than a part of the files this process
+ * may open, so that those that come in a burst do not use up all of them before they can be refused.
+ */
+const backlogOf = ({ backlog = 1_000 }: ServerSettings, allowed = allowedOpenFiles() ?? Infinity) =>
+  Math.min(backlog, Math.floor(allowed / BACKLOG_PART))
 
 /** Socket options of both sides. */
 export const peerOptions = (settings: ServerSettings | ClientSettings) => ({
   ipv6: settings.ipv6 ?? isIPv6(settings.host),
-  maxMessageSize: settings.maxFrameSize ?? MAX_FRAME,
+  maxMessageSize: settings.maxFrameSize ?? MAX_MESSAGE,
   ...keepAliveOptions(settings.keepAlive),
 })
 

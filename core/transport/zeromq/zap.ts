@@ -9,12 +9,34 @@ const ENDPOINT = 'inproc://zeromq.zap.01'
  */
 const HANG_UP = 'none'
 
-/** Hang up on each peer that begins to talk to a socket with a ZAP domain in this process, until the socket it gives is closed. */
-export function refuseAll(): Router {
-  const door = openRouter({ linger: 0 })
-  door.bindSync(ENDPOINT)
-  void answer(door)
-  return door
+/** Hangs up, while it is shut, on each peer that begins to talk to a socket with a ZAP domain in this process. */
+export class Door {
+  /** It is there before it is needed: a socket takes files. */
+  readonly #router: Router = openRouter({ linger: 0 })
+  #shut = false
+
+  constructor() {
+    void answer(this.#router)
+  }
+
+  get isShut(): boolean {
+    return this.#shut
+  }
+
+  shut(): void {
+    this.#router.bindSync(ENDPOINT)
+    this.#shut = true
+  }
+
+  /** What libzmq has bound it unbinds by `disconnect` too, which zeromq.js does at once. */
+  open(): void {
+    this.#router.disconnect(ENDPOINT)
+    this.#shut = false
+  }
+
+  close(): void {
+    this.#router.close()
+  }
 }
 
 async function answer(door: Router): Promise<void> {

@@ -74,6 +74,37 @@ describe('several functions', () => {
   })
 })
 
+test('several functions in one text are refused, whoever asks, with how they are written', async () => {
+  expect(await refused({ client: 'local', tgt: '*', fun: 'test.ping,test.arg' })).toEqual([
+    400,
+    'Chunk 1 of the request has several functions in one text, "test.ping,test.arg": make them a list, as ["test.ping", "test.arg"].',
+  ])
+  expect(api.asked).toEqual([])
+})
+
+test.each([
+  [{ client: 'local', fun: 'test.ping' }, "Chunk 1 of the request lacks 'tgt'."],
+  [{ client: 'local', tgt: '*' }, "Chunk 1 of the request lacks 'fun'."],
+])('a chunk without what it needs is refused: %j', async (chunk, sentence) => {
+  expect(await refused(chunk)).toEqual([400, sentence])
+})
+
+test('/stats counts the bytes of requests and answers', async () => {
+  await api.close()
+  api = await openTestApi({}, { collect_stats: true, stats_disable_auth: true })
+  api.answer = master
+  const url = await api.app.listen({ host: '127.0.0.1', port: 0 })
+  const body = JSON.stringify([ping])
+  const headers = { 'x-auth-token': TOKEN, 'content-type': 'application/json' }
+  await (await fetch(url, { method: 'POST', headers, body })).text()
+  const answer = (await (await fetch(`${url}/stats`)).json()) as {
+    'CherryPy Applications': Record<string, number>
+  }
+  const figures = answer['CherryPy Applications']
+  expect(figures['Total Bytes Read']).toBeGreaterThan(body.length)
+  expect(figures['Total Bytes Written']).toBeGreaterThan(0)
+})
+
 test.each(['/jobs/%ff', '/%zz', '/minions/%c3%28'])(
   '%s, a path that cannot be read, is answered as all else',
   async (url) => {
@@ -82,6 +113,7 @@ test.each(['/jobs/%ff', '/%zz', '/minions/%c3%28'])(
       400,
       { status: 400, return: expect.stringContaining('The path of the request cannot be read') },
     ])
+    expect(answer.body).toMatch(/^\{"status": 400, "return": /)
     expect(answer.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' })
   },
 )
@@ -293,21 +325,26 @@ describe('who asks', () => {
     expect((await from({ origin: 'http://localhost:8000', host: 'localhost:8000' }))[0]).toBe(200)
   })
 
-  test('says it in each chunk for /run, whatever the header is', async () => {
+  test('says it in each chunk for /run, or in the header for those that do not', async () => {
     const run = { url: '/run' }
-    expect(await refused([ping], run)).toEqual([401, 'No authentication credentials given'])
+    const without = { ...run, headers: { 'x-auth-token': '' } }
+    expect(await refused([ping], without)).toEqual([401, 'No authentication credentials given'])
     expect(await refused([{ ...ping, token: 'zz' }], run)).toEqual([401, 'Invalid token'])
+    expect(await refused([ping], { ...run, headers: { 'x-auth-token': 'zz' } })).toEqual([
+      401,
+      'Invalid token',
+    ])
     await post(
-      [
-        { ...ping, token: 'cd' },
-        { ...ping, eauth: 'pam', username: 'alice', password: 'x' },
-      ],
+      [{ ...ping, token: 'cd' }, { ...ping, eauth: 'pam', username: 'alice', password: 'x' }, ping],
       run,
     )
     expect(api.asked.map(({ kwargs }) => kwargs)).toMatchObject([
       { token: 'cd' },
       { eauth: 'pam', username: 'alice', password: 'x' },
+      { token: TOKEN },
     ])
+    expect(api.asked[1]).not.toHaveProperty('kwargs.token')
+    api.asked.length = 2
     await post(
       [{ client: 'runner', fun: 'test.arg', eauth: 'pam', username: 'alice', password: 'x', key: 'k' }],
       run,
@@ -316,6 +353,13 @@ describe('who asks', () => {
       ...{ cmd: 'runner', fun: 'test.arg', kwarg: { arg: [], kwarg: {} } },
       ...{ eauth: 'pam', username: 'alice', password: 'x' },
     })
+  })
+
+  test('may not use the cookie of who looks at a page of another site for /run either', async () => {
+    const headers = { 'x-auth-token': '', cookie: `session_id=${TOKEN}`, origin: 'http://evil.example' }
+    expect((await refused([ping], { url: '/run', headers }))[0]).toBe(403)
+    const own = { ...ping, eauth: 'pam', username: 'alice', password: 'x' }
+    expect((await refused([own], { url: '/run', headers }))[0]).toBe(200)
   })
 
   test('is not known, or may not: in the words of the master, with the rule', async () => {

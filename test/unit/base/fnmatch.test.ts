@@ -80,3 +80,19 @@ describe('fnmatch', () => {
     expect(fnmatchToRegExp('same*')).toBe(fnmatchToRegExp('same*'))
   })
 })
+
+test.each([
+  ['x'.repeat(100_000), '100000 characters and 0 stars'],
+  ['*a'.repeat(1_000), '2000 characters and 1000 stars'],
+])(
+  'a pattern that is too large for V8 is refused with a sentence that shows its beginning',
+  (pattern, size) => {
+    expect(() => fnmatch('web01', pattern)).toThrow(size)
+    expect(() => fnmatch('web01', pattern)).toThrow(/^The pattern '.{60}\.\.\.' is too large/)
+  },
+)
+
+test('a pattern of 4,096 characters, or of 500 stars, is read', () => {
+  expect(fnmatch('x'.repeat(4_096), 'x'.repeat(4_096))).toBe(true)
+  expect(fnmatch('a'.repeat(500), '*a'.repeat(500))).toBe(true)
+})

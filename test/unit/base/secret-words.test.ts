@@ -13,6 +13,17 @@ test.each<[unknown, unknown]>([
   ['mysql --db-password "hunter 2" x', `mysql --db-password ${MASK} x`],
   ["curl -d secret='hunter 2'&a=b", `curl -d secret=${MASK}&a=b`],
   ['{"password": "hunter2", "a": 1}', `{"password": ${MASK}, "a": 1}`],
+  ['pass=hunter2', `pass=${MASK}`],
+  ['db_pass=hunter2 x', `db_pass=${MASK} x`],
+  ['curl -H "Authorization: Bearer hunter2" h', `curl -H "Authorization: Bearer ${MASK}" h`],
+  ['Authorization: Basic hunter2', `Authorization: Basic ${MASK}`],
+  ['mysql://u:hunter2@h/db', `mysql://u:${MASK}@h/db`],
+  ['redis://:hunter2@h', `redis://:${MASK}@h`],
+  [
+    { pass: 'hunter2', auth: 'hunter2', bypass: 1 },
+    { pass: MASK, auth: MASK, bypass: 1 },
+  ],
+  [{ Authorization: 'Bearer hunter2' }, { Authorization: MASK }],
   ['clientSecret: hunter2', `clientSecret: ${MASK}`],
   [
     { password: 'hunter2', user: 'x' },
@@ -31,7 +42,21 @@ test.each<[unknown, unknown]>([
 })
 
 test.each([
-  ['key=os', 'password', 'the token is gone', 'pass=1', 'tokens=3', '--passwords x', 'secret://x', ''],
+  [
+    'key=os',
+    'password',
+    'the token is gone',
+    'tokens=3',
+    '--passwords x',
+    'secret://x',
+    '',
+    'bypass=1',
+    'compass: north',
+    'http://h:80/a@b',
+    'see http://web01/',
+    'the bearer of it',
+    'author: x',
+  ],
   [{ key: 'os', keyword: 1, tokens: [1], session: 2 }, 5, null, new Date(0)],
 ])('what only looks like it stays the same value', (...values) => {
   for (const value of values) expect(masked(value)).toBe(value)
@@ -43,9 +68,22 @@ test('nothing is masked where the configuration says so', () => {
 })
 
 test('long text that nearly fits is no work, and what is nested without end is not shown', () => {
-  for (const piece of ['x', 'password', 'password="', '--a-', "password'   "])
+  for (const piece of [
+    'x',
+    'a://',
+    'a:',
+    'bearer ',
+    'authorization: ',
+    'password',
+    'password="',
+    '--a-',
+    "password'   ",
+  ])
     expect(String(masked(piece.repeat(200_000))).length).toBeGreaterThan(0)
   let nested: unknown = 'password=hunter2'
   for (let n = 0; n < 100; n++) nested = [nested]
   expect(JSON.stringify(masked(nested))).toContain(MASK)
+  const circle: Record<string, unknown> = { password: 'hunter2' }
+  circle.self = circle
+  expect(JSON.stringify(masked(circle))).not.toContain('hunter2')
 })

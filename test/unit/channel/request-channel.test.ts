@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createRequestChannel, type RequestChannel } from '../../../core/channel/request-channel.ts'
 import { type Credentials, signIn } from '../../../core/channel/sign-in-client.ts'
-import { decode, encodeNetwork } from '../../../core/codec/index.ts'
+import { decode, Encoded, encodeNetwork } from '../../../core/codec/index.ts'
 import { SymmetricKey } from '../../../core/crypto/index.ts'
+import { MAX_CONTENT, MAX_MESSAGE, MAX_RETURN } from '../../../core/wire/message-size.ts'
 import { InProcessMaster } from '../../harness/in-process-master.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
 
@@ -135,4 +136,24 @@ test('a pillar by another key is refused', async () => {
   const stranger = (await keyPair('wire2')).publicKey
   const { requests } = await channel(honest, { ...(await signedIn()), masterKey: stranger })
   await expect(requests.pillar(pillar, 1000)).rejects.toMatchObject({ code: 'AUTHENTICATION_FAILED' })
+})
+
+test('the largest return there may be fits into a message, and a larger message is refused before it is sent', async () => {
+  const frames: number[] = []
+  const { requests } = await channel(async (frame) => {
+    frames.push(frame.length)
+    throw new Error('no answer')
+  })
+  const filled = (bytes: number) => ({ cmd: '_return', return: new Encoded(Buffer.alloc(bytes, 0xc0)) })
+  await expect(requests.request(filled(MAX_RETURN), 1000)).rejects.toThrow('no answer')
+  expect(frames[0]).toBeGreaterThan(MAX_RETURN)
+  expect(frames[0]).toBeLessThanOrEqual(MAX_MESSAGE)
+  frames.length = 0
+  await expect(requests.request(filled(MAX_CONTENT), 1000)).rejects.toMatchObject({
+    code: 'MESSAGE_TOO_LARGE',
+    message: expect.stringMatching(
+      /^The message _return is too large: it has \S+ MiB, and a master takes 100.0 MiB at most/,
+    ),
+  })
+  expect(frames).toEqual([])
 })

@@ -47,6 +47,7 @@ describe('what was typed after salt', () => {
   test('documentation is a job of its own', () => {
     expect(jobRequest(['*'], { doc: true })).toMatchObject({ fun: 'sys.doc', arg: [] })
     expect(jobRequest(['*', 'test'], { doc: true })).toMatchObject({ fun: 'sys.doc', arg: ['test'] })
+    expect(jobRequest([], { doc: true })).toMatchObject({ tgt: '*', fun: 'sys.doc', arg: [] })
   })
 
   test('a time-out of 0 means the one of the configuration', () => {
@@ -59,7 +60,7 @@ describe('what was typed after salt', () => {
     expect(() => jobRequest(['*', 'a.b'], { metadata: 'x' })).toThrow(
       "--metadata needs a map such as '{a: 1}', not 'x'",
     )
-    expect(() => jobRequest(['*', 'a.b'], { 'module-executors': 'x' })).toThrow(
+    expect(() => jobRequest(['*', 'a.b'], { 'module-executors': '{a: 1}' })).toThrow(
       '--module-executors needs a list',
     )
   })

@@ -152,6 +152,19 @@ describe('salt-key', () => {
   })
 
   test.each([
+    ['-F', 'master'],
+    ['-f', 'web01', 'web02'],
+  ])('%s %s: fingerprints are shown whatever words follow, as Salt does', async (...words) => {
+    await file('minions', 'web01')
+    const { stdout, stderr, result } = await key(...words)
+    expect([stderr, result]).toEqual(['', 0])
+    expect(stdout).toContain(`web01:  ${fingerprint(pem, 'sha256')}`)
+    expect(stdout).not.toContain('web02')
+  })
+
+  test.each([
+    [['-L', 'web01'], "'web01' is too much."],
+    [['-a', 'x', 'web01', 'web02'], "'web01 web02' is too much."],
     [['-a', 'x', '-d', 'x'], '--accept and --delete cannot be given together'],
     [['-L', '-A'], '--list-all and --accept-all cannot be given together'],
     [['-l', 'bogus'], "-l knows accepted, unaccepted, rejected, denied and all, not 'bogus'"],

@@ -1,14 +1,21 @@
 import { expect, test } from 'vitest'
-import type { StoredJob } from '../../../core/author/context.ts'
+import type { BatchStatus, StoredJob } from '../../../core/author/context.ts'
 import { onlyJobsOf } from '../../../core/client/own-jobs.ts'
 import { fakeMaster } from '../../../core/testing/services.ts'
 
-const job = (jid: string, user: string): StoredJob => ({
+const job = (jid: string, owner?: string): StoredJob => ({
   jid,
-  load: { fun: 'test.arg', user },
+  load: { fun: 'test.arg', user: 'ann', ...(owner && { owner }) },
   minions: ['web1'],
 })
-const stored = [job('4', 'ann'), job('3', 'root'), job('2', 'ann'), job('1', 'ann')]
+const [ANN, HOST] = ['eauth:file:ann', 'host:ann'] as const
+const stored = [job('4', ANN), job('3', HOST), job('2', ANN), job('1', ANN), job('0')]
+const batch = (jid: string, owner?: string): BatchStatus => ({
+  ...{ jid, fun: 'test.arg', user: 'ann', phase: 'run', minions: {} },
+  ...(owner && { owner }),
+})
+const stopped: string[] = []
+const killed: string[] = []
 
 const services = fakeMaster(() => true, {
   jobs: {
@@ -20,9 +27,18 @@ const services = fakeMaster(() => true, {
     },
     archive: fakeMaster(() => true, {}).jobs.archive,
   },
-  running: async () => ['ann', 'root'].map((user) => ({ jid: user, fun: 'f', user, pid: 1, fun_args: [] })),
+  running: async () =>
+    [ANN, HOST].map((owner) => ({ jid: owner, fun: 'f', user: 'ann', owner, pid: 1, fun_args: [] })),
+  killRun: async (jid) => killed.push(jid) > 0,
+  batches: {
+    async *list() {
+      yield* [batch('3', HOST), batch('2', ANN), batch('1')]
+    },
+    get: async (jid) => batch(jid, jid === '2' ? ANN : jid === '3' ? HOST : undefined),
+    stop: async (jid) => stopped.push(jid) > 0,
+  },
 })
-const { jobs, running } = onlyJobsOf('ann', services)
+const { jobs, running, killRun, batches } = onlyJobsOf({ user: 'ann', owner: ANN }, services)
 
 const listed = async (limit?: number) => {
   const found: string[] = []
@@ -30,7 +46,7 @@ const listed = async (limit?: number) => {
   return found
 }
 
-test('jobs of others are not found, listed or told of', async () => {
+test('jobs of others of the same name, and of nobody, are not found, listed or told of', async () => {
   expect(await listed()).toEqual(['4', '2', '1'])
   expect(await listed(2)).toEqual(['4', '2'])
   expect([await jobs.get('3'), await jobs.returns('3'), await jobs.unreturned('3')]).toEqual([
@@ -40,7 +56,31 @@ test('jobs of others are not found, listed or told of', async () => {
   ])
   expect(await jobs.returns('2')).toEqual([{ id: 'web1', return: 'a secret' }])
   expect(await jobs.unreturned('2')).toHaveLength(1)
-  expect((await running()).map(({ user }) => user)).toEqual(['ann'])
+  expect(await jobs.get('0')).toBeUndefined()
+  expect((await running()).map(({ jid }) => jid)).toEqual([ANN])
+})
+
+test('runs of others are not killed', async () => {
+  expect([await killRun(HOST), await killRun('1'), await killRun(ANN)]).toEqual([false, false, true])
+  expect(killed).toEqual([ANN])
+})
+
+test('batches of others are not listed, shown or stopped', async () => {
+  const found: string[] = []
+  for await (const { jid } of batches.list()) found.push(jid)
+  expect(found).toEqual(['2'])
+  expect([await batches.get('3'), await batches.get('1')]).toEqual([undefined, undefined])
+  expect([await batches.stop('3'), await batches.stop('1'), await batches.stop('2')]).toEqual([
+    false,
+    false,
+    true,
+  ])
+  expect(stopped).toEqual(['2'])
+})
+
+test('who has no owner finds no job that has none', async () => {
+  const nobody = onlyJobsOf({ user: 'ann', owner: undefined }, services)
+  expect(await nobody.jobs.get('0')).toBeUndefined()
 })
 
 test('files of all jobs are for who may do everything', async () => {

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Log } from '../../../core/author/context.ts'
 import { SaltError } from '../../../core/base/errors.ts'
 import type { MinionResult, PublishedJob } from '../../../core/client/contract.ts'
 import { JobEvents } from '../../../core/client/job-events.ts'
@@ -13,6 +14,8 @@ import { loadMasterConfig, type MasterConfig } from '../../../core/config/index.
 import { EventBus, EventPublisher, masterEventSockets, tags } from '../../../core/events/index.ts'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { connectedFile, jobCacheDirectory } from '../../../core/jobs/paths.ts'
+import { createLogger } from '../../../core/log/index.ts'
+import { fakeLog } from '../../../core/testing/recording-log.ts'
 import { until } from '../../harness/until.ts'
 
 const JID = '20261121000000000001'
@@ -54,6 +57,7 @@ interface Wait {
   readonly gather?: number
   readonly findJob?: (minions: readonly string[]) => Promise<PublishedJob>
   readonly signal?: AbortSignal
+  readonly log?: Log
 }
 
 /** A job that runs; what comes of it is added to `results`, `over` resolves with all of them. */
@@ -65,6 +69,7 @@ function wait({
   gather = 60,
   findJob,
   signal,
+  log,
 }: Wait) {
   const results: MinionResult[] = []
   const events = new JobEvents(bus, signal)
@@ -78,6 +83,7 @@ function wait({
     findJob: async (_, ids) => (findJob ? findJob(ids) : { jid: QUESTION, minions: ids, missing: [] }),
     turns: turnsOver(bus),
     records: recordsHere(config),
+    log,
   })
   const over = (async () => {
     await published
@@ -103,6 +109,46 @@ test('results come as they are announced, each minion once; it is over when all 
   expect(gist(await over)).toEqual([
     ['b', 1],
     ['a', 3],
+  ])
+})
+
+test('a log is told who is waited for, who has returned, and that all have, in the words of Salt', async () => {
+  const lines: string[] = []
+  const log = createLogger({
+    program: 'salt',
+    console: { level: 'debug', stream: { write: (text) => lines.push(text) } },
+    formats: { log_fmt_console: '%(message)s' },
+  })
+  const { over } = wait({ log })
+  returns('b', 1)
+  returns('a', 2)
+  await over
+  const until = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z'
+  expect(lines.shift()).toMatch(
+    new RegExp(`^get_iter_returns for jid ${JID} sent to \\["a","b"\\] will timeout at ${until}\n$`),
+  )
+  expect(lines).toEqual([
+    `jid ${JID} return from b\n`,
+    `jid ${JID} return from a\n`,
+    `jid ${JID} found all minions ["a","b"]\n`,
+  ])
+})
+
+test('a log is told who is asked, and who did not return', async () => {
+  const { log, lines } = fakeLog()
+  const findJob = async () => ({ jid: QUESTION, minions: [], missing: ['b'] })
+  await wait({ minions: ['b'], timeout: 0, findJob, log }).over
+  expect(lines.slice(1)).toEqual([
+    {
+      level: 'debug',
+      message: 'Checking whether jid {jid} is still running',
+      facts: { jid: JID, minions: ['b'] },
+    },
+    {
+      level: 'info',
+      message: 'jid {jid} minions {silent} did not return in time',
+      facts: { jid: JID, silent: ['b'] },
+    },
   ])
 })
 

@@ -4,14 +4,41 @@ import { describe, expect, test } from 'vitest'
 import {
   DateTime,
   decode,
+  Encoded,
   encodeLocal,
+  encodeLocalParts,
   encodeNetwork,
+  encodeNetworkParts,
   Float,
   NamedConstant,
 } from '../../../core/codec/index.ts'
 
 const hex = (value: unknown) => encodeNetwork(value).toString('hex')
 const localHex = (value: unknown) => encodeLocal(value).toString('hex')
+
+describe('what is encoded already', () => {
+  const value = { text: 'x'.repeat(200), bytes: Buffer.from([0xff, 0xfe]), list: [1, 3n, new Float(3)] }
+  const encoded = new Encoded(encodeNetwork(value))
+  const large = { text: 'ż'.repeat(100_000) }
+
+  test.each([encodeNetwork, encodeLocal])('is read inside of a message like the value itself', (encode) => {
+    const around = { before: 1, value: encoded, after: ['x'] }
+    expect(decode(encode(around))).toEqual(decode(encode({ ...around, value })))
+  })
+
+  test.each([
+    [encodeNetworkParts, encodeNetwork],
+    [encodeLocalParts, encodeLocal],
+  ])('is a part of its own if it is large, and is not copied', (inParts, encode) => {
+    const bytes = encodeNetwork(large)
+    const around = { before: 1, value: new Encoded(bytes), small: encoded, after: ['x'] }
+    const parts = inParts(around)
+    expect(Buffer.concat(parts)).toEqual(encode(around))
+    expect(parts).toHaveLength(3)
+    expect(parts[1]).toBe(bytes)
+    expect(encode({ next: 'message' })).toEqual(encode({ next: 'message' }))
+  })
+})
 
 describe('both dialects', () => {
   test.each([
@@ -46,6 +73,18 @@ describe('both dialects', () => {
     expect(hex(value)).toBe(written)
     expect(decode(encodeNetwork(value))).toBe(value)
   })
+
+  test.each([0, 1, 31, 32, 47, 48, 49, 127, 255, 256, 65_535, 65_536])(
+    'write text of %d characters so that others read it, whatever its letters',
+    (length) => {
+      for (const letter of ['a', 'ä', '\u{1f600}', '\ud800']) {
+        const text = letter.repeat(length)
+        const read = Buffer.from(text).toString()
+        for (const encode of [encodeNetwork, encodeLocal])
+          expect(new Decoder().decode(encode([text, { [text]: 1 }]))).toEqual([read, { [read]: 1 }])
+      }
+    },
+  )
 
   test.each([2n ** 64n, 10n ** 40n, -(2n ** 63n) - 1n])('write %d, beyond 64 bits, as text', (value) => {
     expect(decode(encodeNetwork(value))).toBe(String(value))

@@ -26,6 +26,16 @@ const minion = (overrides = {}) => loadMinionConfig({ configDir: dir, overrides 
 const refusal = (message: string, code = 'CONFIG_INVALID') =>
   expect.objectContaining({ code, message: expect.stringContaining(message) })
 
+describe('two options that cannot both be so', () => {
+  it('are publish_port and ret_port with one number', async () => {
+    await write('master', 'publish_port: 4506\n')
+    expect(() => master()).toThrow(
+      refusal('The options publish_port and ret_port are both 4506: give one of them another port'),
+    )
+    expect(master({ publish_port: 0, ret_port: 0 }).config).toMatchObject({ publish_port: 0, ret_port: 0 })
+  })
+})
+
 describe('defaults', () => {
   it('are those of Salt, with a warning, when there is no file', () => {
     const { config, warnings } = master()
@@ -105,8 +115,14 @@ describe('files', () => {
     await write('master', 'include:\n  - more/*.conf\n  - gone.conf\n')
     await write('more/a.conf', 'timeout: 7\ninclude: nested/b.conf\n')
     await write('more/nested/b.conf', 'ret_port: 7\n')
-    const { config, warnings } = master()
+    const { config, warnings, read } = master()
     expect(config).toMatchObject({ timeout: 7, ret_port: 7 })
+    const [a, b] = [join(dir, 'more', 'a.conf'), join(dir, 'more', 'nested', 'b.conf')]
+    expect(read).toEqual([
+      `Reading configuration from ${join(dir, 'master')}`,
+      ...[`Including configuration from '${a}'`, `Reading configuration from ${a}`],
+      ...[`Including configuration from '${b}'`, `Reading configuration from ${b}`],
+    ])
     expect(warnings).toEqual([`${join(dir, 'master')} includes gone.conf, which does not exist.`])
   })
 
@@ -208,6 +224,17 @@ describe('warnings', () => {
       `The option gitfs_remotes in ${path} has no effect yet.`,
       `The option conf_file in ${path} has no effect: it is where the file was found.`,
     ])
+  })
+
+  it('know the options of kinds of plugins that only Salt has', async () => {
+    const path = await write(
+      'minion',
+      'id: web1\nstates_dirs: [/srv/states]\nrender_dirs: []\nbeacons_dirs: []\n',
+    )
+    expect(minion()).toMatchObject({
+      misspelt: [],
+      warnings: [`The option states_dirs in ${path} has no effect yet.`],
+    })
   })
 
   it('tell that startup_states is ignored', async () => {

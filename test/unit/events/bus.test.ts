@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeLocal } from '../../../core/codec/index.ts'
 import { FrameReader } from '../../../core/events/frames.ts'
 import { type Event, EventBus, EventPublisher, type PublisherSettings } from '../../../core/events/index.ts'
+import { fakeLog } from '../../../core/testing/recording-log.ts'
+import { quietLog } from '../../harness/quiet-log.ts'
 import { eventually } from '../../harness/until.ts'
 
 let directory: string
@@ -289,7 +291,7 @@ describe('the event publisher', () => {
     ['a body without empty line', frame(Buffer.from('no separator'))],
   ])('closes a connection that pushes %s, and goes on with others', async (_, bytes) => {
     const warn = vi.fn()
-    await openPublisher({ log: { warn } as never })
+    await openPublisher({ log: { ...quietLog, warn } })
     const bus = await openBus()
     const stream = bus.subscribe('')
     const pusher = await push(bytes)
@@ -299,10 +301,30 @@ describe('the event publisher', () => {
     expect(await tagsOf(stream, 1)).toEqual(['good'])
   })
 
+  it('tells who debugs where its sockets are, and each event it is given or a bus fires', async () => {
+    const { log, lines } = fakeLog()
+    const publisher = await openPublisher({ name: 'MasterEvent', log })
+    publisher.publish('x', { a: 1 })
+    const bus = own(await EventBus.connect({ ...sockets, log }))
+    await bus.fire('y', { b: 2 })
+    const { pubPath, pullPath } = sockets
+    const told = (level: string, message: string, facts: object) => ({ level, message, facts })
+    const pub = (name: string) => told('debug', '{name} PUB socket URI: {pubPath}', { name, pubPath })
+    const pull = (name: string) => told('debug', '{name} PULL socket URI: {pullPath}', { name, pullPath })
+    const sending = 'Sending event: tag = {tag}; data = {data}'
+    expect(lines).toEqual([
+      ...[pub('MasterEvent'), pull('MasterEvent')],
+      told('info', 'Starting pull socket on {address}', { address: pullPath }),
+      told('debug', sending, { tag: 'x', data: { a: 1 } }),
+      ...[pub('SaltEvent'), pull('SaltEvent')],
+      told('debug', sending, { tag: 'y', data: { b: 2 } }),
+    ])
+  })
+
   it('survives a listener of its own that throws', async () => {
     const error = vi.fn()
     const publisher = await openPublisher({
-      log: { error } as never,
+      log: { ...quietLog, error },
       onEvent: () => {
         throw new Error('bug')
       },
@@ -315,7 +337,7 @@ describe('the event publisher', () => {
 
   it('cuts off a reader that does not read, and nobody else notices', async () => {
     const warn = vi.fn()
-    const publisher = await openPublisher({ maxBacklog: 1_000_000, log: { warn } as never })
+    const publisher = await openPublisher({ maxBacklog: 1_000_000, log: { ...quietLog, warn } })
     const stuck = connect(sockets.pubPath)
     await once(stuck, 'connect')
     stuck.pause()

@@ -17,6 +17,7 @@ const options = {
 describe('the event sockets', () => {
   it('of a master have fixed names in sock_dir', () => {
     expect(masterEventSockets(options)).toEqual({
+      name: 'MasterEvent',
       pubPath: '/run/salt/master_event_pub.ipc',
       pullPath: '/run/salt/master_event_pull.ipc',
     })
@@ -38,6 +39,7 @@ describe('the event sockets', () => {
   it('are loopback ports with ipc_mode tcp', () => {
     const tcp = { ...options, ipc_mode: 'tcp' }
     expect(masterEventSockets(tcp)).toEqual({
+      name: 'MasterEvent',
       pubPath: 'tcp://127.0.0.1:4512',
       pullPath: 'tcp://127.0.0.1:4513',
     })

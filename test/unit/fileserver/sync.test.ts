@@ -280,6 +280,13 @@ describe('a sync', () => {
     )
   })
 
+  test('of what only Salt loads brings the files, and looks no further', async () => {
+    const types = ['beacons', 'states', 'renderers', 'tops', 'pillar', 'job_caches']
+    expect(Object.values(await sync({ types })).map(({ lines }) => lines)).toEqual(types.map(() => []))
+    await roots.write('salt/_states/broken.js', 'this is no JavaScript\n')
+    expect((await sync({ types: ['states'] })).states?.lines).toEqual(['states.broken'])
+  })
+
   test('of all types knows both names of outputters', async () => {
     await roots.write('salt/_output/a.js', 'export default { render: () => "" }\n')
     await roots.write('salt/_outputters/b.js', 'export default { render: () => "" }\n')

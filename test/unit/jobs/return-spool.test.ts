@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { decode, Encoded, encodeNetwork } from '../../../core/codec/index.ts'
 import { ReturnSpool } from '../../../core/jobs/index.ts'
 
 const jid = '20240229120000000002'
@@ -67,6 +68,48 @@ describe('a return in the spool', () => {
 
   test('without a jid is refused', async () => {
     await expect(openSpool().add({ jid: 'req', ret })).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' })
+  })
+})
+
+describe('a large return in the spool', () => {
+  const value = { text: 'ż'.repeat(100_000), bytes: Buffer.from([0xff]) }
+  const large = { ...ret, return: new Encoded(encodeNetwork(value)) }
+
+  test('is found as it was returned, after a restart, too', async () => {
+    await openSpool().add({ jid, ret: large, job: { fun: 'big.text', jid } })
+    await open.pop()?.close()
+    const spool = openSpool()
+    expect(spool.find(jid)).toEqual({ ...ret, return: value })
+    expect(spool.pending()).toMatchObject([{ jid, isLarge: true, ret: { return: value }, job: { jid } }])
+  })
+
+  test('is read for the master with its value as it was encoded', async () => {
+    const spool = openSpool()
+    const read = spool.read(await spool.add({ jid, ret: large }))
+    expect(Object.keys(read ?? {})).toEqual(Object.keys(ret))
+    expect(read?.return instanceof Encoded && decode(read.return.bytes)).toEqual(value)
+  })
+
+  test('that another process has added is found by its place', async () => {
+    const spool = openSpool()
+    const { key } = await openSpool().add({ jid, ret: large, master: '10.0.0.1' })
+    expect(spool.at(key)).toMatchObject({ jid, isLarge: true, master: '10.0.0.1' })
+  })
+
+  test('leaves nothing behind once it is done', async () => {
+    const spool = openSpool()
+    const entry = await spool.add({ jid, ret: large })
+    await spool.done(entry)
+    expect(spool.read(entry)).toBeUndefined()
+    expect(entry.isLarge).toBe(false)
+    expect(spool.find(jid)).toBeUndefined()
+  })
+
+  test('is on its way to returners as a whole', async () => {
+    const spool = openSpool()
+    await spool.add({ jid, ret: large, job: { jid, ret: 'mongo' } })
+    const batch = await spool.outbox?.next('mongo')
+    expect(batch?.parcels).toMatchObject([{ parcel: { kind: 'return', ret: { ...ret, return: value } } }])
   })
 })
 

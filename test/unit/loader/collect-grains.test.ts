@@ -53,10 +53,43 @@ test.each(['for (;;);', 'process.exit(3)'])(
     const file = join(directory, 'bad.js')
     await writeFile(file, `${line}\n`)
     const options = { id: 'web1', grains_dirs: [directory], config_dir: directory }
-    expect(await collectGrains(options, log, { loadMs: 2000 })).toMatchObject({
+    expect(await collectGrains(options, log, { timeoutMs: 2000 })).toMatchObject({
       kernel: 'Linux',
       secret: 'x',
     })
     expect(log.error).toHaveBeenCalledWith(expect.stringMatching(`${file}: .* while it was loaded`))
   },
 )
+
+test('a source that never gives its grains is named and skipped', async () => {
+  await writeFile(
+    join(directory, 'mute.js'),
+    'export default { collect: () => new Promise(() => { setInterval(() => {}, 1000).unref() }) }\n',
+  )
+  const options = { id: 'web1', grains_dirs: [directory], config_dir: directory }
+  expect(await collectGrains(options, log, { timeoutMs: 2000 })).toMatchObject({
+    kernel: 'Linux',
+    secret: 'x',
+  })
+  expect(log.error).toHaveBeenCalledWith(
+    'The grains source mute failed and was skipped: it gave no grains within 2 s',
+  )
+})
+
+test('a grain that cannot be sent, and a source that gives no map, are left out and named', async () => {
+  await writeFile(
+    join(directory, 'half.js'),
+    'export default { collect: () => ({ rack: 7, f: { g: () => 1 } }) }\n',
+  )
+  await writeFile(join(directory, 'text.js'), "export default { collect: () => 'rack' }\n")
+  const grains = await collect({})
+  expect(grains).toMatchObject({ rack: 7, secret: 'x' })
+  expect(grains).not.toHaveProperty('f')
+  expect(grains).not.toHaveProperty('0')
+  expect(log.error).toHaveBeenCalledWith(
+    'A grain of the grains source half was left out: The value cannot be encoded: f.g is a function.',
+  )
+  expect(log.error).toHaveBeenCalledWith(
+    'The grains source text failed and was skipped: its collect() gives text; it is to give a map of grains by name.',
+  )
+})

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../../core/author/index.ts'
 import { foresee } from '../../../core/loader/check-call.ts'
 import { openLoader } from '../../../core/loader/index.ts'
@@ -39,9 +42,78 @@ test('modules that offer nothing are in it with the reason, in the words of the 
     refusal:
       "'pkg' __virtual__ returned False: needs Debian (refuses) Possible reasons: 'provides is disabled: it is listed in disable_modules'",
   })
-  expect(foresee({ fun: 'pkg.install', arg: [] }, (await open({}, { os: 'Debian' }).describe())!)).toEqual({
+  expect(
+    foresee(
+      { fun: 'pkg.install', arg: [] },
+      readCatalogue(JSON.stringify(await open({}, { os: 'Debian' }).describe()))!,
+    ),
+  ).toEqual({
     values: {},
     params: {},
+  })
+})
+
+describe('by their text', () => {
+  let folder: string
+  let ran: string
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'salt-ts-text-'))
+    ran = path.join(folder, 'ran')
+    await mkdir(path.join(folder, 'modules'))
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  const head = () => `import { appendFileSync } from 'node:fs'\nappendFileSync(${JSON.stringify(ran)}, 'x')\n`
+  const module = (name: string, text: string) => writeFile(path.join(folder, 'modules', name), head() + text)
+  const describeText = () =>
+    openLoader('modules', { config: { module_dirs: [folder] }, log: quiet }).describe(false)
+
+  test('functions of users are told without their files being imported; what they take is not known', async () => {
+    await module(
+      'shop.ts',
+      `import { fn, p } from 'salt-ts'\nexport const buy = fn({ item: p.string() }, () => true)\nexport const _own = () => 1\n`,
+    )
+    await module('plain.mjs', 'export function add(a, b) { return a + b }\n')
+    await module('gated.mjs', 'export const virtual = () => false\nexport const run = () => 1\n')
+    await module('named.mjs', `export const virtualName = 'other'\nexport const run = () => 1\n`)
+    const { functions } = await describeText()
+    const own = Object.entries(functions).filter(([name]) => /^(shop|plain|gated|named|other)\./.test(name))
+    expect(own).toEqual([
+      ['gated.run', null],
+      ['other.run', null],
+      ['plain.add', null],
+      ['shop.buy', null],
+    ])
+    expect(functions['test.ping']).toEqual({})
+    expect(existsSync(ran)).toBe(false)
+  })
+
+  test('functions that may have secret parameters are told as such', async () => {
+    await module(
+      'vault.ts',
+      `import { fn, p } from 'salt-ts'\nexport const open = fn({ key: p.secret(p.string()) }, () => true)\n`,
+    )
+    await module(
+      'helped.ts',
+      `import { params } from './vault-params.ts'\nexport const open = fn(params, () => true)\n`,
+    )
+    const catalogue = readCatalogue(JSON.stringify(await describeText()))
+    expect([...(catalogue?.unreadable ?? [])].sort()).toEqual(['helped.open', 'vault.open'])
+    expect(catalogue?.functions['vault.open']).toBeNull()
+  })
+
+  test('a file whose functions the text does not tell is left out', async () => {
+    await module('dynamic.cjs', 'module.exports = { run: () => 1 }\n')
+    expect(
+      Object.keys((await describeText()).functions).filter((name) => name.startsWith('dynamic')),
+    ).toEqual([])
+    expect(existsSync(ran)).toBe(false)
+  })
+
+  test('a file of a user in the place of a built-in one is told instead of it', async () => {
+    await module('test.mjs', 'export const mine = () => 1\n')
+    const names = Object.keys((await describeText()).functions).filter((name) => name.startsWith('test.'))
+    expect(names).toEqual(['test.mine'])
   })
 })
 

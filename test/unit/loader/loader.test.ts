@@ -2,6 +2,7 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, type LoaderSettings, openLoader, refusalsHere } from '../../../core/loader/index.ts'
+import { createLogger } from '../../../core/log/index.ts'
 import { eventually, until } from '../../harness/until.ts'
 import { call, extensionFolder, quiet } from './folder.ts'
 
@@ -57,7 +58,9 @@ describe('finding functions', () => {
   test('plain functions get positional values as they are; values, classes and helpers are no functions', async () => {
     const loader = openFixtures()
     expect(await call(loader, 'plain.add', ['a', 1])).toBe('a1')
-    expect(await call(loader, 'plain.NAME')).toBe("'plain.NAME' is not available.")
+    expect(await call(loader, 'plain.NAME')).toMatch(
+      /^'plain.NAME' is not available\. .*it exports 'NAME', but that is text and no function;/,
+    )
     expect(await call(loader, 'plain.Thing')).toBe("'plain.Thing' is not available.")
     expect(await call(loader, '_helper.hidden')).toBe("'_helper.hidden' is not available.")
     expect((await loader.get('plain.add'))?.params).toHaveProperty('args.kind', 'rest')
@@ -440,6 +443,18 @@ describe('reload', () => {
   })
 })
 
+test('a default that its own declaration refuses is said when the file is loaded', async () => {
+  const text = `import { fn, p } from 'salt-ts'
+export const of = fn({ count: p.default(p.integer(), 'x') }, ({ count }) => count)
+`
+  const file = await put('modules/size.js', text)
+  const loader = open()
+  expect(await loader.get('size.of')).toBeUndefined()
+  expect(await loader.why('size.of')).toContain(
+    `${file}: the default of a parameter of 'of' is not what p.default() declares: 'count' must be an integer, not "x"`,
+  )
+})
+
 describe('plugins', () => {
   const openOutputters = () =>
     openLoader('outputters', { config: { outputter_dirs: [path.join(folder.path, 'out')] }, log: quiet })
@@ -503,6 +518,17 @@ export const of = fn({ width: p.number(), height: p.number() }, ({ width, height
     expect(await call('area.of', [1], { height: 2 })).toEqual([1, 2])
     await expect(call('area.of', { width: 1, heigth: 2 })).rejects.toThrow(/not valid: heigth=2/)
   })
+  test('call refuses arguments that are neither a list nor a map, without showing them', async () => {
+    const { call } = createContext(base(), open())
+    const sentence =
+      "The arguments of call('test.echo', …) are a list of values or a map of values by name, and after a list a map of " +
+      "more by name: call('cmd.run', ['id'], { cwd: '/' })."
+    const given = call as unknown as (...given: unknown[]) => Promise<unknown>
+    for (const wrong of [['secret'], [7], [['x'], 'secret'], [['x'], ['secret']]])
+      await expect(given('test.echo', ...wrong)).rejects.toThrow(
+        expect.objectContaining({ code: 'INVOCATION', message: sentence }),
+      )
+  })
   test('nested functions share scratch values and see that they are nested', async () => {
     await put(
       'modules/deep.ts',
@@ -514,6 +540,34 @@ export const outer = fn(async (_, { call }) => call('deep.inner'))
     const context = createContext(base(), open())
     expect(await context.call('deep.outer')).toBe(9)
     expect([context.context.get('seen'), context.retcode]).toEqual([true, 9])
+  })
+  test('functions tell lines under the name of what they were loaded from, as in Salt; secrets are hidden in all', async () => {
+    await put(
+      'modules/mine.ts',
+      `import { fn, p } from 'salt-ts'
+export const login = fn({ word: p.secret(p.string()) }, async ({ word }, { log, call }) => {
+  log.info('login with ' + word)
+  await call('test.deprecation_warning')
+  return call('mine.other', [word])
+})
+export const other = fn({ word: p.string() }, ({ word }, { log }) => log.info('other with ' + word))
+`,
+    )
+    const lines: string[] = []
+    const log = createLogger({
+      program: 'salt-minion',
+      console: { level: 'all', stream: { write: (text) => lines.push(text) } },
+      formats: { log_fmt_console: '%(name)s: %(message)s' },
+    })
+    await createContext(Object.assign(base(), { log }), open({}, { log })).call('mine.login', ['hunter2'])
+    expect(lines).toEqual([
+      'salt.loader.lazy: LazyLoaded mine.login\n',
+      'salt.loaded.ext.module.mine: login with **********\n',
+      'salt.loader.lazy: LazyLoaded test.deprecation_warning\n',
+      expect.stringMatching(/^salt\.loaded\.int\.module\.test: This is a test deprecation warning/),
+      'salt.loader.lazy: LazyLoaded mine.other\n',
+      'salt.loaded.ext.module.mine: other with **********\n',
+    ])
   })
   test('an unknown function is an error with the reason', async () => {
     const context = createContext(base(), open())

@@ -26,8 +26,10 @@ test('each row is told before the next is made', async () => {
       yield name
     }
   }
-  await collectRows(rows(), async (row, number) => void order.push(`told ${String(row)} ${number}`), none)
-  expect(order).toEqual(['made a', 'told a 0', 'made b', 'told b 1'])
+  const take = async (row: unknown, number: number) => void order.push(`told ${String(row)} ${number}`)
+  const end = async () => void order.push('no more')
+  await collectRows(rows(), { take, end }, none)
+  expect(order).toEqual(['made a', 'told a 0', 'made b', 'told b 1', 'no more'])
 })
 
 test('a job that is ended lets its function clean up', async () => {
@@ -40,7 +42,7 @@ test('a job that is ended lets its function clean up', async () => {
       cleaned = true
     }
   }
-  const ended = collectRows(rows(), async () => abort.abort(new Error('killed')), abort.signal)
+  const ended = collectRows(rows(), { take: async () => abort.abort(new Error('killed')) }, abort.signal)
   await expect(ended).rejects.toThrow('killed')
   expect(cleaned).toBe(true)
 })

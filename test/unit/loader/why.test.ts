@@ -105,6 +105,16 @@ test.each([
     `${plain}export const ping = () => 1\nexport const load = [other]`,
     "it exports 'ping', but does not list it in 'load'",
   ],
+  [
+    'an export that is no function',
+    'export const ping = 5',
+    "it exports 'ping', but that is a number and no function; export a function: 'export const ping = fn(…)'",
+  ],
+  [
+    'a default export without a name',
+    "import { fn } from 'salt-ts'\nexport default fn(() => 1)",
+    "its default export is not offered; export each function by its name: 'export const NAME = fn(…)'",
+  ],
 ])('%s is answered with what to write, and by nothing that contradicts it', async (_, text, sentence) => {
   const file = await put('modules/shop.js', `${text}\n`)
   const loader = open()

@@ -12,5 +12,5 @@ it('takes its formats from a configuration', () => {
   createLogger({ program: 'salt', console: { level: config.log_level, stream }, formats: config }).warn(
     'hello',
   )
-  expect(lines).toEqual(['salt hello\n'])
+  expect(lines).toEqual(['salt.cli.salt hello\n'])
 })

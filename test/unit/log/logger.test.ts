@@ -1,9 +1,10 @@
 import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { threadId } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Secret } from '../../../core/base/secret.ts'
-import { createLogger, type LogFormats } from '../../../core/log/index.ts'
+import { component, createLogger, type LogFormats } from '../../../core/log/index.ts'
 
 function terminal(level = 'all', formats: LogFormats = {}) {
   const lines: string[] = []
@@ -70,6 +71,15 @@ describe('on the terminal', () => {
     expect(lines).toEqual(['[INFO    ] key accepted id=web1 minions=["a b"] big=12 bytes="<3 bytes>"\n'])
   })
 
+  it('facts stand where the message names them, which is not built for a line nobody sees', () => {
+    const { lines, log } = terminal('debug')
+    log.debug('Sending event: tag = {tag}; data = {data} {other}', { tag: 'salt/x', data: { a: 1 }, b: 2 })
+    expect(lines).toEqual(['[DEBUG   ] Sending event: tag = salt/x; data = {"a":1} {other} b=2\n'])
+    const data = vi.fn()
+    log.trace('{data}', { toJSON: data })
+    expect(data).not.toHaveBeenCalled()
+  })
+
   it('errors are shown with their stack, indented', () => {
     const { lines, log } = terminal()
     log.error('failed', { error: new Error('no disk') })
@@ -93,7 +103,30 @@ describe('formats', () => {
       '%(levelname)5s|%(levelname)-8s|%(levelno)03d|%(msecs)03d|%(name).4s|%(message)s|%(nothing)s|100%%'
     const { lines, log } = terminal('all', { log_fmt_console: format })
     log.child('channel').info('hello')
-    expect(lines[0]).toMatch(/^ INFO\|INFO {4}\|020\|\d{3}\|chan\|hello\|\|100%\n$/)
+    expect(lines[0]).toMatch(/^ INFO\|INFO {4}\|020\|\d{3}\|salt\|hello\|\|100%\n$/)
+  })
+
+  it('have who told a line, and what Python writes where that is not known', () => {
+    const names = ['name', 'module', 'process', 'processName', 'thread', 'threadName', 'lineno', 'funcName']
+    const format = [...names, 'filename', 'pathname'].map((name) => `%(${name})s`).join('|')
+    const { lines, log } = terminal('all', { log_fmt_console: format })
+    const told = log.child('channel.server')
+    told.info('x')
+    told.child('loaded.int.module.cmd', { process: 4711, processName: 'JobProcess' }).info('x')
+    const nowhere = '0|(unknown function)|(unknown file)|(unknown file)\n'
+    const thread = `${threadId}|${threadId === 0 ? 'MainThread' : `Thread-${threadId}`}`
+    expect(lines).toEqual([
+      `salt.channel.server|server|${process.pid}|MainProcess|${thread}|${nowhere}`,
+      `salt.loaded.int.module.cmd|cmd|4711|JobProcess|${thread}|${nowhere}`,
+    ])
+  })
+
+  it('have the fields in brackets that Salt has', () => {
+    const format = '%(colorlevel)s%(bracketlevel)s%(colorname)s%(bracketname)s%(bracketprocess)s'
+    const { lines, log } = terminal('all', { log_fmt_console: format })
+    log.child('crypt', { process: 12, processName: 'x' }).info('x')
+    const name = '[salt.crypt       ]'
+    expect(lines).toEqual([`[INFO    ][INFO    ]${name}${name}[   12]\n`])
   })
 
   it('have dates as strftime writes them', () => {
@@ -110,8 +143,22 @@ describe('components', () => {
   it('have names of their own', () => {
     const { lines, log } = terminal('all', { log_fmt_console: '%(name)s' })
     log.info('x')
-    log.child('minion').child('link').info('x')
-    expect(lines).toEqual(['salt-master\n', 'minion.link\n'])
+    log.child('channel').child('channel.server').info('x')
+    createLogger({
+      program: 'salt-run',
+      console: { level: 'all', stream: { write: (text) => lines.push(text) } },
+      formats: { log_fmt_console: '%(name)s' },
+    }).info('x')
+    expect(lines).toEqual(['salt.master\n', 'salt.channel.server\n', 'salt.cli.run\n'])
+  })
+
+  it('can be asked for of any log', () => {
+    const { lines, log } = terminal('all', { log_fmt_console: '%(name)s' })
+    component(log, 'crypt').info('x')
+    const { info, ...rest } = log
+    const plain = { info, trace: rest.trace, debug: rest.debug, warn: rest.warn, error: rest.error }
+    component(plain, 'crypt').info('x')
+    expect(lines).toEqual(['salt.crypt\n', 'salt.master\n'])
   })
 
   it('may have levels of their own, with or without the prefix of Salt', () => {
@@ -119,7 +166,7 @@ describe('components', () => {
       log_granular_levels: { 'salt.minion': 'debug', loader: 'quiet' },
     })
     log.info('no')
-    log.child('minion').child('link').debug('yes')
+    log.child('minion.link').debug('yes')
     log.child('minions').debug('no')
     log.child('loader').critical('no')
     expect(lines).toEqual(['[DEBUG   ] yes\n'])
@@ -153,6 +200,8 @@ describe('what comes from peers', () => {
     log.info('failed', {
       error: Object.assign(new Error(`password: ${secret}`), { data: { password: secret } }),
     })
+    log.info('{load}', { load: { arg: [`api_key=${secret}`, `--db-password ${secret}`] } })
+    log.info('key', { pem: `-----BEGIN RSA PRIVATE KEY-----\n${secret}\n-----END RSA PRIVATE KEY-----\n` })
     expect(lines.join('')).not.toContain(secret)
     expect(lines[0]).toContain('password=**********')
   })
@@ -172,7 +221,7 @@ describe('in the file', () => {
     log.debug('no')
     await log.close()
     expect(await readFile(path, 'utf8')).toMatch(
-      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} \[channel {10}:0 {3}\]\[INFO {4}\]\[\d+\] hello\n$/,
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} \[salt\.channel {5}:0 {3}\]\[INFO {4}\]\[\d+\] hello\n$/,
     )
     expect((await stat(path)).mode & 0o137).toBe(0)
   })

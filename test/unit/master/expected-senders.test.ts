@@ -64,3 +64,10 @@ test('minions that join a job later may return for it', () => {
   jobs[JID] = { ...job('web1'), minions: ['web1', 'web2'] }
   expect(senders.admits(JID, 'web2')).toBe(true)
 })
+
+test('no minion may return for a run of a runner or of the wheel, whatever target its record has', () => {
+  for (const fun of ['runner.jobs.active', 'wheel.key.accept']) {
+    const { senders } = open({ [JID]: { load: { fun, tgt: '*', tgt_type: 'glob' }, minions: [] } })
+    expect([fun, senders.admits(JID, 'evil')]).toEqual([fun, false])
+  }
+})

@@ -8,6 +8,7 @@ import { openPublisher, packJob, publishAll } from '../../../core/master/publish
 import { getTransport } from '../../../core/transport/index.ts'
 import { makeJobLoad } from '../../../core/wire/publication.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
+import { quietLog } from '../../harness/quiet-log.ts'
 
 /** More than a subscriber may have waiting. */
 const MANY = 2_500
@@ -25,7 +26,7 @@ test('a minion that does not keep up is told of, a message that is no job is ski
   const stuck = await transport.subscribe({ host: '127.0.0.1', port, identity: 'stuck', topics: [''] })
   const said: string[] = []
   const note = (line: string) => void said.push(line)
-  const log: Log = { trace: note, debug: note, info: note, warn: note, error: note }
+  const log: Log = { ...quietLog, warn: note, error: note }
 
   async function* queue() {
     yield encodeNetwork('no job')

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../../core/author/index.ts'
 import { CatalogueReporter, type ReporterSettings } from '../../../core/minion/catalogue-reporter.ts'
 import { until } from '../../harness/until.ts'
@@ -174,6 +174,71 @@ test('a description that was begun before another is not reported after it', asy
   release()
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(reports(master)).toHaveLength(told)
+})
+
+describe('files that nobody called', () => {
+  const asked: boolean[] = []
+  let idle = 0
+  function openLazily(settings: Partial<ReporterSettings> = {}): void {
+    asked.length = 0
+    idle = 0
+    open({
+      idleMs: 1000,
+      idleFor: () => idle,
+      describe: async (_, imports) => {
+        asked.push(imports)
+        return { functions: { 'hello.greet': imports ? {} : null }, missing: {} }
+      },
+      ...settings,
+    })
+  }
+
+  test('are told by their text first, and imported when the minion is idle, once', async () => {
+    openLazily()
+    const master = knowing()
+    reporter.connected(master)
+    await until('the first catalogue', () => reports(master).length === 2)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(asked).toEqual([false])
+    idle = 1000
+    await until('the second', () => reports(master).length === 4)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(asked).toEqual([false, true])
+  })
+
+  test('stay imported for a description while they do not change', async () => {
+    openLazily()
+    idle = 1000
+    const master = knowing()
+    reporter.connected(master)
+    await until('the catalogue', () => reports(master).length === 2)
+    idle = 0
+    await reporter.refreshNow()
+    stamp = '2'
+    await until('the change to be seen', () => asked.length === 3)
+    expect(asked).toEqual([true, true, false])
+  })
+
+  test('are never imported where the minion is not to', async () => {
+    openLazily({ imports: false })
+    idle = 60_000
+    const master = knowing()
+    reporter.connected(master)
+    await until('the catalogue', () => reports(master).length === 2)
+    await reporter.refreshNow()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(asked).toEqual([false, false])
+  })
+
+  test('are not imported for a master that wants to know nothing', async () => {
+    openLazily()
+    const master = masterOf(() => ({ file_roots: {} }))
+    reporter.connected(master)
+    await until('it to be asked', () => master.told.length === 1)
+    idle = 1000
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(asked).toEqual([false])
+  })
 })
 
 test('a report that failed is made again, without anything having changed', async () => {

@@ -62,7 +62,7 @@ function open(changes: Partial<ExecutorSettings> = {}) {
     log: context.log,
     procs,
     pool,
-    answersHere: (fun) => /^saltutil\.|^test\.ping$/.test(String(fun)),
+    answersHere: ({ fun }) => /^saltutil\.|^test\.ping$/.test(String(fun)),
     runHere,
     multiprocessing: true,
     limit: -1,

@@ -33,6 +33,7 @@ async function openOnFullDisk(request: () => Promise<unknown>) {
     facts: { isMeantBy: () => true },
     seen: { accept: full, settle: full, acceptUnstored: () => true },
     waited: [],
+    time: { now: () => 0 },
     pool: { idle: 1 },
     control: new ControlFunctions(),
     links: [link],

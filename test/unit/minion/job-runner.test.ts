@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Log, MinionServices } from '../../../core/author/context.ts'
 import { SaltError } from '../../../core/base/errors.ts'
+import { decode, encodeNetwork } from '../../../core/codec/index.ts'
 import { openLoader } from '../../../core/loader/index.ts'
 import { type RunnerSettings, runJob } from '../../../core/minion/job-runner.ts'
 import { type JobLoad, readJobLoad } from '../../../core/wire/publication.ts'
@@ -32,6 +33,17 @@ export const caused = fn(() => {
 })
 export const foreseen = fn(() => { throw new CommandExecutionError('it would not', { cause: new Error('no such host') }) })
 export const rows = fn(async function* () { yield 'one'; yield { f: () => 1 }; yield 'three' })
+const odd = [
+  () => Object.create(null),
+  () => ({ toString() { throw 1 } }),
+  () => Object.defineProperty(new Error('x'), 'message', { get() { throw 1 } }),
+  () => Object.defineProperty(new Error('x'), 'stack', { get() { throw 1 } }),
+  () => Object.defineProperty(new Error('x'), 'cause', { get() { throw 1 } }),
+  () => new AggregateError([new Error('one'), Object.create(null)]),
+  () => new Proxy({}, { get() { throw 1 }, has() { throw 1 } }),
+  () => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy },
+]
+export const oddly = fn({ which: p.integer() }, ({ which }) => { throw odd[which]() })
 export const repeats = fn({ text: p.string() }, ({ text }, { log }) => log.warn(\`got \${text}\`))
 export const tells = fn({ password: p.secret(p.string()), keys: p.secret(p.any()) }, async ({ password, keys }, { log, call }) => {
   log.info(\`with \${password}\`, { keys, first: keys.list[0], error: new Error(password), pin: keys.pin })
@@ -60,6 +72,11 @@ beforeAll(async () => {
   const config = { module_dirs: [folder] }
   const services = {
     fireMaster: async (tag: string, data: unknown) => fired.push([tag, data]) > 0,
+    request: async (load: object) => {
+      const { events } = decode(encodeNetwork(load)) as { events: { tag: string; data: unknown }[] }
+      fired.push(...events.map(({ tag, data }): [string, unknown] => [tag, data]))
+      return null
+    },
   } as unknown as MinionServices
   const loader = openLoader('modules', { config, log: quiet })
   settings = {
@@ -110,6 +127,15 @@ describe('a function that fails', () => {
     )
     expect((await run('ends.foreseen')).return).toBe('ERROR: it would not\nCaused by: no such host')
   })
+
+  test.each([0, 1, 2, 3, 4, 5, 6, 7])(
+    'because of what cannot be shown fails all the same (%i)',
+    async (which) => {
+      const ret = await run('ends.oddly', [which])
+      expect(ret).toMatchObject(failed)
+      expect(ret.return).toContain('The minion function caused an exception: ')
+    },
+  )
 
   test('because a row cannot be sent says which, and what is in the way', async () => {
     expect((await run('ends.rows')).return).toBe(
@@ -191,8 +217,8 @@ test('what a function yields comes as events one by one, and together as its ret
   fired.length = 0
   expect((await run('ends.steps')).return).toEqual(['one', 'two'])
   expect(fired).toEqual([
-    ['salt/job/20261121120000000001/prog/web1/0', { return: 'one' }],
-    ['salt/job/20261121120000000001/prog/web1/1', { return: 'two' }],
+    ['salt/job/20261121120000000001/prog/web1/0', expect.objectContaining({ data: { return: 'one' } })],
+    ['salt/job/20261121120000000001/prog/web1/1', expect.objectContaining({ data: { return: 'two' } })],
   ])
 })
 

@@ -120,7 +120,11 @@ describe('connections to a master', () => {
     await link.close()
     await master.close()
     const filtered = await follow({ zmq_filtering: true })
-    expect(filtered.subscribe.topics).toEqual(['broadcast', topicOf(ID)])
+    expect(filtered.subscribe.topics).toEqual([
+      'broadcast',
+      topicOf(ID),
+      expect.stringMatching(`^${topicOf(ID)}\\.[0-9a-f]{16}$`),
+    ])
   })
 
   test('are told of when they come and go', async () => {

@@ -13,7 +13,7 @@ function keep(add: () => Promise<SpoolEntry>, send: () => Promise<unknown>, clos
 }
 
 test('a return is safe on disk, and is not sent meanwhile', async () => {
-  const entry = { ...ret, key: ['ret'] }
+  const entry = { ...ret, key: ['ret'], name: 'ret', isLarge: false }
   const send = () => Promise.reject(new Error('nobody asked for that'))
   expect(await keep(async () => entry, send)).toBe(entry)
 })

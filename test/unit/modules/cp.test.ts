@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -303,6 +303,10 @@ describe('to the master', () => {
     const given = { path: join(roots.base, 'dir'), glob: 'b*', upload_path: 'there' }
     expect(await run(cp.push_dir, given, within)).toBe(true)
     expect(sent).toEqual(['there/sub/b'])
+    await symlink('..', join(roots.base, 'dir', 'above'))
+    sent.length = 0
+    await run(cp.push_dir, { ...given, glob: '*' }, within)
+    expect(sent.toSorted()).toEqual(['there/a', 'there/sub/b'])
     const none = run(cp.push_dir, { ...given, glob: 'nothing' }, within)
     await expect(none).rejects.toThrow('There is no file named like nothing below')
   })

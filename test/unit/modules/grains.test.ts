@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
+import { bornAt } from '../../../modules/_grains/born-at.ts'
 import * as grains from '../../../modules/grains.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
@@ -154,7 +155,7 @@ describe('Writing', () => {
 
     /** There is one at every moment, of one writer after the other. */
     async function lock(): Promise<void> {
-      await writeFile(`${file}.next`, String(process.pid))
+      await writeFile(`${file}.next`, `${process.pid} ${await bornAt(process.pid)}`)
       await rename(`${file}.next`, `${file}.lock`)
     }
     /** The one that waits has looked at the lock since this was called. */
@@ -185,11 +186,13 @@ describe('Writing', () => {
     })
   })
 
-  test('a lock whose holder has died is taken over', async () => {
+  test('a lock whose holder has died is taken over, also when another process has its number', async () => {
     const dead = spawnSync('true').pid
-    await writeFile(`${file}.lock`, String(dead))
-    await ask(grains.setval, { key: 'a', val: 1 })
-    expect(await kept()).toEqual({ a: 1 })
+    for (const holder of [`${dead} boot/7`, `${process.pid} boot/7`, String(process.pid)]) {
+      await writeFile(`${file}.lock`, holder)
+      await ask(grains.setval, { key: 'a', val: holder })
+      expect(await kept()).toEqual({ a: holder })
+    }
   })
 
   test('set puts a value inside others and tells what changed', async () => {

@@ -90,11 +90,3 @@ test('why says where a function or plugin comes from, and schema what it takes',
     'test.echo': { type: 'object', required: ['text'], properties: { text: {} } },
   })
 })
-
-test('lists of kinds that nobody has installed are empty', async () => {
-  expect(await run('sys.list_renderers')).toEqual([])
-  for (const name of ['list_state_modules', 'list_state_functions'])
-    expect(await run(`sys.${name}`)).toEqual([])
-  for (const name of ['state_doc', 'state_argspec', 'state_schema'])
-    expect(await run(`sys.${name}`)).toEqual({})
-})

@@ -156,7 +156,7 @@ describe('facts', () => {
     const versions = await value('test.versions_information')
     expect(versions).toMatchObject({
       'Salt Version': { Salt: manifest.version },
-      'Dependency Versions': { '@msgpack/msgpack': '3.1.3' },
+      'Dependency Versions': { lmdb: manifest.dependencies.lmdb },
     })
     expect(await value('test.versions_report')).toMatch(
       /^Salt Version:\n +Salt: \d+\.\d+\.\d+\n\nNode Version:\n/,

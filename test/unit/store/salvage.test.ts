@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
+import { decode } from '../../../core/codec/index.ts'
 import { checkStore, openStore } from '../../../core/store/index.ts'
 import { type Meta, readMeta, readPage, valueAt } from '../../../core/store/pages.ts'
 import { unseal } from '../../../core/store/record.ts'
@@ -32,7 +33,7 @@ afterAll(() => rm(directory, { recursive: true }))
 
 const row = (n: number) => ({ n, text: 'x'.repeat(n % 40 === 0 ? 9000 : 60 + (n % 50)) })
 const numberOf = (value: Uint8Array | undefined) =>
-  Number((value && (unseal(value)?.value as { n: number }))?.n)
+  Number((value && (unseal(value, decode)?.value as { n: number }))?.n)
 
 /** Pages of the store by what they are, and which records lie on them. */
 function pagesOf(path: string) {

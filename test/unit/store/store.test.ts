@@ -229,6 +229,7 @@ describe('a full disk', needs(MOUNTS), () => {
   const makeRoom = () => rm(join(disk, 'filler'))
 
   test('refuses a change with the reason, keeps the rest, and works again when there is room', async () => {
+    const printed = vi.spyOn(console, 'error')
     const store = openTestStore()
     await store.put(['before'], 1)
     fill()
@@ -242,6 +243,8 @@ describe('a full disk', needs(MOUNTS), () => {
     await makeRoom()
     await store.put(['large'], large)
     expect(store.has(['large'])).toBe(true)
+    expect(printed).not.toHaveBeenCalled()
+    printed.mockRestore()
   })
 
   test('is not taken for damage by the check', async () => {

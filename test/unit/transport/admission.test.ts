@@ -22,7 +22,11 @@ async function serve(allowed: number) {
   await router.bind('tcp://127.0.0.1:*')
   const endpoint = router.lastEndpoint as string
   const [told, used] = [[] as string[], { files: 0 }]
-  admitConnections(router, { onFull: (sentence) => told.push(sentence) }, { allowed, used: () => used.files })
+  const admission = admitConnections(
+    { onFull: (sentence) => told.push(sentence) },
+    { allowed, used: () => used.files },
+  )
+  open.push(admission)
   void (async () => {
     for await (const frames of router) await router.send(frames).catch(() => undefined)
   })()

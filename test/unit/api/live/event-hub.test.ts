@@ -34,11 +34,11 @@ test('a job that is too long to be written costs readers of formatted events tha
     written += sse
     done()
   }
-  hub.readSummaries({ write, drop: () => {} }, { user: 'fred' })
+  hub.readSummaries({ write, drop: () => {} }, { owner: 'eauth:pam:fred' })
   await until('the problem in the log', () => lines.length > 0)
   expect(lines[0]?.message).toBe('A job is too large for readers of formatted events: Invalid string length')
   events.splice(0, 2, { tag: `salt/job/${GOOD}/ret/web1`, data: { return: true } })
-  hub.readSummaries({ write, drop: () => {} }, { user: 'anna' })
+  hub.readSummaries({ write, drop: () => {} }, { owner: 'eauth:pam:anna' })
   await until('the other job', () => written.includes(GOOD))
   expect(lines).toHaveLength(1)
   hub.close()

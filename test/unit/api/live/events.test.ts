@@ -7,7 +7,7 @@ const TOKEN = 'ab'.repeat(32)
 
 let api: TestApi
 let port: number
-let owners: Record<string, { name: string; expire: number }>
+let owners: Record<string, { name: string; eauth?: string; expire: number }>
 
 async function open(settings: Parameters<typeof openTestApi>[1] = {}) {
   api = await openTestApi({}, settings)
@@ -17,7 +17,7 @@ async function open(settings: Parameters<typeof openTestApi>[1] = {}) {
 }
 
 beforeEach(() => {
-  owners = { [TOKEN]: { name: 'fred', expire: Date.now() / 1000 + 3600 } }
+  owners = { [TOKEN]: { name: 'fred', eauth: 'pam', expire: Date.now() / 1000 + 3600 } }
 })
 afterEach(() => api.close())
 
@@ -70,7 +70,7 @@ test('tag= picks by shell patterns', async () => {
 
 test('the stream ends when the token expires', async () => {
   await open()
-  api.answer = () => ({ name: 'fred', expire: Date.now() / 1000 + 0.3 })
+  api.answer = () => ({ name: 'fred', eauth: 'pam', expire: Date.now() / 1000 + 0.3 })
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   expect(await reader.ended()).toContain(': The token has expired or was revoked.\n\n')
 })
@@ -88,8 +88,8 @@ test('readers get their own jobs and what is no job', async () => {
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await reader.has('retry')
   const [mine, other, unknown] = ['20260101000000000001', '20260101000000000002', '20260101000000000003']
-  await api.events.fire(`salt/job/${mine}/new`, { user: 'fred' })
-  await api.events.fire(`salt/job/${other}/new`, { user: 'anna' })
+  await api.events.fire(`salt/job/${mine}/new`, { user: 'fred', owner: 'eauth:pam:fred' })
+  await api.events.fire(`salt/job/${other}/new`, { user: 'fred', owner: 'eauth:ldap:fred' })
   for (const jid of [mine, other, unknown]) await api.events.fire(`salt/job/${jid}/ret/web1`, { return: jid })
   await api.events.fire('custom', { jid: other })
   await api.events.fire('salt/minion/web1/start', {})
@@ -107,14 +107,15 @@ test('the results of wheel functions and runners of others, and jobs they were r
   await reader.has('retry')
   const [mine, other] = ['20260101000000000001', '20260101000000000002']
   for (const kind of ['run', 'wheel'])
-    for (const [jid, user] of [
-      [`${mine}${kind}`, 'fred'],
-      [`${other}${kind}`, 'root'],
+    for (const [jid, owner] of [
+      [`${mine}${kind}`, 'eauth:pam:fred'],
+      [`${other}${kind}`, 'host:fred'],
     ]) {
-      await api.events.fire(`salt/${kind}/${jid}/new`, { user, jid })
-      await api.events.fire(`salt/${kind}/${jid}/ret`, { user, jid, return: 'a shared secret' })
+      await api.events.fire(`salt/${kind}/${jid}/new`, { user: 'fred', owner, jid })
+      await api.events.fire(`salt/${kind}/${jid}/ret`, { user: 'fred', jid, return: 'a shared secret' })
     }
-  for (const user of ['root', 'fred']) await api.events.fire('salt/job/error', { user, arg: ['words'] })
+  for (const owner of [undefined, 'host:fred', 'eauth:pam:fred'])
+    await api.events.fire('salt/job/error', { user: 'fred', owner, arg: ['words'] })
   await api.events.fire('last', {})
   await reader.has('tag: last')
   expect(reader.received.match(/^tag: .*/gm)).toEqual([
@@ -137,8 +138,8 @@ test.each([
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await reader.has('retry')
   const jid = '20260101000000000002'
-  if (tag.startsWith('salt/job')) await api.events.fire(`salt/job/${jid}/new`, { user: 'root' })
-  await api.events.fire(tag.replace('%', jid), { user: 'fred' })
+  if (tag.startsWith('salt/job')) await api.events.fire(`salt/job/${jid}/new`, { owner: 'host:root' })
+  await api.events.fire(tag.replace('%', jid), { owner: 'eauth:pam:fred' })
   await api.events.fire(`salt/job/${jid}/ret/web1`, { return: 'a secret' })
   await api.events.fire('last', {})
   expect(await reader.has('tag: last')).not.toContain('a secret')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { digestOf } from '../../../../core/auth/index.ts'
+import { Attempts } from '../../../../core/auth/sign-in/attempts.ts'
 import { SignInLimit } from '../../../../core/auth/sign-in/limit.ts'
 
 function open(limit = 20) {
@@ -68,4 +69,22 @@ test('the same wrong password again locks itself out only', async () => {
 test('more than 20 right ones at once wait for each other and are all let in', async () => {
   const { attempt } = open()
   expect(await looked(many(100).map(() => attempt('fred', 'right')))).toBe(100)
+})
+
+test('a user who is locked out stays so, however many names are guessed at meanwhile', async () => {
+  const { attempt, pass } = open()
+  await looked(many(20).map((n) => attempt('fred', `guess ${n}`)))
+  for (const n of many(11_000)) await attempt(`invented ${n}`, 'guess')
+  expect(await attempt('fred', 'right')).toBe(false)
+  pass(300_001)
+  expect(await attempt('fred', 'right')).toBe(true)
+})
+
+test('a user whose guesses are few is not forgotten for names that are only asked about', async () => {
+  const attempts = new Attempts({ limit: 3, lockMs: 300_000, now: () => 0 })
+  const fail = async () => (await attempts.begin('fred', 1, () => false))?.('failed')
+  await fail()
+  await fail()
+  for (const n of many(11_000)) attempts.lockedFor(`invented ${n}`)
+  expect(await fail()).toBe(true)
 })

@@ -1,43 +1,80 @@
-import { describe, expect, test } from 'vitest'
-import { completions } from '../../../../core/cli/completion/complete.ts'
-import type { Sources } from '../../../../core/cli/completion/sources.ts'
-import { completionTables } from '../../../../core/cli/completion/tables.ts'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writeTables } from '../../../../core/cli/completion/rows.ts'
+import { optionTables } from '../../../../core/cli/completion/tables.ts'
 import { programs } from '../../../../core/cli/programs.ts'
 
-const keys: Record<string, string[]> = {
-  minions: ['web01', 'web02'],
-  minions_pre: ['new01'],
-  minions_rejected: ['bad01'],
-  minions_denied: [],
+const engine = fileURLToPath(new URL('../../../../bin/complete.awk', import.meta.url))
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'salt-ts-completion-'))
+  writeTables(join(folder, 'own'), {
+    ...optionTables(programs),
+    functions: [
+      ['cmd.run', 'cmd cwd timeout'],
+      ['local.only', ''],
+    ],
+    runners: [
+      ['jobs.active', ''],
+      ['jobs.lookup_jid', 'jid'],
+      ['manage.up', 'tgt timeout'],
+    ],
+    outputters: [['json'], ['nested'], ['yaml']],
+  })
+  writeTables(join(folder, 'known'), {
+    keys: [
+      ['minions', 'web01'],
+      ['minions', 'web02'],
+      ['minions_pre', 'new01'],
+      ['minions_rejected', 'bad01'],
+      ['minions_denied', 'web01'],
+    ],
+    grains: [
+      ['os', 'Debian'],
+      ['os', 'Ubuntu'],
+      ['osrelease', '13'],
+      ['roles', 'all: of them'],
+    ],
+    nodegroups: [['all-web']],
+    functions: [
+      ['cmd.run', 'cmd cwd timeout'],
+      ['test.arg', ''],
+      ['test.ping', ''],
+    ],
+    jobs: [['20261122010101000000', 'test.ping on *']],
+  })
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Rows of a word and what it means. */
+function offered(line: string, known = join(folder, 'known')): string[][] {
+  const env = { ...process.env, LINE: line, OWN: join(folder, 'own'), KNOWN: known }
+  const text = execFileSync('awk', ['-f', engine], { env, encoding: 'utf8' })
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((row) => row.split('\t'))
 }
-const params: Record<string, string[]> = { 'cmd.run': ['cmd', 'cwd', 'timeout'] }
-const sources: Sources = {
-  keys: (sections) => sections.flatMap((section) => keys[section] ?? []),
-  grainKeys: async () => ['os', 'osrelease', 'roles'],
-  grainValues: async (key) => (key === 'os' ? ['Debian', 'Ubuntu'] : []),
-  nodegroups: () => ['all-web'],
-  functions: async () => ['cmd.run', 'test.arg', 'test.ping'],
-  params: async (fun) => params[fun] ?? [],
-  localFunctions: () => ['cmd.run', 'local.only'],
-  localParams: (fun) => params[fun] ?? [],
-  runners: () => ['jobs.active', 'jobs.lookup_jid', 'manage.up'],
-  runnerParams: (fun) => (fun === 'manage.up' ? ['tgt', 'timeout'] : []),
-  outputters: () => ['json', 'nested', 'yaml'],
-  jobs: async () => [['20261122010101000000', 'test.ping on *']],
-}
-const tables = JSON.parse(JSON.stringify(completionTables(programs)))
-const words = async (line: string) => (await completions(line, tables, sources)).map(([word]) => word)
+const words = (line: string, known?: string) => offered(line, known).map(([word]) => word)
 
 describe('what may come next', () => {
   test.each([
     ['salt ', ['web01', 'web02']],
     ['sudo /usr/bin/salt web02', ['web02']],
     ["salt '", ['web01', 'web02']],
+    ['salt web\\0', ['web01', 'web02']],
     ['salt -c /etc/other --out json -v web', ['web01', 'web02']],
     ['salt -L web01,', ['web01,web01', 'web01,web02']],
     ['salt -G o', ['os:', 'osrelease:']],
     ["salt -G 'os:D", ['os:Debian']],
+    ["salt -G 'roles:all:", ['roles:all: of them']],
     ["salt -C 'web* and G@os:U", ['web* and G@os:Ubuntu']],
+    ["salt -C '(G@o", ['(G@os:', '(G@osrelease:']],
     ["salt -C 'N@", ['N@all-web']],
     ['salt -N ', ['all-web']],
     ['salt -E ', []],
@@ -47,10 +84,13 @@ describe('what may come next', () => {
     ['salt web01 cmd.run -- t', ['timeout=']],
     ['salt --sum', ['--summary']],
     ['salt --out ', ['json', 'nested', 'yaml']],
+    ['salt --output=y', ['--output=yaml']],
     ['salt --out=y', ['--out=yaml']],
     ['salt --log-file-level wa', ['warning']],
+    ['salt -lwarning web02', ['web02']],
     ['salt --config-dir ', []],
     ['salt', []],
+    ['', []],
     ['salt-call l', ['local.only']],
     ['salt-run jobs.', ['jobs.active', 'jobs.lookup_jid']],
     ['salt-run jobs.lookup_jid ', ['20261122010101000000']],
@@ -62,11 +102,76 @@ describe('what may come next', () => {
     ['salt-ts completion ', ['bash', 'fish', 'zsh']],
     ['salt-master --pid', ['--pid-file']],
     ['nothing of ours ', []],
-  ])('%s', async (line, expected) => {
-    expect(await words(line)).toEqual(expected)
+  ])('%s', (line, expected) => {
+    expect(words(line)).toEqual(expected)
   })
 
-  test('options come with what they mean', async () => {
-    expect(await completions('salt --summ', tables, sources)).toEqual([['--summary', 'End with a summary.']])
+  test('options and jobs come with what they mean', () => {
+    expect(offered('salt --summ')).toEqual([['--summary', 'End with a summary.']])
+    expect(offered('salt-run jobs.list_job ')).toEqual([['20261122010101000000', 'test.ping on *']])
+  })
+
+  test('where nothing is known of a configuration, functions are the built-in ones', () => {
+    expect(words('salt ', '')).toEqual([])
+    expect(words('salt -G o', '')).toEqual([])
+    expect(words('salt web01 l', '')).toEqual(['local.only'])
+    expect(words('salt --out j', '')).toEqual(['json'])
   })
 })
+
+test('fields cannot part rows, or do anything to a terminal', () => {
+  writeTables(join(folder, 'odd'), { jobs: [['evil\u001b[2J', 'a\tb\nc']], nodegroups: [['all\u001b']] })
+  expect(offered('salt-run jobs.list_job ', join(folder, 'odd'))).toEqual([])
+  writeTables(join(folder, 'odd'), { jobs: [['1', 'a\tb\u001b[2J\nc']] })
+  expect(offered('salt-run jobs.list_job ', join(folder, 'odd'))).toEqual([['1', 'a b [2J c']])
+})
+
+const EVIL = [
+  '$(id)',
+  '`id`',
+  'a;id',
+  'a|id',
+  'a&id',
+  'a>b',
+  "a'b",
+  'a"b',
+  'a\\b',
+  '!id',
+  '{a,b}',
+  '~',
+  '#',
+  '*',
+  '[a]',
+]
+
+test.each(EVIL)(
+  '%s, which means something to a shell, is not offered, wherever a host or a key has it as a name',
+  (name) => {
+    writeTables(join(folder, 'evil'), {
+      keys: [
+        ['minions', name],
+        ['minions_pre', name],
+      ],
+      grains: [
+        ['os', name],
+        [name, 'x'],
+      ],
+      nodegroups: [[name]],
+      functions: [
+        [`zz.${name}`, ''],
+        ['cmd.run', name],
+      ],
+    })
+    const lines = [
+      'salt ',
+      'salt-key -a ',
+      'salt -G os:',
+      'salt -G ',
+      'salt -N ',
+      'salt web1 zz.',
+      'salt web1 cmd.run ',
+    ]
+    const found = lines.flatMap((line) => words(line, join(folder, 'evil')))
+    expect(found.filter((word) => word !== 'os:' && /[^\w.:=-]/.test(word ?? ''))).toEqual([])
+  },
+)

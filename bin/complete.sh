@@ -1,0 +1,47 @@
+#!/bin/sh
+# Prints what may come next on a command line: complete.sh LINE. Shells run it at each Tab (core/cli/completion).
+#
+# What minions and keys there are is read from a cache of the user's, which `salt-ts __words` writes with the user's rights. A
+# cache that is older than what it was made of is made anew in the background; a prompt waits for that only if there is none, or
+# if a key has come or gone, and no longer than SALT_TS_COMPLETION_SECONDS (0.1).
+set -f
+here=${0%/*}
+
+config=${SALT_CONFIG_DIR:-/etc/salt}
+before=
+for word in $1; do
+  case $before in -c | --config-dir) config=$word ;; esac
+  case $word in --config-dir=*) config=${word#*=} ;; esac
+  before=$word
+done
+case $config in
+  '~'/*) config=$HOME/${config#??} ;;
+  /*) ;;
+  *) config=$PWD/$config ;;
+esac
+
+known=${XDG_CACHE_HOME:-$HOME/.cache}/salt-ts/completion$config
+made=$known/made-of # rows of the kind of a path, and the path
+old= changed= readable=1
+if [ -O "$made" ]; then
+  while IFS='	' read -r kind path; do
+    if [ "$path" -nt "$made" ]; then
+      old=1
+      [ "$kind" = keys ] && changed=$path
+    fi
+    [ "$kind" = keys ] && [ ! -r "$path" ] && old=1 readable=
+  done <"$made"
+else
+  old=1
+fi
+
+if [ -n "$old" ]; then
+  "$here/salt-ts" __words "$config" </dev/null >/dev/null 2>&1 &
+  if [ -n "$changed" ] || [ ! -O "$made" ]; then
+    timeout "${SALT_TS_COMPLETION_SECONDS:-0.1}" sh -c \
+      'while [ ! -O "$1" ] || [ "$2" -nt "$1" ]; do sleep 0.01; done' sh "$made" "$changed" 2>/dev/null
+  fi
+fi
+[ -n "$readable" ] && [ -O "$made" ] || known=
+
+LINE=$1 OWN=$here/../dist/cli/completion KNOWN=$known exec awk -f "$here/complete.awk"

@@ -1,0 +1,14 @@
+/** oclif's hook for a command that does not exist. */
+import type { Hook } from '@oclif/core/interfaces'
+import { closest } from '../../base/closest.ts'
+import { UsageError } from '../exit-codes.ts'
+
+const notFound: Hook.CommandNotFound = async ({ id, config }) => {
+  const [typed = ''] = id.split(':')
+  const names = config.commandIDs.map((name) => name.replaceAll(':', ' '))
+  const meant = closest(typed, names)
+  const hint = meant ? ` Did you mean '${meant}'?` : ''
+  throw new UsageError(`There is no command '${typed}'. Commands are: ${names.join(', ')}.${hint}`)
+}
+
+export default notFound

@@ -1,0 +1,1 @@
+export { Engines } from './engines.ts'

@@ -1,0 +1,8 @@
+/** What a value is, in words for a sentence. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === undefined) return 'undefined'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map'
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`
+}

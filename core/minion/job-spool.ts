@@ -1,0 +1,55 @@
+/** Puts returns into the minion's spool from a job process. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { decode, Encoded, encodeNetwork } from '../codec/index.ts'
+import { ReturnSpool, type SpoolEntry, type SpooledReturn } from '../jobs/return-spool.ts'
+import type { RunnerSettings } from './job-runner.ts'
+import { spoolDirectory } from './paths.ts'
+
+type Settings = Pick<RunnerSettings, 'config'>
+
+/** Bytes from which on a return does not pass through the minion's main process, which would keep several copies of it. */
+export const LARGE_RETURN = 1 << 20
+
+const RETRY_MS = 1000
+
+/** Put a large return into the spool. Resolves with its key once it is on disk, with undefined if the minion has to keep it. */
+export async function spoolLarge(
+  returned: SpooledReturn,
+  { config }: Settings,
+): Promise<SpoolEntry['key'] | undefined> {
+  if (config.pub_ret === false || config.cache_jobs === true) return undefined
+  try {
+    const { ret } = returned
+    const bytes = encodeNetwork(ret.return)
+    decode(bytes) // the master must be able to read it
+    return await withSpool(config, async (spool) => {
+      const { key } = await spool.add({ ...returned, ret: { ...ret, return: new Encoded(bytes) } })
+      return key
+    })
+  } catch {
+    return undefined
+  }
+}
+
+/** Keep the return of a job whose minion died for the minion's next run, as soon as there is room. */
+export async function leaveInSpool(ret: SpooledReturn, { config }: Settings): Promise<void> {
+  if (config.pub_ret === false) return
+  for (;;) {
+    try {
+      return await withSpool(config, async (spool) => {
+        if (!spool.find(ret.jid)) await spool.add(ret)
+      })
+    } catch {
+      await delay(RETRY_MS)
+    }
+  }
+}
+
+async function withSpool<T>(config: Settings['config'], use: (spool: ReturnSpool) => Promise<T>): Promise<T> {
+  const spool = ReturnSpool.open(spoolDirectory(config), { returners: config.return })
+  try {
+    return await use(spool)
+  } finally {
+    await spool.close()
+  }
+}

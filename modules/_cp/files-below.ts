@@ -1,0 +1,19 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Paths of the files below a folder, links to files among them. No other link is followed; a folder that cannot be read has none. */
+export async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const paths = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return filesBelow(path)
+      const isFile = await stat(path).then(
+        (found) => found.isFile(),
+        () => false,
+      )
+      return isFile ? [path] : []
+    }),
+  )
+  return paths.flat()
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { unknownFields } from '../../../core/log/index.ts'
+
+test('a field of a line that does not exist is named, and the one that was meant', () => {
+  expect(
+    unknownFields({
+      log_fmt_console: '%(what)s 100%% %%(x)s',
+      log_fmt_logfile: '%(asctime)s %(mesage)s %(colorlevel)s',
+    }),
+  ).toEqual([
+    'The option log_fmt_console has %(what)s, and there is no such field: it stays empty.',
+    'The option log_fmt_logfile has %(mesage)s, and there is no such field: it stays empty. Did you mean %(message)s?',
+  ])
+  expect(unknownFields({ log_fmt_console: '[%(levelname)-8s] %(message)s' })).toEqual([])
+})

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import type { SignIns } from '../../../core/auth/sign-in/limit.ts'
+import { allowedOpenFiles } from '../../../core/base/open-files.ts'
+import { Supervisor } from '../../../core/master/supervisor.ts'
+import { quietLog } from '../../harness/quiet-log.ts'
+
+/** Says how many files this process may open; started before, as that takes files. */
+function openLimiter() {
+  const shell = spawn('sh', { stdio: ['pipe', 'pipe', 'inherit'] })
+  return {
+    async allow(files: string) {
+      shell.stdin.write(`prlimit --pid ${process.pid} --nofile=${files} && echo done\n`)
+      await once(shell.stdout, 'data')
+    },
+    close: () => shell.stdin.end(),
+  }
+}
+
+test('a child that no file is left for fails with a sentence, and does not end the master', async () => {
+  const limiter = openLimiter()
+  const supervisor = new Supervisor(quietLog, {} as SignIns)
+  const usual = allowedOpenFiles()
+  await limiter.allow('1:')
+  const failed = await supervisor
+    .start({ name: 'MWorker-0', entry: 'worker-process', start: () => ({}) as never })
+    .catch(String)
+  await limiter.allow(`${usual}:`)
+  limiter.close()
+  expect(failed).toMatch(/MWorker-0 cannot be started: spawn .* EMFILE/)
+})

@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ReturnSpool } from '../../../core/jobs/return-spool.ts'
+import { Deliverer } from '../../../core/minion/deliverer.ts'
+import { Leftovers } from '../../../core/minion/leftovers.ts'
+import { recordingLog } from '../../../core/testing/recording-log.ts'
+import { until } from '../../harness/until.ts'
+
+let folder: string
+let spool: ReturnSpool
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-ts-leftovers-'))
+  spool = ReturnSpool.open(folder)
+})
+afterEach(async () => {
+  await spool.close()
+  await rm(folder, { recursive: true })
+})
+
+test('a return that another process left in the spool is sent once; that of a job that still runs is not', async () => {
+  const sent: unknown[] = []
+  const log = recordingLog(() => {})
+  const deliverer = new Deliverer({
+    spool,
+    owed: [],
+    send: async (ret) => {
+      sent.push(ret.return)
+      return null
+    },
+    log,
+    retry: { min: 1, max: 1 },
+  })
+  const [unknown, followed] = ['20261122000000000001', '20261122000000000002']
+  const leftovers = new Leftovers({
+    spool,
+    deliverers: [deliverer],
+    procs: { get: (jid) => (jid === followed ? ({} as never) : undefined) },
+    deliver: (entry) => deliverer.deliver(entry),
+    log,
+    lookMs: 5,
+  })
+  const other = ReturnSpool.open(folder)
+  await other.add({ jid: followed, ret: { return: 'followed' } })
+  await other.add({ jid: unknown, ret: { return: 'unknown' } })
+  await other.close()
+  await until('one of the two to be sent', () => spool.size === 1)
+  expect(sent).toEqual(['unknown'])
+  leftovers.close()
+  await deliverer.close(0)
+})
