@@ -10,6 +10,7 @@ import { fingerprint, PublicKey, SymmetricKey } from '../../core/crypto/index.ts
 import type { Event } from '../../core/events/index.ts'
 import { connectedFile } from '../../core/jobs/paths.ts'
 import { readRootKey, writeRootKeys } from '../../core/keys/index.ts'
+import { presentable } from '../../core/log/presentable.ts'
 import { type OpenWorker, openMasterWorker } from '../../core/master/open-worker.ts'
 import type { WorkerRoom } from '../../core/master/room.ts'
 import { openStore } from '../../core/store/index.ts'
@@ -159,7 +160,7 @@ export class InProcessMaster {
 
   #log(): Log {
     return recordingLog((level, message, facts) =>
-      this.logged.push(`${level} ${message} ${facts ? JSON.stringify(facts) : ''}`.trim()),
+      this.logged.push(`${level} ${message} ${facts ? JSON.stringify(presentable(facts)) : ''}`.trim()),
     )
   }
 }

@@ -21,8 +21,12 @@ const recorded = [
   ...vectors<Bus>('events').master_bus,
 ]
 
+/** Not of Salt: whose a job is. */
+const added = 'owner'
+
 /** Keys of an event in their order; its time belongs to the bus. */
-const keysOf = (data: object) => Object.keys(data).filter((key) => key !== '_stamp' && key !== 'ts')
+const keysOf = (data: object) =>
+  Object.keys(data).filter((key) => key !== '_stamp' && key !== 'ts' && key !== added)
 
 function recordedKeys(tag: string | RegExp, fits: (data: Recorded['data']) => boolean = () => true) {
   const found = recorded.find((each) => {
