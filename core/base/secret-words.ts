@@ -15,6 +15,13 @@ const IN_TEXT = new RegExp(
 /** `Authorization: Bearer x`. */
 const HEADER =
   /(\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token)\s{1,3})?)[^\s,;&"'}\]]+/gi
+/** `Bearer x` by itself: x is long, or has what words do not have. */
+const BEARER = /(\bBearer\s{1,3})(?=[\w+/.~-]{24}|[A-Za-z+/.~_-]{0,256}[0-9])[\w+/.~=-]{8,}/g
+/** `curl -u user:x` and `mysql -px`, where the option is one of that program. */
+const OF_PROGRAM = [
+  /(\bcurl\s(?:[^|;&\n]{0,100}?\s)?(?:-[a-zA-Z]{0,8}[uU]\s{0,3}|--(?:proxy-)?user[\s=]\s{0,3})["']?[^\s:"']{1,256}:)[^\s"']+/g,
+  /(\b(?:mysql|mariadb)[\w-]{0,20}\s(?:[^|;&\n]{0,100}?\s)?-p)(?!\s)[^\s"']+/g,
+]
 /** `scheme://user:x@host`. */
 const IN_URL = /(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,1024}(?=@)/g
 
@@ -56,5 +63,5 @@ const isSecret = (name: string, value: unknown): boolean =>
 
 function maskedText(text: string): string {
   if (text.length <= 3) return text
-  return [IN_TEXT, HEADER, IN_URL].reduce((shown, secret) => shown.replace(secret, `$1${MASK}`), text)
+  return [IN_TEXT, HEADER, BEARER, ...OF_PROGRAM, IN_URL].reduce((shown, secret) => shown.replace(secret, `$1${MASK}`), text)
 }

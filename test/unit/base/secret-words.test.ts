@@ -17,6 +17,12 @@ test.each<[unknown, unknown]>([
   ['db_pass=hunter2 x', `db_pass=${MASK} x`],
   ['curl -H "Authorization: Bearer hunter2" h', `curl -H "Authorization: Bearer ${MASK}" h`],
   ['Authorization: Basic hunter2', `Authorization: Basic ${MASK}`],
+  ['Bearer hunter2-0a1b2c3d', `Bearer ${MASK}`],
+  ['curl -su bob:hunter2 h', `curl -su bob:${MASK} h`],
+  ["curl --user='bob:hunter2' h", `curl --user='bob:${MASK}' h`],
+  ['wget x; curl -k --proxy-user bob:hunter2 h', `wget x; curl -k --proxy-user bob:${MASK} h`],
+  ['mysql -u root -phunter2 db', `mysql -u root -p${MASK} db`],
+  ['/usr/bin/mysqldump -phunter2 db', `/usr/bin/mysqldump -p${MASK} db`],
   ['mysql://u:hunter2@h/db', `mysql://u:${MASK}@h/db`],
   ['redis://:hunter2@h', `redis://:${MASK}@h`],
   [
@@ -55,6 +61,11 @@ test.each([
     'http://h:80/a@b',
     'see http://web01/',
     'the bearer of it',
+    'Bearer tokens',
+    'mkdir -pv a; ssh -p22 h',
+    'mysql -u root -p db',
+    'curl -o a:b h; chown -R bob:staff x',
+    'sudo -u bob:staff id',
     'author: x',
   ],
   [{ key: 'os', keyword: 1, tokens: [1], session: 2 }, 5, null, new Date(0)],
@@ -78,6 +89,10 @@ test('long text that nearly fits is no work, and what is nested without end is n
     'password="',
     '--a-',
     "password'   ",
+    'curl ',
+    'curl -u a',
+    'mysql -',
+    'Bearer a',
   ])
     expect(String(masked(piece.repeat(200_000))).length).toBeGreaterThan(0)
   let nested: unknown = 'password=hunter2'
