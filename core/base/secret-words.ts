@@ -63,5 +63,8 @@ const isSecret = (name: string, value: unknown): boolean =>
 
 function maskedText(text: string): string {
   if (text.length <= 3) return text
-  return [IN_TEXT, HEADER, BEARER, ...OF_PROGRAM, IN_URL].reduce((shown, secret) => shown.replace(secret, `$1${MASK}`), text)
+  return [IN_TEXT, HEADER, BEARER, ...OF_PROGRAM, IN_URL].reduce(
+    (shown, secret) => shown.replace(secret, `$1${MASK}`),
+    text,
+  )
 }

@@ -68,13 +68,28 @@ describe('regular expressions of users', () => {
     '%s cannot hold up the process, and is refused without a try the second time',
     (pattern) => {
       const expression = pythonRegExp(pattern)
-      const runs = vi.spyOn(Script.prototype, 'runInContext')
-      for (const _ of ['first', 'second'])
+      const refused = () =>
         expect(() => expression.matches(`${'a'.repeat(200)}!`)).toThrow('takes longer than 100 ms')
-      expect(runs).toHaveBeenCalledTimes(1)
+      refused()
+      const runs = vi.spyOn(Script.prototype, 'runInContext')
+      refused()
+      expect(runs).not.toHaveBeenCalled()
       runs.mockRestore()
     },
   )
+
+  test('one that was refused is tried again after a minute; an attempt without a processor is made again', () => {
+    const expression = pythonRegExp('(b+)+$')
+    const idle = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })
+    const runs = vi.spyOn(Script.prototype, 'runInContext')
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1000)
+    const refused = () => expect(() => expression.matches(`${'b'.repeat(200)}!`)).toThrow('takes longer than')
+    refused()
+    expect(runs).toHaveBeenCalledTimes(10)
+    now.mockReturnValue(61_000)
+    expect(expression.matches('bbb')).toBe(true)
+    for (const spy of [idle, runs, now]) spy.mockRestore()
+  })
 
   test('a pattern that only looks dangerous is decided', () => {
     const expression = pythonRegExp('(?:web|db)+(?:\\d+)?$')
