@@ -52,7 +52,7 @@ function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRe
       expression.lastIndex = 0
       if (cost <= STEPS_WITHOUT_DEADLINE) return expression.test(text)
       if (performance.now() < refusedUntil) throw tooSlow(pattern)
-      const answer = inTime(() => expression.test(text))
+      const answer = decided(() => expression.test(text))
       if (answer !== undefined) return answer
       refusedUntil = performance.now() + REFUSED_MS
       throw tooSlow(pattern)
@@ -61,7 +61,7 @@ function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRe
 }
 
 /** The result of `run`, or undefined if it took longer than the deadline although it had a processor. */
-function inTime<T>(run: () => T): T | undefined {
+function decided<T>(run: () => T): T | undefined {
   for (let attempt = 1; ; attempt++) {
     const before = process.cpuUsage()
     const result = beforeDeadline(run)
