@@ -61,8 +61,10 @@ function readLoad(load: unknown, namespace: Namespace): ReadonlySet<string> {
       typeof item === 'string' ? name === item : namespace[name] === item && name !== 'default',
     )
     if (meant.length === 0) {
-      const what = typeof item === 'string' ? `'${item}'` : `what stands at place ${index + 1}`
-      throw new Error(`load lists ${what}, which the file does not export as a function`)
+      const what = typeof item === 'string' ? `lists '${item}', which` : `has an item, load[${index}], that`
+      throw new Error(
+        `load ${what} the file does not export; write 'export const ping = fn(…)' for each function`,
+      )
     }
     for (const name of meant) names.add(name)
   }

@@ -262,8 +262,14 @@ describe('virtual', () => {
     ])
   })
   test.each([
-    ["['nosuch']", "load lists 'nosuch', which the file does not export as a function"],
-    ['[hidden]', 'load lists what stands at place 1, which the file does not export as a function'],
+    [
+      "['nosuch']",
+      "load lists 'nosuch', which the file does not export; write 'export const ping = fn(…)' for each function",
+    ],
+    [
+      '[hidden]',
+      "load has an item, load[0], that the file does not export; write 'export const ping = fn(…)' for each function",
+    ],
     ["'a'", "load is not a list; write 'export const load = [ping, echo]' with functions of the file"],
   ])('load that cannot be followed is a failure that says so: %s', async (load, sentence) => {
     const file = await put(
