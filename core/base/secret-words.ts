@@ -6,9 +6,12 @@ const WORD =
 const NAME = new RegExp(`(?:${WORD}|authorization)$`, 'i')
 
 const VALUE = `(?:"[^"]{0,4096}"?|'[^']{0,4096}'?|[^\\s,;&"'}\\]]+)`
-/** `password=x`, `"password": "x"`, `password: x`, `--password x`. No part can be tried in many ways: text may be long. */
+const FLAG = `--(?:\\w{1,20}-){0,3}(?:${WORD})`
+/** `--password`, where its value is the next item of a list. */
+const FLAG_ALONE = new RegExp(`^${FLAG}$`, 'i')
+/** `password=x`, `password = x`, `"password": "x"`, `password: x`, `--password x`. No part can be tried in many ways: text may be long. */
 const IN_TEXT = new RegExp(
-  `((?:${WORD})(?:=|["']\\s{0,3}:\\s{0,3}|:\\s{1,3})|--(?:\\w{1,20}-){0,3}(?:${WORD})\\s{1,3})${VALUE}`,
+  `((?:${WORD})(?:[ \\t]{0,3}=[ \\t]{0,3}|["']\\s{0,3}:\\s{0,3}|:\\s{1,3})|${FLAG}\\s{1,3})${VALUE}`,
   'gi',
 )
 
@@ -24,6 +27,10 @@ const OF_PROGRAM = [
 ]
 /** `scheme://user:x@host`. */
 const IN_URL = /(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,1024}(?=@)/g
+
+/** Also one whose end is missing. */
+const PRIVATE_KEY =
+  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,64}-----|$)/g
 
 /** Values that are nested deeper are replaced by the mask. */
 const DEEPEST = 20
@@ -47,7 +54,8 @@ function masked(value: unknown, depth: number): unknown {
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value
   if (depth === 0) return MASK
   if (Array.isArray(value)) {
-    const shown = value.map((each) => masked(each, depth - 1))
+    const isValue = (index: number) => index > 0 && isFlag(value[index - 1]) && !isFlag(value[index])
+    const shown = value.map((each, index) => (isValue(index) ? MASK : masked(each, depth - 1)))
     return shown.some((each, index) => each !== value[index]) ? shown : value
   }
   const entries = Object.entries(value)
@@ -61,10 +69,12 @@ function masked(value: unknown, depth: number): unknown {
 const isSecret = (name: string, value: unknown): boolean =>
   NAME.test(name) || (/^auth$/i.test(name) && typeof value === 'string')
 
+const isFlag = (value: unknown): boolean => typeof value === 'string' && FLAG_ALONE.test(value)
+
 function maskedText(text: string): string {
   if (text.length <= 3) return text
   return [IN_TEXT, HEADER, BEARER, ...OF_PROGRAM, IN_URL].reduce(
     (shown, secret) => shown.replace(secret, `$1${MASK}`),
-    text,
+    text.replace(PRIVATE_KEY, MASK),
   )
 }

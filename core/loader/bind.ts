@@ -1,5 +1,7 @@
 import type { Param, Params } from '../author/params.ts'
 import { SaltError } from '../base/errors.ts'
+import { MASK } from '../base/secret.ts'
+import { maskSecretWords } from '../base/secret-words.ts'
 import { coerce } from './coerce.ts'
 import { untyped } from './typed.ts'
 import type { Check } from './validate.ts'
@@ -70,7 +72,7 @@ function takeKeywords({ name: fun, kwargs, pub }: Call, params: Params, given: M
     else unknown.push([name, value])
   }
   if (unknown.length > 0) {
-    const list = unknown.map(([name, value]) => `${name}=${pythonText(untyped(value))}`).join(', ')
+    const list = unknown.map(([name, value]) => `${name}=${shownText(name, value, params)}`).join(', ')
     const message = `The following keyword arguments are not valid: ${list}`
     throw new SaltError('INVOCATION', message, { fun, names: unknown.map(([name]) => name) })
   }
@@ -151,6 +153,12 @@ function invalid({ name }: Call, reason: string): SaltError {
     fun: name,
     reason,
   })
+}
+
+/** What no parameter takes may be meant for one that is secret: its name is mistyped. */
+function shownText(name: string, value: unknown, params: Params): string {
+  if (Object.values(params).some(({ secret }) => secret)) return MASK
+  return pythonText(maskSecretWords({ [name]: untyped(value) }, {})[name])
 }
 
 /** A value in Salt's message, as Python writes it. */

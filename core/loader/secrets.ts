@@ -51,7 +51,10 @@ function masked(arg: readonly unknown[], params?: Params): readonly unknown[] {
   })
 }
 
-/** What no parameter is named after belongs to the one that takes all the others. */
+/**
+ * What no parameter is named after belongs to the one that takes all the others; what none takes may be meant for one
+ * that is secret: a name is mistyped, a place is wrong.
+ */
 function isSecret(
   params: Params | undefined,
   name: string | undefined,
@@ -60,5 +63,5 @@ function isSecret(
   if (!params) return true
   const own = name !== undefined && Object.hasOwn(params, name) && params[name]?.kind === 'value'
   const taking = own ? name : nameOfKind(params, others)
-  return taking !== undefined && params[taking]?.secret === true
+  return taking === undefined || params[taking]?.secret === true
 }

@@ -30,6 +30,13 @@ test.each<[unknown, unknown]>([
     { pass: MASK, auth: MASK, bypass: 1 },
   ],
   [{ Authorization: 'Bearer hunter2' }, { Authorization: MASK }],
+  ['Password = hunter2', `Password = ${MASK}`],
+  ['a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb', `a\n${MASK}\nb`],
+  ['-----BEGIN PRIVATE KEY-----\nMIIE', MASK],
+  [
+    ['mysql', '--db-password', 'hunter2', '-u', 'root', '--token'],
+    ['mysql', '--db-password', MASK, '-u', 'root', '--token'],
+  ],
   ['clientSecret: hunter2', `clientSecret: ${MASK}`],
   [
     { password: 'hunter2', user: 'x' },
@@ -67,6 +74,8 @@ test.each([
     'curl -o a:b h; chown -R bob:staff x',
     'sudo -u bob:staff id',
     'author: x',
+    'password =',
+    '-----BEGIN PUBLIC KEY-----',
   ],
   [{ key: 'os', keyword: 1, tokens: [1], session: 2 }, 5, null, new Date(0)],
 ])('what only looks like it stays the same value', (...values) => {
@@ -93,6 +102,8 @@ test('long text that nearly fits is no work, and what is nested without end is n
     'curl -u a',
     'mysql -',
     'Bearer a',
+    'password =',
+    '-----BEGIN PRIVATE KEY-----',
   ])
     expect(String(masked(piece.repeat(200_000))).length).toBeGreaterThan(0)
   let nested: unknown = 'password=hunter2'

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Params, p } from '../../../core/author/index.ts'
 import { SaltError } from '../../../core/base/errors.ts'
+import { MASK } from '../../../core/base/secret.ts'
 import { Float } from '../../../core/codec/index.ts'
 import { splitArguments } from '../../../core/loader/arguments.ts'
 import { bind } from '../../../core/loader/bind.ts'
@@ -67,6 +68,13 @@ describe('binding', () => {
     expect(refusal(params, ['bob'], { a: true, constructor: null, c: 'x y' })).toBe(
       'INVOCATION: The following keyword arguments are not valid: a=True, constructor=None, c=x y',
     )
+  })
+  test('shows no value that a name or another parameter makes a secret among unknown names', () => {
+    const message = (list: string) => `INVOCATION: The following keyword arguments are not valid: ${list}`
+    expect(refusal(params, ['bob'], { db: { token: 'x' }, password: 'x', b: 1 })).toBe(
+      message(`db={"token":"${MASK}"}, password=${MASK}, b=1`),
+    )
+    expect(refusal({ key: p.secret(p.string()) }, [], { kye: 'x' })).toBe(message(`kye=${MASK}`))
   })
   test('refuses too many, too few and doubled arguments in the words of Python', () => {
     const wrong = (reason: string) => `INVALID_ARGUMENTS: Passed invalid arguments to mod.fun: ${reason}`

@@ -24,6 +24,10 @@ describe('secret values are masked', () => {
       { __kwarg__: true, z: MASK, who: 'eve' },
     ])
   })
+  test('where a name, which may be a mistyped one, or a place is none of the function', async () => {
+    const params = { who: p.string(), word }
+    expect(await masked(params, 'ada', 'x', 'y', 'wrod=z')).toEqual(['ada', MASK, MASK, `wrod=${MASK}`])
+  })
   test.each([
     ['a list', p.array(word)],
     ['a map', p.record(word)],
