@@ -25,16 +25,21 @@ export class SaltError extends Error {
     Object.defineProperty(this, brand, { value: true })
   }
 
+  /** False for what cannot be looked at, a proxy that throws for one. */
   static is(value: unknown): value is SaltError {
-    return typeof value === 'object' && value !== null && brand in value
+    return orElse(false, () => {
+      if (typeof value !== 'object' || value === null || !(brand in value)) return false
+      const { code, message } = value as Partial<SaltError>
+      return typeof code === 'string' && typeof message === 'string'
+    })
   }
 }
 
-/** The text of anything that was thrown. */
-export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message
-  return hasNoText(thrown) ? jsonOf(thrown) : String(thrown)
-}
+/** The text of anything that was thrown. None of these functions throws, whatever it is given. */
+export const messageOf = (thrown: unknown): string =>
+  orElse(UNSHOWABLE, () => textOf(thrown instanceof Error ? thrown.message : thrown))
+
+const textOf = (value: unknown): string => (hasNoText(value) ? jsonOf(value) : String(value))
 
 /** What `String` makes `[object Object]` of, or fails at. */
 const hasNoText = (thrown: unknown): boolean =>
@@ -60,18 +65,21 @@ const MOST_CAUSES = 8
 
 /** The text of anything that was thrown, with where it was, and what it was caused by (`cause`, `AggregateError`). */
 export function traceOf(thrown: unknown): string {
-  return withCauses(thrown, (error) => (error instanceof Error && error.stack) || messageOf(error))
+  return withCauses(thrown, (error) => orElse('', () => stackOf(error)) || messageOf(error))
 }
+
+const stackOf = (error: unknown): string =>
+  error instanceof Error && typeof error.stack === 'string' ? error.stack : ''
 
 /** The text of anything that was thrown, with that of its causes. */
 export function messageWithCauses(thrown: unknown): string {
   return withCauses(thrown, messageOf)
 }
 
-function withCauses(thrown: unknown, textOf: (error: unknown) => string): string {
+function withCauses(thrown: unknown, shown: (error: unknown) => string): string {
   const all = new Set([thrown])
   for (const error of all) for (const cause of causesOf(error)) if (all.size <= MOST_CAUSES) all.add(cause)
-  const [own = '', ...causes] = Array.from(all, (error) => orElse(UNSHOWABLE, () => textOf(error)))
+  const [own = '', ...causes] = Array.from(all, shown)
   return [own, ...causes.filter((text) => !own.includes(text)).map((text) => `Caused by: ${text}`)].join('\n')
 }
 
