@@ -30,7 +30,8 @@ async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<
       await bus.fire(tag, data)
       return true
     } catch (error) {
-      log.error(`The event ${tag} was lost: ${messageOf(error)}`)
+      log.error(`An event was lost: ${messageOf(error)}`) // the same line for all: how many there are is counted
+      log.debug('The event {tag} was lost', { tag })
       return false
     }
   }
