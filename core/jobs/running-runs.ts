@@ -55,14 +55,14 @@ export const runPath = (place: Place, jid: string): string => join(folderOf(plac
 
 /** Note down that one runs in this process. */
 export async function noteRun(place: Place, run: Omit<OwnRun, 'pid'>): Promise<RunFile> {
-  const folder = folderOf(place)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   const noted = { ...run, ...identityOf(process.pid) }
   const path = runPath(place, run.jid)
-  const add = (more: Partial<OwnRun>) =>
-    fillFileAtomic(path, (file) => file.writeFile(encodeLocal({ ...noted, ...more })), {
+  const add = async (more: Partial<OwnRun>) => {
+    await mkdir(folderOf(place), { recursive: true, mode: 0o700 }) // somebody may have removed it meanwhile
+    await fillFileAtomic(path, (file) => file.writeFile(encodeLocal({ ...noted, ...more })), {
       durable: more.ended !== undefined,
     })
+  }
   await add({})
   return { add, forget: () => rm(path, { force: true }) }
 }

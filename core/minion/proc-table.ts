@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fillFileAtomic, isTemporary } from '../base/atomic-file.ts'
 import { isRunning, type ProcessIdentity, readIdentity } from '../base/process-identity.ts'
 import { decode, encodeNetwork } from '../codec/index.ts'
@@ -48,7 +48,7 @@ export class ProcTable {
   /** `left` are jobs of an earlier life of the minion, which did not see their end. They are in the table, too. */
   static async open(cachedir: string): Promise<{ procs: ProcTable; left: readonly ProcEntry[] }> {
     const directory = join(cachedir, 'proc')
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await make(directory)
     for (const name of await readdir(directory)) {
       if (isTemporary(name)) await rm(join(directory, name), { force: true })
     }
@@ -68,7 +68,9 @@ export class ProcTable {
     const file = this.#file(job.jid)
     if (!file || !process) return
     const bytes = encodeNetwork({ ...job, ...process, master })
-    await fillFileAtomic(file, (handle) => handle.writeFile(bytes), { durable: false })
+    await inFolder(dirname(file), () =>
+      fillFileAtomic(file, (handle) => handle.writeFile(bytes), { durable: false }),
+    )
   }
 
   async remove(jid: string): Promise<void> {
@@ -91,6 +93,19 @@ export class ProcTable {
 
   #file(jid: string): string | undefined {
     return this.#directory && join(this.#directory, encodeURIComponent(jid))
+  }
+}
+
+const make = (directory: string) => mkdir(directory, { recursive: true, mode: 0o700 })
+
+/** Write into a folder, which is made again if somebody removed it. */
+async function inFolder(directory: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    await make(directory)
+    await write()
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -38,4 +38,16 @@ test('the file of a peer that writes only the number tells of no process that ca
   expect(procs.size).toBe(0)
   await writeFile(join(folder, 'proc', job.jid), encodeNetwork({ ...job, pid: process.pid }))
   expect((await ProcTable.read(folder)).size).toBe(0)
+})
+
+test('the folder is made again if somebody removes it, for its owner only', async () => {
+  const { procs } = await ProcTable.open(folder)
+  await rm(join(folder, 'proc'), { recursive: true })
+  await Promise.all(
+    [job, { ...job, jid: '20261122000000000002' }].map((job) =>
+      procs.add({ job, process: identityOf(process.pid), stop: () => {} }),
+    ),
+  )
+  expect((await ProcTable.read(folder)).size).toBe(2)
+  expect((await stat(join(folder, 'proc'))).mode & 0o777).toBe(0o700)
 })
