@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /**
  * A process, told from another one that has the same number later, in another start of the machine or another container.
@@ -15,7 +15,23 @@ export interface ProcessIdentity {
 /** In the environment of processes that are recognised later. They delete it, so that what they start has none. */
 export const PROCESS_TOKEN = 'SALT_TS_PROCESS'
 
-export const newProcessToken = (): string => randomBytes(12).toString('hex')
+/** `prefix`: of all that one program starts, to find them by. */
+export const newProcessToken = (prefix = ''): string => prefix + randomBytes(12).toString('hex')
+
+/** Processes that were given a token with this prefix, with their titles. */
+export function processesOf(prefix: string): { identity: ProcessIdentity; title: string }[] {
+  const pids = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []
+  return pids.flatMap((pid) => {
+    const start = `${PROCESS_TOKEN}=`
+    const token = read(`/proc/${pid}/environ`)
+      ?.split('\0')
+      .find((variable) => variable.startsWith(start + prefix))
+      ?.slice(start.length)
+    if (token === undefined) return []
+    const title = read(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim() ?? ''
+    return [{ identity: identityOf(Number(pid), token), title }]
+  })
+}
 
 /** Identify the process that has this pid now; without `born` if there is none. */
 export function identityOf(pid: number, token?: string): ProcessIdentity {

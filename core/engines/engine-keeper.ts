@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
 import { type Deferred, deferred } from '../base/deferred.ts'
+import { howItEnded, LastWords } from '../base/last-words.ts'
 import { processEntry } from '../base/process-entry.ts'
 import { writeLine } from '../log/line.ts'
 import type { EngineStart, FromEngine, ToEngine } from './messages.ts'
@@ -47,7 +48,7 @@ export class EngineKeeper {
     this.#log.info(`Starting Engine(${this.#name})`)
     const child = fork(processEntry(import.meta.url, 'engine-process'), [], {
       serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     })
     this.#child = child
     this.#gone = deferred()
@@ -59,14 +60,19 @@ export class EngineKeeper {
       reason = message.reason
       isRefused = message.type === 'refused'
     })
-    const gone = (how: string | number | null) => {
+    const gone = (how: string) => {
       this.#child = undefined
       this.#gone.resolve()
       if (this.#stopping) return
       if (isRefused) this.#log.error(`Engine(${this.#name}) is not started: ${reason}`)
-      else this.#rest(reason ?? `its process ended (${how})`, performance.now() - since)
+      else this.#rest(reason ?? how, performance.now() - since)
     }
-    child.once('exit', (code, signal) => gone(signal ?? code))
+    const lastWords = new LastWords(child.stderr, {
+      native: (text) => this.#log.debug('Engine({name}) ended with: {text}', { name: this.#name, text }),
+    })
+    child.once('exit', async (code, signal) =>
+      gone(`its process ${howItEnded(code, signal, await lastWords.reason())}`),
+    )
     child.on('error', (error) => {
       if (child.pid === undefined) gone(error.message)
     })

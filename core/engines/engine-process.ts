@@ -89,6 +89,7 @@ process.on('disconnect', () => {
 const fail = (error: unknown) => void end({ type: 'ended', reason: traceOf(error) })
 process.on('uncaughtException', fail)
 process.on('unhandledRejection', fail)
+process.stderr.on('error', () => {}) // the daemon has ended, and nobody reads it
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('SIGHUP', () => {})

@@ -1,7 +1,14 @@
 import { join } from 'node:path'
 import { SaltError } from '../base/errors.ts'
 import { Encoded, type Value } from '../codec/index.ts'
-import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../store/index.ts'
+import {
+  openStore,
+  type Store,
+  type StoreChange,
+  type StoreKey,
+  type StoreOptions,
+  under,
+} from '../store/index.ts'
 import { Outbox } from './outbox.ts'
 import { targetsOf, targetText } from './outbox-target.ts'
 import { checkJid, type Fields, isFields } from './records.ts'
@@ -74,22 +81,35 @@ export class ReturnSpool {
    * Resolves when the return is on disk; one whose value is {@link Encoded} counts as large. Rejects with STORE_FAILED if it
    * cannot be, INVALID_ARGUMENTS for a bad jid.
    */
-  async add({ jid, ret, master, job }: SpooledReturn): Promise<SpoolEntry> {
+  async add(given: SpooledReturn): Promise<SpoolEntry> {
+    checkJid(given.jid)
+    const store = this.#opened()
+    return entryOf(store, await store.change((records) => this.#put(records, given)))
+  }
+
+  /** The same for a process that cannot know what became of its job: undefined if a return of it is, or was, here. */
+  async addFirst(given: SpooledReturn): Promise<SpoolEntry | undefined> {
+    const { jid } = given
     checkJid(jid)
     const store = this.#opened()
     const key = await store.change((records) => {
-      const [last] = records.keys(under('ret', jid), { reverse: true })
-      const free = ['ret', jid, last ? Number(last[2]) + 1 : 0]
-      if (ret.return instanceof Encoded) {
-        records.put(valueKey(free), ret.return)
-        records.put(free, { ret: { ...ret, return: null }, master, job, isLarge: true })
-      } else records.put(free, { ret, master, job })
-      SeenJobs.settle(records, jid)
-      const { cmd, ...record } = ret
-      Outbox.put(records, this.#targets(job), [{ kind: 'return', ret: record }], Date.now())
-      return free
+      const [known] = records.keys(under('ret', jid))
+      return known || SeenJobs.isSettled(records, jid) ? undefined : this.#put(records, given)
     })
-    return entryOf(store, key)
+    return key && entryOf(store, key)
+  }
+
+  #put(records: StoreChange, { jid, ret, master, job }: SpooledReturn): StoreKey {
+    const [last] = records.keys(under('ret', jid), { reverse: true })
+    const free = ['ret', jid, last ? Number(last[2]) + 1 : 0]
+    if (ret.return instanceof Encoded) {
+      records.put(valueKey(free), ret.return)
+      records.put(free, { ret: { ...ret, return: null }, master, job, isLarge: true })
+    } else records.put(free, { ret, master, job })
+    SeenJobs.settle(records, jid)
+    const { cmd, ...record } = ret
+    Outbox.put(records, this.#targets(job), [{ kind: 'return', ret: record }], Date.now())
+    return free
   }
 
   /** What has not been acknowledged, oldest job first. */
@@ -135,10 +155,15 @@ export class ReturnSpool {
   }
 
   /** The oldest return of a job that is still here. */
-  find(jid: string): Fields | undefined {
+  first(jid: string): SpoolEntry | undefined {
     const store = this.#store
     const [key] = store?.keys(under('ret', jid)) ?? []
-    return store && key && entryOf(store, key).ret
+    return store && key && entryOf(store, key)
+  }
+
+  /** The same, as it is sent. */
+  find(jid: string): Fields | undefined {
+    return this.first(jid)?.ret
   }
 
   async close(): Promise<void> {

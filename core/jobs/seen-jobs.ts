@@ -49,6 +49,11 @@ export class SeenJobs {
     records.remove(['job', jid])
   }
 
+  /** Whether a job was accepted here, and its return is safe. */
+  static isSettled(records: StoreReader, jid: string): boolean {
+    return records.has(['jid', jid]) && !records.has(['job', jid])
+  }
+
   constructor(store: Store) {
     this.#store = store
   }

@@ -22,5 +22,6 @@ function send(message: FromProbe): void {
 }
 
 process.once('message', (request: ProbeRequest) => void answer(request))
+process.stderr.on('error', () => {}) // who started it has ended
 process.once('disconnect', () => process.exit(0))
 process.on('unhandledRejection', () => {}) // the file that did it may be fine otherwise

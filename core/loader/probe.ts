@@ -1,6 +1,8 @@
 import { fork } from 'node:child_process'
 import { dirname } from 'node:path'
+import type { Log } from '../author/context.ts'
 import { deferred } from '../base/deferred.ts'
+import { howItEnded, LastWords } from '../base/last-words.ts'
 import { processEntry } from '../base/process-entry.ts'
 import { indexFiles } from './index-files.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
@@ -54,7 +56,7 @@ export async function probeFiles(
 ): Promise<Probed> {
   const blocked = new Map<string, string>()
   for (;;) {
-    const end = await attempt({ kind, folders, config: { ...config }, grains, timeoutMs, blocked })
+    const end = await attempt({ kind, folders, config: { ...config }, grains, timeoutMs, blocked }, log)
     if ('broken' in end) return { broken: end.broken, blocked }
     if ('unknown' in end) {
       log.error(
@@ -66,20 +68,22 @@ export async function probeFiles(
   }
 }
 
-function attempt(request: ProbeRequest): Promise<End> {
+function attempt(request: ProbeRequest, log: Log): Promise<End> {
   const end = deferred<End>()
   const loads = new LoadWatch(request.timeoutMs, (key, reason) => end.resolve({ key, reason }))
   const child = fork(entry, [], {
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   child.on('message', (message: FromProbe) => {
     if (message.type === 'done') end.resolve(message)
     else loads.heard(message)
   })
   child.once('error', (error) => end.resolve({ unknown: error.message }))
-  child.once('exit', (code, signal) => {
-    const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`
+  const native = (text: string) => log.debug('The process that tried files ended with: {text}', { text })
+  const lastWords = new LastWords(child.stderr, { native })
+  child.once('exit', async (code, signal) => {
+    const how = howItEnded(code, signal, await lastWords.reason())
     const { last } = loads
     if (!last) return end.resolve({ unknown: `the process that tried it ${how}` })
     end.resolve({ key: last.key, reason: `${last.path}: its process ${how} while it was loaded` })

@@ -57,6 +57,8 @@ export interface JobSurroundings {
   readonly words?: JobWords | undefined
   /** Why the job must not begin, if that takes a while to find out. */
   refusal?(): Promise<string | undefined>
+  /** What its process has put into the spool itself, though the minion was there. */
+  leftBehind(): Pick<SpoolEntry, 'ret' | 'key'> | undefined
   /** A job that waited is to begin: resolves when that is on disk, rejects if it must not. */
   beginning(): Promise<void>
   /** The job begins now. Not told of what the minion answers itself. */
@@ -161,7 +163,7 @@ export class JobExecutor {
   }
 
   async #inPool(job: JobLoad, around: JobSurroundings, wait: Wait): Promise<void> {
-    const { services, master, words, keep } = around
+    const { services, master, words, keep, leftBehind } = around
     const { pool, log } = this.#settings
     let process: ProcessIdentity | undefined
     const note = (shown: JobLoad) => {
@@ -180,7 +182,8 @@ export class JobExecutor {
       this.#logDetails(job)
       return note(job)
     }
-    await pool.run(job, { services, master, words, left: wait.signal, started, shown, finished: keep })
+    const told = { started, shown, finished: keep, leftBehind }
+    await pool.run(job, { services, master, words, left: wait.signal, ...told })
   }
 
   async #inThisProcess(job: JobLoad, around: JobSurroundings, wait: Wait): Promise<void> {

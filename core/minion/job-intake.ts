@@ -145,7 +145,7 @@ export class JobIntake {
   }
 
   async #run(job: JobLoad, words: JobWords | undefined, place: Place, link: MasterLink): Promise<void> {
-    const { config, seen, log, servicesFor, returners } = this.#settings
+    const { config, seen, spool, log, servicesFor, returners } = this.#settings
     log.info(`User ${job.user ?? 'unknown'} Executing command ${String(job.fun)} with jid ${job.jid}`)
     const master = link.address
     let isUsable = true
@@ -167,7 +167,8 @@ export class JobIntake {
       if (config.job_start_events) told = this.#receipts.began(job, link)
     }
     const beginning = () => seen.begin(job.jid)
-    const around = { services: servicesFor(link), master, words, keep, beginning, began }
+    const leftBehind = () => spool.first(job.jid)
+    const around = { services: servicesFor(link), master, words, keep, leftBehind, beginning, began }
     await this.#executor
       .run(job, place, job.ret === '' ? around : { ...around, refusal })
       .finally(() => told())

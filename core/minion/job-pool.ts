@@ -3,6 +3,7 @@ import { availableParallelism, constants, setPriority } from 'node:os'
 import type { Log, MinionServices } from '../author/context.ts'
 import { type Deferred, deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
+import { howItEnded, LastWords } from '../base/last-words.ts'
 import { processEntry } from '../base/process-entry.ts'
 import { identityOf, newProcessToken, PROCESS_TOKEN, type ProcessIdentity } from '../base/process-identity.ts'
 import { Turns } from '../base/turns.ts'
@@ -15,7 +16,7 @@ import type { ReturnLoad } from '../wire/return.ts'
 import type { JobWords } from '../wire/typed-words.ts'
 import { failedReturn } from './failed-return.ts'
 import { signalGroup } from './job-group.ts'
-import { LastWords } from './last-words.ts'
+import { tokenPrefix } from './job-titles.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 
 export interface JobPoolSettings {
@@ -40,6 +41,8 @@ export interface PooledJob {
   readonly words?: JobWords | undefined
   /** Aborted, with the reason, when the job is not to begin any more. */
   readonly left: AbortSignal
+  /** What the process has put into the spool itself, if it ends without handing over a return. */
+  leftBehind(): Pick<SpoolEntry, 'ret' | 'key'> | undefined
   /** Is told the process before the job begins. It does not begin if that rejects. */
   started(process: ProcessIdentity): Promise<void>
   /** Is given a job that has arguments as it may be shown, with secrets masked. */
@@ -265,7 +268,7 @@ export class JobPool {
   #spawn(): Worker {
     const { id, config, facts, log, loadMs = LOAD_MS } = this.#settings
     this.started++
-    const token = newProcessToken()
+    const token = newProcessToken(tokenPrefix(String(config.cachedir)))
     const child = fork(entry, [], {
       detached: true, // a process group of its own
       env: { ...process.env, [PROCESS_TOKEN]: token },
@@ -308,7 +311,9 @@ export class JobPool {
       process: child,
       identity: identityOf(child.pid ?? 0, token),
       generation: this.#generation,
-      lastWords: new LastWords(child.stderr),
+      lastWords: new LastWords(child.stderr, {
+        native: (text) => log.debug('The job process {pid} ended with: {text}', { pid: child.pid, text }),
+      }),
       ready,
       jobs: 0,
       loads,
@@ -332,7 +337,12 @@ export class JobPool {
   #runIn(
     worker: Worker,
     job: JobLoad,
-    { master, words, shown: onShown }: Pick<PooledJob, 'master' | 'words' | 'shown'>,
+    {
+      master,
+      words,
+      leftBehind,
+      shown: onShown,
+    }: Pick<PooledJob, 'master' | 'words' | 'leftBehind' | 'shown'>,
   ): Promise<Finished> {
     const child = worker.process
     let shown = unbegun(job)
@@ -347,8 +357,13 @@ export class JobPool {
           finish({ ret: readReturn(message.ret, fail), spooled: message.spooled, last: message.last })
       }
       const onExit = async (code: number | null, signal: NodeJS.Signals | null) => {
+        const left = leftBehind()
+        if (left) {
+          this.#settings.log.warn(`${CUT_OFF(job.jid)} Its return was in the spool.`)
+          return finish({ ret: left.ret as unknown as ReturnLoad, spooled: left.key, last: true })
+        }
         this.died++
-        const why = worker.stuck ?? howItDied(job, code, signal, await worker.lastWords.all())
+        const why = worker.stuck ?? howItDied(job, howItEnded(code, signal, await worker.lastWords.reason()))
         finish({ ret: fail(why), last: true })
       }
       const finish = (finished: Finished) => {
@@ -402,18 +417,12 @@ function readReturn(bytes: Uint8Array, fail: (reason: string) => ReturnLoad): Re
   }
 }
 
-function howItDied(
-  { jid }: JobLoad,
-  code: number | null,
-  signal: NodeJS.Signals | null,
-  lastWords: string,
-): string {
-  const fatal = /^FATAL ERROR: (.+)$/m.exec(lastWords)?.[1]
-  if (fatal?.includes('out of memory'))
-    return (
-      `The process of job ${jid} ran out of memory: ${fatal}. ` +
-      'Let the function hold less at once, or give job processes more: NODE_OPTIONS=--max-old-space-size=<MiB> for the minion.'
-    )
-  const how = signal ? `was ended by ${signal}` : `ended unexpectedly with exit code ${code ?? 'unknown'}`
-  return `The process of job ${jid} ${how}${fatal ? `: ${fatal}` : ''}.`
+const CUT_OFF = (jid: string): string =>
+  `The process of job ${jid} lost its connection to the minion: its function closed it (process.disconnect).`
+
+function howItDied({ jid }: JobLoad, how: string): string {
+  const advice = how.startsWith('ran out of memory')
+    ? ' Let the function hold less at once, or give job processes more: NODE_OPTIONS=--max-old-space-size=<MiB> for the minion.'
+    : ''
+  return `The process of job ${jid} ${how}.${advice}`
 }

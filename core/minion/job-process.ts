@@ -21,6 +21,7 @@ import { failedReturn, withoutValue } from './failed-return.ts'
 import { createFileServices } from './files.ts'
 import { type RunnerSettings, runJob } from './job-runner.ts'
 import { LARGE_RETURN, leaveInSpool, spoolLarge } from './job-spool.ts'
+import { showJob } from './job-titles.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { traceRun } from './run-span.ts'
 
@@ -58,7 +59,21 @@ function call(method: string, args: readonly unknown[]): Promise<unknown> {
   return method.startsWith('fire') ? answer.promise.catch(() => false) : answer.promise
 }
 
-const minionGone = () => new SaltError('MASTER_UNREACHABLE', 'The minion of this job has ended meanwhile.')
+/** The function of a job has closed the connection to the minion. */
+let isCutOff = false
+const disconnect = process.disconnect?.bind(process)
+process.disconnect = () => {
+  isCutOff = true
+  disconnect?.()
+}
+
+const minionGone = () =>
+  new SaltError(
+    'MASTER_UNREACHABLE',
+    isCutOff
+      ? 'A function of this job has closed the connection of its process to the minion (process.disconnect): nothing can be asked of the minion.'
+      : 'The minion of this job has ended meanwhile.',
+  )
 
 /** How long a job may take to end after SIGTERM. */
 const GRACE_MS = 1000
@@ -120,6 +135,7 @@ async function work({
   let known: JobLoad = { ...job, arg: [] }
   const giveUp = (reason: string) => givenUp.resolve(failedReturn(known, id, reason))
   running = { jid: job.jid, abort, giveUp }
+  showJob(job.jid)
   const onShown = async (shown: JobLoad) => {
     known = shown
     send({ type: 'shown', job: encodeLocal(shown) })
@@ -139,6 +155,7 @@ async function work({
   const last = isLarge || wasTooLarge || abort.signal.aborted // the memory of a large one is given back with the process
   const handed = spooled ? { ret: encodeLocal({ ...ret, return: null }), spooled } : { ret: bytes }
   if (!(await handOver({ ...handed, last })) && !spooled) await leaveInSpool(returned, settings)
+  showJob()
   if (last || !process.connected) await leave()
 }
 
@@ -235,3 +252,4 @@ process.on('uncaughtException', onUncaught)
 process.on('unhandledRejection', onUncaught)
 process.stderr.on('error', () => {}) // the minion has ended, and nobody reads it
 delete process.env[PROCESS_TOKEN]
+showJob()

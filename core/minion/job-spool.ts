@@ -23,8 +23,8 @@ export async function spoolLarge(
     const bytes = encodeNetwork(ret.return)
     decode(bytes) // the master must be able to read it
     return await withSpool(config, async (spool) => {
-      const { key } = await spool.add({ ...returned, ret: { ...ret, return: new Encoded(bytes) } })
-      return key
+      const entry = await spool.addFirst({ ...returned, ret: { ...ret, return: new Encoded(bytes) } })
+      return entry?.key
     })
   } catch {
     return undefined
@@ -36,9 +36,8 @@ export async function leaveInSpool(ret: SpooledReturn, { config }: Settings): Pr
   if (config.pub_ret === false) return
   for (;;) {
     try {
-      return await withSpool(config, async (spool) => {
-        if (!spool.find(ret.jid)) await spool.add(ret)
-      })
+      await withSpool(config, (spool) => spool.addFirst(ret))
+      return
     } catch {
       await delay(RETRY_MS)
     }

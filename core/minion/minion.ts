@@ -22,7 +22,6 @@ import { type HeldDirectory, holdDirectory } from '../transport/held-directory.t
 import { getTransport } from '../transport/index.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
 import { newStartToken } from '../wire/minion-start.ts'
-import type { JobLoad } from '../wire/publication.ts'
 import { CatalogueReporter } from './catalogue-reporter.ts'
 import { ControlFunctions } from './control-functions.ts'
 import { Facts, type FactsSettings } from './facts.ts'
@@ -33,8 +32,9 @@ import { askedForBy } from './local-events.ts'
 import { masterAddresses } from './master-addresses.ts'
 import { MasterLink } from './master-link.ts'
 import { tellAll } from './master-links.ts'
+import { withoutFiles } from './orphans.ts'
 import { cachedReturnsDirectory, oldSeenFile, spoolDirectory } from './paths.ts'
-import { type ProcEntry, ProcTable } from './proc-table.ts'
+import { ProcTable } from './proc-table.ts'
 import { Renewal } from './renewal.ts'
 import { openReturnerService } from './returner-service.ts'
 import { createServices } from './services.ts'
@@ -206,7 +206,7 @@ export class Minion {
       log,
     })
     if (this.#meter) this.#metrics = await this.#openMetrics(this.#meter)
-    const unknown = unsettled.filter(({ job }) => !this.#procs.get(job.jid)).map(waiting)
+    const unknown = withoutFiles(unsettled, this.#procs, config.cachedir)
     for (const entry of unknown) await this.#procs.add(entry)
     const begun = unknown.filter(({ job }) => !waited.some((owed) => owed.job.jid === job.jid))
     this.#track('Following jobs of an earlier run', this.#intake.followOrphans([...left, ...begun], owed))
@@ -409,13 +409,3 @@ export class Minion {
 const leapSentence = (ms: number): string =>
   `The clock has gone ahead by ${Math.round(ms / 60_000)} minutes at once. What this minion has run is not forgotten by ` +
   'that before it has stayed so for an hour.'
-
-/** A job of an earlier life of the minion, as far as the spool knows it. */
-const waiting = ({ job, master }: ReceivedJob): ProcEntry => ({
-  job: { ...(job as unknown as JobLoad), arg: [] },
-  process: undefined,
-  master,
-  stop() {
-    throw new Error('It waits for its master.')
-  },
-})

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
-import { isRunning } from '../base/process-identity.ts'
+import { isRunning, type ProcessIdentity } from '../base/process-identity.ts'
 import type { ReturnSpool, SpoolEntry } from '../jobs/return-spool.ts'
+import type { ReceivedJob } from '../jobs/seen-jobs.ts'
+import type { JobLoad } from '../wire/publication.ts'
 import type { ReturnLoad } from '../wire/return.ts'
 import { failedReturn } from './failed-return.ts'
-import type { ProcEntry, ProcTable } from './proc-table.ts'
+import { processesWithJobs } from './job-titles.ts'
+import { type ProcEntry, type ProcTable, stopOf } from './proc-table.ts'
 
 export interface OrphanSettings {
   readonly id: string
@@ -48,6 +51,28 @@ async function follow(orphan: ProcEntry, owed: ReadonlySet<string>, settings: Or
   if (!entry) return keep(orphan, failedReturn(job, id, lost(job.jid)))
   await procs.remove(job.jid)
   deliver(entry)
+}
+
+/**
+ * Jobs of an earlier life of the minion of which the spool knows and whose file in `proc` is gone. The process of one may live
+ * all the same.
+ */
+export function withoutFiles(
+  unsettled: readonly ReceivedJob[],
+  procs: Pick<ProcTable, 'get'>,
+  cachedir: string,
+): ProcEntry[] {
+  const unknown = unsettled.filter(({ job }) => !procs.get(job.jid))
+  const alive = unknown.length > 0 ? processesWithJobs(cachedir) : new Map<string, ProcessIdentity>()
+  return unknown.map(({ job, master }) => {
+    const process = alive.get(job.jid)
+    const load: JobLoad = { ...(job as unknown as JobLoad), arg: [] }
+    return { job: load, process, master, stop: process ? stopOf(process) : waits }
+  })
+}
+
+function waits(): never {
+  throw new Error('It waits for its master.')
 }
 
 const lost = (jid: string) =>

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { type Deferred, deferred } from '../base/deferred.ts'
+import { howItEnded, LastWords } from '../base/last-words.ts'
 import { processEntry } from '../base/process-entry.ts'
 import type { FromReturnerProcess, ReturnerStart, ToReturnerProcess } from './messages.ts'
 
@@ -8,6 +9,8 @@ export interface ReturnerChildSettings {
   readonly name: string
   readonly start: ReturnerStart
   take(message: Extract<FromReturnerProcess, { type: 'log' | 'state' | 'tried' }>): void
+  /** Is given the stacks that it died with. */
+  onNative(text: string): void
   /** Once; without a reason if it ended because it was told to. */
   onGone(reason: string | undefined): void
 }
@@ -35,13 +38,16 @@ export class ReturnerChild {
     this.#settings = settings
     const child = fork(processEntry(import.meta.url, 'returner-process'), [], {
       serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     })
     this.#process = child
     child.on('message', (message: FromReturnerProcess) => this.#take(message))
-    child.once('exit', (code, signal) => this.#ended(signal ?? code))
+    const lastWords = new LastWords(child.stderr, { native: settings.onNative })
+    child.once('exit', async (code, signal) =>
+      this.#ended(code === 0, howItEnded(code, signal, await lastWords.reason())),
+    )
     child.on('error', (error) => {
-      if (child.pid === undefined) this.#ended(error.message)
+      if (child.pid === undefined) this.#ended(false, `cannot be started: ${error.message}`)
     })
     this.#post({ ...settings.start, name: settings.name })
   }
@@ -84,14 +90,14 @@ export class ReturnerChild {
     else this.#post({ type: 'ping' })
   }
 
-  #ended(how: string | number | null): void {
+  #ended(inOrder: boolean, how: string): void {
     clearInterval(this.#pings)
     for (const check of [...this.#checks.keys()]) this.#answer(check, undefined)
     const seconds = this.#timeoutMs / 1000
     const reason = this.#hangs
       ? `It did not answer for ${seconds} seconds, as in an endless loop.`
-      : `Its process ended (${how}).`
-    this.#settings.onGone(how === 0 || this.#stopping ? undefined : reason)
+      : `Its process ${how}.`
+    this.#settings.onGone(inOrder || this.#stopping ? undefined : reason)
     this.#gone.resolve()
   }
 

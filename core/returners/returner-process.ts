@@ -102,6 +102,7 @@ process.on('disconnect', () => {
   setTimeout(() => process.exit(1), LAST_MS)
   void stop()
 })
+process.stderr.on('error', () => {}) // the daemon has ended, and nobody reads it
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('SIGHUP', () => {})

@@ -94,6 +94,7 @@ export class ReturnerProcesses {
           onState?.(name, message.state)
         }
       },
+      onNative: (text) => log.debug('The process of the returner {name} ended with: {text}', { name, text }),
       onGone: (reason) => void this.#gone(name, reason),
     })
     this.#children.set(name, child)

@@ -15,6 +15,7 @@ const relay = stepsOf(guide).flatMap((step) => ('file' in step ? [step.text] : [
 /** An engine that ends as its events want it to, and says who it is. What it logs no message between processes can carry. */
 const moody = (version: string) => `
 import { engine, p } from 'salt-ts'
+const refuse = () => { throw new Error('not to be looked at') }
 export default engine({
   options: { place: p.default(p.string(), 'moody') },
   async start({ options: { place }, events, log, role, id, signal }) {
@@ -25,6 +26,8 @@ export default engine({
       if (tag.endsWith('/return')) return
       if (tag.endsWith('/throw')) throw new Error('on purpose')
       if (tag.endsWith('/exit')) process.exit(3)
+      if (tag.endsWith('/abort')) process.abort()
+      if (tag.endsWith('/proxy')) throw new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse })
       if (tag.endsWith('/stray')) setTimeout(() => { throw new Error('in a timer') })
       if (tag.endsWith('/hang')) await new Promise(() => setInterval(() => {}, 1000))
     }
@@ -34,7 +37,7 @@ export default engine({
 `
 
 /** Ways in which an engine ends by itself. */
-const ways = ['return', 'throw', 'exit', 'stray', 'signal']
+const ways = ['return', 'throw', 'exit', 'stray', 'signal', 'abort', 'proxy']
 
 let cluster: Cluster
 let files: string
@@ -122,8 +125,10 @@ test('an engine that cannot be used is an error in the log, once, and does not h
 test.each([
   ['return', 'it returned'],
   ['throw', 'Error: on purpose'],
-  ['exit', 'its process ended (3)'],
+  ['exit', 'its process ended with exit code 3'],
   ['stray', 'Error: in a timer'],
+  ['abort', 'its process was ended by SIGABRT'],
+  ['proxy', 'a value that cannot be shown was thrown'],
 ])('an engine that ends by %s is started again, and the log says why', async (way, why) => {
   await cluster.master.logged(`${way} listens`)
   const begun = await next(`${way}/begun`, () => bus.fire(`${way}/${way}`, {}))
@@ -132,6 +137,7 @@ test.each([
   expect(cluster.master.output).toMatch(
     new RegExp(`Engine\\(by-${way}\\) has ended, and is started again in \\d\\.\\d seconds: `),
   )
+  expect(cluster.master.output).not.toContain('stack trace')
 })
 
 test('an engine that is killed is started again', async () => {
@@ -139,7 +145,7 @@ test('an engine that is killed is started again', async () => {
   const { pid } = await next('signal/begun', () => bus.fire('signal/return', {}))
   const again = await next('signal/begun', () => process.kill(Number(pid), 'SIGKILL'))
   expect(again.pid).not.toBe(pid)
-  await cluster.master.logged('its process ended (SIGKILL)')
+  await cluster.master.logged('its process was ended by SIGKILL')
 })
 
 test('an engine whose file changes is started again with the new code', async () => {

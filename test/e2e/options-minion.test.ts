@@ -223,7 +223,7 @@ test('without multiprocessing jobs run in the process of the minion, and end whe
   const own = await readFile(join(same.directory, 'minion_id'), 'utf8')
   const answer = await client.cmd({ tgt: own, fun: 'cmd.run', arg: ['echo $PPID'], timeout: 20 })
   expect(answer).toEqual({ [own]: String(same.pid) })
-  expect(same.processes().filter(({ command }) => command.includes('job-process'))).toEqual([])
+  expect(same.processes().filter(({ command }) => command.includes('JobProcess'))).toEqual([])
   const { jid } = await started('test.sleep', [60], own)
   await until('it to run', async () => {
     const found = await client.cmd({ tgt: own, fun: 'saltutil.find_job', arg: [jid], timeout: 20 })

@@ -53,6 +53,7 @@ async function run(
     left: new AbortController().signal,
     started: async ({ pid }) => onStarted(pid),
     shown: async () => {},
+    leftBehind: () => undefined,
     finished: async (ret) => {
       returns.push(ret)
     },
@@ -171,6 +172,7 @@ test('a job that is taken back while it waits for a process does not begin, and 
     left: left.signal,
     started: () => Promise.reject(new Error('it has begun')),
     shown: async () => {},
+    leftBehind: () => undefined,
     finished: async (ret) => void returns.push(ret),
   })
   left.abort(new Error('It is not wanted any more.'))

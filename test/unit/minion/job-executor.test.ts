@@ -74,6 +74,7 @@ function open(changes: Partial<ExecutorSettings> = {}) {
       ...(refusal && { refusal }),
       services: {} as MinionServices,
       master: '127.0.0.1:4506',
+      leftBehind: () => undefined,
       beginning: async () => void beginnings.push(load.jid),
       keep: async (ret) => {
         kept.push(ret)
