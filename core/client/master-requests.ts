@@ -2,6 +2,7 @@ import { SaltError } from '../base/errors.ts'
 import { clearRequest } from '../channel/clear-channel.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
+import { keptWaitingText, wasKeptWaiting } from '../transport/errors.ts'
 import { getTransport } from '../transport/index.ts'
 import type { Via } from '../wire/via.ts'
 
@@ -39,10 +40,12 @@ export async function askMaster(
 }
 
 export function unreachable(config: MasterConfig, cause: unknown): SaltError {
+  const at = `port ${config.ret_port} of ${config.interface} (configuration in ${config.config_dir}, sockets in ${config.sock_dir})`
   return new SaltError(
     'MASTER_UNREACHABLE',
-    `Salt request timed out. The master is not responding on port ${config.ret_port} of ${config.interface} ` +
-      `(configuration in ${config.config_dir}, sockets in ${config.sock_dir}). Is salt-master running with this configuration?`,
+    wasKeptWaiting(cause)
+      ? `Salt request timed out. The master did not take it on ${at}: ${keptWaitingText}.`
+      : `Salt request timed out. The master is not responding on ${at}. Is salt-master running with this configuration?`,
     {},
     { cause },
   )

@@ -7,6 +7,7 @@ import { loadKeyPair } from '../keys/key-pair.ts'
 import { checkKeyDirectory } from '../keys/key-permissions.ts'
 import { knownMasterKey } from '../keys/minion-keys.ts'
 import type { RequestClient } from '../transport/contract.ts'
+import { keptWaitingText, wasKeptWaiting } from '../transport/errors.ts'
 import type { Algorithms } from '../wire/envelope.ts'
 import type { RemoteMaster } from './remote-master.ts'
 import { untilMaster } from './until-master.ts'
@@ -107,7 +108,7 @@ const changed = ({ host, pkiDir }: RemoteMaster, error: SaltError): SaltError =>
 export const unreachable = (where: string, cause?: unknown): SaltError =>
   new SaltError(
     'MASTER_UNREACHABLE',
-    `The master at ${where} does not answer. Is it running, and may this host reach that port?`,
+    `The master at ${where} does not answer${wasKeptWaiting(cause) ? `: ${keptWaitingText}.` : '. Is it running, and may this host reach that port?'}`,
     {},
     { cause },
   )

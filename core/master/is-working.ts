@@ -1,16 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** No file is left to look with. */
+const NO_FILES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE'])
+
 /**
  * Whether a process of this machine computes, waits for a processor or for the disk. One that was stopped, or waits
- * for what never comes, does none of it. False where that cannot be known.
+ * for what never comes, does none of it. False where that cannot be known, unless for want of open files: then this process
+ * has its troubles, and the other one is not blamed for them.
  */
 export function isWorking(pid: number | undefined): boolean {
   if (pid === undefined) return false
   try {
     const threads = `/proc/${pid}/task`
     return readdirSync(threads).some((thread) => 'RD'.includes(stateOf(`${threads}/${thread}/stat`)))
-  } catch {
-    return false
+  } catch (error) {
+    return NO_FILES.has((error as NodeJS.ErrnoException).code)
   }
 }
 

@@ -261,6 +261,7 @@ function openRequestPort(
       backlog: config.zmq_backlog,
       keepAlive: keepAliveOf(config),
       onFull: (sentence) => log.error(sentence),
+      onRoom: (sentence) => log.info(sentence),
     },
     backend: workersBackend(config),
     stuckMs: STUCK_MS,

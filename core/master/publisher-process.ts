@@ -37,7 +37,7 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
     transport: getNetworkTransport(config.transport),
     aesKeys,
     masterKey: key,
-    onFull: (sentence) => log.error(sentence),
+    log,
   })
   const queue = await openQueueReceiver(publishQueue(config))
   void publishAll(queue, publisher, log)

@@ -23,10 +23,9 @@ export async function openPublisher(settings: {
   transport: Transport
   aesKeys: AesKeys
   masterKey: PrivateKey
-  /** Called with a sentence when new connections are refused. */
-  onFull?: (sentence: string) => void
+  log?: Log
 }): Promise<Publisher> {
-  const { config, transport, aesKeys, masterKey } = settings
+  const { config, transport, aesKeys, masterKey, log } = settings
   const server = await transport.servePublish({
     host: config.interface,
     port: config.publish_port,
@@ -34,7 +33,8 @@ export async function openPublisher(settings: {
     backlog: config.zmq_backlog,
     highWaterMark: config.pub_hwm,
     keepAlive: keepAliveOf(config),
-    ...(settings.onFull && { onFull: settings.onFull }),
+    onFull: (sentence) => log?.error(sentence),
+    onRoom: (sentence) => log?.info(sentence),
   })
   const channel = new PublishChannel({
     server,

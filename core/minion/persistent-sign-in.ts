@@ -7,6 +7,7 @@ import { fingerprint, type PrivateKey, type PublicKey } from '../crypto/index.ts
 import { isJoinRefusal, joinReasons } from '../keys/join-token.ts'
 import { component } from '../log/component.ts'
 import type { RequestClient } from '../transport/contract.ts'
+import { keptWaitingText, wasKeptWaiting } from '../transport/errors.ts'
 import type { Algorithms } from '../wire/envelope.ts'
 import { joinOf } from './join.ts'
 
@@ -58,25 +59,30 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
   component(log, 'minion').debug('Master URI: {uri}', { uri: `tcp://${address}` })
   for (let rounds = 1; ; ) {
     const outcome = await attempts(settings)
-    if (outcome?.state === 'accepted') {
+    if (outcome.state === 'accepted') {
       log.info(`Authentication with master at ${address} successful!`)
       onAsked?.()
       return outcome.credentials
     }
-    if (outcome) {
+    if (outcome.state !== 'unanswered') {
       report(settings, outcome, wait)
       await pause(wait)
       wait = Math.min(wait * 2, config.acceptance_wait_time_max || config.acceptance_wait_time)
       continue
     }
     const isLast = once || (config.master_tries > 0 && rounds++ >= config.master_tries)
-    if (isLast && !config.auth_safemode) throw unreachable(settings)
+    if (isLast && !config.auth_safemode) throw unreachable(settings, outcome.error)
     await pause(Math.random() * config.random_reauth_delay)
   }
 }
 
-/** Up to `auth_tries` sign-ins, until one is answered. Undefined if none was, or not in a way to act on. */
-async function attempts(settings: PersistentSignInSettings) {
+interface Unanswered {
+  readonly state: 'unanswered'
+  readonly error: unknown
+}
+
+/** Up to `auth_tries` sign-ins, until one is answered in a way to act on. */
+async function attempts(settings: PersistentSignInSettings): Promise<SignInOutcome | Unanswered> {
   const { config, log, address, closing, once } = settings
   for (let count = 1; ; count++) {
     component(log, 'minion').debug('Connecting to master. Attempt {count} of {tries}', {
@@ -89,14 +95,13 @@ async function attempts(settings: PersistentSignInSettings) {
       if (closing.aborted || (code && FINAL.has(code)) || (once && code !== 'TIMEOUT')) throw error
       if (code === 'TIMEOUT' && count < config.auth_tries) {
         log.warn(
-          `The master ${address} does not answer (sign-in ${count} of ${config.auth_tries}). Trying again.`,
+          `The master ${address} does not answer (sign-in ${count} of ${config.auth_tries})${whyNot(error) || '.'} Trying again.`,
         )
         settings.onAsked?.()
         continue
       }
-      if (once) return undefined // what is thrown then says it
-      log.error(`Signing in to the master ${address} failed: ${messageOf(error)}`)
-      return undefined
+      if (!once) log.error(`Signing in to the master ${address} failed: ${messageOf(error)}`) // else what is thrown says it
+      return { state: 'unanswered', error }
     }
   }
 }
@@ -157,13 +162,17 @@ function joinSentence(join: string | undefined): string {
   return isJoinRefusal(join) ? ` The join token did not help: it ${joinReasons[join]}.` : ''
 }
 
-function unreachable({ address, config }: PersistentSignInSettings): SaltError {
+function unreachable({ address, config }: PersistentSignInSettings, cause: unknown): SaltError {
   return new SaltError(
     'MASTER_UNREACHABLE',
     `The master ${address} cannot be reached: ${config.auth_tries || 1} sign-ins were not answered within ` +
-      `${config.auth_timeout} seconds each (auth_tries, auth_timeout). Is it running, and is the address right?`,
+      `${config.auth_timeout} seconds each (auth_tries, auth_timeout)${whyNot(cause) || '. Is it running, and is the address right?'}`,
+    {},
+    { cause },
   )
 }
+
+const whyNot = (error: unknown): string => (wasKeptWaiting(error) ? `: ${keptWaitingText}.` : '')
 
 function autosignGrains({ config, grains }: PersistentSignInSettings) {
   const names = config.autosign_grains

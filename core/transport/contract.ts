@@ -73,6 +73,8 @@ export interface ServerSettings {
   readonly keepAlive?: KeepAlive | false
   /** Called with a sentence when new connections are refused because this process may not open more files. */
   readonly onFull?: (sentence: string) => void
+  /** Called with a sentence when that is over. */
+  readonly onRoom?: (sentence: string) => void
 }
 
 export interface ClientSettings {

@@ -73,7 +73,7 @@ export async function openDevice(settings: DeviceSettings): Promise<WorkerDevice
     front.close()
     throw error
   })
-  const admission = admitConnections(settings.front)
+  const admission = admitConnections({ ...settings.front, port })
   const stuckListeners: ((worker: string) => void)[] = []
   const replies = new SendQueue(front)
   const orders = new SendQueue(back)

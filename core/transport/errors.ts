@@ -8,6 +8,22 @@ export const timedOut = (host: string, port: number, timeoutMs: number): SaltErr
     { host, port, timeoutMs },
   )
 
+/** The same, of a server that listens and served none of the connections made to it. */
+export const keptWaiting = (host: string, port: number, timeoutMs: number): SaltError =>
+  new SaltError(
+    'TIMEOUT',
+    `No answer from ${host}:${port} within ${timeoutMs / 1000} seconds: ${keptWaitingText}.`,
+    { host, port, timeoutMs, keptWaiting: true },
+  )
+
+/** What is known of a master where {@link wasKeptWaiting}. */
+export const keptWaitingText =
+  'something listens there, and serves no new connection. A master that has too many files open refuses new ones, and says ' +
+  'so in its log; one that hangs serves none'
+
+export const wasKeptWaiting = (error: unknown): boolean =>
+  SaltError.is(error) && error.data.keptWaiting === true
+
 /** The server or the way to it went away while a request was under way. */
 export const lostConnection = (host: string, port: number): SaltError =>
   new SaltError(

@@ -5,10 +5,12 @@ import { messageOf, SaltError } from '../../base/errors.ts'
 const ANNOUNCEMENT_MS = 200
 
 interface Listener {
+  /** Something listens at the address. Whether it is a server, and one that takes connections, is yet to be seen. */
+  reached?(): void
   up?(): void
   /** Lost, or failed before it was up. */
   down?(): void
-  /** An attempt failed, as where nothing listens; another one follows. */
+  /** An attempt found nothing that listens; another one follows. */
   refused?(): void
   /**
    * libzmq makes no further attempt. It does that when the peer is no ZeroMQ socket, the wrong one, or went away during
@@ -20,11 +22,17 @@ interface Listener {
 /** Follows the one connection of a client's socket until the socket is closed. */
 export async function watchConnection(socket: Socket, listener: Listener): Promise<void> {
   let timer: NodeJS.Timeout | undefined
+  let reached = false
   for await (const event of socket.events) {
+    if (event.type === 'connect') {
+      reached = true
+      listener.reached?.()
+    }
     if (event.type === 'handshake') listener.up?.()
     if (event.type === 'connect:retry') {
       clearTimeout(timer)
-      listener.refused?.()
+      if (!reached) listener.refused?.()
+      reached = false
     }
     if (event.type !== 'disconnect') continue
     listener.down?.()

@@ -1,10 +1,8 @@
-import { isIP } from 'node:net'
 import type { RequestClient, RequestSettings } from '../contract.ts'
-import { cancelled, timedOut } from '../errors.ts'
-import { checkPeerName } from './peer-name.ts'
+import { cancelled, keptWaiting, timedOut } from '../errors.ts'
 import { RequestConnection } from './request-connection.ts'
 
-/** Requests under way at once; further ones wait, and their time-out runs. */
+/** Connections that are in use or on their way; further requests wait, and their time-out runs. */
 const MAX_SOCKETS = 64
 /** Connections that are kept for the next requests, and for how long all but one of them. Milliseconds. */
 const MAX_IDLE = 16
@@ -13,7 +11,8 @@ const IDLE_MS = 10_000
 /**
  * Each request has a REQ socket of its own while it is under way: Salt's master answers in any order, and nothing in
  * an answer tells which request it belongs to. A socket whose request got no answer is closed, so a late answer
- * reaches nobody; all others are used again.
+ * reaches nobody; all others are used again. Each request that finds none has one opened, and takes whichever is free
+ * first: a server that takes no new connections answers on those there are.
  */
 export function connectRequests(settings: RequestSettings): RequestClient {
   return new RequestPool(settings)
@@ -21,14 +20,15 @@ export function connectRequests(settings: RequestSettings): RequestClient {
 
 interface Exchange {
   readonly frame: Uint8Array
-  connection?: RequestConnection
   settle(error: unknown, reply?: Uint8Array): void
 }
 
 class RequestPool implements RequestClient {
   readonly #settings: RequestSettings
+  /** Connections that are on their way, and those that are up and free. */
+  readonly #coming = new Set<RequestConnection>()
   readonly #idle: RequestConnection[] = []
-  readonly #underWay = new Set<Exchange>()
+  readonly #underWay = new Map<Exchange, RequestConnection>()
   readonly #waiting = new Set<Exchange>()
   #closed = false
   #trimming: NodeJS.Timeout | undefined
@@ -41,7 +41,11 @@ class RequestPool implements RequestClient {
     const { host, port } = this.#settings
     if (this.#closed) return Promise.reject(cancelled(host, port))
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => exchange.settle(timedOut(host, port, timeoutMs)), timeoutMs)
+      const giveUp = () => {
+        const isKept = this.#waiting.has(exchange) && [...this.#coming].some((one) => one.keptWaiting)
+        exchange.settle((isKept ? keptWaiting : timedOut)(host, port, timeoutMs))
+      }
+      const timer = setTimeout(giveUp, timeoutMs)
       const exchange: Exchange = {
         frame,
         settle: (error, reply) => {
@@ -60,50 +64,77 @@ class RequestPool implements RequestClient {
     this.#closed = true
     clearTimeout(this.#trimming)
     const { host, port } = this.#settings
-    for (const exchange of [...this.#waiting, ...this.#underWay]) exchange.settle(cancelled(host, port))
+    for (const exchange of [...this.#waiting, ...this.#underWay.keys()])
+      exchange.settle(cancelled(host, port))
     for (const connection of this.#idle.splice(0)) connection.close()
+    this.#closeUnwanted()
   }
 
+  /** Give those who wait what is free, and have as many connections opened as that leaves without. */
   #startNext(): void {
     for (const exchange of this.#waiting) {
-      if (this.#underWay.size >= MAX_SOCKETS) return
+      const connection = this.#takeIdle()
+      if (!connection) break
       this.#waiting.delete(exchange)
-      this.#underWay.add(exchange)
-      void this.#run(exchange)
+      this.#underWay.set(exchange, connection)
+      void this.#run(exchange, connection)
     }
+    const wanted = Math.min(this.#waiting.size, MAX_SOCKETS - this.#underWay.size)
+    while (this.#coming.size < wanted) void this.#connect()
   }
 
-  async #run(exchange: Exchange): Promise<void> {
+  async #run(exchange: Exchange, connection: RequestConnection): Promise<void> {
+    const end = (...outcome: Parameters<Exchange['settle']>) => {
+      if (this.#underWay.has(exchange)) exchange.settle(...outcome)
+    }
+    await connection.ask(exchange.frame).then((reply) => end(undefined, reply), end)
+  }
+
+  async #connect(): Promise<void> {
+    const connection = new RequestConnection(this.#settings)
+    this.#coming.add(connection)
     try {
-      exchange.connection = this.#takeIdle() ?? (await this.#connect())
-      if (!this.#underWay.has(exchange)) return exchange.connection.close() // its time was over meanwhile
-      exchange.settle(undefined, await exchange.connection.ask(exchange.frame))
+      await connection.open()
+      if (this.#coming.delete(connection)) this.#keep(connection)
     } catch (error) {
-      if (this.#underWay.has(exchange)) exchange.settle(error)
+      if (!this.#coming.delete(connection)) return // nobody wanted it any more
+      connection.close()
+      const waiting = [...this.#waiting]
+      this.#waiting.clear()
+      for (const exchange of waiting) exchange.settle(error)
     }
-  }
-
-  async #connect(): Promise<RequestConnection> {
-    if (isIP(this.#settings.host) !== 4) await checkPeerName(this.#settings)
-    return new RequestConnection(this.#settings)
   }
 
   #end(exchange: Exchange, answered: boolean): void {
+    const connection = this.#underWay.get(exchange)
     this.#waiting.delete(exchange)
     this.#underWay.delete(exchange)
-    const { connection } = exchange
     if (answered && connection && !this.#closed) this.#keep(connection)
-    else connection?.close()
-    if (!this.#closed) this.#startNext()
+    else {
+      connection?.close()
+      this.#closeUnwanted()
+      if (!this.#closed) this.#startNext()
+    }
   }
 
   #keep(connection: RequestConnection): void {
-    if (this.#idle.length < MAX_IDLE) this.#idle.push(connection)
-    else connection.close()
+    this.#idle.push(connection)
+    this.#startNext()
+    if (this.#idle.length > MAX_IDLE) this.#idle.shift()?.close()
     this.#trimming ??= setTimeout(() => {
       this.#trimming = undefined
       for (const idle of this.#idle.splice(1)) idle.close()
+      this.#closeUnwanted()
     }, IDLE_MS).unref()
+  }
+
+  /** Those on their way that would come for nobody. */
+  #closeUnwanted(): void {
+    for (const connection of this.#coming) {
+      if (this.#coming.size <= this.#waiting.size) return
+      this.#coming.delete(connection)
+      connection.close()
+    }
   }
 
   /** One that was lost meanwhile may not come back. */

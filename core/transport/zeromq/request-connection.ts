@@ -1,7 +1,10 @@
+import { isIP } from 'node:net'
 import type { Request } from 'zeromq'
+import { deferred } from '../../base/deferred.ts'
 import type { RequestSettings } from '../contract.ts'
-import { lostConnection, refusedConnection } from '../errors.ts'
+import { cancelled, lostConnection, refusedConnection } from '../errors.ts'
 import { connect, watchConnection } from './connect.ts'
+import { checkPeerName } from './peer-name.ts'
 import { endpointOf, peerOptions } from './settings.ts'
 import { openRequest } from './sockets.ts'
 
@@ -11,42 +14,55 @@ const CONNECT_TIMEOUT_MS = 5_000
 /** For the answer that came just before the connection was lost. Milliseconds. */
 const LAST_ANSWER_MS = 100
 
-/** A REQ socket for one request at a time. */
+/** A REQ socket for one request at a time. It is used once it is connected, and no more when that is over. */
 export class RequestConnection {
   readonly #settings: RequestSettings
-  #socket: Request
+  readonly #up = deferred<void>()
+  #socket: Request | undefined
   #wasUp = false
-  #refused = false
+  #closed = false
   /** The connection was lost: a request may have been, too. */
   lost = false
+  /** Something listens at the address, and has not begun to talk. */
+  keptWaiting = false
 
   constructor(settings: RequestSettings) {
     this.#settings = settings
-    this.#socket = this.#open()
+    this.#up.promise.catch(() => undefined) // it may be closed before anybody waits
   }
 
-  /** Rejects if the connection is closed meanwhile, or lost: nobody will answer then; and if it was refused, to who is impatient. */
+  /**
+   * Resolves when the server talks, however long that takes. Rejects if the address cannot be one, or the connection is
+   * closed meanwhile; and where nothing listens, to who is impatient.
+   */
+  async open(): Promise<void> {
+    const { host, port } = this.#settings
+    if (isIP(host) !== 4) await checkPeerName(this.#settings)
+    if (this.#closed) throw cancelled(host, port)
+    this.#socket = this.#connect()
+    await this.#up.promise
+  }
+
+  /** Rejects if the connection is closed meanwhile, or lost: nobody will answer then. */
   async ask(frame: Uint8Array): Promise<Uint8Array> {
-    while (true) {
-      const socket = this.#socket
-      try {
-        await socket.send(frame)
-        const [reply] = await socket.receive()
-        return reply as Buffer
-      } catch (error) {
-        const { host, port } = this.#settings
-        if (this.#refused) throw refusedConnection(host, port)
-        if (this.lost) throw lostConnection(host, port)
-        if (socket === this.#socket) throw error
-      }
+    const { host, port } = this.#settings
+    try {
+      await this.#socket?.send(frame)
+      const [reply] = (await this.#socket?.receive()) ?? []
+      return reply as Buffer
+    } catch (error) {
+      throw this.lost ? lostConnection(host, port) : error
     }
   }
 
   close(): void {
-    this.#socket.close()
+    const { host, port } = this.#settings
+    this.#closed = true
+    this.#socket?.close()
+    this.#up.reject(cancelled(host, port))
   }
 
-  #open(): Request {
+  #connect(): Request {
     const socket = openRequest({
       ...peerOptions(this.#settings),
       linger: 0,
@@ -55,8 +71,12 @@ export class RequestConnection {
       connectTimeout: CONNECT_TIMEOUT_MS,
     })
     void watchConnection(socket, {
+      reached: () => {
+        this.keptWaiting = true
+      },
       up: () => {
         this.#wasUp = true
+        this.#up.resolve()
       },
       down: () => {
         if (!this.#wasUp) return
@@ -64,9 +84,9 @@ export class RequestConnection {
         setTimeout(() => socket.close(), LAST_ANSWER_MS).unref()
       },
       refused: () => {
-        if (this.#wasUp || !this.#settings.impatient) return
-        this.#refused = true
-        socket.close()
+        this.keptWaiting = false
+        const { host, port, impatient } = this.#settings
+        if (impatient && !this.#wasUp) this.#up.reject(refusedConnection(host, port))
       },
       abandoned: () => this.#replace(socket),
     })
@@ -74,10 +94,9 @@ export class RequestConnection {
     return socket
   }
 
-  /** No server has seen the request yet, so it is sent again on a new socket; one that was seen is never repeated. */
   #replace(socket: Request): void {
-    if (this.#wasUp || socket.closed || socket !== this.#socket) return
-    this.#socket = this.#open()
+    if (this.#wasUp || this.#closed || socket !== this.#socket) return
+    this.#socket = this.#connect()
     socket.close()
   }
 }

@@ -22,7 +22,7 @@ export async function serveRequests(settings: ServerSettings): Promise<RequestSe
     ...(settings.highWaterMark !== undefined && { sendHighWaterMark: settings.highWaterMark }),
   })
   const port = await bindTcp(router, settings)
-  const admission = admitConnections(settings)
+  const admission = admitConnections({ ...settings, port })
   const work = new WorkInProgress(MAX_UNDER_WAY)
   return {
     port,

@@ -4,19 +4,23 @@ import { MAX_MESSAGE } from '../../wire/message-size.ts'
 import type { ClientSettings, KeepAlive, ServerSettings } from '../contract.ts'
 
 const BACKLOG_PART = 8
+/** A peer that does not begin to talk holds a file: where there are few, not for as long as usual. Milliseconds. */
+const FEW_FILES = 4_096
+const SHORT_HANDSHAKE_MS = 2_000
 
 /** Of servers. With a ZAP domain libzmq takes no ZMTP 1 and 2, which know no time-outs: HTTP passes for such a peer. */
-export const serverOptions = (settings: ServerSettings) => ({
+export const serverOptions = (settings: ServerSettings, allowed = allowedOpenFiles() ?? Infinity) => ({
   ...peerOptions(settings),
-  backlog: backlogOf(settings),
+  backlog: backlogOf(settings, allowed),
   zapDomain: 'salt',
+  ...(allowed < FEW_FILES && { handshakeInterval: SHORT_HANDSHAKE_MS }),
 })
 
 /**
  * Connections that may wait to be taken. libzmq takes whatever waits at once: no more than a part of the files this process
  * may open, so that those that come in a burst do not use up all of them before they can be refused.
  */
-const backlogOf = ({ backlog = 1_000 }: ServerSettings, allowed = allowedOpenFiles() ?? Infinity) =>
+const backlogOf = ({ backlog = 1_000 }: ServerSettings, allowed: number) =>
   Math.min(backlog, Math.floor(allowed / BACKLOG_PART))
 
 /** Socket options of both sides. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import type { SignIns } from '../../../core/auth/sign-in/limit.ts'
 import { allowedOpenFiles } from '../../../core/base/open-files.ts'
+import { isWorking } from '../../../core/master/is-working.ts'
 import { Supervisor } from '../../../core/master/supervisor.ts'
 import { quietLog } from '../../harness/quiet-log.ts'
 
@@ -14,6 +15,8 @@ function openLimiter() {
       shell.stdin.write(`prlimit --pid ${process.pid} --nofile=${files} && echo done\n`)
       await once(shell.stdout, 'data')
     },
+    /** It waits. */
+    pid: shell.pid,
     close: () => shell.stdin.end(),
   }
 }
@@ -29,4 +32,14 @@ test('a child that no file is left for fails with a sentence, and does not end t
   await limiter.allow(`${usual}:`)
   limiter.close()
   expect(failed).toMatch(/MWorker-0 cannot be started: spawn .* EMFILE/)
+})
+
+test('a process that no file is left to look at counts as one that works', async () => {
+  const limiter = openLimiter()
+  const usual = allowedOpenFiles()
+  await limiter.allow('1:')
+  const seen = isWorking(limiter.pid)
+  await limiter.allow(`${usual}:`)
+  limiter.close()
+  expect(seen).toBe(true)
 })

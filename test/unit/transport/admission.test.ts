@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { Dealer, Router } from 'zeromq'
 import { admitConnections } from '../../../core/transport/zeromq/admission.ts'
-import { eventually } from '../../harness/until.ts'
+import { eventually, until } from '../../harness/until.ts'
 
 const open: { close(): void }[] = []
 afterEach(() => {
@@ -16,15 +16,16 @@ function client(endpoint: string): Dealer {
 }
 
 /** A server that answers, and counts the files it has open by itself: connections, and those that are kept for it. */
-async function serve(allowed: number) {
+async function serve(allowed: number, overMs = 100) {
   const router = new Router({ linger: 0, zapDomain: 'salt', handshakeInterval: 500 })
   open.push(router)
   await router.bind('tcp://127.0.0.1:*')
   const endpoint = router.lastEndpoint as string
   const [told, used] = [[] as string[], { files: 0 }]
+  const tell = (sentence: string) => told.push(sentence)
   const admission = admitConnections(
-    { onFull: (sentence) => told.push(sentence) },
-    { allowed, used: () => used.files },
+    { port: 4506, onFull: tell, onRoom: tell },
+    { allowed, used: () => used.files, overMs },
   )
   open.push(admission)
   void (async () => {
@@ -39,6 +40,16 @@ async function ask(dealer: Dealer): Promise<string> {
   return String(answer)
 }
 
+/** What becomes of the connection of a client. */
+async function fateAt(endpoint: string): Promise<string> {
+  const dealer = new Dealer({ linger: 0 })
+  open.push(dealer)
+  const { events } = dealer // from now on
+  dealer.connect(endpoint)
+  for await (const { type } of events) if (type === 'handshake' || type === 'disconnect') return type
+  return 'closed'
+}
+
 test('at the limit of open files those that are connected are served, others when there is room again', async () => {
   const { endpoint, told, used } = await serve(80)
   const first = client(endpoint)
@@ -46,7 +57,9 @@ test('at the limit of open files those that are connected are served, others whe
   used.files = 70
   for (let n = 0; n < 80; n++) client(endpoint)
   await eventually(() => expect(told).toHaveLength(1))
-  expect(told[0]).toMatch(/New connections are refused until some end: this process may open 80 files/)
+  expect(told[0]).toMatch(
+    /^New connections to port 4506 are refused until some end: this process may open 80 files/,
+  )
   expect(await ask(first)).toBe('hello')
 
   const late = client(endpoint)
@@ -57,4 +70,28 @@ test('at the limit of open files those that are connected are served, others whe
   used.files = 10
   await answer
   expect(answered).toHaveBeenCalledWith('hello')
+  await eventually(() => expect(told).toHaveLength(2))
+  expect(told[1]).toBe('New connections to port 4506 are taken again.')
+}, 30_000)
+
+test('room for a moment is no end of it, and is not told', async () => {
+  const { endpoint, told, used } = await serve(80, 60_000)
+  for (let round = 0; round < 3; round++) {
+    used.files = 75
+    await until('a client to be refused', async () => (await fateAt(endpoint)) === 'disconnect')
+    used.files = 10
+    expect(await ask(client(endpoint))).toBe('hello')
+  }
+  expect(told).toHaveLength(1)
+}, 60_000)
+
+test('two servers of one process refuse and admit together', async () => {
+  const [first, second] = [await serve(80), await serve(80)]
+  first.used.files = 75
+  second.used.files = 75
+  await eventually(() => expect([...first.told, ...second.told]).toHaveLength(2))
+  const answer = ask(client(second.endpoint))
+  first.used.files = 10
+  second.used.files = 10
+  expect(await answer).toBe('hello')
 }, 30_000)

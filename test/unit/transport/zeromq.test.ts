@@ -4,6 +4,7 @@ import { Dealer, Request, Router, Subscriber, XPublisher } from 'zeromq'
 import { getTransport } from '../../../core/transport/index.ts'
 import { readRouted } from '../../../core/transport/zeromq/routed.ts'
 import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
+import { Door } from '../../../core/transport/zeromq/zap.ts'
 import { eventually } from '../../harness/until.ts'
 
 const zeromq = getTransport('zeromq')
@@ -76,6 +77,42 @@ describe('the request client over ZeroMQ', () => {
     const received = [await router.receive(), await router.receive(), await router.receive()]
     for (const frames of received.reverse()) await router.send(frames)
     expect((await Promise.all(answers)).map(String)).toEqual(['a', 'b', 'c'])
+  })
+
+  /** A server that answers, and hangs up on whoever connects while its door is shut. */
+  async function serveBehindDoor() {
+    const router = own(new Router({ linger: 0, zapDomain: 'salt' }))
+    await router.bind('tcp://127.0.0.1:0')
+    const door = own(new Door())
+    void (async () => {
+      for await (const frames of router) await router.send(frames).catch(() => undefined)
+    })()
+    return { port: Number(router.lastEndpoint?.split(':').pop()), door }
+  }
+
+  it('sends all it is asked over the connections there are, where the server takes no new ones', async () => {
+    const { port, door } = await serveBehindDoor()
+    const client = own(zeromq.connectRequests({ ...here, port }))
+    await client.request(Buffer.from('first'), 60_000)
+    door.shut()
+    const words = ['a', 'b', 'c', 'd']
+    const answers = words.map((word) => client.request(Buffer.from(word), 60_000))
+    expect((await Promise.all(answers)).map(String)).toEqual(words)
+  })
+
+  it('tells of a server that listens and takes no connection, which is none that is away, also to who is impatient', async () => {
+    const { port, door } = await serveBehindDoor()
+    door.shut()
+    const client = own(zeromq.connectRequests({ ...here, port, impatient: true }))
+    await expect(client.request(Buffer.from('x'), 2_000)).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: expect.stringMatching(
+        /within 2 seconds: something listens there, and serves no new connection/,
+      ),
+    })
+    const answer = client.request(Buffer.from('x'), 60_000)
+    door.open()
+    expect(String(await answer)).toBe('x')
   })
 
   it('sends a request once, and gives it up at once when the server vanishes', async () => {
