@@ -1,6 +1,7 @@
 import type { Log } from '../author/context.ts'
 import type { ReturnRecord } from '../author/returner.ts'
 import { messageOf } from '../base/errors.ts'
+import { sentence } from '../base/sentence.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { targetsOf, targetText } from '../jobs/outbox-target.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
@@ -45,7 +46,7 @@ export async function returnersOfCall(
       } catch (error) {
         await putAside(config, targetText(target), ret)
         sentences.push(
-          `The store of the returner ${target.name} does not take the return: ${messageOf(error)} It waits in the outbox of this minion.`,
+          `The store of the returner ${target.name} does not take the return: ${sentence(messageOf(error))} It waits in the outbox of this minion.`,
         )
       }
     }

@@ -4,6 +4,7 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import type { Target } from '../jobs/outbox-target.ts'
 import type { Loader } from '../loader/index.ts'
 import { returnerOptions } from './options.ts'
+import { checkedReturner } from './returner-members.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -26,13 +27,14 @@ export async function openReturner(target: Target, host: ReturnerHost): Promise<
   const { plugin, options } = await prepared(target, host)
   const open = (name: string) => openReturner({ name }, host)
   try {
-    return await plugin.create({
+    const made = await plugin.create({
       options,
       log: host.log,
       opts: host.config,
       id: String(host.config.id ?? ''),
       open,
     })
+    return checkedReturner(target.name, made, host.log)
   } catch (error) {
     if (SaltError.is(error)) throw error
     throw new SaltError(

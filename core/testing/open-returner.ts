@@ -1,6 +1,7 @@
 import type { Args, Params } from '../author/params.ts'
 import type { Returner, ReturnerFacts, ReturnerPlugin } from '../author/returner.ts'
 import { returnerOptions } from '../returners/options.ts'
+import { checkedReturner } from '../returners/returner-members.ts'
 import { fakeLog } from './recording-log.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -8,7 +9,8 @@ type Values = Readonly<Record<string, unknown>>
 /**
  * Open a returner as a minion does, with these options over its defaults. Of its surroundings, what is not said is empty.
  *
- * @throws SaltError CONFIG_INVALID naming an option that is wrong, unknown or missing.
+ * @throws SaltError CONFIG_INVALID naming an option that is wrong, unknown or missing, MODULE_FAILED naming a member of the
+ * returner that is missing or is no function.
  */
 export async function openReturner<P extends Params>(
   plugin: ReturnerPlugin<P>,
@@ -16,9 +18,10 @@ export async function openReturner<P extends Params>(
   facts: Partial<Omit<ReturnerFacts<unknown>, 'options'>> = {},
 ): Promise<Returner> {
   const name = plugin.configKey ?? 'tested'
+  const { log = fakeLog().log } = facts
   const checked = returnerOptions(plugin.options, { name, prefix: name, kwargs: options, places: [] })
-  return plugin.create({
-    log: fakeLog().log,
+  const made = await plugin.create({
+    log,
     opts: {},
     id: 'minion',
     open: async (other) => {
@@ -27,4 +30,5 @@ export async function openReturner<P extends Params>(
     ...facts,
     options: checked as Args<P>,
   })
+  return checkedReturner(name, made, log)
 }

@@ -51,3 +51,15 @@ test('returner.test of a store that is away is a sentence', async () => {
   expect(stderr).toMatch(/^ERROR: The store of the returner redis cannot be used: .*ECONNREFUSED.*$/)
   expect(exitCode).not.toBe(0)
 })
+
+test('salt-call says what is wrong with a returner whose save is misspelt', async () => {
+  await mkdir(join(folder, 'own', 'returners'), { recursive: true })
+  const misspelt =
+    "import { returner } from 'salt-ts'\nexport default returner({ options: {}, create: () => ({ savee: async () => {} }) })\n"
+  await writeFile(join(folder, 'own', 'returners', 'misspelt.ts'), misspelt)
+  const args = ['-c', join(folder, 'etc'), '--local', 'test.ping', '--return', 'misspelt']
+  const { stderr } = await execa(bin('salt-call'), args, { reject: false })
+  expect(stderr).toContain(
+    "The returner misspelt cannot be used: it has no function 'save'. It has 'savee': did you mean 'save'? It waits in the outbox",
+  )
+})
