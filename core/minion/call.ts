@@ -18,6 +18,7 @@ import { type Outcome, shownArguments } from '../wire/return.ts'
 import type { TypedWords } from '../wire/typed-words.ts'
 import { returnersOfCall } from './call-returners.ts'
 import { Executors } from './executors.ts'
+import { failedOutcome } from './failed-return.ts'
 import { createFileServices } from './files.ts'
 import { maskedArguments, runFunction } from './job-runner.ts'
 import { masterAddresses } from './master-addresses.ts'
@@ -26,6 +27,7 @@ import { cachedReturnsDirectory } from './paths.ts'
 import { fetchPillar } from './pillar.ts'
 import { ProcTable } from './proc-table.ts'
 import { createServices } from './services.ts'
+import { guard } from './uncaught.ts'
 
 export interface CallSettings {
   readonly config: MinionConfig
@@ -77,7 +79,9 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, ...extras, ...steering }
     const runner = await runnerOf(config, grains, link, bus, log)
     const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
-    const ran = await runFunction({ fun, arg, words }, job, runner, new AbortController().signal)
+    const abort = new AbortController()
+    const run = () => runFunction({ fun, arg, words }, job, runner, abort.signal)
+    const ran = await guard(run, { abort, log, failed: failedOutcome })
     const outcome = { ...ran, return: asReceived(ran.return, 'return') }
     const shown = shownArguments(await maskedArguments({ fun, arg }, runner))
     if (link && tellMaster) await report(link, { id, fun, fun_args: shown, ...extras, outcome }, log)

@@ -1,5 +1,5 @@
 import type { JobLoad } from '../wire/publication.ts'
-import { makeReturn, type ReturnLoad } from '../wire/return.ts'
+import { makeReturn, type Outcome, type ReturnLoad } from '../wire/return.ts'
 
 /** The same return with a reason in the place of what was given, which cannot be sent. */
 export const withoutValue = <T extends object>(ret: T, reason: string): T => ({
@@ -10,14 +10,15 @@ export const withoutValue = <T extends object>(ret: T, reason: string): T => ({
   out: 'nested',
 })
 
+/** The outcome of a function that gave none itself. */
+export const failedOutcome = (reason: string): Outcome => ({
+  return: `ERROR: ${reason}`,
+  retcode: 1,
+  success: false,
+  out: 'nested',
+  failure: 'error',
+})
+
 /** The return of a job that gave none itself. */
-export function failedReturn(job: JobLoad, id: string, reason: string): ReturnLoad {
-  const outcome = {
-    return: `ERROR: ${reason}`,
-    retcode: 1,
-    success: false,
-    out: 'nested',
-    failure: 'error',
-  } as const
-  return makeReturn(job, id, outcome)
-}
+export const failedReturn = (job: JobLoad, id: string, reason: string): ReturnLoad =>
+  makeReturn(job, id, failedOutcome(reason))

@@ -34,6 +34,7 @@ import type { ProcEntry, ProcTable } from './proc-table.ts'
 import { traceRun } from './run-span.ts'
 import { keepSafe } from './safekeeping.ts'
 import { StartReceipts } from './start-receipts.ts'
+import { guard } from './uncaught.ts'
 
 export interface IntakeSettings extends Watchers {
   readonly config: MinionConfig
@@ -294,7 +295,8 @@ export class JobIntake {
     const { config, facts, loader, log, tracer } = this.#settings
     const { grains, pillar } = facts
     const match = await facts.openMatch()
-    const executors = this.#answersHere(job) ? undefined : this.#executors()
+    const isControl = this.#answersHere(job)
+    const executors = isControl ? undefined : this.#executors()
     const settings = {
       id: config.id,
       config,
@@ -307,7 +309,11 @@ export class JobIntake {
       log,
       onShown,
     }
-    return traceRun(tracer, job, config.id, () => runJob(job, settings, signal, words))
+    const abort = new AbortController()
+    const either = AbortSignal.any([signal, abort.signal])
+    const run = () => traceRun(tracer, job, config.id, () => runJob(job, settings, either, words))
+    const failed = (reason: string) => failedReturn(unbegun(job), config.id, reason)
+    return isControl ? run() : guard(run, { abort, log, failed })
   }
 
   /** Whether the minion answers a job itself, whatever executors the configuration names. */

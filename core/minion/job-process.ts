@@ -24,6 +24,7 @@ import { LARGE_RETURN, leaveInSpool, spoolLarge } from './job-spool.ts'
 import { showJob } from './job-titles.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { traceRun } from './run-span.ts'
+import { guard, outliveErrors } from './uncaught.ts'
 
 const record = (bytes: Uint8Array) => decode(bytes) as Record<string, unknown>
 
@@ -80,14 +81,7 @@ const GRACE_MS = 1000
 
 let settings: RunnerSettings | undefined
 /** The job that runs; aborted when it is to end. */
-let running:
-  | {
-      readonly jid: string
-      readonly abort: AbortController
-      /** What it returns is not waited for any more. */
-      giveUp(reason: string): void
-    }
-  | undefined
+let running: { readonly jid: string; readonly abort: AbortController } | undefined
 let ending: NodeJS.Timeout | undefined
 /** Told whether the minion has the return on disk, or has died before. */
 let kept: ((kept: boolean) => void) | undefined
@@ -131,21 +125,22 @@ async function work({
   if (!settings || !job) return
   const { id } = settings
   const abort = new AbortController()
-  const givenUp = deferred<ReturnLoad>()
   let known: JobLoad = { ...job, arg: [] }
-  const giveUp = (reason: string) => givenUp.resolve(failedReturn(known, id, reason))
-  running = { jid: job.jid, abort, giveUp }
+  const failed = (reason: string) => failedReturn(known, id, reason)
+  running = { jid: job.jid, abort }
   showJob(job.jid)
   const onShown = async (shown: JobLoad) => {
     known = shown
     send({ type: 'shown', job: encodeLocal(shown) })
   }
   const run = runJob.bind(undefined, job, { ...settings, onShown }, abort.signal, words)
-  const done = traceRun(await jobTracer(), job, id, run).catch((error: unknown) => {
-    log.error(`Job ${job.jid} could not be run: ${traceOf(error)}`)
-    return failedReturn(known, id, 'The job could not be run; the log of the minion says why.')
-  })
-  const given = await Promise.race([done, givenUp.promise])
+  const tracer = await jobTracer()
+  const traced = () =>
+    traceRun(tracer, job, id, run).catch((error: unknown) => {
+      log.error(`Job ${job.jid} could not be run: ${traceOf(error)}`)
+      return failed('The job could not be run; the log of the minion says why.')
+    })
+  const given = await guard(traced, { abort, log, alone: true, failed })
   running = undefined
   clearTimeout(ending)
   const { ret, bytes, wasTooLarge } = sendable(given)
@@ -235,21 +230,7 @@ function endBySignal(): void {
   process.kill(process.pid, 'SIGTERM')
 }
 
-/** An error that nothing of the job has caught, in a timer or a promise it does not wait for: it fails, as the process would. */
-function onUncaught(thrown: unknown): void {
-  const sentence = `The minion function caused an exception that nothing caught: ${traceOf(thrown)}`
-  if (!running) {
-    log.error(sentence)
-    return
-  }
-  if (running.abort.signal.aborted) return
-  const { giveUp } = running
-  running.abort.abort(new SaltError('CANCELLED', sentence))
-  ending ??= setTimeout(() => giveUp(sentence), GRACE_MS)
-}
-
-process.on('uncaughtException', onUncaught)
-process.on('unhandledRejection', onUncaught)
+outliveErrors(log)
 process.stderr.on('error', () => {}) // the minion has ended, and nobody reads it
 delete process.env[PROCESS_TOKEN]
 showJob()

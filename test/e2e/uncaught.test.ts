@@ -1,0 +1,53 @@
+/** A function that throws where nobody catches it, or ends its process, has failed: nothing else ends with it. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Cluster } from '../harness/daemons.ts'
+
+const ends = `import { exit } from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
+export const timer = () => { setTimeout(() => { throw new Error('late') }); return delay(60_000) }
+export const rejection = () => { void Promise.reject(new Error('unseen')); return delay(60_000) }
+export const leave = () => process.exit(3)
+export const away = async () => { await delay(1); exit(0) }
+`
+let folder: string
+let cluster: Cluster
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'salt-uncaught-'))
+  await mkdir(join(folder, 'modules'))
+  await writeFile(join(folder, 'modules', 'ends.js'), ends)
+  cluster = await Cluster.open()
+  await cluster.addMinion('pool', { module_dirs: [folder] })
+  await cluster.addMinion('single', { module_dirs: [folder], multiprocessing: false })
+})
+afterAll(async () => {
+  await cluster?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const uncaught = 'ERROR: The minion function caused an exception that nothing caught: Error: '
+const failures: [fun: string, told: string][] = [
+  ['ends.timer', `${uncaught}late\n`],
+  ['ends.rejection', `${uncaught}unseen\n`],
+  ['ends.leave', 'ERROR: The minion function ended its process (process.exit, exit code 3);'],
+  ['ends.away', 'ERROR: The minion function ended its process (process.exit, exit code 0);'],
+]
+
+test.each(failures)('salt-call %s gives a failed result', async (fun, told) => {
+  const { directory } = cluster.minions.get('pool')!
+  const { stdout, stderr, code } = await cluster.command('salt-call', '-c', directory, '--local', fun)
+  expect(stdout + stderr).toContain(told)
+  expect(stderr).not.toMatch(/Node\.js v|node:internal\/process/)
+  expect(code).toBe(1)
+})
+
+test.each(failures)('salt gives the same of %s, from a process of its own and from the minion', async (fun, told) => {
+  const { stdout, code } = await cluster.salt('*', fun, '--out', 'json', '--static')
+  const returned = JSON.parse(stdout)
+  expect(returned).toEqual({ pool: expect.stringContaining(told), single: expect.stringContaining(told) })
+  expect(code).toBe(1)
+  const { stdout: alive } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+  expect(JSON.parse(alive)).toEqual({ pool: true, single: true })
+})
