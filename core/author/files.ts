@@ -107,7 +107,7 @@ export interface SyncChanges {
   readonly removed: readonly string[]
   /** Those that are there and cannot be used, or stayed as they were since they could not be brought, with the reason. */
   readonly failed: Readonly<Record<string, string>>
-  /** All of it as Salt's list: what was added and changed, then a line for each that was removed or has failed. */
+  /** All of it as Salt's list: what was added and changed, then a line for each that was removed or has failed; once one about new Python files. */
   readonly lines: readonly string[]
 }
 

@@ -18,6 +18,12 @@ export function closest(
   return best
 }
 
+/** A question that follows the sentence about a name that is not there; nothing if no other name is near. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const meant = closest(name, known)
+  return meant === undefined || meant === name ? '' : ` Did you mean '${meant}'?`
+}
+
 /** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []

@@ -1,4 +1,5 @@
 /** Flags that several programs have, as Salt spells them. */
+import { stat } from 'node:fs/promises'
 import { boolean, custom, option, string } from '@oclif/core/flags'
 import { STATE_OUTPUTS } from '../config/index.ts'
 import { UsageError } from './exit-codes.ts'
@@ -36,7 +37,13 @@ const truth = custom<boolean>({
 })
 
 export const moduleDirsFlag = (description: string) =>
-  string({ char: 'm', multiple: true, multipleNonGreedy: true, description })
+  string({ char: 'm', multiple: true, multipleNonGreedy: true, description, parse: folder })
+
+async function folder(path: string): Promise<string> {
+  const facts = await stat(path).catch(() => undefined)
+  if (facts?.isDirectory()) return path
+  throw new UsageError(`${path} is no folder; -m (--module-dirs) names one with a folder 'modules' in it.`)
+}
 
 export const helpFlags = {
   help: boolean({ char: 'h', description: 'Show what is needed most.', helpGroup: 'COMMON' }),

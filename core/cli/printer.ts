@@ -5,6 +5,7 @@ import type { OutputOptions, Outputter } from '../author/kinds.ts'
 import { closest } from '../base/closest.ts'
 import { messageOf } from '../base/errors.ts'
 import { type Loader, openLoader } from '../loader/index.ts'
+import { kindOf } from '../loader/kind-of.ts'
 import { gatherOutput, makeRoom, tell } from './console.ts'
 import { UsageError } from './exit-codes.ts'
 import { openOutputFile } from './output-file.ts'
@@ -52,35 +53,47 @@ export async function openPrinter(flags: OutputFlags, config: Config, log: Log):
   }
 }
 
-async function chosenPlugin(loader: Loader, name: string): Promise<Outputter> {
+interface Named {
+  readonly name: string
+  readonly plugin: Outputter
+}
+
+const named = async (loader: Loader, name: string): Promise<Named> => ({
+  name,
+  plugin: await loader.plugin<Outputter>(name),
+})
+
+async function chosenPlugin(loader: Loader, name: string): Promise<Named> {
   const known = await loader.pluginNames()
-  if (known.includes(name)) return loader.plugin<Outputter>(name)
+  if (known.includes(name)) return named(loader, name)
   const meant = closest(name, known)
   const hint = meant ? ` Did you mean '${meant}'?` : ''
   throw new UsageError(`There is no outputter '${name}'.${hint} There are: ${[...known].sort().join(', ')}.`)
 }
 
 /** The first of the names that can be loaded: a function may ask for one that is not here. */
-async function preferred(loader: Loader, names: readonly (string | undefined)[]): Promise<Outputter> {
+async function preferred(loader: Loader, names: readonly (string | undefined)[]): Promise<Named> {
   for (const name of names.slice(0, -1)) {
     if (name === undefined || name === 'nested') continue
-    const plugin = await loader.plugin<Outputter>(name).catch(() => undefined)
-    if (plugin) return plugin
+    const found = await named(loader, name).catch(() => undefined)
+    if (found) return found
   }
-  return loader.plugin<Outputter>(names.at(-1) as string)
+  return named(loader, names.at(-1) as string)
 }
 
 /** An outputter that cannot show a value leaves it to `nested`. */
 async function rendered(
-  plugin: Outputter,
+  { name, plugin }: Named,
   loader: Loader,
   value: unknown,
   options: OutputOptions,
 ): Promise<string> {
   try {
-    return plugin.render(value, options)
+    const text: unknown = plugin.render(value, options)
+    if (typeof text === 'string') return text
+    throw new Error(`it gives ${text instanceof Promise ? 'a promise' : kindOf(text)} and no text`)
   } catch (error) {
-    tell(`The outputter failed (${messageOf(error)}); this is shown as nested.`)
+    tell(`The outputter '${name}' failed (${messageOf(error)}); this is shown as nested.`)
     return (await loader.plugin<Outputter>('nested')).render(value, options)
   }
 }

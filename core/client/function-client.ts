@@ -1,7 +1,6 @@
 import type { AuditLog } from '../auth/audit/index.ts'
 import type { Context, Log, MinionServices } from '../author/context.ts'
 import { systemClock } from '../base/clock.ts'
-import { closest } from '../base/closest.ts'
 import { deferred } from '../base/deferred.ts'
 import { SaltError } from '../base/errors.ts'
 import { type MembersOf, refuseUnknownMembers } from '../base/known-members.ts'
@@ -215,9 +214,7 @@ export class FunctionClient {
     const { view } = this.#loader
     const own = await view.functions(`${fun}.*`)
     if (own.length > 0) return `'${fun}' is not a function. It has: ${own.join(', ')}.`
-    const meant = closest(fun, await view.functions())
-    const hint = meant === undefined ? '' : ` Did you mean '${meant}'?`
-    return `${await this.#loader.why(fun)}${hint}`
+    return `${await this.#loader.why(fun)}${await this.#loader.hint(fun)}`
   }
 
   async #perform(call: Call): Promise<Ended> {

@@ -9,6 +9,7 @@ import { type LoadedFile, type LoadSettings, loadFile } from './load-file.ts'
 import { docsIn, factsAbout, manifestEntry } from './manifest.ts'
 import { splitName } from './names.ts'
 import { overrideSentence } from './overrides.ts'
+import { pythonFiles } from './python-files.ts'
 import type { SourceFacts } from './read-source.ts'
 import type { Facts } from './virtual.ts'
 
@@ -27,6 +28,8 @@ export interface Catalog {
   files(): Promise<readonly SourceFile[]>
   /** Files that others hide. */
   hidden(): Promise<Listing['hidden']>
+  /** Paths of files that would serve a name, were they not written in Python. */
+  python(name: string): Promise<readonly string[]>
   /** Names users know a file by. */
   names(file: SourceFile): Promise<readonly string[]>
   /** Functions of a file; empty if it is not offered. It is loaded only if it must say itself. */
@@ -179,6 +182,7 @@ export function openCatalog(settings: CatalogSettings, config: Readonly<Record<s
     kind,
     files,
     hidden,
+    python: (name) => pythonFiles(kind, config, name),
     names,
     functions,
     offered,

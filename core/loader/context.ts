@@ -1,5 +1,6 @@
 import type { Context } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
+import { frozen } from './frozen.ts'
 import type { Loader } from './loader.ts'
 import { maskingLog } from './masking-log.ts'
 
@@ -23,7 +24,7 @@ const wrongArguments = (name: string): string =>
  */
 export function createContext(
   base: Omit<Context, 'call' | 'loader' | 'nested'>,
-  loader: Pick<Loader, 'get' | 'why' | 'view'>,
+  loader: Pick<Loader, 'get' | 'why' | 'hint' | 'view'>,
 ): Context {
   let { retcode } = base
   const exitCode = {
@@ -35,19 +36,34 @@ export function createContext(
     },
   }
   const log = maskingLog(base.log)
+  const given = withFrozenFacts(Object.getOwnPropertyDescriptors(base))
   const make = (nested: boolean): Context =>
     Object.defineProperties({} as Context, {
-      ...Object.getOwnPropertyDescriptors(base),
+      ...given,
       ...Object.getOwnPropertyDescriptors({ nested, loader: loader.view, call, log }),
       ...Object.getOwnPropertyDescriptors(exitCode),
     })
   const callByName = async (name: string, given: Given = [], more: Keywords = {}): Promise<unknown> => {
     if (!areArguments(given, more)) throw new SaltError('INVOCATION', wrongArguments(name), { fun: name })
     const found = await loader.get(name)
-    if (!found) throw new SaltError('FUNCTION_NOT_FOUND', await loader.why(name), { fun: name })
+    if (!found) {
+      const sentence = `${await loader.why(name)}${await loader.hint(name)}`
+      throw new SaltError('FUNCTION_NOT_FOUND', sentence, { fun: name })
+    }
     const [args, kwargs] = isList(given) ? [given, more] : [[], { ...given, ...more }]
     return await found.run(found.bind(args, kwargs), make(true))
   }
   const call = callByName as Context['call']
   return make(false)
+}
+
+/** Functions share these facts with those of other jobs: one that writes there fails. */
+function withFrozenFacts(descriptors: PropertyDescriptorMap): PropertyDescriptorMap {
+  const facts = ['opts', 'grains', 'pillar'].flatMap((name) => {
+    const { [name]: descriptor } = descriptors
+    return descriptor && 'value' in descriptor
+      ? [[name, { ...descriptor, value: frozen(descriptor.value) }]]
+      : []
+  })
+  return { ...descriptors, ...Object.fromEntries(facts) }
 }

@@ -1,11 +1,12 @@
 import type { Context } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import { createContext } from './context.ts'
+import { frozen } from './frozen.ts'
 import type { Loader, LoaderSettings } from './loader.ts'
 import type { Facts } from './virtual.ts'
 
 /** The loader as files see it that it is loading. */
-export type Asked = Pick<Loader, 'get' | 'why' | 'view'>
+export type Asked = Pick<Loader, 'get' | 'why' | 'hint' | 'view'>
 
 /** What `virtual` and `init` are told, and the functions they may call; grains and pillar as they are when it is asked. */
 export function loadFacts(
@@ -15,12 +16,12 @@ export function loadFacts(
   const context = new Map<string, unknown>()
   return {
     get grains() {
-      return settings.grains ?? {}
+      return frozen(settings.grains ?? {})
     },
     get pillar() {
-      return settings.pillar ?? {}
+      return frozen(settings.pillar ?? {})
     },
-    opts: settings.config,
+    opts: frozen(settings.config),
     context,
     call: (...given) => callingContext(settings, context, loader).call(...given),
   }

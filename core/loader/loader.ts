@@ -1,6 +1,6 @@
 import type { LoaderView, Log } from '../author/context.ts'
 import type { Params } from '../author/params.ts'
-import { closest } from '../base/closest.ts'
+import { didYouMean } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
 import { inTime } from '../base/in-time.ts'
 import { isBelow } from '../base/open-inside.ts'
@@ -44,6 +44,8 @@ export interface Loader {
   params(name: string): Promise<Params | undefined>
   /** Salt's sentence for a missing function, with the reasons known. */
   why(name: string): Promise<string>
+  /** A question to follow that sentence, ` Did you mean 'cmd.run'?`, or nothing: by the text of files, none is imported. */
+  hint(name: string): Promise<string>
   /** A plugin by name. Throws SaltError MODULE_FAILED if its file is broken, FUNCTION_NOT_FOUND naming the known ones. */
   plugin<T>(name: string): Promise<T>
   pluginNames(): Promise<string[]>
@@ -82,6 +84,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
   const asked: Asked = {
     get: (name) => getMeanwhile(name),
     why: (name) => whyMissing(catalog, name),
+    hint: async () => '',
     get view() {
       return view
     },
@@ -142,6 +145,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     get,
     params: (name) => inTime(params(name), Math.min(timeoutMs, PARAMS_MS), () => unknowable(name, HANGS)),
     why: (name) => whyMissing(catalog, name),
+    hint: async (name) => didYouMean(name, Object.keys((await describeByText(catalog)).functions)),
     plugin: async <T>(name: string) => {
       const found = await findPlugin(catalog, name)
       const plugin = found ?? ((await rescan()) ? await findPlugin(catalog, name) : undefined)
@@ -236,8 +240,6 @@ async function findPlugin(catalog: Catalog, name: string): Promise<{ readonly va
 async function noPlugin(catalog: Catalog, name: string, view: LoaderView): Promise<SaltError> {
   const kind = catalog.kind.name
   const known = await view.modules()
-  const meant = closest(name, known)
-  const hint = meant === undefined ? '' : ` Did you mean '${meant}'?`
-  const message = `There is no '${name}' among the ${kind}. Known are: ${known.join(', ')}.${hint}`
+  const message = `There is no '${name}' among the ${kind}. Known are: ${known.join(', ')}.${didYouMean(name, known)}`
   return new SaltError('FUNCTION_NOT_FOUND', message, { name, kind, known })
 }

@@ -5,15 +5,25 @@ import type { SourceFile } from './index-files.ts'
 import { factsAbout } from './manifest.ts'
 import { splitName } from './names.ts'
 import { whyNotOffered } from './not-offered.ts'
+import { NOT_RUN } from './python-files.ts'
 
 /** What one file has to say to a name. */
 interface Finding {
   readonly file: Pick<SourceFile, 'name' | 'path'>
   /**
    * `provides` the function; `serves` the module's name without it, and the text says why, if that can be told; its `virtual` refused; the function is `absent` for
-   * something it needs; `disabled`; `failed`; is `renamed`: offered under other names; `hidden` by another file.
+   * something it needs; `disabled`; `failed`; is `renamed`: offered under other names; `hidden` by another file; is written in Python.
    */
-  readonly is: 'provides' | 'serves' | 'virtual' | 'absent' | 'disabled' | 'failed' | 'renamed' | 'hidden'
+  readonly is:
+    | 'provides'
+    | 'serves'
+    | 'virtual'
+    | 'absent'
+    | 'disabled'
+    | 'failed'
+    | 'renamed'
+    | 'hidden'
+    | 'python'
   /** The reason, the other names, or the path of the other file. */
   readonly text?: string
 }
@@ -64,6 +74,7 @@ async function findings(catalog: Catalog, name: string): Promise<Finding[]> {
     const hasIt = own === undefined || (functions?.includes(own) ?? true)
     if (names.includes(module) && hasIt) found.push({ file, is: 'hidden', text: file.by.path })
   }
+  for (const path of await catalog.python(module)) found.push({ file: { name: module, path }, is: 'python' })
   return found
 }
 
@@ -93,6 +104,7 @@ function possibleReason({ file, is, text = '' }: Finding, module: string): strin
   if (is === 'disabled') return [`${file.name} is disabled: ${text}`]
   if (is === 'renamed') return [`${module} is offered as ${text}`]
   if (is === 'hidden') return [`${file.path} is hidden by ${text}`]
+  if (is === 'python') return [`${file.path}: ${NOT_RUN}`]
   return []
 }
 
@@ -106,6 +118,7 @@ function describe({ file, is, text }: Finding, provider: Finding | undefined, na
     failed: `cannot be loaded: ${text}`,
     renamed: `is offered as ${text}`,
     hidden: `is hidden by ${text}, which has the same name and comes first`,
+    python: `is not looked at: ${NOT_RUN}`,
   }
   return sentences[is]
 }

@@ -82,7 +82,8 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const abort = new AbortController()
     const run = () => runFunction({ fun, arg, words }, job, runner, abort.signal)
     const ran = await guard(run, { abort, log, failed: failedOutcome })
-    const outcome = { ...ran, return: asReceived(ran.return, 'return') }
+    const hint = ran.failure === 'missing' ? await runner.loader.hint(fun) : ''
+    const outcome = { ...ran, return: hint ? `${ran.return}${hint}` : asReceived(ran.return, 'return') }
     const shown = shownArguments(await maskedArguments({ fun, arg }, runner))
     if (link && tellMaster) await report(link, { id, fun, fun_args: shown, ...extras, outcome }, log)
     const { return: value, retcode, success, out } = outcome

@@ -1,6 +1,6 @@
 import type { ResultOf } from '../author/calls.ts'
 import { type Functions, isFn } from '../author/index.ts'
-import { closest } from '../base/closest.ts'
+import { didYouMean } from '../base/closest.ts'
 import { type LoadedFunction, listFunctions, makeLoaded } from '../loader/functions.ts'
 import type { Loader } from '../loader/index.ts'
 
@@ -52,11 +52,10 @@ export function fakingLoader(fakes: Values, actual: Loader, made: CallMade[]): L
   }
   const why = async (name: string): Promise<string> => {
     if (Object.hasOwn(fakes, name)) return actual.why(name)
-    const meant = closest(name, Object.keys(fakes))
-    const hint = meant === undefined ? '' : ` Did you mean '${meant}'?`
-    return `The test has nothing for call('${name}'): say what it gives, { calls: { '${name}': … } }, or let it run with the value real.${hint}`
+    return `The test has nothing for call('${name}'): say what it gives, { calls: { '${name}': … } }, or let it run with the value real.`
   }
-  return { ...actual, get, why }
+  const hint = async (name: string) => didYouMean(name, Object.keys(fakes))
+  return { ...actual, get, why, hint }
 }
 
 async function standIn(name: string, fake: unknown, actual: Loader): Promise<LoadedFunction> {

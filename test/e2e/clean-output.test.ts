@@ -63,3 +63,13 @@ test('salt-call says what is wrong with a returner whose save is misspelt', asyn
     "The returner misspelt cannot be used: it has no function 'save'. It has 'savee': did you mean 'save'? It waits in the outbox",
   )
 })
+
+test.each([
+  [['tset.ping'], "'tset.ping' is not available. Did you mean 'test.ping'?", 255],
+  [['-m', '/nonexistent', 'test.ping'], '/nonexistent is no folder; -m (--module-dirs) names one', 64],
+])('salt-call %j says what may be meant', async (words, sentence, code) => {
+  const args = ['-c', join(folder, 'etc'), '--local', ...words]
+  const { stderr, exitCode } = await execa(bin('salt-call'), args, { reject: false })
+  expect(stderr).toContain(sentence)
+  expect(exitCode).toBe(code)
+})

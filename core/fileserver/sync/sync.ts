@@ -6,6 +6,7 @@ import { isBelow } from '../../base/open-inside.ts'
 import { openLoader, probeFiles } from '../../loader/index.ts'
 import { nameOf } from './names.ts'
 import { type Placed, placeFiles } from './place.ts'
+import { notePython } from './python.ts'
 import { type Role, type SyncType, syncType, syncTypesOf } from './types.ts'
 import { listSources, namesIn, wantedIn } from './wanted.ts'
 
@@ -46,10 +47,20 @@ export async function syncExtensions(request: SyncRequest, settings: SyncSetting
     }
     all.push([type, placed])
   }
-  const report = await reportOn(all, settings)
+  const python = await notePython(types, sources, config)
+  const report = withPython(await reportOn(all, settings), python)
   tell(report, log)
+  for (const sentence of python.values()) log.warn(sentence)
   return report
 }
+
+const withPython = (report: SyncReport, python: ReadonlyMap<string, string>): SyncReport =>
+  Object.fromEntries(
+    Object.entries(report).map(([type, changes]) => {
+      const sentence = python.get(type)
+      return [type, sentence === undefined ? changes : { ...changes, lines: [...changes.lines, sentence] }]
+    }),
+  )
 
 type Changes = Pick<SyncChanges, 'added' | 'changed' | 'removed'>
 

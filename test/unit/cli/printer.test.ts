@@ -113,3 +113,26 @@ test('a colour theme gives colours other codes; one that cannot be read is a war
   expect(await print('x', flags, { color_theme: `${path}-gone` })).toBe('\x1b[0;32mx\x1b[0;0m\n')
   await rm(folder, { recursive: true })
 })
+
+test.each([
+  ['() => ({ a: 1 })', 'a map'],
+  ['async () => "text"', 'a promise'],
+  ['() => undefined', 'undefined'],
+])(
+  'an outputter %s that gives no text is named, and what it was to show is shown as nested',
+  async (render, kind) => {
+    const folder = await mkdtemp(join(tmpdir(), 'salt-outputters-'))
+    try {
+      await writeFile(join(folder, 'odd.js'), `export default { render: ${render} }`)
+      const printed = await captured(async () =>
+        (await openPrinter({ out: 'odd' }, { outputter_dirs: [folder] }, log)).print({ web01: true }),
+      )
+      expect(printed.stdout).toBe('web01:\n    True\n')
+      expect(printed.stderr).toContain(
+        `The outputter 'odd' failed (it gives ${kind} and no text); this is shown as nested.`,
+      )
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  },
+)

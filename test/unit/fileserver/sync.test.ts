@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SyncRequest } from '../../../core/author/files.ts'
 import { localFileServer, openFileClient, syncExtensions } from '../../../core/fileserver/index.ts'
 import { isOurs, nameOf } from '../../../core/fileserver/sync/names.ts'
+import { NOT_RUN, openLoader } from '../../../core/loader/index.ts'
 import { recordingLog } from '../../../core/testing/recording-log.ts'
 import { FileRoots } from '../../harness/file-roots.ts'
 
@@ -105,8 +106,23 @@ describe('a sync', () => {
     for (const name of ['p.py', 'p.pyc', 'p.so', 'p.zip', '__pycache__/p.x']) await source(name, 'python')
     await mkdir(extmods('modules'), { recursive: true })
     await roots.write('extmods/modules/mine.py', 'python')
-    expect(await lines()).toEqual([])
+    const warned: string[] = []
+    const spy = vi.spyOn(log, 'warn').mockImplementation((line) => void warned.push(line))
+    const sentence = `salt://_modules/p.py: ${NOT_RUN}`
+    expect(await lines()).toEqual([sentence])
     expect(await readdir(extmods('modules'))).toEqual(['mine.py'])
+    expect(await lines()).toEqual([])
+    expect(warned).toEqual([sentence])
+    const loader = openLoader('modules', { config: { extension_modules: extmods() }, log })
+    expect(await loader.why('p.q')).toBe(`'p.q' is not available. Possible reasons: '${sentence}'`)
+    spy.mockRestore()
+  })
+
+  test('has no word for Python modules that are there in TypeScript, too', async () => {
+    await source('p.py', 'python')
+    await source('p.js', hello('1'))
+    expect(await lines()).toEqual(['modules.p'])
+    expect(await lines()).toEqual([])
   })
 
   test('takes the last environment that has a file', async () => {

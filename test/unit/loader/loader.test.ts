@@ -524,6 +524,17 @@ export const of = fn({ width: p.number(), height: p.number() }, ({ width, height
     expect(await call('area.of', [1], { height: 2 })).toEqual([1, 2])
     await expect(call('area.of', { width: 1, heigth: 2 })).rejects.toThrow(/not valid: heigth=2/)
   })
+  test('call of a function that is not there says which may have been meant, and imports nothing for that', async () => {
+    await put('modules/near.js', "throw new Error('imported')\nexport const greet = () => 1\n")
+    const { call } = createContext(base(), open())
+    await expect(call('cmd.rnu', ['id'])).rejects.toThrow(
+      /^'cmd\.rnu' is not available\. Did you mean 'cmd\.run'\?$/,
+    )
+    await expect(call('naer.greet')).rejects.toThrow(
+      /^'naer\.greet' is not available\. Did you mean 'near\.greet'\?$/,
+    )
+    await expect(call('nothing.like.it')).rejects.toThrow(/is not available\.$/)
+  })
   test('call refuses arguments that are neither a list nor a map, without showing them', async () => {
     const { call } = createContext(base(), open())
     const sentence =
@@ -534,6 +545,31 @@ export const of = fn({ width: p.number(), height: p.number() }, ({ width, height
       await expect(given('test.echo', ...wrong)).rejects.toThrow(
         expect.objectContaining({ code: 'INVOCATION', message: sentence }),
       )
+  })
+  test('what a function writes to its facts is refused, and nobody else sees it', async () => {
+    await put(
+      'modules/writes.js',
+      `export const virtual = ({ grains }) => { try { grains.os = 'x' } catch (error) { return error.message } return true }
+export const ping = () => true
+`,
+    )
+    await put(
+      'modules/facts.js',
+      `import { fn } from 'salt-ts'
+export const grains = fn((_, { grains }) => { grains.os = 'x' })
+export const opts = fn((_, { opts }) => { opts.own = 'x' })
+export const pillar = fn((_, { pillar }) => { pillar.list[0].name = 'x' })
+`,
+    )
+    const facts = { opts: { id: 'a' }, grains: { os: 'Debian' }, pillar: { list: [{ name: 'a' }] } }
+    const { call } = createContext(Object.assign(base(), facts), open())
+    await expect(call('facts.grains')).rejects.toThrow(/^Cannot assign to read only property 'os'/)
+    await expect(call('facts.opts')).rejects.toThrow(/^Cannot add property own, object is not extensible/)
+    await expect(call('facts.pillar')).rejects.toThrow(TypeError)
+    expect(facts).toEqual({ opts: { id: 'a' }, grains: { os: 'Debian' }, pillar: { list: [{ name: 'a' }] } })
+    expect(await open({}, { grains: { os: 'Debian' } }).why('writes.ping')).toContain(
+      'Cannot assign to read only',
+    )
   })
   test('nested functions share scratch values and see that they are nested', async () => {
     await put(

@@ -145,3 +145,17 @@ test('what a file holds beside its functions is nobody’s mistake', async () =>
     files: { [file]: 'serves this module, but offers no shop.pong' },
   })
 })
+
+test('a file written in Python is named, with where it says how to rewrite it', async () => {
+  const python = await put('modules/hello.py', 'def world(): return 1\n')
+  const loader = open()
+  const { files, advice } = await loader.view.why('hello.world')
+  expect(files).toEqual({
+    [python]:
+      'is not looked at: Python modules are not run; core/author/docs/from-python.md of salt-ts says how to rewrite them in TypeScript',
+  })
+  expect(advice).toBeUndefined()
+  expect(await loader.why('hello.world')).toContain(
+    `'hello.world' is not available. Possible reasons: '${python}: `,
+  )
+})
