@@ -3,7 +3,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 /** A process that has something open: what one needs to know to stop it. */
 export interface Holder {
   readonly pid: number
-  /** Program and first argument; further ones may hold secrets. */
+  /** Program and first argument, as {@link shownCommand} shows them; further ones may hold secrets. */
   readonly command: string
 }
 
@@ -43,5 +43,17 @@ async function hasOpen(pid: number, isMeant: (link: string) => boolean): Promise
 
 async function commandOf(pid: number): Promise<string> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return line.split('\0').slice(0, 2).join(' ').trim() || 'unknown command'
+  return shownCommand(line.split('\0').filter(Boolean)) || 'unknown command'
+}
+
+const INTERPRETERS = /(?:^|\/)(?:node|nodejs|bun|deno|python[\d.]*|perl|ruby|sh|bash|dash)$/
+/** What follows is code, which may hold secrets. */
+const CODE = /^(?:-[a-z]*[ecp]|--eval|--print)$/
+
+/** A program and its first argument; of an interpreter what it runs, without the options for itself. */
+export function shownCommand([program = '', ...words]: readonly string[]): string {
+  if (!INTERPRETERS.test(program)) return [program, ...words.slice(0, 1)].join(' ').trim()
+  const first = words.findIndex((word) => !word.startsWith('-'))
+  const options = first < 0 ? words : words.slice(0, first)
+  return first < 0 || options.some((word) => CODE.test(word)) ? program : `${program} ${words[first]}`
 }

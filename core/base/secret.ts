@@ -32,7 +32,10 @@ const secretNames =
   /^(?:.*[._-])?(?:password|passwd|passphrase|pass|bindpw|token|tok|secret|sharedsecret|credentials?|eauth|key|aes|session)$/i
 const camelCaseSecretNames = /[a-z](?:Password|Passphrase|Token|Secret|Credentials?|Key)$/
 
+/** What only tells about a secret: `has_key`, `gen_token` of a module. */
+const about = /(?:^|[.:])(?:has|is|needs|list|mk|gen|del|delete|remove)[_-][^.:]*$/i
+
 /** True for the name of a field whose value must not be shown: `password`, `key_pass`, `apiToken`, `key`, … */
 export function isSecretName(name: string): boolean {
-  return secretNames.test(name) || camelCaseSecretNames.test(name)
+  return (secretNames.test(name) || camelCaseSecretNames.test(name)) && !about.test(name)
 }

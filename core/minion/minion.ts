@@ -38,6 +38,7 @@ import { ProcTable } from './proc-table.ts'
 import { Renewal } from './renewal.ts'
 import { openReturnerService } from './returner-service.ts'
 import { createServices } from './services.ts'
+import { checkSudoUser } from './sudo-user.ts'
 
 /** How long returns on their way to a master may take when the minion ends. Milliseconds. */
 const LAST_RETURNS_MS = 500
@@ -156,6 +157,7 @@ export class Minion {
     this.#meter = await meterFor(config, 'minion')
     this.#datastore = new Datastore(config.cachedir)
     this.#facts = await Facts.open({ config, log, datastore: this.#datastore, ...(load && { load }) })
+    await checkSudoUser({ config: { ...config }, grains: this.#facts.grains, log })
     this.#bus = await this.#openBus()
     await this.#openStores()
     const { procs, left } = await ProcTable.open(config.cachedir)

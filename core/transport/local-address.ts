@@ -2,6 +2,7 @@ import { lstat, stat, unlink } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { SaltError } from '../base/errors.ts'
+import { findSocketHolder, holderOrNobody } from './port-holder.ts'
 
 /** Where processes of one machine meet: the path of a unix socket (perhaps after `ipc://`), or `tcp://host:port`. */
 export type LocalAddress = { readonly path: string } | { readonly host: string; readonly port: number }
@@ -42,10 +43,11 @@ export async function claimSocketPath(path: string): Promise<void> {
     )
   }
   if (await isListening(path)) {
+    const holder = await findSocketHolder(path)
     throw new SaltError(
       'ADDRESS_IN_USE',
-      `Cannot listen on ${path}: another process already does. Stop it, or set 'sock_dir' to another directory.`,
-      { path },
+      `Cannot listen on ${path}: ${holderOrNobody(holder)} already does. Stop it, or set 'sock_dir' to another directory.`,
+      { path, ...holder },
     )
   }
   await unlink(path).catch(() => undefined)

@@ -4,12 +4,29 @@ import { type Holder, holdersOf, holderText } from '../base/holders.ts'
 
 /** Who listens on this TCP port of this machine; undefined if that cannot be found out (other systems, no rights). */
 export async function findPortHolder(port: number): Promise<Holder | undefined> {
-  const inodes = await listeningInodes(port)
+  return holderOfSocket(await listeningInodes(port))
+}
+
+/** Who listens on a unix socket of this machine, in the same way. */
+export async function findSocketHolder(path: string): Promise<Holder | undefined> {
+  const text = await readFile('/proc/net/unix', 'utf8').catch(() => '')
+  const rows = text.split('\n').map((line) => line.trim().split(/\s+/))
+  const listening = rows.filter(([, , , flags, , , , own]) => flags === LISTENS && own === path)
+  return holderOfSocket(new Set(listening.flatMap(([, , , , , , inode]) => inode ?? [])))
+}
+
+/** Of a unix socket in the kernel's table: `__SO_ACCEPTCON`. */
+const LISTENS = '00010000'
+
+async function holderOfSocket(inodes: ReadonlySet<string>): Promise<Holder | undefined> {
   if (inodes.size === 0) return undefined
   const isMeant = (link: string) => link.startsWith('socket:[') && inodes.has(link.slice(8, -1))
   for await (const holder of holdersOf(isMeant)) return holder
   return undefined
 }
+
+export const holderOrNobody = (holder: Holder | undefined): string =>
+  holder ? holderText(holder) : 'another process'
 
 /** The error for a port that is taken; `options` are those that name another one. */
 export function addressInUse(
@@ -18,10 +35,9 @@ export function addressInUse(
   holder: Holder | undefined,
   options = "'publish_port' or 'ret_port'",
 ): SaltError {
-  const by = holder ? holderText(holder) : 'another process'
   return new SaltError(
     'ADDRESS_IN_USE',
-    `Cannot listen on ${host}:${port}: ${by} already does. Stop it, or set ${options} to another port.`,
+    `Cannot listen on ${host}:${port}: ${holderOrNobody(holder)} already does. Stop it, or set ${options} to another port.`,
     { host, port, ...holder },
   )
 }

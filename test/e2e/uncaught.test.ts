@@ -43,11 +43,14 @@ test.each(failures)('salt-call %s gives a failed result', async (fun, told) => {
   expect(code).toBe(1)
 })
 
-test.each(failures)('salt gives the same of %s, from a process of its own and from the minion', async (fun, told) => {
-  const { stdout, code } = await cluster.salt('*', fun, '--out', 'json', '--static')
-  const returned = JSON.parse(stdout)
-  expect(returned).toEqual({ pool: expect.stringContaining(told), single: expect.stringContaining(told) })
-  expect(code).toBe(1)
-  const { stdout: alive } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
-  expect(JSON.parse(alive)).toEqual({ pool: true, single: true })
-})
+test.each(failures)(
+  'salt gives the same of %s, from a process of its own and from the minion',
+  async (fun, told) => {
+    const { stdout, code } = await cluster.salt('*', fun, '--out', 'json', '--static')
+    const returned = JSON.parse(stdout)
+    expect(returned).toEqual({ pool: expect.stringContaining(told), single: expect.stringContaining(told) })
+    expect(code).toBe(1)
+    const { stdout: alive } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+    expect(JSON.parse(alive)).toEqual({ pool: true, single: true })
+  },
+)

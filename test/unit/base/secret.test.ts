@@ -11,6 +11,14 @@ it('knows the options that are secrets by their names', () => {
     'mysql_auth.password',
   ])
     expect(isSecretName(name), name).toBe(true)
-  for (const name of ['auth.ldap.binddn', 'external_auth', 'mysql_auth', 'auth_sql', 'keep_jobs'])
+  for (const name of [
+    'auth.ldap.binddn',
+    'external_auth',
+    'mysql_auth',
+    'auth_sql',
+    'keep_jobs',
+    'data.has_key',
+    'auth.mk_token',
+  ])
     expect(isSecretName(name), name).toBe(false)
 })

@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { addressInUse, findPortHolder } from '../../../core/transport/port-holder.ts'
+import { shownCommand } from '../../../core/base/holders.ts'
+import { claimSocketPath } from '../../../core/transport/local-address.ts'
+import { addressInUse, findPortHolder, findSocketHolder } from '../../../core/transport/port-holder.ts'
 
 describe('the holder of a port', () => {
   it('is found among other processes, without the arguments that may hold secrets', async () => {
@@ -18,6 +22,32 @@ describe('the holder of a port', () => {
     expect(addressInUse('127.0.0.1', port, holder).message).toContain(`process ${child.pid}`)
     child.kill()
     await once(child, 'exit')
+  })
+
+  it('is named by what an interpreter runs, without options of its own', () => {
+    const shown = (line: string) => shownCommand(line.split(' '))
+    expect(shown('node --max-semi-space-size=1 --v8-pool-size=1 /opt/bin/salt-master -l debug')).toBe(
+      'node /opt/bin/salt-master',
+    )
+    expect(shown('/usr/bin/python3 /usr/bin/salt-master -d')).toBe('/usr/bin/python3 /usr/bin/salt-master')
+    expect(shown('node -e s3cret x')).toBe('node')
+    expect(shown('salt-master MWorker-0')).toBe('salt-master MWorker-0')
+    expect(shown('nginx -g x')).toBe('nginx -g')
+  })
+
+  it('is found for a unix socket, and named where somebody else wants it', async () => {
+    const path = join(tmpdir(), `salt-holder-${process.pid}.sock`)
+    const program = 'require("net").createServer().listen(process.argv[1], () => console.log("up"))'
+    const child = spawn(process.execPath, ['-e', program, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    expect((await findSocketHolder(path))?.pid).toBe(child.pid)
+    await expect(claimSocketPath(path)).rejects.toThrow(
+      `Cannot listen on ${path}: process ${child.pid} (${process.execPath}) already does.`,
+    )
+    child.kill()
+    await once(child, 'exit')
+    expect(await findSocketHolder(path)).toBeUndefined()
+    await claimSocketPath(path)
   })
 
   it('is this process for a port of its own, over IPv6 as well', async () => {
