@@ -1,7 +1,9 @@
 /** One command of a request ("low data"): its members in one form, and what each may be. */
+import type { JsonSchema } from '../author/params.ts'
 import { closest } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
 import { Float } from '../base/float.ts'
+import { demandOf, typeDemand } from '../loader/demands.ts'
 import { yamlify } from '../loader/words.ts'
 import { isRecord } from '../wire/bytes.ts'
 
@@ -41,7 +43,7 @@ const COMMON = {
 const LOCAL = {
   tgt: { anyOf: [TEXT, TEXTS] },
   tgt_type: TEXT,
-  ret: TEXT,
+  ret: { anyOf: [TEXT, TEXTS] },
   jid: TEXT,
   gather_job_timeout: SECONDS,
   delimiter: TEXT,
@@ -60,7 +62,7 @@ const LOCAL = {
 /** Salt's other names for members, and ours. */
 const ALIASES: Readonly<Record<string, string>> = { expr_form: 'tgt_type', sub: 'subset' }
 
-const KNOWN: Readonly<Record<string, object>> = { ...COMMON, ...LOCAL }
+const KNOWN: Readonly<Record<string, JsonSchema>> = { ...COMMON, ...LOCAL }
 
 const isLocal = { properties: { client: { ...TEXT, pattern: '^local' } }, required: ['client'] }
 
@@ -115,7 +117,8 @@ function withPositional({ args, ...chunk }: Record<string, unknown>): Chunk {
 
 function typed(name: string, value: unknown, schema: object): unknown {
   if (name === 'arg') return Array.isArray(value) ? value : [value]
-  if (name === 'ret' && Array.isArray(value)) return value.join(',')
+  if (name === 'ret' && Array.isArray(value) && value.every((each) => typeof each === 'string'))
+    return value.join(',')
   if (value instanceof Float) return value.valueOf()
   const { type } = schema as { type?: unknown }
   return typeof value === 'string' && type !== undefined && type !== 'string' ? yamlify(value) : value
@@ -143,16 +146,26 @@ function refuseNearMiss(name: string, index: number): void {
 
 /** For fastify: what ajv found, as a sentence. */
 export function schemaProblem(errors: readonly SchemaError[]): SaltError {
-  const [{ instancePath, message = 'is not what is expected', keyword, params } = NO_ERROR] = errors
+  const { instancePath, keyword, params } = decisive(errors)
   const [, index, ...inside] = instancePath.split('/')
   const member = inside.length > 0 ? `${inside.join(':')} of chunk` : 'Chunk'
   const place = index === undefined ? 'A request' : `${member} ${Number(index) + 1} of the request`
-  return new SaltError('INVALID_ARGUMENTS', `${place} ${problemOf(keyword, params, message)}.`)
+  return new SaltError('INVALID_ARGUMENTS', `${place} ${problemOf(keyword, params, inside[0])}.`)
 }
 
-function problemOf(keyword: string, params: SchemaError['params'], message: string): string {
+/** A choice is told as a whole, unless the value is of the type of one of its members. */
+function decisive(errors: readonly SchemaError[]): SchemaError {
+  const choice = errors.find(({ keyword }) => keyword === 'anyOf')
+  const isInside = ({ keyword, instancePath }: SchemaError) =>
+    keyword !== 'type' || instancePath !== choice?.instancePath
+  return errors.find((error) => error !== choice && isInside(error)) ?? choice ?? errors[0] ?? NO_ERROR
+}
+
+function problemOf(keyword: string, params: SchemaError['params'], member = ''): string {
   if (keyword === 'maxItems') return `may have ${params.limit} maps at most (max_chunks)`
-  return keyword === 'required' ? `lacks '${params.missingProperty}'` : message
+  if (keyword === 'required') return `lacks '${params.missingProperty}'`
+  if (keyword === 'type') return typeDemand([{ type: params.type as string }], undefined)
+  return keyword === 'anyOf' ? typeDemand([KNOWN[member] ?? {}], undefined) : demandOf(keyword, params.limit)
 }
 
 const NO_ERROR: SchemaError = { instancePath: '', keyword: '', params: {} }
@@ -161,5 +174,4 @@ interface SchemaError {
   readonly instancePath: string
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>
-  readonly message?: string
 }

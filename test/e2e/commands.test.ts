@@ -246,6 +246,7 @@ describe('salt-run', () => {
       const { stdout, stderr, code } = await cluster.command(program, ...who, ...words)
       expect([stdout, code]).toEqual(['', 77])
       expect(stderr).toContain(refused)
+      expect(stderr).not.toContain('ended the process')
     }
     const token = await runner('auth.mk_token', 'eauth=pam', 'username=ann', 'password=x')
     expect([token.stdout, token.code]).toEqual(['', 77])

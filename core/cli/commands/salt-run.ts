@@ -189,8 +189,9 @@ async function run(
   process.once('exit', early)
   const stored = jid !== undefined && { jid, store: true }
   const options = { signal, words, onProgress, alone: 'foreground', ...stored } as const
-  const result = await outputAside(() => client.run(fun, args, kwargs, options))
-  process.off('exit', early)
+  const result = await outputAside(() => client.run(fun, args, kwargs, options)).finally(() =>
+    process.off('exit', early),
+  )
   const { return: value, success, retcode, outputter, failure } = result
   if (interrupted() && !success) return exitCodes.interrupted
   if (!success && typeof value === 'string') tell(failure ? `ERROR: ${value}` : value)
