@@ -59,9 +59,13 @@ export async function runMaster(
   const stopped = stopRequested()
   let master: Master | undefined
   let running = config
+  const readAgain = async () => {
+    const { config, warnings } = await load()
+    return { config, warnings: [...warnings, ...checkAccess(config)] }
+  }
   const closeReloads = onHangup(async () => {
     log.reload(running)
-    const taken = master && (await takeAgain(running, masterReloads, { load, log }))
+    const taken = master && (await takeAgain(running, masterReloads, { load: readAgain, log }))
     running = taken?.config ?? running
     log.reload(running)
     await master?.reload(running, taken?.changed ?? new Set())
