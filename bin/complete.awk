@@ -106,7 +106,9 @@ function propose(    option, equals) {
 # None where a path may come, which shells complete themselves.
 function values(option, before,    name) {
   name = long[option]
-  if (name == "out") return rows("outputters", before, "")
+  if (name == "out") return rows("outputters", before)
+  if (name == "return") return rows("returners", upto_last("=,"))
+  if (name == "module-executors") return rows("executors", before)
   if (program == "salt-key" && name ~ /^(accept|reject)$/) return keys("minions_pre", before)
   if (program == "salt-key" && name ~ /^(delete|print|finger)$/)
     return keys("minions minions_pre minions_rejected minions_denied", before)
@@ -127,12 +129,13 @@ function operand_words() {
   }
   if (program == "salt-run") {
     if (operands == 0) return functions(ENVIRON["OWN"] "/runners", "")
-    if (operands == 1 && operand[1] ~ /^jobs\.(lookup_jid|print_job|list_job|exit_success)$/) return rows("jobs", "", "")
+    if (operands == 1 && operand[1] ~ /^jobs\.(lookup_jid|print_job|list_job|exit_success)$/) return rows("jobs", "")
     return keywords(ENVIRON["OWN"] "/runners", 0)
   }
   if (program != "salt-ts") return
   if (operands == 0) return each("completion create test types", " ", "")
   if (operands == 1 && operand[1] == "completion") each("bash fish zsh", " ", "")
+  if (operands == 1 && operand[1] == "create") rows("kinds", "")
 }
 
 # Of minions, or where none has told of its own, those that are built in.
@@ -167,14 +170,14 @@ function keywords(file, after,    field, name, n, total, k, known) {
 }
 
 function targets(    before, text) {
-  if ("nodegroup" in given) return rows("nodegroups", "", "")
+  if ("nodegroup" in given) return rows("nodegroups", "")
   if ("grain" in given || "grain-pcre" in given) return grains("", current)
   if ("list" in given) return keys("minions", upto_last(","))
   if ("compound" in given) {
     before = upto_last(" (")
     text = substr(current, length(before) + 1)
     if (text ~ /^[GP]@/) return grains(before substr(text, 1, 2), substr(text, 3))
-    if (text ~ /^N@/) return rows("nodegroups", before "N@", "")
+    if (text ~ /^N@/) return rows("nodegroups", before "N@")
     return keys("minions", before)
   }
   if ("pcre" in given || "pillar" in given || "pillar-pcre" in given || "ipcidr" in given || "range" in given) return
@@ -208,13 +211,13 @@ function keys(sections, before,    file, field, seen) {
     split($0, field, "\t")
     if (index(" " sections " ", " " field[1] " ") == 0 || field[2] in seen) continue
     seen[field[2]] = 1
-    offer(before field[2], "")
+    if (index("," before, "," field[2] ",") == 0) offer(before field[2], "")
   }
 }
 
 # All rows of a file: a word, and what it means.
 function rows(name, before,    file, field) {
-  file = (name == "outputters" ? ENVIRON["OWN"] : ENVIRON["KNOWN"]) "/" name
+  file = (name ~ /^(outputters|returners|executors|kinds)$/ ? ENVIRON["OWN"] : ENVIRON["KNOWN"]) "/" name
   if (file == "/" name) return
   while ((getline < file) > 0) {
     split($0, field, "\t")

@@ -2,8 +2,8 @@
 # Prints what may come next on a command line: complete.sh LINE. Shells run it at each Tab (core/cli/completion).
 #
 # What minions and keys there are is read from a cache of the user's, which `salt-ts __words` writes with the user's rights. A
-# cache that is older than what it was made of is made anew in the background; a prompt waits for that only if there is none, or
-# if a key has come or gone, and no longer than SALT_TS_COMPLETION_SECONDS (0.1).
+# cache that is older than what it was made of is made anew in the background; a prompt waits for that only if there is none (1 s
+# at most), or if a key has come or gone (0.1 s at most). SALT_TS_COMPLETION_SECONDS is another time for both.
 set -f
 here=${0%/*}
 
@@ -37,9 +37,12 @@ fi
 
 if [ -n "$old" ]; then
   "$here/salt-ts" __words "$config" </dev/null >/dev/null 2>&1 &
+  writer=$! patience=0.1
+  [ -O "$made" ] || patience=1
   if [ -n "$changed" ] || [ ! -O "$made" ]; then
-    timeout "${SALT_TS_COMPLETION_SECONDS:-0.1}" sh -c \
-      'while [ ! -O "$1" ] || [ "$2" -nt "$1" ]; do sleep 0.01; done' sh "$made" "$changed" 2>/dev/null
+    timeout "${SALT_TS_COMPLETION_SECONDS:-$patience}" sh -c \
+      'while { [ ! -O "$1" ] || [ "$2" -nt "$1" ]; } && kill -0 "$3"; do sleep 0.01; done' \
+      sh "$made" "$changed" "$writer" 2>/dev/null
   fi
 fi
 [ -n "$readable" ] && [ -O "$made" ] || known=

@@ -131,13 +131,16 @@ export const returner_doc = fn(patterns, async ({ args }, { loader }) => {
   return docsOf(view, names)
 })
 
+/** As in Salt, modules are loaded to be listed: one that cannot be is left out, and the log says why. */
 async function listModules(view: LoaderView | undefined, globs: readonly string[]): Promise<string[]> {
+  await view?.broken()
   const names = (await view?.modules()) ?? []
   return globs.length === 0 ? names : names.filter((name) => globs.some((glob) => fnmatch(name, glob)))
 }
 
 /** `sys` means `sys.*`; a glob or a name with a point is matched as a whole. */
 async function listFunctions(view: LoaderView | undefined, wanted: readonly string[]): Promise<string[]> {
+  await view?.broken()
   const names = (await view?.functions()) ?? []
   const means = (name: string, want: string) =>
     /[*.]/.test(want) ? fnmatch(name, want) : name.startsWith(`${want}.`)

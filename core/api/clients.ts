@@ -34,7 +34,7 @@ const TABLE: ReadonlyMap<unknown, Client> = new Map([
   ['wheel_async', one(startWheel)],
 ])
 
-/** In the order Salt lists them, without `ssh`. */
+/** In the order Salt lists them, without `ssh`; as there, whether `netapi_enable_clients` has them or not. */
 export const CLIENTS: readonly unknown[] = [...TABLE.keys()]
 
 /** Run chunk after chunk; the first that fails fails the request. `token`: of the request. */

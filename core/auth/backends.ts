@@ -66,7 +66,8 @@ export class Backends {
       try {
         const backend = await this.#loaded(name)
         const wrong = await backend.check?.(this.#factsFor(name))
-        return (wrong ?? []).map((sentence) => `external_auth.${name}: ${sentence}`)
+        const place = `external_auth.${name}`
+        return (wrong ?? []).map((text) => (text.startsWith(place) ? text : `${place}: ${text}`))
       } catch (error) {
         return [`external_auth.${name} lets nobody in: ${messageOf(error)}`]
       }

@@ -231,6 +231,8 @@ export interface LoaderView {
   reload(): Promise<void>
   /** Files that could not be used, with the reason. */
   failures(): Promise<Record<string, string>>
+  /** Import every file of users. Path → reason, of those that cannot be: nothing of them is listed from then on. */
+  broken(): Promise<Record<string, string>>
   /** Virtual name → file that provides it. */
   providers(): Promise<Record<string, string>>
   /** Which file provides a function or module, and why each other that could does not. */

@@ -4,6 +4,7 @@ import { backoff } from '../base/backoff.ts'
 import { type Deferred, deferred } from '../base/deferred.ts'
 import { howItEnded, LastWords } from '../base/last-words.ts'
 import { processEntry } from '../base/process-entry.ts'
+import { seldom } from '../base/seldom.ts'
 import { writeLine } from '../log/line.ts'
 import type { EngineStart, FromEngine, ToEngine } from './messages.ts'
 
@@ -11,6 +12,8 @@ import type { EngineStart, FromEngine, ToEngine } from './messages.ts'
 const RESTART = { minMs: 1_000, maxMs: 60_000 }
 /** An engine that ran for so long is started again after the shortest wait. Milliseconds. */
 const STEADY_MS = 60_000
+/** That an engine has ended for the same reason is told once in so long. Milliseconds. */
+const TELL_MS = 600_000
 /** An engine has so long to end before it is killed. Milliseconds. */
 const STOP_MS = 2_000
 
@@ -20,6 +23,7 @@ export class EngineKeeper {
   readonly #start: () => EngineStart
   readonly #log: Log
   readonly #delays = backoff(RESTART)
+  readonly #tellEnd: ReturnType<typeof seldom>
   #child: ChildProcess | undefined
   #gone: Deferred<void> = deferred()
   #resting: NodeJS.Timeout | undefined
@@ -29,6 +33,10 @@ export class EngineKeeper {
     this.#name = name
     this.#start = start
     this.#log = log
+    this.#tellEnd = seldom(
+      (sentence, untold) => log.error(untold === 0 ? sentence : `${sentence} (as ${untold} times before)`),
+      TELL_MS,
+    )
     this.#run()
   }
 
@@ -83,7 +91,10 @@ export class EngineKeeper {
     if (ranMs >= STEADY_MS) this.#delays.reset()
     const ms = this.#delays.next()
     const seconds = (ms / 1000).toFixed(1)
-    this.#log.error(`Engine(${this.#name}) has ended, and is started again in ${seconds} seconds: ${reason}`)
+    this.#tellEnd(
+      `Engine(${this.#name}) has ended, and is started again in ${seconds} seconds: ${reason}`,
+      reason,
+    )
     this.#resting = setTimeout(() => this.#run(), ms)
   }
 }

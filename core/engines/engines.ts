@@ -3,7 +3,7 @@ import type { Log } from '../author/context.ts'
 import type { EngineFacts } from '../author/engine.ts'
 import { messageOf } from '../base/errors.ts'
 import { encodeLocal } from '../codec/index.ts'
-import { openLoader } from '../loader/index.ts'
+import { usersStamp } from '../loader/index.ts'
 import { EngineKeeper } from './engine-keeper.ts'
 import { enginesIn } from './engine-options.ts'
 import type { EngineSpec } from './messages.ts'
@@ -114,8 +114,6 @@ export class Engines {
 
   /** Changes with the files of engines, and with the `utils` that they may import. */
   async #stampNow(): Promise<string> {
-    const settings = { config: this.#config, log: this.#settings.log }
-    const kinds = ['engines', 'utils'] as const
-    return (await Promise.all(kinds.map((kind) => openLoader(kind, settings).stamp()))).join('\n')
+    return usersStamp(['engines', 'utils'], this.#config)
   }
 }

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { searchDirectories, texts } from './directories.ts'
@@ -58,16 +59,34 @@ export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
   return { files: [...found.values()], hidden }
 }
 
-/** Give text that changes when a user's file of one of the kinds comes, goes or changes. */
+/** Give text that changes when a user's file of one of the kinds, or a helper beside them, comes, goes or changes. */
 export async function usersStamp(names: readonly KindName[], config: Config): Promise<string> {
   const folders = await Promise.all(names.map((name) => searchDirectories(kinds.get(name) as Kind, config)))
   const own = folders.flat().filter(({ builtIn }) => !builtIn)
-  const files = await Promise.all([...new Set(own.map((folder) => folder.path))].map(listFolder))
-  return files
-    .flat()
-    .flatMap(({ candidates }) => candidates.map((file) => `${file.path} ${file.stamp}`))
-    .join('\n')
+  const stamps = await Promise.all([...new Set(own.map((folder) => folder.path))].map(folderStamp))
+  return stamps.flat().join('\n')
 }
+
+/** Folders below one of extensions are looked into so deep. */
+const DEEPEST = 5
+
+/** Of all that its files may import from it, helpers too; packages excepted. */
+async function folderStamp(directory: string, depth = 0): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
+  const stamps = await Promise.all(
+    entries.map(async (entry) => {
+      const inside = path.join(directory, entry.name)
+      if (/^\.|^node_modules$/.test(entry.name)) return []
+      if (entry.isDirectory()) return depth < DEEPEST ? folderStamp(inside, depth + 1) : []
+      if (moduleName(entry.name) === undefined) return []
+      const facts = await stat(inside).catch(() => undefined)
+      return facts?.isFile() ? [`${inside} ${stampOf(facts)}`] : []
+    }),
+  )
+  return stamps.flat().sort()
+}
+
+const stampOf = ({ mtimeMs, size, ino }: Stats): string => `${mtimeMs}:${size}:${ino}`
 
 interface Candidate {
   readonly path: string
@@ -104,7 +123,7 @@ async function candidatesOf(
     [...inFolder, ...beside].map(async (candidate) => {
       const facts = await stat(candidate).catch(() => undefined)
       if (!facts?.isFile()) return []
-      return [{ path: candidate, stamp: `${facts.mtimeMs}:${facts.size}:${facts.ino}`, size: facts.size }]
+      return [{ path: candidate, stamp: stampOf(facts), size: facts.size }]
     }),
   )
   return found.flat()

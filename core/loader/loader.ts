@@ -10,7 +10,7 @@ import { type Description, describe } from './describe.ts'
 import { describeByText } from './describe-text.ts'
 import { type LoadedFunction, listFunctions, makeLoaded } from './functions.ts'
 import { importFile, loadTsx } from './import-file.ts'
-import { indexFiles, type SourceFile } from './index-files.ts'
+import { type SourceFile, usersStamp } from './index-files.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
 import { type Asked, loadFacts } from './load-facts.ts'
 import type { LoadSettings } from './load-file.ts'
@@ -61,7 +61,7 @@ export interface Loader {
    * only their text is read.
    */
   describe(imports?: boolean): Promise<Description>
-  /** Text that changes when a file that is looked at comes, goes or changes. */
+  /** Text that changes when a file of users that is looked at, or a helper beside it, comes, goes or changes. */
   stamp(): Promise<string>
   /** Read everything anew, helpers included. What runs finishes on the old code. */
   reload(): Promise<void>
@@ -159,8 +159,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
       overridesIn(kind, { files: await catalog.files(), hidden: await catalog.hidden() }),
     view,
     describe: (imports = true) => (imports ? describe({ catalog, view, get }) : describeByText(catalog)),
-    stamp: async () =>
-      (await indexFiles(kind, config)).files.map(({ path, stamp }) => `${path} ${stamp}`).join('\n'),
+    stamp: () => usersStamp([kindName], config),
     reload,
     warmUp,
   }

@@ -34,6 +34,7 @@ export function makeView(
     },
     reload: () => loader.reload(),
     failures: async () => failures(await fresh()),
+    broken: async () => broken(await fresh()),
     providers: async () => providers(await fresh()),
     why: async (name) => explain(await fresh(), name),
     has: async (name) => (await loader.get(name)) !== undefined,
@@ -99,6 +100,16 @@ async function findDoc(catalog: Catalog, name: string): Promise<string | undefin
     }
   }
   return undefined
+}
+
+async function broken(catalog: Catalog): Promise<Record<string, string>> {
+  const users = (await catalog.files()).filter((file) => !file.builtIn && file.excluded === undefined)
+  const loaded = await Promise.all(users.map(async (file) => ({ file, ...(await catalog.load(file)) })))
+  return Object.fromEntries(
+    loaded.flatMap(({ file, refusal }) =>
+      refusal?.by === 'failure' ? [[file.path, refusal.reason ?? 'it cannot be loaded']] : [],
+    ),
+  )
 }
 
 /** Every file is loaded to see whether it can be; those that cannot, with the reason. */

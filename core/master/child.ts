@@ -14,6 +14,8 @@ import type { FromDesk } from './sign-in-desk.ts'
 const GRACE_MS = 300_000
 
 export interface ChildPart {
+  /** What is wrong, and harms only those who need it: the supervisor tells it. */
+  readonly problems?: readonly string[] | undefined
   rotated(): void
   fire(tag: string, data: Record<string, unknown>): void
   take?(id: string, verdict: Verdict): void
@@ -59,7 +61,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
       meter = await meterFor(config, name)
       part = await open({ name, config, aesKeys, log, meter })
       collectAfterWork()
-      tellSupervisor({ type: 'ready' })
+      tellSupervisor({ type: 'ready', problems: part.problems })
     } catch (error) {
       process.send?.(
         {

@@ -33,7 +33,8 @@ interface PassedVerdict {
 
 /** From a child to the supervisor. */
 export type FromChild =
-  | { readonly type: 'ready' }
+  /** `problems`: what is wrong, as far as that is known yet, for whoever starts the master. */
+  | { readonly type: 'ready'; readonly problems?: readonly string[] | undefined }
   | { readonly type: 'failed'; readonly message: string; readonly code?: ErrorCode | undefined }
   /** A new AES key is in use. */
   | { readonly type: 'rotated' }

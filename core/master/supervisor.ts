@@ -69,6 +69,7 @@ export class Supervisor {
         running = true
         clearInterval(watch)
         watch = this.#watch(spec.name, child)
+        for (const problem of message.problems ?? []) this.#log.error(problem)
         ready.resolve()
       } else if (message.type === 'failed')
         failure = new SaltError(message.code ?? 'COMMAND_EXECUTION', message.message)

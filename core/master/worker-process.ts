@@ -1,4 +1,5 @@
 /** Entry of an MWorker: answers requests that the supervisor's device hands over. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../base/clock.ts'
 import { Disposer } from '../base/disposer.ts'
 import { messageOf } from '../base/errors.ts'
@@ -63,10 +64,12 @@ async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<
       ['salt_master_job_cache_bytes', room.jobs.used(), []],
     ])
   }
-  if (name === FIRST_WORKER) void checkBackends(room)
+  const checked = name === FIRST_WORKER ? checkBackends(room) : undefined
+  const problems = await checked
   const server = await openWorker({ backend: workersBackend(config), name })
   server.serve(answer)
   return {
+    problems,
     rotated: () => {},
     fire,
     maySignIn: (decision) => signIns.take(decision),
@@ -78,9 +81,19 @@ async function open({ name, config, aesKeys, log, meter }: ChildStart): Promise<
   }
 }
 
-/** Nobody waits for that: a backend may ask a server that is away. */
-async function checkBackends({ auth, log }: WorkerRoom): Promise<void> {
-  for (const problem of await auth.checkBackends()) log.error(problem)
+/** Who starts the master is to read what is wrong; but a backend may ask a server that is away. Milliseconds. */
+const CHECK_MS = 3_000
+
+/** Sentences; what is found out later goes to the log. */
+async function checkBackends({ auth, log }: WorkerRoom): Promise<readonly string[]> {
+  let late = false
+  const checked = auth.checkBackends().then((problems) => {
+    if (late) for (const problem of problems) log.error(problem)
+    return problems
+  })
+  const inTime = await Promise.race([checked, delay(CHECK_MS, undefined, { ref: false })])
+  late = inTime === undefined
+  return inTime ?? []
 }
 
 /** Once for all calls of a moment. */

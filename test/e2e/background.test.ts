@@ -121,3 +121,15 @@ test('a minion that gives up its master is not started', async () => {
   expect(stderr).toMatch(/cannot be reached/)
   expect(code).toBe(69)
 })
+
+test('a backend of external_auth that lacks a setting is told to who starts the master, once', async () => {
+  const master = await aMaster('no-filename', { external_auth: { file: { ada: ['.*'] } } })
+  const { code, stderr } = await run('salt-master', ['-d', '-c', master.directory])
+  expect(code).toBe(0)
+  expect(stderr).toMatch(
+    /^\[ERROR {3}\] external_auth\.file\.\^filename is missing\.\nsalt-master is started/,
+  )
+  const pid = await pidOf(master)
+  process.kill(pid, 'SIGTERM')
+  await until('its end', () => !isAlive(pid))
+})

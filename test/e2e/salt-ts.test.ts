@@ -101,7 +101,7 @@ describe('salt-ts create', () => {
     [['module', 'Hello'], "'Hello' is no name"],
     [['module', '../up'], "'../up' is no name"],
     [['modul', 'hello'], "Did you mean 'module'?"],
-    [['executor', 'mine'], 'There is no template for executor yet'],
+    [['auth', 'mine'], 'There is no template for auth yet'],
     [['module'], 'Say what to create, and its name'],
     [['module', 'a', 'b'], "'b' is too much"],
   ])('%j is refused', async (words, sentence) => {

@@ -235,9 +235,94 @@ test('refuses an option that makes no sense', async () => {
   tryOut: (name) => `npx salt-call --local -m . test.ping --return ${name}`,
 }
 
+const executor: Template = {
+  kind: 'executors',
+  source: (name) => `/** What ${name} does with the functions of jobs, in a sentence. */
+import { executor } from 'salt-ts'
+
+export default executor({
+  async execute({ fun, run }, { log }) {
+    const since = performance.now()
+    try {
+      return await run()
+    } finally {
+      log.info(\`\${fun} took \${Math.round(performance.now() - since)} ms\`)
+    }
+  },
+})
+`,
+  test: (name) => `${TEST_HEAD}import { fn } from 'salt-ts'
+import { run } from 'salt-ts/testing'
+import plugin from './${name}.ts'
+
+const executed = (work: () => Promise<unknown>) =>
+  fn((_, context) =>
+    plugin.execute({ fun: 'test.ping', args: [], kwargs: {}, options: {}, run: work }, context),
+  )
+
+test('gives what the function gives, and logs how long it took', async () => {
+  const { result, log } = await run(executed(async () => true))
+  assert.equal(result, true)
+  assert.match(log[0]?.message ?? '', /^test\\.ping took \\d+ ms$/)
+})
+
+test('throws what the function throws', async () => {
+  const failing = executed(async () => {
+    throw new Error('no such host')
+  })
+  await assert.rejects(run(failing), /no such host/)
+})
+`,
+  tryOut: (name) => `npx salt-call --local -m . -l info test.ping --module-executors ${name}`,
+}
+
+const engine: Template = {
+  kind: 'engines',
+  source: (name) => `/** What ${name} does beside a master or a minion, in a sentence. */
+import { engine, p } from 'salt-ts'
+
+export default engine({
+  options: { tag: p.default(p.string(), 'salt/auth') },
+  async start({ options, events, log }) {
+    for await (const { tag, data } of events.listen(options.tag)) log.info(\`\${tag} of \${data.id}\`)
+  },
+})
+`,
+  test: (name) => `${TEST_HEAD}import { fakeLog } from 'salt-ts/testing'
+import plugin from './${name}.ts'
+
+test('logs whose event it is', async () => {
+  const { log, lines } = fakeLog()
+  await plugin.start({
+    options: { tag: 'salt/auth' },
+    role: 'master',
+    id: 'master1',
+    opts: {},
+    grains: {},
+    events: {
+      async *listen(prefix) {
+        assert.equal(prefix, 'salt/auth')
+        yield { tag: 'salt/auth', data: { id: 'web1' } }
+      },
+      fire: async () => {},
+      fireMaster: async () => {},
+    },
+    log,
+    signal: new AbortController().signal,
+  })
+  assert.deepEqual(
+    lines.map(({ message }) => message),
+    ['salt/auth of web1'],
+  )
+})
+`,
+  tryOut: (name) =>
+    `echo 'engines: [${name}]'  # into the configuration of a master or a minion, beside module_dirs`,
+}
+
 /** By what people call the kind: one of it. */
 const templates: ReadonlyMap<string, Template> = new Map(
-  Object.entries({ module, runner, returner, grains, outputter, matcher }),
+  Object.entries({ module, runner, returner, grains, outputter, matcher, executor, engine }),
 )
 
 export const templateWords: readonly string[] = [...templates.keys()]

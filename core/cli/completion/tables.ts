@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeRoot } from '../../loader/own-package.ts'
+import { templateWords } from '../authoring/templates.ts'
 import type { Program } from '../program.ts'
 import { type FlagFacts, flagsOf } from '../typed-options.ts'
 import { type Parameters, parameters, type Row, type Tables } from './rows.ts'
@@ -10,14 +11,23 @@ import { type Parameters, parameters, type Row, type Tables } from './rows.ts'
 export const optionTables = (programs: readonly Program[]): Tables =>
   Object.fromEntries(programs.map((program) => [`options-${program.id}`, flagsOf(program).map(option)]))
 
-/** `functions`, `runners`, each with what it takes, and `outputters`: what the build wrote down. */
+/**
+ * `functions`, `runners`, each with what it takes, `outputters`, `returners`, `executors`: what the build wrote down; and the
+ * `kinds` that `salt-ts create` knows.
+ */
 export const builtInTables = (): Tables => ({
   functions: functionsOf('modules'),
   runners: functionsOf('runners'),
-  outputters: Object.keys(manifest('plugins/outputters'))
-    .sort()
-    .map((name) => [name]),
+  outputters: namesIn('plugins/outputters'),
+  returners: namesIn('returners'),
+  executors: namesIn('plugins/executors'),
+  kinds: templateWords.map((word) => [word]),
 })
+
+const namesIn = (folder: string): Row[] =>
+  Object.keys(manifest(folder))
+    .sort()
+    .map((name) => [name])
 
 const option = ([name, facts]: readonly [string, FlagFacts]): Row => {
   const { type, char = '', aliases = [], options = [], description = '' } = facts

@@ -27,3 +27,15 @@ test('two things that go wrong in turns are told once each', () => {
     for (const sentence of ['The disk is full.', 'The network is down.']) tell(sentence)
   expect(told).toEqual(['The disk is full.', 'The network is down.'])
 })
+
+test('how often it was held back since is told with it', () => {
+  const told: [string, number][] = []
+  const tell = seldom((sentence, untold) => told.push([sentence, untold]))
+  for (let n = 0; n < 4; n++) tell(`Try ${n}.`, 'a reason')
+  vi.advanceTimersByTime(60_000)
+  for (let n = 4; n < 6; n++) tell(`Try ${n}.`, 'a reason')
+  expect(told).toEqual([
+    ['Try 0.', 0],
+    ['Try 4.', 3],
+  ])
+})

@@ -2,8 +2,10 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, openLoader } from '../../../core/loader/index.ts'
+import { extensionFolder } from '../loader/folder.ts'
 import { fakeContext } from './context.ts'
 
+const folder = extensionFolder()
 const loader = openLoader('modules', { config: {}, log: fakeContext().log })
 
 const fileOf = (module: string) => path.resolve(import.meta.dirname, `../../../modules/${module}.ts`)
@@ -13,6 +15,24 @@ async function run(name: string, args: unknown[] = [], overrides: Partial<Contex
 }
 
 describe('lists', () => {
+  test('have no function and no module of a file that cannot be imported; the log says why', async () => {
+    await folder.put('modules/fine.js', 'export const ping = () => true\n')
+    const broken = await folder.put(
+      'modules/broken.js',
+      "import './nosuch.js'\nexport const ping = () => true\n",
+    )
+    const errors: string[] = []
+    const log = { ...fakeContext().log, error: (sentence: string) => void errors.push(sentence) }
+    for (const [name, listed] of [
+      ['sys.list_functions', ['fine.ping']],
+      ['sys.list_modules', ['fine']],
+    ] as const) {
+      const { call } = createContext(fakeContext(), folder.open({}, { log }))
+      const all = (await call(name)) as string[]
+      expect(all.filter((one) => /^(fine|broken)/.test(one))).toEqual(listed)
+      expect(errors.splice(0)).toEqual([expect.stringContaining(`Failed to load modules: ${broken}`)])
+    }
+  })
   test('modules, all or by glob', async () => {
     expect(await run('sys.list_modules')).toEqual(expect.arrayContaining(['sys', 'test']))
     expect(await run('sys.list_modules', ['tes*', 'sys'])).toEqual(['sys', 'test'])

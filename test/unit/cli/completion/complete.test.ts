@@ -25,6 +25,9 @@ beforeAll(() => {
       ['manage.up', 'tgt timeout'],
     ],
     outputters: [['json'], ['nested'], ['yaml']],
+    returners: [['postgres'], ['redis']],
+    executors: [['splay'], ['sudo']],
+    kinds: [['engine'], ['module']],
   })
   writeTables(join(folder, 'known'), {
     keys: [
@@ -69,7 +72,7 @@ describe('what may come next', () => {
     ["salt '", ['web01', 'web02']],
     ['salt web\\0', ['web01', 'web02']],
     ['salt -c /etc/other --out json -v web', ['web01', 'web02']],
-    ['salt -L web01,', ['web01,web01', 'web01,web02']],
+    ['salt -L web01,', ['web01,web02']],
     ['salt -G o', ['os:', 'osrelease:']],
     ["salt -G 'os:D", ['os:Debian']],
     ["salt -G 'roles:all:", ['roles:all: of them']],
@@ -175,3 +178,14 @@ test.each(EVIL)(
     expect(found.filter((word) => word !== 'os:' && /[^\w.:=-]/.test(word ?? ''))).toEqual([])
   },
 )
+
+test.each([
+  ['salt web01 test.ping --return ', ['postgres', 'redis']],
+  ['salt web01 test.ping --return=redis,p', ['--return=redis,postgres']],
+  ['salt-call --return redis,p', ['redis,postgres']],
+  ['salt-call --module-executors s', ['splay', 'sudo']],
+  ['salt-ts create ', ['engine', 'module']],
+  ['salt-ts create module ', []],
+])('%s is completed to %j', (line, words) => {
+  expect(offered(line).map(([word]) => word)).toEqual(words)
+})
