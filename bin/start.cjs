@@ -13,7 +13,15 @@ const vm = require('node:vm')
 const WAIT_MS = 1000 * Number(process.env.SALT_TS_INSTALL_SECONDS ?? 10)
 const LOOK_MS = 50
 
+/** What Node and a program hold at once while they start; a daemon has sockets, stores and children besides. */
+const LEAST_FILES = 64
+const LEAST_FILES_OF_DAEMON = 128
+const DAEMONS = ['salt-api', 'salt-master', 'salt-minion']
+/** As for everything that is wrong with how a program is set up (EX_CONFIG). */
+const EXIT_CONFIG = 78
+
 module.exports = function start(name) {
+  checkOpenFiles(name)
   const file = path.join(__dirname, '..', 'dist', 'cli', `${name}.cjs`)
   const script = compiledScript(name, file)
   // V8 forgets how code from a cache imports: this file does it instead.
@@ -23,6 +31,7 @@ module.exports = function start(name) {
 
 /** A program that is not bundled. */
 module.exports.modules = (name) => {
+  checkOpenFiles(name)
   const core = path.join(__dirname, '..', 'dist', 'core', 'cli')
   return Promise.all([
     importModule(path.join(core, 'program.js')),
@@ -30,6 +39,28 @@ module.exports.modules = (name) => {
   ])
     .then(([{ runProgram }, { default: program }]) => runProgram(program))
     .catch((error) => giveUp(name, error))
+}
+
+/** Before anything else is read: whatever no file is left for would be missed, and said to be missing. */
+function checkOpenFiles(name) {
+  const allowed = allowedOpenFiles()
+  const least = DAEMONS.includes(name) ? LEAST_FILES_OF_DAEMON : LEAST_FILES
+  if (allowed >= least) return
+  process.stderr.write(
+    `ERROR: ${name} may open ${allowed} files, and needs ${least} at least. Run "ulimit -n ${LEAST_FILES_OF_DAEMON * 8}" before it is ` +
+      'started; for a service set LimitNOFILE in its unit.\n',
+  )
+  process.exit(EXIT_CONFIG)
+}
+
+/** Where the system does not tell, there are enough. */
+function allowedOpenFiles() {
+  try {
+    const [, allowed] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
+    return Number(allowed ?? Number.POSITIVE_INFINITY)
+  } catch (error) {
+    return error.code === 'EMFILE' ? 'too few' : Number.POSITIVE_INFINITY
+  }
 }
 
 function compiledScript(name, file) {

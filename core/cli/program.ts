@@ -3,7 +3,6 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import { fileProblem } from '../base/file-problem.ts'
 import type { BaseProgram } from './base-program.ts'
 import { tell, whereKept } from './console.ts'
-import { checkOpenFiles } from './enough-files.ts'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.ts'
 import { lastOfEach, optionWords, typedValue } from './typed-options.ts'
 import { version } from './version.ts'
@@ -63,7 +62,6 @@ export async function outcomeOf(program: Program, argv: string[]): Promise<numbe
 }
 
 async function run(program: Program, typed: readonly string[]): Promise<number> {
-  checkOpenFiles(program.id)
   const { saltfileWords } = await import('./saltfile.ts')
   const argv = lastOfEach(program, [...(await saltfileWords(program, typed)), ...typed])
   const command = new program(argv)
