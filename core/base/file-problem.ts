@@ -7,6 +7,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not do that',
   EPERM: 'this user may not do that',
   EROFS: 'the file system is read-only',
+  EMFILE: 'this process may open no more files',
   EIO: 'the disk cannot be read or written',
 }
 

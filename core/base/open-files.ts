@@ -22,3 +22,9 @@ export function openFiles(): number {
     return Number.POSITIVE_INFINITY
   }
 }
+
+const CODES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE'])
+
+/** Whether something failed because no file was left to open: what there is to see was not seen then. */
+export const isOutOfFiles = (error: unknown): boolean =>
+  CODES.has((error as NodeJS.ErrnoException | undefined)?.code)

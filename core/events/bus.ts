@@ -40,13 +40,15 @@ export class EventBus {
   }
 
   /**
-   * Resolves when connected for listening; the connection for firing is made by the first `fire`.
+   * Resolves when connected for listening. The connection for firing is made by the first `fire`; where that is to be
+   * confirmed, who connects fires all the time, and it is there from the start.
    * @throws SaltError MASTER_UNREACHABLE if no daemon runs there, PERMISSIONS if this user may not listen.
    */
   static async connect(settings: BusSettings): Promise<EventBus> {
     const bus = new EventBus(settings)
     logSockets(settings, bus.#log)
     bus.#listen(await connectLocal(settings.pubPath))
+    if (settings.confirmed) await bus.#pusher.open().catch(() => undefined) // each `fire` tries again
     return bus
   }
 

@@ -15,7 +15,7 @@ interface Connection {
   readonly unconfirmed: Deferred<void>[]
 }
 
-/** Pushes events to the publisher over one connection, which is made when it is needed. */
+/** Pushes events to the publisher over one connection, which is made when it is first needed, or before by `open`. */
 export class Pusher {
   readonly #address: string
   readonly #confirmed: boolean
@@ -25,6 +25,11 @@ export class Pusher {
   constructor(address: string, confirmed = false) {
     this.#address = address
     this.#confirmed = confirmed
+  }
+
+  /** Connect, so that the first push needs none: it may come when the publisher has no file left for a connection. */
+  async open(): Promise<void> {
+    await this.#connect()
   }
 
   /**

@@ -1,7 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-
-/** No file is left to look with. */
-const NO_FILES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE'])
+import { isOutOfFiles } from '../base/open-files.ts'
 
 /**
  * Whether a process of this machine computes, waits for a processor or for the disk. One that was stopped, or waits
@@ -14,7 +12,7 @@ export function isWorking(pid: number | undefined): boolean {
     const threads = `/proc/${pid}/task`
     return readdirSync(threads).some((thread) => 'RD'.includes(stateOf(`${threads}/${thread}/stat`)))
   } catch (error) {
-    return NO_FILES.has((error as NodeJS.ErrnoException).code)
+    return isOutOfFiles(error)
   }
 }
 

@@ -90,7 +90,9 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
     updating ??= presence
       .update()
       .then(() => seconds.look())
-      .catch((error: unknown) => complain(`Cannot list the connected minions: ${fileProblem(error)}.`))
+      .catch((error: unknown) =>
+        complain(`Cannot list the connected minions: ${fileProblem(error)}.`, 'minions'),
+      )
       .finally(() => {
         updating = undefined
       })

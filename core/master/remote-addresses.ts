@@ -1,21 +1,30 @@
 import { readFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
+import { isOutOfFiles } from '../base/open-files.ts'
 
 const ESTABLISHED = '01'
 
 /**
  * Addresses of the peers that are connected to a TCP port of this host, as the kernel tells; none where it does not.
- * A peer on this host stands for every address of this host.
+ * A peer on this host stands for every address of this host. Rejects where no file is left to look with.
  */
 export async function remoteAddresses(port: number): Promise<ReadonlySet<string>> {
-  const tables = await Promise.all(
-    ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'utf8').catch(() => '')),
-  )
+  const tables = await Promise.all(['tcp', 'tcp6'].map(tableOf))
   const found = new Set(tables.flatMap((table) => remotesIn(table, port)))
   const local = [...found].filter(isLoopback)
   for (const address of local) found.delete(address)
   if (local.length > 0) for (const address of ownAddresses()) found.add(address)
   return found
+}
+
+/** Empty where there is none. */
+async function tableOf(name: string): Promise<string> {
+  try {
+    return await readFile(`/proc/net/${name}`, 'utf8')
+  } catch (error) {
+    if (isOutOfFiles(error)) throw error
+    return ''
+  }
 }
 
 /** Rows of the kernel's table: `sl local:port remote:port state …`, numbers in hexadecimal. */
@@ -41,9 +50,17 @@ function addressOf(hex: string): string {
 const isLoopback = (address: string) => address.startsWith('127.') || address === '::1'
 
 function ownAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((all) =>
+  return Object.values(interfaces()).flatMap((all) =>
     (all ?? []).map(({ address }) => address).filter((address) => !isLoopback(address)),
   )
+}
+
+function interfaces(): ReturnType<typeof networkInterfaces> {
+  try {
+    return networkInterfaces()
+  } catch (cause) {
+    throw new Error('the addresses of this host cannot be read', { cause })
+  }
 }
 
 /** What the grains of a minion say about where it is. */

@@ -139,7 +139,13 @@ export class Cluster {
   }
 
   static async open(
-    options: { minions?: readonly string[]; master?: Options; minion?: Options } = {},
+    options: {
+      minions?: readonly string[]
+      master?: Options
+      minion?: Options
+      /** What the master is started within, at first (see `Daemon.start`). */
+      within?: readonly string[]
+    } = {},
   ): Promise<Cluster> {
     const root = await mkdtemp(join(tmpdir(), 'salt-'))
     const ports = { publish: await freePort(), request: await freePort() }
@@ -153,7 +159,7 @@ export class Cluster {
     })
     const cluster = new Cluster(root, master, ports)
     await master.writeConfig()
-    await cluster.startMaster()
+    await cluster.startMaster(options.within)
     await Promise.all((options.minions ?? []).map((id) => cluster.addMinion(id, options.minion)))
     return cluster
   }
@@ -162,9 +168,9 @@ export class Cluster {
     return this.master.directory
   }
 
-  async startMaster(): Promise<void> {
+  async startMaster(within: readonly string[] = []): Promise<void> {
     this.master.output = ''
-    this.master.start()
+    this.master.start('info', within)
     await this.master.logged('salt-master is ready')
   }
 

@@ -182,6 +182,18 @@ describe('the event bus', () => {
     expect(listening.readers).toBe(1)
   })
 
+  it('that has what it fires confirmed is connected for that before it fires', async () => {
+    await openPublisher()
+    const pullPath = join(directory, 'other.ipc')
+    const pull = createServer()
+    await once(pull.listen(pullPath), 'listening')
+    const connected = once(pull, 'connection')
+    own(await EventBus.connect({ ...sockets, pullPath, confirmed: true }))
+    const [socket] = await connected
+    socket.destroy()
+    pull.close()
+  })
+
   it('trims events that are too large', async () => {
     await openPublisher()
     const bus = own(await EventBus.connect({ ...sockets, maxEventSize: 1000 }))

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { SignIns } from '../../../core/auth/sign-in/limit.ts'
 import { allowedOpenFiles } from '../../../core/base/open-files.ts'
 import { isWorking } from '../../../core/master/is-working.ts'
+import { remoteAddresses } from '../../../core/master/remote-addresses.ts'
 import { Supervisor } from '../../../core/master/supervisor.ts'
 import { quietLog } from '../../harness/quiet-log.ts'
 
@@ -32,6 +33,16 @@ test('a child that no file is left for fails with a sentence, and does not end t
   await limiter.allow(`${usual}:`)
   limiter.close()
   expect(failed).toMatch(/MWorker-0 cannot be started: spawn .* EMFILE/)
+})
+
+test('where no file is left to look with, nobody counts as gone', async () => {
+  const limiter = openLimiter()
+  const usual = allowedOpenFiles()
+  await limiter.allow('1:')
+  const looked = await remoteAddresses(4505).catch((error) => error.code)
+  await limiter.allow(`${usual}:`)
+  limiter.close()
+  expect(looked).toBe('EMFILE')
 })
 
 test('a process that no file is left to look at counts as one that works', async () => {
