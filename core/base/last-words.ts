@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 const NATIVE = /^<--- (Last few GCs|JS stacktrace) --->$|^----- (Native|JavaScript) stack trace -----$/
 /** Lines that may be the first of it. */
 const PERHAPS_NATIVE = /^\s*$|^FATAL ERROR: |^\s*# /
+/** The beginnings of these, which have no end yet. */
+const BEGINS_NATIVE = /^(\s*|\s*#.*|<[- ].{0,40}|<|-{1,5}|-----.{0,40}|F|FA|FATAL.*)$/
 /** What it says of the reason. */
 const REASON = /^FATAL ERROR: (.+)$|^\s*#\s+(Assertion failed: .+|Fatal .+)$/m
 
@@ -29,6 +31,8 @@ export class LastWords {
   /** Lines that may be the first of native text. */
   #held = ''
   #native = ''
+  /** The beginning of a line was passed on. */
+  #isInLine = false
 
   constructor(stream: Readable | null, uses: Uses) {
     this.#uses = uses
@@ -49,14 +53,24 @@ export class LastWords {
     const lines = (this.#part + text).split('\n')
     this.#part = lines.pop() ?? ''
     for (const line of lines) this.#line(`${line}\n`)
-    if (this.#part.length < KEPT) return
-    this.#line(this.#part)
+    if (this.#native !== '' || this.#part === '') return
+    if (this.#isInLine || this.#part.length >= KEPT || !BEGINS_NATIVE.test(this.#part)) this.#passPart()
+  }
+
+  /** Somebody may wait for a question to be shown. */
+  #passPart(): void {
+    this.#pass(this.#held + this.#part)
+    this.#held = ''
     this.#part = ''
+    this.#isInLine = true
   }
 
   #line(line: string): void {
     if (this.#native !== '') this.#native = (this.#native + line).slice(0, KEPT)
-    else if (NATIVE.test(line.trimEnd())) {
+    else if (this.#isInLine) {
+      this.#pass(line)
+      this.#isInLine = false
+    } else if (NATIVE.test(line.trimEnd())) {
       this.#native = this.#held + line
       this.#held = ''
     } else if (PERHAPS_NATIVE.test(line) && this.#held.length < KEPT) this.#held += line

@@ -12,6 +12,7 @@ import {
   tellRemarks,
 } from './console.ts'
 import { type OutputFlags, openPrinter, type Printer } from './printer.ts'
+import { isSupervised } from './supervised.ts'
 
 export interface Tools<Config> {
   readonly config: Config
@@ -43,6 +44,7 @@ export async function openTools<Config extends LogConfig & Readonly<Record<strin
   { config, ...remarks }: { readonly config: Config } & ConfigRemarks,
 ): Promise<Tools<Config>> {
   const log = await openConsoleLog(program, flags, config)
+  if (isSupervised()) return { config, log, printer: await openPrinter(flags, config, log) } // who waits has told it
   const folder = flags['config-dir']
   if (folder !== undefined && !existsSync(folder))
     tell(`WARNING: The configuration directory ${resolve(folder)} does not exist; defaults are used.`)

@@ -6,12 +6,13 @@ import { openLoader } from '../loader/index.ts'
 import { openDaemonLog } from '../log/index.ts'
 import { FunctionClient } from './function-client.ts'
 import { LocalClient } from './local-client.ts'
-import { watchEndings } from './run-process.ts'
+import { killAfter, watchEndings } from './run-process.ts'
 
 async function run(given: FunctionRun): Promise<void> {
   const { kind, jid, fun, args, kwargs, words, user, owner, ownJobs, config } = given
   process.title = `salt-run ${kind} ${fun} ${jid}`
   const { signal } = watchEndings(`${kind} ${fun}`)
+  killAfter(`${kind} ${fun}`, config.runner_timeout, true)
   const log = openDaemonLog('salt-run', config)
   const client = new FunctionClient(kind, { config, log, user, owner, ownJobs })
   const result = await client.run(fun, args, kwargs, {

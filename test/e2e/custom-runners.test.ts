@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RunnerClient } from '../../core/client/index.ts'
 import type { Event } from '../../core/events/index.ts'
-import { bin, Cluster } from '../harness/daemons.ts'
+import { bin, Cluster, run } from '../harness/daemons.ts'
 import { quietLog } from '../harness/quiet-log.ts'
 import { until } from '../harness/until.ts'
 
@@ -31,7 +31,10 @@ export const ask = fn({ tgt: p.string(), times: p.default(p.integer({ minimum: 1
 export const sleepers = fn(async (_, { master }) => {
   for await (const { id } of master.run({ tgt: '*', fun: 'test.sleep', arg: [300] })) return id
 })
-export const spin = fn(() => { for (;;); })
+export const spin = fn(() => { process.stderr.write('it turns\\n'); for (;;); })
+export const memory = fn(() => { const all = []; for (;;) all.push(new Array(1000).fill(all.length)) })
+export const proxy = fn(() => { throw new Proxy({}, { get() { throw 1 }, has() { throw 1 }, getPrototypeOf() { throw 1 } }) })
+export const question = fn(() => { process.stderr.write('Sure? '); return 'asked' })
 export const leave = fn(() => process.exit(0))
 export const uncaught = fn(async () => { void Promise.reject(new Error('unseen')); await setTimeout(60_000) })
 export const until = fn({ file: p.string() }, async ({ file }, { signal }) => {
@@ -49,8 +52,10 @@ beforeAll(async () => {
   await writeFile(own, source('hello'))
   await writeFile(join(folder, 'broken.ts'), 'export const a = 1\nexport const b = ( => 2\n')
   cluster = await Cluster.open({ minions: ['web1'], master: { runner_dirs: [folder] } })
+  process.env.NODE_OPTIONS = '--max-old-space-size=120'
 })
 afterAll(async () => {
+  delete process.env.NODE_OPTIONS
   await cluster?.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -180,6 +185,57 @@ test('Ctrl-C ends one in the foreground, and its end is told', async () => {
     expect(await gone).toBe(130)
   }, 'own.until')
   expect(events.at(-1)?.data).toMatchObject({ success: false, return: expect.stringContaining('(Ctrl-C)') })
+})
+
+test.for([
+  ['SIGINT', 130],
+  ['SIGTERM', 1],
+] as const)(
+  'one that hears nothing any more is ended by %s in the foreground, with all it started',
+  async ([signal, code]) => {
+    const events = await eventsOf(async () => {
+      const child = spawn(process.execPath, [join(bin, 'salt-run'), '-c', cluster.configDir, 'own.spin'])
+      let stderr = ''
+      child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+      await until('it to run', () => stderr === 'it turns\n')
+      const gone = new Promise((done) => child.once('close', done))
+      child.kill(signal)
+      expect(await gone).toBe(code)
+      expect(stderr).toBe('it turns\nERROR: own.spin did not end by itself: it was killed.\n')
+    }, 'own.spin')
+    expect(events.at(-1)?.data).toMatchObject({
+      success: false,
+      return: expect.stringContaining('was killed'),
+    })
+    expect(await running()).toEqual([])
+  },
+)
+
+test('one that hears nothing any more is ended by runner_timeout, in the foreground and in the background', async () => {
+  await cluster.master.writeConfig({ runner_timeout: 1 })
+  const [{ code, stderr }, jid] = await Promise.all([runner('own.spin'), start('own.spin')])
+  await cluster.master.writeConfig()
+  expect(code).toBe(1)
+  expect(stderr).toContain(
+    'own.spin was not done after 1 s (runner_timeout), and did not end by itself: it is killed.',
+  )
+  expect((await returned(jid)).return).toContain('runner own.spin ended before its function did')
+  expect(await running()).toEqual([])
+})
+
+test('one that takes all memory, and one that throws what cannot be shown, say so in a sentence', async () => {
+  const { code, stderr } = await runner('own.memory')
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^ERROR: The process of own\.memory ran out of memory: .*\n$/),
+  ])
+  expect((await runner('own.proxy')).stderr).toContain('a value that cannot be shown was thrown')
+})
+
+test('what it writes is shown before what it gives; words of standard input are its arguments', async () => {
+  expect(await runner('own.question')).toMatchObject({ code: 0, stderr: 'Sure? ', stdout: 'asked\n' })
+  const words = ['-c', cluster.configDir, '--args-stdin', 'own.until']
+  expect(await run('salt-run', words, `file=${own}\n`)).toMatchObject({ code: 0, stdout: 'it is there\n' })
 })
 
 test('one in the background goes on when the master is stopped; its return is there at once, and told by the next master', async () => {

@@ -5,11 +5,11 @@ import { jsonText } from '../../base/json.ts'
 import type { ExternalAuth } from '../../client/external-auth.ts'
 import type { FunctionCaller } from '../../client/function-client.ts'
 import { LocalClient, RunnerClient, WheelClient } from '../../client/index.ts'
-import { watchEndings } from '../../client/run-process.ts'
+import { killAfter, watchEndings } from '../../client/run-process.ts'
 import type { MasterConfig, MasterOptions } from '../../config/index.ts'
 import { isJid } from '../../jobs/jid.ts'
 import { type Operator, operator } from '../../keys/index.ts'
-import { openLoader } from '../../loader/index.ts'
+import { openLoader, usersStamp } from '../../loader/index.ts'
 import { typedWords } from '../../loader/typed.ts'
 import { parseWords } from '../../loader/words.ts'
 import type { TypedWords } from '../../wire/typed-words.ts'
@@ -22,6 +22,7 @@ import { exitCodeFor, exitCodes, passedThrough, UsageError } from '../exit-codes
 import { authFlags, docFlag, functionFlags, moduleDirsFlag, number, profilingFlags } from '../flags.ts'
 import { matchingDocs } from '../loader-docs.ts'
 import { outputAside } from '../output-aside.ts'
+import { canSupervise, errorsShown, isSupervised, supervise } from '../supervised.ts'
 import { openMasterTools, type Tools } from '../tools.ts'
 import { wordsFrom } from '../words-stdin.ts'
 
@@ -65,17 +66,22 @@ export default class SaltRun extends BaseProgram {
     const { jid } = flags
     if (jid !== undefined && !isJid(jid))
       throw new UsageError(`--jid needs a job id, 20 digits (YYYYMMDDhhmmssffffff), not '${jid}'.`)
-    const [first, ...rest] = await wordsFrom(raw, flags['args-stdin'])
-    const wheel = first === 'wheel'
-    const [fun, ...words] = wheel ? rest : first === undefined ? [] : [first, ...rest]
+    const typed = called(await wordsFrom(raw, false))
+    const readsLater = flags['args-stdin'] && typed.fun !== undefined && !flags.doc
+    const { wheel, fun, words } =
+      flags['args-stdin'] && !readsLater ? called(await wordsFrom(raw, true)) : typed
     const chosen = flags.quiet ? { ...flags, out: 'quiet' } : flags
     const tools = await openMasterTools('salt-run', chosen, overridesOf(flags))
     if (flags.doc || fun === undefined) return showDocs(await docs(tools, wheel, fun), tools.printer)
     const who = operator()
     const auth = await externalAuth(flags, tools.config, isStranger)
+    const isAlone = !auth && !flags.async && !flags['enable-profiling'] && typed.fun !== undefined
+    if (isAlone && canSupervise('salt-run') && (await isOfUsers(tools, wheel, fun)))
+      return superviseRun(tools, fun)
     if (!auth) runAs('salt-run', tools.config)
     const noParse = flags['no-parse']?.split(',')
-    const call = { fun, ...parseWords(words, noParse), words: typedWords(words, noParse), jid }
+    const all = readsLater ? called(await wordsFrom(raw, true)).words : words
+    const call = { fun, ...parseWords(all, noParse), words: typedWords(all, noParse), jid }
     const client = await clientFor(tools, { who, auth }, wheel, fun)
     try {
       return await (flags.async
@@ -85,6 +91,27 @@ export default class SaltRun extends BaseProgram {
       await client.close()
     }
   }
+}
+
+/** A function of the command line, with its arguments. */
+function called([first, ...rest]: readonly string[]) {
+  const wheel = first === 'wheel'
+  const [fun, ...words] = wheel ? rest : first === undefined ? [] : [first, ...rest]
+  return { wheel, fun, words }
+}
+
+/** Whether a file of users may have the function. None is read for that. */
+async function isOfUsers(tools: Tools<MasterConfig>, wheel: boolean, fun: string): Promise<boolean> {
+  const kinds = wheel ? (['wheel'] as const) : (['runners', 'wheel'] as const)
+  if ((await usersStamp(kinds, { ...tools.config })) === '') return false
+  return !(await openLoader(kinds[0], tools).isBuiltIn(fun))
+}
+
+/** The code of users may be in a loop for ever, or take this process with it. */
+async function superviseRun({ config, log }: Tools<MasterConfig>, fun: string): Promise<number> {
+  const native = (text: string) => log.debug('The process of {fun} ended with: {text}', { fun, text })
+  const { endLostRuns } = await import('../../jobs/lost-runs.ts')
+  return supervise(fun, native, () => endLostRuns(config).catch(() => undefined)) // the next master tells it
 }
 
 /** Folders of `-m` have folders of runners, or are one. */
@@ -182,6 +209,7 @@ async function run(
     if (here && !quiet) tell('\nExiting on Ctrl-C. The runner is ended; jobs that it sent to minions go on.')
     setTimeout(() => process.exit(exitCodes.interrupted), HURRY_MS).unref()
   })
+  if (isSupervised()) killAfter(fun, config.runner_timeout, false)
   const onProgress = (data: object) => {
     if (!quiet) tell(progressLine(data))
   }
@@ -192,6 +220,7 @@ async function run(
   const result = await outputAside(() => client.run(fun, args, kwargs, options)).finally(() =>
     process.off('exit', early),
   )
+  await errorsShown()
   const { return: value, success, retcode, outputter, failure } = result
   if (interrupted() && !success) return exitCodes.interrupted
   if (!success && typeof value === 'string') tell(failure ? `ERROR: ${value}` : value)
