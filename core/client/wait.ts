@@ -62,6 +62,8 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   let question: Question | undefined
   let turn: Turn | undefined
   const saidNo = new Set<string>()
+  /** Whose returns the master could not store. */
+  const unstored = new Set<string>()
   let failingSince: number | undefined
   const until = Date.now() + timeout
   log?.debug('get_iter_returns for jid {jid} sent to {minions} will timeout at {until}', {
@@ -91,6 +93,10 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   }
 
   function take({ tag, data }: Event): MinionResult | ProgressRow | undefined {
+    if (tag === tags.jobError(jid) && typeof data.id === 'string') {
+      unstored.add(data.id)
+      waiting.extend([data.id], Date.now() + timeout) // it is tried again
+    }
     if (tag.startsWith(ofJob)) {
       const row = waiting.row({ tag, data })
       if (row) waiting.extend([row.id], Date.now() + timeout) // it says itself that it still works
@@ -126,7 +132,12 @@ export async function* follow(settings: CollectSettings): AsyncGenerator<MinionR
   }
 
   async function ask(): Promise<Question | undefined> {
-    const overdue = waiting.overdue(Date.now())
+    const late = waiting.overdue(Date.now())
+    waiting.giveUp(
+      late.filter((id) => unstored.has(id)),
+      'not-stored',
+    )
+    const overdue = late.filter((id) => !unstored.has(id))
     if (!overdue.length) return undefined
     log?.debug('Checking whether jid {jid} is still running', { jid, minions: overdue })
     try {

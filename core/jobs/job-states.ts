@@ -42,6 +42,7 @@ export type GivenUp =
   | 'not-connected'
   /** It answered twice that it does not run the job, and has not returned. */
   | 'not-running'
+  | 'not-stored'
   /** There was no master that could have asked it. */
   | 'master-gone'
 
@@ -126,6 +127,7 @@ const BRACKETS: Record<GivenUp, string> = {
   'key-denied': 'No response',
   'not-connected': 'Not connected',
   'not-running': 'Not running',
+  'not-stored': 'Not stored',
   'no-key': 'No accepted key',
   'master-gone': 'No master',
 }
@@ -136,6 +138,7 @@ const WHY: Record<GivenUp, string> = {
     'It did not answer when it was asked about the job, and a host of that name with another key than the accepted one was denied.',
   'not-connected': 'It was connected to this master, and is no longer.',
   'not-running': 'It answers that it does not run the job, and no return of it is known.',
+  'not-stored': 'Its return came, and the master could not store it.',
   'no-key': 'The master has no accepted key of that name.',
   'master-gone': 'The master went away while the job ran.',
 }
@@ -165,6 +168,10 @@ const HINTS: Record<GivenUp, (jid: string, id: string) => readonly string[]> = {
   'not-running': () => [
     'It never got the job, or the job was killed there, or the minion was restarted meanwhile: see its log,',
     'then run the job again if that does no harm.',
+  ],
+  'not-stored': (jid) => [
+    'See the log of the master: its disk may be full. The minion sends the return again until it is stored.',
+    `Look it up later: salt-run jobs.lookup_jid ${jid} missing=True`,
   ],
   'no-key': () => ['See salt-key -L: a key that waits there is accepted with salt-key -a.'],
   'master-gone': (jid) => ['See whether salt-master runs, and its log.', ...lookUp(jid)],

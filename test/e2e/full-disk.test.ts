@@ -92,3 +92,18 @@ for (const [name, needed, open] of disks)
       await bus.close()
     },
   )
+
+test('a command whose returns cannot be stored ends while the disk is full, and says what became of them', async () => {
+  cluster = await Cluster.open({ minions: ['web1'], master: { worker_threads: 2 } })
+  const began = join(cluster.root, 'began')
+  const asked = cluster.salt('-t', '3', '*', 'cmd.run', `touch ${began}; sleep 2; echo kept`)
+  await until('the job to begin', () => existsSync(began))
+  disk = limitFiles(cluster.master)
+  disk.fill()
+  const { stdout, code } = await asked
+  expect(code).not.toBe(0)
+  expect(stdout).toContain('Minion did not return. [Not stored]')
+  const [, jid = ''] = /jobs\.lookup_jid (\d+)/.exec(stdout) ?? []
+  disk.makeRoom()
+  await until('the return', () => stored(jid).length === 1)
+})

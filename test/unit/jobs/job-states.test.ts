@@ -36,6 +36,7 @@ test.each<[string, JobSignal[], JobStatus['state'], string]>([
   ],
   ['one that fell silent while it ran', [started, without('no-response')], 'timed_out', 'running there'],
   ['one that fell silent before', [received, without('no-response')], 'timed_out', 'waited for its turn'],
+  ['a minion whose return the master cannot store', [without('not-stored')], 'unknown', 'could not store it'],
   ['a minion that does not know the job', [without('not-running')], 'unknown', 'does not run the job'],
   ['a minion without a key', [without('no-key')], 'key_not_accepted', 'salt-key -a'],
   ['a master that is gone', [started, without('master-gone')], 'unknown', 'The master went away'],
@@ -45,7 +46,7 @@ test.each<[string, JobSignal[], JobStatus['state'], string]>([
   expect(sentenceOf(status)).toContain(text)
 })
 
-test.each<GivenUp>(['no-response', 'not-connected', 'not-running', 'no-key', 'master-gone'])(
+test.each<GivenUp>(['no-response', 'not-connected', 'not-running', 'not-stored', 'no-key', 'master-gone'])(
   'who does not return (%s) is told of in the words of Salt first, then with the state and what to do',
   (why) => {
     const lines = sentenceOf(statusAfter(without(why))).split('\n')
