@@ -3,6 +3,7 @@ import { carryOver, isLeft, stay } from './carry-over.ts'
 import { commitFailed, isUsable, reasonOf } from './commit-failure.ts'
 import { type Environment, type EnvironmentSettings, openEnvironment } from './environment.ts'
 import { guardCommit } from './exit-guard.ts'
+import { FullDisk } from './full-disk.ts'
 import { OpenFile } from './open-file.ts'
 
 /** How often a file is looked at where nobody writes to it, and for reads. Milliseconds. */
@@ -26,11 +27,14 @@ export class LiveEnvironment {
   #moving: Promise<void> | undefined
   /** How often the file was replaced because it had lost its end, and with it what was written to it. */
   #cuts = 0
+  /** A commit has failed, because the disk is full. */
+  readonly #fullDisk: FullDisk
   /** Why the file cannot be made again, as it was told last. */
   #told = ''
 
   constructor(path: string, settings: EnvironmentSettings, onDamage: (error: SaltError) => void) {
     this.#path = path
+    this.#fullDisk = new FullDisk(path)
     this.#settings = settings
     this.#onDamage = onDamage
     this.#environment = openEnvironment(path, settings, onDamage)
@@ -54,6 +58,7 @@ export class LiveEnvironment {
    * Rejects with SaltError STORE_FAILED: nothing of it is stored then, unless it was the file that could not be made again.
    */
   async commit(run: () => void): Promise<void> {
+    this.#fullDisk.refuse()
     try {
       await this.#makeWhole()
       while (!(await this.#tryToCommit(run))) await this.#follow()
@@ -62,6 +67,7 @@ export class LiveEnvironment {
       if (SaltError.is(error)) throw error
       const reason = await reasonOf(error)
       if (!isUsable(this.#environment)) await this.#reopen()
+      this.#fullDisk.failed()
       throw commitFailed(this.#path, reason)
     }
   }
