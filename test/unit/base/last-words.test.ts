@@ -5,7 +5,8 @@ import { howItEnded, LastWords } from '../../../core/base/last-words.ts'
 /** What is passed on, and what is native, of these pieces. */
 async function read(...pieces: string[]) {
   const stream = new PassThrough()
-  const [passed, native]: string[][] = [[], []]
+  const passed: string[] = []
+  const native: string[] = []
   const words = new LastWords(stream, {
     pass: (text) => passed.push(text),
     native: (text) => native.push(text),
