@@ -111,7 +111,7 @@ export class Minion {
     try {
       await link.run()
     } catch (error) {
-      if (this.#links.length > 1)
+      if (this.#links.length > 1 && !this.#closing.signal.aborted)
         this.#log.error(`The master ${link.address} is given up: ${messageOf(error)}`)
       throw error
     }

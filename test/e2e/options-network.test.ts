@@ -119,6 +119,8 @@ test('two masters are served at once, and one of them that is away holds nobody 
     await events.close()
     const refreshed = await other.salt('both', 'saltutil.refresh_grains', '--out', 'txt')
     expect(refreshed.stdout).toBe('both: True\n')
+    await minion.stop()
+    expect(minion.output).not.toContain('is given up')
   } finally {
     await cluster.minions.get('both')?.stop()
     await other.close()

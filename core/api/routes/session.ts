@@ -23,7 +23,9 @@ export function session(app: FastifyInstance, room: ApiRoom): void {
     return { status: null, return: 'Please log in' }
   })
 
-  const schema = { body: { maxItems: room.settings.max_chunks } }
+  const few = { type: 'array', maxItems: room.settings.max_chunks }
+  // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
+  const schema = { body: { if: { type: 'array' }, then: few } }
   app.post('/login', { schema }, async (request, reply) => {
     const [credentials = {}] = credentialsIn(request.body)
     const made = await signIn(request, room, credentials)

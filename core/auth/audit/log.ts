@@ -145,7 +145,7 @@ export class AuditLog {
     this.#leftOut += lines.length
     const leftOut = (await this.#keepLeftOut()) ?? this.#leftOut
     this.#complain(
-      `Done, but not written to the audit log (audit_log) ${this.#path}: ${fileProblem(error)}. ${leftOut} lines were left out so far.`,
+      `Done, but not written to the audit log (audit_log) ${this.#path}: ${fileProblem(error)}. Left out so far: ${leftOut}.`,
       'failed',
     )
   }

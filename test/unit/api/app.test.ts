@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
 let api: TestApi
@@ -19,6 +19,15 @@ test('/ says what this is and which clients there are', async () => {
     return: 'Welcome',
     clients: expect.arrayContaining(['local', 'wheel']),
   })
+})
+
+test('nothing is printed while its schemas are read', async () => {
+  const warn = vi.spyOn(console, 'warn')
+  const other = await openTestApi()
+  await other.app.ready()
+  expect(warn).not.toHaveBeenCalled()
+  warn.mockRestore()
+  await other.close()
 })
 
 test('an answer is in the format that Accept likes best', async () => {
