@@ -332,7 +332,9 @@ describe('what goes wrong', () => {
     await mkdir(config.audit_log)
     await record(3)
     expect(complaints).toEqual([
-      expect.stringMatching(/^Done, but not written to the audit log \(audit_log\) .*\. Left out so far: \d\.$/),
+      expect.stringMatching(
+        /^Done, but not written to the audit log \(audit_log\) .*\. Left out so far: \d\.$/,
+      ),
     ])
     await rmdir(config.audit_log)
     await record(1)
