@@ -13,8 +13,6 @@ import type { EngineStart, FromEngine, ToEngine } from './messages.ts'
 
 /** An engine whose daemon is gone has so long to end. Milliseconds. */
 const LAST_MS = 2_000
-/** Longer than elsewhere: many engines start at once with their daemon, and a slow file here holds up nobody else. Milliseconds. */
-const LOAD_MS = 60_000
 
 const ending = new AbortController()
 
@@ -36,7 +34,7 @@ async function run(given: EngineStart): Promise<void> {
   const log = lineLog((line) => void send({ type: 'log', line }), `Engine(${name})`)
   process.title = `salt-${role} engine ${name}`
   const grains = decode(given.grains) as Readonly<Record<string, unknown>>
-  const loader = openLoader('engines', { config, grains, log, timeoutMs: LOAD_MS })
+  const loader = openLoader('engines', { config, grains, log })
   let plugin: EnginePlugin
   let options: Record<string, unknown>
   try {

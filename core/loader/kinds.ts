@@ -1,6 +1,8 @@
 /** The kinds of extensions, and where each is found. One row is all a new kind needs. */
 export interface Kind {
   readonly name: KindName
+  /** A file may take so long to load, where that is more than elsewhere. Milliseconds. */
+  readonly loadMs?: number
   /** `functions`: every export is a function users call. `plugin`: one default export per file. */
   readonly shape: 'functions' | 'plugin'
   /** Folder of the built-in ones, from the package's root. */
@@ -20,6 +22,9 @@ export interface Kind {
   readonly maker?: string
 }
 
+/** Many engines, or processes of returners, start at once with their daemon, and a slow file there holds up nobody else. */
+const patient = { loadMs: 60_000 } as const
+
 const table = [
   {
     name: 'modules',
@@ -33,7 +38,7 @@ const table = [
   functions('runners', 'runner'),
   functions('wheel', 'wheel', 'plugins/wheel'),
   functions('utils', 'utils'),
-  { ...plugins('returners', 'returner', { maker: 'returner' }, 'create'), builtIn: 'returners' },
+  { ...plugins('returners', 'returner', { maker: 'returner', ...patient }, 'create'), builtIn: 'returners' },
   plugins(
     'outputters',
     'outputter',
@@ -44,7 +49,7 @@ const table = [
   plugins('matchers', 'matchers', { maker: 'matcher' }, 'match'),
   plugins('executors', 'executor', { maker: 'executor' }, 'execute'),
   plugins('auth', 'auth', { maker: 'auth' }, 'authenticate'),
-  plugins('engines', 'engines', { maker: 'engine' }, 'start'),
+  plugins('engines', 'engines', { maker: 'engine', ...patient }, 'start'),
   plugins('fileserver', 'fileserver', { maker: 'fileServerBackend' }, 'open'),
 ] as const
 
@@ -68,6 +73,7 @@ function plugins<const N extends string>(
     readonly maker: string
     readonly folders?: readonly [string, ...string[]]
     readonly disableKey?: string
+    readonly loadMs?: number
   },
   ...members: readonly string[]
 ) {

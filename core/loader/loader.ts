@@ -76,10 +76,10 @@ export const LOAD_MS = 10_000
 const PARAMS_MS = 2_000
 
 export function openLoader(kindName: KindName, settings: LoaderSettings): Loader {
-  const { config, timeoutMs = LOAD_MS, watch, blocked } = settings
+  const kind = kinds.get(kindName) as Kind
+  const { config, timeoutMs = kind.loadMs ?? LOAD_MS, watch, blocked } = settings
   const log = component(settings.log, 'loader.lazy')
   const { onOverride = (sentence) => log.warn(sentence) } = settings
-  const kind = kinds.get(kindName) as Kind
   /** By files that are being loaded. */
   const asked: Asked = {
     get: (name) => getMeanwhile(name),

@@ -1,5 +1,6 @@
 /** What people who debug read in the logs, in the words of Salt; and what they must not read there. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -23,15 +24,17 @@ export const login = fn({ user: p.string(), word: p.secret(p.string()) }, ({ use
 
 let cluster: Cluster
 let port: number
+let tokens: string
 const told = { log_level_logfile: 'all', log_fmt_logfile: '%(name)s|%(process)d|%(levelname)s|%(message)s' }
 
 beforeAll(async () => {
   port = await freePort()
+  tokens = await mkdtemp(join(tmpdir(), 'salt-ts-tokens-'))
   cluster = await Cluster.open({
     master: {
       ...told,
       auth_dirs: [fileURLToPath(new URL('../fixtures/auth', import.meta.url))],
-      token_file: '/token',
+      token_file: join(tokens, 'token'),
       external_auth: {
         listed: { '^users': { fred: { password: PASSWORD, groups: [] } }, fred: ['.*', '@runner'] },
       },
@@ -48,7 +51,10 @@ beforeAll(async () => {
   await cluster.addMinion('web1', { ...told, module_dirs: [modules] })
   await cluster.master.logged('salt-api is ready')
 })
-afterAll(() => cluster.close())
+afterAll(async () => {
+  await cluster.close()
+  await rm(tokens, { recursive: true, force: true })
+})
 
 const logOf = (daemon: string, file = 'log') => readFile(join(cluster.root, daemon, file), 'utf8')
 /** Resolves with what stands in a log once it has all of these lines. */

@@ -14,8 +14,10 @@ export interface InProcessClusterSetup {
   readonly minions: readonly string[]
   readonly transport: 'memory' | 'zeromq'
   readonly master?: Readonly<Record<string, unknown>>
-  readonly minion?: Readonly<Record<string, unknown>>
+  readonly minion?: Options | ((id: string) => Options)
 }
+
+type Options = Readonly<Record<string, unknown>>
 
 export class InProcessCluster {
   readonly master: InProcessMaster
@@ -52,7 +54,7 @@ export class InProcessCluster {
       root: master.root,
       transport: setup.transport,
       ports: { master: requests.port, publish: publisher.server.port },
-      options: () => setup.minion ?? {},
+      options: typeof setup.minion === 'function' ? setup.minion : () => (setup.minion ?? {}) as Options,
     })
   }
 

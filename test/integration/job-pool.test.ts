@@ -210,9 +210,9 @@ test('what there is to call is described without the files that block their proc
   await mkdir(join(folder, 'modules'), { recursive: true })
   for (const name of ['one', 'two', 'three'])
     await writeFile(join(folder, 'modules', `${name}.js`), 'for (;;) {}\n')
-  const pool = openPool({ module_dirs: [folder] }, { warm: 0, loadMs: 100 })
+  const pool = openPool({ module_dirs: [folder] }, { warm: 0, loadMs: 1_000 })
   try {
-    const catalogue = await pool.describe()
+    const catalogue = await pool.describe(true)
     expect(catalogue?.functions).toHaveProperty('test.ping')
     expect(Object.keys(catalogue?.missing ?? {})).toEqual(expect.arrayContaining(['one', 'two', 'three']))
   } finally {

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { needs, program } from '../../harness/needs.ts'
+import { freePort } from '../../harness/ports.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import type { TestServer } from '../../harness/server.ts'
 import { startRedis, startRedisWithTls } from '../../harness/store-servers.ts'
@@ -136,10 +137,15 @@ tlsContract({
 })
 
 describe('the returner redis with a cluster', needs(program('redis-server')), () => {
-  let servers: TestServer[]
+  let servers: TestServer[] = []
   beforeAll(async () => {
+    const buses = await Promise.all([freePort(), freePort(), freePort()])
     servers = await Promise.all(
-      [1, 2, 3].map(() => startRedis('--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf')),
+      buses.map((bus) =>
+        startRedis(
+          ...['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-port', `${bus}`],
+        ),
+      ),
     )
     const nodes = servers.map(({ port }) => new Redis(port, '127.0.0.1'))
     const share = Math.ceil(16_384 / nodes.length)
@@ -147,7 +153,7 @@ describe('the returner redis with a cluster', needs(program('redis-server')), ()
       await node.cluster('ADDSLOTSRANGE', n * share, Math.min((n + 1) * share, 16_384) - 1)
       await node.call('cluster', 'SET-CONFIG-EPOCH', n + 1) // Refused once it knows another.
     }
-    for (const node of nodes) await node.cluster('MEET', '127.0.0.1', servers[0]?.port ?? 0)
+    for (const node of nodes) await node.cluster('MEET', '127.0.0.1', servers[0]?.port ?? 0, buses[0] ?? 0)
     for (const node of nodes)
       await until(
         'a whole cluster',
