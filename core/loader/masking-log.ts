@@ -47,7 +47,8 @@ export const withoutSecrets = (log: Log, text: string): string =>
   masked(text, secretsOf.get(log) ?? new Set<string>())
 
 function collect(value: unknown, secrets: Set<string>, depth: number): void {
-  if (typeof value === 'string' && value.length >= SHORTEST) secrets.add(value)
+  if (typeof value === 'string' && value.length >= SHORTEST)
+    secrets.add(value).add(JSON.stringify(value).slice(1, -1))
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || depth === 0) return
   for (const inner of Object.values(value)) collect(inner, secrets, depth - 1)
 }
