@@ -8,16 +8,19 @@ import type { Call, Caller, JobOptions, Verdict } from './contract.ts'
 import { type Judging, judge } from './judge.ts'
 import { judgeOptions } from './judge-options.ts'
 import { localName } from './members.ts'
+import { ownerOf } from './owner.ts'
 import { everythingIn, type Rule } from './rule.ts'
 
 export interface AccessSettings {
   readonly matcher: TargetMatcher
   /** These minions with what the master knows of them. */
   subjects(ids: readonly string[]): Iterable<MatchSubject>
+  /** Whose a job is, as {@link ownerOf} names them; undefined if that is not known. Without this all jobs count as such. */
+  ownerOfJob?(jid: string): string | undefined
   readonly log: Log
 }
 
-/** Allowed for every known user: clients call it while they wait for returns. */
+/** Allowed for every known user about their own jobs: clients call it while they wait for returns. */
 const ALWAYS = 'saltutil.find_job'
 
 /** Who may do what: the rules of the configuration, for every way to ask. */
@@ -79,10 +82,22 @@ export class Access {
     }
     if (caller.unrestricted) return { allowed: true, rule: "the key of the master's user" }
     if (call.kind === 'publish' && call.fun === ALWAYS && caller.by !== 'minion')
-      return { allowed: true, rule: `${ALWAYS} is for everybody who is known` }
+      return this.#judgeFinding(caller, call)
     if (/[\s,]/.test(call.fun))
       return { allowed: false, reason: `'${call.fun}' is not the name of one function.` }
     return judge(call, this.#judging(caller, call.kind))
+  }
+
+  /** It shows who runs a job, and with which arguments. */
+  #judgeFinding(caller: Caller, call: Call): Verdict {
+    const jid = String(call.args[0] ?? call.kwargs.jid)
+    const owner = this.#config.visible_jobs === 'all' ? undefined : this.#settings.ownerOfJob?.(jid)
+    if (owner === undefined || owner === ownerOf(caller))
+      return { allowed: true, rule: `${ALWAYS} is for everybody who is known` }
+    const verdict = judge(call, this.#judging(caller, call.kind))
+    return verdict.allowed
+      ? verdict
+      : { ...verdict, reason: `The job ${jid} is somebody else's. ${verdict.reason}` }
   }
 
   #judging(caller: Caller, kind: Call['kind']): Judging {

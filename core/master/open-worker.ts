@@ -100,7 +100,11 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
     starts: disposer.own(MinionStarts.open(minionDataDirectory(config), { onDamage })),
     auth: disposer.own(
-      openAuth({ config, matcher, subjects, clock: steady, log, onDamage, ...(signIns && { signIns }) }),
+      openAuth({
+        ...{ config, matcher, subjects, clock: steady, log, onDamage },
+        ownerOfJob: (jid) => ownerOfJob(jobs.load(jid)?.load),
+        ...(signIns && { signIns }),
+      }),
     ),
     replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
     verdicts: new Verdicts(around.passOn),
@@ -126,6 +130,9 @@ export async function openMasterWorker(around: WorkerSurroundings, disposer: Dis
 /** Programs wait for what they ask a server of the API: a terminal has more patience. */
 const isAskedByApi = ({ netapi_enable_clients: clients }: MasterConfig): boolean =>
   clients.some((client) => /^(?:runner|wheel)/.test(String(client)))
+
+const ownerOfJob = (load: object | undefined): string | undefined =>
+  load && 'owner' in load && typeof load.owner === 'string' ? load.owner : undefined
 
 /** With `unique_jid` an id tells the process that gave it, as in Salt; ours are unique anyway. */
 function jidSource({ unique_jid }: MasterConfig, clock: Clock): () => string {

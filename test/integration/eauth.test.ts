@@ -134,6 +134,22 @@ describe('a job', () => {
     expect(await found({ ret: 'rawfile_json' })).toMatchObject({ error: { name: 'AuthorizationError' } })
   })
 
+  test('that asks for others is about jobs of the caller alone, without a rule', async () => {
+    const ann = { ...fred, username: 'ann' }
+    const rules = { fred: ['test.*'], bob: ['test.*'], ann: ['saltutil.*'] }
+    await open(rules, {}, { ann: { password: PASSWORD, groups: [] } })
+    const bob = { ...fred, username: 'bob' }
+    const reply = await publish(fred, { fun: 'test.arg', arg: ['c4n4ry'] })
+    const { jid } = reply.load as unknown as { jid: string }
+    const ask = (who: object, arg: unknown[]) => publish(who, { fun: 'saltutil.find_job', arg })
+    expect(await ask(fred, [jid])).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+    const named = [{ __kwarg__: true, jid }]
+    for (const arg of [[jid], named, [BigInt(jid)]])
+      expect([arg, await ask(bob, arg)]).toMatchObject([arg, { error: { name: 'AuthorizationError' } }])
+    expect(JSON.stringify(await ask(bob, [jid]))).toContain(`The job ${jid} is somebody else's.`)
+    expect(await ask(ann, [jid])).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+  })
+
   test('of several functions is refused if one of them is not allowed with its own arguments', async () => {
     await open({ fred: ['test.*', { '*': [{ 'cmd.run': { args: ['ls'] } }] }] })
     const job = (fun: unknown, arg: unknown) => publish(fred, { fun, arg })

@@ -2,6 +2,7 @@ import { type Caller, ownerOf } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import type { BatchOrder } from '../../jobs/batches.ts'
+import { isJid } from '../../jobs/jid.ts'
 import { targetsOf } from '../../jobs/outbox-target.ts'
 import { refusals } from '../../wire/envelope.ts'
 import {
@@ -122,6 +123,11 @@ export function withExternal(ret: string, { ext_job_cache }: WorkerRoom['config'
   return names.join(',')
 }
 
+function unusableJid(jid: string): string {
+  const isTaken: boolean = isJid(jid)
+  return isTaken ? `The job id ${jid} is taken.` : `'${jid.slice(0, 100)}' is not a job id (20 digits).`
+}
+
 type Stored = { readonly jid: string } | { readonly refused: string; readonly message: string }
 
 /** A job that cannot be stored is not published. */
@@ -133,8 +139,7 @@ async function store(
 ): Promise<Stored> {
   try {
     const jid = await storeIssue(room, job, wanted)
-    if (!jid)
-      return { refused: 'SaltInvocationError', message: `The job id ${wanted} is taken, or is not a job id.` }
+    if (!jid) return { refused: 'SaltInvocationError', message: unusableJid(wanted) }
     if (order) await room.jobs.batches.add(jid, order, job.minions)
     return { jid }
   } catch (error) {

@@ -1,3 +1,4 @@
+import { mkdtempSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,14 +18,17 @@ const programs: [string, Program][] = [Salt, SaltApi, SaltCall, SaltKey, SaltMas
   (program) => [program.id, program],
 )
 
-const folderOfNothing = '/nonexistent'
+const folderOfNothing = mkdtempSync(join(tmpdir(), 'salt-ts-nothing-'))
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'salt-ts-cli-'))
   for (const role of ['master', 'minion'])
     await writeFile(join(folder, role), `root_dir: ${folder}\nid: cli\n`)
 })
-afterAll(() => rm(folder, { recursive: true }))
+afterAll(async () => {
+  await rm(folder, { recursive: true })
+  await rm(folderOfNothing, { recursive: true })
+})
 
 const run = (program: Program, ...argv: string[]) => captured(() => outcomeOf(program, argv))
 

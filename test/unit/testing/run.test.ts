@@ -81,7 +81,7 @@ describe('calls', () => {
   })
   test('of a function that exists are refused as it would refuse them', async () => {
     const wrong = fn((_, { call }) => call<string>('cmd.run', { command: 'id' }))
-    await expect(run(wrong, [], { calls: { 'cmd.run': '' } })).rejects.toThrow('not valid: command=id')
+    await expect(run(wrong, [], { calls: { 'cmd.run': '' } })).rejects.toThrow('not valid: command=')
   })
   test('may be real', async () => {
     const echo = fn((_, { call }) => call('test.echo', ['here']))
