@@ -5,6 +5,7 @@ import { getTransport } from '../../../core/transport/index.ts'
 import { readRouted } from '../../../core/transport/zeromq/routed.ts'
 import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
 import { Door } from '../../../core/transport/zeromq/zap.ts'
+import { freePort } from '../../harness/ports.ts'
 import { eventually } from '../../harness/until.ts'
 
 const zeromq = getTransport('zeromq')
@@ -137,9 +138,7 @@ describe('the request client over ZeroMQ', () => {
   })
 
   it('waits for a server that is not there yet, unless it is impatient: then it says so at once, and asks one that comes', async () => {
-    const before = own(await zeromq.serveRequests({ ...here, port: 0 }))
-    const { port } = before
-    await before.close()
+    const port = await freePort()
     const impatient = own(zeromq.connectRequests({ ...here, port, impatient: true }))
     const patient = own(zeromq.connectRequests({ ...here, port }))
     const waiting = patient.request(Buffer.from('patient'), 60_000)
