@@ -1,9 +1,10 @@
 #!/bin/sh
-# Prints what may come next on a command line: complete.sh LINE. Shells run it at each Tab (core/cli/completion).
+# Prints the completions of a command line: complete.sh LINE. Shells run it at each Tab (core/cli/completion).
 #
-# What minions and keys there are is read from a cache of the user's, which `salt-ts __words` writes with the user's rights. A
-# cache that is older than what it was made of is made anew in the background; a prompt waits for that only if there is none (1 s
-# at most), or if a key has come or gone (0.1 s at most). SALT_TS_COMPLETION_SECONDS is another time for both.
+# Words that depend on a configuration come from the user's cache, which `salt-ts __words` writes with the user's
+# rights. A cache that is older than its sources is written again in the background. The prompt waits for that only
+# if there is no cache (1 s at most), or if a key was added or removed (0.1 s at most). SALT_TS_COMPLETION_SECONDS
+# sets another time for both.
 set -f
 here=${0%/*}
 

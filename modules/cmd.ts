@@ -1,11 +1,11 @@
 /**
  * Run programs on the minion.
  *
- * Whoever may call this module may do anything the minion's user can, which is usually root.
+ * A caller of this module can do anything that the minion's user can, which is usually root.
  *
- * As a job of its own `cmd.run` goes through the shell, so that pipes, globs and `;` mean what was typed. Called
- * by another module it does not, unless `python_shell=True` or the minion is configured with `cmd_safe: False`:
- * then the text is only split into words. A list of words never goes through a shell.
+ * A command of a job goes through the shell, with pipes, globs and `;`. A call from another module does not, unless it
+ * passes `python_shell=True` or the minion is configured with `cmd_safe: False`: its text is only split into words. A
+ * list of words never goes through a shell.
  */
 import { CommandExecutionError, fn, p } from 'salt-ts'
 import { runInChroot } from './_cmd/chroot.ts'
@@ -22,10 +22,10 @@ const scriptParams = { source: p.string(), args: p.optional(p.any()), ...foregro
 const codeParams = { lang: p.string(), code: p.string(), cwd, args: p.optional(p.any()), ...beyondCwd }
 
 /**
- * Run a command and give its output, stderr and stdout in the order they were written.
+ * Run a command and return its output, stdout and stderr in the order they were written.
  *
  * A failure sets the return code of the job, unless `ignore_retcode`, `success_retcodes`, `success_stdout` or
- * `success_stderr` say otherwise. After `timeout` seconds the command and all it started are killed.
+ * `success_stderr` apply. After `timeout` seconds the command and all processes it started are killed.
  *
  * @example salt '*' cmd.run "ls -l | awk '/foo/{print $2}'"
  * @example salt '*' cmd.run 'grep f' stdin='one\ntwo\nthree\n'
@@ -36,7 +36,7 @@ export const run = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, con
 })
 
 /**
- * Run a command through the shell, also when called by another module.
+ * Run a command through the shell, also when called from another module.
  *
  * @example salt '*' cmd.shell 'ls *.conf | wc -l' cwd=/etc
  */
@@ -46,7 +46,7 @@ export const shell = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, c
 })
 
 /**
- * Run a command and give only what it wrote to stdout.
+ * Run a command and return only its stdout.
  *
  * @example salt '*' cmd.run_stdout 'ls -l'
  */
@@ -55,7 +55,7 @@ export const run_stdout = fn({ cmd: command, ...options }, async ({ cmd, ...rest
 })
 
 /**
- * Run a command and give only what it wrote to stderr.
+ * Run a command and return only its stderr.
  *
  * @example salt '*' cmd.run_stderr 'ls /nonexistent'
  */
@@ -64,8 +64,8 @@ export const run_stderr = fn({ cmd: command, ...options }, async ({ cmd, ...rest
 })
 
 /**
- * Run a command and give a map of `pid`, `retcode`, `stdout` and `stderr`. A negative retcode is the signal that
- * ended the command.
+ * Run a command and return a map of `pid`, `retcode`, `stdout` and `stderr`. A negative retcode is the number of the
+ * signal that ended the command.
  *
  * @example salt '*' cmd.run_all 'ls -l /nonexistent'
  */
@@ -74,7 +74,7 @@ export const run_all = fn({ cmd: command, ...options }, ({ cmd, ...rest }, conte
 )
 
 /**
- * Run a command and give its return code.
+ * Run a command and return its return code.
  *
  * @example salt '*' cmd.retcode 'file /bin/bash'
  */
@@ -83,8 +83,8 @@ export const retcode = fn({ cmd: command, ...options }, async ({ cmd, ...rest },
 })
 
 /**
- * Start a command in the background, in a session of its own, and give its pid. Its output is lost, and a timeout
- * does not apply.
+ * Start a command in the background, in a new session, and return its pid. Its output is discarded, and `timeout` does
+ * not apply.
  *
  * @example salt '*' cmd.run_bg 'sleep 600'
  */
@@ -95,7 +95,7 @@ export const run_bg = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, 
 
 /**
  * Run a command inside a chroot, with /dev, /proc, /sys and the folders of `binds` mounted while it runs.
- * `runas` and `group` are looked up inside. Gives what `cmd.run_all` gives.
+ * `runas` and `group` are looked up inside the chroot. Returns what `cmd.run_all` returns.
  *
  * @example salt '*' cmd.run_chroot /var/lib/lxc/container_name/rootfs 'sh /tmp/bootstrap.sh'
  */
@@ -105,8 +105,8 @@ export const run_chroot = fn(
 )
 
 /**
- * Run a script with arguments and give what `cmd.run_all` gives. The script is a path on the minion, or is fetched: by
- * salt:// from the master's file server, by http:// or https:// from elsewhere.
+ * Run a script with arguments and return what `cmd.run_all` returns. The script is a path on the minion, or a URL to
+ * fetch it from: salt:// for the master's file server, http:// or https:// for another server.
  *
  * @example salt '*' cmd.script salt://scripts/runme.sh 'arg1 arg2 "arg 3"'
  * @example salt '*' cmd.script /srv/report.sh args='["a b", c]' runas=backup timeout=60
@@ -116,7 +116,7 @@ export const script = fn(scriptParams, ({ source, args, ...rest }, context) =>
 )
 
 /**
- * Run a script as `cmd.script` does and give its return code.
+ * Run a script as `cmd.script` does and return its return code.
  *
  * @example salt '*' cmd.script_retcode /usr/local/bin/runme.sh 'arg1 arg2'
  */
@@ -127,7 +127,7 @@ export const script_retcode = fn(
 )
 
 /**
- * Run code given as text with an interpreter and give its stdout.
+ * Run code given as text with an interpreter and return its stdout.
  *
  * @example salt '*' cmd.exec_code ruby 'puts "cheese"'
  * @example salt '*' cmd.exec_code python3 'import sys; print(sys.argv[1:])' args='["arg1", "arg2"]'
@@ -138,7 +138,7 @@ export const exec_code = fn(
 )
 
 /**
- * Run code given as text with an interpreter and give what `cmd.run_all` gives.
+ * Run code given as text with an interpreter and return what `cmd.run_all` returns.
  *
  * @example salt '*' cmd.exec_code_all ruby 'puts "cheese"'
  */
@@ -147,14 +147,14 @@ export const exec_code_all = fn(codeParams, ({ lang, code, args, ...rest }, cont
 )
 
 /**
- * Path of a program, or null.
+ * Return the path of a program, or null.
  *
  * @example salt '*' cmd.which cat
  */
 export const which = fn({ cmd: p.string() }, ({ cmd }) => findProgram(cmd))
 
 /**
- * Path of the first of several programs that is there, or null.
+ * Return the path of the first of several programs that is installed, or null.
  *
  * @example salt '*' cmd.which_bin '[pip3, pip, pip-python]'
  */
@@ -167,21 +167,22 @@ export const which_bin = fn({ cmds: p.union(p.string(), p.array(p.string())) }, 
 })
 
 /**
- * True if a program is there.
+ * True if a program is installed.
  *
  * @example salt '*' cmd.has_exec cat
  */
 export const has_exec = fn({ cmd: p.string() }, async ({ cmd }) => (await findProgram(cmd)) !== null)
 
 /**
- * The shells listed in /etc/shells.
+ * List the shells in /etc/shells.
  *
  * @example salt '*' cmd.shells
  */
 export const shells = fn(() => listShells())
 
 /**
- * Whether a shell or script language (bash, zsh, tcsh, perl, python, ruby, php, node) is installed, and its version.
+ * Return whether a shell or scripting language (bash, zsh, tcsh, perl, python, ruby, php, node) is installed, and its
+ * version.
  *
  * @example salt '*' cmd.shell_info bash
  */
@@ -201,14 +202,14 @@ export const tty = fn({ device: p.string(), echo: p.default(p.string(), '') }, (
 )
 
 /**
- * Only on Windows: run a PowerShell command. Refused here.
+ * Run a PowerShell command. Works only on Windows minions; refused here.
  *
  * @example salt '*' cmd.powershell '$PSVersionTable.CLRVersion'
  */
 export const powershell = fn({ cmd: command, ...options }, noPowershell)
 
 /**
- * Only on Windows: run a PowerShell command with all that is known of it. Refused here.
+ * Run a PowerShell command and return its full result. Works only on Windows minions; refused here.
  *
  * @example salt '*' cmd.powershell_all '$PSVersionTable.CLRVersion'
  */
@@ -216,6 +217,6 @@ export const powershell_all = fn({ cmd: command, ...options }, noPowershell)
 
 function noPowershell(): never {
   throw new CommandExecutionError(
-    'PowerShell functions are for Windows minions; here use cmd.run, with shell=/usr/bin/pwsh if PowerShell is installed',
+    'PowerShell functions work only on Windows minions; use cmd.run, with shell=/usr/bin/pwsh if PowerShell is installed',
   )
 }

@@ -1,5 +1,7 @@
-/** The configuration of the minion, and values that may come from it, the grains or the pillar. */
-import { type Context, fn, fnmatch, p } from 'salt-ts'
+/** Read values from the minion's configuration, grains and pillar. */
+
+import { type Context, fn, p } from 'salt-ts'
+import { fnmatch } from '#internal'
 import { defaults } from './_config/defaults.ts'
 import { masked } from './_config/mask.ts'
 import { mergeDeep } from './_values/merge.ts'
@@ -17,9 +19,9 @@ interface Omissions {
 }
 
 /**
- * The value of a key, also of one inside maps and lists: from the configuration, else the grains, else the pillar,
- * else the master's configuration in the pillar, else a default. `merge` (recurse or overwrite) joins the maps of
- * all of them instead.
+ * Return the value of a key, which may be nested in maps and lists: from the configuration, else the grains, else the
+ * pillar, else the master's configuration in the pillar, else a default. `merge` (recurse or overwrite) merges the maps
+ * of all sources instead.
  *
  * @example salt '*' config.get pkg:apache
  * @example salt '*' config.get lxc.container_profile:centos merge=recurse
@@ -45,8 +47,8 @@ export const get = fn(
 )
 
 /**
- * The value of a key that is not split, from the configuration, grains, pillar or master, else a default. With
- * `wildcard` a map of all whose key matches a glob.
+ * Return the value of a top-level key from the configuration, the grains, the pillar or the master's configuration, else
+ * a default. With `wildcard`, return a map of all keys that match a glob.
  *
  * @example salt '*' config.option redis.host
  * @example salt '*' config.option 'redis.*' wildcard=True
@@ -73,8 +75,8 @@ export const option = fn(
 )
 
 /**
- * The values of a key in the configuration, the master's configuration and the pillar, joined if they are maps or
- * lists; a text counts alone.
+ * Return the values of a key in the configuration, the master's configuration and the pillar, merged if they are maps or
+ * lists. If the first value is a string, only that is returned.
  *
  * @example salt '*' config.merge schedule
  */
@@ -100,7 +102,8 @@ export const merge = fn(
 )
 
 /**
- * All keys of the configuration, and of the master's in the pillar, that begin with a word and a dot.
+ * Return the keys of the configuration, and of the master's configuration in the pillar, that begin with a prefix and a
+ * dot, with their values.
  *
  * @example salt '*' config.dot_vals host
  */
@@ -110,14 +113,14 @@ export const dot_vals = fn({ value: p.string() }, ({ value }, { opts, pillar }) 
 })
 
 /**
- * The whole configuration of the minion. Passwords, tokens and the like are masked.
+ * Return the whole configuration of the minion. Passwords, tokens and other secrets are masked.
  *
  * @example salt '*' config.items
  */
 export const items = fn((_, { opts }) => masked(opts))
 
 /**
- * The backup mode that applies: the one given, or that of the configuration.
+ * Return the backup mode: the one given, or that of the configuration.
  *
  * @example salt '*' config.backup_mode
  */
@@ -126,7 +129,7 @@ export const backup_mode = fn({ backup: p.default(p.string(), '') }, ({ backup }
 )
 
 /**
- * A file mode as a text of four digits.
+ * Return a file mode as a string of four digits.
  *
  * @example salt '*' config.manage_mode 644
  */
@@ -139,7 +142,7 @@ export const manage_mode = fn({ mode: p.union(p.string(), p.integer()) }, ({ mod
 )
 
 /**
- * True if files can be fetched from such an address.
+ * True if the scheme of a URL is one that Salt fetches files from.
  *
  * @example salt '*' config.valid_fileproto salt://path/to/file
  */
@@ -147,7 +150,7 @@ export const valid_fileproto = fn({ uri: p.string() }, ({ uri }) =>
   SCHEMES.has(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase() ?? ''),
 )
 
-/** Where values are looked for, first things first. */
+/** Return the sources of values, the one with the highest precedence first. */
 function sourcesOf({ opts, grains, pillar }: Context, omissions: Partial<Omissions> = {}): Mapping[] {
   return [
     ...(omissions.omit_opts ? [] : [opts]),
@@ -164,7 +167,7 @@ function firstWith(sources: readonly Mapping[], key: string): unknown {
   return sources.flatMap(entriesOf).find(([candidate]) => candidate === key)?.[1]
 }
 
-// Null is a value: a key that is there and empty.
+// Null is a value: that of a key which exists and is empty.
 const withDefault = (found: unknown, fallback: unknown): unknown => (found === undefined ? fallback : found)
 
 function joined(sources: readonly Mapping[], strategy: string, { opts, log }: Context): Mapping {

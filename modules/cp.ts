@@ -1,12 +1,14 @@
 /**
- * Bring files to the minion, from the master's file server (`salt://`) or by http, and to the master.
+ * Copy files to the minion, from the master's file server (`salt://`) or an http server, and from the minion to the
+ * master.
  *
  * `saltenv` is the environment of the file server, if the URL does not name one (`salt://a?saltenv=dev`): by default the
- * option `saltenv`, else base. What the minion has already, by its hash, is not sent again.
+ * option `saltenv`, else base. A file that the minion already has, by its hash, is not sent again.
  */
 import { copyFile, mkdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute } from 'node:path'
-import { CommandExecutionError, eachOf, fn, p, SaltInvocationError } from 'salt-ts'
+import { CommandExecutionError, fn, p, SaltInvocationError } from 'salt-ts'
+import { mapConcurrently } from '#internal'
 import { digestOf } from './_cp/digest.ts'
 import { cacheUrl, contentOf, fetchServerFile, fetchUrl } from './_cp/fetch.ts'
 import { cachedFiles, cacheFolder, fetchFolder } from './_cp/folders.ts'
@@ -15,18 +17,21 @@ import { pushFile, pushFolder } from './_cp/push.ts'
 import { receiveChunk, receiveFiles } from './_cp/receive.ts'
 
 const saltenv = p.optional(p.string())
-const gzip = p.optional(p.integer({ minimum: 0, maximum: 9, description: 'Compression on the way, 1 to 9' }))
+const gzip = p.optional(
+  p.integer({ minimum: 0, maximum: 9, description: 'Compression level of the transfer, 1 to 9.' }),
+)
 const template = p.optional(p.string())
 const source_hash = p.optional(
   p.string({
-    description: 'Digest the file must have, as in sha256=…; what is cached and has it is not fetched again',
+    description:
+      'Digest that the file must have, such as sha256=…. A cached file with this digest is not fetched again.',
   }),
 )
 const patterns = p.optional(p.union(p.string(), p.array(p.string())))
 
 /**
- * Copy a file of the file server to the minion. Gives its path; an empty text if the master has no such file, false if
- * there is no folder to put it in. It is replaced as a whole, after its hash was found right.
+ * Copy a file from the file server to the minion and return its path: an empty string if the master has no such file,
+ * false if the destination folder does not exist. The file is replaced atomically, after its hash has been verified.
  *
  * @example salt '*' cp.get_file salt://path/to/file /minion/dest
  * @example salt '*' cp.get_file salt://foo/bar.conf /etc/foo/bar.conf saltenv=config makedirs=True gzip=5
@@ -43,14 +48,14 @@ export const get_file = fn(
 )
 
 /**
- * The environments of the file server.
+ * List the environments of the file server.
  *
  * @example salt '*' cp.envs
  */
 export const envs = fn((_, { minion }) => minion.files.envs())
 
 /**
- * Render a file as a template. Refused until there are renderers.
+ * Render a file as a template. Refused, since salt-ts has no renderers.
  *
  * @example salt '*' cp.get_template salt://path/to/template /minion/dest
  */
@@ -67,7 +72,7 @@ export const get_template = fn(
 )
 
 /**
- * Copy a folder of the file server with all that is in it, empty folders too. Gives the paths that are there now.
+ * Copy a folder of the file server with all its content, including empty folders. Returns the paths of the copies.
  *
  * @example salt '*' cp.get_dir salt://path/to/dir/ /minion/dest
  */
@@ -86,8 +91,8 @@ export const get_dir = fn(
 )
 
 /**
- * Fetch a file by salt://, http:// or https:// to `dest`, or into the cache if that is empty, and give its path; of a
- * file of the minion (file://, or no scheme) give the path. With `dest=None` give the content instead.
+ * Fetch a file from a salt://, http:// or https:// URL to `dest`, or into the cache if `dest` is empty, and return its
+ * path. For a file of the minion (file://, or no scheme), return its path. With `dest=None`, return the content instead.
  *
  * @example salt '*' cp.get_url salt://my/file /tmp/this_file_is_mine
  * @example salt '*' cp.get_url https://example.com/a.tgz source_hash=sha256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
@@ -95,7 +100,7 @@ export const get_dir = fn(
 export const get_url = fn(
   {
     path: p.string(),
-    dest: p.default(p.any({ description: 'A path; empty: the cache; None: give the content' }), ''),
+    dest: p.default(p.any({ description: 'A path; empty for the cache; None to return the content.' }), ''),
     saltenv,
     makedirs: p.default(p.boolean(), false),
     source_hash,
@@ -109,7 +114,7 @@ export const get_url = fn(
 )
 
 /**
- * The content of a file, which is cached; false if there is no such file.
+ * Fetch a file into the cache and return its content; false if there is no such file.
  *
  * @example salt '*' cp.get_file_str salt://my/file
  */
@@ -119,7 +124,7 @@ export const get_file_str = fn({ path: p.string(), saltenv }, async ({ path, sal
 })
 
 /**
- * Bring a file into the minion's cache and give its place there; false if there is no such file.
+ * Fetch a file into the minion's cache and return its cached path; false if there is no such file.
  *
  * @example salt '*' cp.cache_file salt://path/to/file
  * @example salt '*' cp.cache_file https://example.com/a.tgz use_etag=True
@@ -136,7 +141,7 @@ export const cache_file = fn(
 )
 
 /**
- * Where the cache would have a URL, whether it has it or not.
+ * Return the path at which the cache would store a URL, whether it is cached or not.
  *
  * @example salt '*' cp.cache_dest salt://my/file saltenv=dev
  * @example salt '*' cp.cache_dest https://foo.com/bar.rpm
@@ -149,25 +154,25 @@ export const cache_dest = fn({ url: p.string(), saltenv }, ({ url, saltenv }, co
     : externalCopy(url, environment(context, saltenv), context)
   if (place !== undefined) return place
   throw new CommandExecutionError(
-    `${url} has no place in the cache: its path leads out of it, or it cannot be fetched`,
+    `${url} cannot be cached: its path leads out of the cache, or its scheme is not supported`,
   )
 })
 
 /**
- * Bring several files into the cache; a list, or one text with commas.
+ * Fetch several files into the cache: a list, or comma-separated text.
  *
  * @example salt '*' cp.cache_files salt://pathto/file1,salt://pathto/file2?saltenv=dev
  */
 export const cache_files = fn(
   { paths: p.union(p.string(), p.array(p.string())), saltenv },
   ({ paths, saltenv }, context) =>
-    eachOf(typeof paths === 'string' ? paths.split(',') : paths, (path) =>
+    mapConcurrently(typeof paths === 'string' ? paths.split(',') : paths, (path) =>
       cacheUrl(path, { saltenv }, context),
     ),
 )
 
 /**
- * Bring a folder into the cache. The patterns are shell patterns of whole paths, or after `E@` regular expressions.
+ * Fetch a folder into the cache. The patterns are shell patterns for whole paths, or, after `E@`, regular expressions.
  *
  * @example salt '*' cp.cache_dir salt://path/to/dir
  * @example salt '*' cp.cache_dir salt://path/to/dir include_pat='E@[.]conf$' exclude_pat='*.bak'
@@ -189,7 +194,7 @@ export const cache_dir = fn(
 )
 
 /**
- * Bring all files of an environment into the cache.
+ * Fetch all files of an environment into the cache.
  *
  * @example salt '*' cp.cache_master
  */
@@ -198,7 +203,7 @@ export const cache_master = fn({ saltenv }, ({ saltenv }, context) =>
 )
 
 /**
- * Keep a copy of a file of the minion in its cache. Gives the place of the copy; an empty text if there is no file.
+ * Copy a file of the minion into its cache and return the path of the copy; an empty string if there is no such file.
  *
  * @example salt '*' cp.cache_local_file /etc/hosts
  */
@@ -213,7 +218,7 @@ export const cache_local_file = fn({ path: p.string() }, async ({ path }, contex
 })
 
 /**
- * Names of the state files of an environment, as states are called.
+ * List the names of the states of an environment, such as `web.nginx` for `web/nginx.sls`.
  *
  * @example salt '*' cp.list_states
  */
@@ -226,7 +231,7 @@ export const list_states = fn({ saltenv }, async ({ saltenv }, context) => {
 })
 
 /**
- * Paths of the files on the file server.
+ * List the paths of the files on the file server.
  *
  * @example salt '*' cp.list_master
  */
@@ -236,7 +241,7 @@ export const list_master = fn(
 )
 
 /**
- * Paths of the folders on the file server.
+ * List the paths of the folders on the file server.
  *
  * @example salt '*' cp.list_master_dirs
  */
@@ -246,7 +251,7 @@ export const list_master_dirs = fn(
 )
 
 /**
- * The links on the file server, and where they lead.
+ * Return the symbolic links on the file server and their targets.
  *
  * @example salt '*' cp.list_master_symlinks
  */
@@ -256,7 +261,7 @@ export const list_master_symlinks = fn(
 )
 
 /**
- * Paths of the files in the minion's cache.
+ * List the paths of the files in the minion's cache.
  *
  * @example salt '*' cp.list_minion
  */
@@ -265,7 +270,7 @@ export const list_minion = fn({ saltenv }, ({ saltenv }, context) =>
 )
 
 /**
- * Where the cache has a file; an empty text if it has not.
+ * Return the cached path of a file; an empty string if it is not cached.
  *
  * @example salt '*' cp.is_cached salt://path/to/file
  */
@@ -284,7 +289,8 @@ export const is_cached = fn({ path: p.string(), saltenv }, async ({ path, salten
 })
 
 /**
- * The hash of a file on the file server, or of the minion: a map of `hash_type` and `hsum`, empty if there is no such file.
+ * Return the hash of a file on the file server or on the minion: a map of `hash_type` and `hsum`. If there is no such
+ * file, it is an empty string for the file server, and an empty map for the minion.
  *
  * @example salt '*' cp.hash_file salt://path/to/file
  */
@@ -297,7 +303,8 @@ export const hash_file = fn({ path: p.string(), saltenv }, async ({ path, salten
 })
 
 /**
- * The mode of a file on the file server, or of the minion, as octal text or as a number; null if there is no such file.
+ * Return the mode of a file on the file server or on the minion, as octal text or as a number; null if there is no such
+ * file.
  *
  * @example salt '*' cp.stat_file salt://path/to/file
  */
@@ -314,8 +321,8 @@ export const stat_file = fn(
 )
 
 /**
- * Send a file to the master, which keeps it in `minions/<id>/files` of its cache. The master must have
- * `file_recv: True`. Fails, with the reason, where Salt answers False.
+ * Send a file to the master, which stores it in `minions/<id>/files` of its cache. The master must have
+ * `file_recv: True`. Fails with the reason where Salt returns False.
  *
  * @example salt '*' cp.push /etc/fstab
  * @example salt '*' cp.push /etc/system-release keep_symlinks=True
@@ -332,7 +339,7 @@ export const push = fn(
 )
 
 /**
- * Send the files of a folder to the master, of those whose names match `glob` if that is given.
+ * Send the files below a folder to the master; with `glob`, only those whose names match.
  *
  * @example salt '*' cp.push_dir /etc/modprobe.d/ glob='*.conf'
  * @example salt '*' cp.push_dir /usr/lib/mysql upload_path=/newmysql/path
@@ -343,7 +350,7 @@ export const push_dir = fn(
 )
 
 /**
- * Write files that `salt-cp` sends: a map of path and content.
+ * Write files that `salt-cp` sends: a map of path to content.
  *
  * @example salt '*' cp.recv '{motd: "Hello\n"}' /etc/motd
  */
@@ -359,7 +366,7 @@ export const recv = fn({ files: p.record(p.any()), dest: p.string() }, ({ files,
 export const recv_chunked = fn(
   {
     dest: p.string(),
-    chunk: p.any({ description: 'Base64; None for an empty folder' }),
+    chunk: p.any({ description: 'Base64; None for an empty folder.' }),
     append: p.default(p.boolean(), false),
     compressed: p.default(p.boolean(), true),
     mode: p.optional(p.integer()),
@@ -383,13 +390,13 @@ const exists = (path: string): Promise<boolean> =>
 function refuseTemplate(template: string | undefined): void {
   if (template === undefined || template === '') return
   throw new CommandExecutionError(
-    `Nothing can be rendered as ${template} yet: salt-ts has no renderers. cp.get_file without template copies the file as it is.`,
+    `The template ${template} cannot be rendered: salt-ts has no renderers. Use cp.get_file without template to copy the file as it is.`,
   )
 }
 
 function requireAbsolute(dest: string): void {
   if (dest !== '' && !isAbsolute(dest))
     throw new SaltInvocationError(
-      `'${dest}' must be an absolute path, because a job has no folder of its own`,
+      `'${dest}' must be an absolute path, because a job has no working directory`,
     )
 }

@@ -1,48 +1,49 @@
-/** Keep values on the minion, for targets of the type `data` and for other functions. */
+/** Store values on the minion, for targets of the type `data` and for other functions. */
 import { CommandExecutionError, fn, p, SaltInvocationError } from 'salt-ts'
 import { entriesOf, isMapping } from './_values/traverse.ts'
 
 const key = p.string()
-/** So often another job may be faster. */
+/** Tries of `data.pop` before it fails, if other jobs keep changing the value. */
 const ATTEMPTS = 10
 
 /**
- * All that is kept.
+ * Return all values, by name.
  *
  * @example salt '*' data.load
  */
 export const load = fn({}, (_, { minion }) => minion.readData())
 
 /**
- * All that is kept; the same as `data.load`.
+ * Return all values, by name; the same as `data.load`.
  *
  * @example salt '*' data.items
  */
 export const items = fn({}, (_, { minion }) => minion.readData())
 
 /**
- * The names of all that is kept.
+ * List the names of all values.
  *
  * @example salt '*' data.keys
  */
 export const keys = fn({}, async (_, { minion }) => Object.keys(await minion.readData()))
 
 /**
- * The values without their names.
+ * List the values without their names.
  *
  * @example salt '*' data.values
  */
 export const values = fn({}, async (_, { minion }) => Object.values(await minion.readData()))
 
 /**
- * Whether there is something of that name.
+ * True if there is a value of this name.
  *
  * @example salt '*' data.has_key role
  */
 export const has_key = fn({ key }, async ({ key }, { minion }) => Object.hasOwn(await minion.readData(), key))
 
 /**
- * The value of that name. For a list of names a list of the values that are there; with a default, of all of them.
+ * Return the value of this name, or a default. For a list of names, return a list of the values that exist; with a
+ * default, a value for each name.
  *
  * @example salt '*' data.get role
  * @example salt '*' data.get '[role, rack]'
@@ -57,7 +58,7 @@ export const get = fn({ key: p.any(), default: p.optional(p.any()) }, async (arg
 })
 
 /**
- * Keep a value.
+ * Store a value.
  *
  * @example salt '*' data.update role web
  */
@@ -66,7 +67,7 @@ export const update = fn({ key, value: p.any() }, ({ key, value }, { minion }) =
 )
 
 /**
- * Keep a value if the one that is there is the old value; false if it is not.
+ * Replace a value if it equals `old_value`; false if it does not.
  *
  * @example salt '*' data.cas role web2 web
  */
@@ -75,7 +76,7 @@ export const cas = fn({ key, value: p.any(), old_value: p.any() }, ({ key, value
 )
 
 /**
- * Forget a value and give it, or the default if there is none.
+ * Remove a value and return it, or the default if there is none.
  *
  * @example salt '*' data.pop role
  */
@@ -86,22 +87,24 @@ export const pop = fn({ key, default: p.optional(p.any()) }, async (args, { mini
     const value = kept[args.key]
     if (await minion.changeData({ remove: [args.key], expect: { key: args.key, value } })) return value
   }
-  throw new CommandExecutionError(`Other jobs keep changing '${args.key}'.`)
+  throw new CommandExecutionError(
+    `'${args.key}' was not removed, because other jobs keep changing it. Try again.`,
+  )
 })
 
 /**
- * Keep these values instead of all that is kept.
+ * Replace all stored values with these.
  *
  * @example salt '*' data.dump '{role: web, rack: 7}'
  */
 export const dump = fn({ new_data: p.any() }, ({ new_data }, { minion }) => {
   if (!isMapping(new_data))
-    throw new SaltInvocationError("What data.dump is to keep must be a map such as '{role: web}'.")
+    throw new SaltInvocationError("The values for data.dump must be a map such as '{role: web}'.")
   return minion.changeData({ replace: Object.fromEntries(entriesOf(new_data)) })
 })
 
 /**
- * Forget everything.
+ * Remove all values.
  *
  * @example salt '*' data.clear
  */

@@ -1,17 +1,17 @@
-/** Fire events, on the master's bus or on the minion's own. */
+/** Fire events on the event bus of the master or of the minion. */
 import { type Context, fn, p } from 'salt-ts'
 import { isMapping, type Mapping } from './_values/traverse.ts'
 
 const preload = p.optional(
-  p.record(p.any(), { description: 'Keys added to the message; it is then sent as a request of its own' }),
+  p.record(p.any(), { description: 'Keys to add to the request that carries the event.' }),
 )
 const selection = p.default(p.union(p.boolean(), p.array(p.string())), false)
 
 /**
- * Fire an event on the master's bus, and on the minion's own if it has no master. True if it arrived.
+ * Fire an event on the master's bus, or on the minion's bus if it has no master. True if it was delivered.
  *
- * Further keyword arguments become part of the data; `with_env`, `with_grains` and `with_pillar` add those,
- * whole or only the keys of a list.
+ * Further keyword arguments become part of the data. `with_env`, `with_grains` and `with_pillar` add the environment,
+ * the grains and the pillar: all of them, or only the keys in a list.
  *
  * @example salt-call event.send myco/mytag foo=Foo bar=Bar
  * @example salt-call event.send 'myco/mytag' '{foo: Foo, bar: Bar}'
@@ -43,7 +43,7 @@ export const send = fn(
 )
 
 /**
- * Fire an event on the minion's own bus.
+ * Fire an event on the minion's bus.
  *
  * @example salt '*' event.fire '{"data":"my event data"}' 'tag'
  */
@@ -81,7 +81,7 @@ function hasNoMaster(opts: Context['opts']): boolean {
   return isLocal(opts) || (opts.master_type === 'disable' && opts.use_master_when_local !== true)
 }
 
-// As in Salt, an event that cannot be fired is an answer, not an error.
+// As in Salt, an event that cannot be fired returns false; it is not an error.
 async function fireHere(tag: string, data: object, { minion, log }: Context): Promise<boolean> {
   try {
     return await minion.fire(tag, data)

@@ -1,12 +1,12 @@
 /**
- * Read the grains of the minion, and keep own ones.
+ * Read and set the grains of the minion.
  *
- * What is set here is kept in the file `grains` beside the minion's configuration and sent to the master at once.
- * It does not override grains that are set in the configuration itself.
+ * Grains that are set here are stored in the file `grains` beside the minion's configuration and sent to the master at
+ * once. They do not override grains that are set in the configuration itself.
  */
 import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
 import { type Changes, changeGrainsFile, type Grains, grainsPath } from './_grains/file.ts'
-import { MISSING, nest, valueAt } from './_grains/nested.ts'
+import { MISSING, valueAt, withNested } from './_grains/nested.ts'
 import { sanitized } from './_grains/sanitize.ts'
 import { pickBy } from './_values/filter-by.ts'
 import { sameValue } from './_values/merge.ts'
@@ -19,7 +19,7 @@ const flag = p.default(p.boolean(), false)
 export const outputter = { items: 'nested', item: 'nested', setval: 'nested' }
 
 /**
- * The value of a grain, also of one inside maps and lists, or a default.
+ * Return the value of a grain, which may be nested in maps and lists, or a default.
  *
  * @example salt '*' grains.get pkg:apache
  * @example salt '*' grains.get ip_interfaces:eth0:0
@@ -30,21 +30,21 @@ export const get = fn(
 )
 
 /**
- * Another name of `grains.get`.
+ * Alias of `grains.get`.
  *
  * @example salt '*' grains.fetch pkg:apache
  */
 export { get as fetch }
 
 /**
- * True if there is such a grain.
+ * True if a grain exists.
  *
  * @example salt '*' grains.has_value pkg:apache
  */
 export const has_value = fn({ key }, ({ key }, { grains }) => traverse(grains, key, MISSING) !== MISSING)
 
 /**
- * All grains. `sanitize` hides names of the host and its serial number.
+ * Return all grains. `sanitize` hides the names of the host and its serial number.
  *
  * @example salt '*' grains.items
  * @example salt '*' grains.items sanitize=True
@@ -54,7 +54,7 @@ export const items = fn({ sanitize: flag }, ({ sanitize }, { grains }) =>
 )
 
 /**
- * Several grains; one that does not exist has the default.
+ * Return several grains; one that does not exist has the default.
  *
  * @example salt '*' grains.item os
  * @example salt '*' grains.item os osrelease oscodename
@@ -69,14 +69,14 @@ export const item = fn(
 )
 
 /**
- * The names of all grains, sorted.
+ * List the names of all grains, sorted.
  *
  * @example salt '*' grains.ls
  */
 export const ls = fn((_, { grains }) => Object.keys(grains).sort())
 
 /**
- * Set several grains and give them back. With `destructive` those that are null are removed.
+ * Set several grains and return them. With `destructive`, those that are null are removed.
  *
  * @example salt '*' grains.setvals "{'key1': 'val1', 'key2': 'val2'}"
  */
@@ -89,7 +89,7 @@ export const setvals = fn(
 )
 
 /**
- * Set a grain and give it back. With `destructive` and a value of null it is removed.
+ * Set a grain and return it. With `destructive` and a value of null it is removed.
  *
  * @example salt '*' grains.setval key val
  * @example salt '*' grains.setval key "{'sub-key': 'val', 'sub-key2': 'val2'}"
@@ -100,7 +100,7 @@ export const setval = fn(
 )
 
 /**
- * Append a value, or all of a list, to a grain that is a list. With `convert` another grain becomes one first.
+ * Append a value, or each value of a list, to a grain that is a list. `convert` first turns any other grain into a list.
  *
  * @example salt '*' grains.append roles web
  */
@@ -129,7 +129,7 @@ export const remove = fn({ key, val: p.any(), delimiter }, ({ key, val, delimite
 )
 
 /**
- * Remove a grain, also one inside others. `force` is needed for maps and lists.
+ * Remove a grain, which may be nested. `force` is needed for maps and lists.
  *
  * @example salt '*' grains.delkey key
  */
@@ -147,7 +147,7 @@ export const delval = fn({ key, destructive: flag, force: flag }, ({ key, destru
 )
 
 /**
- * Set a grain, also one inside others, and tell what changed. `force` overwrites maps and lists.
+ * Set a grain, which may be nested, and return what changed. `force` overwrites maps and lists.
  *
  * @example salt '*' grains.set 'apps:myApp:port' 2209
  * @example salt '*' grains.set 'apps:myApp' '{port: 2209}'
@@ -170,7 +170,7 @@ export const equals = fn({ key, value: p.any() }, ({ key, value }, { grains }) =
 })
 
 /**
- * Pick a value from a map whose keys are globs for the value of a grain.
+ * Return the value from a map whose key, a glob, matches the value of a grain.
  *
  * @example salt '*' grains.filter_by '{Debian: {pkg: apache2}, RedHat: {pkg: httpd}}'
  * @example salt '*' grains.filter_by '{default: {A: {B: C}, D: E}, F: {A: {B: G}}}' grain=os base=default
@@ -195,7 +195,7 @@ async function store(values: Readonly<Record<string, unknown>>, destructive: boo
   return values
 }
 
-// What is in the file counts before what this job saw at its start: another job may just have written it.
+// The file takes precedence over the grains at the start of this job: another job may have written it since.
 async function change(context: Context, decide: (grains: Grains) => Changes | undefined): Promise<void> {
   let changed = false
   await changeGrainsFile(grainsPath(context), (kept) => {
@@ -218,7 +218,7 @@ async function changeList(
     const list = edit(found === MISSING ? [] : found)
     answer = list
     if (typeof list === 'string') return undefined
-    const nesting = nest(grains, path, list, { delimiter })
+    const nesting = withNested(grains, path, list, { delimiter })
     if ('refused' in nesting) throw new CommandExecutionError(nesting.refused)
     answer = { [nesting.key]: nesting.value }
     return { [nesting.key]: nesting.value }
@@ -244,8 +244,8 @@ async function setNested(
       answer = { ...answer, comment: 'Grain is already set' }
       return undefined
     }
-    const refused = force ? undefined : inTheWay(path, found, value)
-    const nesting = refused ? { refused } : nest(grains, path, value, { delimiter, force, remove })
+    const refused = force ? undefined : conflict(path, found, value)
+    const nesting = refused ? { refused } : withNested(grains, path, value, { delimiter, force, remove })
     if ('refused' in nesting) {
       answer = { ...answer, comment: nesting.refused, result: false }
       return undefined
@@ -256,7 +256,7 @@ async function setNested(
   return answer
 }
 
-function inTheWay(path: string, found: unknown, value: unknown): string | undefined {
+function conflict(path: string, found: unknown, value: unknown): string | undefined {
   const isComplex = (candidate: unknown) => Array.isArray(candidate) || isMapping(candidate)
   if (isComplex(found)) {
     return `The key '${path}' exists but is a dict or a list. Use 'force=True' to overwrite.`

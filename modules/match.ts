@@ -1,4 +1,4 @@
-/** Find out whether a target means this minion. */
+/** Test whether a target matches this minion. */
 import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
 import { mergeDeep } from './_values/merge.ts'
 import { entriesOf, isMapping } from './_values/traverse.ts'
@@ -21,21 +21,21 @@ const matchPath = (type: string) =>
 export const glob = matchId('glob')
 
 /**
- * True if the id matches a regular expression from its start.
+ * True if a regular expression matches at the start of the id.
  *
  * @example salt '*' match.pcre '.*'
  */
 export const pcre = matchId('pcre')
 
 /**
- * True if the id is in a list, or in a text with commas.
+ * True if the id is in a list or in comma-separated text.
  *
  * @example salt '*' match.list 'server1,server2'
  */
 export const list = matchId('list')
 
 /**
- * True if a compound target means this minion.
+ * True if a compound target matches this minion.
  *
  * @example salt '*' match.compound 'L@cheese,foo and *'
  */
@@ -71,27 +71,27 @@ export const pillar = matchPath('pillar')
 export const pillar_pcre = matchPath('pillar_pcre')
 
 /**
- * True if the minion has an address in a network, or this address.
+ * True if the minion has this address, or an address in this network.
  *
  * @example salt '*' match.ipcidr '192.168.44.0/24'
  */
 export const ipcidr = fn({ tgt: p.string() }, ({ tgt }, context) => matches(context, tgt, 'ipcidr'))
 
 /**
- * True if what is kept with `data.update` matches a shell glob.
+ * True if a value stored with `data.update` matches a shell glob.
  *
  * @example salt '*' match.data 'role:web*'
  */
 export const data = fn({ tgt: p.string() }, ({ tgt }, context) => matches(context, tgt, 'data'))
 
 /**
- * The value of the first target in a map that means this minion, else that of `default`, else null.
+ * Return the value of the first target in a map that matches this minion, else that of `default`, else null.
  *
  * @example salt '*' match.filter_by '{"foo*": Foo!, "bar*": Bar!}' minion_id=bar03
  */
 export const filter_by = fn(
   {
-    lookup: p.any({ description: 'A map of target and value' }),
+    lookup: p.any({ description: 'A map of target to value.' }),
     tgt_type,
     minion_id,
     merge: p.optional(p.any()),
@@ -105,7 +105,7 @@ export const filter_by = fn(
 )
 
 /**
- * The keys of a map of key and targets of which one means this minion; null if there are none.
+ * Return the keys of a map of key to targets, where one of the targets matches this minion; null if there are none.
  *
  * @example salt '*' match.search_by '{web: [node1, node2], db: [node2, node]}'
  */
@@ -122,7 +122,8 @@ export const search_by = fn({ lookup: p.any(), tgt_type, minion_id }, async (arg
 })
 
 /**
- * Targets and values in turn, and a last value for when none of the targets means this minion.
+ * Return the value that follows the first target that matches this minion. The arguments are targets and values in turn,
+ * and a last value that is returned if no target matches.
  *
  * @example salt '*' match.ifelse 'foo*' 'Foo!' 'bar*' 'Bar!' minion_id=bar03 'none'
  */
@@ -159,9 +160,9 @@ async function firstMatch(
   context: Context,
 ): Promise<unknown> {
   for (const [target, value] of pairs) {
-    const means =
+    const isMatch =
       typeof target === 'boolean' ? target : await matches(context, target, tgt_type, { minionId: minion_id })
-    if (means) return merged(value, merge, merge_lists)
+    if (isMatch) return merged(value, merge, merge_lists)
   }
   return otherwise
 }
@@ -172,7 +173,7 @@ function merged(value: unknown, merge: unknown, lists: boolean): unknown {
   if (value === null || value === undefined) return merge
   if (isMapping(value)) return mergeDeep(value, merge, { lists })
   throw new SaltInvocationError(
-    'filter_by can merge only into a dictionary, but the value of this target is none',
+    'filter_by can merge only into a dictionary, and the value of this target is not one.',
   )
 }
 
@@ -181,7 +182,7 @@ function pairsOf(lookup: unknown, name: string): [string, unknown][] {
   throw new SaltInvocationError(`The lookup of match.${name} must be a dictionary`)
 }
 
-// As in Salt, a target that cannot be understood means nobody; the reason is logged.
+// As in Salt, an invalid target matches no minion; the reason is logged.
 async function matches(
   context: Context,
   tgt: unknown,

@@ -1,12 +1,12 @@
-/** Jobs and runners that a minion asks for, within the options `peer` and `peer_run` of its master. */
+/** Publish jobs and run runners from a minion, as far as the options `peer` and `peer_run` of its master allow it. */
 import { setTimeout } from 'node:timers/promises'
 import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
 
-/** Between looks for returns. */
-const LOOK_MS = 300
+/** Interval of requests for returns. */
+const POLL_MS = 300
 
 const request = {
-  tgt: p.any({ description: 'Whom the job is for.' }),
+  tgt: p.any({ description: 'Target of the job.' }),
   fun: p.string({ minLength: 1 }),
   arg: p.optional(p.any({ description: 'One argument, or a list of them; `name=value` is a keyword.' })),
   tgt_type: p.default(p.string(), 'glob'),
@@ -29,7 +29,7 @@ interface Returned {
 }
 
 /**
- * Publish a job to other minions and give what they return in time: id → value.
+ * Publish a job to other minions and return what they return within `timeout`: a map of minion id to value.
  *
  * @example salt web1 publish.publish 'db*' test.ping
  * @example salt web1 publish.publish 'os:Debian' cmd.run 'uptime' tgt_type=grain timeout=10
@@ -37,7 +37,9 @@ interface Returned {
 export const publish = fn(
   {
     ...request,
-    via_master: p.optional(p.string({ description: 'The master to use, of those this minion has.' })),
+    via_master: p.optional(
+      p.string({ description: 'The master to use. Accepted only if it is the only master of this minion.' }),
+    ),
   },
   async ({ via_master, ...wanted }, context) => {
     checkMaster(via_master, context)
@@ -47,14 +49,14 @@ export const publish = fn(
 )
 
 /**
- * The same, with what belongs to each value: id → `{ret, out}`.
+ * Publish a job as `publish.publish` does, and return a map of minion id to `{ret, out}`.
  *
  * @example salt web1 publish.full_data 'db*' cmd.run 'ls -la /tmp'
  */
 export const full_data = fn(request, (wanted, context) => published(wanted, 'full', context))
 
 /**
- * Have the master run a runner, and give what it returns.
+ * Have the master run a runner, and return its result.
  *
  * @example salt web1 publish.runner manage.down
  * @example salt web1 publish.runner jobs.lookup_jid 20261122101112131415
@@ -75,8 +77,8 @@ async function published(wanted: Wanted, form: 'clean' | 'full', context: Contex
   if (publishes !== undefined || job?.id !== undefined) {
     throw new SaltInvocationError(
       publishes === undefined
-        ? `This job was published by the minion ${String(job?.id)}: it cannot publish another.`
-        : `${publishes} cannot be published by a minion: minions that have minions publish would not end.`,
+        ? `This job was published by the minion ${String(job?.id)}, so it cannot publish another job.`
+        : `${publishes} cannot be published by a minion, because minions could then publish jobs without end.`,
     )
   }
   const load = { cmd: 'minion_pub', fun, arg: listOf(wanted.arg), tgt, tgt_type, ret: returner, tmo: timeout }
@@ -87,15 +89,15 @@ async function published(wanted: Wanted, form: 'clean' | 'full', context: Contex
     const returns = returnsIn(await minion.request({ cmd: 'pub_ret', id, jid }))
     const left = end - Date.now()
     if (left <= 0 || minions.every((one) => Object.hasOwn(returns, one))) return returns
-    await setTimeout(Math.min(LOOK_MS, left), undefined, { signal })
+    await setTimeout(Math.min(POLL_MS, left), undefined, { signal })
   }
 }
 
-/** A master of Python Salt says no with an empty map, and no more. */
+/** Throw if the master refused the request. A Python Salt master refuses a job with an empty map, without a reason. */
 function explained(answer: unknown, what: string, option: string): unknown {
-  if (!isMap(answer)) return answer
+  if (!isRecord(answer)) return answer
   const { refused } = answer
-  if (isMap(refused) && Object.keys(answer).length === 1 && typeof refused.reason === 'string')
+  if (isRecord(refused) && Object.keys(answer).length === 1 && typeof refused.reason === 'string')
     throw new CommandExecutionError(`The master did not ${what}. ${refused.reason}`)
   if (Object.keys(answer).length === 0 && option === 'peer')
     throw new CommandExecutionError(`The master did not ${what}: its option ${option} does not allow it.`)
@@ -103,21 +105,21 @@ function explained(answer: unknown, what: string, option: string): unknown {
 }
 
 function jobIn(answer: unknown): { jid: unknown; minions: readonly string[] } {
-  if (isMap(answer) && Array.isArray(answer.minions))
+  if (isRecord(answer) && Array.isArray(answer.minions))
     return { jid: answer.jid, minions: answer.minions.map(String) }
-  throw new CommandExecutionError('The master gave an answer that is none; its log may say why.')
+  throw new CommandExecutionError('The master returned an invalid answer. Its log may contain the reason.')
 }
 
 const returnsIn = (answer: unknown): Readonly<Record<string, Returned>> =>
-  isMap(answer) ? (answer as Record<string, Returned>) : {}
+  isRecord(answer) ? (answer as Record<string, Returned>) : {}
 
-const isMap = (value: unknown): value is Record<string, unknown> =>
+const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const listOf = (arg: unknown): readonly unknown[] =>
   arg === undefined || arg === null ? [] : Array.isArray(arg) ? arg : [arg]
 
-/** A job asks the master it came from, a call the only one it speaks to. */
+/** Accept `via_master` only if it is the minion's only master: requests of a job go to the master it came from. */
 function checkMaster(wanted: string | undefined, { opts }: Context): void {
   const masters = [opts.master].flat().map(String)
   if (wanted === undefined || (masters.length === 1 && masters[0] === wanted)) return

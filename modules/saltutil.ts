@@ -1,20 +1,21 @@
-/** Manage the minion itself: its jobs, its modules and grains, its caches and its keys. */
+/** Manage the minion: its jobs, modules, grains, caches and keys. */
 import { rm } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { type Context, fn, fnmatch, p, SaltInvocationError } from 'salt-ts'
+import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { fnmatch } from '#internal'
 import { listExtensions } from './_saltutil/extensions.ts'
 import { syncEvery, syncOf } from './_saltutil/sync.ts'
 
 /**
- * The jobs that run on this minion, this one left out: jid, fun, arg, target, user and pid.
+ * List the jobs that run on this minion, except this one: jid, fun, arg, target, user and pid.
  *
  * @example salt '*' saltutil.running
  */
 export const running = fn((_, context) => others(context))
 
 /**
- * The job with this jid if it runs here, else an empty map.
+ * Return the job with this jid if it runs on this minion, else an empty map.
  *
  * @example salt '*' saltutil.find_job 20250101123456789012
  */
@@ -24,7 +25,7 @@ export const find_job = fn({ jid: p.string() }, async ({ jid }, context) => {
 })
 
 /**
- * The running jobs whose function matches a glob.
+ * List the running jobs whose function matches a glob.
  *
  * @example salt '*' saltutil.is_running 'state.*'
  */
@@ -34,7 +35,7 @@ export const is_running = fn({ fun: p.string() }, async ({ fun }, context) => {
 })
 
 /**
- * The return of a job this minion still has, with the load it came from; a sentence if it has none.
+ * Return the cached return of a job, with its load; a message if there is none.
  *
  * @example salt '*' saltutil.find_cached_job 20250101123456789012
  */
@@ -43,7 +44,7 @@ export const find_cached_job = fn({ jid: p.string() }, async ({ jid }, context) 
 })
 
 /**
- * Send a signal, by number or name, to a job and all it started.
+ * Send a signal, by number or name, to a job and all processes it started.
  *
  * @example salt '*' saltutil.signal_job 20250101123456789012 15
  * @example salt '*' saltutil.signal_job 20250101123456789012 SIGUSR1
@@ -54,7 +55,7 @@ export const signal_job = fn(
 )
 
 /**
- * Ask a job to end (SIGTERM).
+ * Terminate a job (SIGTERM).
  *
  * @example salt '*' saltutil.term_job 20250101123456789012
  */
@@ -63,7 +64,7 @@ export const term_job = fn({ jid: p.string() }, ({ jid }, context) =>
 )
 
 /**
- * Ask all running jobs to end (SIGTERM).
+ * Terminate all running jobs (SIGTERM).
  *
  * @example salt '*' saltutil.term_all_jobs
  */
@@ -73,8 +74,8 @@ export const term_all_jobs = fn((_, context) => signalAll(constants.signals.SIGT
 const grace = p.default(p.number({ minimum: 0, maximum: 60 }), 3)
 
 /**
- * Kill a job and all it started (SIGKILL). Its function is told to end first, and has some seconds of grace to put things
- * in order.
+ * Kill a job and all processes it started (SIGKILL). Its function is asked to stop first, and has `grace` seconds to
+ * clean up.
  *
  * @example salt '*' saltutil.kill_job 20250101123456789012
  * @example salt '*' saltutil.kill_job 20250101123456789012 grace=0
@@ -84,7 +85,7 @@ export const kill_job = fn({ jid: p.string(), grace }, ({ jid, grace }, context)
 )
 
 /**
- * Kill all running jobs (SIGKILL), each as kill_job does.
+ * Kill all running jobs (SIGKILL), each as `saltutil.kill_job` does.
  *
  * @example salt '*' saltutil.kill_all_jobs
  */
@@ -93,7 +94,7 @@ export const kill_all_jobs = fn({ grace }, ({ grace }, context) =>
 )
 
 /**
- * Load all modules anew. The next job sees them; running ones finish on the old code.
+ * Reload all modules. The next job uses the new code; running jobs finish with the old code.
  *
  * @example salt '*' saltutil.refresh_modules
  */
@@ -102,7 +103,7 @@ export const refresh_modules = fn({ async: p.default(p.boolean(), true) }, (_, c
 )
 
 /**
- * Collect the grains anew and send them to the master.
+ * Collect the grains again and send them to the master.
  *
  * @example salt '*' saltutil.refresh_grains
  */
@@ -112,7 +113,7 @@ export const refresh_grains = fn(
 )
 
 /**
- * Fetch the pillar anew; the grains, from which the master makes it, go along. Answers when the next job sees it.
+ * Collect the grains, send them to the master and fetch the pillar again. Returns when the next job has the new pillar.
  *
  * @example salt '*' saltutil.refresh_pillar
  * @example salt '*' saltutil.refresh_pillar wait=True timeout=60
@@ -128,21 +129,21 @@ export const refresh_pillar = fn(
 export { refresh_pillar as pillar_refresh }
 
 /**
- * Tell the minion's event bus that beacons are to be read anew.
+ * Fire an event on the minion's bus to have beacons reloaded.
  *
  * @example salt '*' saltutil.refresh_beacons
  */
 export const refresh_beacons = fn((_, context) => context.minion.fire('beacons_refresh', {}))
 
 /**
- * Tell the minion's event bus that matchers are to be loaded anew.
+ * Fire an event on the minion's bus to have matchers reloaded.
  *
  * @example salt '*' saltutil.refresh_matchers
  */
 export const refresh_matchers = fn((_, context) => context.minion.fire('matchers_refresh', {}))
 
 /**
- * Remove all the minion has cached: jobs, and files that were fetched. Returns that are not delivered yet are kept.
+ * Remove the minion's cached jobs and fetched files. Returns that are not delivered yet are kept.
  *
  * @example salt '*' saltutil.clear_cache
  */
@@ -153,7 +154,7 @@ export const clear_cache = fn(async (_, { opts, minion }) => {
 })
 
 /**
- * Remove cached jobs that are older than some hours.
+ * Remove cached jobs that are older than `hours`.
  *
  * @example salt '*' saltutil.clear_job_cache hours=12
  */
@@ -162,21 +163,21 @@ export const clear_job_cache = fn({ hours: p.default(p.number({ minimum: 0 }), 2
 )
 
 /**
- * Remove the minion's own key pair. At its next start it makes a new one, which has to be accepted again. The
- * master's key, which the minion trusts, is kept.
+ * Remove the minion's key pair. At its next start the minion generates a new one, which has to be accepted again. The
+ * stored key of the master is kept.
  *
  * @example salt '*' saltutil.regen_keys
  */
 export const regen_keys = fn(async (_, context) => {
   const folder = context.opts.pki_dir
   if (typeof folder !== 'string')
-    throw new SaltInvocationError('The minion has no pki_dir: there are no keys')
+    throw new SaltInvocationError('The minion has no pki_dir, so it has no keys')
   for (const name of ['minion.pem', 'minion.pub']) await rm(join(folder, name), { force: true })
   return true
 })
 
 /**
- * Ask the master to delete this minion's key. The minion is locked out from then on.
+ * Ask the master to delete this minion's key. The master then no longer accepts the minion.
  *
  * @example salt '*' saltutil.revoke_auth
  */
@@ -199,17 +200,17 @@ export const revoke_auth = fn(
 )
 
 /**
- * Extension files that were synced to this minion, by type.
+ * List the extensions that were synced to this minion, by type.
  *
  * @example salt '*' saltutil.list_extmods
  */
 export const list_extmods = fn((_, context) => listExtensions(context.opts.extension_modules))
 
 /**
- * Bring all types of extensions from the master, from `salt://_modules`, `salt://_grains`, …, into `extension_modules`.
- * Gives a list for each type: what was added or changed, then what was removed, and what is there and fails to load,
- * with the reason; then the exit code is 1. It answers when the next job has the new code. Files of Python are left to
- * Python minions; everything else comes along, helpers, `package.json` and `node_modules` too.
+ * Copy all types of extensions from the master (`salt://_modules`, `salt://_grains`, …) into `extension_modules`. Returns
+ * a list for each type: what was added or changed, then what was removed, then what fails to load, with the reason. The
+ * exit code is 1 if anything fails to load. Returns when the next job has the new code. Python files are left to Python
+ * minions; everything else is copied, including helpers, `package.json` and `node_modules`.
  *
  * @example salt '*' saltutil.sync_all
  * @example salt '*' saltutil.sync_all saltenv=base,dev details=True
@@ -293,6 +294,6 @@ function signalNumber(sig: number | string): number {
   const known = new Map<string, number>(Object.entries(constants.signals))
   const number = known.get(text) ?? known.get(`SIG${text}`)
   if (number === undefined)
-    throw new SaltInvocationError(`There is no signal '${sig}'; use a number or a name as TERM`)
+    throw new SaltInvocationError(`There is no signal '${sig}'; use a number or a name such as TERM`)
   return number
 }

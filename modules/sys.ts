@@ -1,12 +1,14 @@
-/** What this minion can do: modules, functions, their documentation and signatures. */
-import { fn, fnmatch, type LoaderView, p, SaltInvocationError } from 'salt-ts'
+/** List the modules and functions of this minion, and show their documentation and signatures. */
+
+import { fn, type LoaderView, p, SaltInvocationError } from 'salt-ts'
+import { fnmatch } from '#internal'
 
 const patterns = { args: p.rest(p.string()) }
 const functionPatterns = { args: p.rest(p.string()), kwargs: p.keywords(p.any()) }
 const one = { module: p.default(p.string(), '') }
 
 /**
- * Names of all modules, or of those that match one of the globs.
+ * List the names of all modules, or of those that match one of the globs.
  *
  * @example salt '*' sys.list_modules
  * @example salt '*' sys.list_modules 's*' test
@@ -14,7 +16,7 @@ const one = { module: p.default(p.string(), '') }
 export const list_modules = fn(patterns, ({ args }, { loader }) => listModules(loader, args))
 
 /**
- * Names of all functions, of a module's functions, or of those that match a glob.
+ * List the names of all functions, of a module's functions, or of those that match a glob.
  *
  * @example salt '*' sys.list_functions
  * @example salt '*' sys.list_functions sys
@@ -23,7 +25,7 @@ export const list_modules = fn(patterns, ({ args }, { loader }) => listModules(l
 export const list_functions = fn(functionPatterns, ({ args }, { loader }) => listFunctions(loader, args))
 
 /**
- * Documentation of all functions, of a module, a function, or of those that match a glob.
+ * Return the documentation of all functions, of a module, of a function, or of those that match a glob.
  *
  * @example salt '*' sys.doc
  * @example salt '*' sys.doc sys
@@ -33,7 +35,7 @@ export const list_functions = fn(functionPatterns, ({ args }, { loader }) => lis
 export const doc = fn(patterns, ({ args }, { loader }) => documentation(loader, args))
 
 /**
- * Parameters of a function, of a module's functions, or of those that match a glob.
+ * Return the parameters of a function, of a module's functions, or of those that match a glob.
  *
  * @example salt '*' sys.argspec test.sleep
  * @example salt '*' sys.argspec sys
@@ -42,7 +44,7 @@ export const doc = fn(patterns, ({ args }, { loader }) => documentation(loader, 
 export const argspec = fn(one, ({ module }, { loader }) => signatures(loader, module))
 
 /**
- * Parameters of functions as JSON Schema.
+ * Return the parameters of functions as JSON Schema.
  *
  * @example salt '*' sys.schema test.sleep --out json
  * @example salt '*' sys.schema 'cmd.*' --out json
@@ -50,7 +52,8 @@ export const argspec = fn(one, ({ module }, { loader }) => signatures(loader, mo
 export const schema = fn(one, ({ module }, { loader }) => schemas(loader, module))
 
 /**
- * Where a function comes from: every file that could provide it, which one does, and why each of the others does not.
+ * Explain where a function comes from: every file that could provide it, the one that does, and why each of the others
+ * does not.
  *
  * @example salt '*' sys.why pkg.install
  * @example salt '*' sys.why nested kind=outputters
@@ -68,7 +71,7 @@ export const why = fn(
 )
 
 /**
- * Load all modules anew, helpers included. Jobs that run finish on the old code.
+ * Reload all modules, including helpers. Running jobs finish with the old code.
  *
  * @example salt '*' sys.reload_modules
  */
@@ -79,7 +82,7 @@ export const reload_modules = fn(async (_, { loader, minion }) => {
 })
 
 /**
- * Names of all runners known here, or of those that match one of the globs.
+ * List the names of all runners installed on the minion, or of those that match one of the globs.
  *
  * @example salt '*' sys.list_runners
  * @example salt '*' sys.list_runners 'm*'
@@ -87,7 +90,7 @@ export const reload_modules = fn(async (_, { loader, minion }) => {
 export const list_runners = fn(patterns, ({ args }, { loader }) => listModules(loader.of('runners'), args))
 
 /**
- * Names of all functions of runners, of one runner, or of those that match a glob.
+ * List the names of all functions of runners, of one runner, or of those that match a glob.
  *
  * @example salt '*' sys.list_runner_functions
  * @example salt '*' sys.list_runner_functions jobs
@@ -97,7 +100,7 @@ export const list_runner_functions = fn(functionPatterns, ({ args }, { loader })
 )
 
 /**
- * Documentation of runners.
+ * Return the documentation of runners.
  *
  * @example salt '*' sys.runner_doc
  * @example salt '*' sys.runner_doc jobs.list_jobs
@@ -105,14 +108,14 @@ export const list_runner_functions = fn(functionPatterns, ({ args }, { loader })
 export const runner_doc = fn(patterns, ({ args }, { loader }) => documentation(loader.of('runners'), args))
 
 /**
- * Parameters of runners' functions.
+ * Return the parameters of runners' functions.
  *
  * @example salt '*' sys.runner_argspec jobs
  */
 export const runner_argspec = fn(one, ({ module }, { loader }) => signatures(loader.of('runners'), module))
 
 /**
- * Names of all returners, or of those that match one of the globs.
+ * List the names of all returners, or of those that match one of the globs.
  *
  * @example salt '*' sys.list_returners
  */
@@ -121,7 +124,7 @@ export const list_returners = fn(patterns, ({ args }, { loader }) =>
 )
 
 /**
- * Documentation of returners, by name.
+ * Return the documentation of returners, by name.
  *
  * @example salt '*' sys.returner_doc
  */
@@ -131,24 +134,26 @@ export const returner_doc = fn(patterns, async ({ args }, { loader }) => {
   return docsOf(view, names)
 })
 
-/** As in Salt, modules are loaded to be listed: one that cannot be is left out, and the log says why. */
+/**
+ * As in Salt, modules are loaded before they are listed: one that fails to load is left out, and the reason is logged.
+ */
 async function listModules(view: LoaderView | undefined, globs: readonly string[]): Promise<string[]> {
   await view?.broken()
   const names = (await view?.modules()) ?? []
   return globs.length === 0 ? names : names.filter((name) => globs.some((glob) => fnmatch(name, glob)))
 }
 
-/** `sys` means `sys.*`; a glob or a name with a point is matched as a whole. */
+/** A module such as `sys` selects `sys.*`. A glob, or a name with a dot, is matched with the whole name. */
 async function listFunctions(view: LoaderView | undefined, wanted: readonly string[]): Promise<string[]> {
   await view?.broken()
   const names = (await view?.functions()) ?? []
-  const means = (name: string, want: string) =>
+  const isSelected = (name: string, want: string) =>
     /[*.]/.test(want) ? fnmatch(name, want) : name.startsWith(`${want}.`)
-  return wanted.length === 0 ? names : names.filter((name) => wanted.some((want) => means(name, want)))
+  return wanted.length === 0 ? names : names.filter((name) => wanted.some((want) => isSelected(name, want)))
 }
 
-/** A glob is matched as a whole; else a function's own name, or a module's with or without a final point. */
-function isMeant(name: string, want: string): boolean {
+/** A glob is matched with the whole name. Otherwise `want` is a function, or a module with or without a final dot. */
+function isSelected(name: string, want: string): boolean {
   if (want.includes('*')) return fnmatch(name, want)
   return want === '' || name === want || name.startsWith(want.endsWith('.') ? want : `${want}.`)
 }
@@ -157,11 +162,11 @@ async function documentation(view: LoaderView | undefined, wanted: readonly stri
   const names = (await view?.functions()) ?? []
   return docsOf(
     view,
-    wanted.length === 0 ? names : names.filter((name) => wanted.some((want) => isMeant(name, want))),
+    wanted.length === 0 ? names : names.filter((name) => wanted.some((want) => isSelected(name, want))),
   )
 }
 
-/** Name → documentation; null where there is none. */
+/** Return a map of name to documentation; null if there is none. */
 async function docsOf(view: LoaderView | undefined, names: readonly string[]) {
   const docs = await Promise.all(names.map(async (name) => [name, (await view?.doc(name)) ?? null] as const))
   return Object.fromEntries(docs)
@@ -173,13 +178,13 @@ const signatures = (view: LoaderView | undefined, want: string) =>
 const schemas = (view: LoaderView | undefined, want: string) =>
   describeFunctions(view, want, (name) => view?.schema(name))
 
-/** Of each function that is meant, by name. */
+/** Return a description of each selected function, by name. */
 async function describeFunctions<T>(
   view: LoaderView | undefined,
   want: string,
   describe: (name: string) => Promise<T | undefined> | undefined,
 ): Promise<Record<string, T>> {
-  const names = ((await view?.functions()) ?? []).filter((name) => isMeant(name, want))
+  const names = ((await view?.functions()) ?? []).filter((name) => isSelected(name, want))
   const found: [string, T][] = []
   for (const name of names) {
     const description = await describe(name)

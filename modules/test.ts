@@ -1,4 +1,4 @@
-/** Small functions that prove the pipe from master to minion, and show what a function is given. */
+/** Small functions that test the connection between master and minion, and show what a function receives. */
 import { createHash, getHashes, randomInt } from 'node:crypto'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import {
   SaltInvocationError,
 } from 'salt-ts'
 import { masked } from './_config/mask.ts'
-import { wordsOfJob } from './_test/job.ts'
+import { jobKwargs } from './_test/job.ts'
 import { collatzSteps, fibonacci, timed } from './_test/numbers.ts'
 import { pythonRepr, pythonTuple, pythonType } from './_test/python.ts'
 import { readVersions, saltVersion, versionsText } from './_test/versions.ts'
@@ -19,21 +19,21 @@ import { readVersions, saltVersion, versionsText } from './_test/versions.ts'
 const anything = { args: p.rest(p.any()), kwargs: p.keywords(p.any()) }
 
 /**
- * Answer true: the minion is up, signed in and runs jobs. This is no ICMP ping.
+ * Return true: the minion is up, signed in and runs jobs. This is not an ICMP ping.
  *
  * @example salt '*' test.ping
  */
 export const ping = fn(() => true)
 
 /**
- * Give a value back.
+ * Return a value unchanged.
  *
  * @example salt '*' test.echo 'foo bar baz quo qux'
  */
 export const echo = fn({ text: p.any() }, ({ text }) => text)
 
 /**
- * Sleep for so many seconds, then answer true. Wakes early when the job is killed.
+ * Sleep for `length` seconds, then return true. Wakes early when the job is killed.
  *
  * @example salt '*' test.sleep 20
  */
@@ -43,7 +43,7 @@ export const sleep = fn({ length: p.number({ minimum: 0 }) }, async ({ length },
 })
 
 /**
- * Sleep for a random number of seconds, at most so many, then answer true.
+ * Sleep for a random number of seconds, at most `max`, then return true.
  *
  * @example salt '*' test.rand_sleep 60
  */
@@ -56,42 +56,42 @@ export const rand_sleep = fn(
 )
 
 /**
- * The version of the minion.
+ * Return the version of the minion.
  *
  * @example salt '*' test.version
  */
 export const version = fn(() => saltVersion)
 
 /**
- * Versions of the minion, of what it runs on and of the libraries it uses, as a map.
+ * Return the versions of the minion, of its libraries and of its system, as a map.
  *
  * @example salt '*' test.versions_information
  */
 export const versions_information = fn((_, { grains }) => readVersions(grains))
 
 /**
- * Versions of the minion, of what it runs on and of the libraries it uses, as text.
+ * Return the versions of the minion, of its libraries and of its system, as text.
  *
  * @example salt '*' test.versions_report
  */
 export const versions_report = fn((_, { grains }) => versionsText(readVersions(grains)))
 
 /**
- * The value of `test.foo` in the minion's configuration.
+ * Return the value of `test.foo` in the minion's configuration.
  *
  * @example salt '*' test.conf_test
  */
 export const conf_test = fn((_, { call }) => call('config.option', ['test.foo']))
 
 /**
- * The configuration of the minion; values named like secrets are masked.
+ * Return the configuration of the minion. Values of keys that look like names of secrets are masked.
  *
  * @example salt '*' test.get_opts
  */
 export const get_opts = fn((_, { opts }) => masked(opts))
 
 /**
- * The configuration of the minion with its grains; values named like secrets are masked.
+ * Return the configuration of the minion with its grains. Values of keys that look like names of secrets are masked.
  *
  * @example salt '*' test.opts_pkg
  */
@@ -108,32 +108,32 @@ export const cross_test = fn(
 )
 
 /**
- * Give the keyword arguments back, and what the job says of itself as `__pub_*`.
+ * Return the keyword arguments, with the fields of the job as `__pub_*`.
  *
  * @example salt '*' test.kwarg num=1 txt="two" env='{a: 1, b: "every"}'
  */
 export const kwarg = fn({ kwargs: p.keywords(p.any()) }, ({ kwargs }, context) => ({
   ...kwargs,
-  ...wordsOfJob(context),
+  ...jobKwargs(context),
 }))
 
 /**
- * Give all arguments back: `args` by position, `kwargs` by name, with what the job says of itself as `__pub_*`.
+ * Return all arguments: `args` by position, `kwargs` by name, with the fields of the job as `__pub_*`.
  *
  * @example salt '*' test.arg 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'
  */
 export const arg = fn(anything, ({ args, kwargs }, context) => ({
   args,
-  kwargs: { ...kwargs, ...wordsOfJob(context) },
+  kwargs: { ...kwargs, ...jobKwargs(context) },
 }))
 
 /**
- * The types of all arguments, by their Python names.
+ * Return the types of all arguments, with their Python names.
  *
  * @example salt '*' test.arg_type 1 'int'
  */
 export const arg_type = fn(anything, ({ args, kwargs }, context) => {
-  const byName = Object.entries({ ...kwargs, ...wordsOfJob(context) })
+  const byName = Object.entries({ ...kwargs, ...jobKwargs(context) })
   return {
     args: args.map(pythonType),
     kwargs: Object.fromEntries(byName.map(([name, value]) => [name, pythonType(value)])),
@@ -141,24 +141,24 @@ export const arg_type = fn(anything, ({ args, kwargs }, context) => {
 })
 
 /**
- * All arguments as Python's `repr` writes them.
+ * Return all arguments as Python's `repr` writes them.
  *
  * @example salt '*' test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'
  */
 export const arg_repr = fn(anything, ({ args, kwargs }, context) => ({
   args: pythonTuple(args),
-  kwargs: pythonRepr({ ...kwargs, ...wordsOfJob(context) }),
+  kwargs: pythonRepr({ ...kwargs, ...jobKwargs(context) }),
 }))
 
 /**
- * Like test.arg, without the keywords that tell of the job (`__pub_*`).
+ * Return all arguments as `test.arg` does, without the fields of the job (`__pub_*`).
  *
  * @example salt '*' test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'
  */
 export const arg_clean = fn(anything, ({ args, kwargs }) => ({ args, kwargs }))
 
 /**
- * The num-th Fibonacci number, and the seconds it took.
+ * Return the num-th Fibonacci number, and the seconds it took.
  *
  * @example salt '*' test.fib 3
  */
@@ -167,7 +167,7 @@ export const fib = fn({ num: p.integer({ minimum: 0, maximum: 92 }) }, ({ num })
 )
 
 /**
- * The Collatz sequence from a number down to 1, and the seconds it took.
+ * Return the Collatz sequence from a number down to 1, and the seconds it took.
  *
  * @example salt '*' test.collatz 3
  */
@@ -176,14 +176,14 @@ export const collatz = fn({ start: p.integer({ minimum: 1, maximum: 1e9 }) }, ({
 )
 
 /**
- * Give data back, to see what an outputter makes of it.
+ * Return data unchanged, to see how an outputter displays it.
  *
  * @example salt '*' test.outputter foobar
  */
 export const outputter = fn({ data: p.any() }, ({ data }) => data)
 
 /**
- * Answer true, but with this exit code.
+ * Return true, but set this return code.
  *
  * @example salt '*' test.retcode 42
  */
@@ -193,7 +193,7 @@ export const retcode = fn({ code: p.default(p.integer(), 42) }, ({ code }, conte
 })
 
 /**
- * Name of the file that provides a module, which differs from the module's name where several may.
+ * Return the name of the file that provides a module, which may differ from the module's name.
  *
  * @example salt '*' test.provider service
  */
@@ -203,7 +203,7 @@ export const provider = fn({ module: p.string() }, async ({ module }, { loader }
 })
 
 /**
- * Names of the files that provide the modules, by module.
+ * Return the names of the files that provide the modules, by module.
  *
  * @example salt '*' test.providers
  */
@@ -219,7 +219,7 @@ function fileName(file: string): string {
 }
 
 /**
- * Names of the module files that are not offered: they say so themselves, are disabled, or cannot be loaded.
+ * List the module files that are not loaded: they declined to load, are disabled, or failed to load.
  *
  * @example salt '*' test.not_loaded
  */
@@ -230,7 +230,7 @@ export const not_loaded = fn(async (_, { loader }) =>
 )
 
 /**
- * The hash of a random number up to `size`, in hexadecimal; by default with the minion's `hash_type`.
+ * Return the hash of a random number below `size`, in hexadecimal; by default with the minion's `hash_type`.
  *
  * @example salt '*' test.random_hash
  * @example salt '*' test.random_hash hash_type=sha512
@@ -257,7 +257,7 @@ export const exception = fn({ message: p.default(p.string(), 'Test Exception') }
 })
 
 /**
- * Throw an error of a name, with a message made of the arguments.
+ * Throw an error with this name. Its message consists of the arguments.
  *
  * @example salt '*' test.raise_exception TypeError "An unexpected keyword argument 'foo'"
  * @example salt '*' test.raise_exception salt.exceptions.CommandExecutionError "Something went wrong"
@@ -273,7 +273,7 @@ export const raise_exception = fn(
   },
 )
 
-/** An error whose name is also in its stack. */
+/** Create an error whose name is also in its stack. */
 function namedError(name: string, message: string): Error {
   const error = Object.assign(new Error(message), { name })
   return Object.assign(error, { stack: error.stack?.replace(/^Error/, name) })
@@ -286,7 +286,7 @@ const raisable = new Map<string, new (message: string) => Error>([
 ])
 
 /**
- * The stack at this point.
+ * Return the stack at this point.
  *
  * @example salt '*' test.stack
  */
@@ -300,7 +300,7 @@ export const stack = fn(() => new Error('stack').stack?.split('\n').slice(1).joi
 export const tty = fn(anything, () => 'ERROR: This function has been moved to cmd.tty')
 
 /**
- * Run another function; if it fails answer null, or the message with `return_try_exception`.
+ * Run another function. If it fails, return null, or with `return_try_exception` the error's message.
  *
  * @example salt '*' test.try module=test.ping
  */
@@ -325,7 +325,7 @@ export const assertion = fn({ assertion: p.any() }, ({ assertion: value }) => {
   return null
 })
 
-/** What Python takes for false. */
+/** Whether Python considers a value false. */
 function isFalse(value: unknown): boolean {
   if (value instanceof Number) return value.valueOf() === 0
   if (value instanceof Map) return value.size === 0
@@ -333,21 +333,21 @@ function isFalse(value: unknown): boolean {
 }
 
 /**
- * Always true.
+ * Return true.
  *
  * @example salt '*' test.true
  */
 const yes = fn(() => true)
 
 /**
- * Always false.
+ * Return false.
  *
  * @example salt '*' test.false
  */
 const no = fn(() => false)
 
 /**
- * Log a warning that something is deprecated, and answer true.
+ * Log a deprecation warning, and return true.
  *
  * @example salt '*' test.deprecation_warning
  */
@@ -357,14 +357,14 @@ export const deprecation_warning = fn((_, { log }) => {
 })
 
 /**
- * The grains, through a call of another function.
+ * Return the grains, through a call of another function.
  *
  * @example salt '*' test.attr_call
  */
 export const attr_call = fn((_, { call }) => call('grains.items'))
 
 /**
- * All functions, with those that are listed but cannot be had.
+ * List all functions, and those among them that cannot be loaded.
  *
  * @example salt '*' test.module_report
  */
@@ -385,5 +385,5 @@ export const module_report = fn(async (_, { loader }: Context) => {
   }
 })
 
-// `test.missing_func` is missing on purpose: calling it shows what the answer to an unknown function looks like.
+// `test.missing_func` is missing on purpose: calling it shows the error for an unknown function.
 export { attempt as try, no as false, random_hash as rand_str, versions_report as versions, yes as true }

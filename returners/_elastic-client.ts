@@ -1,4 +1,4 @@
-/** The few calls of Elasticsearch's HTTP interface that returners need; those of 7, 8, 9 and OpenSearch are the same. */
+/** The calls of Elasticsearch's HTTP API that the returner needs; they are the same in 7, 8, 9 and OpenSearch. */
 import { type HttpRequest, httpClient, httpUrl, isSuccess, refusal } from './_http.ts'
 
 export interface ElasticOptions {
@@ -11,7 +11,7 @@ export interface ElasticOptions {
 export type Body = Readonly<Record<string, unknown>>
 
 export interface ElasticClient {
-  /** The answer as JSON; undefined for 404. Another host is asked where one cannot be reached. */
+  /** Resolves with the response as JSON; undefined for 404. If a host cannot be reached, the next one is tried. */
   ask(method: HttpRequest['method'], path: string, body?: Body | readonly Body[]): Promise<Body | undefined>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export async function elasticClient(
   )
   const client = await httpClient(options)
 
-  /** A host that cannot be reached is asked last from then on. */
+  /** Send a request to the first host that can be reached. Hosts that cannot are tried last from then on. */
   async function firstToAnswer(path: string, asked: Omit<HttpRequest, 'url'>) {
     let failure: unknown
     for (const host of [...hosts]) {

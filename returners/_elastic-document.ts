@@ -1,7 +1,7 @@
-/** Returns as documents, in the indexes Salt has them in. */
+/** Returns, jobs and events as Elasticsearch documents, in Salt's indexes. */
 import { createHash } from 'node:crypto'
 import { type EventRecord, type LoadRecord, type ReturnRecord, recordJson } from 'salt-ts'
-import { type Fields, isFields } from './_fields.ts'
+import { type Fields, isRecord } from './_fields.ts'
 
 export interface IndexOptions {
   readonly index_date: boolean
@@ -15,7 +15,7 @@ export interface IndexOptions {
 export interface Document {
   readonly index: string
   readonly id: string
-  /** As Salt has it, by its name; left out where it does not go with what the index has already. */
+  /** Content in Salt's field; left out if it conflicts with the mapping of the index. */
   readonly shown: Fields
   readonly fields: Fields
 }
@@ -25,7 +25,7 @@ const STATE_FUNCTIONS = ['state.apply', 'state.highstate', 'state.sls']
 export function returnDocument(ret: ReturnRecord, options: IndexOptions): Document {
   const fun = String(ret.fun)
   const isState = STATE_FUNCTIONS.includes(fun)
-  const states = isState && isFields(ret.return) ? ret.return : undefined
+  const states = isState && isRecord(ret.return) ? ret.return : undefined
   const ordered = states && options.states_order_output
   const name = isState && options.states_single_index ? 'state.apply' : fun
   return {
@@ -63,14 +63,14 @@ export const eventDocument = ({ tag, data }: EventRecord, key: string, options: 
   fields: { '@timestamp': new Date().toISOString(), tag, full_data: recordJson(data) },
 })
 
-/** The day of the job id, so that what is written again on another day takes the place of the first. */
+/** Return the suffix of a dated index. It has the day of the job id, so that a rewrite on another day replaces the document. */
 function dated(jid: string, { index_date }: IndexOptions): string {
   if (!index_date) return ''
   const day = /^\d{8}/.exec(jid)?.[0] ?? new Date().toISOString().slice(0, 10).replaceAll('-', '')
   return `-${day.slice(0, 4)}.${day.slice(4, 6)}.${day.slice(6, 8)}`
 }
 
-/** Of what the name of an index may not have, nothing is left. */
+/** Replace characters that an index name may not have. */
 const indexName = (name: string): string =>
   name
     .toLowerCase()
@@ -80,12 +80,12 @@ const indexName = (name: string): string =>
 const digest = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 
-/** JSON, with dots in keys replaced as Salt does; bytes and large integers as `recordJson` writes them. */
+/** Convert a value to JSON, with dots in keys replaced as Salt does; bytes and large integers as in `recordJson`. */
 const converted = (value: unknown): unknown => withoutDots(JSON.parse(recordJson(value)))
 
 function withoutDots(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDots)
-  if (!isFields(value)) return value
+  if (!isRecord(value)) return value
   const entries = Object.entries(value).flatMap(([key, member]): [string, unknown][] => [
     ...(key.includes('.') ? [['_orig_key', key] as [string, unknown]] : []),
     [key.replaceAll('.', '_'), withoutDots(member)],
@@ -93,16 +93,16 @@ function withoutDots(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Names begin with the number of the run: `07_|-file_|-motd_|-…`. */
+/** Prefix the names with the run number: `07_|-file_|-motd_|-…`. */
 function inOrder(states: Fields): Fields {
   const digits = String(Object.keys(states).length).length
   return Object.fromEntries(
     Object.entries(states).map(([name, state]) => {
       const parts = name.split('_|-')
-      const run = String(isFields(state) ? state.__run_num__ : '').padStart(digits, '0')
+      const run = String(isRecord(state) ? state.__run_num__ : '').padStart(digits, '0')
       return [
         `${run}_|-${name}`,
-        isFields(state) ? { ...state, _func: `${parts[0]}.${parts.at(-1)}` } : state,
+        isRecord(state) ? { ...state, _func: `${parts[0]}.${parts.at(-1)}` } : state,
       ]
     }),
   )
@@ -110,6 +110,6 @@ function inOrder(states: Fields): Fields {
 
 function counted(states: Fields): Fields {
   const all = Object.values(states)
-  const failed = all.filter((state) => isFields(state) && state.result === false).length
+  const failed = all.filter((state) => isRecord(state) && state.result === false).length
   return { succeeded: all.length - failed, failed }
 }

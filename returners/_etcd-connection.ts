@@ -1,4 +1,4 @@
-/** Connections to etcd by the JSON gateway of its v3 API. Keys and values are bytes there, in base64. */
+/** Connections to etcd through the JSON gateway of its v3 API, in which keys and values are bytes in base64. */
 import http from 'node:http'
 import https from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
@@ -20,7 +20,7 @@ type Options = Args<typeof connectionOptions>
 type Fields = Readonly<Record<string, unknown>>
 
 export interface Connection {
-  /** What `path` (`kv/range`, `kv/txn`, …) answers. */
+  /** Post to `path` (`kv/range`, `kv/txn`, …) and resolve with the response. */
   ask(path: string, body: Fields): Promise<Fields>
   close(): Promise<void>
 }
@@ -30,7 +30,7 @@ interface Answer {
   readonly body: Fields
 }
 
-/** A user's token is asked for on first need, and again when it has ended. */
+/** Connect to etcd. A user's token is requested when it is first needed, and again when it has expired. */
 export async function connectEtcd(options: Options): Promise<Connection> {
   const { host, port, username: name, password, timeout } = options
   const tls = await tlsFacts(options)

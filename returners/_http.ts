@@ -1,4 +1,4 @@
-/** Requests to servers over HTTP. Those of `fetch` know no certificates but the system's, so these are Node's own. */
+/** HTTP requests to stores. They use Node's http and https, as `fetch` accepts no certificates besides the system's. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { p, UnsavableError } from 'salt-ts'
@@ -6,7 +6,7 @@ import { duration } from './_options.ts'
 import { tlsFacts, tlsOptions } from './_tls.ts'
 
 export const httpOptions = {
-  /** Seconds until an answer must have come. */
+  /** Seconds until the response must be complete. */
   timeout: p.default(duration, 10),
   ...tlsOptions,
 } as const
@@ -27,12 +27,12 @@ export interface HttpAnswer {
 }
 
 export interface HttpClient {
-  /** Rejects with a sentence if no answer comes; what is in it is looked at by the caller. */
+  /** Rejects if no response arrives. The caller checks its status. */
   send(asked: HttpRequest): Promise<HttpAnswer>
   close(): Promise<void>
 }
 
-/** Rejects if a file of the options cannot be read. */
+/** Rejects if a file named in the options cannot be read. */
 export async function httpClient(options: HttpOptions): Promise<HttpClient> {
   const tls = await tlsFacts({ ...options, ssl: true })
   const plain = new Agent({ keepAlive: true })
@@ -75,7 +75,7 @@ export async function httpClient(options: HttpOptions): Promise<HttpClient> {
   }
 }
 
-/** The server had closed a connection that was kept for the next request. */
+/** Whether the request failed because the server had closed the kept-alive connection. */
 const isStale = (error: { code?: unknown; wasReused?: boolean }): boolean =>
   error.wasReused === true && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
@@ -86,10 +86,10 @@ function whyNoAnswer(error: unknown, timeout: number): string {
     : message || `${code}`
 }
 
-/** What servers answer to what they will never take, however often. */
+/** Status codes of requests that a server refuses however often they are sent. */
 const NEVER = new Set([400, 413, 414, 415, 422])
 
-/** What an answer that refuses says, as an error. */
+/** Return the error for a response that refuses a request. */
 export function refusal({ host }: URL, { status, text }: HttpAnswer): Error {
   const said = `${host} answered ${status}: ${text.trim().slice(0, 500)}`
   return NEVER.has(status) ? new UnsavableError(said) : new Error(said)
@@ -97,9 +97,9 @@ export function refusal({ host }: URL, { status, text }: HttpAnswer): Error {
 
 export const isSuccess = ({ status }: HttpAnswer): boolean => status >= 200 && status < 300
 
-/** Throws a sentence that does not show the text, which may have a password in it. */
+/** Parse a URL. The error does not show the text, which may have a password in it. */
 export function httpUrl(option: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
-  throw new Error(`${option} must be an address that begins with http:// or https://`)
+  throw new Error(`${option} must be a URL that begins with http:// or https://`)
 }

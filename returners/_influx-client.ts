@@ -1,4 +1,4 @@
-/** What InfluxDB 1 is told and asked over HTTP. Values are never part of the text of a question. */
+/** Reads and writes InfluxDB 1 over HTTP. Values are passed as parameters, never inside the text of a query. */
 import { httpClient, httpUrl, isSuccess, refusal } from './_http.ts'
 import { lineOf, type Point } from './_influx-line.ts'
 
@@ -14,7 +14,7 @@ type Row = Readonly<Record<string, unknown>>
 
 export interface InfluxClient {
   write(points: readonly Point[]): Promise<void>
-  /** The rows, with their tags, in the order of the answer. `method` is POST for what changes something. */
+  /** Resolves with the rows and their tags, in order. `method` is POST for statements that change something. */
   query(
     text: string,
     params?: Readonly<Record<string, string | number>>,
@@ -47,7 +47,7 @@ export async function influxClient(
       const url = address('/write', { precision: 'ns' })
       const answer = await client.send({ method: 'POST', url, headers, body: points.map(lineOf).join('\n') })
       if (isSuccess(answer)) return
-      // What the database has too many of is not the fault of a point, though the status says so.
+      // A database that has reached a limit may accept the points later, although the status blames them.
       if (answer.text.includes('limit exceeded'))
         throw new Error(`${url.host} answered: ${answer.text.trim()}`)
       throw refusal(url, answer)

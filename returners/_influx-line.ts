@@ -1,4 +1,4 @@
-/** Points of InfluxDB in its line protocol. */
+/** InfluxDB's line protocol. */
 import { UnsavableError } from 'salt-ts'
 
 export interface Point {
@@ -9,7 +9,7 @@ export interface Point {
   readonly time: bigint
 }
 
-/** @throws UnsavableError for a tag that has no form in the protocol. */
+/** @throws UnsavableError for a tag that the protocol cannot represent. */
 export function lineOf({ measurement, tags, fields, time }: Point): string {
   const tagged = Object.entries(tags).flatMap(([name, value]) =>
     value === '' ? [] : `,${name}=${tagText(name, value)}`,
@@ -18,18 +18,18 @@ export function lineOf({ measurement, tags, fields, time }: Point): string {
   return `${measurement}${tagged.join('')} ${set.join(',')} ${time}`
 }
 
-/** There is no way to write a backslash before what is written with one. */
+/** Escape the value of a tag. The protocol has no escape for a backslash itself. */
 function tagText(name: string, value: string): string {
   if (/\n|\\(?:[,= ]|$)/.test(value))
     throw new UnsavableError(
-      `InfluxDB cannot have ${JSON.stringify(value)} as ${name}: a line break, or a backslash at its end or before a comma, blank or equals sign.`,
+      `InfluxDB cannot store ${JSON.stringify(value)} as ${name}: it has a line break, or a backslash at its end or before a comma, space or equals sign.`,
     )
   return value.replace(/[,= ]/g, '\\$&')
 }
 
 /**
- * The time a job id stands for, so that a point that is written again takes the place of the one before. 0 for an id
- * that is not one of Salt's.
+ * Return the time of a job id in nanoseconds, so that a rewritten point replaces the earlier one. 0 for an id that is not one of
+ * Salt's.
  */
 export function timeOf(jid: string): bigint {
   const digits = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{6})/.exec(jid)

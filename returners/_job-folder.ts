@@ -1,17 +1,17 @@
-/** The folders of Salt's own job cache on disk: `<cachedir>/jobs/<hh>/<rest>/`, from the hash of the job id. */
+/** The folders of Salt's job cache on disk: `<cachedir>/jobs/<hh>/<rest>/`, from the hash of the job id. */
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createFileExclusive } from 'salt-ts'
+import { createFileExclusive } from '#internal'
 
 export const MINIONS = '.minions'
 const JID = 'jid'
 
 export interface JobFolders {
   of(jid: string): string
-  /** Make the folder of a job, with the file that names it and from which its age is counted. On disk when it resolves. */
+  /** Create the folder of a job, with the file that has its id and dates its age. Resolves when both are on disk. */
   make(jid: string): Promise<string>
-  /** Those that are there, in no order. */
+  /** Return the existing folders, unordered. */
   all(): Promise<string[]>
 }
 
@@ -39,7 +39,7 @@ export function jobFolders(cachedir: string, hashType: string): JobFolders {
   }
 }
 
-/** Make a folder and what is above it, all on disk. */
+/** Create a folder and its parents, and sync them to disk. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 })
   if (first === undefined) return
@@ -55,20 +55,20 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** When the job came; Salt goes by the same file. A folder without it is as old as its last change. */
+/** Return the creation time of a job, from the file that Salt uses. A folder without it is as old as its last change. */
 export async function ageOf(folder: string): Promise<Date | undefined> {
-  const found = (await ifThere(stat(join(folder, JID)))) ?? (await ifThere(stat(folder)))
+  const found = (await ifExists(stat(join(folder, JID)))) ?? (await ifExists(stat(folder)))
   return found?.ctime
 }
 
-/** The id of the job whose folder this is; undefined if nothing tells. */
+/** Return the id of a folder's job; undefined if it is not recorded. */
 export const jidIn = (folder: string): Promise<string | undefined> =>
-  ifThere(readFile(join(folder, JID), 'utf8'))
+  ifExists(readFile(join(folder, JID), 'utf8'))
 
-export const namesIn = async (folder: string): Promise<string[]> => (await ifThere(readdir(folder))) ?? []
+export const namesIn = async (folder: string): Promise<string[]> => (await ifExists(readdir(folder))) ?? []
 
-/** Undefined for what is not there, or is no longer. */
-export async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+/** Resolve with undefined if the file is missing, or has been deleted meanwhile. */
+export async function ifExists<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found
   } catch (error) {

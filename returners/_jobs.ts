@@ -1,14 +1,14 @@
-/** What stores of jobs have in common. */
+/** Helpers for returners that store jobs. */
 import type { LoadRecord } from 'salt-ts'
 
-/** Seconds a job is kept, 0 for ever (`keep_jobs_seconds`, or `keep_jobs` in hours). */
+/** Return how many seconds a job is kept, 0 for ever (`keep_jobs_seconds`, or `keep_jobs` in hours). */
 export function keepSeconds(opts: Readonly<Record<string, unknown>>): number {
   const { keep_jobs_seconds, keep_jobs } = opts
   if (typeof keep_jobs_seconds === 'number') return keep_jobs_seconds
   return typeof keep_jobs === 'number' ? keep_jobs * 3600 : 86_400
 }
 
-/** The first `count` of jobs that come newest first, without those of `saltutil.find_job` if `filterFindJob`. */
+/** Return the first `count` of the jobs, which are sorted newest first; with `filterFindJob`, without those of `saltutil.find_job`. */
 export async function firstJobs(
   jobs: AsyncIterable<LoadRecord>,
   count: number,
@@ -23,10 +23,10 @@ export async function firstJobs(
   return found
 }
 
-/** A job as Salt writes it, its load with `Minions`. */
+/** Return a job's load in Salt's form, with `Minions`. */
 export const loadWithMinions = ({ load, minions }: LoadRecord) => ({ ...load, Minions: minions })
 
-/** The job again. Jobs that Python wrote may have no `Minions`. */
+/** Restore a job from Salt's form. Jobs written by Python may have no `Minions`. */
 export function jobOf(
   jid: string,
   stored: Readonly<Record<string, unknown>>,
@@ -37,7 +37,7 @@ export function jobOf(
   return { jid, load, minions: [...new Set([...minions, ...more])] }
 }
 
-/** Values in pages of at most `size`. */
+/** Split values into pages of at most `size`. */
 export function* pages<T>(values: readonly T[], size: number): Generator<readonly T[]> {
   for (let at = 0; at < values.length; at += size) yield values.slice(at, at + size)
 }

@@ -1,7 +1,7 @@
-/** The npm libraries of stores are installed by those who use them. */
+/** Loading of the npm libraries of stores, which operators install when they need them. */
 
 /**
- * What `load` imports. Rejects with the line that installs it if it is not there.
+ * Return what `load` imports. Rejects with the command that installs the library if it is missing.
  * @example const { default: pg } = await library('postgres', 'pg', () => import('pg'))
  */
 export async function library<T>(returner: string, name: string, load: () => Promise<T>): Promise<T> {

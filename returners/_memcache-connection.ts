@@ -1,8 +1,8 @@
-/** Connections to memcached by its meta commands, in which a key may be any bytes (memcached 1.6.10 or later). */
+/** Connections to memcached, with its meta commands, which allow any bytes in keys (memcached 1.6.10 or later). */
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type Args, p, UnsavableError } from 'salt-ts'
-import { onNeed } from './_on-need.ts'
+import { openOnDemand } from './_on-demand.ts'
 import { duration, portNumber } from './_options.ts'
 import { storeCall } from './_store-call.ts'
 import { tlsFacts, tlsOptions } from './_tls.ts'
@@ -14,11 +14,11 @@ export const connectionOptions = {
   timeout: p.default(duration, 5),
 } as const
 
-/** Commands that are given in one turn of the event loop go out together. */
+/** The commands. Those issued in one turn of the event loop are sent together. */
 export interface Memcache {
   get(key: string): Promise<string | undefined>
   set(key: string, value: string): Promise<void>
-  /** At the end of what is there, or as the first, which another may be at the same time. UnsavableError if it is full. */
+  /** Append to a value, or create it, also with concurrent writers. Throws an UnsavableError if the value becomes too large. */
   append(key: string, value: string): Promise<void>
   delete(key: string): Promise<void>
 }
@@ -29,7 +29,7 @@ export interface Connection {
 }
 
 interface Reply {
-  /** `VA`, `HD` (done), `EN` (not there), `NF`, `NS`, `SERVER_ERROR …` */
+  /** `VA`, `HD` (done), `EN` (miss), `NF`, `NS`, `SERVER_ERROR …` */
   readonly line: string
   readonly value: Buffer
 }
@@ -39,7 +39,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** Seconds; 0: for ever. */
+/** Connect on demand. `ttl` is in seconds; 0 is for ever. */
 export async function connectMemcache(
   options: Args<typeof connectionOptions>,
   ttl: number,
@@ -52,7 +52,7 @@ export async function connectMemcache(
       tls ? 'secureConnect' : 'connect',
       lost,
     )
-  const wire = onNeed(open, async ({ socket }) => socket.destroy())
+  const wire = openOnDemand(open, async ({ socket }) => socket.destroy())
   const memcache: Memcache = commands(async (text, value) => (await wire.get()).send(text, value), ttl)
   const place = { place: `memcached at ${host}:${port}`, timeout }
   return {
@@ -76,7 +76,7 @@ function commands(send: Send, ttl: number): Memcache {
     const [text, flag] = coded(key)
     const { line } = await send(`ms ${text} ${bytes.length}${flag} F${TEXT} ${flags}`, bytes)
     if (line.startsWith('SERVER_ERROR object too large'))
-      throw new UnsavableError(`${key} is larger than memcached takes (its option -I).`)
+      throw new UnsavableError(`${key} is larger than memcached allows (see its option -I).`)
     return done(line, 'HD', 'NS') === 'HD'
   }
   return {
@@ -89,7 +89,7 @@ function commands(send: Send, ttl: number): Memcache {
     },
     append: async (key, value) => {
       for (const mode of ['MA', 'ME', 'MA']) if (await store(key, value, mode)) return
-      throw new UnsavableError(`${key} would be larger than memcached takes (its option -I).`)
+      throw new UnsavableError(`${key} would become larger than memcached allows (see its option -I).`)
     },
     delete: async (key) => {
       done((await send(`md ${coded(key).join('')}`)).line, 'HD', 'NF')
@@ -102,20 +102,20 @@ function done(line: string, ...expected: readonly string[]): string {
   return line
 }
 
-/** A key as it is, or in base64 where a command could not have it. */
+/** Return a key as it is, or in base64 if a command cannot have it as it is. */
 function coded(key: string): readonly [text: string, flag: string] {
   const coded = /[\0-\x20\x7F]/.test(key)
     ? ([Buffer.from(key).toString('base64'), ' b'] as const)
     : ([key, ''] as const)
   if (Buffer.byteLength(coded[0]) > 250)
-    throw new UnsavableError(`The key ${key} is longer than memcached takes.`)
+    throw new UnsavableError(`The key ${key} is longer than memcached allows.`)
   return coded
 }
 
-/** Python's client marks text so. */
+/** Flag with which Python's client marks text. */
 const TEXT = 16
 
-/** More than 30 days are a time of the clock. */
+/** Return the expiry. memcached treats more than 30 days as a Unix timestamp. */
 const expiry = (ttl: number) => (ttl > 2_592_000 ? Math.floor(Date.now() / 1000) + ttl : ttl)
 
 interface Wire {
@@ -157,7 +157,7 @@ function opened(socket: Socket, ready: 'connect' | 'secureConnect', lost: () => 
   })
 }
 
-/** Takes bytes as they come and gives whole replies: a line, after `VA <length>` with a value. */
+/** Return a parser that passes on complete replies: a line, and after `VA <length>` a value. */
 function replies(give: (reply: Reply) => void): (bytes: Buffer) => void {
   let parts: Buffer[] = []
   let length = 0

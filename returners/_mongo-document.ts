@@ -1,16 +1,16 @@
-/** Returns, jobs and events as documents of MongoDB, as Salt has them, with the whole record beside as JSON. */
+/** Returns, jobs and events as MongoDB documents in Salt's form, each with the whole record as JSON beside it. */
 import { createHash } from 'node:crypto'
 import { type EventRecord, fromRecordJson, type LoadRecord, type ReturnRecord, recordJson } from 'salt-ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Its `_id` is made from what it is about, so that writing again leaves one. */
+/** A document whose `_id` is derived from its content, so that a rewrite replaces it. */
 export interface MongoDocument {
   readonly _id: string
   readonly [field: string]: unknown
 }
 
-/** With what came with the job. */
+/** A job document; it also has the fields of the load. */
 export type MongoJob = {
   readonly _id: string
   readonly jid: string
@@ -32,7 +32,7 @@ export function returnDocument(ret: ReturnRecord): MongoDocument {
   }
 }
 
-/** Without the minions, which grow. */
+/** Return the document of a job without the minions, which are added separately. */
 export const jobDocument = ({ jid, load }: LoadRecord): Fields => ({
   ...(shown(load, escaped) as Fields),
   jid,
@@ -50,7 +50,7 @@ export const eventDocument = ({ tag, data }: EventRecord, key: string): MongoDoc
   alter_time: new Date(),
 })
 
-/** Python wrote no record. */
+/** Restore a return. Documents written by Python have no record. */
 export const returnOf = ({ record, full_ret, minion }: Fields): ReturnRecord =>
   typeof record === 'string'
     ? (fromRecordJson(record) as ReturnRecord)
@@ -70,7 +70,7 @@ export function jobOf({ _id, record, minions, alter_time, ...load }: Fields): Lo
   }
 }
 
-/** As JSON has it, with other keys. */
+/** Convert a value to JSON data with converted keys. */
 const shown = (value: unknown, keyOf: (key: string) => string): unknown =>
   rekeyed(JSON.parse(recordJson(value)), keyOf)
 
@@ -82,7 +82,7 @@ function rekeyed(value: unknown, keyOf: (key: string) => string): unknown {
   )
 }
 
-/** Salt's ways to write keys: of returns, and of jobs. No key has a NUL, and none begins with a dollar sign. */
+/** Salt's conversions of keys, for returns and for jobs. No key then has a NUL or begins with a dollar sign. */
 const withoutDots = (key: string): string =>
   key.replaceAll('.', '-').replace(/^\$/, '%24').replaceAll('\0', '%00')
 const escaped = (key: string): string =>

@@ -8,23 +8,23 @@ import type { Query, SqlDatabase } from './_sql-database.ts'
 import { within } from './_store-call.ts'
 import { tlsFacts, tlsOptions } from './_tls.ts'
 
-/** Times in seconds. */
+/** Options. Times are in seconds. */
 export const mysqlOptions = {
   host: p.default(p.string(), 'salt'),
   user: p.default(p.string(), 'salt'),
   pass: p.secret(p.default(p.string(), 'salt')),
   db: p.default(p.string(), 'salt'),
   port: p.default(portNumber, 3306),
-  /** Instead of host and port. */
+  /** Used instead of host and port. */
   unix_socket: p.optional(p.string()),
   ...tlsOptions,
-  /** For connecting, and for each answer. */
+  /** Limit for connecting, and for each response. */
   timeout: p.default(duration, 10),
 }
 
 type Options = Args<typeof mysqlOptions>
 
-/** Names in double quotes, no value cut to fit, times in UTC; no locks on gaps, at which writers would wait in circles. */
+/** Session settings: names in double quotes, no truncated values, times in UTC; no gap locks, which could deadlock writers. */
 const SESSION = [
   "set session sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES', time_zone = '+00:00'",
   'set session transaction isolation level read committed',
@@ -44,7 +44,7 @@ export async function mysqlDatabase(options: Options): Promise<SqlDatabase> {
     connectionLimit: 4,
     maxPreparedStatements: 50,
   })
-  /** The greatest packet the server takes, of each connection that is set up. */
+  /** The server's `max_allowed_packet` in bytes, by connection that has been set up. */
   const limits = new WeakMap<object, number>()
 
   async function connected<T>(seconds: number, work: (query: Query) => Promise<T>): Promise<T> {
@@ -58,12 +58,12 @@ export async function mysqlDatabase(options: Options): Promise<SqlDatabase> {
         connection.release()
         return result
       } catch (error) {
-        // Nobody knows what it is still up to.
+        // The state of the connection is unknown after an error.
         connection.destroy()
         throw error
       }
     } catch (error) {
-      throw told(error, where)
+      throw asStoreError(error, where)
     }
   }
 
@@ -90,14 +90,14 @@ async function connect(pool: Pool, seconds: number): Promise<PoolConnection> {
   )
 }
 
-/** Gives the greatest packet the server takes, in bytes. */
+/** Set up the session and return the server's `max_allowed_packet` in bytes. */
 async function setUp(query: Query): Promise<number> {
   for (const setting of SESSION) await query(setting)
   const [row] = await query('select @@max_allowed_packet as bytes')
   return Number(row?.bytes)
 }
 
-/** Values travel apart from the statement. */
+/** Return the query function of a connection. Values are sent apart from the statement. */
 function queryOf(connection: PoolConnection, seconds: number, limit = Infinity): Query {
   return async (sql, values = []) => {
     const size = values.reduce<number>(
@@ -105,9 +105,7 @@ function queryOf(connection: PoolConnection, seconds: number, limit = Infinity):
       sql.length,
     )
     if (size > limit)
-      throw new UnsavableError(
-        `${size} bytes at once are more than its max_allowed_packet, which is ${limit}`,
-      )
+      throw new UnsavableError(`a statement of ${size} bytes exceeds its max_allowed_packet of ${limit}`)
     const answer = values.length > 0 ? connection.execute(sql, [...values]) : connection.query(sql)
     const [rows] = await within(seconds, answer, () => void connection.destroy())
     return Array.isArray(rows) ? (rows as Awaited<ReturnType<Query>>) : []
@@ -119,16 +117,16 @@ async function tls(options: Options): Promise<PoolOptions['ssl']> {
   const facts = await tlsFacts(options)
   if (facts && isIP(host) && !insecure)
     throw new Error(
-      `With TLS, mysql.host has to be the name that the server's certificate is for, not the address ${host}.`,
+      `With TLS, mysql.host must be the name in the server's certificate, not the address ${host}.`,
     )
   return facts && { ...facts, verifyIdentity: !insecure }
 }
 
-/** Numbers of errors about a value: too long, not in the column's character set, out of range, too large a packet. */
+/** Error numbers about a value: too long, not in the column's character set, out of range, packet too large. */
 const UNSAVABLE = [1406, 1366, 1264, 1153]
 const NO_SUCH_TABLE = 1146
 
-function told(error: unknown, where: string): Error {
+function asStoreError(error: unknown, where: string): Error {
   const { message, code, errno = 0, errors } = error as AggregateError & { code?: string; errno?: number }
   const text = `${where}: ${message || errors?.map((each) => each.message).join(', ') || code}`
   if (UNSAVABLE.includes(errno) || error instanceof UnsavableError)

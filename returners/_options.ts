@@ -1,11 +1,11 @@
-/** What options of several returners have in common. */
+/** Option types shared by several returners. */
 import { p } from 'salt-ts'
 
 export const portNumber = p.integer({ minimum: 1, maximum: 65_535 })
 
-/** Seconds. */
+/** A time in seconds. */
 export const duration = p.number({ exclusiveMinimum: 0 })
 
-/** Salt's examples write `None` for what is not set. */
+/** Whether an option is set. Salt's examples write `None` for one that is not. */
 export const isSet = (value: string | undefined): value is string =>
   value !== undefined && value !== '' && value.toLowerCase() !== 'none'

@@ -1,4 +1,4 @@
-/** What postgres and pgjsonb have in common: connections, and tables that differ in the type of their JSON columns. */
+/** Shared by postgres and pgjsonb: connections, and tables that differ only in the type of their JSON columns. */
 import type { ClientBase, PoolConfig, QueryConfig } from 'pg'
 import { type Args, p, recordJson, UnsavableError } from 'salt-ts'
 import { library } from './_library.ts'
@@ -7,22 +7,22 @@ import type { Query, SqlDatabase, SqlDialect } from './_sql-database.ts'
 import { funText, RETURN_COLUMNS, returnOf } from './_sql-rows.ts'
 import { pemFiles } from './_tls.ts'
 
-/** Options of both, but the password. Times in seconds. */
+/** Options of both, except the password. Times are in seconds. */
 export const postgresOptions = {
-  /** A name, an address, or the folder of a socket. */
+  /** A name, an address, or the folder of a Unix socket. */
   host: p.default(p.string(), 'localhost'),
   user: p.default(p.string(), 'salt'),
   db: p.default(p.string(), 'salt'),
   port: p.default(portNumber, 5432),
-  /** `verify-full` if there is an `sslrootcert`, else `disable`. `require` checks certificates, too. */
+  /** Default: `verify-full` with an `sslrootcert`, else `disable`. `require` verifies certificates, too. */
   sslmode: p.optional(p.enum('disable', 'require', 'verify-ca', 'verify-full', 'None')),
   sslcert: p.optional(p.string()),
   sslkey: p.optional(p.string()),
   sslrootcert: p.optional(p.string()),
   sslcrl: p.optional(p.string()),
-  /** Takes every certificate. */
+  /** Accept any certificate. */
   insecure: p.default(p.boolean(), false),
-  /** For connecting, and for each answer. */
+  /** Limit for connecting, and for each response. */
   timeout: p.default(duration, 10),
 }
 
@@ -30,7 +30,7 @@ type Options = Args<typeof postgresOptions>
 
 const PEM = { ca: 'sslrootcert', cert: 'sslcert', key: 'sslkey', crl: 'sslcrl' } as const
 
-/** 'salt': keeps our advisory locks apart from others'. */
+/** 'salt' in ASCII: separates our advisory locks from those of other programs. */
 const LOCKS = 0x73616c74
 
 /** @throws an Error with a sentence if the package pg is not installed or a file of TLS cannot be read. */
@@ -50,11 +50,11 @@ export async function postgresDatabase(
     allowExitOnIdle: true,
     types: { getTypeParser: () => (text: string) => text },
   })
-  // A connection that is lost fails the query that is under way; if there is none, the next one connects again.
+  // A lost connection makes its running query reject; an idle one is replaced by the next query.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
 
-  /** After an error nobody knows what its connection is still up to: it is closed. */
+  /** Run `work` on a connection. After an error the connection is closed, as its state is unknown. */
   async function connected<T>(seconds: number, work: (query: Query) => Promise<T>): Promise<T> {
     try {
       const client = await pool.connect()
@@ -67,7 +67,7 @@ export async function postgresDatabase(
         throw error
       }
     } catch (error) {
-      throw told(error, name, `PostgreSQL at ${host}:${port}`)
+      throw asStoreError(error, name, `PostgreSQL at ${host}:${port}`)
     }
   }
 
@@ -108,11 +108,11 @@ async function tls(options: Options): Promise<PoolConfig['ssl']> {
   }
 }
 
-/** Classes of SQLSTATE that are about a value: data exceptions, and limits of the program. */
+/** Classes of SQLSTATE about a value: data exceptions, and program limits. */
 const UNSAVABLE = /^(?:22|54)/
 const UNDEFINED_TABLE = '42P01'
 
-function told(error: unknown, name: string, where: string): Error {
+function asStoreError(error: unknown, name: string, where: string): Error {
   const { message, code = '', errors } = error as AggregateError & { code?: string }
   const text = `${where}: ${message || errors?.map((each) => each.message).join(', ') || code}`
   if (UNSAVABLE.test(code)) return new UnsavableError(text, { cause: error })
@@ -120,7 +120,7 @@ function told(error: unknown, name: string, where: string): Error {
   return new Error(`${text}${hint}`, { cause: error })
 }
 
-/** Salt's tables. `type`: of the columns with JSON; `returns`: how salt_returns is created; `indexes`: more of them. */
+/** Salt's tables. `type` is that of the JSON columns, `returns` the statement that creates salt_returns, `indexes` are extra ones. */
 export const postgresDialect = (
   type: 'text' | 'jsonb',
   returns: string,

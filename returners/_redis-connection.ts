@@ -1,4 +1,4 @@
-/** Connections to Redis: one server, by TCP, TLS or a unix socket, or a cluster. */
+/** Connections to Redis: to one server, by TCP, TLS or a Unix socket, or to a cluster. */
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { type Args, p } from 'salt-ts'
 import { library } from './_library.ts'
@@ -17,7 +17,7 @@ export const connectionOptions = {
   password: p.optional(p.secret(p.string())),
   cluster_mode: p.default(p.boolean(), false),
   'cluster.startup_nodes': p.default(p.array(p.object({ host: p.string(), port })), []),
-  /** Python's client checks this with a command some providers refuse; ours does not. */
+  /** No effect. Python's client makes this check with a command that some providers refuse; ioredis does not make it. */
   'cluster.skip_full_coverage_check': p.default(p.boolean(), false),
   ...tlsOptions,
   timeout: p.default(duration, 5),
@@ -26,14 +26,14 @@ export const connectionOptions = {
 type ConnectionOptions = Args<typeof connectionOptions>
 
 export interface Connection {
-  /** What is asked for in one turn of the event loop goes out together, to whichever node has the keys. */
+  /** Commands issued in one turn of the event loop are sent together, to the nodes that have the keys. */
   ask<T>(question: (redis: Redis | Cluster) => Promise<T>): Promise<T>
-  /** Keys that match, of all nodes, unordered. */
+  /** Return the matching keys of all nodes, unordered. */
   keys(pattern: string): Promise<string[]>
   close(): void
 }
 
-/** Connects on first need, and again by itself. */
+/** Connect on demand. The client reconnects by itself. */
 export async function connectRedis(options: ConnectionOptions): Promise<Connection> {
   const { Redis, Cluster } = await library('redis', 'ioredis', () => import('ioredis'))
   const settings = await redisSettings(options)
@@ -49,7 +49,7 @@ export async function connectRedis(options: ConnectionOptions): Promise<Connecti
   return {
     ask,
     keys: async (pattern) => {
-      await ask((any) => any.ping()) // The nodes of a cluster are known with the first answer.
+      await ask((any) => any.ping()) // The first reply makes the nodes of a cluster known.
       const found = await Promise.all(masters().map((node) => scan(node, pattern, ask)))
       return [...new Set(found.flat())]
     },
@@ -80,7 +80,7 @@ function placeOf(options: ConnectionOptions): string {
   return `Redis at ${path ?? `${host}:${port}`}`
 }
 
-/** What last went wrong with a connection that is not made again since. */
+/** Return a function for the last error of a connection that is still down. */
 function lastErrorOf(redis: Redis | Cluster): () => Error | undefined {
   let last: Error | undefined
   redis.on('error', (error: Error) => {
@@ -95,7 +95,7 @@ function lastErrorOf(redis: Redis | Cluster): () => Error | undefined {
   return () => last
 }
 
-/** A command that was given up because of the connection fails with what is wrong with that. */
+/** Replace the error of a command that was aborted with the connection by the connection's error. */
 const explain =
   ({ why }: Place) =>
   (error: Error): never => {

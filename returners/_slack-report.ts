@@ -1,6 +1,6 @@
-/** What a message about a return tells: of states their counts, of all else what was returned. */
+/** The Slack message about a return: the counts of states, or the returned value. */
 import { jsonText, recordJson } from 'salt-ts'
-import { type Fields, isFields } from './_fields.ts'
+import { type Fields, isRecord } from './_fields.ts'
 
 export interface Attachment {
   readonly color: string
@@ -16,10 +16,10 @@ export interface Look {
   readonly showTasks: boolean
 }
 
-/** Slack takes no endless messages. */
+/** Longer values are cut: Slack limits the size of messages. */
 const MOST_CHARACTERS = 8000
 
-/** Attachments as Salt makes them. */
+/** Make the attachments as Salt does. */
 export function attachments(ret: Fields, look: Look): readonly Attachment[] {
   const states = statesOf(ret.return)
   const args = Array.isArray(ret.fun_args) ? ret.fun_args : []
@@ -61,10 +61,10 @@ interface States {
   readonly duration: number
 }
 
-/** Undefined for what states did not return. */
+/** Summarize the states; undefined if the value is not a result of states. */
 function statesOf(value: unknown): States | undefined {
-  if (!isFields(value)) return undefined
-  const states = Object.entries(value).filter((entry): entry is [string, Fields] => isFields(entry[1]))
+  if (!isRecord(value)) return undefined
+  const states = Object.entries(value).filter((entry): entry is [string, Fields] => isRecord(entry[1]))
   if (!states[0] || !('__id__' in states[0][1])) return undefined
   const inOrder = states.sort(
     ([, one], [, other]) => Number(one.__run_num__ ?? 0) - Number(other.__run_num__ ?? 0),
@@ -75,14 +75,14 @@ function statesOf(value: unknown): States | undefined {
       .map(([name, { __sls__ }]) => `${__sls__}.sls | ${name.split('_|-')[1]}`)
   return {
     total: states.length,
-    changed: those(({ changes }) => isFields(changes) && Object.keys(changes).length > 0),
+    changed: those(({ changes }) => isRecord(changes) && Object.keys(changes).length > 0),
     failed: those(({ result }) => result === false),
     duration: states.reduce((sum, [, state]) => sum + (Number(state.duration) || 0), 0),
   }
 }
 
 function shown(value: unknown): string {
-  const text = isFields(value) ? `\n${jsonText(value, { step: 2 })}` : textOf(value)
+  const text = isRecord(value) ? `\n${jsonText(value, { step: 2 })}` : textOf(value)
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
 }
 

@@ -1,50 +1,50 @@
-/** A relational database as the returners that share `_sql.ts` use it. */
+/** Types of the relational databases that use `_sql.ts`. */
 import type { ReturnRecord } from 'salt-ts'
 
 export type SqlValue = string | number | null
-/** Every column as text. */
+/** A row with every column as text. */
 export type SqlRow = Readonly<Record<string, string | null>>
-/** One statement, with `?` where its values are. */
+/** Run one statement, with `?` for its values. */
 export type Query = (sql: string, values?: readonly SqlValue[]) => Promise<readonly SqlRow[]>
 
-/** Connects when it is needed, and again after a connection was lost. */
+/** A database that connects on demand, and again after a connection is lost. */
 export interface SqlDatabase {
   readonly query: Query
-  /** All or nothing. `seconds`: how long a statement may take, if not as long as is configured. */
+  /** Run `work` in a transaction. `seconds` limits each statement; the default is the configured time. */
   transaction<T>(work: (query: Query) => Promise<T>, seconds?: number): Promise<T>
   close(): Promise<void>
 }
 
-/** In what one database differs from others. Names reserved in any of them stand in double quotes for all. */
+/** Differences between databases. Names that are reserved in any of them are in double quotes for all. */
 export interface SqlDialect {
-  /** The columns of salt_returns that are written, and what is in them. */
+  /** Columns of salt_returns to write, with the function for the value of each. */
   readonly columns: Readonly<Record<string, (ret: ReturnRecord) => SqlValue>>
-  /** The column that says when a row of salt_returns was written. */
+  /** Column with the time at which a row of salt_returns was written. */
   readonly time: string
-  /** The columns of salt_returns that are read, and the return they make. */
+  /** Columns of salt_returns to read, and the function that makes a return of them. */
   readonly read: readonly string[]
   readonly returnOf: (row: SqlRow) => ReturnRecord
-  /** JSON as the columns take it. */
+  /** Encode a value for a JSON column. */
   readonly json: (value: unknown) => string
-  /** The column id, compared so that texts which differ in case only are two. */
+  /** Expression for the column id that is compared case-sensitively. */
   readonly exactId: string
-  /** At the end of an INSERT: leaves alone what is there with the same key. */
+  /** End of an INSERT that keeps an existing row with the same key. */
   readonly unlessThere: string
-  /** At the end of a SELECT of rows that are then changed. */
+  /** End of a SELECT of rows that are changed afterwards. */
   readonly forUpdate: string
-  /** A point in time as it is compared with the columns of time. */
+  /** Format a time for comparison with time columns. */
   readonly timeText: (time: Date) => string
-  /** Makes transactions that have a number in common wait for each other until their end. Numbers: ascending, from 0. */
+  /** Make transactions with a number in common run one after another. The numbers are ascending, from 0. */
   readonly lock?: (query: Query, numbers: readonly number[]) => Promise<unknown>
-  /** Selects the names of the tables and indexes there are, as `name`. */
+  /** Query for the names of the existing tables and indexes, as `name`. */
   readonly existing: string
-  /** What has to be there, by its name: the statement that creates it, in this order. */
+  /** Statements that create the tables and indexes, by name and in order. */
   readonly schema: Readonly<Record<string, string>>
-  /** What older tables lack: `run` if the query `due` finds a row. */
+  /** Changes to older tables: `run` is executed if the query `due` finds a row, and reported as `done`. */
   readonly changes: readonly { readonly due: string; readonly run: string; readonly done: string }[]
-  /** Creates a table with the columns of another, unless it is there. */
+  /** Return a statement that creates a table with the columns of another, unless it exists. */
   readonly createLike: (name: string, table: string) => string
 }
 
-/** How long statements that go through whole tables may take, in seconds. */
+/** Limit for statements that scan whole tables, in seconds. */
 export const MAINTENANCE_SECONDS = 900

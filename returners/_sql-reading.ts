@@ -11,7 +11,7 @@ type Reading = Pick<Returner, 'getLoad' | 'getJid' | 'getFun' | 'getJids' | 'get
 export function sqlReading({ query }: SqlDatabase, { time, read, returnOf, exactId }: SqlDialect): Reading {
   const columns = read.map((name) => `salt_returns.${name}`).join(', ')
 
-  /** By job id, which is a time and the key: Salt's table has no other column to tell which is newer. */
+  /** Yield the jobs, newest first by job id: it is a time and the key, and Salt's table has no time column. */
   async function* newest(atFirst: number): AsyncGenerator<LoadRecord> {
     let rows = await query(`select jid, "load" from jids order by jid desc limit ${atFirst}`)
     while (rows.length > 0) {
@@ -27,7 +27,7 @@ export function sqlReading({ query }: SqlDatabase, { time, read, returnOf, exact
       return row && loadOf(row)
     },
 
-    /** Where Python has written a return twice, the last one counts. */
+    /** Return the returns of a job. Of duplicates, which Python may write, the last counts. */
     async getJid(jid) {
       const rows = await query(`select ${columns} from salt_returns where jid = ? order by ${time}`, [jid])
       return lastOfEach(rows.map(returnOf))

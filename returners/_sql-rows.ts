@@ -1,14 +1,13 @@
-/** Records as they lie in Salt's tables, written by us or by Python Salt. */
+/** Conversion between records and rows of Salt's tables, written by salt-ts or by Python Salt. */
 import { fromRecordJson, type LoadRecord, type ReturnRecord } from 'salt-ts'
+import { type Fields, isRecord } from './_fields.ts'
 import type { SqlRow } from './_sql-database.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** Widths of Salt's columns, in characters. What is cut is whole in the JSON beside it. */
+/** Widths of Salt's columns, in characters. The JSON column has values that are cut here in full. */
 const FUN_WIDTH = 50
 const TAG_WIDTH = 255
 
-/** Several functions of one job are one text: `test.ping,test.version`. */
+/** Return the functions of a job as one text: `test.ping,test.version`. */
 export const funText = (fun: ReturnRecord['fun']): string => cut([fun].flat().join(','), FUN_WIDTH)
 
 export const tagText = (tag: string): string => cut(tag, TAG_WIDTH)
@@ -16,7 +15,7 @@ export const tagText = (tag: string): string => cut(tag, TAG_WIDTH)
 const cut = (text: string, width: number): string =>
   text.length <= width ? text : [...text].slice(0, width).join('')
 
-/** The job's minions are in it as `Minions`, as in Salt's own job cache. */
+/** Return the load with the job's minions as `Minions`, as in Salt's own job cache. */
 export const withMinions = ({ load, minions }: LoadRecord): Fields => ({ ...load, Minions: minions })
 
 export function loadOf(row: SqlRow): LoadRecord {
@@ -25,10 +24,10 @@ export function loadOf(row: SqlRow): LoadRecord {
   return { jid: String(row.jid), load, minions }
 }
 
-/** What is read of salt_returns: the rest is in full_ret. */
+/** Columns of salt_returns to read; full_ret has everything else. */
 export const RETURN_COLUMNS = ['jid', 'id', 'fun', 'success', 'full_ret']
 
-/** A row with `RETURN_COLUMNS`. */
+/** Restore a return from a row with `RETURN_COLUMNS`. */
 export const returnOf = (row: SqlRow): ReturnRecord => ({
   fun: row.fun ?? '',
   fun_args: [],
@@ -39,13 +38,13 @@ export const returnOf = (row: SqlRow): ReturnRecord => ({
   id: String(row.id),
 })
 
-/** What the column success says: true or 1. */
+/** Read the column success, which has true or 1. */
 export function succeeded({ success }: SqlRow): { success: boolean; retcode: number } {
   const good = /^(?:true|1)$/i.test(success ?? '')
   return { success: good, retcode: good ? 0 : 1 }
 }
 
-/** What was written; the text itself if it is not JSON. */
+/** Decode JSON; return the text itself if it is not JSON. */
 export function jsonValue(text: string | null | undefined): unknown {
   try {
     return fromRecordJson(text ?? 'null')
@@ -56,5 +55,5 @@ export function jsonValue(text: string | null | undefined): unknown {
 
 export function mapOf(text: string | null | undefined): Fields {
   const value = jsonValue(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+  return isRecord(value) ? value : {}
 }

@@ -2,13 +2,13 @@ import type { Returner } from 'salt-ts'
 import { MAINTENANCE_SECONDS, type SqlDatabase, type SqlDialect } from './_sql-database.ts'
 
 const TABLES = ['jids', 'salt_returns', 'salt_events']
-/** Beyond the numbers that returns are locked with. */
+/** Lock number of migrations, above those of returns. */
 const MIGRATION = 1000
 const DAY = 86_400_000
 
 type Cleaning = Required<Pick<Returner, 'cleanOldJobs' | 'remove'>>
 
-/** `archive`: what is old goes to the tables jids_archive, salt_returns_archive and salt_events_archive. */
+/** With `archive`, old rows move to the tables jids_archive, salt_returns_archive and salt_events_archive. */
 export const sqlCleaning = (
   { query, transaction }: SqlDatabase,
   { time, timeText, createLike }: SqlDialect,
@@ -17,7 +17,7 @@ export const sqlCleaning = (
   async cleanOldJobs(before) {
     if (archive) for (const table of TABLES) await query(createLike(`${table}_archive`, table))
     const limit = timeText(before)
-    /** Jobs without a newer return: with older ones, or so old that none will come. */
+    /** Jobs without a newer return that have older ones, or are so old that none will arrive. */
     const oldJobs = `not exists (select 1 from salt_returns r where r.jid = jids.jid and r.${time} >= ?)
       and (jid < ? or exists (select 1 from salt_returns r where r.jid = jids.jid))`
     const oldJobsValues = [limit, jidText(new Date(before.getTime() - DAY))]
@@ -45,7 +45,7 @@ export const sqlCleaning = (
     }),
 })
 
-/** Creates and changes what is due; says what it did. */
+/** Create missing tables and apply due changes; return sentences about what was done. */
 export const migrate = (
   { transaction }: Pick<SqlDatabase, 'transaction'>,
   { lock, existing, schema, changes }: SqlDialect,
@@ -67,5 +67,5 @@ export const migrate = (
     return done
   }, MAINTENANCE_SECONDS)
 
-/** The first job id of that second. */
+/** Return the first job id of the second. */
 const jidText = (time: Date): string => `${time.toISOString().replace(/\D/g, '').slice(0, 14)}000000`

@@ -2,13 +2,13 @@ import type { Returner, ReturnRecord } from 'salt-ts'
 import type { SqlDatabase, SqlDialect } from './_sql-database.ts'
 import { loadOf, tagText, withMinions } from './_sql-rows.ts'
 
-/** Transactions lock shares of the returns there can be: few locks for many returns, and others are seldom in the way. */
+/** Number of locks for returns. A transaction locks the shares of its returns: few locks, and rarely a conflict. */
 const SHARES = 64
 
 type Writing = Pick<Returner, 'save' | 'saveLoad' | 'saveMinions' | 'saveEvents'> &
   Required<Pick<Returner, 'saveBatch'>>
 
-/** `masterId`: who writes, as events say. */
+/** `masterId` is the id recorded with events. */
 export function sqlWriting(
   { query, transaction }: SqlDatabase,
   { columns, json, exactId, unlessThere, forUpdate, lock }: SqlDialect,
@@ -17,7 +17,7 @@ export function sqlWriting(
   const names = Object.keys(columns).map((name) => `"${name}"`)
   const cells = Object.values(columns)
 
-  /** Salt's table has no unique key, and an earlier attempt to save the same may still be at work: hence the locks. */
+  /** Replace returns. Salt's table has no unique key, and an earlier attempt may still be running, so locks prevent duplicates. */
   const saveBatch = (rets: readonly ReturnRecord[]) =>
     transaction(async (query) => {
       await lock?.(query, sharesOf(rets))
@@ -76,7 +76,7 @@ function sharesOf(rets: readonly ReturnRecord[]): number[] {
   return [...new Set(rets.map(({ jid, id }) => hash(`${jid} ${id}`) % SHARES))].sort((a, b) => a - b)
 }
 
-/** Bernstein's. */
+/** Bernstein's hash function. */
 function hash(text: string): number {
   let sum = 5381
   for (let n = 0; n < text.length; n++) sum = ((sum * 33) ^ text.charCodeAt(n)) >>> 0

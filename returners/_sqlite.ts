@@ -1,4 +1,4 @@
-/** A SQLite database: one file, locked while somebody writes to it. */
+/** A SQLite database: one file, locked while another process writes to it. */
 import { open } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from 'libsql'
@@ -6,13 +6,13 @@ import { UnsavableError } from 'salt-ts'
 import { library } from './_library.ts'
 import type { Query, SqlDatabase, SqlRow } from './_sql-database.ts'
 
-/** Between two looks at a file that is locked. */
+/** Delay between attempts on a locked file. */
 const RETRY_MS = 20
 
 type Connection = Database
 
 /**
- * `seconds`: how long it is waited for somebody else to unlock the file. `prepare`: run on each connection that is opened.
+ * Open a database. `seconds` limits the wait for a lock. `prepare` runs on each new connection.
  * @throws an Error with a sentence if the package libsql is not installed.
  */
 export async function sqliteDatabase(
@@ -22,18 +22,18 @@ export async function sqliteDatabase(
 ): Promise<SqlDatabase> {
   const { default: Sqlite } = await library('sqlite3', 'libsql', () => import('libsql'))
   let connection: Connection | undefined
-  /** What is under way: there is one connection, and it has one transaction. */
+  /** The work in progress: there is one connection, and it has one transaction at a time. */
   let last: Promise<unknown> = Promise.resolve()
 
   async function connect(): Promise<Connection> {
-    // SQLite would make a file that everybody can read.
+    // SQLite itself would create a file that everybody can read.
     await (await open(file, 'a', 0o600)).close()
     const opened = new Sqlite(file)
     await prepare(databaseOf((work) => work(queryOf(opened, seconds))))
     return opened
   }
 
-  /** One after the other. After an error the file is opened anew, which undoes what is begun. */
+  /** Run `work` after all earlier work. After an error the file is reopened, which rolls back the transaction. */
   function connected<T>(work: (query: Query) => Promise<T>): Promise<T> {
     const turn = last.then(async () => {
       try {
@@ -41,7 +41,7 @@ export async function sqliteDatabase(
         return await work(queryOf(connection, seconds))
       } catch (error) {
         disconnect()
-        throw told(error, file)
+        throw asStoreError(error, file)
       }
     })
     last = turn.catch(() => undefined)
@@ -69,7 +69,7 @@ const databaseOf = (
     }),
 })
 
-/** Waits for a lock without holding up the process. */
+/** Return the query function, which waits for locks without blocking the process. */
 function queryOf(connection: Connection, seconds: number): Query {
   return async (sql, values = []) => {
     for (const end = Date.now() + seconds * 1000; ; await delay(RETRY_MS)) {
@@ -85,7 +85,7 @@ function queryOf(connection: Connection, seconds: number): Query {
   }
 }
 
-function told(error: unknown, file: string): Error {
+function asStoreError(error: unknown, file: string): Error {
   const { message, code } = error as NodeJS.ErrnoException
   const text = `The SQLite database ${file}: ${message}`
   return code === 'SQLITE_TOOBIG'

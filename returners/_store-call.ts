@@ -1,16 +1,16 @@
-/** Calls to stores end: with what they gave, or with a sentence that says which store and what it said. */
+/** Calls to stores with a time limit and error messages that name the store. */
 import { UnsavableError } from 'salt-ts'
 
 export interface Place {
-  /** For sentences: `Redis at 127.0.0.1:6379`. */
+  /** Name of the store in messages: `Redis at 127.0.0.1:6379`. */
   readonly place: string
-  /** Seconds a call may take. */
+  /** Time limit of a call in seconds. */
   readonly timeout: number
-  /** What is known of the connection when a call has failed. */
+  /** Returns the connection's last error, if there is one. */
   readonly why?: () => Error | undefined
 }
 
-/** What `work` gives. Rejects as it does, or after the time-out. */
+/** Return the result of `work`. Rejects as it does, or after the time limit. */
 export async function storeCall<T>({ place, timeout, why }: Place, work: () => Promise<T>): Promise<T> {
   try {
     return await within(timeout, work(), () => why?.())
@@ -21,10 +21,10 @@ export async function storeCall<T>({ place, timeout, why }: Place, work: () => P
   }
 }
 
-const NO_CERTIFICATE = 'the server asks for a certificate, and was shown none that it takes'
-const NO_TLS = 'there is no TLS at this port'
+const NO_CERTIFICATE = 'the server requires a client certificate, and accepted none'
+const NO_TLS = 'this port does not use TLS'
 
-/** What OpenSSL has no sentence for, by the end of the code, which begins otherwise in each version. */
+/** Readable messages for TLS errors, by the end of OpenSSL's code, whose beginning differs between versions. */
 const TLS_FAILURES: readonly (readonly [end: string, sentence: string])[] = [
   ['ALERT_CERTIFICATE_REQUIRED', NO_CERTIFICATE],
   ['ALERT_UNKNOWN_CA', NO_CERTIFICATE],
@@ -34,13 +34,13 @@ const TLS_FAILURES: readonly (readonly [end: string, sentence: string])[] = [
   ['PACKET_LENGTH_TOO_LONG', NO_TLS],
 ]
 
-/** Clients of some stores have numbers for codes. */
+/** Return a readable message. Codes may be numbers, which the clients of some stores use. */
 function tlsFailure(code: unknown): string | undefined {
   const text = String(code)
   return text.startsWith('ERR_SSL_') ? TLS_FAILURES.find(([end]) => text.endsWith(end))?.[1] : undefined
 }
 
-/** Rejects after that many seconds: with what `late` knows about it, or that there was no answer. */
+/** Reject after so many seconds: with the error of `late`, or for lack of an answer. */
 export async function within<T>(
   seconds: number,
   work: Promise<T>,

@@ -1,7 +1,7 @@
-/** What a message of syslog looks like: RFC 5424, and RFC 3164 that is older. */
+/** Formats of syslog messages: RFC 5424, and the older RFC 3164. */
 import { hostname } from 'node:os'
 
-/** By severity; `LOG_` and the upper case are how Salt writes them. */
+/** Severities in order, with Salt's names. */
 export const LEVELS = [
   'LOG_EMERG',
   'LOG_ALERT',
@@ -13,7 +13,7 @@ export const LEVELS = [
   'LOG_DEBUG',
 ] as const
 
-/** By number. 12 to 15 have no name in C. */
+/** Facilities by number. 12 to 15 have no name in C. */
 const FACILITY_NUMBERS = {
   LOG_KERN: 0,
   LOG_USER: 1,
@@ -43,7 +43,7 @@ export const FACILITIES = Object.keys(FACILITY_NUMBERS) as Facility[]
 export interface Origin {
   readonly level: string
   readonly facility: string
-  /** Up to 32 printable characters. */
+  /** 1 to 32 printable characters. */
   readonly tag: string
   readonly withPid: boolean
 }

@@ -1,4 +1,4 @@
-/** How messages reach a syslog server: over UDP, TCP, TLS, or the socket of the host's own. */
+/** Sends messages to a syslog server: over UDP, TCP, TLS, or the local socket. */
 import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { isIP, type Socket } from 'node:net'
@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers'
 import { UnsavableError } from 'salt-ts'
 import type { Origin } from './_syslog-message.ts'
 
-/** What fits into a datagram: of UDP over IPv4, and of a socket of Linux as it is set up. */
+/** Largest datagrams: UDP over IPv4, and a Unix socket with the default settings of Linux. */
 const UDP_BYTES = 65_507
 const UNIX_BYTES = 200_000
 
-/** Resolves when the system has taken them. Nobody says whether they arrive. */
+/** Resolves when the operating system has the messages. UDP does not confirm their arrival. */
 export async function overUdp(host: string, port: number, messages: readonly Buffer[]): Promise<void> {
   refuseLarge(messages, UDP_BYTES)
   const socket = createSocket(isIP(host) === 6 ? 'udp6' : 'udp4')
@@ -25,8 +25,8 @@ export async function overUdp(host: string, port: number, messages: readonly Buf
 }
 
 /**
- * Each message after its length (RFC 6587, 5425). A server closes a connection when it has read up to its end, and
- * that is waited for: what was written to a connection that stays open may be lost with it.
+ * Send each message after its length (RFC 6587, 5425) and end the connection. The server closes it when it has read everything,
+ * which this waits for: what was written to an open connection may be lost with it.
  */
 export function overStream(socket: Socket, messages: readonly Buffer[], timeout: number): Promise<void> {
   return new Promise((done, fail) => {
@@ -40,7 +40,7 @@ export function overStream(socket: Socket, messages: readonly Buffer[], timeout:
   })
 }
 
-/** Node has no datagram sockets of this kind, and every Linux has `logger`. Lines must have no line break in them. */
+/** Send lines with `logger`, which every Linux has: Node has no Unix datagram sockets. Lines must have no line breaks. */
 export async function overSocket(
   path: string,
   { level, facility, tag, withPid }: Origin,
@@ -71,6 +71,6 @@ function refuseLarge(messages: readonly Buffer[], most: number): void {
   const large = messages.find(({ length }) => length > most)
   if (large)
     throw new UnsavableError(
-      `A message of ${large.length} bytes does not fit into a datagram of ${most}; TCP takes it.`,
+      `A message of ${large.length} bytes does not fit into a datagram of ${most} bytes. Use TCP.`,
     )
 }

@@ -1,26 +1,26 @@
-/** TLS of connections to stores. Certificates are checked unless `insecure`. */
+/** TLS options of connections to stores. Certificates are verified unless `insecure`. */
 import { readFile } from 'node:fs/promises'
 import { type Args, p } from 'salt-ts'
 import { isSet } from './_options.ts'
 
-/** The same for all stores whose options Salt does not name otherwise. */
+/** Options of all stores for which Salt has no other names. */
 export const tlsOptions = {
-  /** Use TLS with the authorities of Node; naming one of the files below uses it, too. */
+  /** Use TLS with Node's certificate authorities. Any of the files below turns TLS on, too. */
   ssl: p.default(p.boolean(), false),
-  /** Files in PEM: authorities, trusted instead of those of Node; our own certificate and its key. */
+  /** PEM files: certificate authorities, instead of those of Node; the client's certificate and its key. */
   ssl_ca: p.optional(p.string()),
   ssl_cert: p.optional(p.string()),
   ssl_key: p.optional(p.string()),
-  /** Take any certificate. */
+  /** Accept any certificate. */
   insecure: p.default(p.boolean(), false),
 } as const
 
 const NAMES = { ca: 'ssl_ca', cert: 'ssl_cert', key: 'ssl_key' } as const
 
-/** As `tls.connect` takes them. `crl`: revoked certificates. */
+/** Options of `tls.connect`. `crl` has revoked certificates. */
 type Pem = { readonly [kind in 'ca' | 'cert' | 'key' | 'crl']?: string }
 
-/** Undefined for a connection without TLS. Rejects with a sentence if a file cannot be read. */
+/** Return the TLS options; undefined for a connection without TLS. Rejects if a file cannot be read. */
 export async function tlsFacts(
   options: Args<typeof tlsOptions>,
 ): Promise<(Pem & { readonly rejectUnauthorized: boolean }) | undefined> {
@@ -30,7 +30,7 @@ export async function tlsFacts(
 }
 
 /**
- * What is in the files that options of these names name. Rejects with a sentence if one cannot be read.
+ * Read the files that the options with these names point to. Rejects if one cannot be read.
  * @example await pemFiles({ ca: 'sslrootcert' }, options) // { ca: '-----BEGIN…' }, or {}
  */
 export async function pemFiles<Name extends string>(

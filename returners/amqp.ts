@@ -1,15 +1,15 @@
 /**
- * Publishes returns, jobs and events to a topic exchange of RabbitMQ, persistent, as JSON; the broker confirms each.
- * Salt has no returner of the name. `migrate` makes the exchange and a queue that takes all of it.
+ * Publishes returns, jobs and events to a topic exchange of RabbitMQ, as persistent JSON messages that the broker confirms. Salt
+ * has no returner of this name. `migrate` creates the exchange and a queue for all messages.
  *
- * Routing keys are `return.<jid>.<minion>`, `load.<jid>` and `event.<tag, its / as .>`. At least once: what was not
- * confirmed is sent again, with the same `message_id`.
+ * Routing keys are `return.<jid>.<minion>`, `load.<jid>` and `event.<tag, its / as .>`. At least once: unconfirmed messages are
+ * sent again, with the same `message_id`.
  */
 import type { ChannelModel, ConfirmChannel, Message } from 'amqplib'
 import { type Args, type EventRecord, p, type ReturnRecord, recordJson, returner } from 'salt-ts'
 import { loadWithMinions } from './_jobs.ts'
 import { library } from './_library.ts'
-import { onNeed } from './_on-need.ts'
+import { openOnDemand } from './_on-demand.ts'
 import { duration, portNumber } from './_options.ts'
 import { storeCall } from './_store-call.ts'
 import { tlsFacts, tlsOptions } from './_tls.ts'
@@ -18,7 +18,7 @@ const name = p.string({ minLength: 1, maxLength: 255 })
 
 const options = {
   host: p.default(p.string(), 'localhost'),
-  /** 5672, or 5671 with TLS. */
+  /** Default: 5672, or 5671 with TLS. */
   port: p.optional(portNumber),
   user: p.default(p.string(), 'guest'),
   password: p.default(p.secret(p.string()), 'guest'),
@@ -37,12 +37,12 @@ interface Outgoing {
   readonly text: string
 }
 
-/** A connection with one channel, and what the broker sent back because no queue takes it, by message id. */
+/** A connection with one channel, and the ids of messages that the broker returned because no queue receives them. */
 interface Broker {
   readonly connection: ChannelModel
   readonly channel: ConfirmChannel
   readonly returned: Set<string>
-  /** Why the broker closed the channel. */
+  /** Error with which the broker closed the channel. */
   failure?: Error
 }
 
@@ -53,7 +53,7 @@ export default returner({
     const { connect } = await library('amqp', 'amqplib', () => import('amqplib'))
     const tls = await tlsFacts(options)
     const port = options.port ?? (tls ? 5671 : 5672)
-    const broker = onNeed(
+    const broker = openOnDemand(
       async (lost) => await opened(await connect(...address(options, port, tls)), lost),
       ({ connection }) => connection.close(),
     )
@@ -62,7 +62,7 @@ export default returner({
       try {
         return await storeCall(place, async () => await question(await broker.get()))
       } catch (error) {
-        broker.close().catch(() => undefined) // It may be of no more use; another is opened.
+        broker.close().catch(() => undefined) // It may be broken; the next call opens another.
         throw error
       }
     }
@@ -89,7 +89,7 @@ export default returner({
           await channel.assertExchange(exchange, 'topic', { durable: true })
           await channel.assertQueue(queue, { durable: true })
           await channel.bindQueue(queue, exchange, '#')
-          return [`There is the exchange ${exchange}, and the queue ${queue} that takes all of it.`]
+          return [`The exchange ${exchange} and its queue ${queue} for all messages are ready.`]
         }),
       close: broker.close,
     }
@@ -131,7 +131,7 @@ function publish(broker: Broker, exchange: string, { key, id, text }: Outgoing):
 
 const unroutable = (exchange: string, key: string) =>
   new Error(
-    `no queue takes ${key} of the exchange ${exchange}; make one with: salt-run returner.migrate amqp`,
+    `no queue receives ${key} from the exchange ${exchange}. Create one with: salt-run returner.migrate amqp`,
   )
 
 const outgoing = (ret: ReturnRecord): Outgoing => ({
@@ -140,7 +140,7 @@ const outgoing = (ret: ReturnRecord): Outgoing => ({
   text: recordJson(ret),
 })
 
-/** Parts with dots between them, in at most 255 bytes. */
+/** Join parts with dots, in at most 255 bytes. */
 const keyOf = (...parts: readonly string[]): string => {
   const key = Buffer.from(parts.map((part) => part.replaceAll('.', '%2E')).join('.'))
   return key

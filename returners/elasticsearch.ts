@@ -1,7 +1,7 @@
 /**
- * Returns, jobs and events as documents of Elasticsearch or OpenSearch, as Salt has them. The id of a document is made
- * from job id and minion, so that writing again leaves one. Of each the whole record is kept as JSON beside what Salt
- * shows, which an index may refuse: where one minion returned a text, it takes no map from another.
+ * Keeps returns, jobs and events as documents of Elasticsearch or OpenSearch, in Salt's form. The id of a document is derived from
+ * job id and minion, so that a rewrite replaces it. Each document also has the whole record as JSON, because an index may refuse
+ * Salt's field: where one minion returned a text, it accepts no map from another.
  */
 import { fromRecordJson, type LoadRecord, p, type ReturnRecord, returner, UnsavableError } from 'salt-ts'
 import { type Body, elasticClient } from './_elastic-client.ts'
@@ -48,7 +48,7 @@ export default returner({
     const returns = encodeURIComponent(`salt-*,-${events}*,-${jobs}*`)
     const ready = new Set<string>()
 
-    /** `<name>-v1` with the alias `<name>`. */
+    /** Create the index `<name>-v1` with the alias `<name>`. */
     async function makeIndex(name: string): Promise<void> {
       if (ready.has(name)) return
       if (!(await elastic.ask('HEAD', `/${encodeURIComponent(name)}`))) {
@@ -94,7 +94,7 @@ export default returner({
 
     const isWanted = ({ fun }: ReturnRecord) => !options.functions_blacklist.includes(String(fun))
 
-    /** In the order of a field whose values are unique among what is found. */
+    /** Yield the matching documents, sorted by a field whose values are unique among them. */
     async function* found(
       index: string,
       query: Body,
@@ -162,7 +162,7 @@ export default returner({
   },
 })
 
-/** Python wrote no whole record. */
+/** Restore a job or a return. Documents written by Python have no whole record. */
 const loadOf = ({ jid, load, full_load }: Fields): LoadRecord =>
   typeof full_load === 'string'
     ? (fromRecordJson(full_load) as LoadRecord)

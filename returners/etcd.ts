@@ -1,6 +1,6 @@
 /**
- * Keeps jobs and returns in etcd (v3 API), under the keys of Salt's returner: `<root>/jobs/<jid>/.load.p`,
- * `<root>/jobs/<jid>/<minion>/<field>` for each field of a return, both JSON, and `<root>/minions/<minion>`, the last job.
+ * Keeps jobs and returns in etcd (v3 API), under the keys of Salt's returner: `<root>/jobs/<jid>/.load.p` and
+ * `<root>/jobs/<jid>/<minion>/<field>` for each field of a return, both JSON, and `<root>/minions/<minion>`, the last jid.
  */
 import {
   fromRecordJson,
@@ -17,16 +17,16 @@ import { firstJobs, jobOf, loadWithMinions, pages } from './_jobs.ts'
 const options = {
   ...connectionOptions,
   returner_root: p.default(p.string({ minLength: 1 }), '/salt/return'),
-  /** Seconds until etcd forgets what was written; for ever if not given. */
+  /** Seconds after which etcd deletes what was written; if not given, it is kept. */
   ttl: p.optional(p.integer({ minimum: 1 })),
-  /** Values are MessagePack of the text, as Salt writes them with the v3 API. Either is read. */
+  /** Write values as MessagePack of the text, as Salt does with the v3 API. Both forms are read. */
   encode_values: p.default(p.boolean(), true),
 } as const
 
-/** A key with its value, or with none to delete it. */
+/** A key with its value; undefined to delete the key. */
 type Write = readonly [key: string, text: string | undefined]
 
-/** etcd takes 128 in one transaction. */
+/** Operations in one transaction. etcd allows 128. */
 const OPERATIONS = 120
 
 export default returner({
@@ -78,7 +78,7 @@ function writing(write: (writes: readonly Write[]) => Promise<void>, root: strin
   } satisfies Returner
 }
 
-/** A real return takes the place of one that only says why there is none. */
+/** Return the writes of a return. They delete the `state` of an earlier record that only said why there was no return. */
 const writesOf = (ret: ReturnRecord, key: string): Write[] =>
   Object.entries({ state: undefined, ...ret }).map(([field, value]) => [
     `${key}/${field}`,
@@ -86,7 +86,7 @@ const writesOf = (ret: ReturnRecord, key: string): Write[] =>
   ])
 
 function reading({ ask }: Connection, root: string) {
-  /** Keys below, without what they begin with, and their texts. */
+  /** Yield the keys below a prefix, without the prefix, and their texts. */
   async function* entries(prefix: string, keysOnly = false): AsyncGenerator<readonly [string, string]> {
     const { key, range_end } = below(prefix)
     for (let from = key; ; ) {
@@ -130,7 +130,7 @@ function reading({ ask }: Connection, root: string) {
   return {
     getLoad,
     getJid: (jid) => getJid(jid),
-    /** Of each minion whose last job ran it. */
+    /** Return the results of minions whose last job ran the function. */
     getFun: async (fun) => {
       const found: ReturnRecord[] = []
       for (const page of pages(await minions(), 50))
@@ -150,10 +150,10 @@ interface Range {
 
 const base64 = (value: string | Buffer) => Buffer.from(value as string).toString('base64')
 
-/** All keys that begin with this, which ends with `/`: up to what follows `/`. */
+/** Return the range of all keys that begin with a prefix that ends with `/`; `0` follows `/`. */
 const below = (prefix: string) => ({ key: base64(prefix), range_end: base64(`${prefix.slice(0, -1)}0`) })
 
-/** Text in MessagePack. */
+/** Encode text as MessagePack. */
 function packed(text: string): Buffer {
   const bytes = Buffer.from(text)
   const head = Buffer.alloc(5, 0xdb)
@@ -161,7 +161,7 @@ function packed(text: string): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** The text of a value in base64, which is MessagePack or plain: JSON and job ids begin with ASCII. */
+/** Decode a value in base64, which is MessagePack or plain text; the plain texts, JSON and job ids, begin with ASCII. */
 function unpacked(value: string): string {
   const bytes = Buffer.from(value, 'base64')
   const [first = 0] = bytes

@@ -1,7 +1,7 @@
 /**
- * Posts returns, jobs and events as JSON to an address: `{"type": "returns", "from": <id>, "data": […]}`. Signed as
- * standardwebhooks.com has it, so that receivers have libraries that check it. At least once: a request that is made
- * again has the same `webhook-id`; those of other batches are told apart by job id and minion.
+ * Posts returns, jobs and events as JSON to a URL: `{"type": "returns", "from": <id>, "data": […]}`. Requests are signed as
+ * specified by standardwebhooks.com, which has libraries for receivers. At least once: a repeated request has the same
+ * `webhook-id`; duplicates in other batches have the same job id and minion.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { p, recordJson, returner } from 'salt-ts'
@@ -9,11 +9,11 @@ import { httpClient, httpOptions, httpUrl, isSuccess, refusal } from './_http.ts
 
 export default returner({
   options: {
-    /** A user and password in it are sent as basic authentication. */
+    /** URL. A user and password in it are sent as basic authentication. */
     url: p.secret(p.string({ minLength: 1 })),
-    /** `whsec_` and base64, or any text. Without it, requests are not signed. */
+    /** Secret for signatures: `whsec_` and base64, or any text. Without it, requests are not signed. */
     secret: p.optional(p.secret(p.string({ minLength: 1 }))),
-    /** Further headers: `{Authorization: Bearer …}`. */
+    /** Additional headers: `{Authorization: Bearer …}`. */
     headers: p.default(p.secret(p.record(p.string())), {}),
     ...httpOptions,
   },

@@ -1,6 +1,6 @@
 /**
- * Returns and jobs as points of InfluxDB 1, as Salt has them. The time of a point is that of the job id, so that
- * writing again leaves one. Old ones go by the retention policy of the database.
+ * Keeps returns and jobs as points of InfluxDB 1, in Salt's form. A point has the time of its job id, so that a rewrite replaces
+ * it. The retention policy of the database deletes old points.
  */
 import { fromRecordJson, type LoadRecord, p, type ReturnRecord, recordJson, returner } from 'salt-ts'
 import { httpOptions } from './_http.ts'
@@ -10,7 +10,7 @@ import { portNumber } from './_options.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Jobs that are read at once. */
+/** Jobs per query. */
 const PAGE = 500
 
 export default returner({
@@ -53,7 +53,7 @@ export default returner({
         const last = rows.at(-1)
         return last && jobOf(last)
       },
-      /** Python wrote a point each time, of which the last one counts. */
+      /** Return the returns of a job. Python wrote a further point for each repetition; the last one counts. */
       async getJid(jid) {
         const rows = await influx.query(
           'SELECT id, jid, fun, "return", full_ret FROM returns WHERE jid = $jid',
@@ -93,7 +93,7 @@ export default returner({
           if (!(error as Error).message.includes('database not found')) throw error
         }
         await influx.query(`CREATE DATABASE "${options.db.replace(/["\\]/g, '\\$&')}"`, {}, 'POST')
-        return [`The database ${options.db} was made.`]
+        return [`Created the database ${options.db}.`]
       },
       close: influx.close,
     }

@@ -1,8 +1,8 @@
 /**
  * Publishes returns, jobs and events to a topic of Kafka, as JSON: what Salt's returner publishes, and more.
  *
- * The key is the job id, so that a partition has all of a job in order; of events that are of no job, the tag. Headers:
- * `type` (`return`, `job`, `event`) and `id`, which is the same when a message is sent again. At least once.
+ * The key is the job id, so that one partition has all messages of a job in order; for events without a job it is the tag. Headers
+ * are `type` (`return`, `job`, `event`) and `id`, which stays the same when a message is sent again. At least once.
  */
 import type { IHeaders, Kafka, KafkaConfig, Message, Producer } from 'kafkajs'
 import {
@@ -17,7 +17,7 @@ import {
 } from 'salt-ts'
 import { loadWithMinions } from './_jobs.ts'
 import { library } from './_library.ts'
-import { onNeed } from './_on-need.ts'
+import { openOnDemand } from './_on-demand.ts'
 import { duration } from './_options.ts'
 import { storeCall } from './_store-call.ts'
 import { tlsFacts, tlsOptions } from './_tls.ts'
@@ -28,15 +28,15 @@ const count = p.integer({ minimum: 1, maximum: 32_767 })
 const options = {
   bootstrap: p.default(p.array(p.string(), { minItems: 1 }), ['localhost:9092']),
   topic: p.default(topicName, 'salt'),
-  /** Of events; `topic` if not given. */
+  /** Topic of events; default: `topic`. */
   event_topic: p.optional(topicName),
-  /** Of a topic that `migrate` makes; as the cluster has it if not given. */
+  /** Partitions of topics that `migrate` creates; default: that of the cluster. */
   partitions: p.optional(count),
   replicas: p.optional(count),
   username: p.optional(p.string()),
   password: p.optional(p.secret(p.string())),
   sasl_mechanism: p.default(p.enum('plain', 'scram-sha-256', 'scram-sha-512'), 'plain'),
-  /** The cluster drops what a producer sends again; brokers before 2.8 ask for the right `IdempotentWrite`. */
+  /** Let the cluster drop duplicates of a producer. Brokers before 2.8 require the permission `IdempotentWrite`. */
   idempotent: p.default(p.boolean(), true),
   ...tlsOptions,
   timeout: p.default(duration, 10),
@@ -44,13 +44,13 @@ const options = {
 
 type Options = Args<typeof options>
 
-/** A producer, and what it has been given last. */
+/** A producer, and its last request. */
 interface Open {
   readonly producer: Producer
   sending: Promise<unknown>
 }
 
-/** Bytes. A cluster takes 1 MiB at once, of all messages of a partition, if it is not told otherwise. */
+/** Bytes per request. By default a cluster accepts 1 MiB for all messages of a partition in one request. */
 const AT_ONCE = 1_000_000
 
 export default returner({
@@ -60,7 +60,7 @@ export default returner({
     const { topic, event_topic = topic, bootstrap, timeout } = options
     const { Kafka, Partitioners } = await library('kafka', 'kafkajs', () => import('kafkajs'))
     const kafka = new Kafka(settings(options, await tlsFacts(options), log))
-    const open = onNeed(async (): Promise<Open> => {
+    const open = openOnDemand(async (): Promise<Open> => {
       const producer = kafka.producer({
         idempotent: options.idempotent,
         createPartitioner: Partitioners.DefaultPartitioner,
@@ -83,8 +83,8 @@ export default returner({
     }
     let before: Promise<unknown> = Promise.resolve()
     /**
-     * One after the other, and after a failure with another producer: a cluster takes what has the number of a message
-     * it had, whose acknowledgement was lost, for that message, and drops it.
+     * Send requests one after another, and with a new producer after a failure: the cluster would take a message with the sequence
+     * number of one whose acknowledgement was lost for a duplicate, and drop it.
      */
     const send = (to: string, messages: readonly Message[]): Promise<void> => {
       const sent = before.then(async () => {
@@ -125,12 +125,12 @@ function settings(options: Options, tls: object | undefined, log: Log): KafkaCon
     connectionTimeout: milliseconds,
     authenticationTimeout: milliseconds,
     requestTimeout: milliseconds,
-    retry: { initialRetryTime: 100, retries: 3 }, // For a partition whose leader changes. The outbox does the rest.
+    retry: { initialRetryTime: 100, retries: 3 }, // Covers a change of a partition's leader. The outbox retries everything else.
     logCreator: () => (entry) => log.debug(`kafkajs: ${entry.log.message}`),
   }
 }
 
-/** It may still be trying, for which it connects again. */
+/** Close the producer, and again after its last request: it may be retrying, and reconnect for that. */
 async function closed({ producer, sending }: Open): Promise<void> {
   const disconnect = () => producer.disconnect()
   void sending.then(disconnect, disconnect).catch(() => undefined)
@@ -146,7 +146,7 @@ async function migrated(kafka: Kafka, options: Options, topics: readonly string[
     for (const topic of topics) {
       const wanted = { topic, numPartitions, replicationFactor }
       const made = await admin.createTopics({ topics: [wanted], timeout: timeout * 1000 })
-      did.push(made ? `Made the topic ${topic}.` : `There is the topic ${topic}.`)
+      did.push(made ? `Created the topic ${topic}.` : `The topic ${topic} exists already.`)
     }
     return did
   } finally {
@@ -154,13 +154,15 @@ async function migrated(kafka: Kafka, options: Options, topics: readonly string[
   }
 }
 
-/** What the cluster said, in the end. */
+/** Return the innermost cause, which has the cluster's own error. */
 function explained(error: Error): Error {
   const { cause, type } = error as Error & { readonly type?: string }
   if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE')
-    return new UnsavableError('It is larger than the cluster takes (message.max.bytes, or of the topic).')
+    return new UnsavableError(
+      'The record is larger than the cluster allows (message.max.bytes of the broker, max.message.bytes of the topic).',
+    )
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
-    return new Error('there is no such topic; make it with: salt-run returner.migrate kafka')
+    return new Error('the topic does not exist. Create it with: salt-run returner.migrate kafka')
   return cause instanceof Error ? explained(cause) : error
 }
 
@@ -175,7 +177,7 @@ const returnMessage = (ret: ReturnRecord) =>
 
 const keyOf = ({ tag, data }: EventRecord) => (typeof data.jid === 'string' ? data.jid : tag)
 
-/** Messages in pages that a cluster takes; what is larger is alone. */
+/** Split messages into requests that the cluster accepts; a larger message gets a request by itself. */
 function* atOnce(messages: readonly Message[]): Generator<readonly Message[]> {
   let page: Message[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-/** Prints returns and events, one line of JSON each, to see that they come (`salt-call --return local test.ping`). */
+/** Prints returns and events as JSON, one per line, to check what is returned (`salt-call --return local test.ping`). */
 import { recordJson, returner } from 'salt-ts'
 
 const print = (records: readonly unknown[]): Promise<void> =>

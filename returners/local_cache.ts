@@ -1,37 +1,33 @@
 /**
- * Salt's own job cache on disk, below `cachedir`, file by file as Python Salt has it: each reads what the other wrote.
- * A return file has all of the return, of which Python takes `return`, `retcode` and `success`. Several files are not
- * written all or none: whoever writes them again completes them.
+ * Salt's job cache on disk, below `cachedir`, in the format of Python Salt: each reads what the other wrote. The file of a return
+ * has the whole return, of which Python reads `return`, `retcode` and `success`. Several files are not written atomically; a retry
+ * completes them.
  */
 import { createHash } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
-  eachOf,
-  fromMsgpack,
-  isoOfTimeText,
   type LoadRecord,
   type Log,
-  msgpack,
   type ReturnRecord,
   returner,
   safeName,
-  timeText,
   UnsavableError,
   writeFileAtomic,
 } from 'salt-ts'
-import { type Fields, isFields } from './_fields.ts'
-import { ageOf, ifThere, jidIn, jobFolders, MINIONS, makeFolder, namesIn } from './_job-folder.ts'
+import { fromMsgpack, isoOfTimeText, mapConcurrently, msgpack, timeText } from '#internal'
+import { type Fields, isRecord } from './_fields.ts'
+import { ageOf, ifExists, jidIn, jobFolders, MINIONS, makeFolder, namesIn } from './_job-folder.ts'
 import { firstJobs } from './_jobs.ts'
 
 const LOAD = '.load.p'
 const RETURN = 'return.p'
 const OUT = 'out.p'
-/** Text, as Salt shows times. */
+/** A text file with a time in Salt's format. */
 const ENDTIME = 'endtime'
-/** Files of a job; a folder of a minion cannot be called so. */
+/** Names of files of a job, which a minion's folder cannot have. */
 const TAKEN = ['jid', 'nocache', ENDTIME]
-/** Each return waits for the disk twice; waiting together costs little more than waiting once. */
+/** Returns written at once. Each waits for the disk twice, and concurrent waits cost little more than one. */
 const AT_ONCE = 32
 
 export default returner({
@@ -57,7 +53,7 @@ export default returner({
     const getLoad = (jid: string) => readLoad(jid, folders.of(jid), log)
 
     async function newestFirst(): Promise<readonly string[]> {
-      const jids = await eachOf(await folders.all(), jidIn, AT_ONCE)
+      const jids = await mapConcurrently(await folders.all(), jidIn, AT_ONCE)
       return jids
         .filter((jid) => jid !== undefined)
         .sort()
@@ -73,12 +69,12 @@ export default returner({
 
     return {
       save,
-      saveBatch: async (rets) => void (await eachOf(rets, save, AT_ONCE)),
+      saveBatch: async (rets) => void (await mapConcurrently(rets, save, AT_ONCE)),
       async saveLoad({ jid, load, minions }) {
         await writeFileAtomic(join(await folders.make(jid), LOAD), msgpack(load))
         await saveMinions(jid, `${MINIONS}.p`, minions)
       },
-      /** A file for each list, so that no two writers meet. Python reads them as those of syndics. */
+      /** Write a file for each list, so that writers do not conflict. Python reads the files as those of syndics. */
       saveMinions: (jid, minions) => saveMinions(jid, `${MINIONS}.${digest(minions)}.p`, minions),
       updateEndtime: async (jid, time) =>
         writeFileAtomic(join(await folders.make(jid), ENDTIME), timeText(time)),
@@ -87,7 +83,7 @@ export default returner({
         const folder = folders.of(jid)
         const [load, names] = await Promise.all([readMap(join(folder, LOAD), log), namesIn(folder)])
         const ids = names.filter((name) => !name.startsWith('.') && !TAKEN.includes(name))
-        const found = await eachOf(
+        const found = await mapConcurrently(
           ids,
           (id) => readReturn(join(folder, id), { jid, id }, load ?? {}, log),
           AT_ONCE,
@@ -107,11 +103,13 @@ export default returner({
   },
 })
 
-/** @throws UnsavableError for an id that cannot be the name of a folder beside the files of the job. */
+/** @throws UnsavableError for an id that cannot name a folder beside the files of the job. */
 function folderName(id: string): string {
   const name = safeName(id)
   if (name === undefined || name.startsWith('.') || TAKEN.includes(name))
-    throw new UnsavableError(`A minion called ${JSON.stringify(id)} cannot have a folder in the job cache.`)
+    throw new UnsavableError(
+      `The minion id ${JSON.stringify(id)} cannot be the name of a folder in the job cache.`,
+    )
   return name
 }
 
@@ -127,13 +125,13 @@ async function readLoad(jid: string, folder: string, log: Log): Promise<LoadReco
   const lists = (await namesIn(folder)).filter(
     (name) => name.startsWith(`${MINIONS}.`) && name.endsWith('.p'),
   )
-  const minions = await eachOf(lists, (name) => read(join(folder, name), log))
+  const minions = await mapConcurrently(lists, (name) => read(join(folder, name), log))
   const ids = minions.flat().filter((id) => typeof id === 'string')
-  const endtime = isoOfTimeText(String((await ifThere(readFile(join(folder, ENDTIME)))) ?? ''))
+  const endtime = isoOfTimeText(String((await ifExists(readFile(join(folder, ENDTIME)))) ?? ''))
   return { jid, load, minions: [...new Set(ids)].sort(), ...(endtime !== undefined && { endtime }) }
 }
 
-/** Python leaves out what the job says already, and wrote in old times nothing but the value. */
+/** Read a return. Python leaves out what the load has; old versions wrote only the value. */
 async function readReturn(
   folder: string,
   key: { jid: string; id: string },
@@ -142,7 +140,7 @@ async function readReturn(
 ): Promise<ReturnRecord | undefined> {
   const value = await read(join(folder, RETURN), log)
   if (value === undefined) return undefined
-  const ret: Fields = isFields(value) && 'return' in value ? value : { return: value }
+  const ret: Fields = isRecord(value) && 'return' in value ? value : { return: value }
   const out = ret.out ?? (await read(join(folder, OUT), log))
   const retcode = typeof ret.retcode === 'number' ? ret.retcode : 0
   return {
@@ -159,17 +157,17 @@ async function readReturn(
 
 async function readMap(file: string, log: Log): Promise<Fields | undefined> {
   const value = await read(file, log)
-  return isFields(value) ? value : undefined
+  return isRecord(value) ? value : undefined
 }
 
-/** Undefined for a file that is not there, or damaged. */
+/** Read a file; undefined if it is missing or damaged. */
 async function read(file: string, log: Log): Promise<unknown> {
-  const bytes = await ifThere(readFile(file))
+  const bytes = await ifExists(readFile(file))
   if (!bytes) return undefined
   try {
     return fromMsgpack(bytes)
   } catch (error) {
-    log.warn(`The file ${file} of the job cache is damaged and passed over: ${(error as Error).message}`)
+    log.warn(`The file ${file} of the job cache is damaged and skipped: ${(error as Error).message}`)
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Keeps jobs and returns in memcached, under the keys of Salt's returner: `<jid>` (the load), `<jid>:<minion>` and
- * `<fun>:<minion>` (JSON of the return), and `minions` and `jids`, each a text of names with a comma after each.
+ * `<fun>:<minion>` (the return as JSON), and the lists `minions` and `jids`, in which a comma follows each name.
  */
 import {
   fromRecordJson,
@@ -31,7 +31,7 @@ function writing({ ask }: Connection) {
           return [memcache.set(`${ret.jid}:${ret.id}`, text), memcache.set(`${ret.fun}:${ret.id}`, text)]
         }),
       )
-      // Only what was saved is listed.
+      // The lists only get names whose records are saved.
       await Promise.all([
         addTo(
           memcache,
@@ -62,7 +62,7 @@ function reading({ ask }: Connection) {
     const text = await ask((memcache) => memcache.get(jid))
     return text === undefined ? undefined : jobOf(jid, fromRecordJson(text) as LoadRecord['load'])
   }
-  /** The return of each minion under this name, with that of the minion. */
+  /** Return the results of all minions for a job id or a function. */
   async function returns(name: string): Promise<ReturnRecord[]> {
     const found: ReturnRecord[] = []
     for (const ids of pages(await list('minions'), 500)) {
@@ -93,13 +93,13 @@ function reading({ ask }: Connection) {
   } satisfies Partial<Returner>
 }
 
-/** Writers at the same time may add a name twice, so that it is read once. */
+/** Read a list. Concurrent writers may add a name twice, so duplicates are removed. */
 async function listed(memcache: Memcache, name: string): Promise<string[]> {
   const text = (await memcache.get(name)) ?? ''
   return [...new Set(text.split(',').filter((member) => member !== ''))]
 }
 
-/** A list that becomes larger than memcached takes loses its older half. */
+/** Add names to a list. One that becomes too large for memcached loses its older half. */
 async function addTo(memcache: Memcache, name: string, members: readonly string[]): Promise<void> {
   const there = await listed(memcache, name)
   const added = [...new Set(members)].filter((member) => !there.includes(member))

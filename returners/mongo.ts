@@ -1,4 +1,4 @@
-/** Returns, jobs and events in the collections Salt has in MongoDB: `saltReturns`, `jobs`, `events`. */
+/** Keeps returns, jobs and events in Salt's collections of MongoDB: `saltReturns`, `jobs`, `events`. */
 import { type LoadRecord, p, type ReturnRecord, returner, UnsavableError } from 'salt-ts'
 import { firstJobs } from './_jobs.ts'
 import { library } from './_library.ts'
@@ -15,26 +15,26 @@ import {
 import { duration, portNumber } from './_options.ts'
 import { tlsFacts, tlsOptions } from './_tls.ts'
 
-/** What the server answers, and the driver finds, to documents beyond 16 MB. */
+/** Matches errors of the server and the driver about documents larger than 16 MB. */
 const TOO_LARGE = /larger than the maximum size|BSONObj size|offset.*out of range|too large/i
 
 export default returner({
   options: {
-    /** `mongodb://user:password@host/db`, instead of all the others. */
+    /** `mongodb://user:password@host/db`, instead of the other connection options. */
     uri: p.optional(p.secret(p.string({ minLength: 1 }))),
     host: p.optional(p.string({ minLength: 1 })),
     port: p.default(portNumber, 27_017),
     db: p.optional(p.string({ minLength: 1 })),
     user: p.optional(p.string()),
     password: p.optional(p.secret(p.string())),
-    /** Seconds until an answer must have come. */
+    /** Seconds until a response must arrive. */
     timeout: p.default(duration, 10),
     ...tlsOptions,
   },
   async create({ options }) {
     const { uri, host = 'localhost', port, db, user, password = '', insecure } = options
     if (uri !== undefined && options.host !== undefined)
-      throw new Error('mongo.uri and mongo.host are both set; one of them is needed')
+      throw new Error('mongo.uri and mongo.host are both set. Remove one of them')
     const { MongoClient } = await library('mongo', 'mongodb', () => import('mongodb'))
     const tls = await tlsFacts(options)
     const { rejectUnauthorized: _, ...certificates } = tls ?? {}
@@ -53,7 +53,7 @@ export default returner({
     const jobs = database.collection<MongoJob>('jobs')
     const events = database.collection<MongoDocument>('events')
 
-    /** Errors of the driver name the host, and no password. */
+    /** Run a call. Errors name the host, but no password. */
     async function call<T>(work: () => Promise<T>): Promise<T> {
       try {
         return await work()
@@ -106,7 +106,7 @@ export default returner({
           const job = await jobs.findOne({ jid })
           return job ? jobOf(job) : undefined
         }),
-      /** Python wrote a document each time, of which the last one counts. */
+      /** Return the returns of a job. Python wrote a document for each repetition; the last one counts. */
       getJid: (jid) =>
         call(async () => {
           const byId = new Map<unknown, ReturnRecord>()

@@ -1,7 +1,7 @@
 /**
- * Publishes returns, jobs and events by MQTT, as JSON: `salt/return/<jid>/<minion>`, `salt/load/<jid>`,
- * `salt/event/<tag>`. Salt has no returner of the name. At least once (QoS 1): what was not acknowledged is sent again.
- * What of ids and tags a topic cannot have is percent-encoded.
+ * Publishes returns, jobs and events over MQTT, as JSON: `salt/return/<jid>/<minion>`, `salt/load/<jid>`,
+ * `salt/event/<tag>`. Salt has no returner of this name. At least once (QoS 1): unacknowledged messages are sent again. Characters
+ * of ids and tags that a topic cannot have are percent-encoded.
  */
 import type { IConnackPacket, MqttClient } from 'mqtt'
 import {
@@ -15,21 +15,21 @@ import {
 } from 'salt-ts'
 import { loadWithMinions, pages } from './_jobs.ts'
 import { library } from './_library.ts'
-import { onNeed } from './_on-need.ts'
+import { openOnDemand } from './_on-demand.ts'
 import { duration, portNumber } from './_options.ts'
 import { storeCall } from './_store-call.ts'
 import { tlsFacts, tlsOptions } from './_tls.ts'
 
 const options = {
   host: p.default(p.string(), 'localhost'),
-  /** 1883, or 8883 with TLS. */
+  /** Default: 1883, or 8883 with TLS. */
   port: p.optional(portNumber),
   user: p.optional(p.string()),
   password: p.optional(p.secret(p.string())),
-  /** 4 (3.1.1) or 5. A broker that does not take a message says so only in 5. */
+  /** 4 (MQTT 3.1.1) or 5. Only in 5 does a broker report that it refuses a message. */
   protocol_version: p.default(p.integer({ minimum: 4, maximum: 5 }), 5),
   prefix: p.default(p.string({ pattern: '^[^+#]+$' }), 'salt'),
-  /** The broker is to keep the last message of each topic, for those who subscribe later. */
+  /** Ask the broker to keep the last message of each topic for later subscribers. */
   retain: p.default(p.boolean(), false),
   ...tlsOptions,
   timeout: p.default(duration, 5),
@@ -42,12 +42,12 @@ interface Message {
   readonly text: string
 }
 
-/** A connection, and what the broker said it takes. */
+/** A connection, and the limits of the broker. */
 interface Broker {
   readonly client: MqttClient
-  /** Messages that may wait for their acknowledgement. */
+  /** Most unacknowledged messages. */
   readonly atOnce: number
-  /** Bytes. */
+  /** Largest packet in bytes. */
   readonly largest: number
 }
 
@@ -58,13 +58,13 @@ export default returner({
     const mqtt = await library('mqtt', 'mqtt', () => import('mqtt'))
     const tls = await tlsFacts(options)
     const port = options.port ?? (tls ? 8883 : 1883)
-    const broker = onNeed(
+    const broker = openOnDemand(
       (lost) => connected(mqtt.connect(settings(options, port, tls)), lost),
       ({ client }) => client.endAsync(true),
     )
     const place = { place: `MQTT broker at ${options.host}:${port}`, timeout }
     let before: Promise<unknown> = Promise.resolve()
-    /** One after the other: together they would be more than the broker allows at once. */
+    /** Send batches one after another: together they could exceed the broker's limit. */
     const send = (messages: readonly Message[]): Promise<void> => {
       const sent = before.then(async () => {
         try {
@@ -107,7 +107,7 @@ function settings(options: Options, port: number, tls: object | undefined) {
     ...(password !== undefined && { password }),
     ...tls,
     connectTimeout: timeout * 1000,
-    reconnectPeriod: 0, // Another is opened when it is needed.
+    reconnectPeriod: 0, // The next call opens another connection.
   }
 }
 
@@ -135,15 +135,15 @@ function connected(client: MqttClient, lost: () => void): Promise<Broker> {
 async function publish({ client, atOnce, largest }: Broker, messages: readonly Message[], retain: boolean) {
   for (const { topic, text } of messages)
     if (Buffer.byteLength(topic) + Buffer.byteLength(text) + HEADER > largest)
-      throw new UnsavableError(`${topic} is larger than the broker takes, ${largest} bytes.`)
+      throw new UnsavableError(`${topic} is larger than the broker allows (${largest} bytes).`)
   for (const some of pages(messages, atOnce))
     await Promise.all(some.map(({ topic, text }) => client.publishAsync(topic, text, { qos: 1, retain })))
 }
 
-/** Bytes a message has at most beside its topic and text. */
+/** Most bytes of a packet besides its topic and text. */
 const HEADER = 16
 
-/** Text as a topic, of which `/` may be a part. */
+/** Encode text for a topic; `/` stays a separator. */
 const levels = (text: string) =>
   text.replace(/[%+#\0]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
 

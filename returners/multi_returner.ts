@@ -1,6 +1,6 @@
 /**
- * Writes to several returners, and reads from the first that has something: `multi_returner: [local_cache, mysql]`.
- * When one does not take a record, all are given it again: those that keep mails or lines have it again then.
+ * Writes to several returners, and reads from the first that has the data: `multi_returner: [local_cache, mysql]`. If one of them
+ * refuses a record, it is written to all again, so returners that send mails or append lines repeat it.
  */
 import { type LoadRecord, type Log, type Returner, returner, UnsavableError } from 'salt-ts'
 
@@ -9,7 +9,7 @@ interface Member {
   readonly store: Returner
 }
 type Method = keyof Returner
-type Call = (...args: unknown[]) => Promise<unknown>
+type MethodCall = (...args: unknown[]) => Promise<unknown>
 
 const WRITES = [
   'prepJid',
@@ -27,8 +27,8 @@ export default returner({
   async create({ opts, open, log }) {
     const members = await openAll(namesIn(opts.multi_returner), open)
     const those = (method: Method) => members.filter(({ store }) => store[method])
-    /** Those of the methods that somebody has. */
-    const only = (methods: readonly Method[], call: (method: Method) => Call): Partial<Returner> =>
+    /** Implement those of the methods that at least one member has. */
+    const only = (methods: readonly Method[], call: (method: Method) => MethodCall): Partial<Returner> =>
       Object.fromEntries(
         methods.filter((method) => those(method).length > 0).map((each) => [each, call(each)]),
       )
@@ -61,14 +61,14 @@ export default returner({
   },
 })
 
-const callOf = (store: Returner, method: Method): Call => (store[method] as Call).bind(store)
+const callOf = (store: Returner, method: Method): MethodCall => (store[method] as MethodCall).bind(store)
 
 function namesIn(value: unknown): readonly string[] {
   const names = Array.isArray(value) ? value : []
   const wrong = names.find((name) => typeof name !== 'string' || name === 'multi_returner')
   if (names.length > 0 && wrong === undefined) return names
   throw new Error(
-    'multi_returner in the configuration must be a list of other returners, as in [local_cache, mysql].',
+    'multi_returner in the configuration must be a list of other returners, like [local_cache, mysql].',
   )
 }
 
@@ -88,7 +88,7 @@ async function openAll(
 
 const closeAll = (members: readonly Member[]) => toAll(members, async (store) => store.close?.())
 
-/** All are tried, whoever fails. It is unsavable if nothing but that is wrong. */
+/** Write to all members, even if some fail. The error is an UnsavableError only if all failures are. */
 async function toAll(
   members: readonly Member[],
   write: (store: Returner) => Promise<unknown>,
@@ -104,7 +104,7 @@ async function toAll(
   throw new Error(message, { cause: failures[0]?.error })
 }
 
-/** What the first has that has any; rejects if none could tell. */
+/** Return the result of the first member that has any; rejects if all fail. */
 async function fromFirst(
   members: readonly Member[],
   read: (store: Returner) => Promise<unknown>,
@@ -119,7 +119,7 @@ async function fromFirst(
       nothing = { found }
     } catch (error) {
       failure = error
-      log.warn(`The returner ${name} could not be read, the next one is: ${(error as Error).message}`)
+      log.warn(`The returner ${name} could not be read, trying the next one: ${(error as Error).message}`)
     }
   }
   if (!nothing) throw failure

@@ -5,13 +5,13 @@ import { sqlReturner } from './_sql.ts'
 import type { SqlDialect } from './_sql-database.ts'
 import { funText, RETURN_COLUMNS, returnOf } from './_sql-rows.ts'
 
-/** Salt's tables have the character set utf8 of three bytes: characters with more are escaped. */
+/** Encode as JSON. Salt's tables have the character set utf8 of up to three bytes, so characters with more are escaped. */
 const json = (value: unknown): string =>
   recordJson(value).replace(/[\u{10000}-\u{10FFFF}]/gu, (character) =>
     [0, 1].map((n) => `\\u${character.charCodeAt(n).toString(16)}`).join(''),
   )
 
-/** Locks are the server's, not those of a database, and have names of at most 64 characters. */
+/** Locks belong to the server, not to a database, and their names have at most 64 characters. */
 const LOCK = "get_lock(left(concat('salt_returns ', ?, ' ', database()), 64), 60)"
 
 const dialect: SqlDialect = {
@@ -34,7 +34,7 @@ const dialect: SqlDialect = {
   async lock(query, numbers) {
     const [held = {}] = await query(`select ${numbers.map((n) => `${LOCK} as "${n}"`).join(', ')}`, numbers)
     if (Object.values(held).some((one) => Number(one) !== 1))
-      throw new Error('The same returns are written by another connection, which does not come to an end')
+      throw new Error('Another connection is writing the same returns and does not finish')
   },
   existing: `select table_name as name from information_schema.tables where table_schema = database()
     union select index_name from information_schema.statistics where table_schema = database()`,

@@ -1,9 +1,9 @@
 /**
- * Keeps jobs and returns in two streams of NATS JetStream, which `migrate` makes. Salt has no returner of the name.
+ * Keeps jobs and returns in two streams of NATS JetStream, which `migrate` creates. Salt has no returner of this name.
  *
- * `SALT_JOBS` has one message a subject, the last one: `salt.return.<jid>.<minion>` and `salt.load.<jid>`.
- * `SALT_EVENTS` has events, as `salt.event.<tag, its / as .>`; JetStream drops what it has had of a batch by its
- * `Nats-Msg-Id`. What of ids and tags a subject cannot have is percent-encoded. All are JSON.
+ * `SALT_JOBS` keeps the last message of each subject: `salt.return.<jid>.<minion>` and `salt.load.<jid>`. `SALT_EVENTS` has events,
+ * as `salt.event.<tag, its / as .>`; JetStream drops duplicates by `Nats-Msg-Id`. Characters of ids and tags that a subject cannot
+ * have are percent-encoded. All messages are JSON.
  */
 import { isIP } from 'node:net'
 import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
@@ -22,7 +22,7 @@ import {
 } from 'salt-ts'
 import { firstJobs, jobOf, keepSeconds, loadWithMinions } from './_jobs.ts'
 import { library } from './_library.ts'
-import { onNeed } from './_on-need.ts'
+import { openOnDemand } from './_on-demand.ts'
 import { duration } from './_options.ts'
 import { type Place, storeCall } from './_store-call.ts'
 import { tlsFacts, tlsOptions } from './_tls.ts'
@@ -32,11 +32,11 @@ const options = {
   user: p.optional(p.string()),
   password: p.optional(p.secret(p.string())),
   token: p.optional(p.secret(p.string())),
-  /** Subjects begin with it; the names of the streams too, in capitals. */
+  /** Prefix of the subjects and, in capitals, of the stream names. */
   prefix: p.default(p.string({ pattern: '^[A-Za-z0-9_-]+$' }), 'salt'),
   /** Copies of the streams in a cluster. */
   replicas: p.default(p.integer({ minimum: 1, maximum: 5 }), 1),
-  /** Seconds within which a batch of events that is written again is known. */
+  /** Seconds within which JetStream recognizes an event that is written again. */
   duplicate_window: p.default(p.integer({ minimum: 1 }), 3600),
   ...tlsOptions,
   timeout: p.default(duration, 5),
@@ -51,7 +51,7 @@ export default returner({
   create: async ({ options, opts }) => {
     const nats = await library('nats', 'nats', () => import('nats'))
     const tls = await tlsFacts(options)
-    const connection = onNeed(
+    const connection = openOnDemand(
       (lost) => connected(nats, options, tls, lost),
       (open) => open.close(),
     )
@@ -82,8 +82,8 @@ async function connected(nats: Nats, options: Options, tls: object | undefined, 
 }
 
 /**
- * Of a server that is an address the library does not say which, and `localhost` is looked for: its certificate has to be
- * of one of the servers.
+ * Make the check of certificates. For a server given as an IP address, the library passes `localhost` instead; the certificate must
+ * then match one of the servers.
  */
 function checked(tls: object, servers: readonly string[]): object {
   const names = servers.map((server) => new URL(server.replace(/^(?!.*:\/\/)/, 'nats://')).hostname)
@@ -110,9 +110,11 @@ function asking(place: Place, get: () => Promise<NatsConnection>): Ask {
 
 function explained(error: NatsError): Error {
   if (error.code === 'MAX_PAYLOAD_EXCEEDED')
-    return new UnsavableError('It is larger than the server takes (max_payload).')
+    return new UnsavableError('The record is larger than the server allows (max_payload).')
   if (error.code === '503')
-    return new Error('no stream takes this: turn JetStream on, then run: salt-run returner.migrate nats')
+    return new Error(
+      'no stream receives this subject. Turn JetStream on, then run: salt-run returner.migrate nats',
+    )
   if (error.code === 'SERVER_OPT_NA') return new Error('the server has no TLS')
   return error.chainedError ?? error
 }
@@ -164,7 +166,7 @@ function reading(ask: Ask, prefix: string, nats: Nats) {
   } satisfies Partial<Returner>
 }
 
-/** Of each subject that matches, its last message. */
+/** Return the last message of each matching subject. */
 async function messages(js: JetStreamClient, nats: Nats, subject: string, stream: string): Promise<JsMsg[]> {
   const consumer = await js.consumers.get(stream, {
     filterSubjects: subject,
@@ -187,7 +189,7 @@ const streams = (prefix: string) => ({
   events: `${prefix.toUpperCase()}_EVENTS`,
 })
 
-/** Both streams, as they should be. */
+/** Create both streams, or bring them up to date. */
 async function migrated(connection: NatsConnection, options: Options, keep: number): Promise<string[]> {
   const { prefix, replicas: num_replicas, duplicate_window } = options
   const { streams: there } = await connection.jetstreamManager()
@@ -207,12 +209,12 @@ async function migrated(connection: NatsConnection, options: Options, keep: numb
     const old = await there.info(config.name).catch(() => undefined)
     if (old) await there.update(config.name, { ...old.config, ...config })
     else await there.add(config)
-    did.push(`${old ? 'Brought' : 'Made'} the stream ${config.name}${old ? ' up to date' : ''}.`)
+    did.push(`${old ? 'Brought' : 'Created'} the stream ${config.name}${old ? ' up to date' : ''}.`)
   }
   return did
 }
 
-/** Text as one part of a subject. */
+/** Encode text as one token of a subject. */
 const token = (text: string) =>
   text === '' ? '%' : encodeURIComponent(text).replace(/[.*]/g, (sign) => (sign === '.' ? '%2E' : '%2A'))
 

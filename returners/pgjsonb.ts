@@ -1,4 +1,4 @@
-/** Keeps jobs, returns and events in PostgreSQL, JSON as jsonb, in Salt's tables. */
+/** Keeps jobs, returns and events in PostgreSQL, in Salt's tables with JSON columns of type jsonb. */
 import { p, returner } from 'salt-ts'
 import { postgresDatabase, postgresDialect, postgresOptions } from './_postgres.ts'
 import { sqlReturner } from './_sql.ts'

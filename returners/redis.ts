@@ -1,7 +1,7 @@
 /**
- * Keeps jobs and returns in Redis, under the keys of Salt's returner: the hash `ret:<jid>` of a JSON text per minion,
- * `load:<jid>`, `<minion>:<fun>` with the job that ran it last, the set `minions`. Ours beside them: the set
- * `minions:<jid>`, and events in the stream `{salt_events}`, whose batches are remembered as `{salt_events}:<batch>`.
+ * Keeps jobs and returns in Redis, under the keys of Salt's returner: the hash `ret:<jid>` with a JSON text per minion,
+ * `load:<jid>`, `<minion>:<fun>` with the last jid of that function, and the set `minions`. Additional keys: the set
+ * `minions:<jid>`, the stream `{salt_events}` of events, and `{salt_events}:<batch>` for each batch in it.
  */
 import {
   type EventRecord,
@@ -18,7 +18,7 @@ import { type Connection, connectionOptions, connectRedis } from './_redis-conne
 
 const STREAM = '{salt_events}'
 
-/** A batch of events once: KEYS stream and batch; ARGV seconds to remember it, greatest length, tag, data, tag, data, … */
+/** Adds a batch of events once. KEYS: stream and batch; ARGV: seconds to remember it, maximum length, tag, data, tag, data, … */
 const ADD_EVENTS = `
 if not redis.call('set', KEYS[2], '1', 'NX', 'EX', ARGV[1]) then return 0 end
 for i = 3, #ARGV, 2 do
@@ -29,7 +29,7 @@ return 1`
 export default returner({
   options: {
     ...connectionOptions,
-    /** About how many events are kept. */
+    /** Approximate number of events kept. */
     events_max: p.default(p.integer({ minimum: 1 }), 1_000_000),
   },
   create: async ({ options, opts }) => {
@@ -125,10 +125,10 @@ function reading({ ask, keys }: Connection) {
 
 const KEYS_OF_JOBS = ['load', 'ret', 'minions'] as const
 
-/** Redis forgets by itself what is older than `keep_jobs_seconds`. */
+/** Redis itself deletes keys that are older than `keep_jobs_seconds`. */
 function forgetting({ ask, keys }: Connection, keep: number) {
   return {
-    /** How long a key has been there is told by the time it has left; one that is kept for ever stays. */
+    /** Delete old jobs. The time left of a key reveals its age; keys without expiry stay. */
     cleanOldJobs: async (before) => {
       const least = keep * 1000 - (Date.now() - before.getTime())
       for (const kind of KEYS_OF_JOBS)

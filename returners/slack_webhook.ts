@@ -1,4 +1,4 @@
-/** Posts a message for each return, or event of a return, to an incoming webhook of Slack. At least once. */
+/** Posts a message for each return, or event with a return, to an incoming webhook of Slack. At least once. */
 import { p, returner } from 'salt-ts'
 import { httpClient, httpOptions, isSuccess, refusal } from './_http.ts'
 import { attachments, succeeded } from './_slack-report.ts'
@@ -9,19 +9,19 @@ const SLACK = 'https://hooks.slack.com/services/'
 
 export default returner({
   options: {
-    /** What follows https://hooks.slack.com/services/, or a whole address. */
+    /** The part after https://hooks.slack.com/services/, or a full URL. */
     webhook: p.secret(p.string({ minLength: 1 })),
-    /** `{id}` stands for a field of the return. */
+    /** Titles; `{id}` stands for that field of the return. */
     success_title: p.default(p.string(), '{id} | Succeeded'),
     failure_title: p.default(p.string(), '{id} | Failed'),
     author_icon: p.default(p.string(), ''),
-    /** Name the states that changed or failed. */
+    /** List the states that changed or failed. */
     show_tasks: p.default(p.boolean(), false),
     ...httpOptions,
   },
   async create({ options }) {
     if (!URL.canParse(options.webhook, SLACK))
-      throw new Error('slack_webhook.webhook must be the end of an address')
+      throw new Error('slack_webhook.webhook must be a URL or the end of one')
     const url = new URL(options.webhook, SLACK)
     const client = await httpClient(options)
 

@@ -1,6 +1,6 @@
 /**
- * Sends a mail for each return or event. At least once; a mail that is sent again has the same Message-ID, and is left
- * out where this process knows that it was taken.
+ * Sends a mail for each return or event. At least once: a repeated mail has the same Message-ID, and is left out if this process
+ * remembers that the server accepted it.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -17,28 +17,28 @@ function args: {{ fun_args }}
 jid: {{ jid }}
 return: {{ return }}
 `
-/** Message-IDs that are remembered. */
+/** Number of Message-IDs remembered. */
 const REMEMBERED = 10_000
-/** What servers say to what they will never take: too large, or not to be transmitted as it is. */
+/** Reply codes for mails that are refused however often they are sent: too large, or the transaction failed. */
 const NEVER = [552, 554]
 
 export default returner({
   options: {
     from: p.string({ minLength: 1 }),
-    /** Separated by commas. */
+    /** Addresses, separated by commas. */
     to: p.string({ minLength: 1 }),
     host: p.string({ minLength: 1 }),
     port: p.default(portNumber, 25),
     username: p.optional(p.string({ minLength: 1 })),
     password: p.optional(p.secret(p.string())),
-    /** STARTTLS, and no mail without. With `ssl`, TLS from the beginning. */
+    /** Require STARTTLS. With `ssl`, the connection uses TLS from the start. */
     tls: p.default(p.boolean(), false),
     subject: p.default(p.string(), 'Email from Salt'),
-    /** Of the return, for the subject; separated by commas. */
+    /** Fields of the return to add to the subject, separated by commas. */
     fields: p.default(p.string(), ''),
     /** A file with the text of mails, in which `{{ fun }}` stands for a field. */
     template: p.optional(p.string({ minLength: 1 })),
-    /** Seconds without a word from the server. */
+    /** Seconds to wait for the server. */
     timeout: p.default(duration, 10),
     gpgowner: p.optional(p.string()),
     ...tlsOptions,
@@ -47,7 +47,7 @@ export default returner({
     const { from, to, host, port, username, password, gpgowner } = options
     if (gpgowner)
       throw new Error(
-        'smtp.gpgowner is set, but mails cannot be encrypted here; none is sent in clear instead',
+        'smtp.gpgowner is set, but this returner cannot encrypt mails. Remove it to send them unencrypted',
       )
     const { createTransport } = await library('smtp', 'nodemailer', () => import('nodemailer'))
     const template = options.template === undefined ? BODY : await readFile(options.template, 'utf8')
@@ -106,7 +106,7 @@ export default returner({
   },
 })
 
-/** `{{ name }}` becomes the field of the name; what is not there, nothing. */
+/** Replace `{{ name }}` by that field; by nothing if it is missing. */
 const filled = (template: string, fields: Fields): string =>
   template.replace(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) =>
     Object.hasOwn(fields, name) ? textOf(fields[name]) : '',

@@ -1,6 +1,6 @@
 /**
- * Keeps jobs and returns in a file of SQLite, in Salt's tables, and events in a further one. Salt's table has of a
- * return hardly more than its value: the rest is in a column that is added to it.
+ * Keeps jobs and returns in Salt's tables in a SQLite file, and events in an additional table. Salt's table has little more of a
+ * return than its value: an additional column has the rest.
  */
 import { p, type ReturnRecord, recordJson, returner } from 'salt-ts'
 import { sqlReturner } from './_sql.ts'
@@ -26,7 +26,7 @@ const dialect: SqlDialect = {
   read: ['jid', 'id', 'fun', 'fun_args', 'full_ret', 'success', 'record'],
   returnOf: (row) => ({
     fun: row.fun ?? '',
-    // Python Salt writes them as a list in Python's notation.
+    // Python Salt writes them in Python's list notation.
     fun_args: row.fun_args == null ? [] : [jsonValue(row.fun_args)].flat(),
     ...succeeded(row),
     ...mapOf(row.record),
@@ -65,7 +65,7 @@ const dialect: SqlDialect = {
   createLike: (name, table) => `create table if not exists ${name} as select * from ${table} where 0`,
 }
 
-/** As Python has it: `2026-11-22 05:00:00.123000`. */
+/** Format a time as Python does: `2026-11-22 05:00:00.123000`. */
 function localTime(time: Date): string {
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
   return `${local.toISOString().slice(0, 23).replace('T', ' ')}000`
@@ -74,7 +74,7 @@ function localTime(time: Date): string {
 export default returner({
   options: {
     database: p.string({ minLength: 1 }),
-    /** Seconds to wait for others who write to the file. */
+    /** Seconds to wait while others write to the file. */
     timeout: p.default(p.number({ minimum: 0 }), 5),
   },
   create: async (facts) => {

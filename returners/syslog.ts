@@ -1,4 +1,4 @@
-/** Sends returns and events to syslog, a line of JSON each: to the host's own, or to a server over UDP, TCP or TLS. */
+/** Sends returns and events to syslog, as one line of JSON each: to the local socket, or to a server over UDP, TCP or TLS. */
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { p, recordJson, returner } from 'salt-ts'
@@ -12,20 +12,20 @@ export default returner({
     level: p.default(p.enum(...LEVELS), 'LOG_INFO'),
     facility: p.default(p.enum(...FACILITIES), 'LOG_USER'),
     tag: p.default(p.string({ pattern: '^[!-~]{1,32}$' }), 'salt-minion'),
-    /** Only LOG_PID changes what is sent. */
+    /** Options of `openlog`; only LOG_PID has an effect. */
     options: p.default(
       p.array(p.enum('LOG_PID', 'LOG_CONS', 'LOG_NDELAY', 'LOG_ODELAY', 'LOG_NOWAIT', 'LOG_PERROR')),
       [],
     ),
-    /** The host's own. */
+    /** Local socket. */
     socket: p.default(p.string({ minLength: 1 }), '/dev/log'),
-    /** Of a server, instead of the host's own. */
+    /** Server, instead of the local socket. */
     host: p.optional(p.string({ minLength: 1 })),
-    /** 514; with TLS 6514. */
+    /** Default: 514, or 6514 with TLS. */
     port: p.optional(portNumber),
     protocol: p.default(p.enum('udp', 'tcp', 'tls'), 'udp'),
     format: p.default(p.enum('rfc5424', 'rfc3164'), 'rfc5424'),
-    /** Seconds. */
+    /** Time limit in seconds. */
     timeout: p.default(duration, 10),
     ...tlsOptions,
   },

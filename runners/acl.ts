@@ -1,10 +1,10 @@
-/** Who may do what, and by which rule. */
+/** What users are allowed to do, and by which rule. */
 import { fn, p } from 'salt-ts'
 
 /**
- * Would this user be allowed to run this function on these minions? Shows the verdict with the rule that makes it, or why
- * there is none. Goes by the configuration as it is in the files now; who uses `external_auth` is asked for no password, so
- * say which groups they are in.
+ * Check whether a user may run a function on minions. Shows the verdict and the rule that decides, or why no rule
+ * allows it. Uses the configuration files as they are now. With `external_auth` no password is checked, so give the
+ * user's groups.
  *
  * @example salt-run acl.test fred 'web*' pkg.install nginx eauth=pam groups='[ops]'
  * @example salt-run acl.test fred 'web*' cmd.run 'ls /srv' cwd=/srv
@@ -13,17 +13,17 @@ import { fn, p } from 'salt-ts'
  */
 export const test = fn(
   {
-    user: p.described(p.string({ minLength: 1 }), 'A name; sudo_<name> for who uses sudo.'),
+    user: p.described(p.string({ minLength: 1 }), 'A user name; sudo_<name> for a user of sudo.'),
     target: p.any(),
     fun: p.string({ minLength: 1 }),
     args: p.rest(p.any()),
     eauth: p.optional(
-      p.string({ description: 'A backend of external_auth; else it is about publisher_acl.' }),
+      p.string({ description: 'A backend of external_auth. Without it, publisher_acl is checked.' }),
     ),
     groups: p.optional(p.array(p.string())),
     kind: p.default(p.enum('publish', 'runner', 'wheel'), 'publish'),
     tgt_type: p.default(p.string(), 'glob'),
-    returners: p.optional(p.array(p.string({ description: 'Of --return.' }))),
+    returners: p.optional(p.array(p.string({ description: 'The returners of --return.' }))),
     kwargs: p.keywords(p.any()),
   },
   ({ target: tgt, tgt_type: tgtType, kwargs, ...question }, { master }) => {

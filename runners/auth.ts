@@ -1,16 +1,16 @@
-/** Tokens of `external_auth`, for programs that shall not have a password. */
+/** Tokens of `external_auth`, for programs that should not have a password. */
 import { fn, p } from 'salt-ts'
 
 /**
- * Have the master make a token for who has these credentials: `token`, whose it is, when it begins and expires. Backends
- * that want something else than a user and a password are given all that is named.
+ * Make a token on the master for a user with these credentials. Returns the `token`, its user, its start and its
+ * expiry. Backends that need something other than a user and a password receive all other arguments.
  *
  * @example salt-run auth.mk_token username=alice password=s3cret eauth=pam
  * @example salt-run auth.mk_token username=alice password=s3cret eauth=pam token_expire=86400
  */
 export const mk_token = fn(
   {
-    eauth: p.string({ minLength: 1, description: 'A backend that external_auth of the master names.' }),
+    eauth: p.string({ minLength: 1, description: 'A backend in external_auth of the master.' }),
     username: p.optional(p.string()),
     password: p.secret(p.optional(p.string())),
     token_expire: p.optional(p.number({ exclusiveMinimum: 0, description: 'Seconds, if users may choose.' })),
@@ -25,7 +25,7 @@ export const mk_token = fn(
 )
 
 /**
- * Delete a token. False if there is none.
+ * Delete a token. Returns false if there is none.
  *
  * @example salt-run auth.del_token 6556760736e4077daa601baec2b67c24
  */

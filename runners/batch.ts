@@ -1,11 +1,11 @@
-/** Batches that the master runs by itself (`salt --batch 10% --async`). */
+/** Batches that the master runs (`salt --batch 10% --async`). */
 import { type BatchStatus, CommandExecutionError, type Context, fn, p } from 'salt-ts'
 
 const jid = p.any()
 
 /**
- * The batches that run; with `all` also those that are done and still in the job cache. Newest first, minions counted by
- * state.
+ * List the running batches; with `all` also those that are done and still in the job cache. Newest first, with the
+ * number of minions in each state.
  *
  * @example salt-run batch.list all=True
  */
@@ -18,7 +18,7 @@ export const list = fn({ all: p.default(p.boolean(), false) }, async ({ all }, {
 })
 
 /**
- * How one batch stands: which minions are done, run, wait, are not there.
+ * Show the state of a batch: which minions are done, running, waiting or missing.
  *
  * @example salt-run batch.status 20261121034212345678
  */
@@ -28,21 +28,21 @@ export const status = fn({ jid }, async ({ jid }, { master }) => {
 })
 
 /**
- * Have a batch start nobody any more. Minions that run its job go on, and their returns are kept.
+ * Stop a batch: it starts its job on no further minions. Minions that run it go on, and their returns are kept.
  *
  * @example salt-run batch.stop 20261121034212345678
  */
 export const stop = fn({ jid }, async ({ jid }, { master }) => {
   const batch = await find(master, String(jid))
   if (await master.batches.stop(batch.jid)) return true
-  throw new CommandExecutionError(`The batch ${batch.jid} is done: there is nothing to stop.`)
+  throw new CommandExecutionError(`The batch ${batch.jid} is done already.`)
 })
 
 async function find({ batches }: Context['master'], jid: string): Promise<BatchStatus> {
   const batch = await batches.get(jid)
   if (batch) return batch
   throw new CommandExecutionError(
-    `There is no batch ${jid} on this master. Those of 'salt --batch' without --async are run by that command itself.`,
+    `There is no batch ${jid} on this master. Batches of 'salt --batch' without --async run inside that command.`,
   )
 }
 

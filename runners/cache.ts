@@ -1,53 +1,53 @@
-/** What the master has cached: of the minions, and for whoever stores something. */
+/** The master's cache: data of minions, and values that users store. */
 import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
 
 const tgt_type = p.default(p.string(), 'glob')
 const all = { tgt: p.default(p.any(), '*'), tgt_type }
-/** Nothing is cleared that is not named. */
+/** Without a target, nothing is cleared. */
 const named = { tgt: p.optional(p.any()), tgt_type }
-type Meant = { readonly tgt?: unknown; readonly tgt_type: string }
+type Target = { readonly tgt?: unknown; readonly tgt_type: string }
 
 const place = { bank: p.string({ minLength: 1 }), key: p.string({ minLength: 1 }) }
-/** Salt's localfs keeps banks in a directory of choice; here there is one store. */
+/** In Salt, localfs keeps banks in a directory that may be given; salt-ts has one store. */
 const cachedir = p.optional(p.described(p.string(), 'Has no effect: there is one cache.'))
 
 /**
- * Cached grains of minions: id → grains. Nobody is asked.
+ * Return the cached grains of minions: id → grains. The minions are not contacted.
  *
  * @example salt-run cache.grains 'web*'
  */
-export const grains = fn({ tgt: p.any(), tgt_type }, (meant, { master }) => cached(master, meant, 'grains'))
+export const grains = fn({ tgt: p.any(), tgt_type }, (target, { master }) => cached(master, target, 'grains'))
 
 /**
- * Cached pillar of minions: id → pillar.
+ * Return the cached pillar of minions: id → pillar.
  *
  * @example salt-run cache.pillar 'web*'
  */
-export const pillar = fn(all, (meant, { master }) => cached(master, meant, 'pillar'))
+export const pillar = fn(all, (target, { master }) => cached(master, target, 'pillar'))
 
 /**
- * Forget the cached grains of minions. True if there were any.
+ * Delete the cached grains of minions. Returns true if there were any.
  *
  * @example salt-run cache.clear_grains tgt='web*'
  */
-export const clear_grains = fn(named, (meant, { master }) => clear(master, meant, ['grains']))
+export const clear_grains = fn(named, (target, { master }) => clear(master, target, ['grains']))
 
 /**
- * Forget the cached pillar of minions. True if there was any.
+ * Delete the cached pillar of minions. Returns true if there was any.
  *
  * @example salt-run cache.clear_pillar tgt='web*'
  */
-export const clear_pillar = fn(named, (meant, { master }) => clear(master, meant, ['pillar']))
+export const clear_pillar = fn(named, (target, { master }) => clear(master, target, ['pillar']))
 
 /**
- * Forget all that is cached of minions. They tell it anew when they next ask for their pillar.
+ * Delete all cached data of minions. It is cached again when they next request their pillar.
  *
  * @example salt-run cache.clear_all tgt='web*'
  */
-export const clear_all = fn(named, (meant, { master }) => clear(master, meant, ['grains', 'pillar']))
+export const clear_all = fn(named, (target, { master }) => clear(master, target, ['grains', 'pillar']))
 
 /**
- * Store a value in a bank. What is cached of a minion is the key `data` of the bank `minions/<id>`.
+ * Store a value in a bank. The cached data of a minion is the key `data` of the bank `minions/<id>`.
  *
  * @example salt-run cache.store mycache mykey 'The time has come'
  */
@@ -57,14 +57,14 @@ export const store = fn({ ...place, data: p.any(), cachedir }, async ({ bank, ke
 })
 
 /**
- * The keys of a bank, and the banks inside it.
+ * List the keys of a bank, and the banks inside it.
  *
  * @example salt-run cache.list minions
  */
 export const list = fn({ bank: place.bank, cachedir }, ({ bank }, { master }) => master.cache.list(bank))
 
 /**
- * A value of a bank; an empty map if there is none.
+ * Return a value of a bank; an empty map if there is none.
  *
  * @example salt-run cache.fetch minions/web1 data
  */
@@ -74,7 +74,7 @@ export const fetch = fn(
 )
 
 /**
- * Remove a key of a bank, or a whole bank with all inside it. False if there was nothing.
+ * Delete a key of a bank, or a whole bank with everything inside it. Returns false if there was nothing.
  *
  * @example salt-run cache.flush mycache mykey
  * @example salt-run cache.flush mycache
@@ -84,23 +84,23 @@ export const flush = fn(
   ({ bank, key }, { master }) => master.cache.flush(bank, key),
 )
 
-async function idsOf(master: Context['master'], { tgt, tgt_type }: Meant): Promise<readonly string[]> {
+async function idsOf(master: Context['master'], { tgt, tgt_type }: Target): Promise<readonly string[]> {
   return (await master.match(tgt, tgt_type)).minions
 }
 
-async function cached(master: Context['master'], meant: Meant, what: 'grains' | 'pillar') {
+async function cached(master: Context['master'], target: Target, what: 'grains' | 'pillar') {
   const found: [string, unknown][] = []
-  for (const id of await idsOf(master, meant)) {
+  for (const id of await idsOf(master, target)) {
     const data = (await master.cache.fetch(`minions/${id}`, 'data')) as Record<string, unknown> | undefined
     if (data) found.push([id, data[what]])
   }
   return Object.fromEntries(found)
 }
 
-async function clear(master: Context['master'], meant: Meant, what: readonly string[]): Promise<boolean> {
-  if (meant.tgt === undefined) throw new CommandExecutionError("Name the minions: tgt='*' means all of them.")
+async function clear(master: Context['master'], target: Target, what: readonly string[]): Promise<boolean> {
+  if (target.tgt === undefined) throw new CommandExecutionError("Give a target: tgt='*' selects all minions.")
   let cleared = false
-  for (const id of await idsOf(master, meant)) {
+  for (const id of await idsOf(master, target)) {
     const bank = `minions/${id}`
     const data = (await master.cache.fetch(bank, 'data')) as Record<string, unknown> | undefined
     if (!data) continue

@@ -4,7 +4,7 @@ import { masked } from '../modules/_config/mask.ts'
 import { traverse } from '../modules/_values/traverse.ts'
 
 /**
- * The value of an option, also of one inside maps and lists. Passwords, tokens and the like are masked.
+ * Return the value of an option, also from inside maps and lists. Passwords, tokens and the like are masked.
  *
  * @example salt-run config.get file_roots
  * @example salt-run config.get file_roots:base

@@ -2,21 +2,21 @@
 import { type Context, fn, type LoaderView } from 'salt-ts'
 
 /**
- * Of all runners.
+ * Return the documentation of all runners.
  *
  * @example salt-run doc.runner
  */
 export const runner = fn((_, { loader }) => docsOf(loader.of('runners')))
 
 /**
- * Of all wheel functions.
+ * Return the documentation of all wheel functions.
  *
  * @example salt-run doc.wheel
  */
 export const wheel = fn((_, { loader }) => docsOf(loader.of('wheel')))
 
 /**
- * Of the execution functions of all minions, by asking them.
+ * Return the documentation of the execution functions of all minions, which are queried for it.
  *
  * @example salt-run doc.execution
  */

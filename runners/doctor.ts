@@ -1,9 +1,9 @@
-/** Why something is there, or is not. */
+/** Explains why a function or plugin is available, or why not. */
 import { type Explanation, fn, type LoaderView, type MasterServices, p, SaltInvocationError } from 'salt-ts'
 
 /**
- * Where a function comes from: on which minions which file provides it, and why the others do not have it. With another
- * `kind` than modules (runners, outputters, …), what this host has.
+ * Show where a function comes from: which file provides it on which minions, and why other minions do not have it.
+ * With a `kind` other than modules (runners, outputters, …), shows the same for this host.
  *
  * @example salt-run doctor.module pkg.install
  * @example salt-run doctor.module pkg.install tgt='web*'
@@ -11,7 +11,7 @@ import { type Explanation, fn, type LoaderView, type MasterServices, p, SaltInvo
  */
 export const module = fn(
   {
-    name: p.string({ description: 'A function, a module, or a plugin.' }),
+    name: p.string({ description: 'A function, a module or a plugin.' }),
     tgt: p.default(p.any({ description: 'Minions to ask.' }), '*'),
     tgt_type: p.default(p.string(), 'glob'),
     kind: p.default(p.string({ description: 'modules, runners, outputters, grains, …' }), 'modules'),
@@ -33,7 +33,7 @@ interface Target {
   readonly timeout: number | undefined
 }
 
-/** Minions with the same answer stand together. */
+/** Query minions, and group those with the same answer. */
 async function askMinions(master: MasterServices, name: string, { tgt, tgt_type, timeout }: Target) {
   const provided = new Map<string, string[]>()
   const missing = new Map<string, string[]>()

@@ -1,9 +1,9 @@
-/** The master's event bus: send an event, watch events go by. */
+/** The master's event bus: send events, and watch them. */
 import { fn, p } from 'salt-ts'
 import { listenParams, listen as listenTo } from './_event/listen.ts'
 
 /**
- * Fire an event on the master's bus. Answers true when it was handed over.
+ * Fire an event on the master's event bus. Returns true when the bus has it.
  *
  * @example salt-run event.send my/tag '{"what": "ever"}'
  */
@@ -13,7 +13,7 @@ export const send = fn(
 )
 
 /**
- * Print events as they happen, `tag<TAB>JSON` a line, until `count` were seen (-1: for ever).
+ * Print events as they happen, one `tag<TAB>JSON` line each, until `count` have been printed (-1: no limit).
  *
  * @example salt-run event.listen 'salt/job/*' count=5 pretty=True
  */

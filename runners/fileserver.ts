@@ -1,8 +1,11 @@
-/** Look at the master's file server. */
+/** The master's file server. */
 import { type Context, type FileLists, fn, p } from 'salt-ts'
 
 const backend = p.optional(
-  p.union(p.string({ description: 'Names with commas; -name leaves one out' }), p.array(p.string())),
+  p.union(
+    p.string({ description: 'Names, separated by commas; -name leaves one out.' }),
+    p.array(p.string()),
+  ),
 )
 const params = { saltenv: p.default(p.string(), 'base'), backend }
 
@@ -12,7 +15,7 @@ const listed = (of: (lists: FileLists) => unknown) =>
   )
 
 /**
- * The environments of the file server; with `sources=True` by backend.
+ * List the environments of the file server; with `sources=True` by backend.
  *
  * @example salt-run fileserver.envs
  * @example salt-run fileserver.envs backend=roots sources=True
@@ -25,25 +28,25 @@ export const envs = fn(
   },
 )
 
-/** Paths of the files in an environment.
+/** List the files in an environment.
  *  @example salt-run fileserver.file_list saltenv=prod */
 export const file_list = listed(({ files }) => files)
 
-/** Paths of the folders in an environment.
+/** List the folders in an environment.
  *  @example salt-run fileserver.dir_list */
 export const dir_list = listed(({ dirs }) => dirs)
 
-/** Paths of the folders in an environment that are empty.
+/** List the empty folders in an environment.
  *  @example salt-run fileserver.empty_dir_list */
 export const empty_dir_list = listed(({ emptyDirs }) => emptyDirs)
 
-/** The links in an environment, and where they lead.
+/** List the links in an environment, with their targets.
  *  @example salt-run fileserver.symlink_list */
 export const symlink_list = listed(({ links }) => links)
 
 /**
- * Have the master read the folders of its file server anew. It notices changes itself; this is for file systems that
- * do not tell when a folder has changed. Gives the environments concerned, by backend.
+ * Make the master read the folders of its file server again. It notices changes itself; this is for file systems that
+ * do not record when a folder changed. Returns the affected environments, by backend.
  *
  * @example salt-run fileserver.clear_file_list_cache saltenv=base,dev
  */
@@ -53,8 +56,8 @@ export const clear_file_list_cache = fn(
 )
 
 /**
- * Have backends fetch what is new. Folders of this host are always up to date, so for `roots` there is nothing to do but
- * to read them anew.
+ * Make backends fetch changes. Folders of this host are always up to date, so for `roots` this only reads the folders
+ * again.
  *
  * @example salt-run fileserver.update
  */
@@ -63,30 +66,30 @@ export const update = fn({ backend }, async ({ backend }, { master }: Context) =
   return true
 })
 
-const remote = p.optional(p.string({ description: 'A part of the address of a remote.' }))
+const remote = p.optional(p.string({ description: 'Part of the address of a remote.' }))
 
 /**
- * Remove what backends have fetched. The folders of `roots` are served from where they are, so there is nothing of them.
+ * Delete what backends have fetched. `roots` serves folders of this host and fetches nothing.
  *
  * @example salt-run fileserver.clear_cache
  */
 export const clear_cache = fn({ backend }, nothingFetched('No cache was cleared'))
 
 /**
- * Keep backends from fetching what is new, as `clear_lock` allows them again. `roots` fetches nothing.
+ * Keep backends from fetching changes until `clear_lock`. `roots` fetches nothing.
  *
  * @example salt-run fileserver.lock
  */
 export const lock = fn({ backend, remote }, nothingFetched('No locks were set'))
 
 /**
- * Have backends fetch what is new again. `roots` fetches nothing.
+ * Allow backends to fetch changes again. `roots` fetches nothing.
  *
  * @example salt-run fileserver.clear_lock
  */
 export const clear_lock = fn({ backend, remote }, nothingFetched('No locks were removed'))
 
-/** No backend there is fetches anything. Refuses those that there are not. */
+/** Return the answer: no built-in backend fetches anything. Throws for backends that do not exist. */
 function nothingFetched(answer: string) {
   return async ({ backend }: { backend?: string | readonly string[] | undefined }, { master }: Context) => {
     await master.fileServer.envs(namesIn(backend))

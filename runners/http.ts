@@ -1,4 +1,4 @@
-/** Requests to web servers: for hooks, and to see whether one answers. */
+/** HTTP requests: to call webhooks, and to check servers. */
 import { CommandExecutionError, fn, p, SaltInvocationError } from 'salt-ts'
 import { bodyOf, decoded, readLimited } from './_http/body.ts'
 import { checkCertificates, readCertificates, replaceBundle } from './_http/ca-bundle.ts'
@@ -6,10 +6,10 @@ import { checkCertificates, readCertificates, replaceBundle } from './_http/ca-b
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 
 /**
- * Ask a web server. Gives `body`, and what it says as `dict` with `decode=True` (JSON; other kinds stay text), with
- * `status=True` the number, with `headers=True` the headers; a failure as `error`. `http` and `https` only; the
- * certificate of the server is checked, at most `max_body` bytes are read, within `timeout`
- * seconds, over at most 20 redirections.
+ * Send an HTTP request. Returns `body`; with `decode=True` the decoded body as `dict` (JSON; other formats stay text),
+ * with `status=True` the status code, with `headers=True` the headers; `error` for a failure. `http` and `https` only.
+ * The certificate of the server is checked. At most `max_body` bytes are read, within `timeout` seconds, after at most
+ * 20 redirects.
  *
  * @example salt-run http.query https://hooks.example.com/ method=POST data='{"text": "done"}' header_dict='{Content-Type: application/json}'
  * @example salt-run http.query http://localhost:8080/health status=True
@@ -49,14 +49,14 @@ export const query = fn(
 const LIMITS = { timeout: 60, max_body: 10_485_760 }
 
 /**
- * Replace a file of certificates of authorities (`ca_bundle`) by what a web server has (`ca_bundle_url`), with those of
- * your own files behind them. Nothing is written unless all of them are certificates. Gives the path.
+ * Replace a file of CA certificates (`ca_bundle`) by the one of a web server (`ca_bundle_url`), followed by those of
+ * your own files. Nothing is written unless all of them are valid certificates. Returns the path.
  *
  * @example salt-run http.update_ca_bundle target=/etc/salt/cacert.pem merge_files=/etc/salt/own-ca.pem
  */
 export const update_ca_bundle = fn(
   {
-    target: p.optional(p.string({ pattern: '^/', description: 'A whole path.' })),
+    target: p.optional(p.string({ pattern: '^/', description: 'An absolute path.' })),
     source: p.optional(p.string({ minLength: 1 })),
     merge_files: p.default(p.union(p.string(), p.array(p.string())), []),
   },
@@ -64,13 +64,13 @@ export const update_ca_bundle = fn(
     const path = target ?? opts.ca_bundle
     if (typeof path !== 'string')
       throw new SaltInvocationError(
-        'Say which file: target=/path/cacert.pem, or the option ca_bundle of the master.',
+        'No file is given. Use target=/path/cacert.pem, or set the option ca_bundle of the master.',
       )
     const address = addressOf(source ?? String(opts.ca_bundle_url), undefined)
     const { response, text } = await ask(address, { method: 'GET' }, { ...LIMITS, signal })
     if (!response.ok)
       throw new CommandExecutionError(
-        `${address} has nothing: HTTP ${response.status}: ${response.statusText}`,
+        `${address} has no bundle: HTTP ${response.status}: ${response.statusText}`,
       )
     checkCertificates(text, address.href)
     const own = await Promise.all([merge_files].flat().map(readCertificates))
@@ -100,10 +100,10 @@ async function ask(address: URL, request: RequestInit, { timeout, max_body, sign
 function addressOf(url: string, params: Readonly<Record<string, unknown>> | string | undefined): URL {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (!address || !/^https?:$/.test(address.protocol))
-    throw new CommandExecutionError(`'${url}' is not an address that begins with http:// or https://.`)
+    throw new CommandExecutionError(`'${url}' is not a URL that begins with http:// or https://.`)
   if (address.username || address.password)
     throw new CommandExecutionError(
-      'Give username= and password=, not as a part of the address, which logs show.',
+      'The URL has a user or a password in it, which logs would show. Use username= and password= instead.',
     )
   const entries = typeof params === 'string' ? new URLSearchParams(params) : Object.entries(params ?? {})
   for (const [name, value] of entries) address.searchParams.append(name, String(value))
@@ -122,9 +122,9 @@ function headersOf({ header_dict = {}, username, password = '' }: Credentials): 
   return { ...header_dict, Authorization: `Basic ${login}` }
 }
 
-/** What fetch says itself is "fetch failed"; the reason is behind it. */
+/** Return the cause behind fetch's own message, which is only "fetch failed". */
 function reasonOf(error: unknown, timeout: number): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `nothing came of it within ${timeout} s`
+  if (error.name === 'TimeoutError') return `no complete response within ${timeout} s`
   return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message
 }

@@ -1,4 +1,4 @@
-/** Jobs: those that run, and those the job cache remembers. */
+/** Running jobs, and those in the job cache. */
 import {
   CommandExecutionError,
   type Context,
@@ -13,7 +13,7 @@ import { queryOf } from './_jobs/search.ts'
 
 const display_progress = p.default(p.boolean(), false)
 const outputter = p.optional(p.string())
-/** A returner: only what is in its store; `local_cache` is the master's own job cache. */
+/** Name of a returner, whose store alone is searched; `local_cache` is the master's own job cache. */
 const ext_source = p.optional(p.string())
 const search = {
   ext_source,
@@ -25,7 +25,7 @@ const search = {
   start_time: p.optional(p.string()),
   end_time: p.optional(p.string()),
 }
-/** So many jobs are shown at once: more fill no screen, and all of a large cache would take minutes. */
+/** Most jobs listed by default: more do not fit a screen, and listing a large cache takes minutes. */
 const PAGE = 1000
 const page = {
   limit: p.default(p.integer({ minimum: 0 }), PAGE),
@@ -34,7 +34,7 @@ const page = {
 }
 
 /**
- * Jobs that run now, by asking every minion.
+ * List the running jobs, by querying every minion.
  *
  * @example salt-run jobs.active
  */
@@ -63,15 +63,15 @@ function jobsIn(answer: unknown): (Record<string, unknown> & { jid: string })[] 
 }
 
 /**
- * Runners and wheel functions that run in the background now.
+ * List the runners and wheel functions that run in the background.
  *
  * @example salt-run jobs.master
  */
 export const master = fn((_, context) => context.master.running())
 
 /**
- * What the minions returned for a job. With `missing` also what is known of those that did not: whether the job runs
- * there, waits for its turn, …; they are asked, if a master runs.
+ * Return what the minions returned for a job. With `missing` also the state of those that did not return: whether the
+ * job runs there, waits in a queue and so on. They are queried if a master is running.
  *
  * @example salt-run jobs.lookup_jid 20261121034212345678 missing=True
  */
@@ -98,7 +98,7 @@ export const lookup_jid = fn(
 )
 
 /**
- * One job: what was asked of whom, when, by whom, and what came back. `Unknown` are minions that are perhaps not meant.
+ * Show a job: its function, target, start, user and results. `Unknown` are minions that may not be selected.
  *
  * @example salt-run jobs.list_job 20261121034212345678
  */
@@ -109,7 +109,7 @@ export const list_job = fn({ jid: p.any(), ext_source, display_progress }, async
 })
 
 /**
- * One job as `list_job` shows it, under its jid.
+ * Show a job as `list_job` does, under its jid.
  *
  * @example salt-run jobs.print_job 20261121034212345678
  */
@@ -120,7 +120,8 @@ export const print_job = fn({ jid: p.any(), ext_source }, async (args, { master 
 })
 
 /**
- * Whether the job succeeded, by minion. A minion that has not returned has not succeeded, unless it is perhaps not meant.
+ * Return whether the job succeeded on each minion. A minion that has not returned counts as failed, unless it may not
+ * be selected.
  *
  * @example salt-run jobs.exit_success 20261121034212345678
  */
@@ -135,9 +136,9 @@ export const exit_success = fn({ jid: p.any(), ext_source }, async (args, { mast
 })
 
 /**
- * Stored jobs, newest first. `search_function`, `search_target` and `search_user` are globs or lists of globs;
- * `start_time` and `end_time` are dates, such as `2026-11-21 03:42`; `before` and `after` are job ids. At most `limit`
- * jobs, 1000 if it is not given; 0: all. If there are more, a line says how to see them.
+ * List stored jobs, newest first. `search_function`, `search_target` and `search_user` are globs or lists of globs;
+ * `start_time` and `end_time` are dates, such as `2026-11-21 03:42`; `before` and `after` are job ids. Lists at most
+ * `limit` jobs, 1000 by default; 0 lists all. If there are more, a message tells how to list them.
  *
  * @example salt-run jobs.list_jobs search_function='cmd.*' start_time=2026-11-21
  * @example salt-run jobs.list_jobs limit=50 before=20261121034212345678
@@ -149,7 +150,7 @@ export const list_jobs = fn({ ...search, ...page, display_progress }, async (wan
   const query = { ...queryOf(wanted), ...(limit > 0 && { limit: limit + 1 }) }
   for await (const job of jobsOf(master, ext_source).list(query)) {
     if (count === limit && limit > 0) {
-      const more = `Shown are the newest ${limit} jobs; there are more. The next: before=${last}, all: limit=0.`
+      const more = `Only the newest ${limit} jobs are listed. For the next ones use before=${last}, for all limit=0.`
       await master.progress({ message: more })
       break
     }
@@ -161,7 +162,7 @@ export const list_jobs = fn({ ...search, ...page, display_progress }, async (wan
 })
 
 /**
- * The newest `count` jobs as a list, the newest last, without those that only look for others.
+ * List the newest `count` jobs, the newest last, without those that only look up other jobs.
  *
  * @example salt-run jobs.list_jobs_filter 10
  */
@@ -185,7 +186,7 @@ export const list_jobs_filter = fn(
 )
 
 /**
- * The newest job that fits, as `print_job` shows it.
+ * Show the newest matching job as `print_job` does.
  *
  * @example salt-run jobs.last_run function=cmd.run target='web*'
  */
@@ -219,8 +220,9 @@ const which = {
 }
 
 /**
- * Write jobs of the master's own job cache, with their returns, to a file of JSON lines: all of them, those whose ids
- * `jids` lists (for a batch: all its jobs), or those that fit, as in `list_jobs`. If the name ends with `.gz` it is compressed.
+ * Write jobs of the master's own job cache, with their returns, to a file of JSON lines: all jobs, those whose ids
+ * `jids` lists (for a batch: all its jobs), or those that match, as in `list_jobs`. A file with the extension `.gz` is
+ * compressed.
  *
  * @example salt-run jobs.export /var/backups/jobs.jsonl.gz start_time=2026-11-01
  */
@@ -230,20 +232,20 @@ const exportJobs = fn({ file: p.string(), ...which }, async ({ file, jids, ...wa
   return { File: done.file, Jobs: done.jobs, Returns: done.returns }
 })
 
-/** So many wrong lines are told of; they are all counted. */
-const MOST_TOLD = 20
+/** Most wrong lines that are reported; all are counted. */
+const MAX_REPORTED = 20
 
 /**
- * Read what `jobs.export` wrote into the master's own job cache. What is there already stays as it is, so a file may be
- * read again. A line that is wrong is told of and left out, and the exit code is then 1. Jobs are kept for as long as
- * new ones are.
+ * Read a file of `jobs.export` into the master's own job cache. Jobs that exist already stay unchanged, so a file may
+ * be imported again. Wrong lines are reported and left out, and the exit code is then 1. Imported jobs are kept as long
+ * as new ones.
  *
  * @example salt-run jobs.import /var/backups/jobs.jsonl.gz
  */
 const importJobs = fn({ file: p.string() }, async ({ file }, { master }) => {
-  let told = 0
+  let reported = 0
   const onRefused = async (line: number, why: string) => {
-    if (told++ < MOST_TOLD) await master.progress({ message: `Line ${line} is left out: ${why}.` })
+    if (reported++ < MAX_REPORTED) await master.progress({ message: `Line ${line} was left out: ${why}.` })
   }
   const done = await master.jobs.archive.import(file, onRefused)
   const { jobs, returns, known, refused } = done
@@ -254,8 +256,8 @@ const importJobs = fn({ file: p.string() }, async ({ file }, { master }) => {
 export { exportJobs as export, importJobs as import }
 
 /**
- * Copy the store of the master's own job cache to a file, as it is at this moment, also while the master runs. To go back
- * to it: stop the master, put the file in the place of `jobs.mdb` in `job_cache` of its `cachedir`, start it.
+ * Copy the store of the master's own job cache to a file, in its current state, also while the master runs. To restore
+ * it, stop the master, replace `jobs.mdb` in `job_cache` of its `cachedir` by the file, and start the master.
  *
  * @example salt-run jobs.backup /var/backups/jobs.mdb
  */
@@ -264,7 +266,7 @@ export const backup = fn({ file: p.string() }, async ({ file }, { master }) => {
   return { File: done.file, Bytes: done.bytes }
 })
 
-/** The form in which a runner names an outputter. */
+/** Return data in the form in which a runner selects an outputter. */
 function shownBy(outputter: unknown, data: object): object {
   return typeof outputter === 'string' ? { data, outputter } : data
 }

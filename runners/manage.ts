@@ -1,4 +1,4 @@
-/** Which minions are there. */
+/** State of the minions. */
 
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -20,7 +20,7 @@ type Target = {
 }
 
 /**
- * Minions that answer a ping, and those that do not.
+ * List the minions that answer a ping, and those that do not.
  *
  * @example salt-run manage.status tgt='web*' timeout=5
  */
@@ -29,14 +29,14 @@ export const status = fn({ output: p.default(p.boolean(), true), ...target }, (a
 )
 
 /**
- * Minions that answer a ping.
+ * List the minions that answer a ping.
  *
  * @example salt-run manage.up
  */
 export const up = fn(target, async (args, { master }) => (await ping(master, args)).up)
 
 /**
- * Minions that do not answer a ping. With `removekeys=True` their keys are deleted.
+ * List the minions that do not answer a ping. With `removekeys=True` their keys are deleted.
  *
  * @example salt-run manage.down
  * @example salt-run manage.down tgt='web*' removekeys=True
@@ -51,12 +51,12 @@ export const down = fn(
 )
 
 const subset = {
-  subset: p.optional(p.union(p.string({ description: 'Ids, with commas' }), p.array(p.string()))),
-  show_ip: p.default(p.boolean({ description: 'With an address each, by its grains.' }), false),
+  subset: p.optional(p.union(p.string({ description: 'Ids, separated by commas.' }), p.array(p.string()))),
+  show_ip: p.default(p.boolean({ description: 'Add an address from the grains of each minion.' }), false),
 }
 
 /**
- * Minions with a connection to the master, by what the master last saw; nothing is sent to them.
+ * List the minions with a connection to the master, from what the master last saw; nothing is sent to them.
  *
  * @example salt-run manage.present
  * @example salt-run manage.present subset=web1,web2 show_ip=True
@@ -64,7 +64,7 @@ const subset = {
 export const present = fn(subset, (args, { master }) => connected(master, true, args))
 
 /**
- * Accepted minions without a connection to the master.
+ * List the accepted minions without a connection to the master.
  *
  * @example salt-run manage.not_present
  */
@@ -84,7 +84,7 @@ export {
 }
 
 /**
- * Versions of the minions compared with the master's.
+ * Compare the versions of the minions with the master's.
  *
  * @example salt-run manage.versions
  */
@@ -99,19 +99,18 @@ export const versions = fn(async (_args, { master }) => {
 })
 
 const REGENERATED = `The keys of the minions and of the master are deleted. Restart salt-master within 60 seconds; the minions
-then come back with new keys, which are to be accepted anew: salt-key -A. Minions that are not connected now
+then come back with new keys, which must be accepted again: salt-key -A. Minions that are not connected now
 need 'salt-call saltutil.regen_keys'.`
 
 /**
- * New keys for everybody: has all minions delete their own and what they know of the master, then deletes those of the
- * master and what it knows of the minions. The master must be restarted within 60 seconds, and every key accepted
- * anew.
+ * Replace all keys. Makes all minions delete their own keys and the master's public key, then deletes the master's keys
+ * and those of the minions. The master must be restarted within 60 seconds, and every key accepted again.
  *
  * @example salt-run manage.key_regen
  */
 export const key_regen = fn(async (_, { master, opts }) => {
   for await (const _answer of master.run({ tgt: '*', fun: 'saltutil.regen_keys' })) {
-    // They answer before they delete them; who is silent is told what to do.
+    // Minions answer before they delete their keys. The message covers those that do not answer.
   }
   const folder = String(opts.pki_dir)
   const gone = ['minions', 'minions_pre', 'minions_rejected', 'minions_denied', 'master.pem', 'master.pub']
@@ -120,27 +119,27 @@ export const key_regen = fn(async (_, { master, opts }) => {
 })
 
 /**
- * Salt compares the fingerprint of a pending key with that of the minion through salt-ssh. There is none here, so this
- * is refused, with what to do instead.
+ * Not available. In Salt, compares the fingerprint of a pending key with that of the minion through salt-ssh, which
+ * salt-ts does not have. Fails with advice on what to do instead.
  *
  * @example salt-run manage.safe_accept web1
  */
 export const safe_accept = fn({ target: p.any(), tgt_type: target.tgt_type }, () => {
   throw new CommandExecutionError(
-    'manage.safe_accept looks at the minions through salt-ssh, which is not there yet. Nothing was accepted. Compare the ' +
-      "fingerprints of 'salt-key -f' yourself, or let minions come with a token: salt-key --invite.",
+    'manage.safe_accept needs salt-ssh, which salt-ts does not have yet. Nothing was accepted. Compare the ' +
+      "fingerprints of 'salt-key -f' yourself, or let minions join with a token: salt-key --invite.",
   )
 })
 
 /**
- * Salt installs minions on hosts of a roster through salt-ssh. There is none here, so this is refused.
+ * Not available. In Salt, installs minions on the hosts of a roster through salt-ssh, which salt-ts does not have.
  *
  * @example salt-run manage.bootstrap hosts=web1,web2
  */
 export const bootstrap = fn({ hosts: p.default(p.string(), ''), more: p.keywords(p.any()) }, () => {
   throw new CommandExecutionError(
-    'manage.bootstrap installs minions through salt-ssh, which is not there yet. Nothing was installed. Install them on ' +
-      'the hosts, and let them come with a token: salt-key --invite.',
+    'manage.bootstrap needs salt-ssh, which salt-ts does not have yet. Nothing was installed. Install them on ' +
+      'the hosts, and let them join with a token: salt-key --invite.',
   )
 })
 
@@ -164,7 +163,7 @@ function into(groups: Map<string, unknown>, name: string): Record<string, unknow
   return group
 }
 
-/** Numbers between dots are compared as numbers; the two products count their versions differently. */
+/** Compare two versions. Parts between dots are compared as numbers. */
 function comparison(minion: string, master: string): string {
   const [a, b] = [minion, master].map((version) =>
     version.split(/[.+~-]/).map((part) => Number.parseInt(part, 10) || 0),

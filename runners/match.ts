@@ -1,11 +1,11 @@
-/** Whom a target means, by the facts the master has. Nobody is asked. */
+/** The minions that a target selects, by the facts in the master's cache. The minions are not contacted. */
 import { fn, p } from 'salt-ts'
 
 const delimiter = p.default(p.string(), ':')
 
 /**
- * Minions a target means; under `unknown` those that may be meant, as the master does not know their grains or pillar,
- * under `missing` ids of a list without accepted key.
+ * List the minions that a target selects. `unknown` has minions that may be selected: the master does not have their
+ * grains or pillar. `missing` has ids of a list that have no accepted key.
  *
  * @example salt-run match.target 'G@os:Debian and not web*' compound
  */

@@ -1,15 +1,15 @@
-/** The stores outside that returns, jobs and events are written to. */
+/** The external stores of returns, jobs and events. */
 import { CommandExecutionError, fn, p } from 'salt-ts'
 
-const name = p.described(p.string({ minLength: 1 }), 'Name of a returner')
+const name = p.described(p.string({ minLength: 1 }), 'Name of a returner.')
 const numbers = p.optional(
-  p.described(p.array(p.integer({ minimum: 0 })), 'As status shows them; all if left out'),
+  p.described(p.array(p.integer({ minimum: 0 })), 'Numbers that status shows; all if left out.'),
 )
 
 /**
- * How it stands with each returner the master writes to: `up` or `down` and since when, how many records wait and since
- * when the oldest, how many were written and how many a second, the last error, and what was put aside because the store
- * did not take it. Where jobs and events go to the same one, events have an entry of their own.
+ * Show the state of each returner that the master writes to: `up` or `down` and since when, how many records wait and
+ * since when the oldest, how many were written and how many per second, the last error, and the records put aside
+ * because the store refused them. If jobs and events use the same returner, events have a separate entry.
  *
  * @example salt-run returner.status
  */
@@ -21,22 +21,22 @@ export const status = fn(async (_, { master }) => {
 })
 
 /**
- * Write a return of a minion that does not exist, read it back and remove it, as far as the returner can. Says what it
- * saw and how long each step took.
+ * Write a return of a nonexistent minion, read it back and delete it, as far as the returner supports that. Reports
+ * what it read and how long each step took.
  *
  * @example salt-run returner.test postgres
  */
 export const test = fn({ name }, async (args, { master }) => master.returners.test(args.name))
 
 /**
- * Create what a store needs, tables for example, or bring it up to date.
+ * Create what a store needs, such as tables, or bring it up to date.
  *
  * @example salt-run returner.migrate postgres
  */
 export const migrate = fn({ name }, async (args, { master }) => master.returners.migrate(args.name))
 
 /**
- * Write again what was put aside, or only some of it.
+ * Write records that were put aside again: all, or those with these numbers.
  *
  * @example salt-run returner.retry postgres
  * @example salt-run returner.retry postgres 17,18
@@ -47,7 +47,7 @@ export const retry = fn({ name, numbers }, async (args, { master }) => {
 })
 
 /**
- * Drop what was put aside, or only some of it, for good.
+ * Discard records that were put aside for good: all, or those with these numbers.
  *
  * @example salt-run returner.purge postgres 17
  */
@@ -58,6 +58,6 @@ export const purge = fn({ name, numbers }, async (args, { master }) => {
 
 function nothing(returner: string): never {
   throw new CommandExecutionError(
-    `Nothing of the returner ${returner} was put aside. See salt-run returner.status.`,
+    `The returner ${returner} has no such records put aside. See salt-run returner.status.`,
   )
 }

@@ -1,8 +1,10 @@
-/** Runners and wheel functions that run now: those in the background, and those of `salt-run`. */
-import { CommandExecutionError, fn, p, timeText } from 'salt-ts'
+/** Running runners and wheel functions: those in the background, and those of `salt-run`. */
+
+import { CommandExecutionError, fn, p } from 'salt-ts'
+import { timeText } from '#internal'
 
 /**
- * Those that run, but this one: jid → what, with which arguments, by whom, since when, in which process.
+ * List all running ones but this: jid → function, arguments, user, start time, process id.
  *
  * @example salt-run runs.list
  */
@@ -15,8 +17,8 @@ export const list = fn(async (_, { master }) => {
 })
 
 /**
- * End one, with the processes it started. It is told to end, and has three seconds for that; then it is killed. Its return
- * says so, and jobs that it sent to minions go on: `salt '*' saltutil.kill_job` ends those.
+ * End a run, with the processes it started. It is asked to end, and killed after three seconds. Its return reports
+ * that. Jobs that it sent to minions go on; `salt '*' saltutil.kill_job` ends those.
  *
  * @example salt-run runs.kill 20261121034212345678
  */

@@ -1,8 +1,8 @@
-/** Run execution functions: here, or on minions. */
+/** Execution functions, on the master's host or on minions. */
 import { fn, p } from 'salt-ts'
 
 /**
- * Run an execution function on the master's host, with its grains. What needs a minion is refused.
+ * Run an execution function on the master's host, with its grains. Functions that need a minion are refused.
  *
  * @example salt-run salt.cmd cmd.run 'uptime'
  */
@@ -15,7 +15,7 @@ export const cmd = fn(
 )
 
 /**
- * Run a function on minions: id → return, of those that returned.
+ * Run a function on minions. Returns id → return, for the minions that returned.
  *
  * @example salt-run salt.execute 'web*' cmd.run arg='[uptime]' timeout=5
  */

@@ -1,9 +1,9 @@
-/** Bring extensions from the master's own file server to the master. */
+/** Copies extensions from the master's own file server to the master. */
 import { fn, p } from 'salt-ts'
 import { listExtensions } from '../modules/_saltutil/extensions.ts'
 import { answer, details, modules } from '../modules/_saltutil/sync.ts'
 
-/** What every `sync_*` function takes. */
+/** Parameters of every `sync_*` function. */
 const params = {
   saltenv: p.default(p.union(p.string(), p.array(p.string())), 'base'),
   extmod_whitelist: modules,
@@ -21,10 +21,10 @@ const syncOf = (type: string) =>
   )
 
 /**
- * Bring all types of extensions from `salt://_runners`, `salt://_output`, … into `extension_modules` of the master. Gives a
- * list for each type: what was added or changed, then what was removed, and what is there and fails to load, with the
- * reason; then the exit code is 1. Runners and outputters are there at once; the master's own
- * processes have the rest within seconds, without a restart: those that keep it loaded are replaced, one after the other.
+ * Copy all types of extensions from `salt://_runners`, `salt://_output`, … into `extension_modules` of the master.
+ * Returns a list for each type: what was added or changed, then what was removed, then what fails to load, with the
+ * reason; in the last case the exit code is 1. Runners and outputters are available at once. The master's processes use
+ * the other types within seconds, without a restart: processes that have them loaded are replaced, one after another.
  *
  * @example salt-run saltutil.sync_all
  * @example salt-run saltutil.sync_all extmod_whitelist='{runners: [custom_runner], grains: []}'
@@ -118,7 +118,7 @@ export const sync_utils = syncOf('utils')
 export const sync_wheel = syncOf('wheel')
 
 /**
- * Extension files that were synced to this master, by type.
+ * List the extension files that were synced to this master, by type.
  *
  * @example salt-run saltutil.list_extmods
  */

@@ -1,4 +1,4 @@
-/** Which minions answer the same, and how the others differ. */
+/** Groups minions by what they return, and shows how the groups differ. */
 import { type Context, fn, jsonText, p, SaltInvocationError } from 'salt-ts'
 import { unifiedDiff } from './_survey/diff.ts'
 
@@ -25,7 +25,7 @@ interface Pool {
 }
 
 /**
- * Run a function on minions and give `{pool, result}` for each different answer, that of most minions first; last with
+ * Run a function on minions and return `{pool, result}` for each different result, the most common first; last with
  * `survey_sort=up`.
  *
  * @example salt-run survey.hash '*' file.get_hash /etc/salt/minion survey_sort=up
@@ -33,7 +33,7 @@ interface Pool {
 export const hash = fn(params, (survey, { master }) => pools(master, survey))
 
 /**
- * The same, with how the text of each further answer differs from the first (as `diff -u0` shows it).
+ * Run a function on minions like `survey.hash`, and show how each further result differs from the first (as `diff -u0`).
  *
  * @example salt-run survey.diff '*' cmd.run 'cat /etc/hosts'
  */
@@ -53,7 +53,8 @@ export const diff = fn(params, async (survey, { master }) => {
 async function pools(master: Context['master'], survey: Survey): Promise<Pool[]> {
   const { tgt, fun, args: arg, tgt_type: tgtType, survey_sort, kwargs } = survey
   const own = Object.fromEntries(Object.entries(kwargs).filter(([name]) => !name.startsWith('_')))
-  if (!fun.includes('.')) throw new SaltInvocationError(`'${fun}' is not a function; name the target first.`)
+  if (!fun.includes('.'))
+    throw new SaltInvocationError(`'${fun}' is not a function. The target comes first, then the function.`)
   const found = new Map<string, Pool>()
   for await (const { id, return: result, missing } of master.run({ tgt, tgtType, fun, arg, kwarg: own })) {
     if (missing !== undefined) continue
@@ -70,7 +71,7 @@ async function pools(master: Context['master'], survey: Survey): Promise<Pool[]>
 
 const first = ({ pool }: Pool): string => pool[0] ?? ''
 
-/** A text is itself; anything else a line for each member, whatever their order was. */
+/** Return a text as it is; any other value as JSON with sorted keys, one line per member. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : jsonText(value, { step: 2, order: inOrder })
 }

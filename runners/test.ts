@@ -1,25 +1,27 @@
-/** Small functions that prove that runners run. */
+/** Small functions to test that runners work. */
+
 import { setTimeout } from 'node:timers/promises'
 import { fn, p } from 'salt-ts'
+import { masked } from '../modules/_config/mask.ts'
 
 const anything = { args: p.rest(p.any()), kwargs: p.keywords(p.any()) }
 
 /**
- * The arguments as they arrived.
+ * Return the arguments.
  *
  * @example salt-run test.arg 1 two three=3
  */
 export const arg = fn(anything, ({ args, kwargs }) => ({ args, kwargs }))
 
 /**
- * The same; Salt has it under two names.
+ * Return the arguments. Salt has the function under two names.
  *
  * @example salt-run test.raw_arg 1 two three=3
  */
 export const raw_arg = fn(anything, ({ args, kwargs }) => ({ args, kwargs }))
 
 /**
- * Wait, and answer true.
+ * Wait, then return true.
  *
  * @example salt-run test.sleep 2
  */
@@ -37,7 +39,7 @@ const words = {
 }
 
 /**
- * Names for things that need none, as used in the US or the UK.
+ * Return metasyntactic names, as used in the US or the UK.
  *
  * @example salt-run test.metasyntactic locality=uk
  */
@@ -56,7 +58,7 @@ export const stdout_print = fn(() => {
 })
 
 /**
- * Work for 99 seconds and tell of the progress in an event every second.
+ * Run for 99 seconds and report the progress in an event every second.
  *
  * @example salt-run test.stream
  */
@@ -68,18 +70,9 @@ export const stream = fn(async (_, { master, signal }) => {
   return true
 })
 
-const SECRET = /pass(word|wd|phrase)?$|secret|token$|_key$|credentials?$/i
-
 /**
- * The configuration of the master; values named like secrets are masked.
+ * Return the configuration of the master. Values with names like those of secrets are masked.
  *
  * @example salt-run test.get_opts
  */
-export const get_opts = fn((_, { opts }) =>
-  Object.fromEntries(
-    Object.entries(opts).map(([key, value]) => [
-      key,
-      SECRET.test(key) && typeof value === 'string' && value !== '' ? '**********' : value,
-    ]),
-  ),
-)
+export const get_opts = fn((_, { opts }) => masked(opts))

@@ -8,11 +8,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Rooms by floor: imports go down only. Rooms of one floor in `apart` never import each other. */
 const floors: readonly { readonly rooms: readonly string[]; readonly apart?: boolean }[] = [
   { rooms: ['base'] },
+  { rooms: ['dialect'] },
   { rooms: ['codec'] },
   { rooms: ['author'] },
-  { rooms: ['transport', 'wire', 'crypto', 'config', 'log', 'metrics', 'store', 'tracing'] },
+  { rooms: ['transport', 'wire', 'crypto', 'config', 'log', 'metrics', 'store', 'tracing', 'process'] },
   { rooms: ['events', 'loader'] },
-  { rooms: ['channel', 'jobs', 'keys', 'targets', 'fileserver', 'returners', 'engines', 'auth'] },
+  { rooms: ['channel', 'cache', 'keys', 'targets', 'fileserver', 'outbox', 'engines', 'auth'] },
+  { rooms: ['jobs', 'runs'] },
   { rooms: ['master', 'minion', 'client'], apart: true },
   { rooms: ['api'] },
   { rooms: ['cli', 'testing'], apart: true },
@@ -82,6 +84,12 @@ test('every room stands on a floor and says in its README what it is', () => {
   expect(silent, 'rooms without README.md').toEqual([])
 })
 
+test('no folder of core is a drawer: each holds 26 files at most', () => {
+  const counts = new Map<string, number>()
+  for (const file of sources('core')) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  expect([...counts].filter(([, count]) => count > 26)).toEqual([])
+})
+
 test('core names no extension: the loader finds them by folder', () => {
   const arrows = core.filter(({ to }) => extensionFolders.some((folder) => to.startsWith(`${folder}/`)))
   expect(arrows).toEqual([])
@@ -94,6 +102,53 @@ test('extensions import only the author API, Node, their own libraries and files
     .filter(({ to }) => to.startsWith('core/'))
     .map(({ from, to }) => `${from} imports ${to}`)
   expect(arrows).toEqual([])
+})
+
+/** Helpers that extensions of one kind take from those of another. */
+const sharedHelpers = new Set([
+  'runners/config.ts imports modules/_config/mask.ts',
+  'runners/config.ts imports modules/_values/traverse.ts',
+  'runners/saltutil.ts imports modules/_saltutil/extensions.ts',
+  'runners/saltutil.ts imports modules/_saltutil/sync.ts',
+  'runners/test.ts imports modules/_config/mask.ts',
+  'plugins/wheel/config.ts imports modules/_config/mask.ts',
+  'plugins/matchers/_match-path.ts imports plugins/outputters/_python.ts',
+  'plugins/matchers/data.ts imports plugins/outputters/_python.ts',
+])
+
+test('extensions of one kind share helpers with another only where the table says so', () => {
+  const kindOf = (file: string) => /^(plugins\/\w+|\w+)\//.exec(file)?.[1]
+  const arrows = extensionFolders
+    .flatMap(sources)
+    .flatMap(importsOf)
+    .filter(({ from, to }) => extensionFolders.includes(to.split('/')[0]!) && kindOf(from) !== kindOf(to))
+    .map(({ from, to }) => `${from} imports ${to}`)
+  expect(new Set(arrows)).toEqual(sharedHelpers)
+})
+
+/** Processes that a file starts by a path: an import in all but syntax. `from` is the file that names the path. */
+function processesOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(/'([\w./-]*-process)'/g)]
+    .map(([, path]) => join('core', path!))
+    .filter((path) => existsSync(join(root, `${path}.ts`)))
+    .map((to) => ({ from: file, to: `${to}.ts`, erased: false }))
+}
+
+/** Processes of a higher floor, each started by whoever has to outlive or supervise it. */
+const startedFromBelow = new Set([
+  // A worker and a client start runners the same way; the process itself is a client of the master.
+  'core/runs/background.ts starts core/client/functions/background-process.ts',
+  // `api: {…}` in the master's configuration: the supervisor watches over salt-api as over its other children.
+  'core/master/supervision/children.ts starts core/api/api-process.ts',
+  'core/master/supervision/supervisor.ts starts core/api/api-process.ts',
+])
+
+test('processes are started from above or from their own room, but for those in the table', () => {
+  const started = sources('core').flatMap(processesOf)
+  expect(started.length).toBeGreaterThan(5)
+  const upward = started.filter(complaint).map(({ from, to }) => `${from} starts ${to}`)
+  expect(new Set(upward)).toEqual(startedFromBelow)
 })
 
 test('no files import each other in a circle, types aside', () => {

@@ -1,20 +1,30 @@
-/** From where requests may come: `authorized_ips`, and `api_acl` for who signs in. Addresses, or networks. */
+/**
+ * Checks of client addresses: `authorized_ips` for every request, `api_acl` for log-in. Rules hold addresses or
+ * networks.
+ */
+
 import { isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
-import { isRecord } from '../wire/bytes.ts'
+import { isRecord } from '../base/record.ts'
 import { denial } from './denials.ts'
 import type { ApiSettings } from './settings.ts'
 
 type Rules = Pick<ApiSettings, 'authorized_ips' | 'api_acl'>
 
-/** @throws SaltError AUTHORIZATION_FAILED */
+/**
+ * Refuse a request from an address that `authorized_ips` does not list. An empty list allows every address.
+ * @throws SaltError AUTHORIZATION_FAILED
+ */
 export function checkAddress(ip: string, { authorized_ips }: Rules): void {
   if (authorized_ips.length === 0 || isAmong(ip, authorized_ips)) return
   const rule = { rule: 'authorized_ips' }
   throw denial('AUTHORIZATION_FAILED', 'Bad IP', rule, rule)
 }
 
-/** Without rules everybody may, from anywhere; with some only who they name. */
-export function maySignIn(username: unknown, ip: string, { api_acl }: Rules): boolean {
+/**
+ * Whether `api_acl` lets this user log in from this address. Without rules everybody may log in from anywhere; with
+ * rules, only the users they list (`*` stands for the others).
+ */
+export function mayLogIn(username: unknown, ip: string, { api_acl }: Rules): boolean {
   const { users } = api_acl
   if (!isRecord(users) || Object.keys(users).length === 0) return true
   const name = typeof username === 'string' && Object.hasOwn(users, username) ? username : '*'
@@ -27,7 +37,7 @@ function isAmong(ip: string, places: readonly unknown[]): boolean {
   return address !== undefined && places.some((place) => isInNetwork(address, networkOf(String(place))))
 }
 
-/** A place that is none lets nobody in. */
+/** Parse a rule; one that cannot be parsed matches no address. */
 function networkOf(place: string) {
   try {
     return parseNetwork(place)

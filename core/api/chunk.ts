@@ -1,131 +1,134 @@
-/** One command of a request ("low data"): its members in one form, and what each may be. */
-import type { JsonSchema } from '../author/params.ts'
+/** Chunks of a lowstate: one command each ("low data"). Their members in one form, and the schema of each member. */
+
+import { type Args, type Param, p } from '../author/params.ts'
 import { closest } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
-import { Float } from '../base/float.ts'
-import { demandOf, typeDemand } from '../loader/demands.ts'
-import { yamlify } from '../loader/words.ts'
-import { isRecord } from '../wire/bytes.ts'
+import { isRecord } from '../base/record.ts'
+import { Float } from '../dialect/float.ts'
+import { yamlify } from '../loader/calls/words.ts'
+import { demandOf, typeDemand } from '../loader/offer/demands.ts'
 
 export type Chunk = Readonly<Record<string, unknown>>
 
-const TEXT = { type: 'string' }
-const SECONDS = { type: 'number', minimum: 0 }
-const FLAG = { type: 'boolean' }
-const TEXTS = { type: 'array', items: TEXT }
-
-/** What a chunk proves who asks by, besides what /login takes. */
+/** Members with credentials, besides `eauth`. */
 export const CREDENTIALS = ['username', 'password', 'sharedsecret', 'id_token'] as const
 
-/** Of every client. */
+const text = p.optional(p.string())
+const texts = p.optional(p.union(p.string(), p.array(p.string())))
+const seconds = p.optional(p.number({ minimum: 0 }))
+const flag = p.optional(p.boolean())
+const map = p.optional(p.record(p.any()))
+const fun = p.union(p.string({ minLength: 1 }), p.array(p.string(), { minItems: 1 }))
+
+/** Members for every client. */
 const COMMON = {
-  client: TEXT,
-  fun: {
-    anyOf: [
-      { ...TEXT, minLength: 1 },
-      { ...TEXTS, minItems: 1 },
-    ],
-  },
-  arg: { type: 'array' },
-  kwarg: { type: 'object' },
-  full_return: FLAG,
-  timeout: SECONDS,
-  token: TEXT,
-  eauth: TEXT,
-  username: TEXT,
-  password: TEXT,
-  sharedsecret: TEXT,
-  id_token: TEXT,
-  raw_shell: FLAG,
+  client: text,
+  fun: p.optional(fun),
+  arg: p.optional(p.array(p.any())),
+  kwarg: map,
+  full_return: flag,
+  timeout: seconds,
+  token: text,
+  eauth: text,
+  username: text,
+  password: text,
+  sharedsecret: text,
+  id_token: text,
+  raw_shell: flag,
 }
 
-/** Of the clients that publish. Runners and wheel functions take all other members as keyword arguments. */
+/** Members for the clients that publish jobs. Runner and wheel clients pass all other members on as keyword arguments. */
 const LOCAL = {
-  tgt: { anyOf: [TEXT, TEXTS] },
-  tgt_type: TEXT,
-  ret: { anyOf: [TEXT, TEXTS] },
-  jid: TEXT,
-  gather_job_timeout: SECONDS,
-  delimiter: TEXT,
-  metadata: { type: 'object' },
-  module_executors: { anyOf: [TEXT, TEXTS] },
-  executor_opts: { type: 'object' },
-  ret_config: TEXT,
-  ret_kwargs: { type: 'object' },
-  batch: { anyOf: [TEXT, { type: 'integer' }] },
-  batch_wait: SECONDS,
-  failhard: FLAG,
-  subset: { type: 'integer', minimum: 1 },
-  check: FLAG,
+  tgt: p.union(p.string(), p.array(p.string())),
+  fun,
+  tgt_type: text,
+  ret: texts,
+  jid: text,
+  gather_job_timeout: seconds,
+  delimiter: text,
+  metadata: map,
+  module_executors: texts,
+  executor_opts: map,
+  ret_config: text,
+  ret_kwargs: map,
+  batch: p.optional(p.union(p.string(), p.integer())),
+  batch_wait: seconds,
+  failhard: flag,
+  subset: p.optional(p.integer({ minimum: 1 })),
+  check: flag,
 }
 
-/** Salt's other names for members, and ours. */
+/** A chunk for a client that publishes jobs, as `lowstateSchema` checks it. */
+export type LocalChunk = Args<typeof COMMON & typeof LOCAL>
+
+/** Other names for members: Salt's old one, and one of salt-ts. */
 const ALIASES: Readonly<Record<string, string>> = { expr_form: 'tgt_type', sub: 'subset' }
 
-const KNOWN: Readonly<Record<string, JsonSchema>> = { ...COMMON, ...LOCAL }
+const KNOWN = { ...COMMON, ...LOCAL }
 
-const isLocal = { properties: { client: { ...TEXT, pattern: '^local' } }, required: ['client'] }
+const isLocal = { properties: { client: { type: 'string', pattern: '^local' } }, required: ['client'] }
 
-/** A JSON schema: of the chunks of one request. */
-export const lowstateSchema = (most: number) => ({
+/** Return the JSON schema of the chunks of one request. */
+export const lowstateSchema = (maxChunks: number) => ({
   type: 'array',
-  maxItems: most,
+  maxItems: maxChunks,
   items: {
-    type: 'object',
-    properties: COMMON,
+    ...p.object(COMMON).schema,
+    additionalProperties: true,
     if: isLocal,
     // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
-    then: { properties: LOCAL, required: ['tgt', 'fun'] },
+    then: { ...p.object(LOCAL).schema, additionalProperties: true },
   },
 })
 
 /**
- * The chunks of a request: one or several maps, null members left out, texts read where another type is wanted.
- * `client` is put into each if it is said. Throws INVALID_ARGUMENTS for what is no lowstate.
+ * Return the chunks of a request body, which is one map or a list of maps. Null members are left out; texts are
+ * parsed where the member has another type. `client` is set in every chunk if it is given.
+ * @throws SaltError INVALID_ARGUMENTS
  */
 export function readLowstate(body: unknown, client?: string): Chunk[] {
   const chunks = isRecord(body) && Object.keys(body).length > 0 ? [body] : body
-  if (!Array.isArray(chunks)) throw new SaltError('INVALID_ARGUMENTS', 'Lowstates must be a list')
+  if (!Array.isArray(chunks)) throw new SaltError('INVALID_ARGUMENTS', 'Lowstates must be a list.')
   return chunks.map((chunk: unknown, index) => {
     if (isRecord(chunk)) return readChunk(client === undefined ? chunk : { ...chunk, client }, index)
     throw new SaltError('INVALID_ARGUMENTS', `Chunk ${index + 1} of the request must be a map.`)
   })
 }
 
+type Members = Readonly<Record<string, Param<unknown>>>
+
 function readChunk(given: Chunk, index: number): Chunk {
   const isPublished = String(given.client).startsWith('local')
-  const known: Readonly<Record<string, object>> = isPublished ? KNOWN : COMMON
+  const known: Members = isPublished ? KNOWN : COMMON
   const chunk: Record<string, unknown> = {}
   for (const [written, value] of Object.entries(given)) {
     const name = isPublished ? (ALIASES[written] ?? written) : written
-    const schema = Object.hasOwn(known, name) ? known[name] : undefined
+    const schema = Object.hasOwn(known, name) ? known[name]?.schema : undefined
     if (schema && value === null) continue
-    if (schema) chunk[name] = typed(name, value, schema)
+    if (schema) chunk[name] = convert(name, value, schema)
     else if (!schema && isPublished) refuseNearMiss(name, index)
     else if (!schema) chunk[name] = value
   }
   if (!isPublished) return withPositional(chunk)
-  refuseSeveralInOneText(chunk, index)
+  refuseJoinedFunctions(chunk, index)
   return chunk
 }
 
-/** Clients of Salt name positional arguments of runners `args`. */
+/** Accept `args` as a name for `arg`: some clients of Salt's API (pepper) send positional arguments of runners so. */
 function withPositional({ args, ...chunk }: Record<string, unknown>): Chunk {
   if (args === undefined) return chunk
   return Array.isArray(args) && chunk.arg === undefined ? { ...chunk, arg: args } : { ...chunk, args }
 }
 
-function typed(name: string, value: unknown, schema: object): unknown {
+function convert(name: string, value: unknown, schema: object): unknown {
   if (name === 'arg') return Array.isArray(value) ? value : [value]
-  if (name === 'ret' && Array.isArray(value) && value.every((each) => typeof each === 'string'))
-    return value.join(',')
   if (value instanceof Float) return value.valueOf()
   const { type } = schema as { type?: unknown }
   return typeof value === 'string' && type !== undefined && type !== 'string' ? yamlify(value) : value
 }
 
-/** No rule can be for such a name, and no minion has a function of it. */
-function refuseSeveralInOneText({ fun }: Chunk, index: number): void {
+/** Refuse `"a.b,c.d"`: no access rule can match such a name, and no minion has such a function. */
+function refuseJoinedFunctions({ fun }: Chunk, index: number): void {
   if (typeof fun !== 'string' || !fun.includes(',')) return
   const list = fun.split(',').map((name) => JSON.stringify(name.trim()))
   throw new SaltError(
@@ -134,43 +137,51 @@ function refuseSeveralInOneText({ fun }: Chunk, index: number): void {
   )
 }
 
-/** Members nobody knows are left out, as Salt does. One that was meant to be another would make this another command. */
+/**
+ * Refuse a member that is most likely a misspelt one, such as `tgt_typ`: dropping it would make this another command.
+ * Other unknown members are dropped, as in Salt.
+ */
 function refuseNearMiss(name: string, index: number): void {
-  const meant = closest(name, Object.keys(KNOWN))
-  if (meant === undefined) return
+  const similar = closest(name, Object.keys(KNOWN))
+  if (similar === undefined) return
   throw new SaltError(
     'INVALID_ARGUMENTS',
-    `Chunk ${index + 1} of the request has a member '${name}', which is not known. Did you mean '${meant}'?`,
+    `Chunk ${index + 1} of the request has a member '${name}', which is not known. Did you mean '${similar}'?`,
   )
 }
 
-/** For fastify: what ajv found, as a sentence. */
-export function schemaProblem(errors: readonly SchemaError[]): SaltError {
-  const { instancePath, keyword, params } = decisive(errors)
+/** Make a sentence of ajv's errors, for fastify's `schemaErrorFormatter`. */
+export function schemaError(errors: readonly AjvError[]): SaltError {
+  const { instancePath, keyword, params } = mostRelevant(errors)
   const [, index, ...inside] = instancePath.split('/')
   const member = inside.length > 0 ? `${inside.join(':')} of chunk` : 'Chunk'
   const place = index === undefined ? 'A request' : `${member} ${Number(index) + 1} of the request`
   return new SaltError('INVALID_ARGUMENTS', `${place} ${problemOf(keyword, params, inside[0])}.`)
 }
 
-/** A choice is told as a whole, unless the value is of the type of one of its members. */
-function decisive(errors: readonly SchemaError[]): SchemaError {
+/**
+ * Choose the error to report. Of an `anyOf`, report the choice as a whole, unless the value has the type of one of
+ * its members.
+ */
+function mostRelevant(errors: readonly AjvError[]): AjvError {
   const choice = errors.find(({ keyword }) => keyword === 'anyOf')
-  const isInside = ({ keyword, instancePath }: SchemaError) =>
+  const isInside = ({ keyword, instancePath }: AjvError) =>
     keyword !== 'type' || instancePath !== choice?.instancePath
   return errors.find((error) => error !== choice && isInside(error)) ?? choice ?? errors[0] ?? NO_ERROR
 }
 
-function problemOf(keyword: string, params: SchemaError['params'], member = ''): string {
+function problemOf(keyword: string, params: AjvError['params'], member = ''): string {
   if (keyword === 'maxItems') return `may have ${params.limit} maps at most (max_chunks)`
   if (keyword === 'required') return `lacks '${params.missingProperty}'`
   if (keyword === 'type') return typeDemand([{ type: params.type as string }], undefined)
-  return keyword === 'anyOf' ? typeDemand([KNOWN[member] ?? {}], undefined) : demandOf(keyword, params.limit)
+  return keyword === 'anyOf'
+    ? typeDemand([(KNOWN as Members)[member]?.schema ?? {}], undefined)
+    : demandOf(keyword, params.limit)
 }
 
-const NO_ERROR: SchemaError = { instancePath: '', keyword: '', params: {} }
+const NO_ERROR: AjvError = { instancePath: '', keyword: '', params: {} }
 
-interface SchemaError {
+interface AjvError {
   readonly instancePath: string
   readonly keyword: string
   readonly params: Readonly<Record<string, unknown>>

@@ -1,60 +1,73 @@
-/** The clients of a lowstate, and how a chunk goes to one of them. */
+/** The clients of a lowstate (`local`, `runner_async`, …), and the dispatch of chunks to them. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SaltError } from '../base/errors.ts'
-import type { ExternalAuth } from '../client/external-auth.ts'
+import type { ExternalAuth } from '../client/local/external-auth.ts'
 import type { Chunk } from './chunk.ts'
+import { type ApiContext, contextFor } from './context.ts'
 import { denial, deniedOf } from './denials.ts'
 import { authOf } from './identity.ts'
-import { publishAndWait, publishInBatches, publishOnly, publishToSome } from './publish.ts'
-import type { ApiRoom } from './room.ts'
-import { runAndWait, runOnly, runWheel, startWheel } from './run.ts'
+import { publishAndWait, publishAsync, publishInBatches, publishToSubset } from './publish.ts'
+import { runRunner, runWheel, startRunner, startWheel } from './run.ts'
+import { untilClientLeaves } from './waits.ts'
 
-export interface Call {
-  readonly room: ApiRoom
+export interface ApiCall {
+  readonly context: ApiContext
   readonly chunk: Chunk
   readonly auth: ExternalAuth
-  /** Aborted when nobody waits any more. */
+  /** Aborted when nobody waits for the result any more. */
   readonly signal: AbortSignal
 }
 
-/** What a client gives is one item of the answer, or of a batch one for each minion. */
-type Client = (call: Call) => Promise<unknown[]>
+/** Returns the items of the answer: one, or one per minion for a batch. */
+type Client = (call: ApiCall) => Promise<unknown[]>
 
-const one =
-  (client: (call: Call) => Promise<unknown>): Client =>
+const single =
+  (client: (call: ApiCall) => Promise<unknown>): Client =>
   async (call) => [await client(call)]
 
-const TABLE: ReadonlyMap<unknown, Client> = new Map([
-  ['local', one(publishAndWait)],
-  ['local_async', one(publishOnly)],
+const CLIENTS_BY_NAME: ReadonlyMap<unknown, Client> = new Map([
+  ['local', single(publishAndWait)],
+  ['local_async', single(publishAsync)],
   ['local_batch', publishInBatches],
-  ['local_subset', one(publishToSome)],
-  ['runner', one(runAndWait)],
-  ['runner_async', one(runOnly)],
-  ['wheel', one(runWheel)],
-  ['wheel_async', one(startWheel)],
+  ['local_subset', single(publishToSubset)],
+  ['runner', single(runRunner)],
+  ['runner_async', single(startRunner)],
+  ['wheel', single(runWheel)],
+  ['wheel_async', single(startWheel)],
 ])
 
-/** In the order Salt lists them, without `ssh`; as there, whether `netapi_enable_clients` has them or not. */
-export const CLIENTS: readonly unknown[] = [...TABLE.keys()]
+/** The names in Salt's order, without `ssh`. As in Salt, also those that `netapi_enable_clients` does not have. */
+export const CLIENT_NAMES: readonly unknown[] = [...CLIENTS_BY_NAME.keys()]
 
-/** Run chunk after chunk; the first that fails fails the request. `token`: of the request. */
-export async function runLowstate(
-  room: ApiRoom,
+/** Run the chunks of a request, and wait until they have ended or its HTTP client disconnects. */
+export const runForRequest = (
+  context: ApiContext,
+  [request, reply]: readonly [FastifyRequest, FastifyReply],
+  chunks: readonly Chunk[],
+  token: string | undefined,
+): Promise<unknown[]> =>
+  untilClientLeaves(context, reply, (signal) =>
+    runLowstate(contextFor(context, request), chunks, token, signal),
+  )
+
+/** Run chunk after chunk. The first one that fails fails the request. `token` is the one of the request. */
+async function runLowstate(
+  context: ApiContext,
   chunks: readonly Chunk[],
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<unknown[]> {
   const items: unknown[] = []
   for (const chunk of chunks) {
-    const client = clientOf(chunk, room)
-    items.push(...(await client({ room, chunk, auth: authOf(chunk, token), signal })))
+    const client = clientOf(chunk, context)
+    items.push(...(await client({ context, chunk, auth: authOf(chunk, token), signal })))
   }
   return items
 }
 
-function clientOf(chunk: Chunk, { config }: ApiRoom): Client {
+function clientOf(chunk: Chunk, { config }: ApiContext): Client {
   const { client, raw_shell } = chunk
-  const found = TABLE.get(client)
+  const found = CLIENTS_BY_NAME.get(client)
   if (client === 'ssh')
     throw new SaltError(
       'INVOCATION',

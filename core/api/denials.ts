@@ -1,34 +1,33 @@
-/** What this server refuses without asking the master, because of who asks, or from where. */
+/** Requests that this server refuses by itself, without asking the master. They go into the audit log of the master. */
 import type { FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { plainAddress } from '../base/same-client.ts'
 import type { ApiRefusal } from '../wire/api-refusal.ts'
 import type { Chunk } from './chunk.ts'
-import type { ApiRoom } from './room.ts'
+import type { ApiContext } from './context.ts'
 
-/** What the audit log has of it; what is not said stands for a request that nobody has looked at. */
+/** What the audit log says of the refusal. The defaults are those of a request that was not parsed yet. */
 export type Denied = Partial<Pick<ApiRefusal, 'act' | 'user' | 'fun' | 'rule' | 'reason'>>
 
-/** Answered as any other error. */
-export const denial = (
-  code: ErrorCode,
-  sentence: string,
-  denied: Denied = {},
-  facts: object = {},
-): SaltError => new SaltError(code, sentence, { ...facts, denied })
+/** Create the error of a refusal that goes into the audit log. */
+export const denial = (code: ErrorCode, message: string, denied: Denied = {}, data: object = {}): SaltError =>
+  new SaltError(code, message, { ...data, denied })
 
-/** Of one that such an error has ended. */
-export function noteDenial(room: ApiRoom, request: FastifyRequest, error: unknown): void {
+/** Send a refusal to the audit log if the error that ended the request is one. */
+export function auditDenial(context: ApiContext, request: FastifyRequest, error: unknown): void {
   if (!SaltError.is(error) || !isDenied(error.data.denied)) return
-  tellMaster(room, request, { reason: messageOf(error), ...error.data.denied })
+  sendToAuditLog(context, request, { reason: messageOf(error), ...error.data.denied })
 }
 
 const isDenied = (denied: unknown): denied is Denied => typeof denied === 'object' && denied !== null
 
-/** Its answer does not wait for that: a guess is judged by how long it takes, and nobody else is to be held up. */
-export function tellMaster(
-  { refusals }: ApiRoom,
+/**
+ * Send a refusal to the audit log of the master. Nothing waits for it: the time of an answer must not reveal whether
+ * a guess was right.
+ */
+export function sendToAuditLog(
+  { refusals }: ApiContext,
   { method, routeOptions, ip }: FastifyRequest,
   { act = 'request', user = '', reason = '', ...denied }: Denied,
 ): void {
@@ -37,7 +36,7 @@ export function tellMaster(
   void refusals.note({ act, request, ...denied, ...texts, via: { address: plainAddress(ip) } })
 }
 
-/** A command that came without a proof of who wants it, or for a client that is not there. */
+/** Describe a chunk that had no credentials, or names a client that is not served. */
 export function deniedOf({ client, fun, username }: Chunk): Denied {
   const [act] = (['runner', 'wheel'] as const).filter((kind) => String(client).startsWith(kind))
   return {

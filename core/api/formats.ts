@@ -1,16 +1,17 @@
-/** What answers are written in: JSON, YAML or HTML, as `Accept` asks. */
+/** Formats of answers: JSON, YAML or HTML, as the `Accept` header asks. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../author/context.ts'
 import type { Outputter } from '../author/kinds.ts'
-import { jsonText } from '../base/json.ts'
+import { isRecord } from '../base/record.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { jsonText } from '../dialect/json.ts'
 import { openLoader } from '../loader/index.ts'
-import { refusal } from './problems.ts'
+import { httpError } from './http-errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What it answers has one form, whatever Accept says; refusals are JSON. */
-    readonly writesItself?: true
+    /** The route has one format whatever `Accept` says. Its errors are JSON. */
+    readonly fixedFormat?: true
   }
 }
 
@@ -21,10 +22,10 @@ interface Format {
 
 type Formats = readonly Format[]
 
-/** The first one is given to who accepts anything. */
+/** List the formats. The first is the default. */
 export async function openFormats(config: MasterConfig, log: Log): Promise<Formats> {
   const yaml = await openLoader('outputters', { config, log }).plugin<Outputter>('yaml')
-  const toYaml = (value: unknown) => `${yaml.render(readable(value), { color: false })}\n`
+  const toYaml = (value: unknown) => `${yaml.render(decodeBytes(value), { color: false })}\n`
   return [
     { type: 'application/json', write: toJson },
     { type: 'application/x-yaml', write: toYaml },
@@ -33,8 +34,10 @@ export async function openFormats(config: MasterConfig, log: Log): Promise<Forma
   ]
 }
 
-/** A hook: values are written as the request asks, texts and streams are as they are. */
-export function answerIn(formats: Formats) {
+/**
+ * Create a hook that chooses the format of the answer. Values are serialized; texts and streams are sent as they are.
+ */
+export function negotiateFormat(formats: Formats) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     let format = formats[0] as Format
     reply.serializer((value: unknown) => {
@@ -43,31 +46,29 @@ export function answerIn(formats: Formats) {
       return format.write(value)
     })
     reply.header('X-Content-Type-Options', 'nosniff')
-    if (!request.routeOptions.config.writesItself) format = formatFor(request.headers.accept, formats)
+    if (!request.routeOptions.config.fixedFormat) format = formatFor(request.headers.accept, formats)
   }
 }
 
-/** Of JSON without a charset, which it cannot have, and which some clients compare with. */
+/** Return the content type. JSON has no charset parameter, and some clients compare the whole header. */
 const contentTypeOf = ({ type }: Format): string =>
   type === 'application/json' ? type : `${type}; charset=utf-8`
 
-/** Bytes are read as UTF-8; what is none becomes U+FFFD, so that one byte does not cost the whole answer. */
+/** Decode bytes as UTF-8. Invalid ones become U+FFFD, so that one byte does not fail the whole answer. */
 const textOf = (value: unknown): string =>
   value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)
 
 const toJson = (value: unknown): string => jsonText(value, { other: textOf })
 
-/** The same choice for YAML, which would have a form for bytes. */
-function readable(value: unknown): unknown {
+/** Convert bytes to text everywhere in a value. YAML would write them as `!!binary`. */
+function decodeBytes(value: unknown): unknown {
   if (value instanceof Uint8Array) return textOf(value)
-  if (Array.isArray(value)) return value.map(readable)
+  if (Array.isArray(value)) return value.map(decodeBytes)
   if (value instanceof Map)
-    return new Map([...value].map(([key, member]) => [readable(key), readable(member)]))
-  if (typeof value !== 'object' || value === null || !isPlain(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, readable(member)]))
+    return new Map([...value].map(([key, member]) => [decodeBytes(key), decodeBytes(member)]))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, decodeBytes(member)]))
 }
-
-const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
 function toHtml(value: unknown): string {
   const text = escaped(jsonText(value, { step: 2, other: textOf }))
@@ -86,16 +87,16 @@ const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
 
 /**
- * The format an `Accept` header likes best; of equal ones the one that is earlier here.
+ * Choose the format with the highest quality in the `Accept` header; of equal ones the first.
  * @throws SaltError with status 406
  */
 function formatFor(accept: string | undefined, formats: Formats): Format {
   const wanted = parseAccept(accept ?? '*/*')
-  const liked = formats.map((format) => ({ format, quality: qualityOf(format.type, wanted) }))
-  const best = liked.reduce((found, next) => (next.quality > found.quality ? next : found))
+  const rated = formats.map((format) => ({ format, quality: qualityOf(format.type, wanted) }))
+  const best = rated.reduce((found, next) => (next.quality > found.quality ? next : found))
   if (best.quality > 0) return best.format
   const types = formats.map(({ type }) => type).join(', ')
-  throw refusal(406, `This server cannot answer in ${accept}. It has: ${types}.`)
+  throw httpError(406, `This server cannot answer in ${accept}. It has: ${types}.`)
 }
 
 interface Wanted {
@@ -112,12 +113,12 @@ function parseAccept(accept: string): Wanted[] {
   })
 }
 
-/** The most exact of what was said about a type counts. */
+/** Return the quality of a type: that of the most specific range that matches it. */
 function qualityOf(type: string, wanted: readonly Wanted[]): number {
   const ranges = [type, type.replace(/\/.*/, '/*'), '*/*']
   for (const range of ranges) {
-    const said = wanted.find((each) => each.range === range)
-    if (said) return said.quality
+    const found = wanted.find((each) => each.range === range)
+    if (found) return found.quality
   }
   return 0
 }

@@ -1,18 +1,18 @@
-/** Who asks, as the request says; the master decides whether that is so. */
+/** Credentials of a request: its token, or those of a chunk. The master checks them. */
 import type { FastifyRequest } from 'fastify'
-import type { ExternalAuth } from '../client/external-auth.ts'
+import type { ExternalAuth } from '../client/local/external-auth.ts'
 import { type Chunk, CREDENTIALS } from './chunk.ts'
+import type { ApiContext } from './context.ts'
 import { type Denied, denial, deniedOf } from './denials.ts'
-import type { ApiRoom } from './room.ts'
 import type { ApiSettings } from './settings.ts'
 
 export const COOKIE = 'session_id'
 
-const nobody = (denied?: Denied) =>
+const noCredentials = (denied?: Denied) =>
   denial('AUTHENTICATION_FAILED', 'No authentication credentials given', denied)
 
-/** What a request brings as its token, `X-Auth-Token` before the cookie, whether that may be used or not. */
-export function tokenBrought(
+/** Return the token a request has, unchecked: `X-Auth-Token`, else the cookie. */
+export function presentedToken(
   { headers }: FastifyRequest,
   { enable_sessions }: Pick<ApiSettings, 'enable_sessions'>,
 ): string | undefined {
@@ -21,41 +21,42 @@ export function tokenBrought(
 }
 
 /**
- * The token of a request.
- * @throws SaltError AUTHENTICATION_FAILED if there is none or it cannot be one; with status 403 for a page of elsewhere
+ * Return the token of a request.
+ * @throws SaltError AUTHENTICATION_FAILED if there is none or it is malformed; AUTHORIZATION_FAILED for a page of
+ * another site
  */
-export function tokenOf(request: FastifyRequest, room: ApiRoom): string {
-  const token = tokenIfAny(request, room)
-  if (token === undefined) throw nobody()
+export function requiredToken(request: FastifyRequest, context: ApiContext): string {
+  const token = optionalToken(request, context)
+  if (token === undefined) throw noCredentials()
   return token
 }
 
-/** Undefined if the request has none. */
-export function tokenIfAny(request: FastifyRequest, { settings }: ApiRoom): string | undefined {
-  const token = tokenBrought(request, settings)
+/** Return the token of a request, or undefined. Throws as `requiredToken` for one that may not be used. */
+export function optionalToken(request: FastifyRequest, { settings }: ApiContext): string | undefined {
+  const token = presentedToken(request, settings)
   if (token === undefined) return undefined
   if (!request.headers['x-auth-token']) refuseForeignPage(request, settings.cors_origin)
   return checkedToken(token)
 }
 
-/** Of a chunk: the token of the request, its own, or credentials. */
+/** Return the credentials of a chunk: the token of the request, its own token, or user and password. */
 export function authOf(chunk: Chunk, token: string | undefined): ExternalAuth {
   if (token !== undefined) return { token }
   if (typeof chunk.token === 'string') return { token: checkedToken(chunk.token, deniedOf(chunk)) }
   const { eauth, username = '' } = chunk
-  if (typeof eauth !== 'string') throw nobody(deniedOf(chunk))
+  if (typeof eauth !== 'string') throw noCredentials(deniedOf(chunk))
   const given = CREDENTIALS.filter((name) => chunk[name] !== undefined)
   const credentials = Object.fromEntries(given.map((name) => [name, chunk[name]]))
   return { ...credentials, eauth, username: String(username) }
 }
 
-/** Tokens are hexadecimal: nothing else is asked the master about. */
+/** Refuse what is no hexadecimal token without asking the master. */
 function checkedToken(token: string, denied?: Denied): string {
   if (/^[\da-fA-F]{1,256}$/.test(token)) return token
   throw denial('AUTHENTICATION_FAILED', 'Invalid token', denied)
 }
 
-/** Browsers send cookies with whatever a page makes them ask: only pages that may use this server count. */
+/** Refuse a cookie that a page of another site made the browser send (CSRF), unless `cors_origin` allows that site. */
 function refuseForeignPage(request: FastifyRequest, allowed: readonly string[]): void {
   if (isFromHere(request, allowed)) return
   throw denial(

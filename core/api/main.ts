@@ -2,85 +2,95 @@ import { setTimeout } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { onHangup } from '../base/hangup.ts'
-import { stopRequested } from '../base/stop-signals.ts'
-import { type Refusals, refusalsHere } from '../client/api-refusals.ts'
-import { linkHere, type MasterLink } from '../client/master-link.ts'
-import { remoteMasterOf } from '../client/remote-master.ts'
-import type { Surroundings } from '../config/daemon.ts'
+import { endsWithin } from '../base/with-timeout.ts'
+import { linkLocal, type MasterLink } from '../client/local/master-link.ts'
+import { localRefusalLog, type RefusalLog } from '../client/remote/refusal-log.ts'
+import { remoteMasterOf } from '../client/remote/remote-master.ts'
+import type { DaemonEnvironment } from '../config/daemon-environment.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { apiOptions, logOptions, takeAgain } from '../config/reload.ts'
+import { apiOptions, applyReload, logOptions } from '../config/reload.ts'
+import { onHangup } from '../process/hangup.ts'
+import { stopRequested } from '../process/stop-signals.ts'
 import { addressInUse, findPortHolder } from '../transport/port-holder.ts'
 import { createApp } from './app.ts'
 import { ServerCertificate } from './live/certificate.ts'
 import { type ApiSettings, readSettings } from './settings.ts'
 
-/** Between attempts to reach a master that is not there yet. */
+/** Delays between attempts to reach a master that does not run yet. */
 const RETRY = { minMs: 100, maxMs: 5_000 }
 
 /**
- * Connections the system queues, as far as it allows (net.core.somaxconn). Where the queue is full it drops what comes, and
- * that client tries again seconds later.
+ * Length of the accept queue, as far as net.core.somaxconn allows. If the queue is full, the kernel drops connections
+ * and their clients retry seconds later.
  */
-const BACKLOG = 4096
+const LISTEN_BACKLOG = 4096
 
-/** How long a starting server waits for its master before `-d` reports it as started. Milliseconds. */
-const FIRST_ANSWER_MS = 5_000
+/** How long a starting server waits for its master before `-d` reports that it has started. */
+const START_WAIT_MS = 5_000
 
 /**
- * The server. Resolves with the exit code once it is told to stop by SIGTERM or SIGINT. It counts as started when it listens, or
- * waits for its master.
+ * Run salt-api until SIGTERM or SIGINT, and return its exit code. It has started when it listens, or waits for its
+ * master.
  */
 export async function runApi(
   config: MasterConfig,
-  { log, started, load }: Surroundings<MasterConfig>,
+  { log, started, load }: DaemonEnvironment<MasterConfig>,
 ): Promise<number> {
   const asked = stopRequested()
   const stopping = new AbortController()
   void asked.then(() => stopping.abort(new SaltError('CANCELLED', 'salt-api is stopping.')))
-  let running = config
-  let server: ApiServer | undefined
-  const closeReloads = onHangup(async () => {
-    const checked = async () => {
-      const loaded = await load()
-      readSettings(loaded.config)
-      return loaded
-    }
-    const before = running
-    log.reload(before)
-    const taken = await takeAgain(before, apiReloads, { load: checked, log })
-    running = taken?.config ?? before
-    log.reload(running)
-    await server?.reload()
-    if (!server || ![...(taken?.changed ?? [])].some((name) => apiOptions.has(name))) return
-    await server.close()
-    server = await openApi(running, log, stopping.signal).catch((error: unknown) => {
-      log.error(`The new configuration is not taken, the old one stays: ${messageOf(error)}`)
-      running = before
-      return openApi(running, log, stopping.signal)
-    })
-  })
+  const api: RunningApi = { config, server: undefined }
+  const closeReloads = onHangup(() => reloadApi(api, { log, load, stopping: stopping.signal }))
   const opening = openApi(config, log, stopping.signal)
-  await Promise.race([opening, setTimeout(FIRST_ANSWER_MS, undefined, { ref: false })])
+  await endsWithin(opening, START_WAIT_MS)
   started()
-  server = await opening
+  api.server = await opening
   await asked
   closeReloads()
   log.info('salt-api is stopping')
-  await server?.close()
+  await api.server?.close()
   return 0
+}
+
+interface RunningApi {
+  config: MasterConfig
+  server: ApiServer | undefined
+}
+
+type ReloadTools = Pick<DaemonEnvironment<MasterConfig>, 'log' | 'load'> & { readonly stopping: AbortSignal }
+
+/** Read the configuration again (SIGHUP). If options of the API have changed, open the server again. */
+async function reloadApi(api: RunningApi, { log, load, stopping }: ReloadTools): Promise<void> {
+  const checked = async () => {
+    const loaded = await load()
+    readSettings(loaded.config)
+    return loaded
+  }
+  const before = api.config
+  log.reload(before)
+  const taken = await applyReload(before, apiReloads, { load: checked, log })
+  api.config = taken?.config ?? before
+  log.reload(api.config)
+  await api.server?.reload()
+  if (!api.server || ![...(taken?.changed ?? [])].some((name) => apiOptions.has(name))) return
+  await api.server.close()
+  api.server = await openApi(api.config, log, stopping).catch((error: unknown) => {
+    log.error(`The new configuration cannot be used, the old one stays in force: ${messageOf(error)}`)
+    api.config = before
+    return openApi(before, log, stopping)
+  })
 }
 
 const apiReloads = new Set([...logOptions, ...apiOptions])
 
 export interface ApiServer {
   readonly port: number
-  /** Read the certificate again. */
+  /** Reload the certificate. */
   reload(): Promise<void>
   close(): Promise<void>
 }
 
-/** Resolves when it listens; with undefined if it was told to stop before the master was there. */
+/** Open the server. Resolves when it listens, or with undefined if it was stopped before the master was up. */
 export async function openApi(
   config: MasterConfig,
   log: Log,
@@ -94,7 +104,7 @@ export async function openApi(
   const { link, refusals } = master
   const app = await createApp({ config, settings, log, certificate, link, refusals, stopping })
   try {
-    await app.listen({ host: settings.host, port: settings.port, backlog: BACKLOG })
+    await app.listen({ host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG })
   } catch (error) {
     await master.close()
     throw await listenProblem(error, settings)
@@ -116,10 +126,10 @@ async function listenProblem(error: unknown, { host, port }: ApiSettings): Promi
   return code === 'EADDRINUSE' ? addressInUse(host, port, await findPortHolder(port), "'api:port'") : error
 }
 
-/** How the master is reached, and told what is refused here. */
-interface Master extends Pick<Refusals, 'close'> {
+/** The link to the master, and the reporter of refusals. */
+interface Master extends Pick<RefusalLog, 'close'> {
   readonly link: MasterLink
-  readonly refusals: Pick<Refusals, 'note'>
+  readonly refusals: Pick<RefusalLog, 'note'>
 }
 
 async function openLink(
@@ -130,7 +140,7 @@ async function openLink(
 ): Promise<Master | undefined> {
   const remote = remoteMasterOf(settings, config)
   if (!remote) return openHere(config, log, stopping)
-  const { linkRemote } = await import('../client/link-remote.ts')
+  const { linkRemote } = await import('../client/remote/link-remote.ts')
   const link = await linkRemote(remote, { log, signal: stopping }).catch((error: unknown) => {
     if (stopping.aborted) return undefined
     throw error
@@ -139,26 +149,26 @@ async function openLink(
 }
 
 async function openHere(config: MasterConfig, log: Log, stopping: AbortSignal): Promise<Master | undefined> {
-  const link = await patientLink(config, log, stopping)
+  const link = await linkWhenUp(config, log, stopping)
   if (!link) return undefined
-  const refusals = refusalsHere(config, log)
+  const refusals = localRefusalLog(config, log)
   const close = async () => void (await Promise.all([refusals.close(), link.close()]))
   return { link, refusals, close }
 }
 
-/** Services start in any order. */
-async function patientLink(
+/** Connect to the master, and retry until it is up: services start in any order. */
+async function linkWhenUp(
   config: MasterConfig,
   log: Log,
   stopping: AbortSignal,
 ): Promise<MasterLink | undefined> {
   const delays = backoff(RETRY)
-  for (let told = false; !stopping.aborted; told = true) {
+  for (let warned = false; !stopping.aborted; warned = true) {
     try {
-      return await linkHere(config, { impatient: true, log })
+      return await linkLocal(config, { failFast: true, log })
     } catch (error) {
       if (!SaltError.is(error) || error.code !== 'MASTER_UNREACHABLE') throw error
-      if (!told) log.warn(`salt-api waits for the master. ${error.message}`)
+      if (!warned) log.warn(`salt-api waits for the master. ${error.message}`)
       await setTimeout(delays.next(), undefined, { signal: stopping }).catch(() => undefined)
     }
   }

@@ -3,26 +3,26 @@ import { SaltError } from '../base/errors.ts'
 import type { Meter } from '../metrics/index.ts'
 
 export interface ApiMetricsSettings {
-  /** Rejects if somebody with that token may not see how the server does. */
-  admit(token: string | undefined): Promise<unknown>
-  /** Of those who read events now, and those who were dropped since the server started. */
+  /** Rejects if a client with this token may not read the metrics. */
+  authorize(token: string | undefined): Promise<unknown>
+  /** Count the connected readers of events, and those dropped since the server started. */
   readers?(): { readonly readers: number; readonly dropped: number }
-  /** What hooks of the server are to know of the route. */
+  /** Configuration of the route, for the hooks of the server. */
   readonly route?: FastifyContextConfig
 }
 
-/** The name of this process in its metrics. */
+/** Label of this process in its metrics. */
 const PROCESS = 'api'
 
-/** `GET /metrics`: figures of this server. Requests are counted from when this is called. */
+/** Add `GET /metrics`. Requests are counted from this call on. */
 export async function metrics(
   app: FastifyInstance,
-  { admit, readers, route = {} }: ApiMetricsSettings,
+  { authorize, readers, route = {} }: ApiMetricsSettings,
 ): Promise<void> {
-  const { openMeter, tellBuild } = await import('../metrics/process-metrics.ts')
+  const { openMeter, setBuildInfo } = await import('../metrics/process-metrics.ts')
   const { contentTypes, expose, formatFor } = await import('../metrics/exposition.ts')
   const meter = openMeter(PROCESS)
-  tellBuild(meter, 'salt-api')
+  setBuildInfo(meter, 'salt-api')
   countRequests(app, meter)
   meter.read(() => {
     const now = readers?.()
@@ -34,14 +34,14 @@ export async function metrics(
   })
   meter.read(() => [['salt_process_up', 1, [PROCESS]]])
   app.get('/metrics', { config: route }, async (request, reply) => {
-    await admit(collectorToken(request))
+    await authorize(collectorToken(request))
     const format = formatFor(request.headers.accept)
     const text = expose(await meter.snapshot(), format)
     return reply.header('content-type', contentTypes[format]).send(text)
   })
 }
 
-/** Until the connection is done with the answer, so that streams count as long as they are read. */
+/** Count requests and their duration until the answer is closed, so that streams count while they are open. */
 function countRequests(app: FastifyInstance, meter: Meter): void {
   let open = 0
   app.addHook('onRequest', (request, reply, done) => {
@@ -63,7 +63,7 @@ function countRequests(app: FastifyInstance, meter: Meter): void {
   meter.read(() => [['salt_api_requests_open', open, []]])
 }
 
-/** As collectors send one, or as Salt's clients do. */
+/** Return the token of a metrics collector (`Authorization: Bearer`) or of a Salt client (`X-Auth-Token`). */
 export function collectorToken({ headers }: FastifyRequest): string | undefined {
   const { authorization = '', 'x-auth-token': token } = headers
   return /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? (typeof token === 'string' ? token : undefined)

@@ -1,20 +1,20 @@
-import { jsonText } from '../base/json.ts'
-import type { Token } from '../client/external-auth.ts'
+import { isRecord } from '../base/record.ts'
+import type { Token } from '../client/local/external-auth.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { isRecord } from '../wire/bytes.ts'
+import { jsonText } from '../dialect/json.ts'
 
 /**
- * What somebody who signed in may do, in the forms of `external_auth`, for programs that show it: as the master says, or as
- * this configuration does. An empty map, as Salt has it, if it is nothing.
+ * Return the permissions of a user in the form of `external_auth`, for clients that show them: from the token, or
+ * from this configuration. An empty map, as in Salt, if there are none.
  */
 export function permissionsOf(token: Token, { external_auth }: MasterConfig): unknown {
   const { perms, auth_list } = token
-  const said = Array.isArray(perms) ? perms : Array.isArray(auth_list) ? auth_list : undefined
-  const all = sorted(said ?? entriesFor(token, external_auth[String(token.eauth)]))
+  const granted = Array.isArray(perms) ? perms : Array.isArray(auth_list) ? auth_list : undefined
+  const all = sorted(granted ?? entriesFor(token, external_auth[String(token.eauth)]))
   return all.length > 0 ? all : {}
 }
 
-/** Of the name, of everybody, and of the groups. */
+/** Collect the entries for the user, for `*`, and for the groups of the user. */
 function entriesFor({ name, groups }: Token, backend: unknown): unknown[] {
   if (!isRecord(backend)) return []
   const keys = [name, '*', ...(Array.isArray(groups) ? groups.map((group) => `${group}%`) : [])]
@@ -24,7 +24,7 @@ function entriesFor({ name, groups }: Token, backend: unknown): unknown[] {
   })
 }
 
-/** Texts first, each once. */
+/** Sort texts first, then maps, without duplicates. */
 function sorted(entries: readonly unknown[]): unknown[] {
   const texts = entries.filter((entry) => typeof entry === 'string')
   const maps = new Map(entries.filter(isRecord).map((entry) => [jsonText(entry), entry]))

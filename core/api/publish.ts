@@ -1,67 +1,75 @@
-/** The clients that publish jobs: through the request port, their returns awaited on the event bus. */
+/**
+ * The clients that publish jobs: `local`, `local_async`, `local_subset`, `local_batch`. Returns come from the event
+ * bus.
+ */
 import { SaltError } from '../base/errors.ts'
-import type { MinionResult, PublishRequest, Run } from '../client/contract.ts'
-import { LocalClient } from '../client/local-client.ts'
-import type { Chunk } from './chunk.ts'
-import type { Call } from './clients.ts'
+import type { MinionResult, PublishRequest, Run } from '../client/local/contract.ts'
+import { LocalClient } from '../client/local/local-client.ts'
+import type { LocalChunk } from './chunk.ts'
+import type { ApiCall } from './clients.ts'
 
 type Returns = Record<string, unknown>
 
-/** How many minions Salt's `local_subset` takes, and how many at a time its `local_batch`. */
-const SUBSET = 3
-const BATCH = '10%'
+/** Salt's defaults for `local_subset` and `local_batch`. */
+const DEFAULT_SUBSET_SIZE = 3
+const DEFAULT_BATCH_SIZE = '10%'
 
-/** `local`: id → return of every minion, false of one that did not. */
-export async function publishAndWait(call: Call): Promise<Returns> {
-  const { chunk, signal } = call
+/** Run `local`: return a map of minion id → return, false for a minion that did not return. */
+export async function publishAndWait(call: ApiCall): Promise<Returns> {
+  const { signal } = call
+  const chunk = localChunkOf(call)
   if (chunk.batch !== undefined)
-    throw new SaltError('INVALID_ARGUMENTS', "batch is there for the client 'local_batch'; nothing was sent.")
+    throw new SaltError('INVALID_ARGUMENTS', "'batch' needs the client 'local_batch'; nothing was sent.")
   const client = clientFor(call)
-  return orNobody({}, call, async () => gather(await client.cmdIter({ ...requestOf(chunk), signal }), call))
+  return emptyIfNoMatch({}, call, async () =>
+    gather(await client.cmdIter({ ...requestOf(chunk), signal }), call),
+  )
 }
 
-/** `local_async`: the job; an empty map if there is none, because the target is nobody. */
-export function publishOnly(call: Call): Promise<object> {
-  return orNobody<object>({}, call, async () => {
-    const { jid, minions, missing } = await clientFor(call).runJob(requestOf(call.chunk))
+/** Run `local_async`: return the job id and its minions, an empty map if the target matches no minion. */
+export function publishAsync(call: ApiCall): Promise<object> {
+  return emptyIfNoMatch<object>({}, call, async () => {
+    const { jid, minions, missing } = await clientFor(call).runJob(requestOf(localChunkOf(call)))
     return { jid, minions, ...(missing.length > 0 && { missing }) }
   })
 }
 
-/** `local_subset`: as `local`, of a random choice. */
-export function publishToSome(call: Call): Promise<Returns> {
-  const { chunk, signal } = call
+/** Run `local_subset`: as `local`, on minions chosen at random. */
+export function publishToSubset(call: ApiCall): Promise<Returns> {
+  const { signal } = call
+  const chunk = localChunkOf(call)
   const client = clientFor(call)
-  return orNobody({}, call, async () => {
-    const size = typeof chunk.subset === 'number' ? chunk.subset : SUBSET
+  return emptyIfNoMatch({}, call, async () => {
+    const size = chunk.subset ?? DEFAULT_SUBSET_SIZE
     const chosen = await client.chooseSubset({ ...requestOf(chunk), signal }, size)
     return gather(await client.cmdIter(chosen), call)
   })
 }
 
-/** `local_batch`: a map for each minion, in the order they are done. */
-export function publishInBatches(call: Call): Promise<Returns[]> {
-  const { room, chunk, signal } = call
-  return orNobody<Returns[]>([], call, async () => {
+/** Run `local_batch`: return one map per minion, in the order they finish. */
+export function publishInBatches(call: ApiCall): Promise<Returns[]> {
+  const { context, signal } = call
+  const chunk = localChunkOf(call)
+  return emptyIfNoMatch<Returns[]>([], call, async () => {
     const { batch_wait, failhard } = chunk
-    const settings = { batchWait: batch_wait as number | undefined, failhard: failhard === true }
-    const size = (chunk.batch as string | number | undefined) ?? BATCH
+    const settings = { batchWait: batch_wait, failhard: failhard === true }
+    const size = chunk.batch ?? DEFAULT_BATCH_SIZE
     const run = await clientFor(call).cmdBatch(requestOf(chunk), size, settings)
-    room.stopping.addEventListener('abort', run.stop, { once: true })
-    // It is issued from here wave by wave: whether somebody waits or not, it is gone through to the end.
-    const all = drain(run, chunk).finally(() => room.stopping.removeEventListener('abort', run.stop))
-    return unless(signal, all)
+    context.stopping.addEventListener('abort', run.stop, { once: true })
+    // This process publishes the waves, so the batch runs to its end even if the client disconnects.
+    const all = drain(run, chunk).finally(() => context.stopping.removeEventListener('abort', run.stop))
+    return orAbort(signal, all)
   })
 }
 
-async function drain(run: Run, { full_return }: Chunk): Promise<Returns[]> {
+async function drain(run: Run, { full_return }: LocalChunk): Promise<Returns[]> {
   const items: Returns[] = []
-  for await (const result of run) items.push({ [result.id]: shown(result, full_return === true) })
+  for await (const result of run) items.push({ [result.id]: itemOf(result, full_return === true) })
   return items
 }
 
-/** The work, unless the signal is aborted first; then its reason. */
-function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+/** Wait for the work, or reject with the reason of the signal if that is aborted first. */
+function orAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
@@ -70,14 +78,17 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   })
 }
 
-async function gather(run: Run, { chunk }: Call): Promise<Returns> {
+async function gather(run: Run, { chunk }: ApiCall): Promise<Returns> {
   const returns: Returns = {}
-  for await (const result of run) returns[result.id] = shown(result, chunk.full_return === true)
+  for await (const result of run) returns[result.id] = itemOf(result, chunk.full_return === true)
   return returns
 }
 
-/** As Salt has it: false where nothing came, the sentence where there is no key; in full `out` and `retcode`, too. */
-function shown(result: MinionResult, isFull: boolean): unknown {
+/**
+ * Return a result in Salt's form: false if the minion did not return, a sentence if it has no key. With
+ * `full_return`, add `retcode`, `jid` and `out`.
+ */
+function itemOf(result: MinionResult, isFull: boolean): unknown {
   if (result.state === 'returned') {
     const { return: ret, retcode, jid, out } = result
     return isFull ? { ret, retcode, jid, ...(out !== undefined && { out }) } : ret
@@ -87,42 +98,24 @@ function shown(result: MinionResult, isFull: boolean): unknown {
   return jobState === 'key_not_accepted' ? reason : false
 }
 
-const clientFor = ({ room, auth }: Call): LocalClient =>
-  new LocalClient(room.config, room.link, auth, room.log)
+const clientFor = ({ context, auth }: ApiCall): LocalClient =>
+  new LocalClient(context.config, context.link, auth, context.log)
 
-/** A target that means nobody is no error to Salt. */
-async function orNobody<T>(empty: T, { signal }: Call, work: () => Promise<T>): Promise<T> {
+/** Return `empty` for a target that matches no minion: that is no error in Salt. */
+async function emptyIfNoMatch<T>(empty: T, { signal }: ApiCall, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    signal.throwIfAborted() // who was not waited for is nobody, too
+    signal.throwIfAborted() // without waiting, no minion was found either
     if (SaltError.is(error) && error.code === 'NO_MINIONS_MATCHED') return empty
     throw error
   }
 }
 
-/** Checked by the schema of chunks. */
-interface LocalChunk {
-  readonly tgt: string | readonly string[]
-  readonly fun: string | readonly string[]
-  readonly arg?: readonly unknown[]
-  readonly kwarg?: Readonly<Record<string, unknown>>
-  readonly tgt_type?: string
-  readonly timeout?: number
-  readonly gather_job_timeout?: number
-  readonly ret?: string
-  readonly jid?: string
-  readonly delimiter?: string
-  readonly metadata?: unknown
-  readonly ret_config?: string
-  readonly ret_kwargs?: unknown
-  readonly module_executors?: unknown
-  readonly executor_opts?: unknown
-  readonly check?: boolean
-}
+/** Return the chunk of a call; the schema of lowstates has checked it. */
+const localChunkOf = ({ chunk }: ApiCall): LocalChunk => chunk as LocalChunk
 
-function requestOf(checked: Chunk): PublishRequest {
-  const chunk = checked as unknown as LocalChunk
+function requestOf(chunk: LocalChunk): PublishRequest {
   return {
     tgt: targetOf(chunk),
     fun: chunk.fun,
@@ -137,14 +130,14 @@ function requestOf(checked: Chunk): PublishRequest {
     executorOpts: chunk.executor_opts,
     ...(chunk.arg && { arg: chunk.arg }),
     ...(chunk.kwarg && { kwarg: chunk.kwarg }),
-    ...(chunk.ret !== undefined && { ret: chunk.ret }),
+    ...(chunk.ret !== undefined && { ret: [chunk.ret].flat().join(',') }),
     ...(chunk.jid !== undefined && { jid: chunk.jid }),
     ...(chunk.ret_config !== undefined && { retConfig: chunk.ret_config }),
   }
 }
 
-/** A list may be one text. */
+/** Split the text of a list target; other targets stay as they are. */
 function targetOf({ tgt, tgt_type }: LocalChunk): unknown {
-  const isText = tgt_type === 'list' && typeof tgt === 'string'
-  return isText ? tgt.split(',').map((id) => id.trim()) : tgt
+  const isTextList = tgt_type === 'list' && typeof tgt === 'string'
+  return isTextList ? tgt.split(',').map((id) => id.trim()) : tgt
 }

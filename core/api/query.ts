@@ -1,20 +1,20 @@
-/** What may be in the query of a path: a word that means nothing there would be left out without anybody noticing. */
+/** Checks of query parameters. Unknown ones are refused, since ignoring them would go unnoticed. */
 import type { FastifyInstance } from 'fastify'
 import { closest } from '../base/closest.ts'
-import { refusal } from './problems.ts'
+import { httpError } from './http-errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Names that mean something in the query of this path; any, if whoever asks chooses them. */
+    /** Query parameters of this route; `any` if the sender chooses them. */
     readonly query?: readonly string[] | 'any'
   }
 }
 
-/** Browsers are kept from answering by themselves with it. */
+/** jQuery adds `_=<time>` to bypass browser caches. */
 const IGNORED = ['_']
 
-/** Refuse unknown names in the query of any route that is added from now on. */
-export function checkQueries(app: FastifyInstance): void {
+/** Refuse unknown query parameters for every route that is added from now on. */
+export function refuseUnknownQuery(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ query, routeOptions, is404 }) => {
     const { query: known = [] } = routeOptions.config
     if (is404 || known === 'any') return
@@ -24,22 +24,25 @@ export function checkQueries(app: FastifyInstance): void {
 }
 
 function unknown(name: string, path: string, known: readonly string[]): Error {
-  const meant = closest(name, known)
+  const similar = closest(name, known)
   const hint =
-    meant !== undefined
-      ? ` Did you mean '${meant}'?`
+    similar !== undefined
+      ? ` Did you mean '${similar}'?`
       : known.length > 0
         ? ` It takes ${known.join(', ')}.`
         : ' It takes none.'
-  return refusal(
+  return httpError(
     400,
-    `'${name.slice(0, 100)}' means nothing in the query of ${path.replace(/\/:.*/, '')}.${hint}`,
+    `Unknown query parameter '${name.slice(0, 100)}' for ${path.replace(/\/:.*/, '')}.${hint}`,
   )
 }
 
-/** The value of one name that is given at most once. @throws SaltError with status 400 */
-export function oneOf(query: unknown, name: string): string | undefined {
+/**
+ * Return the value of a query parameter that may be given once.
+ * @throws SaltError with status 400
+ */
+export function queryValue(query: unknown, name: string): string | undefined {
   const value = (query as Readonly<Record<string, unknown>>)[name]
-  if (Array.isArray(value)) throw refusal(400, `'${name}' is there more than once in the query.`)
+  if (Array.isArray(value)) throw httpError(400, `The query parameter '${name}' is given more than once.`)
   return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,8 +1,10 @@
-/** Settings of the server: under `api` of the master's configuration, or under Salt's `rest_cherrypy` and `rest_tornado`. */
+/** Settings of salt-api: `api` in the configuration of the master, or Salt's `rest_cherrypy` and `rest_tornado`. */
+
 import { closest } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
 import { parseNetwork } from '../base/ip-network.ts'
-import { remoteMasterOptions } from '../client/remote-master.ts'
+import { isRecord } from '../base/record.ts'
+import { remoteMasterOptions } from '../client/remote/remote-master.ts'
 import { checkOption } from '../config/check-option.ts'
 import type { MasterConfig } from '../config/index.ts'
 import {
@@ -17,24 +19,31 @@ import {
   text,
   textOrList,
 } from '../config/option.ts'
-import { isRecord } from '../wire/bytes.ts'
 import { liveOptions } from './live/options.ts'
 
-const apiOptions = {
-  start: flag(true, 'salt-master starts the server; false: only settings of salt-api.'),
+export const apiOptions = {
+  start: flag(
+    true,
+    'Whether salt-master starts the server. With false, these are only settings for salt-api.',
+  ),
   host: text('0.0.0.0', 'Address to listen on.'),
   port: port(8000, 'Port to listen on.'),
-  ssl_crt: text('', 'File with the certificate, PEM; without it the server makes one of its own.'),
-  ssl_key: text('', 'File with its private key, PEM; that of ssl_crt if not given.'),
-  ssl_chain: text('', 'File with the certificates between it and one that clients know, PEM.'),
+  ssl_crt: text('', 'Certificate file (PEM). Without it, the server creates a self-signed certificate.'),
+  ssl_key: text('', 'Private key file (PEM). Default: ssl_crt holds the key as well.'),
+  ssl_chain: text('', 'File with the intermediate certificates (PEM).'),
   disable_ssl: flag(false, 'Serve plain HTTP: credentials are sent in the clear.'),
-  root_prefix: text('/', 'What every path begins with.'),
-  max_request_body_size: integer(1_048_576, 'Bytes of a request.', { minimum: 1, maximum: 1_073_741_824 }),
-  max_chunks: count(100, 'Commands in one request.'),
-  enable_sessions: flag(true, 'Accept and give the token as a cookie, too.'),
-  cors_origin: textOrList([], 'Origins whose pages may use this server; *: all, without cookies.'),
-  authorized_ips: list([], 'Addresses whose requests are served; all if empty.'),
-  api_acl: map('users: {name: [addresses]}, from where somebody may sign in; * is anybody, or anywhere.'),
+  root_prefix: text('/', 'Prefix of every path.'),
+  max_request_body_size: integer(1_048_576, 'Maximum size of a request body, in bytes.', {
+    minimum: 1,
+    maximum: 1_073_741_824,
+  }),
+  max_chunks: count(100, 'Maximum number of commands in one request.'),
+  enable_sessions: flag(true, 'Accept and send the token as a cookie as well.'),
+  cors_origin: textOrList([], 'Origins whose pages may use this server. * allows all, but without cookies.'),
+  authorized_ips: list([], 'Addresses and networks that may send requests. Empty: all.'),
+  api_acl: map(
+    'Addresses each user may sign in from: {users: {name: [addresses]}}. * stands for any user, or any address.',
+  ),
   ...liveOptions,
   ...remoteMasterOptions,
 } as const
@@ -45,14 +54,14 @@ export interface ApiSettings extends Options {
   readonly cors_origin: readonly string[]
 }
 
-/** Salt's settings of its servers that there is nothing for here. */
+/** Settings of Salt's servers that have no effect here. */
 const WITHOUT_EFFECT = new Set(
   `app app_path debug expire_responses favicon log_access_file log_error_file queue_size socket_queue_size static
   static_path thread_pool backlog num_processes`.split(/\s+/),
 )
 
 /**
- * `warnings` are sentences about settings that are not known.
+ * Read and check the settings. `warnings` are sentences about unknown ones.
  * @throws SaltError CONFIG_INVALID
  */
 export function readSettings(config: MasterConfig): { settings: ApiSettings; warnings: string[] } {
@@ -62,7 +71,7 @@ export function readSettings(config: MasterConfig): { settings: ApiSettings; war
     for (const [key, value] of Object.entries(values)) {
       const name = group === 'rest_tornado' && key === 'address' ? 'host' : key
       if (value === null) continue
-      if (!Object.hasOwn(apiOptions, name)) warnings.push(...remark(group, name))
+      if (!Object.hasOwn(apiOptions, name)) warnings.push(...warningFor(group, name))
       else {
         const { schema } = apiOptions[name as keyof typeof apiOptions]
         checkOption(`${group}:${key}`, schema, value, config.conf_file)
@@ -78,7 +87,7 @@ export function readSettings(config: MasterConfig): { settings: ApiSettings; war
   return { settings: { ...options, cors_origin: [options.cors_origin].flat() }, warnings }
 }
 
-/** Later ones win. */
+/** List the groups of settings; later ones override earlier ones. */
 function groupsOf({ rest_tornado, rest_cherrypy, api }: MasterConfig): [string, Mapping][] {
   return [
     ['rest_tornado', rest_tornado],
@@ -87,10 +96,10 @@ function groupsOf({ rest_tornado, rest_cherrypy, api }: MasterConfig): [string, 
   ]
 }
 
-function remark(group: string, name: string): string[] {
+function warningFor(group: string, name: string): string[] {
   if (WITHOUT_EFFECT.has(name)) return [`The setting ${group}:${name} has no effect here.`]
-  const meant = closest(name, Object.keys(apiOptions))
-  return [`The setting ${group}:${name} is not known.${meant ? ` Did you mean '${meant}'?` : ''}`]
+  const similar = closest(name, Object.keys(apiOptions))
+  return [`The setting ${group}:${name} is not known.${similar ? ` Did you mean '${similar}'?` : ''}`]
 }
 
 function checkKey({ ssl_crt, ssl_key }: Options, file: string): void {
@@ -117,14 +126,14 @@ function checkAddresses({ authorized_ips, trust_proxy, api_acl }: Options, file:
   ]
   for (const [key, places, words] of lists)
     for (const place of [places].flat())
-      if (!words.includes(String(place)) && !isPlace(place))
+      if (!words.includes(String(place)) && !isNetwork(place))
         throw invalid(key, 'addresses or networks, such as 10.0.0.0/8', place, file)
 }
 
-/** Names of networks that are known to what reads X-Forwarded-For. */
+/** Names of networks that fastify's `trustProxy` knows. */
 const PROXIES = ['loopback', 'linklocal', 'uniquelocal']
 
-function isPlace(place: unknown): boolean {
+function isNetwork(place: unknown): boolean {
   try {
     return typeof place === 'string' && parseNetwork(place) !== undefined
   } catch {

@@ -1,15 +1,15 @@
 import { messageOf } from '../base/errors.ts'
-import { checkNamePattern } from '../base/name-pattern.ts'
-import { isRecord } from '../wire/bytes.ts'
+import { isRecord } from '../base/record.ts'
+import { checkNamePattern } from '../dialect/name-pattern.ts'
 import { type Blacklist, checkBlacklist } from './blacklist.ts'
-import { isSetting, keysFor, type Person } from './members.ts'
+import { configPath } from './config-path.ts'
+import { isSetting, matchingEntries, type RightsHolder } from './matching-entries.ts'
 import { type PeerRules, readPeers } from './peer.ts'
-import { placeIn } from './place.ts'
 import { readRules } from './read-rules.ts'
-import { kindOf, type Problem, type Reading } from './reading.ts'
 import type { Rule } from './rule.ts'
+import { kindOf, type RuleProblem, type RuleReading } from './rule-reading.ts'
 
-/** The options that say who may do what. */
+/** The options with access rules. */
 export interface AccessConfig {
   readonly external_auth: Readonly<Record<string, unknown>>
   readonly publisher_acl: Readonly<Record<string, unknown>>
@@ -21,26 +21,26 @@ export interface AccessConfig {
   readonly visible_jobs: 'own' | 'all'
 }
 
-/** What somebody may do. */
+/** What a caller may do. */
 export interface Rights {
-  /** Where that stands: `external_auth.pam`. */
+  /** Place of the rules in the configuration: `external_auth.pam`. */
   readonly source: string
   readonly rules: readonly Rule[]
-  /** The entries as they are written. */
+  /** The entries as the configuration has them. */
   readonly entries: readonly unknown[]
 }
 
-/** The options, read once; the rules of a person are found among them. */
+/** The access rules of the configuration, parsed once. Looks up the rules of a caller. */
 export class AccessRules {
-  readonly problems: readonly Problem[]
+  readonly problems: readonly RuleProblem[]
   readonly #config: AccessConfig
-  readonly #reading: Reading
-  /** By place. */
+  readonly #reading: RuleReading
+  /** Rules by their place in the configuration. */
   readonly #rules = new Map<string, Rule[]>()
   readonly #peers: Readonly<Record<'peer' | 'peer_run', readonly PeerRules[]>>
 
   constructor(config: AccessConfig) {
-    const problems: Problem[] = []
+    const problems: RuleProblem[] = []
     this.problems = problems
     this.#config = config
     this.#reading = {
@@ -49,7 +49,7 @@ export class AccessRules {
     }
     const { external_auth, publisher_acl, publisher_acl_blacklist, peer, peer_run } = config
     for (const [backend, map] of Object.entries(external_auth))
-      this.#readMap(map, placeIn('external_auth', backend))
+      this.#readMap(map, configPath('external_auth', backend))
     this.#readMap(publisher_acl, 'publisher_acl')
     checkBlacklist(publisher_acl_blacklist, this.#reading)
     this.#peers = {
@@ -58,28 +58,28 @@ export class AccessRules {
     }
   }
 
-  /** Of somebody a backend knows. */
-  ofExternal(backend: string, person: Person): Rights {
+  /** Return the rights of a user of an `external_auth` backend. */
+  ofExternal(backend: string, person: RightsHolder): Rights {
     const { external_auth } = this.#config
     const map = Object.hasOwn(external_auth, backend) ? external_auth[backend] : undefined
-    const source = placeIn('external_auth', backend)
+    const source = configPath('external_auth', backend)
     return this.#rightsIn(isRecord(map) ? map : {}, source, person, this.#config.permissive_acl)
   }
 
-  /** Of a user of the master's host. */
-  ofLocal(person: Person): Rights {
+  /** Return the rights of a user of the master's host. */
+  ofLocal(person: RightsHolder): Rights {
     return this.#rightsIn(this.#config.publisher_acl, 'publisher_acl', person, true)
   }
 
-  /** Of a minion: what it may publish, or which runners it may use. */
+  /** Return the rights of a minion: what it may publish, or which runners it may use. */
   ofMinion(id: string, option: 'peer' | 'peer_run'): Rights {
     const rules = this.#peers[option].filter(({ ids }) => ids.matches(id)).flatMap((each) => each.rules)
     return { source: option, rules, entries: [] }
   }
 
-  /** Of entries that stand elsewhere: what is wrong with them is told and allows nothing. */
-  ofEntries(entries: readonly unknown[], source: string, tell: (problem: string) => void): Rights {
-    const problem: Reading['problem'] = (_, sentence) => tell(sentence)
+  /** Read entries from outside the configuration. Wrong entries are passed to `report` and allow nothing. */
+  ofEntries(entries: readonly unknown[], source: string, report: (problem: string) => void): Rights {
+    const problem: RuleReading['problem'] = (_, sentence) => report(sentence)
     return { source, entries, rules: readRules(entries, source, { ...this.#reading, problem }) }
   }
 
@@ -92,7 +92,7 @@ export class AccessRules {
     }
     for (const [key, entries] of Object.entries(map)) {
       if (isSetting(key)) continue
-      const inside = placeIn(place, key)
+      const inside = configPath(place, key)
       this.#rules.set(inside, readRules(entries, inside, this.#reading))
       if (!key.endsWith('%')) this.#checkKey(key, inside)
     }
@@ -102,15 +102,20 @@ export class AccessRules {
     try {
       checkNamePattern(key)
     } catch (error) {
-      this.#reading.problem('unusable', `${place} may mean nobody. ${messageOf(error)}`)
+      this.#reading.problem('unusable', `${place} may match nobody. ${messageOf(error)}`)
     }
   }
 
-  #rightsIn(map: Readonly<Record<string, unknown>>, source: string, person: Person, always: boolean): Rights {
-    const applying = keysFor(map, person, { always })
+  #rightsIn(
+    map: Readonly<Record<string, unknown>>,
+    source: string,
+    person: RightsHolder,
+    always: boolean,
+  ): Rights {
+    const applying = matchingEntries(map, person, { always })
     return {
       source,
-      rules: applying.flatMap(([key]) => this.#rules.get(placeIn(source, key)) ?? []),
+      rules: applying.flatMap(([key]) => this.#rules.get(configPath(source, key)) ?? []),
       entries: applying.flatMap(([, entries]) => (Array.isArray(entries) ? entries : [])),
     }
   }

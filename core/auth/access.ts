@@ -1,69 +1,70 @@
 import type { Log } from '../author/context.ts'
 import type { MatchSubject } from '../author/kinds.ts'
-import { seldom } from '../base/seldom.ts'
+import { onceInAWhile } from '../base/once-in-a-while.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import { type AccessConfig, AccessRules, type Rights } from './access-rules.ts'
+import { type AuthorizationContext, authorize } from './authorize.ts'
+import { authorizeOptions } from './authorize-options.ts'
 import { forbidsFunction, forbidsUser } from './blacklist.ts'
-import type { Call, Caller, JobOptions, Verdict } from './contract.ts'
-import { type Judging, judge } from './judge.ts'
-import { judgeOptions } from './judge-options.ts'
-import { localName } from './members.ts'
+import type { AccessDecision, Caller, JobOptions, RequestedCall } from './contract.ts'
+import { localName } from './matching-entries.ts'
 import { ownerOf } from './owner.ts'
-import { everythingIn, type Rule } from './rule.ts'
+import { findAllFunctionsRule, type Rule } from './rule.ts'
 
 export interface AccessSettings {
   readonly matcher: TargetMatcher
-  /** These minions with what the master knows of them. */
+  /** Return these minions with the facts that the master has about them. */
   subjects(ids: readonly string[]): Iterable<MatchSubject>
-  /** Whose a job is, as {@link ownerOf} names them; undefined if that is not known. Without this all jobs count as such. */
+  /** Return the owner of a job in the form of {@link ownerOf}; undefined if unknown. Without this function no owner is known. */
   ownerOfJob?(jid: string): string | undefined
   readonly log: Log
 }
 
-/** Allowed for every known user about their own jobs: clients call it while they wait for returns. */
+/** Allowed for every authenticated caller about their own jobs: clients call it while they wait for returns. */
 const ALWAYS = 'saltutil.find_job'
 
-/** Who may do what: the rules of the configuration, for every way to ask. */
+/** Decides what callers may do, by the rules of the configuration, for all kinds of requests. */
 export class Access {
   readonly #config: AccessConfig
   readonly #rules: AccessRules
   readonly #settings: AccessSettings
-  readonly #tell: (problem: string) => void
+  readonly #report: (problem: string) => void
 
   constructor(config: AccessConfig, settings: AccessSettings) {
     this.#config = config
     this.#rules = new AccessRules(config)
     this.#settings = settings
-    this.#tell = seldom((problem) => settings.log.error(problem))
+    this.#report = onceInAWhile((problem) => settings.log.error(problem))
   }
 
-  /** What the rules give somebody. Who is `unrestricted` needs none. */
-  rightsOf(caller: Caller, kind: Call['kind'] = 'publish'): Rights {
+  /** Return the rights that the rules give a caller. An `unrestricted` caller needs none. */
+  rightsOf(caller: Caller, kind: RequestedCall['kind'] = 'publish'): Rights {
     const { name, by, eauth = '', permissions } = caller
-    if (permissions) return this.#rules.ofEntries(permissions, `the rights of ${name} (${eauth})`, this.#tell)
+    if (permissions)
+      return this.#rules.ofEntries(permissions, `the rights of ${name} (${eauth})`, this.#report)
     if (by === 'minion') return this.#rules.ofMinion(name, kind === 'publish' ? 'peer' : 'peer_run')
     return by === 'key'
       ? this.#rules.ofLocal({ ...caller, name: localName(name) })
       : this.#rules.ofExternal(eauth, caller)
   }
 
-  /** Each call by itself: all of them must be allowed. The verdict about the first that is not, else the rules of all. */
-  judge(caller: Caller, calls: readonly Call[]): Verdict {
+  /** Judge each call separately; all must be allowed. Returns the first refusal, else an approval with the rules of all calls. */
+  authorize(caller: Caller, calls: readonly RequestedCall[]): AccessDecision {
     return calls.length === 0
       ? { allowed: false, reason: 'No function was named.' }
       : allOf(calls.map((call) => () => this.#judge(caller, call)))
   }
 
-  /** The same for a job, with what it asks for beside its functions. */
-  judgeJob(caller: Caller, calls: readonly Call[], options: JobOptions): Verdict {
-    const ofCalls = () => this.judge(caller, calls)
+  /** Judge a job: its calls, and the options besides its functions. */
+  authorizeJob(caller: Caller, calls: readonly RequestedCall[], options: JobOptions): AccessDecision {
+    const ofCalls = () => this.authorize(caller, calls)
     const asksForMore = options.returners.length > 0 || options.given.length > 0
     if (caller.unrestricted || !asksForMore) return ofCalls()
-    return allOf([ofCalls, ...judgeOptions(options, this.#judging(caller, 'publish'))])
+    return allOf([ofCalls, ...authorizeOptions(options, this.#judging(caller, 'publish'))])
   }
 
   /**
-   * Whether somebody finds the jobs of others (`jobs.*`): who may do everything, on all minions and on the master's host, could
+   * Whether the caller sees the jobs of others (`jobs.*`): one who may do everything, on all minions and on the master's host, could
    * have run them.
    */
   seesAllJobs(caller: Caller): boolean {
@@ -74,7 +75,7 @@ export class Access {
     )
   }
 
-  #judge(caller: Caller, call: Call): Verdict {
+  #judge(caller: Caller, call: RequestedCall): AccessDecision {
     const forbidden = this.#forbidden(caller, call)
     if (forbidden !== undefined) {
       const reason = `${caller.name} may not run ${call.fun}: ${forbidden} forbids it.`
@@ -82,25 +83,25 @@ export class Access {
     }
     if (caller.unrestricted) return { allowed: true, rule: "the key of the master's user" }
     if (call.kind === 'publish' && call.fun === ALWAYS && caller.by !== 'minion')
-      return this.#judgeFinding(caller, call)
+      return this.#authorizeJobLookup(caller, call)
     if (/[\s,]/.test(call.fun))
       return { allowed: false, reason: `'${call.fun}' is not the name of one function.` }
-    return judge(call, this.#judging(caller, call.kind))
+    return authorize(call, this.#judging(caller, call.kind))
   }
 
-  /** It shows who runs a job, and with which arguments. */
-  #judgeFinding(caller: Caller, call: Call): Verdict {
+  /** Judge a job lookup of a caller. It shows who runs the job, and with which arguments. */
+  #authorizeJobLookup(caller: Caller, call: RequestedCall): AccessDecision {
     const jid = String(call.args[0] ?? call.kwargs.jid)
     const owner = this.#config.visible_jobs === 'all' ? undefined : this.#settings.ownerOfJob?.(jid)
     if (owner === undefined || owner === ownerOf(caller))
-      return { allowed: true, rule: `${ALWAYS} is for everybody who is known` }
-    const verdict = judge(call, this.#judging(caller, call.kind))
+      return { allowed: true, rule: `${ALWAYS} is allowed for every authenticated user` }
+    const verdict = authorize(call, this.#judging(caller, call.kind))
     return verdict.allowed
       ? verdict
-      : { ...verdict, reason: `The job ${jid} is somebody else's. ${verdict.reason}` }
+      : { ...verdict, reason: `The job ${jid} belongs to another user. ${verdict.reason}` }
   }
 
-  #judging(caller: Caller, kind: Call['kind']): Judging {
+  #judging(caller: Caller, kind: RequestedCall['kind']): AuthorizationContext {
     const { source, rules } = this.rightsOf(caller, kind)
     const { matcher, subjects } = this.#settings
     const covers = (tgt: string, ids: readonly string[]): boolean => {
@@ -111,7 +112,7 @@ export class Access {
     return { name: caller.name, source, rules, covers }
   }
 
-  #forbidden(caller: Caller, { kind, fun }: Call): string | undefined {
+  #forbidden(caller: Caller, { kind, fun }: RequestedCall): string | undefined {
     const { publisher_acl_blacklist: blacklist } = this.#config
     return (
       (caller.by === 'minion' ? undefined : forbidsUser(blacklist, caller.name)) ??
@@ -123,17 +124,17 @@ export class Access {
 const allowsAllOnMinions = (rule: Rule): boolean =>
   rule.on === 'minions' &&
   (rule.target === undefined || rule.target === '*') &&
-  everythingIn(rule.functions) !== undefined
+  findAllFunctionsRule(rule.functions) !== undefined
 
 const allowsAllOf =
   (kind: string) =>
   (rule: Rule): boolean =>
     rule.on === 'master' &&
     rule.name === kind &&
-    (!rule.functions || everythingIn(rule.functions) !== undefined)
+    (!rule.functions || findAllFunctionsRule(rule.functions) !== undefined)
 
-/** The first that refuses, else the rules of all. */
-function allOf(judges: readonly (() => Verdict)[]): Verdict {
+/** Return the first refusal, else an approval with the rules of all. */
+function allOf(judges: readonly (() => AccessDecision)[]): AccessDecision {
   const rules = new Set<string>()
   let isLimited = false
   for (const judge of judges) {

@@ -1,15 +1,16 @@
-import { Float } from '../base/float.ts'
-import { floatText } from '../base/float-text.ts'
+import { isRecord } from '../base/record.ts'
+import { Float } from '../dialect/float.ts'
+import { floatText } from '../dialect/float-text.ts'
 
 /**
- * The text of an argument that a regular expression of the configuration is held against: as Python's `str` gives it, so
- * that rules written for Salt mean the same here.
+ * Return the text of an argument that regular expressions of the configuration are matched with: Python's `str` of it, so that
+ * rules written for Salt match the same arguments.
  */
 export function argumentText(value: unknown): string {
   return typeof value === 'string' ? value : literal(value)
 }
 
-/** Python's `repr`. */
+/** Return Python's `repr`. */
 function literal(value: unknown): string {
   if (typeof value === 'string') return quoted(value)
   if (value === null || value === undefined) return 'None'
@@ -20,7 +21,7 @@ function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
   if (value instanceof Uint8Array) return `b${quoted(Buffer.from(value).toString('latin1'))}`
   if (value instanceof Map) return map([...value])
-  if (Object.getPrototypeOf(value) === Object.prototype) return map(Object.entries(value))
+  if (isRecord(value)) return map(Object.entries(value))
   return String(value)
 }
 

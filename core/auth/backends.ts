@@ -1,19 +1,19 @@
 import type { AuthBackend, Authenticated, Credentials } from '../author/auth.ts'
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
+import { isRecord } from '../base/record.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { openLoader } from '../loader/index.ts'
-import { isRecord } from '../wire/bytes.ts'
-import { isSetting } from './members.ts'
+import { isSetting } from './matching-entries.ts'
 
-/** A backend may take so long. Milliseconds. Clients wait 30 s. */
+/** Time limit of a backend. Clients wait 30 s. */
 const DEADLINE_MS = 20_000
-/** So many are asked at once, by one worker; more would only wait. */
-const MOST_AT_ONCE = 32
-const LONGEST_TEXT = 65_536
+/** Most concurrent requests to backends in one worker; more would only wait. */
+const MAX_CONCURRENT = 32
+const MAX_TEXT_CHARACTERS = 65_536
 
-/** Who it is; or why that is not known (`refused`), or cannot be found out now (`unknowable`): sentences for the log. */
-export type Outcome =
+/** The user; or why the user is refused, or cannot be checked now (`unknowable`): sentences for the log. */
+export type Authentication =
   | { readonly known: Authenticated }
   | { readonly refused: string }
   | { readonly unknowable: string }
@@ -22,7 +22,7 @@ export interface BackendSettings {
   readonly deadlineMs?: number
 }
 
-/** The backends that `external_auth` names, each loaded when it is asked first. */
+/** The backends in `external_auth`. Each is loaded on its first use. */
 export class Backends {
   readonly #config: MasterConfig
   readonly #log: Log
@@ -39,11 +39,11 @@ export class Backends {
   }
 
   /** Never rejects. */
-  async authenticate(name: string, given: Credentials): Promise<Outcome> {
+  async authenticate(name: string, given: Credentials): Promise<Authentication> {
     if (!Object.hasOwn(this.#config.external_auth, name))
       return { refused: `external_auth does not name the backend '${name.slice(0, 100)}'` }
-    if (this.#asked >= MOST_AT_ONCE)
-      return { unknowable: `${MOST_AT_ONCE} others are being asked for at the same time` }
+    if (this.#asked >= MAX_CONCURRENT)
+      return { unknowable: `${MAX_CONCURRENT} sign-ins are being checked at the same time` }
     this.#asked++
     try {
       return await this.#ask(name, given)
@@ -54,13 +54,13 @@ export class Backends {
     }
   }
 
-  /** Which members of a request a backend looks at. None for one that is not there. */
+  /** Return the members of a request that a backend reads; none for an unknown backend. */
   async credentialsOf(name: string): Promise<readonly string[]> {
     if (!Object.hasOwn(this.#config.external_auth, name)) return []
     return this.#loaded(name).then(namesOf, () => [])
   }
 
-  /** Sentences about backends that will not work. */
+  /** Return sentences about backends that will not work. */
   async check(): Promise<string[]> {
     const checks = Object.keys(this.#config.external_auth).map(async (name) => {
       try {
@@ -69,7 +69,7 @@ export class Backends {
         const place = `external_auth.${name}`
         return (wrong ?? []).map((text) => (text.startsWith(place) ? text : `${place}: ${text}`))
       } catch (error) {
-        return [`external_auth.${name} lets nobody in: ${messageOf(error)}`]
+        return [`external_auth.${name} cannot be used: ${messageOf(error)}`]
       }
     })
     return (await Promise.all(checks)).flat()
@@ -79,21 +79,21 @@ export class Backends {
     await Promise.all([...this.#used].map((backend) => backend.close?.()))
   }
 
-  async #ask(name: string, given: Credentials): Promise<Outcome> {
+  async #ask(name: string, given: Credentials): Promise<Authentication> {
     if (!isText(given.username) || !isText(given.password))
-      return { refused: 'the name or the password is no text' }
+      return { refused: 'the name or the password is not a text' }
     const backend = await this.#loaded(name)
     const signal = AbortSignal.timeout(this.#deadlineMs)
     const late = new Promise<never>((_, reject) => {
       const reason = new Error(`it did not answer within ${this.#deadlineMs / 1000} s`)
       signal.addEventListener('abort', () => reject(reason), { once: true })
     })
-    const credentials = meantFor(backend, given)
+    const credentials = credentialsFor(backend, given)
     const answer: unknown = await Promise.race([
       backend.authenticate(credentials, { ...this.#factsFor(name), signal }),
       late,
     ])
-    return read(answer) ?? { unknowable: `the backend ${name} gave an answer that is none` }
+    return read(answer) ?? { unknowable: `the backend ${name} returned no valid answer` }
   }
 
   async #loaded(name: string): Promise<AuthBackend> {
@@ -113,21 +113,21 @@ export class Backends {
   }
 }
 
-/** Who signs in chooses none of the settings of a backend: it is given what it asks for and nothing else. */
-function meantFor(backend: AuthBackend, given: Credentials): Credentials {
-  const meant = namesOf(backend).map(
+/** Return the credentials that a backend reads, and nothing else, so that clients cannot choose its settings. */
+function credentialsFor(backend: AuthBackend, given: Credentials): Credentials {
+  const members = namesOf(backend).map(
     (name) => [name, Object.hasOwn(given, name) ? given[name] : undefined] as const,
   )
-  return Object.fromEntries(meant.filter(([, value]) => value !== undefined && !isTooLong(value)))
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined && !isTooLong(value)))
 }
 
 const namesOf = ({ credentials = [] }: AuthBackend): string[] => ['username', 'password', ...credentials]
 
 const isText = (value: unknown): boolean => value === undefined || typeof value === 'string'
 
-const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > LONGEST_TEXT
+const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > MAX_TEXT_CHARACTERS
 
-function read(answer: unknown): Outcome | undefined {
+function read(answer: unknown): Authentication | undefined {
   if (!isRecord(answer)) return undefined
   if (typeof answer.refused === 'string') return { refused: answer.refused }
   const { name, groups = [], permissions } = answer

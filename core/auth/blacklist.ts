@@ -1,10 +1,10 @@
 import { messageOf } from '../base/errors.ts'
-import { checkNamePattern, couldMean } from '../base/name-pattern.ts'
-import { localName } from './members.ts'
-import { placeIn } from './place.ts'
-import { kindOf, type Reading } from './reading.ts'
+import { checkNamePattern, mayMatch } from '../dialect/name-pattern.ts'
+import { configPath } from './config-path.ts'
+import { localName } from './matching-entries.ts'
+import { kindOf, type RuleReading } from './rule-reading.ts'
 
-/** `publisher_acl_blacklist`: what nobody may do, not even with the key of the master's user. */
+/** `publisher_acl_blacklist`: what is forbidden for everybody, even with the key of the master's user. */
 export interface Blacklist {
   readonly users?: unknown
   readonly modules?: unknown
@@ -13,15 +13,15 @@ export interface Blacklist {
 const OPTION = 'publisher_acl_blacklist'
 
 /**
- * The rule that takes all rights from this user. Patterns see who uses sudo as `sudo_fred`, so that `^(?!sudo_).*$` means
- * all who do not; the name `fred` alone means both.
+ * Return the rule that takes all rights from a user. Patterns are matched with `sudo_fred` for a user of sudo, so that
+ * `^(?!sudo_).*$` matches everybody who does not use sudo; the plain name `fred` matches both.
  */
 export const forbidsUser = ({ users }: Blacklist, name: string): string | undefined =>
-  found('users', users, (pattern) => couldMean(pattern, name) || pattern === localName(name))
+  found('users', users, (pattern) => mayMatch(pattern, name) || pattern === localName(name))
 
-/** The rule that forbids this function; a bare `cmd` means the whole module. */
+/** Return the rule that forbids a function; a bare `cmd` forbids the whole module. */
 export const forbidsFunction = ({ modules }: Blacklist, fun: string): string | undefined =>
-  found('modules', modules, (pattern) => couldMean(pattern, fun) || fun.startsWith(`${pattern}.`))
+  found('modules', modules, (pattern) => mayMatch(pattern, fun) || fun.startsWith(`${pattern}.`))
 
 function found(name: string, list: unknown, means: (pattern: string) => boolean): string | undefined {
   const patterns = listOf(list)
@@ -29,17 +29,17 @@ function found(name: string, list: unknown, means: (pattern: string) => boolean)
   return index < 0 ? undefined : `${OPTION}.${name}[${index}]: '${patterns[index]}'`
 }
 
-/** One word stands for a list of it, as in Salt. */
+/** Return a list. As in Salt, a single text stands for a list of one. */
 const listOf = (value: unknown): readonly string[] =>
   [value].flat().filter((each): each is string => typeof each === 'string')
 
-/** What is wrong here would leave something allowed, so it is always `unreadable`. */
-export function checkBlacklist(blacklist: Blacklist, { problem }: Reading): void {
+/** Check the blacklist. All problems are `unreadable`, because a wrong entry would leave something allowed. */
+export function checkBlacklist(blacklist: Blacklist, { problem }: RuleReading): void {
   for (const [name, list] of Object.entries(blacklist)) {
     if (name !== 'users' && name !== 'modules')
-      problem('unreadable', `${OPTION} knows 'users' and 'modules', not '${name}'.`)
+      problem('unreadable', `${OPTION} supports 'users' and 'modules', not '${name}'.`)
     for (const [index, pattern] of [list ?? []].flat().entries()) {
-      const place = placeIn(`${OPTION}.${name}`, index)
+      const place = configPath(`${OPTION}.${name}`, index)
       if (typeof pattern !== 'string')
         problem('unreadable', `${place} must be text, but is ${kindOf(pattern)}.`)
       else checkPattern(pattern, place, problem)
@@ -47,10 +47,10 @@ export function checkBlacklist(blacklist: Blacklist, { problem }: Reading): void
   }
 }
 
-function checkPattern(pattern: string, place: string, problem: Reading['problem']): void {
+function checkPattern(pattern: string, place: string, problem: RuleReading['problem']): void {
   try {
     checkNamePattern(pattern)
   } catch (error) {
-    problem('unreadable', `${place} forbids nothing. ${messageOf(error)}`)
+    problem('unreadable', `${place} is not a valid pattern, so it forbids nothing: ${messageOf(error)}`)
   }
 }

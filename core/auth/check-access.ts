@@ -2,8 +2,8 @@ import { SaltError } from '../base/errors.ts'
 import { type AccessConfig, AccessRules } from './access-rules.ts'
 
 /**
- * Read the options of who may do what, when a master starts. Gives sentences about rules that allow nothing because they
- * make no sense. @throws SaltError CONFIG_INVALID if it cannot be said what some are meant to allow
+ * Check the access rules when a master starts. Returns sentences about rules that allow nothing because they are invalid.
+ * @throws SaltError CONFIG_INVALID for rules whose intent cannot be determined
  */
 export function checkAccess(config: AccessConfig & { readonly conf_file: string }): string[] {
   const { problems } = new AccessRules(config)
@@ -12,7 +12,7 @@ export function checkAccess(config: AccessConfig & { readonly conf_file: string 
     const all = unreadable.join(' ')
     throw new SaltError(
       'CONFIG_INVALID',
-      `${all} Correct it in ${config.conf_file} or where else it is set.`,
+      `${all} Correct it in ${config.conf_file} or wherever else it is set.`,
       {
         key: 'external_auth',
       },

@@ -1,36 +1,36 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** At least so long; as long as refusals usually take, where a backend takes longer. Milliseconds. */
-const LEAST_MS = 500
-const MOST_MS = 5_000
-/** Refusals of one such time are looked at together: a slow moment counts once. Milliseconds. */
-const MOMENT_MS = 60_000
-/** The number of moments with a refusal whose slowest refusal is remembered. */
-const MOMENTS = 5
+/** Shortest delay. If backends take longer, refusals take as long as they usually do. */
+const MIN_DELAY_MS = 500
+const MAX_DELAY_MS = 5_000
+/** Refusals within one window count once, by the slowest of them. */
+const WINDOW_MS = 60_000
+/** Number of windows whose slowest refusal is kept. */
+const MAX_WINDOWS = 5
 
 export interface EvenDelaySettings {
   readonly leastMs?: number
-  /** Milliseconds, as `performance.now()` gives them. */
+  /** Time in milliseconds, like `performance.now()`. */
   readonly now?: () => number
   readonly sleep?: (ms: number) => Promise<unknown>
 }
 
 /**
- * Lets refusals take the same time, whatever was wrong: how long one takes tells neither who is known nor which backends
- * there are. It also slows down who tries passwords. A backend that was slow for a moment slows nobody down after that.
+ * Makes all refusals take the same time, so that timing reveals neither which users nor which backends exist. It also slows down
+ * password guessing. A backend that was slow only once does not delay later refusals.
  */
 export class EvenDelay {
   readonly #settings: Required<EvenDelaySettings>
-  /** The slowest of each moment, the current one last. */
+  /** The slowest refusal of each window, the current window last. */
   readonly #slowest: number[] = []
   #moment = Number.NEGATIVE_INFINITY
 
   constructor(settings: EvenDelaySettings = {}) {
-    this.#settings = { leastMs: LEAST_MS, now: () => performance.now(), sleep: delay, ...settings }
+    this.#settings = { leastMs: MIN_DELAY_MS, now: () => performance.now(), sleep: delay, ...settings }
   }
 
-  /** `since`: when the work began, as `now` tells it. */
+  /** Resolves when a refusal is due. `since` is the time of `now` when the work began. */
   async refuse(since: number): Promise<void> {
     const took = this.#settings.now() - since
     const even = this.#evenWith(took)
@@ -39,15 +39,15 @@ export class EvenDelay {
     if (due > 0) await this.#settings.sleep(due)
   }
 
-  /** The greater of the slowest refusal of this moment and the usual one. Milliseconds. */
+  /** Return the longer of the slowest refusal in this window and the usual one, in milliseconds. */
   #evenWith(took: number): number {
-    const moment = Math.floor(this.#settings.now() / MOMENT_MS)
+    const moment = Math.floor(this.#settings.now() / WINDOW_MS)
     if (moment !== this.#moment) this.#slowest.push(0)
     this.#moment = moment
-    if (this.#slowest.length > MOMENTS) this.#slowest.shift()
+    if (this.#slowest.length > MAX_WINDOWS) this.#slowest.shift()
     const current = Math.max(this.#slowest.pop() ?? 0, took)
     this.#slowest.push(current)
-    return Math.min(Math.max(this.#settings.leastMs, current, median(this.#slowest)), MOST_MS)
+    return Math.min(Math.max(this.#settings.leastMs, current, median(this.#slowest)), MAX_DELAY_MS)
   }
 }
 

@@ -8,8 +8,8 @@ import { Backends } from './backends.ts'
 import type { Caller } from './contract.ts'
 import { EvenDelay } from './even-delay.ts'
 import { Identity } from './identity.ts'
-import { mintToken, shownToken } from './mint.ts'
-import { limitOf, SignInLimit, type SignIns } from './sign-in/limit.ts'
+import { LoginLimit, type Logins, limitOf } from './login/limit.ts'
+import { makeToken, tokenReply } from './make-token.ts'
 import type { TokenRecord } from './tokens/contract.ts'
 import { openTokenStore } from './tokens/open-store.ts'
 import { rightsDigest } from './tokens/rights-digest.ts'
@@ -20,27 +20,27 @@ export interface AuthSettings extends AccessSettings {
   readonly clock: Clock
   readonly log: Log
   readonly onDamage?: (error: SaltError) => void
-  /** Shared with other workers; of this one alone if not given. */
-  readonly signIns?: SignIns
+  /** Shared with other workers; by default each worker has its own. */
+  readonly logins?: Logins
 }
 
-/** Who somebody is and what they may do, for one worker of a master. */
+/** Authentication and authorization for one worker of a master. */
 export interface Auth {
   readonly access: Access
   readonly identity: Identity
   readonly tokens: Pick<Tokens, 'revoke'>
-  /** Salt's map of a new token; undefined for who may do nothing. Rejects with STORE_FAILED. */
+  /** Resolves with Salt's map of a new token; undefined for a caller who may do nothing. Rejects with STORE_FAILED. */
   mint(caller: Caller, request: Readonly<Record<string, unknown>>): Promise<object | undefined>
-  /** The same map of one that there is. */
+  /** Resolves with the same map of an existing token. */
   show(token: string): Promise<object | undefined>
-  /** Sentences about backends that will not work. */
+  /** Resolves with sentences about backends that will not work. */
   checkBackends(): Promise<string[]>
   close(): Promise<void>
 }
 
-/** Nothing is opened or loaded before somebody comes with a token or a password. */
+/** Stores and backends are opened on first use, by a token or a password. */
 export function openAuth(settings: AuthSettings): Auth {
-  const { config, clock, log, onDamage, signIns = new SignInLimit(limitOf(config)) } = settings
+  const { config, clock, log, onDamage, logins = new LoginLimit(limitOf(config)) } = settings
   const access = new Access(config, settings)
   const ownerOf = ({ name, eauth, groups, permissions }: TokenRecord): Caller => ({
     ...{ name, by: 'token', eauth, groups },
@@ -59,13 +59,13 @@ export function openAuth(settings: AuthSettings): Auth {
     access,
     tokens,
     identity: new Identity({
-      ...{ config, rootKeys, access, backends, tokens, log, signIns },
+      ...{ config, rootKeys, access, backends, tokens, log, logins },
       delay: new EvenDelay(),
     }),
-    mint: (caller, request) => mintToken({ config, access, tokens }, caller, request),
+    mint: (caller, request) => makeToken({ config, access, tokens }, caller, request),
     async show(token) {
       const record = await tokens.find(token)
-      return record && shownToken(token, record, access.rightsOf(ownerOf(record)).entries)
+      return record && tokenReply(token, record, access.rightsOf(ownerOf(record)).entries)
     },
     checkBackends: () => backends.check(),
     close: async () => void (await Promise.all([tokens.close(), backends.close()])),

@@ -1,8 +1,8 @@
 import type { Caller } from './contract.ts'
 
 /**
- * Whose a job, run or batch is: `host:root`, `eauth:file:root`, `minion:web1`. Names alone do not tell: a user of the host, one of a
- * backend and a minion may share one.
+ * Return the owner of a job, run or batch: `host:root`, `eauth:file:root`, `minion:web1`. A plain name is ambiguous: a user of the
+ * host, one of a backend and a minion may share it.
  */
 export function ownerOf({ name, by, eauth }: Pick<Caller, 'name' | 'by' | 'eauth'>): string {
   if (by === 'key') return `host:${name}`

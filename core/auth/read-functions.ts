@@ -1,26 +1,26 @@
 import { messageOf } from '../base/errors.ts'
-import { isRecord } from '../wire/bytes.ts'
+import { isRecord } from '../base/record.ts'
 import { argumentText } from './argument-text.ts'
-import { placeIn } from './place.ts'
-import { kindOf, type Reading } from './reading.ts'
+import { configPath } from './config-path.ts'
 import { type Condition, type FunctionRule, type Pattern, readPattern } from './rule.ts'
+import { kindOf, type RuleReading } from './rule-reading.ts'
 
 /**
- * What stands behind a target, or a word with `@`: a regular expression for functions, or one with what their arguments
- * have to be like, or a list of these.
+ * Read the functions after a target, or after a word with `@`: a regular expression for functions, one with conditions on their
+ * arguments, or a list of these.
  */
 export function readFunctions(
   functions: unknown,
   place: string,
-  reading: Reading,
-  placeOf: (index: number) => string = (index) => placeIn(place, index),
+  reading: RuleReading,
+  placeOf: (index: number) => string = (index) => configPath(place, index),
 ): FunctionRule[] {
   if (functions === null || functions === undefined) return []
   const list = Array.isArray(functions) ? functions : [functions]
   return list.flatMap((entry, index) => readFunction(entry, placeOf(index), reading))
 }
 
-function readFunction(entry: unknown, place: string, reading: Reading): FunctionRule[] {
+function readFunction(entry: unknown, place: string, reading: RuleReading): FunctionRule[] {
   if (typeof entry === 'string' && entry !== '') return rule(entry, undefined, place, reading)
   const [[name, given] = [], ...more] = isRecord(entry) ? Object.entries(entry) : []
   if (name === undefined || more.length > 0) {
@@ -29,9 +29,9 @@ function readFunction(entry: unknown, place: string, reading: Reading): Function
     reading.problem('unreadable', `${place} ${form}, but ${found}.`)
     return []
   }
-  const inside = placeIn(place, name)
+  const inside = configPath(place, name)
   const conditions = (Array.isArray(given) ? given : [given]).map((one, index) =>
-    readCondition(one, Array.isArray(given) ? placeIn(inside, index) : inside, reading),
+    readCondition(one, Array.isArray(given) ? configPath(inside, index) : inside, reading),
   )
   const usable = conditions.filter((condition) => condition !== undefined)
   return rule(name, usable, place, reading)
@@ -41,12 +41,12 @@ function rule(
   name: string,
   conditions: readonly Condition[] | undefined,
   place: string,
-  reading: Reading,
+  reading: RuleReading,
 ): FunctionRule[] {
   if (name.startsWith('@')) {
     reading.problem(
       'unreadable',
-      `${place}: '${name}' means nothing here. Write it as an entry of its own, not inside a target.`,
+      `${place}: '${name}' is not allowed here. Write it as a separate entry, not inside a target.`,
     )
     return []
   }
@@ -55,17 +55,17 @@ function rule(
   return fun ? [{ place: shown, fun, ...(conditions && { conditions }) }] : []
 }
 
-/** Undefined for one that allows nothing. */
-function readCondition(given: unknown, place: string, reading: Reading): Condition | undefined {
+/** Read a condition; undefined for an invalid one, which allows nothing. */
+function readCondition(given: unknown, place: string, reading: RuleReading): Condition | undefined {
   if (!isRecord(given)) {
     reading.problem('unreadable', `${place} must be a map with 'args' or 'kwargs', but is ${kindOf(given)}.`)
     return undefined
   }
   const { args, kwargs, ...others } = given
-  const strange = Object.keys(others)
-  if (strange.length > 0) {
-    const known = "knows only 'args' and 'kwargs'"
-    reading.problem('unreadable', `${place} ${known}, not ${strange.map((name) => `'${name}'`).join(', ')}.`)
+  const unknown = Object.keys(others)
+  if (unknown.length > 0) {
+    const known = "supports only 'args' and 'kwargs'"
+    reading.problem('unreadable', `${place} ${known}, not ${unknown.map((name) => `'${name}'`).join(', ')}.`)
     return undefined
   }
   const places = Array.isArray(args ?? []) ? ((args ?? []) as unknown[]) : undefined
@@ -78,7 +78,7 @@ function readCondition(given: unknown, place: string, reading: Reading): Conditi
     return undefined
   }
   const problems: unknown[] = []
-  const noting: Reading = {
+  const noting: RuleReading = {
     ...reading,
     problem: (...problem) => {
       problems.push(problem)
@@ -90,15 +90,15 @@ function readCondition(given: unknown, place: string, reading: Reading): Conditi
     kwargs: new Map(
       Object.entries((kwargs ?? {}) as object).map(([name, one]) => [
         name,
-        argumentPattern(one, placeIn(`${place}.kwargs`, name), noting),
+        argumentPattern(one, configPath(`${place}.kwargs`, name), noting),
       ]),
     ),
   }
   return problems.length > 0 ? undefined : condition
 }
 
-/** Nothing, `~` in YAML, stands for anything. Numbers and truth values are what they are written as in Python. */
-function argumentPattern(given: unknown, place: string, reading: Reading): Pattern | undefined {
+/** Read the pattern of an argument. Null, `~` in YAML, matches anything. Numbers and booleans are matched as Python writes them. */
+function argumentPattern(given: unknown, place: string, reading: RuleReading): Pattern | undefined {
   if (given === null) return undefined
   if (typeof given === 'object') {
     reading.problem('unreadable', `${place} must be a regular expression, but is ${kindOf(given)}.`)
@@ -107,8 +107,8 @@ function argumentPattern(given: unknown, place: string, reading: Reading): Patte
   return patternAt(argumentText(given), place, reading)
 }
 
-/** Undefined for one that makes no sense, which is told. */
-export function patternAt(text: string, place: string, reading: Reading): Pattern | undefined {
+/** Compile a pattern. An invalid one is reported, and undefined is returned. */
+export function patternAt(text: string, place: string, reading: RuleReading): Pattern | undefined {
   try {
     return readPattern(text)
   } catch (error) {

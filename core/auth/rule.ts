@@ -1,35 +1,35 @@
-import { pythonRegExp } from '../base/python-regexp.ts'
+import { pythonRegExp } from '../dialect/python-regexp.ts'
 
-/** A regular expression of the configuration, in Python's dialect, for a whole text. */
+/** A regular expression of the configuration, in Python's dialect, that matches whole texts. */
 export interface Pattern {
   readonly text: string
-  /** False also for what cannot be decided in time. */
+  /** Whether the text matches; false also if matching takes too long. */
   matches(text: string): boolean
 }
 
-/** What arguments have to be like: those that are not mentioned may be anything, and those that are must be there. */
+/** Conditions on arguments. Arguments without a pattern may be anything; those with a pattern must be present. */
 export interface Condition {
-  /** By place; undefined: anything. */
+  /** Patterns by position; undefined matches anything. */
   readonly args: readonly (Pattern | undefined)[]
   readonly kwargs: ReadonlyMap<string, Pattern | undefined>
 }
 
 export interface FunctionRule {
-  /** Where it stands in the configuration, and what stands there. */
+  /** Place in the configuration, and the text there. */
   readonly place: string
   readonly fun: Pattern
-  /** One of these holds. Undefined: any arguments will do. */
+  /** Alternatives, one of which must hold. Undefined: any arguments are allowed. */
   readonly conditions?: readonly Condition[]
 }
 
-/** How rules write every function. */
+/** Patterns that stand for every function. */
 const EVERYTHING = ['.*', '.+']
 
-/** The one among them that means every function with any arguments. */
-export const everythingIn = (functions: readonly FunctionRule[]): FunctionRule | undefined =>
+/** Return the rule that allows every function with any arguments, if there is one. */
+export const findAllFunctionsRule = (functions: readonly FunctionRule[]): FunctionRule | undefined =>
   functions.find(({ fun, conditions }) => !conditions && EVERYTHING.includes(fun.text))
 
-/** Functions of minions: of all of them, or of those that a compound target means. */
+/** Functions on minions: on all, or on those that a compound target selects. */
 export interface MinionRule {
   readonly on: 'minions'
   readonly place: string
@@ -37,21 +37,21 @@ export interface MinionRule {
   readonly functions: readonly FunctionRule[]
 }
 
-/** Functions of the master's host. */
+/** Functions on the master's host. */
 export interface MasterRule {
   readonly on: 'master'
   readonly place: string
-  /** What follows the `@`: a kind of functions, `runner` or `wheel`, or a module of either kind. */
+  /** The word after `@`: a kind of functions, `runner` or `wheel`, or a module of either kind. */
   readonly name: string
-  /** For a kind by their whole names, for a module by the part after the dot. Undefined: all. */
+  /** For a kind, whole names; for a module, the part after the dot. Undefined: all functions. */
   readonly functions?: readonly FunctionRule[]
 }
 
-/** Returners that jobs may name. */
+/** Returners that jobs may use. */
 export interface ReturnerRule {
   readonly on: 'returners'
   readonly place: string
-  /** Undefined: all. */
+  /** Undefined: all returners. */
   readonly names?: readonly ReturnerName[]
 }
 

@@ -1,49 +1,49 @@
-/** The contract of backends of `external_auth`: `plugins/auth/<name>.ts`, and in `auth_dirs` or `salt://_auth`. */
+/** The contract of `external_auth` backends: files in `plugins/auth`, `auth_dirs` or `salt://_auth`. */
 import type { Context, Log } from './context.ts'
 
 /**
- * What somebody says of themselves, as it came: `username` and `password`, and what else a backend takes (`credentials`).
- * Nothing of it is checked.
+ * The credentials of a user, unchecked: `username`, `password`, and further members that the backend declares
+ * (`credentials`).
  */
 export type Credentials = Readonly<Record<string, unknown>>
 
-/** Who it is. */
+/** An authenticated user. */
 export interface Authenticated {
-  /** The name that `external_auth` has entries for, and that jobs carry. */
+  /** The name that entries of `external_auth` match, and that jobs have as their user. */
   readonly name: string
-  /** Names without `%`. */
+  /** Names of groups, without `%`. */
   readonly groups?: readonly string[]
-  /** What this one may do, in the forms of `external_auth`, where the backend says that itself. */
+  /** Permissions in the form of `external_auth`, if the backend provides them. */
   readonly permissions?: readonly unknown[]
 }
 
 export interface AuthFacts {
   readonly opts: Context['opts']
-  /** What stands in `external_auth.<backend>` with a `^` before its name: `^filename` is `filename` here. */
+  /** The entries of `external_auth.<backend>` whose names begin with `^`, without it: `^filename` is `filename` here. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly log: Log
-  /** Aborted when nobody waits any more. */
+  /** Aborted when nobody waits for the result any more. */
   readonly signal: AbortSignal
 }
 
 export interface AuthBackend {
   /**
-   * Names of members of the credentials it looks at besides `username` and `password`. It is given no others: who signs in
-   * chooses none of its settings.
+   * Names of further members of the credentials that the backend reads, besides `username` and `password`. It receives no
+   * others, so that users cannot override its settings.
    */
   readonly credentials?: readonly string[]
   /**
-   * Who it is; or, for the log, why not: a sentence without anything secret, which the one who asks is not told. Rejects
-   * if it cannot be found out, as when a server is away.
+   * Authenticate a user. `refused` is the reason for the log, as a sentence without secrets; the client does not receive it.
+   * Rejects if the credentials cannot be checked, for instance if a server does not answer.
    */
   authenticate(
     credentials: Credentials,
     facts: AuthFacts,
   ): Promise<Authenticated | { readonly refused: string }>
-  /** Whether the settings can work, asked when a master starts: sentences about what is wrong. */
+  /** Check the settings when a master starts, and return each problem as a sentence. */
   check?(facts: Omit<AuthFacts, 'signal'>): Promise<readonly string[]>
   close?(): Promise<void>
 }
 
-/** Give the contract's type to a plugin's default export. */
+/** Declare a backend: the default export of its file. */
 export const auth = (backend: AuthBackend): AuthBackend => backend

@@ -2,8 +2,8 @@
 import type { Args, Param, Params } from './params.ts'
 
 /**
- * Functions whose types `call` knows: `'cmd.run': typeof import('./cmd.js').run`. Those of salt-ts are in it; the command
- * `salt-ts types` writes the file that adds those of a folder of modules.
+ * The functions that `call` has types for: `'cmd.run': typeof import('./cmd.js').run`. Those of salt-ts are included; the
+ * command `salt-ts types` writes a file that adds those of a directory of modules.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: open for declaration merging
 export interface Functions {}
@@ -11,20 +11,20 @@ export interface Functions {}
 /** A name in {@link Functions}, or any other. */
 export type FunctionName = Extract<keyof Functions, string> | (string & Record<never, never>)
 
-// In these types no condition narrows or distributes over `N` or `F`: TypeScript would look at every function there is to
-// know about one, and a function that gives what `call` gives would be a reason of its own type.
+// In these types no condition narrows or distributes over `N` or `F`: TypeScript would resolve the types of all functions for
+// each one, and the type of a function that returns the result of `call` would be circular.
 
-/** What `call` takes besides the name. A function it has no types of takes anything. */
+/** The arguments of `call` after the name. A function without known types accepts any. */
 export type CallArguments<N> = [N] extends [keyof Functions]
   ? ArgumentsOf<Functions[N]>
   : [args?: readonly unknown[] | Keywords, kwargs?: Keywords]
 
-/** What `call` gives. */
+/** The result of `call`; `unknown` for a function without known types. */
 export type CallResult<N> = [N] extends [keyof Functions] ? ResultOf<Functions[N]> : unknown
 
 type Keywords = Readonly<Record<string, unknown>>
 
-/** What a function may be called with: a map of values by name, or a list by position and more by name. */
+/** The arguments of a function: a map of values by name, or a list by position and more by name. */
 export type ArgumentsOf<F> = [F] extends [{ readonly params: infer P extends Params }]
   ? [Required<P>] extends [never]
     ? [args?: Named<P> | Positional<P>, kwargs?: Partial<Named<P>>]
@@ -33,7 +33,7 @@ export type ArgumentsOf<F> = [F] extends [{ readonly params: infer P extends Par
     ? [args?: Readonly<A>]
     : [args?: readonly unknown[] | Keywords, kwargs?: Keywords]
 
-/** What a call of the function gives. */
+/** The result of a call of the function. */
 export type ResultOf<F> = [F] extends [{ readonly run: (...given: never) => infer R }]
   ? Result<R>
   : [F] extends [(...given: never) => infer R]
@@ -41,8 +41,8 @@ export type ResultOf<F> = [F] extends [{ readonly run: (...given: never) => infe
     : unknown
 
 /**
- * What a call gives whose function returns R: what a promise comes to; of a generator what it returns in the end, else
- * all that it yielded.
+ * The result of a call of a function that returns R: the value of a promise; for a generator its return value, or else the
+ * list of the values it yielded.
  */
 export type Result<R> =
   R extends AsyncGenerator<infer Row, infer End, infer _Next>
@@ -52,14 +52,14 @@ export type Result<R> =
       : Awaited<R>
 type Collected<Row, End> = undefined extends End ? Exclude<End, void> | Row[] : End
 
-/** What a function may return of which a call is to give T. */
+/** The return types of functions whose calls have the result T. */
 export type Returned<T> =
   | T
   | Promise<T>
   | AsyncGenerator<unknown, T>
   | (T extends readonly (infer Row)[] ? AsyncGenerator<Row, void> : never)
 
-/** R, where a call is declared to give T. */
+/** The return type R of a function whose calls are declared to have the result T. */
 export type Declared<R, T> =
   R extends AsyncGenerator<infer Row> ? AsyncGenerator<Row, T> : R extends Promise<unknown> ? Promise<T> : T
 
@@ -76,12 +76,12 @@ type Named<P extends Params> = [Names<P> | Collector<P>] extends [never]
       Readonly<Partial<Pick<Args<P>, Exclude<Names<P>, Required<P>>>>> &
       ([Collector<P>] extends [never] ? unknown : Keywords)
 
-/** The parameter that takes all other keywords. */
+/** The name of the parameter that takes all other keywords. */
 type Collector<P extends Params> = {
   [K in keyof P]: P[K] extends Param<unknown, 'keywords'> ? K : never
 }[keyof P]
 
-/** The order of parameters is not known to types: each value has to fit one of them. */
+/** Positional values. Types do not have the order of parameters: each value has to fit one of them. */
 type Positional<P extends Params> = readonly (Args<P>[Names<P>] | Rest<P>)[]
 type Rest<P extends Params> = {
   [K in keyof P]: P[K] extends Param<readonly (infer T)[], 'rest'> ? T : never

@@ -1,4 +1,4 @@
-/** What a function gets as its second argument. Types only: the minion and the master provide the values. */
+/** The second argument of a function. Types only: the minion and the master provide the values. */
 
 import type { CallArguments, CallResult, FunctionName } from './calls.ts'
 import type { FileClient, FileLists, SyncReport, SyncRequest } from './files.ts'
@@ -24,7 +24,7 @@ export interface Log {
   error(message: string, facts?: object): void
 }
 
-/** The job that is being run, as it was published (wire protocol §9). */
+/** The running job, as it was published. */
 export interface Job {
   readonly jid: string
   readonly fun: string | readonly string[]
@@ -37,7 +37,10 @@ export interface Job {
   readonly [extra: string]: unknown
 }
 
-/** A change of what a minion keeps: first `replace`, then `remove`, then `put`, but only if `expect` is there. */
+/**
+ * A change of the minion's data store: `replace`, then `remove`, then `put`. With `expect` nothing changes unless the key
+ * has that value.
+ */
 export interface DataChange {
   readonly replace?: Readonly<Record<string, unknown>>
   readonly remove?: readonly string[]
@@ -45,36 +48,37 @@ export interface DataChange {
   readonly expect?: { readonly key: string; readonly value: unknown }
 }
 
-/** What the minion's main process does for a function that runs in a job process. */
+/** Services of the minion's main process for functions in job processes. */
 export interface MinionServices {
   /** Fire an event on the minion's own bus. */
   fire(tag: string, data: object): Promise<boolean>
   /** Fire an event on the master's bus. False if the master does not answer or refuses. */
   fireMaster(tag: string, data: unknown, options?: { readonly pretag?: string | null }): Promise<boolean>
-  /** Send an encrypted request (wire protocol §7.2) and give the decrypted answer. */
+  /** Send an encrypted request to the master, and return the decrypted answer. */
   request(load: Readonly<Record<string, unknown>>): Promise<unknown>
-  /** Jobs that run or whose return is still being delivered. */
+  /** List the jobs that run, or whose return is still being delivered. */
   running(): Promise<Job[]>
   /**
-   * Signal the process group of a job. With `grace` its function is told to end first (its `signal` is aborted), and it is
-   * signalled when it has ended, or after so many seconds. Gives Salt's sentence about what happened.
+   * Send a signal to the process group of a job. With `grace` the `signal` of its function is aborted first, and the process
+   * group is signalled when the function has ended, or after that many seconds. Resolves with Salt's message about the
+   * outcome.
    */
   signalJob(jid: string, signal: number, options?: { readonly grace?: number }): Promise<string>
-  /** Load every module anew; running jobs finish on the old code. Resolves when the next job has the new one. */
+  /** Reload all modules; running jobs finish on the old code. Resolves when the next job uses the new code. */
   refreshModules(): Promise<boolean>
-  /** Collect the grains anew and send them to the master. */
+  /** Collect the grains again, and send them to the master. */
   refreshGrains(): Promise<boolean>
-  /** Remove what the minion cached; with `hours` only jobs older than that. */
+  /** Remove cached jobs older than `hours`. */
   clearJobCache(hours: number): Promise<boolean>
-  /** A return this minion still has, by jid. */
+  /** Return a cached return of this minion, by jid. */
   findCachedJob(jid: string): Promise<unknown>
-  /** What the functions `data.*` keep on this minion. */
+  /** Read the minion's data store (functions `data.*`). */
   readData(): Promise<Readonly<Record<string, unknown>>>
-  /** Change that, at once or not at all. False if what was expected is not there. */
+  /** Change the data store atomically. False if the expected value is not there. */
   changeData(change: DataChange): Promise<boolean>
-  /** The files of the master whose job it is. */
+  /** The file server of the master that published the job. */
   readonly files: FileClient
-  /** Bring extensions from the file server (`saltutil.sync_*`). Resolves when the next job has them. */
+  /** Sync extensions from the file server (`saltutil.sync_*`). Resolves when the next job can use them. */
   sync(request: SyncRequest): Promise<SyncReport>
 }
 
@@ -83,27 +87,27 @@ export interface StoredJob {
   readonly jid: string
   readonly load: Readonly<Record<string, unknown>>
   readonly minions: readonly string[]
-  /** Which of them are perhaps not meant, if any: the master knew too little of them. */
+  /** Minions among them that the target may not match: the master lacks the facts to decide. */
   readonly unknown?: readonly string[]
-  /** When the last return came, in UTC, ISO 8601, if that is kept (`job_cache_store_endtime`). */
+  /** Time of the last return, in UTC, ISO 8601, if it is stored (`job_cache_store_endtime`). */
   readonly endtime?: string
-  /** Of a batch: its other jobs. Minions and returns are those of all of them. */
+  /** The other jobs of the same batch. Minions and returns are those of all its jobs. */
   readonly waves?: readonly string[]
 }
 export type ListedJob = Pick<StoredJob, 'jid' | 'load' | 'endtime'>
 
-/** How a batch stands that the master runs. */
+/** The state of a batch that the master runs. */
 export interface BatchStatus {
   readonly jid: string
   readonly fun: string | readonly string[]
   readonly user: string
-  /** Whose it is: `host:root`, `eauth:pam:fred`. */
+  /** The owner: `host:root`, `eauth:pam:fred`. */
   readonly owner?: string
-  /** `ping`: it is being found out who is there. */
+  /** In the phase `ping` the master finds out which minions answer. */
   readonly phase: 'ping' | 'run' | 'done'
-  /** Why it stopped before all had run: a sentence. */
+  /** The reason, as a sentence, if the batch stopped before all minions had run. */
   readonly halted?: string
-  /** Ids by state. `down`: has not answered the ping, `gone`: was given up. */
+  /** Ids by state. `down`: did not answer the ping; `gone`: the master stopped waiting for its return. */
   readonly minions: Readonly<Partial<Record<BatchMemberState, readonly string[]>>>
 }
 export type BatchMemberState = 'down' | 'queued' | 'running' | 'done' | 'failed' | 'gone'
@@ -116,11 +120,11 @@ export interface StoredReturn {
   readonly [extra: string]: unknown
 }
 
-/** What the master's host does for a runner. */
+/** Services of the master's host for runners. */
 export interface MasterServices {
   /**
-   * Publish a job and give every return as it comes; ends when all are in or have been given up. Rejects when the runner is
-   * killed; the job goes on then.
+   * Publish a job, and yield each return when it arrives. Ends when all have arrived or are no longer waited for. Rejects
+   * when the runner is killed; the job continues then.
    */
   run(request: {
     readonly tgt: unknown
@@ -135,40 +139,40 @@ export interface MasterServices {
     readonly jid?: string
   }): AsyncIterable<StoredReturn & { readonly missing?: string }>
   fire(tag: string, data: object): Promise<boolean>
-  /** Events whose tag starts with `prefix`, from now on. */
+  /** Yield events whose tag begins with `prefix`, from now on. */
   events(
     prefix: string,
     signal: AbortSignal,
   ): AsyncIterable<{ readonly tag: string; readonly data: Record<string, unknown> }>
   readonly jobs: {
-    /** Jobs of this caller alone are found here; of everybody if it is not there. */
+    /** The user whose jobs alone are found here; if undefined, those of all users are. */
     readonly onlyOf?: string
-    /** `source`: only from the store of this returner; `local_cache` is the master's own. */
+    /** Find a job. With `source` only in the store of that returner; `local_cache` is the master's own. */
     get(jid: string, options?: { readonly source?: string | undefined }): Promise<StoredJob | undefined>
     returns(jid: string, options?: { readonly source?: string | undefined }): Promise<StoredReturn[]>
     /**
-     * What is known of the minions of a job that have not returned. Those that are connected are asked, which takes
-     * some seconds if one is silent. `reason` are sentences for people.
+     * Return the states of the minions of a job that have not returned. Connected minions are queried, which takes some
+     * seconds if one does not answer. `reason` is a sentence for people.
      */
     unreturned(
       jid: string,
     ): Promise<{ readonly id: string; readonly state: string; readonly reason: string }[]>
-    /** Greatest jid first. */
+    /** List jobs, the greatest jid first. */
     list(query?: JobQuery & { readonly source?: string | undefined }): AsyncIterable<ListedJob>
     readonly archive: JobArchive
   }
   readonly returners: ReturnerAdmin
-  /** Tell who waits for this runner, and the event bus (`salt/run/<jid>/progress`), how far it is. */
+  /** Report progress to the client of this runner, and on the event bus (`salt/run/<jid>/progress`). */
   progress(data: Readonly<Record<string, unknown>>): Promise<void>
-  /** Whom a target means by the facts the master has; nobody is asked. `type` is a target type by Salt's name. */
+  /** Evaluate a target by the facts the master has, without querying minions. `type` is a target type by Salt's name. */
   match(tgt: unknown, type?: string, options?: { readonly delimiter?: string | undefined }): Promise<Matched>
   /** Run an execution function on this host. */
   call(fun: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<unknown>
-  /** Runners and wheel functions that run now, but the one that asks. */
+  /** List the runners and wheel functions that run now, except this one. */
   running(): Promise<RunningRun[]>
   /**
-   * End one of them, with the processes it started: its signal is aborted, and after 3 seconds it is killed. False if there
-   * is none of that id.
+   * End a runner or wheel function and the processes it started: its `signal` is aborted, and after 3 seconds it is killed.
+   * False if none has that jid.
    */
   killRun(jid: string): Promise<boolean>
   readonly cache: MasterCache
@@ -177,8 +181,8 @@ export interface MasterServices {
   readonly access: AccessAdmin
   readonly audit: AuditAdmin
   /**
-   * Set options in `<name>.conf` beside the other configuration of the master (`master.d`); others in that file stay with
-   * `keep`. Gives its path. What the master could not start with is refused, and nothing is changed then.
+   * Write options to `<name>.conf` in the configuration directory of the master (`master.d`); with `keep` the other options
+   * in that file stay. Resolves with its path. Refuses, and changes nothing, if the master could not start with the result.
    */
   writeConfig(
     name: string,
@@ -187,70 +191,73 @@ export interface MasterServices {
   ): Promise<string>
   /** Batches that the master runs or has run (`salt --batch --async`). */
   readonly batches: {
-    /** Newest first. */
+    /** List batches, the newest first. */
     list(): AsyncIterable<BatchStatus>
     get(jid: string): Promise<BatchStatus | undefined>
-    /** Have it start nobody any more. False if it is done, or there is none. */
+    /** Stop a batch from starting further minions. False if it has ended, or none has that jid. */
     stop(jid: string): Promise<boolean>
   }
-  /** Ids of minions whose key is accepted. */
+  /** List the ids of minions whose key is accepted. */
   acceptedIds(): Promise<string[]>
-  /** Grains the master has cached for a minion. */
+  /** Return the grains that the master has cached for a minion. */
   cachedGrains(id: string): Promise<Readonly<Record<string, unknown>> | undefined>
-  /** Ids with an open connection to the publish port, by what the master last saw of them. */
+  /** List the ids of minions with an open connection to the publish port, as last seen by the master. */
   connectedIds(): Promise<string[]>
-  /** The file server of this master, asked directly. `backends` are names; those of `fileserver_backend` if not said. */
+  /** Direct access to the file server of this master. `backends` are names; those of `fileserver_backend` by default. */
   readonly fileServer: {
     envs(backends?: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>>
     list(saltenv: string, backends?: readonly string[]): Promise<FileLists>
-    /** Have every worker read the folders anew. Gives backend → environments. */
+    /** Make every worker read the directories again. Resolves with a map backend → environments. */
     clearListCache(
       saltenv?: readonly string[],
       backends?: readonly string[],
     ): Promise<Readonly<Record<string, readonly string[]>>>
   }
-  /** Bring extensions from the file server to this host (`salt-run saltutil.sync_*`). */
+  /** Sync extensions from the file server to this host (`salt-run saltutil.sync_*`). */
   sync(request: SyncRequest): Promise<SyncReport>
 }
 
 /**
- * Read access to what the loader knows, for `sys.*` and help. Names are `module.function`; `pattern` is a shell glob.
- * Nothing is imported to list or document, but files that decide themselves whether they are offered (`virtual`).
+ * Read access to the loader, for `sys.*` and help. Names are `module.function`; `pattern` is a shell pattern. To list or
+ * document functions, only files that decide whether they are offered (`virtual`) are imported.
  */
 export interface LoaderView {
-  /** Names of all modules, sorted. */
+  /** List the names of all modules, sorted. */
   modules(pattern?: string): Promise<string[]>
-  /** Names of all functions, sorted. */
+  /** List the names of all functions, sorted. */
   functions(pattern?: string): Promise<string[]>
-  /** Documentation comment of a function or module, without importing. */
+  /** Return the documentation comment of a function or module, without importing it. */
   doc(name: string): Promise<string | undefined>
-  /** As Salt's `sys.argspec`. */
+  /** Return the signature of a function, as Salt's `sys.argspec` does. */
   argspec(name: string): Promise<Argspec | undefined>
-  /** Parameters of a function as one JSON Schema. */
+  /** Return the parameters of a function as one JSON Schema. */
   schema(name: string): Promise<JsonSchema | undefined>
   reload(): Promise<void>
-  /** Files that could not be used, with the reason. */
+  /** Return a map path → reason of the files that could not be used. */
   failures(): Promise<Record<string, string>>
-  /** Import every file of users. Path → reason, of those that cannot be: nothing of them is listed from then on. */
+  /**
+   * Import all files that are not part of salt-ts. Resolves with a map path → reason of those that fail; their functions are
+   * no longer listed then.
+   */
   broken(): Promise<Record<string, string>>
-  /** Virtual name → file that provides it. */
+  /** Return a map virtual name → file that provides it. */
   providers(): Promise<Record<string, string>>
-  /** Which file provides a function or module, and why each other that could does not. */
+  /** Explain which file provides a function or module, and why each other candidate does not. */
   why(name: string): Promise<Explanation>
   has(name: string): Promise<boolean>
-  /** The same for another kind: `runners`, `returners`, `outputters`, … Undefined for a kind there is not. */
+  /** Return the view of another kind: `runners`, `returners`, `outputters`, … Undefined for an unknown kind. */
   of(kind: string): LoaderView | undefined
 }
-/** Where a function comes from. */
+/** The origin of a function. */
 export interface Explanation {
   readonly name: string
   /** Path of the file, if any. */
   readonly provided_by: string | null
-  /** Path of each file that could provide it → what it does about it, as a sentence. */
+  /** Path of each file that could provide it → a sentence about whether it does. */
   readonly files: Readonly<Record<string, string>>
   readonly advice?: string
 }
-/** A signature in Salt's form; `null` for what it does not have. `defaults` belong to the last of `args`. */
+/** A signature in Salt's form; `null` stands for absent parts. `defaults` belong to the last of `args`. */
 export interface Argspec {
   readonly args: readonly string[] | null
   readonly defaults: readonly unknown[] | null
@@ -259,36 +266,39 @@ export interface Argspec {
 }
 
 export interface Context {
-  /** The configuration of this daemon, Salt's key names. */
+  /** The configuration of this daemon, by Salt's option names. */
   readonly opts: Readonly<Record<string, unknown>>
   readonly id: string
   readonly grains: Readonly<Record<string, unknown>>
   readonly pillar: Readonly<Record<string, unknown>>
-  /** Scratch values that live as long as the job (Salt's `__context__`). */
+  /** Scratch values for the duration of the job (Salt's `__context__`). */
   readonly context: Map<string, unknown>
   readonly log: Log
   /** Aborted when the job is killed or times out. */
   readonly signal: AbortSignal
   /** Absent when called from the command line without a job. */
   readonly job?: Job
-  /** True if the function was called by another function and is not a job of its own. */
+  /** Whether another function called this one, rather than a job. */
   readonly nested: boolean
-  /** Exit code of the job; also decides its `success` (wire protocol §10.3). */
+  /** Exit code of the job; also decides its `success`. */
   retcode: number
   /**
-   * Call another function by name: `call('cmd.run', { cmd: 'id' })`, or with a list of values by position and more by
-   * name, `call('cmd.run', ['id'], { cwd: '/' })`. What `Functions` knows is checked where it is written.
+   * Call another function by name: `call('cmd.run', { cmd: 'id' })`, or with a list of values by position and more by name,
+   * `call('cmd.run', ['id'], { cwd: '/' })`. TypeScript checks calls of the functions in `Functions`.
    */
   call<const N extends FunctionName>(name: N, ...given: CallArguments<N>): Promise<CallResult<N>>
-  /** Does a target mean this minion? `type` is a target type by Salt's name; `minionId` asks for another id. */
+  /**
+   * Whether a target matches this minion. `type` is a target type by Salt's name; `minionId` replaces the id of this
+   * minion.
+   */
   match(
     tgt: unknown,
     type: string,
     options?: { readonly delimiter?: string; readonly minionId?: string },
   ): Promise<boolean>
   readonly loader: LoaderView
-  /** Only on a minion. */
+  /** Available on a minion only. */
   readonly minion: MinionServices
-  /** Only for runners, on the master's host. */
+  /** Available to runners only, on the master's host. */
   readonly master: MasterServices
 }

@@ -1,21 +1,21 @@
-/** The contract of engines, which run beside a master or a minion for as long as it does. */
+/** The contract of engines, which run as long as the master or minion does. */
 import type { Context, Log } from './context.ts'
 import type { Args, Param, Params } from './params.ts'
 
 /** The event bus of the daemon: that of the master, or the minion's own. */
 export interface EngineEvents {
-  /** Listen to events whose tag begins with `prefix`, or to all, from the call on. Ends when the engine is to end. */
+  /** Yield events whose tag begins with `prefix`, or all, from the call on. Ends when the engine's `signal` aborts. */
   listen(
     prefix?: string,
   ): AsyncIterable<{ readonly tag: string; readonly data: Readonly<Record<string, unknown>> }>
-  /** Fire an event on this bus. Rejects if the daemon does not take it. */
+  /** Fire an event on this bus. Rejects if the daemon refuses it. */
   fire(tag: string, data: object): Promise<void>
-  /** Fire an event on the bus of the master. The engine of a minion sends it by way of that minion. */
+  /** Fire an event on the bus of the master. For an engine of a minion, the minion sends it. */
   fireMaster(tag: string, data: object): Promise<void>
 }
 
 export interface EngineFacts<O> {
-  /** The options that the configuration has below its name, checked. */
+  /** The options from the configuration below the engine's name, checked. */
   readonly options: O
   readonly role: 'master' | 'minion'
   /** The id of the minion, or of the master. */
@@ -26,19 +26,19 @@ export interface EngineFacts<O> {
   readonly grains: Context['grains']
   readonly events: EngineEvents
   readonly log: Log
-  /** Aborts when the engine is to end: it has two seconds for that. */
+  /** Aborts when the engine must stop; it has two seconds to do so. */
   readonly signal: AbortSignal
 }
 
 export interface EnginePlugin<P extends Params = Params> {
-  /** Declare its options, as parameters of a function are declared. */
+  /** The options, declared like the parameters of a function. */
   readonly options: P
-  /** Work until `signal` aborts. An engine that returns or rejects earlier is started again after a while. */
+  /** Run until `signal` aborts. An engine that returns or rejects earlier is restarted after a delay. */
   start(facts: EngineFacts<Args<P>>): Promise<void>
 }
 
 /**
- * Declare an engine: the default export of a file whose name is the name users give.
+ * Declare an engine. It is the default export of a file that has the name of the engine.
  *
  * @example
  * export default engine({

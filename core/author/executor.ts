@@ -1,7 +1,7 @@
-/** The contract of executors, which run the function of a job, or have it run in another way. */
+/** The contract of executors, which control how the function of a job is run. */
 import type { Context } from './context.ts'
 
-/** A function to run, with its arguments as it would get them. */
+/** A function to run, with the arguments it receives. */
 export interface ExecutorCall {
   /** `cmd.run` */
   readonly fun: string
@@ -9,19 +9,19 @@ export interface ExecutorCall {
   readonly kwargs: Readonly<Record<string, unknown>>
   /** The options of the job for its executors (`--executor-opts`). */
   readonly options: Readonly<Record<string, unknown>>
-  /** Run the function here, as it is. Rejects with what it throws, and if it is not there. */
+  /** Run the function in this process. Rejects with the error it throws, or if there is no such function. */
   run(): Promise<unknown>
 }
 
 export interface Executor {
-  /** Give what the job returns; `null` or `undefined` hands the call to the next executor of the job. */
+  /** Return the result of the job; `null` or `undefined` passes the call to the next executor of the job. */
   execute(call: ExecutorCall, context: Context): unknown
-  /** Whether this executor takes a function that the minion does not have, to run it elsewhere. Default: it does not. */
+  /** Whether the executor accepts a function that the minion does not have, to run it elsewhere. False by default. */
   allowMissingFunc?(fun: string): boolean | Promise<boolean>
 }
 
 /**
- * Declare an executor: the default export of a file whose name is the name users give.
+ * Declare an executor. It is the default export of a file that has the name of the executor.
  *
  * @example
  * export default executor({

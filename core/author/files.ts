@@ -1,29 +1,29 @@
-/** Files of a master: where it takes them from, and what functions may ask of them. */
+/** The contracts of file server backends, and of the file client that functions use. */
 import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import type { SafePath } from '../base/safe-path.ts'
+import type { SafePath } from '../base/files/safe-path.ts'
 import type { Context, Log } from './context.ts'
 
-/** A place the file server takes files from (`fileserver_backend`), for instance directories of the master. */
+/** A source of files for the file server (`fileserver_backend`), such as directories of the master. */
 export interface FileServerBackend {
   open(facts: { opts: Context['opts']; log: Log }): FileSource | Promise<FileSource>
 }
 
-/** A backend that was opened. Unknown environments hold nothing. */
+/** An open backend. Unknown environments have no files. */
 export interface FileSource {
-  /** Environments it has files for. */
+  /** List the environments it has files for. */
   envs(): readonly string[] | Promise<readonly string[]>
-  /** A file, open for reading; the caller closes it. Undefined if there is none, or if it must not be served. */
+  /** Open a file for reading; the caller closes it. Undefined if there is none, or if it must not be served. */
   open(path: SafePath, saltenv: string): Promise<ServedFile | undefined>
-  /** Everything there is now, sorted. */
+  /** List everything in an environment, sorted. */
   list(saltenv: string): Promise<FileLists>
-  /** Forget what was remembered to make `list` quick. */
+  /** Clear the caches of `list`. */
   forget?(): void
 }
 
 export interface ServedFile {
   readonly handle: FileHandle
-  /** Where it lies, for people. */
+  /** The place of the file, for messages. */
   readonly path: string
   readonly stat: BigIntStats
 }
@@ -32,13 +32,13 @@ export interface ServedFile {
 export interface FileLists {
   readonly files: readonly string[]
   readonly dirs: readonly string[]
-  /** Those of `dirs` with nothing in them. */
+  /** The empty ones among `dirs`. */
   readonly emptyDirs: readonly string[]
-  /** Path of a link → where it leads to, as it is written. */
+  /** Path of a symbolic link → its target, unresolved. */
   readonly links: Readonly<Record<string, string>>
 }
 
-/** Sorted, each path once; of links of one path the first wins. */
+/** Merge lists: sorted, each path once. If several lists have a link of one path, the first wins. */
 export function mergeLists(lists: readonly FileLists[]): FileLists {
   const [only] = lists
   if (only && lists.length === 1) return only
@@ -51,63 +51,69 @@ export function mergeLists(lists: readonly FileLists[]): FileLists {
   }
 }
 
-/** Give the contract's type to a file server backend's default export. */
+/** Declare a file server backend: the default export of its file. */
 export const fileServerBackend = (plugin: FileServerBackend): FileServerBackend => plugin
 
 /**
  * The files of the master (`salt://`), or of this host with `file_client: local`. Paths are relative to the roots, and
- * `saltenv` is an environment. Rejects where the master does not answer, or refuses.
+ * `saltenv` is an environment. Methods reject if the master does not answer, or refuses.
  */
 export interface FileClient {
   envs(): Promise<string[]>
   list(what: 'files' | 'dirs' | 'emptyDirs', saltenv: string, prefix?: string): Promise<string[]>
   links(saltenv: string, prefix?: string): Promise<Record<string, string>>
-  /** Undefined if there is no such file. */
+  /** Return the hash of a file; undefined if there is no such file. */
   hash(path: string, saltenv: string): Promise<FileHash | undefined>
-  /** What stat(2) told the master: mode, inode, device, links, uid, gid, size, atime, mtime, ctime. */
+  /** Return the master's stat(2) of a file: mode, inode, device, links, uid, gid, size, atime, mtime, ctime. */
   stat(path: string, saltenv: string): Promise<readonly number[] | undefined>
-  /** Where the cache has the file, or would. Undefined for a path that would lie elsewhere. */
+  /** Return the path in the cache, whether or not the file is cached. Undefined for a path that would leave the cache. */
   cachedPath(path: string, saltenv: string): string | undefined
-  /** Bring a file into the cache unless it is there unchanged, and give its place. Undefined if there is no such file. */
+  /**
+   * Download a file to the cache unless it is there unchanged, and return its path. Undefined if there is no such file.
+   */
   cache(path: string, saltenv: string, options?: { readonly gzip?: number }): Promise<string | undefined>
   /**
-   * Write a file to `dest`, whose folder must exist, unless it is there unchanged. It is replaced as a whole once all
-   * has come and its hash is right; mode and owner of what was there are kept. False if there is no such file.
+   * Download a file to `dest`, whose directory must exist, unless it is there unchanged. The file is replaced atomically
+   * once it is complete and its hash is right, and keeps its mode and owner. False if there is no such file.
    */
   fetch(path: string, saltenv: string, dest: string, options?: { readonly gzip?: number }): Promise<boolean>
 }
 
 export interface FileHash {
-  /** `sha256`, `md5`, …: Salt's name, and Node's. */
+  /** `sha256`, `md5`, …: the same name for Salt and Node. */
   readonly hash_type: string
   readonly hsum: string
 }
 
-/** What to bring from `salt://_modules`, `salt://_grains`, … into `extension_modules`. */
+/** Extensions to sync from `salt://_modules`, `salt://_grains`, … to `extension_modules`. */
 export interface SyncRequest {
-  /** Types by Salt's names (`modules`, `output`); all that concern this daemon if not said. */
+  /** Types by Salt's names (`modules`, `output`); by default all that this daemon uses. */
   readonly types?: readonly string[]
-  /** Environments in order, the last wins: a list, or text with commas; that of the configuration, or base, if not said. */
+  /** Environments in order, the last wins: a list, or text with commas. By default that of the configuration, or base. */
   readonly saltenv?: string | readonly string[] | undefined
-  /** Names of modules; the options `extmod_whitelist` and `extmod_blacklist` if not said. */
+  /** Names of modules to sync; the option `extmod_whitelist` by default. */
   readonly whitelist?: ModuleNames | undefined
+  /** Names of modules not to sync; the option `extmod_blacklist` by default. */
   readonly blacklist?: ModuleNames | undefined
-  /** Have what changed loaded before this resolves; true if not said. */
+  /** Whether to load the changed extensions before this resolves; true by default. */
   readonly refresh?: boolean
 }
 
 type Names = string | readonly string[]
-/** A list, or text with commas, for all types that are synced, or a map of those by type. */
+/** Names as a list, or as text with commas, for all synced types; or a map of these by type. */
 export type ModuleNames = Names | Readonly<Record<string, Names>>
 
-/** What a sync did to one type. Names are as in `modules.hello`, sorted. */
+/** The changes of a sync for one type. Names have the form `modules.hello`, and are sorted. */
 export interface SyncChanges {
   readonly added: readonly string[]
   readonly changed: readonly string[]
   readonly removed: readonly string[]
-  /** Those that are there and cannot be used, or stayed as they were since they could not be brought, with the reason. */
+  /** Reasons by name, for extensions that cannot be used, or that stayed unchanged since the download failed. */
   readonly failed: Readonly<Record<string, string>>
-  /** All of it as Salt's list: what was added and changed, then a line for each that was removed or has failed; once one about new Python files. */
+  /**
+   * The changes as Salt's list: the added and changed names, then a line for each removed or failed one, and a line about new
+   * Python files if there are any.
+   */
   readonly lines: readonly string[]
 }
 

@@ -4,12 +4,12 @@ import { type Args, type Param, type Params, refuseNoParam } from './params.ts'
 
 const brand = Symbol.for('salt-ts.fn')
 
-/** A function that users call by name: its parameters, what it does, what it gives. Made by {@link fn}. */
+/** A function that users call by name, made by {@link fn}. */
 export interface Fn<P extends Params = Params, C = Context, R = unknown> {
   readonly params: P
-  /** May be an `async function*`: what it yields is shown while it runs. */
+  /** The implementation. The values that an `async function*` yields are shown while it runs. */
   readonly run: (args: Args<P>, context: C) => R
-  /** What a call gives, where that is declared: checked after each. */
+  /** The declared result, if any. It is checked after each call. */
   readonly returns?: Param<unknown, 'value'>
 }
 
@@ -17,7 +17,7 @@ type Run<P extends Params, R> = (args: Args<P>, context: Context) => R
 type NoParams = Record<never, never>
 
 /**
- * Declare a function. From this one value come the static type, binding of positional and keyword arguments,
+ * Declare a function. The declaration provides its static type, the binding of positional and keyword arguments,
  * validation, help and completion.
  *
  * @example export const ping = fn(() => true)
@@ -37,10 +37,13 @@ export function fn(...given: [unknown] | [Params, unknown, { readonly returns?: 
   return Object.freeze({ [brand]: true, params: Object.freeze(params), run, ...(returns ? { returns } : {}) })
 }
 
-/** Refuse declarations that TypeScript would not compile; authors of JavaScript see why when the file is loaded. */
+/**
+ * Refuse declarations that TypeScript would not compile, so that authors of JavaScript get an error when the file is
+ * loaded.
+ */
 function refuseUndeclared(params: unknown, run: unknown, returns: unknown): void {
   if (typeof run !== 'function')
-    throw new TypeError('fn() has no function to run: fn({ name: p.string() }, ({ name }) => …)')
+    throw new TypeError('fn() needs a function to run: fn({ name: p.string() }, ({ name }) => …)')
   if (typeof params !== 'object' || params === null)
     throw new TypeError(
       'The first argument of fn() is not a map of parameters: fn({ name: p.string() }, ({ name }) => …)',
@@ -49,7 +52,7 @@ function refuseUndeclared(params: unknown, run: unknown, returns: unknown): void
   if (returns !== undefined) refuseNoParam(returns, 'returns of fn()')
 }
 
-/** True for what {@link fn} made, by this copy of the package or another. */
+/** Whether a value was made by {@link fn}, in this copy of the package or another. */
 export function isFn(candidate: unknown): candidate is Fn {
   return typeof candidate === 'object' && candidate !== null && brand in candidate
 }

@@ -1,30 +1,11 @@
-// The functions that come with salt-ts, for the types of `call`; nothing of it is there when the program runs.
+// The functions of salt-ts, for the types of `call`. This has no effect at run time.
 /// <reference path="../../modules/_catalogue.ts" preserve="true" />
-/** `salt-ts`: what authors of modules, runners, returners and plugins import. */
+/** `salt-ts`: the API for authors of modules, runners, returners and plugins. */
 
-export { createFileExclusive, replaceFile, writeFileAtomic } from '../base/atomic-file.ts'
-export {
-  type CompoundLeaf,
-  type CompoundTree,
-  compoundWords,
-  isCompoundOperator,
-  parseCompound,
-  type TargetLetter,
-  type TargetLetters,
-} from '../base/compound-target.ts'
-export { eachOf } from '../base/each-of.ts'
-export { fingerprint } from '../base/fingerprint.ts'
-export { floatText } from '../base/float-text.ts'
-export { fnmatch } from '../base/fnmatch.ts'
-export { type Address, isInNetwork, type Network, parseAddress, parseNetwork } from '../base/ip-network.ts'
-export { type JsonLayout, jsonText } from '../base/json.ts'
-export { isBelow, type OpenedFile, openInside } from '../base/open-inside.ts'
-export { checkPathPcre } from '../base/path-expression.ts'
-export { type PythonRegExp, pythonRegExp } from '../base/python-regexp.ts'
-export { fromRecordJson, recordJson } from '../base/record-json.ts'
-export { type SafePath, safeName, safePath } from '../base/safe-path.ts'
-export { isoOfTimeText, timeText } from '../base/time-text.ts'
-export { decode as fromMsgpack, encodeLocal as msgpack } from '../codec/index.ts'
+export { writeFileAtomic } from '../base/files/atomic-file.ts'
+export { type SafePath, safeName, safePath } from '../base/files/safe-path.ts'
+export { type JsonLayout, jsonText } from '../dialect/json.ts'
+export { fromRecordJson, recordJson } from '../dialect/record-json.ts'
 export { type AuthBackend, type Authenticated, type AuthFacts, auth, type Credentials } from './auth.ts'
 export * from './calls.ts'
 export type {
@@ -54,7 +35,6 @@ export {
   type FileSource,
   fileServerBackend,
   type ModuleNames,
-  mergeLists,
   type ServedFile,
   type SyncChanges,
   type SyncReport,
@@ -67,13 +47,13 @@ export {
   grains,
   type Matcher,
   type MatchOptions,
+  type MatchResult,
   type MatchSubject,
   matcher,
   type OutputOptions,
   type Outputter,
   outputter,
   type PrepareOptions,
-  type Verdict,
   type Virtual,
 } from './kinds.ts'
 export type {

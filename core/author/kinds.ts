@@ -1,34 +1,38 @@
-/** The contract of each plugin kind. A plugin is one file whose default export is made by the function named here. */
-import { saltLetters, type TargetLetters } from '../base/compound-target.ts'
+/**
+ * The contracts of outputters, grains and matchers. A plugin is a file whose default export is made by one of the
+ * functions below.
+ */
+import { saltLetters, type TargetLetters } from '../dialect/compound-target.ts'
 import type { Context, Log } from './context.ts'
 import type { Fn } from './fn.ts'
 
 type Grains = Readonly<Record<string, unknown>>
 
-/** What a file is told while it is loaded. */
+/** Facts for a file that is being loaded. */
 export interface LoadFacts {
   readonly grains: Grains
   readonly opts: Context['opts']
   readonly pillar: Grains
   /** Scratch values that all files of the loader share (Salt's `__context__`). */
   readonly context: Map<string, unknown>
-  /** Is there a function of that name? */
+  /** Whether there is a function of that name. */
   has(name: string): Promise<boolean>
-  /** Call another function, as {@link Context.call} does. What needs a job or the minion's services fails. */
+  /** Call another function, as {@link Context.call} does. Functions that need a job or the minion's services fail. */
   call: Context['call']
 }
 
-/** Export `virtual` to offer a module only where it makes sense; a text says why it is not offered. */
+/** Export `virtual` to decide whether a module is offered. A text is the reason why it is not. */
 export type Virtual = (facts: LoadFacts) => boolean | string | Promise<boolean | string>
 
 /**
- * Export `dependsOn`, a list of these, to offer a module, or some of its `functions`, only where what they need is
- * there. Each names one of `binary`, `package` or `function`; several names are all needed (Salt's `@depends`).
+ * Export `dependsOn`, a list of these, to offer a module, or some of its `functions`, only where its dependencies are
+ * present. Each has one of `binary`, `package` or `function`; if that has several names, all are required (Salt's
+ * `@depends`).
  */
 export type Dependency = Needed & {
-  /** Only these functions, by the names users call; else the whole module. */
+  /** The dependent functions, by the names users call; the whole module by default. */
   readonly functions?: readonly string[]
-  /** Answers in the place of these functions where what they need is missing. */
+  /** Called instead of these functions where the dependency is missing. */
   readonly fallback?: Fn | ((...args: never[]) => unknown)
 }
 type Names = string | readonly string[]
@@ -39,44 +43,53 @@ type Needed =
 
 /** Turns a value into text for the terminal. */
 export interface Outputter {
-  /** `value` is what Salt hands its outputters: usually a map id → return. Text without a final line end. */
+  /**
+   * Return the text of a value, without a line end after the last line. `value` is what Salt passes to its outputters: usually a
+   * map id → return.
+   */
   render(value: unknown, options: OutputOptions): string
 }
 export interface OutputOptions {
   readonly color: boolean
-  /** Salt's `output_indent`; undefined means the outputter's own default. */
+  /** Salt's `output_indent`; if undefined, the outputter's own default applies. */
   readonly indent?: number | null
   readonly [extra: string]: unknown
 }
 
 /** Collects facts about the host. */
 export interface GrainsSource {
-  /** `grains` holds what sources before this one gave. What is not there within 10 seconds is done without. */
+  /**
+   * Return grains. `grains` has those of the sources before this one. A source that takes longer than 10 seconds is
+   * skipped.
+   */
   collect(facts: { opts: Context['opts']; grains: Grains; log: Log }): Promise<Record<string, unknown>>
 }
 
-/** What a matcher may look at: one minion. `undefined` grains, pillar or data means they are not known here. */
+/** The minion to match. Grains, pillar and data are undefined where they are not available. */
 export interface MatchSubject {
   readonly id: string
   readonly grains?: Grains
   readonly pillar?: Grains
-  /** What its functions `data.*` keep, which it alone knows. */
+  /** The minion's data store (functions `data.*`), which only the minion itself has. */
   readonly data?: Grains
 }
 
-/** `unknown` where the facts to decide are missing. */
-export type Verdict = boolean | 'unknown'
+/** `unknown` if the facts to decide are missing. */
+export type MatchResult = boolean | 'unknown'
 
 export interface Matcher {
-  /** Decides for one subject. */
-  match(expression: unknown, subject: MatchSubject, options: MatchOptions): Verdict
-  /** The same for many subjects: reads the expression once. Throws, with a sentence, if it makes no sense. */
-  prepare?(expression: unknown, options: PrepareOptions): (subject: MatchSubject) => Verdict
-  /** A letter of its own in compound targets: `Z@rack7`. Those of Salt are taken. */
+  /** Whether the expression matches a minion. */
+  match(expression: unknown, subject: MatchSubject, options: MatchOptions): MatchResult
+  /** Parse the expression once, to match many minions. Throws an error with a sentence if it is invalid. */
+  prepare?(expression: unknown, options: PrepareOptions): (subject: MatchSubject) => MatchResult
+  /** The letter of this type in compound targets: `Z@rack7`. It must not be one of Salt's. */
   readonly letter?: string
-  /** The letter may be followed by a delimiter, as that of grains may: `Z|@a|b`. */
+  /** Whether the letter may be followed by a delimiter, as that of grains may: `Z|@a|b`. */
   readonly delimited?: boolean
-  /** Turns the expression into ids before a job is published, on the host of the client; then nobody matches by it. */
+  /**
+   * Resolve the expression to ids on the host of the client, before a job is published. It is then not matched
+   * elsewhere.
+   */
   expand?(expression: unknown, facts: { readonly opts: Context['opts'] }): Promise<readonly string[]>
 }
 
@@ -85,23 +98,25 @@ interface TargetOptions {
   readonly nodegroups: Readonly<Record<string, unknown>>
 }
 export interface MatchOptions extends TargetOptions {
-  /** Evaluates another kind of target. */
-  match(type: string, expression: unknown, delimiter?: string): Verdict
+  /** Match a target of another type. */
+  match(type: string, expression: unknown, delimiter?: string): MatchResult
 }
 export interface PrepareOptions extends TargetOptions {
-  /** Which letters compound targets may have, and what they stand for. */
+  /** The letters of compound targets, with their target types. */
   readonly letters: TargetLetters
-  /** Reads another kind of target. */
-  prepare(type: string, expression: unknown, delimiter?: string): (subject: MatchSubject) => Verdict
+  /** Parse a target of another type. */
+  prepare(type: string, expression: unknown, delimiter?: string): (subject: MatchSubject) => MatchResult
 }
 
-/** A matcher as it is written: with `match`, `prepare` or both. */
+/** The declaration of a matcher: with `match`, `prepare` or both. */
 type MatcherPlugin = Omit<Matcher, 'match' | 'prepare'> &
   (Pick<Matcher, 'match' | 'prepare'> | Required<Pick<Matcher, 'prepare'>>)
 
-/** Give the contract's type to a plugin's default export. */
+/** Declare an outputter: the default export of its file. */
 export const outputter = (plugin: Outputter): Outputter => plugin
+/** Declare a source of grains: the default export of its file. */
 export const grains = (plugin: GrainsSource): GrainsSource => plugin
+/** Declare a matcher: the default export of its file. */
 export const matcher = (plugin: MatcherPlugin): Matcher =>
   'match' in plugin ? plugin : { ...plugin, match: preparedMatch(plugin) }
 

@@ -1,42 +1,43 @@
-/** What the master's host has for runners and wheel functions. Types only. */
+/** Services of the master's host for runners and wheel functions. Types only. */
 
-/** Whom a target means. */
+/** The minions that a target matches. */
 export interface Matched {
   readonly minions: readonly string[]
-  /** May be meant: the facts to decide are not known to the master. */
+  /** Minions that the target may match: the master lacks the facts to decide. */
   readonly unknown: readonly string[]
-  /** Ids of a list target without accepted key. */
+  /** Ids of a list target that have no accepted key. */
   readonly missing: readonly string[]
 }
 
-/** Which of the stored jobs. What is not given does not matter. */
+/** A selection of stored jobs. Members left out do not restrict it. */
 export interface JobQuery {
-  /** At most so many: the newest of those that fit. */
+  /** Maximum number of jobs: the newest of those that match. */
   readonly limit?: number | undefined
-  /** Only jobs whose jid is less than this; greater than this. */
+  /** Return only jobs with a smaller jid. */
   readonly before?: string | undefined
+  /** Return only jobs with a greater jid. */
   readonly after?: string | undefined
-  /** Shell patterns: one of them fits. */
+  /** Shell patterns; the function of a job matches one of them. */
   readonly functions?: readonly string[] | undefined
   readonly targets?: readonly string[] | undefined
   readonly users?: readonly string[] | undefined
-  /** These members have these values. */
+  /** Metadata that a job has, among others. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The master's own job cache in files, which are for the user who runs this alone. Paths in answers are absolute. */
+/** Copies of the master's own job cache in files that only the current user may read. Paths in results are absolute. */
 export interface JobArchive {
   /**
-   * Write jobs with their returns as JSON lines, compressed if the name ends with `.gz`; a file that is there is replaced
-   * once the new one is whole. Of a batch whose jid is given all its jobs.
+   * Write jobs with their returns as JSON lines, compressed if the name ends with `.gz`. An existing file is replaced once
+   * the new one is complete. The jid of a batch selects all its jobs.
    */
   export(
     file: string,
     which?: JobQuery & { readonly jids?: readonly string[] | undefined },
   ): Promise<{ readonly file: string; readonly jobs: number; readonly returns: number }>
   /**
-   * Read them back: what is in the job cache stays as it is (`known`). A wrong line is told of and left out; its number
-   * counts from 1.
+   * Read jobs and returns from such a file. Those that the job cache has already stay unchanged (`known`). A malformed line
+   * is skipped, and reported to `onRefused` with its number, counted from 1.
    */
   import(
     file: string,
@@ -48,40 +49,40 @@ export interface JobArchive {
     readonly known: number
     readonly refused: number
   }>
-  /** Copy the store as it is at this moment, also while a master runs. */
+  /** Copy a snapshot of the store, also while a master runs. */
   backup(file: string): Promise<{ readonly file: string; readonly bytes: number }>
 }
 
-/** A runner or wheel function that runs now in a process of its own, in the background or of `salt-run`. */
+/** A running runner or wheel function: in a process of its own, in the background or under `salt-run`. */
 export interface RunningRun {
   readonly jid: string
   /** `runner.manage.up`, `wheel.key.accept`. */
   readonly fun: string
   readonly user: string
-  /** Whose it is: `host:root`, `eauth:pam:fred`, `minion:web1`. */
+  /** The owner: `host:root`, `eauth:pam:fred`, `minion:web1`. */
   readonly owner?: string
   readonly pid: number
-  /** Masked where they are secret. */
+  /** The arguments, with secrets masked. */
   readonly fun_args: readonly unknown[]
 }
 
 /**
- * Salt's data cache: values by bank and key. What is cached of a minion is the bank `minions/<id>` with the key `data`,
- * `{grains, pillar}`; all other banks are for everybody.
+ * Salt's data cache: values by bank and key. The cached data of a minion, `{grains, pillar}`, has the bank `minions/<id>` and
+ * the key `data`; all other banks are free to use.
  */
 export interface MasterCache {
-  /** Names inside a bank: its keys, and the next part of the names of banks below it. */
+  /** List the names inside a bank: its keys, and the next part of the names of banks below it. */
   list(bank: string): Promise<string[]>
   fetch(bank: string, key: string): Promise<unknown>
   store(bank: string, key: string, data: unknown): Promise<void>
-  /** Remove a key; without one the bank with all below it. False if there was nothing. */
+  /** Remove a key, or without one the whole bank and those below it. False if there was nothing. */
   flush(bank: string, key?: string): Promise<boolean>
 }
 
-/** Ids by Salt's names of the states of keys: `minions`, `minions_pre`, …; `local` are files of the master's own. */
+/** Ids by Salt's names of the key states: `minions`, `minions_pre`, …; `local` lists the master's own key files. */
 export type KeyLists = Readonly<Record<string, readonly string[]>>
 
-/** By state and id: PEM texts, or fingerprints. */
+/** PEM texts or fingerprints, by key state and id. */
 export type KeyTexts = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 export interface KeyPair {
@@ -89,7 +90,10 @@ export interface KeyPair {
   readonly pub: string
 }
 
-/** A key pair to make. By default `minion` in `pki_dir`, as long as `keysize` says, for the user of the master. */
+/**
+ * A key pair to generate. By default it is `minion` in `pki_dir`, of the size `keysize`, owned by the user of the
+ * master.
+ */
 export interface KeyFiles {
   readonly keydir?: string | undefined
   readonly keyname?: string | undefined
@@ -97,15 +101,15 @@ export interface KeyFiles {
   readonly user?: string | undefined
 }
 
-/** What to sign with what; paths by default are those of the configuration. */
+/** A signature to make. Paths default to those of the configuration. */
 export interface SignatureRequest {
   /** The signing key. */
   readonly priv?: string | undefined
   /** The key to sign. */
   readonly pub?: string | undefined
-  /** The folder of the signature. */
+  /** The directory of the signature. */
   readonly signaturePath?: string | undefined
-  /** Make the signing key if there is none. */
+  /** Whether to generate the signing key if there is none. */
   readonly autoCreate?: boolean
   readonly keysize?: number | undefined
 }
@@ -120,13 +124,16 @@ interface Rejecting {
 }
 
 /**
- * The keys of minions. `match` is a shell pattern, or several with commas. What changes keys does all that `salt-key`
- * does, and gives where the keys are afterwards.
+ * The keys of minions. `match` is a shell pattern, or several with commas. Methods that change keys do the same as
+ * `salt-key`, and resolve with the states of the changed keys.
  */
 export interface KeyAdmin {
-  /** By a word of `salt-key -l`: `pre`, `acc`, `rej`, `den`, `all`. Undefined for another word. */
+  /**
+   * List the keys of a state, named as for `salt-key -l`: `pre`, `acc`, `rej`, `den`, `all`. Undefined for another
+   * word.
+   */
   list(word: string): Promise<KeyLists | undefined>
-  /** The master's own files too. */
+  /** List all keys, with the master's own. */
   all(): Promise<KeyLists>
   match(match: string): Promise<KeyLists>
   accept(match: string, options?: Accepting): Promise<KeyLists>
@@ -137,43 +144,44 @@ export interface KeyAdmin {
   deleteDict(keys: KeyLists): Promise<KeyLists>
   print(match: string): Promise<KeyTexts>
   finger(match: string, hash?: string): Promise<KeyTexts>
-  /** The master's public key. */
+  /** Return the master's public key. */
   master(): Promise<KeyTexts>
   fingerMaster(hash?: string): Promise<KeyTexts>
-  /** Makes a pair that is stored nowhere. */
+  /** Generate a key pair without storing it. */
   generate(keysize?: number): Promise<KeyPair>
-  /** The same, and accepts it; undefined if the id has a key, unless with `force`. */
+  /** Generate a key pair, and accept its public key. Undefined if the id has a key already, unless with `force`. */
   generateAccepted(
     id: string,
     options?: { readonly keysize?: number; readonly force?: boolean },
   ): Promise<KeyPair | undefined>
-  /** Makes `<keyname>.pem` and `.pub` in a folder, where there are none, and gives the fingerprint. */
+  /** Write `<keyname>.pem` and `.pub` to a directory that has none, and return the fingerprint. */
   generateFiles(files: KeyFiles): Promise<string>
-  /** Signs the master's public key (`master_use_pubkey_signature`), and gives the path of the signature. */
+  /** Sign the master's public key (`master_use_pubkey_signature`), and return the path of the signature. */
   generateSignature(request: SignatureRequest): Promise<string>
 }
 
-/** Tokens by which the master knows who its `external_auth` has let in. */
+/** Tokens of users that `external_auth` has authenticated. */
 export interface TokenAdmin {
-  /** Has the running master make one: `{token, name, start, expire, eauth}`, times in seconds since 1970. */
+  /** Request a token from the running master: `{token, name, start, expire, eauth}`, times in seconds since 1970. */
   make(credentials: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
-  /** False if there is none. */
+  /** Remove a token; false if there is none. */
   remove(token: string): Promise<boolean>
 }
 
-/** Somebody who would ask for a function. */
+/** A user and the function to check for permission. */
 export interface AccessQuestion {
   readonly user: string
-  /** A backend of `external_auth`; without one it is a user of the master's host. */
+  /** The backend of `external_auth`; without one, `user` is a user of the master's host. */
   readonly eauth?: string | undefined
-  /** Without `%`. Of a user of this host those they are in, if not said. */
+  /** Groups of the user, without `%`. Those of the host by default, for a user of the host. */
   readonly groups?: readonly string[] | undefined
   readonly kind: 'publish' | 'runner' | 'wheel'
   readonly fun: string
   readonly args: readonly unknown[]
   readonly kwargs: Readonly<Record<string, unknown>>
-  /** Of a `publish`. */
+  /** The target, for the kind `publish`. */
   readonly tgt: unknown
+  /** The target type, for the kind `publish`. */
   readonly tgtType: string
   /** The returners that `--return` names. */
   readonly returners?: readonly string[] | undefined
@@ -181,64 +189,73 @@ export interface AccessQuestion {
 
 export interface AccessAnswer {
   readonly allowed: boolean
-  /** Where in the configuration it stands, and what stands there. */
+  /** The rule that allows it: its place in the configuration, and its text. */
   readonly rule?: string
-  /** A sentence, if it is not allowed. */
+  /** The reason, as a sentence, if it is not allowed. */
   readonly reason?: string
-  /** Whom the target means, of a `publish`. */
+  /** The minions that the target matches, for the kind `publish`. */
   readonly minions?: readonly string[]
 }
 
-/** Who may do what, by the configuration as it is in the files now. */
+/** The access rules, by the configuration files as they are now. */
 export interface AccessAdmin {
-  /** Rejects with INVALID_ARGUMENTS, CONFIG_INVALID, TARGET_INVALID. Nobody's password is asked for, nothing is run. */
+  /**
+   * Check whether a user may run a function, without a password and without running it. Rejects with INVALID_ARGUMENTS,
+   * CONFIG_INVALID or TARGET_INVALID.
+   */
   test(question: AccessQuestion): Promise<AccessAnswer>
 }
 
-/** How it stands with a returner the master writes to. Times are UTC, ISO 8601. */
+/** The status of a returner that the master writes to. Times are UTC, ISO 8601. */
 export interface ReturnerStatus {
   readonly returner: string
-  /** `down`: the last try failed. */
+  /** `down` if the last attempt failed. */
   readonly state: 'up' | 'down'
+  /** The time of the last change of `state`. */
   readonly since?: string
-  /** Records that wait, and since when the oldest does. */
+  /** Number of records that wait. */
   readonly queued: number
+  /** The time since which the oldest of them waits. */
   readonly oldest?: string
+  /** Number of records written. */
   readonly written: number
-  /** Of those, how many a second, in the last minute or two. */
+  /** Records written per second in the last minute or two. */
   readonly rate: number
-  /** Tries that failed since the last that did not, and why the last did. */
+  /** Number of failed attempts since the last successful one. */
   readonly failures: number
+  /** The reason of the last of these failures. */
   readonly error?: string
-  /** When a try last failed and why, also if all is well since. */
+  /** Time and reason of the last failed attempt, also if later ones succeeded. */
   readonly last_error?: string
-  /** Records that were put aside, and the first of them. */
+  /** Number of records that were put aside. */
   readonly dead: number
+  /** The first records that were put aside. */
   readonly aside: readonly { readonly number: number; readonly kind: string; readonly reason: string }[]
 }
 
 /** The returners of the master's host. */
 export interface ReturnerAdmin {
   status(): Promise<ReturnerStatus[]>
-  /** Write, read and remove a return; sentences about what was seen. Rejects if it does not work. */
+  /** Write, read and remove a return, and report each step as a sentence. Rejects if a step fails. */
   test(name: string): Promise<readonly string[]>
   migrate(name: string): Promise<readonly string[]>
-  /** Write again, or drop, what was put aside: all of it, or these numbers. Gives how many. */
+  /** Return records that were put aside to the queue: all, or those with these numbers. Resolves with their count. */
   retry(name: string, numbers?: readonly number[]): Promise<number>
+  /** Delete records that were put aside: all, or those with these numbers. Resolves with their count. */
   purge(name: string, numbers?: readonly number[]): Promise<number>
 }
 
-/** What the check of the audit log gives. */
+/** The result of checking the audit log. */
 export interface AuditReport {
   readonly valid: boolean
   readonly lines: number
-  /** Path → lines. */
+  /** Path → number of lines. */
   readonly files: Readonly<Record<string, number>>
-  /** To be noted elsewhere: `audit.verify since=<seq> hash=<hash>` says whether it is still there. */
+  /** The last line. Note it elsewhere: `audit.verify since=<seq> hash=<hash>` checks later that the log still has it. */
   readonly last?: { readonly seq: number; readonly hash: string; readonly time: string }
-  /** Sentences that name files and lines. */
+  /** Problems as sentences, with files and lines. */
   readonly problems: readonly string[]
-  /** What is no problem, and good to know. */
+  /** Remarks that are no problems. */
   readonly notes: readonly string[]
 }
 
@@ -247,19 +264,19 @@ export interface AuditQuery {
   readonly user?: string | undefined
   readonly act?: string | undefined
   readonly verdict?: string | undefined
-  /** Where it came from, or is said to: a shell pattern. */
+  /** A shell pattern for the address of the client, including addresses that a proxy reports. */
   readonly address?: string | undefined
-  /** At most so many, the newest; 50 if not said. */
+  /** The number of lines at most: the newest of those that match. 50 by default. */
   readonly limit?: number | undefined
 }
 
 /** The audit log of the master (`audit_log`). */
 export interface AuditAdmin {
-  /** Reads all of it. Rejects if this user may not read it. */
+  /** Check the whole log. Rejects if this user may not read it. */
   verify(noted?: {
     readonly since?: number | undefined
     readonly hash?: string | undefined
   }): Promise<AuditReport>
-  /** Lines that fit, oldest first. */
+  /** List the lines that match, oldest first. */
   list(query?: AuditQuery): Promise<readonly Readonly<Record<string, unknown>>[]>
 }

@@ -1,12 +1,12 @@
-/** JSON Schema as a plain object (draft 2020-12 subset that ajv understands). */
+/** A JSON Schema as a plain object (the subset of draft 2020-12 that ajv supports). */
 export type JsonSchema = { readonly [key: string]: unknown }
 
 declare const type: unique symbol
 
 /**
  * One parameter of a function: its JSON schema, how it is bound, and (at compile time only) its type.
- * `kind` says how it takes part in binding: `value` by position or name, `rest` takes all further positional
- * values, `keywords` takes all keyword arguments no other parameter is named after.
+ * `kind` is the way it is bound: `value` by position or name; `rest` takes all further positional values; `keywords` takes
+ * all keyword arguments that no other parameter is named after.
  */
 export interface Param<
   T,
@@ -15,11 +15,11 @@ export interface Param<
 > {
   readonly kind: K
   readonly schema: JsonSchema
-  /** May be left out. */
+  /** Whether it may be left out. */
   readonly optional?: O
-  /** Used when it is left out. */
+  /** The value if it is left out. */
   readonly default?: unknown
-  /** Never shown in logs, events or stored jobs. */
+  /** Whether it is masked in logs, events and stored jobs. */
   readonly secret?: boolean
   readonly [type]?: T
 }
@@ -27,7 +27,7 @@ export interface Param<
 /** Parameters in the order of their positions; keys are the keyword names. */
 export type Params = Readonly<Record<string, Param<unknown>>>
 
-/** The value a function receives for its parameters. */
+/** The values a function receives for its parameters. */
 export type Args<P extends Params> = { [K in keyof P]: P[K] extends Param<infer T> ? T : never }
 
 interface Described {
@@ -60,7 +60,7 @@ interface RecordOptions extends Described {
 type ValueParam<T> = Param<T, 'value'>
 type OptionalParam<T> = Param<T, 'value', true>
 
-/** Throws TypeError, with what to write instead, for what none of the builders made. */
+/** Throw a TypeError, with a correction, for a value that no builder made. */
 export function refuseNoParam(given: unknown, what: string): void {
   if (typeof given === 'object' && given !== null && 'kind' in given && 'schema' in given) return
   const [builder] = Object.entries(p).find(([name, made]) => made === given || name === given) ?? ['string']
@@ -68,24 +68,26 @@ export function refuseNoParam(given: unknown, what: string): void {
   throw new TypeError(`${what} is ${found}; declare it with a call, such as p.${builder}()`)
 }
 
-/** The schema of a declaration inside another. */
+/** Return the schema of a parameter inside another. */
 function schemaIn(builder: string, inner: Param<unknown>): JsonSchema {
-  refuseNoParam(inner, `What p.${builder}() is given`)
+  refuseNoParam(inner, `The argument of p.${builder}()`)
   return inner.schema
 }
 
 function words<V extends readonly string[]>(given: V): V {
   if (given.length > 0 && given.every((word) => typeof word === 'string')) return given
-  throw new TypeError(`p.enum() takes words, p.enum('a', 'b'), but was given ${JSON.stringify(given)}`)
+  throw new TypeError(
+    `p.enum() takes strings, as in p.enum('a', 'b'), but was given ${JSON.stringify(given)}`,
+  )
 }
 
-/** Throws SyntaxError for a pattern that is no regular expression. */
+/** Return the schema of a text. Throws SyntaxError for a pattern that is no valid regular expression. */
 function textSchema(options: StringOptions): JsonSchema {
   if (options.pattern !== undefined) new RegExp(options.pattern, 'u')
   return { type: 'string', ...options }
 }
 
-/** What has a secret inside is secret as a whole. */
+/** Make a parameter. It is secret if any parameter inside it is. */
 function value<T>(schema: JsonSchema, inside: readonly ValueParam<unknown>[] = []): ValueParam<T> {
   return { kind: 'value', schema, ...secretOf(inside) }
 }
@@ -135,38 +137,38 @@ export const p = {
       { anyOf: members.map((member) => schemaIn('union', member)) },
       members,
     ),
-  /** The same, with a sentence for its help. */
+  /** The parameter with a description for its help. */
   described: <V extends ValueParam<unknown>>(param: V, description: string): V => ({
     ...param,
     schema: { ...schemaIn('described', param), description },
   }),
-  /** May be left out; the function then sees `undefined`. */
+  /** A parameter that may be left out; the function then receives `undefined`. */
   optional: <T>(param: ValueParam<T>): OptionalParam<T | undefined> => ({
     ...param,
     schema: schemaIn('optional', param),
     optional: true,
   }),
-  /** May be left out; the function then sees `fallback`. */
+  /** A parameter that may be left out; the function then receives `fallback`. */
   default: <T>(param: ValueParam<T>, fallback: NoInfer<T>): OptionalParam<T> => ({
     ...param,
     schema: schemaIn('default', param),
     optional: true,
     default: fallback,
   }),
-  /** Masked wherever arguments are shown or stored. */
+  /** A parameter whose value is masked wherever arguments are shown or stored. */
   secret: <V extends ValueParam<unknown>>(param: V): V => ({
     ...param,
     schema: schemaIn('secret', param),
     secret: true,
   }),
-  /** All further positional arguments (Python's `*args`). Comes after the positional parameters. */
+  /** All further positional arguments (Python's `*args`). Declare it after the positional parameters. */
   rest: <T>(items: ValueParam<T>): Param<T[], 'rest'> => ({
     kind: 'rest',
     schema: { type: 'array', items: schemaIn('rest', items) },
     optional: true,
     ...secretOf([items]),
   }),
-  /** All keyword arguments no other parameter is named after (Python's `**kwargs`), but for `__pub_*`. */
+  /** All keyword arguments that no other parameter is named after (Python's `**kwargs`), except `__pub_*`. */
   keywords: <T>(values: ValueParam<T>): Param<Record<string, T>, 'keywords'> => ({
     kind: 'keywords',
     schema: { type: 'object', additionalProperties: schemaIn('keywords', values) },

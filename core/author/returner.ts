@@ -1,10 +1,10 @@
-/** The contract of returners: what writes returns, jobs and events to a store, and reads jobs back from it. */
+/** The contract of returners, which write returns, jobs and events to a store, and read jobs back from it. */
 import type { Log } from './context.ts'
 import type { Args, Param, Params } from './params.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a minion returned for a job (Salt's `ret`), with all that came with it: `out`, `metadata`, `user`, … */
+/** The return of a minion for a job (Salt's `ret`), with further members such as `out`, `metadata` and `user`. */
 export interface ReturnRecord {
   readonly jid: string
   readonly id: string
@@ -14,8 +14,8 @@ export interface ReturnRecord {
   readonly retcode: number
   readonly success: boolean
   /**
-   * That of a minion that was expected and has not returned (`not_connected`, `timed_out`, …). `return` is then a
-   * sentence. A return that comes after all takes its place.
+   * The state of a minion that was expected and has not returned (`not_connected`, `timed_out`, …); `return` is a sentence
+   * then. A return that arrives later replaces this record.
    */
   readonly state?: string
   readonly [extra: string]: unknown
@@ -24,97 +24,101 @@ export interface ReturnRecord {
 /** A job as it was published. */
 export interface LoadRecord {
   readonly jid: string
-  /** `fun`, `arg`, `tgt`, `tgt_type`, `user`, … with secret arguments masked. */
+  /** `fun`, `arg`, `tgt`, `tgt_type`, `user` and others, with secret arguments masked. */
   readonly load: Fields
-  /** Ids of the minions it is expected to run on. */
+  /** Ids of the minions that are expected to run it. */
   readonly minions: readonly string[]
-  /** What `updateEndtime` was told, when it is read. */
+  /** The last time that `updateEndtime` received, when the record is read. */
   readonly endtime?: string
 }
 
 export interface EventRecord {
   readonly tag: string
-  /** With `_stamp`, the time in UTC. */
+  /** The data of the event; `_stamp` is its time in UTC. */
   readonly data: Fields
 }
 
 /**
- * An open connection to a store. Only `save` is obligatory: what is not there, the store cannot do.
+ * An open connection to a store. Only `save` is required; a store does not support the methods that are absent.
  *
- * Everything that writes resolves when the store has it, and rejects if that is not sure. It is then called again with
- * the same, for as long as is configured, so that writing twice must leave one row: the key of a return is (jid, id).
+ * A method that writes resolves once the store has the records, and rejects if that is uncertain. It is then called again
+ * with the same records, for the configured time, so writing a record twice must leave one row. The key of a return is
+ * (jid, id).
  */
 export interface Returner {
   /**
-   * False: what is written twice is there twice, as mails are. Then the same is written again only when it is not sure
-   * that it arrived; without it also to find out what the store does not take.
+   * Whether writing a record twice has the same effect as writing it once; true by default. If false, as for mails, a record
+   * is written again only if it may not have arrived; otherwise also to find out which records the store refuses.
    */
   readonly idempotent?: boolean
   save(ret: ReturnRecord): Promise<void>
-  /** The same for several at once, all or none. One (jid, id) is there only once. */
+  /** Save several returns, all or none. No two have the same (jid, id). */
   saveBatch?(rets: readonly ReturnRecord[]): Promise<void>
   /**
-   * Make room for a job, before it is saved: Salt's `prep_jid` with `passed_jid`. Job ids are the master's: no store is
-   * asked for one, so that no job waits for a store.
+   * Prepare the store for a job before it is saved, as Salt's `prep_jid` with `passed_jid`. The master makes the job ids, so
+   * that no job waits for a store.
    */
   prepJid?(jid: string): Promise<void>
   saveLoad?(job: LoadRecord): Promise<void>
-  /** Minions that are expected too, named by a syndic. */
+  /** Save the ids of further minions that are expected, as reported by a syndic. */
   saveMinions?(jid: string, minions: readonly string[]): Promise<void>
-  /** All or none. `batch` is the same text when the same events are written again, and else never. */
+  /** Save events, all or none. `batch` identifies them: it is the same when they are written again. */
   saveEvents?(events: readonly EventRecord[], batch: string): Promise<void>
-  /** With `job_cache_store_endtime`, after each return: when the last return of the job came, in UTC, ISO 8601. */
+  /** Save the time of the last return of a job, in UTC, ISO 8601; after each return, with `job_cache_store_endtime`. */
   updateEndtime?(jid: string, time: string): Promise<void>
 
   getLoad?(jid: string): Promise<LoadRecord | undefined>
-  /** What minions returned. */
+  /** Return the returns of a job. */
   getJid?(jid: string): Promise<readonly ReturnRecord[]>
-  /** Of each minion the last return of a function. */
+  /** Return the last return of a function from each minion. */
   getFun?(fun: string): Promise<readonly ReturnRecord[]>
-  /** Newest first. */
+  /** List all jobs, the newest first. */
   getJids?(): AsyncIterable<LoadRecord>
-  /** The newest, without those of `saltutil.find_job` if `filterFindJob`. */
+  /** Return the newest `count` jobs, with `filterFindJob` without those of `saltutil.find_job`. */
   getJidsFilter?(count: number, filterFindJob: boolean): Promise<readonly LoadRecord[]>
-  /** Ids of all minions that ever returned. */
+  /** List the ids of all minions that have returns. */
   getMinions?(): Promise<readonly string[]>
-  /** Forget, or put aside, jobs and returns that are older. */
+  /** Delete or archive jobs and returns older than `before`. */
   cleanOldJobs?(before: Date): Promise<void>
-  /** Forget a job and its returns. */
+  /** Delete a job and its returns. */
   remove?(jid: string): Promise<void>
-  /** Create what the store needs, or bring it up to date; again and again without harm. Gives what it did, in sentences. */
+  /** Create or update the schema of the store. May be called repeatedly. Resolves with a sentence about each change. */
   migrate?(): Promise<readonly string[]>
   close?(): Promise<void>
 }
 
-/** What a returner is made from. */
+/** The argument of `create`. */
 export interface ReturnerFacts<O> {
   readonly options: O
   readonly log: Log
-  /** The configuration of the daemon, for what is not an option of the returner. */
+  /** The configuration of the daemon, for settings that are no options of the returner. */
   readonly opts: Fields
-  /** Whose returns these are on a minion; the master's on a master. */
+  /** The id of the minion, or of the master. */
   readonly id: string
-  /** Another returner by its name, with its own options (for those that pass on to others). */
+  /** Open another returner by its name, with its own options, to pass records on. */
   open(name: string): Promise<Returner>
 }
 
-/** One that says what it is about a wrong return or event rather than the store: it is not tried again. */
+/** An error about a record that the store will never accept. Writing it is not retried. */
 export class UnsavableError extends Error {
   override readonly name = 'UnsavableError'
   readonly code = 'UNSAVABLE'
 }
 
 export interface ReturnerPlugin<P extends Params = Params> {
-  /** Its options: types, defaults and secrets. */
+  /** The options: types, defaults and secrets. */
   readonly options: P
-  /** What its options begin with in the configuration, if not its name: `returner.postgres` → `returner.postgres.host`. */
+  /**
+   * The prefix of its options in the configuration; its name by default. `returner.postgres` gives
+   * `returner.postgres.host`.
+   */
   readonly configKey?: string
-  /** Connects on first need or at once. Rejects with a sentence. */
+  /** Make the returner. It may connect at once or when first needed. Rejects with a sentence. */
   create(facts: ReturnerFacts<Args<P>>): Returner | Promise<Returner>
 }
 
 /**
- * Declare a returner: the default export of a file whose name is the name users give.
+ * Declare a returner. It is the default export of a file that has the name of the returner.
  *
  * @example
  * export default returner({

@@ -1,15 +1,15 @@
 interface BackoffSettings {
   /** The first delay lies between half of this and this, in milliseconds. */
   readonly minMs: number
-  /** No delay is longer. */
+  /** The longest delay, in milliseconds. */
   readonly maxMs: number
   /** Growth per attempt; 2 by default. */
   readonly factor?: number
-  /** Gives numbers in [0, 1); for tests. */
+  /** Returns numbers in [0, 1); tests replace it. `Math.random` by default. */
   readonly random?: () => number
 }
 
-/** Waiting times between attempts: growing, capped, and jittered so that peers do not come back all at once. */
+/** Delays between attempts: growing, capped, and jittered so that peers do not reconnect all at once. */
 export interface Backoff {
   /** The next delay in milliseconds, between half of the nominal one and the nominal one. */
   next(): number

@@ -1,6 +1,6 @@
 /**
- * The candidate a misspelt word was most likely meant to be ("did you mean"), if one is near enough: a third of the word
- * may be wrong, and no more than `mistakes`.
+ * Return the candidate nearest to a misspelt word ("did you mean"), if one is near enough: at most a third of the
+ * characters may be wrong, and no more than `mistakes`.
  */
 export function closest(
   word: string,
@@ -18,13 +18,13 @@ export function closest(
   return best
 }
 
-/** A question that follows the sentence about a name that is not there; nothing if no other name is near. */
+/** Return the question to append to a message about an unknown name; empty if no known name is near. */
 export function didYouMean(name: string, known: Iterable<string>): string {
-  const meant = closest(name, known)
-  return meant === undefined || meant === name ? '' : ` Did you mean '${meant}'?`
+  const nearest = closest(name, known)
+  return nearest === undefined || nearest === name ? '' : ` Did you mean '${nearest}'?`
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** Count the insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)

@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os'
 
-/** The name of whoever runs this process; the number, where the system has no name for it (as in a container). */
+/**
+ * Return the name of the user that runs this process; its uid where the system has no name for it (as in a container).
+ */
 export function currentUser(): string {
   try {
     return userInfo().username

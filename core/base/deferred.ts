@@ -1,11 +1,11 @@
-/** A promise with its two ends in hand. */
+/** A promise with its `resolve` and `reject`. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
   resolve(value: T | PromiseLike<T>): void
   reject(reason: unknown): void
 }
 
-/** Make a promise that is settled from outside. A rejection nobody waits for stays an unhandled rejection. */
+/** Make a promise that is settled from outside. A rejection that nobody handles remains an unhandled rejection. */
 export function deferred<T = void>(): Deferred<T> {
   let resolve!: Deferred<T>['resolve']
   let reject!: Deferred<T>['reject']

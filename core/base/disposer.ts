@@ -1,8 +1,8 @@
 type Close = () => unknown
 
 /**
- * A stack of things to close, last opened first closed. A failing one does not keep the others open: `close`
- * closes all, then rejects with the only error or an AggregateError. What is added after the end is closed at once.
+ * A stack of resources to close, the last one opened first. If one fails to close, the others are still closed: `close`
+ * rejects afterwards, with the only error or an AggregateError. A resource added after `close` is closed at once.
  *
  * @example
  * const disposer = new Disposer()
@@ -14,19 +14,19 @@ export class Disposer {
   readonly #stack: Close[] = []
   #closing: Promise<void> | undefined
 
-  /** Remember what to do at the end. */
+  /** Register a function for `close` to call. */
   defer(close: Close): void {
     this.#stack.push(close)
     if (this.#closing) this.#closing = this.#closing.finally(() => this.#unwind())
   }
 
-  /** Remember to close a resource; gives it back. */
+  /** Register a resource for `close`, and return it. */
   own<T extends { close(): unknown }>(resource: T): T {
     this.defer(() => resource.close())
     return resource
   }
 
-  /** Close everything. Later calls wait for the same end. */
+  /** Close everything. Later calls return the same promise. */
   close(): Promise<void> {
     this.#closing ??= this.#unwind()
     return this.#closing
@@ -42,6 +42,6 @@ export class Disposer {
       }
     }
     if (errors.length === 1) throw errors[0]
-    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} things failed to close`)
+    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} resources failed to close`)
   }
 }

@@ -25,7 +25,7 @@ export class SaltError extends Error {
     Object.defineProperty(this, brand, { value: true })
   }
 
-  /** False for what cannot be looked at, a proxy that throws for one. */
+  /** Whether the value is a SaltError. Never throws: false for a value that throws when it is read, such as a proxy. */
   static is(value: unknown): value is SaltError {
     return orElse(false, () => {
       if (typeof value !== 'object' || value === null || !(brand in value)) return false
@@ -35,19 +35,19 @@ export class SaltError extends Error {
   }
 }
 
-/** The text of anything that was thrown. None of these functions throws, whatever it is given. */
+/** Return the text of any thrown value. None of the functions below throws, whatever the value is. */
 export const messageOf = (thrown: unknown): string =>
   orElse(UNSHOWABLE, () => textOf(thrown instanceof Error ? thrown.message : thrown))
 
 const textOf = (value: unknown): string => (hasNoText(value) ? jsonOf(value) : String(value))
 
-/** What `String` makes `[object Object]` of, or fails at. */
+/** Whether `String` would return `[object Object]` for the value, or throw. */
 const hasNoText = (thrown: unknown): boolean =>
   typeof thrown === 'object' &&
   thrown !== null &&
   (!('toString' in thrown) || thrown.toString === Object.prototype.toString)
 
-/** Characters of a value that was thrown and is no error. */
+/** Longest text of a thrown value that is no Error, in characters. */
 const MOST_OF_VALUE = 1000
 
 function jsonOf(value: unknown): string {
@@ -60,10 +60,10 @@ function jsonOf(value: unknown): string {
   return text.length > MOST_OF_VALUE ? `${text.slice(0, MOST_OF_VALUE)}…` : text
 }
 
-/** Errors behind an error that are shown, at most. */
+/** Causes that are shown with an error, at most. */
 const MOST_CAUSES = 8
 
-/** The text of anything that was thrown, with where it was, and what it was caused by (`cause`, `AggregateError`). */
+/** Return the text of any thrown value with its stack trace, and those of its causes (`cause`, `AggregateError`). */
 export function traceOf(thrown: unknown): string {
   return withCauses(thrown, (error) => orElse('', () => stackOf(error)) || messageOf(error))
 }
@@ -71,7 +71,7 @@ export function traceOf(thrown: unknown): string {
 const stackOf = (error: unknown): string =>
   error instanceof Error && typeof error.stack === 'string' ? error.stack : ''
 
-/** The text of anything that was thrown, with that of its causes. */
+/** Return the text of any thrown value, with those of its causes. */
 export function messageWithCauses(thrown: unknown): string {
   return withCauses(thrown, messageOf)
 }
@@ -93,7 +93,10 @@ function causesOf(error: unknown): readonly unknown[] {
 
 const UNSHOWABLE = 'a value that cannot be shown was thrown'
 
-/** What was thrown may have getters, or be a proxy, that throw in turn. */
+/**
+ * Return the result of `read`, or `other` if it throws: a thrown value may be a proxy, or have getters that throw in
+ * turn.
+ */
 function orElse<T>(other: T, read: () => T): T {
   try {
     return read()

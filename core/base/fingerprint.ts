@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { SaltError } from './errors.ts'
 
-/** One form for PEM texts that mean the same: no white space around, `\n` line ends, none at the end (§2). */
+/** Normalise PEM text: no white space around it, `\n` between lines, none at the end (wire protocol §2). */
 export function normalisePem(pem: string): string {
   return pem.trim().replace(/\r\n?/g, '\n')
 }
 
 /**
- * What people compare (`salt-key -f`, `master_finger`): the hash over the lines between header and footer, each with
- * its line end (§6.4), as hex pairs with colons. @throws SaltError CONFIG_INVALID for an unknown hash.
+ * Return the fingerprint of a key (`salt-key -f`, `master_finger`): the hash over the lines between header and footer,
+ * each with its line end (wire protocol §6.4), as hex pairs with colons.
+ * @throws SaltError CONFIG_INVALID for an unknown hash
  */
 export function fingerprint(pem: string, hash: string): string {
   const lines = normalisePem(pem).split('\n').slice(1, -1)
@@ -22,7 +23,7 @@ function digest(hash: string, text: string): string {
   } catch {
     throw new SaltError(
       'CONFIG_INVALID',
-      `There is no hash "${hash}"; set hash_type to sha256 or another of OpenSSL's.`,
+      `hash_type "${hash}" is not supported: use sha256 or another hash of OpenSSL.`,
     )
   }
 }

@@ -1,4 +1,4 @@
-/** IP addresses as numbers, and networks, in the forms that Python's `ipaddress` reads. */
+/** IP addresses and networks as numbers, read in the forms that Python's `ipaddress` accepts. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { SaltError } from './errors.ts'
 
@@ -9,7 +9,7 @@ export interface Address {
 export interface Network {
   readonly version: 4 | 6
   readonly hostBits: bigint
-  /** The bits of every address in it, without the host part. */
+  /** The bits that all its addresses share, without the host part. */
   readonly prefix: bigint
 }
 
@@ -20,8 +20,8 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
- * An address, or `address/length`, `address/netmask` or `address/hostmask` whose host bits are all zero. Throws
- * `SaltError` TARGET_INVALID with what is wrong.
+ * Parse an address, or `address/length`, `address/netmask` or `address/hostmask` whose host bits are all zero.
+ * @throws SaltError TARGET_INVALID with the reason
  */
 export function parseNetwork(text: string): Network {
   const [start = '', length, ...more] = text.split('/')

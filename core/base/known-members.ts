@@ -1,11 +1,12 @@
 import { closest } from './closest.ts'
 import { SaltError } from './errors.ts'
 
-/** Names of all members that a map of type T may have. */
+/** The names of all members of a type T, as a map. */
 export type MembersOf<T> = { readonly [K in keyof Required<T>]: true }
 
 /**
- * Refuse what is no map, or has members that nothing reads. `what` is what takes it: `runJob`, a sentence's subject.
+ * Refuse a value that is no map, or has unknown members. `what` names the function that takes it, as the subject of the
+ * message.
  * @throws SaltError INVOCATION
  */
 export function refuseUnknownMembers(
@@ -17,14 +18,14 @@ export function refuseUnknownMembers(
     throw refused(`${what} takes a map of ${Object.keys(known).join(', ')}, but was given ${shown(given)}.`)
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name))
   if (unknown === undefined) return
-  const meant = meantBy(unknown, Object.keys(known))
+  const nearest = nearestMember(unknown, Object.keys(known))
   const advice =
-    meant === undefined ? `It takes ${Object.keys(known).join(', ')}.` : `Did you mean '${meant}'?`
+    nearest === undefined ? `It takes ${Object.keys(known).join(', ')}.` : `Did you mean '${nearest}'?`
   throw refused(`${what} takes no '${unknown}'. ${advice}`)
 }
 
-/** Names of one of the clients of Python Salt are written with `_`, those of JavaScript are not. */
-const meantBy = (name: string, known: readonly string[]) =>
+/** Python Salt's clients write names in snake case, JavaScript in camel case. */
+const nearestMember = (name: string, known: readonly string[]) =>
   closest(
     name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
     known,

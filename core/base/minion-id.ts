@@ -2,10 +2,10 @@ import { SaltError } from './errors.ts'
 
 declare const brand: unique symbol
 
-/** The checked name of a minion: safe as a file name, as a topic, in a tag and in a log line. */
+/** The checked id of a minion: safe as a file name, as a topic, in an event tag and in a log line. */
 export type MinionId = string & { readonly [brand]: 'MinionId' }
 
-/** Bytes of UTF-8. Two less than a file name may have; also the limit of a DNS name. */
+/** Maximum length of an id in UTF-8: two bytes less than a file name may have, and the limit of a DNS name. */
 const MAX_BYTES = 253
 
 const rules: readonly (readonly [broken: (id: string) => boolean, reason: string])[] = [
@@ -19,9 +19,9 @@ const rules: readonly (readonly [broken: (id: string) => boolean, reason: string
 ]
 
 /**
- * Check the id of a minion (wire protocol §14.1, and stricter: also refused are control and invisible characters,
- * pattern characters, white space at the ends and more than 253 bytes). Inner spaces, leading dots and letters of any
- * script are valid, as in Salt.
+ * Check the id of a minion, more strictly than wire protocol §14.1: control and invisible characters, pattern
+ * characters, white space at the ends and more than 253 bytes are refused, too. Inner spaces, leading dots and letters
+ * of any script are valid, as in Salt.
  *
  * @throws SaltError ID_INVALID
  */

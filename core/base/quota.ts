@@ -1,10 +1,10 @@
 const MINUTE_MS = 60_000
 
 /**
- * So many a minute, of what strangers can cause. Each call asks for one: how many were left out before it; undefined if
- * it is left out, too.
+ * Return a limiter for reports that unauthenticated peers can cause. Each call requests one: it returns the number that
+ * were left out before it, or undefined if this one must be left out, too.
  */
-export function quota(perMinute: number, now: () => number): () => number | undefined {
+export function perMinuteQuota(perMinute: number, now: () => number): () => number | undefined {
   let [since, taken, leftOut] = [now(), 0, 0]
   return () => {
     if (now() - since >= MINUTE_MS) [since, taken] = [now(), 0]

@@ -1,2 +1,2 @@
-/** A text that other sentences follow: it ends as one does. */
+/** Return the text with a full stop at its end, unless it ends like a sentence already. */
 export const sentence = (text: string): string => (/[.!?…]["')]?$/.test(text) ? text : `${text}.`)

@@ -1,28 +1,31 @@
 import type { Clock } from './clock.ts'
 
-/** A clock may be set by so much at once: it is corrected in such steps, or seconds were spent elsewhere. Milliseconds. */
+/**
+ * A smaller step ahead is believed at once: clocks are corrected by such steps, and processes are suspended for a
+ * while.
+ */
 const STEP_MS = 600_000
-/** A clock that has gone further ahead is believed after so long. Milliseconds. */
+/** A larger step ahead is believed after this time. */
 const PROOF_MS = 3_600_000
 
 interface Settings {
   readonly clock: Clock
-  /** Milliseconds that pass however the clock is set. */
+  /** Milliseconds of a monotonic clock; `performance.now` by default. */
   readonly elapsed?: () => number
-  /** Called once for each leap ahead, with its size in milliseconds; not for leaps before the first moment. */
+  /** Called once for each leap ahead, with its size in milliseconds; not for a leap before the first call of `now`. */
   readonly onLeap: (ms: number) => void
 }
 
 /**
- * The time by which things are removed for good: one that does not follow the clock when it leaps ahead, as it does by a
- * mistake, or a broken battery, and is set right a little later. It goes on at its own pace meanwhile, and follows after an
- * hour. A clock that is set back is followed at once: by that nothing expires.
+ * The time by which expired records are deleted. It does not follow the clock when that leaps ahead, because of a mistake
+ * or a broken battery, and is set right a little later: it continues at its own pace, and follows the clock after an
+ * hour. A clock that is set back is followed at once, since nothing expires by that.
  */
 export class SteadyTime {
   readonly #clock: Clock
   readonly #elapsed: () => number
   readonly #onLeap: (ms: number) => void
-  /** A moment that is believed, by the clock and by what had passed. */
+  /** The last accepted moment, in milliseconds since 1970 and of the monotonic clock. */
   #believed: { readonly time: number; readonly at: number } | undefined
   #aheadSince: number | undefined
 
@@ -33,8 +36,8 @@ export class SteadyTime {
   }
 
   /**
-   * Milliseconds since 1970.
-   * @param known where this has not been asked before: when the latest thing happened that is known of
+   * Return milliseconds since 1970.
+   * @param known for the first call: the time of the latest known event, which is accepted as the starting point
    */
   now(known?: number): number {
     const [time, at] = [this.#clock.now(), this.#elapsed()]

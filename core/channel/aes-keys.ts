@@ -2,8 +2,8 @@ import type { Clock } from '../base/clock.ts'
 import { SymmetricKey } from '../crypto/index.ts'
 
 /**
- * The cluster-wide AES key and, for a while, the one before it: requests that were encrypted just before a rotation
- * are still served (wire protocol §9, "Key rotation").
+ * The cluster-wide AES key and, for a grace period, its predecessor: requests encrypted just before a rotation are
+ * still served (wire protocol §9, "Key rotation").
  */
 export class AesKeys {
   readonly #graceMs: number
@@ -21,13 +21,13 @@ export class AesKeys {
     return this.#current
   }
 
-  /** Keys that may open a request, newest first. */
+  /** Return the keys that may decrypt a request, newest first. */
   accepted(): readonly SymmetricKey[] {
     const { key, until } = this.#previous ?? {}
     return key && until && this.#clock.now() < until ? [this.#current, key] : [this.#current]
   }
 
-  /** With `revoke` no request under the key before is served any more: somebody who knows it has lost access. */
+  /** Replace the key. With `revoke` there is no grace period: somebody who knows the old key has lost access. */
   rotate(next: SymmetricKey = SymmetricKey.generate(), { revoke = false } = {}): SymmetricKey {
     this.#previous = revoke ? undefined : { key: this.#current, until: this.#clock.now() + this.#graceMs }
     this.#current = next

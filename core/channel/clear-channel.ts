@@ -4,8 +4,8 @@ import type { RequestClient } from '../transport/contract.ts'
 import { GENERATION_3, packClear } from '../wire/envelope.ts'
 import type { Via } from '../wire/via.ts'
 
-/** Send one clear command of a local client (wire protocol §8) and give the plain answer. */
-export async function clearRequest(
+/** Send one clear command of a local client (wire protocol §8) and return the plain answer. */
+export async function sendClearRequest(
   client: RequestClient,
   load: Readonly<Record<string, unknown>>,
   timeoutMs: number,

@@ -4,12 +4,12 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import { encodeNetwork } from '../codec/index.ts'
 import type { SymmetricKey } from '../crypto/index.ts'
 import {
-  directionsOf,
+  deriveDirections,
   FrameCutter,
   HANDSHAKE_MS,
   HEARTBEAT_MS,
   kinds,
-  MAX_FRAME,
+  MAX_FRAME_BYTES,
   type Message,
   newStreamNonce,
   packProof,
@@ -23,7 +23,7 @@ export interface StreamConnectionSettings {
   readonly id: string
   readonly session: SymmetricKey
   onEvent(body: Uint8Array): void
-  /** Once, when it is over. */
+  /** Called once, when the connection has ended. */
   onEnd(why: string): void
 }
 
@@ -44,7 +44,7 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
   const socket = connect({ host, port })
   const cutter = new FrameCutter()
   const granted: ReturnType<typeof deferred<void>>[] = []
-  let directions: ReturnType<typeof directionsOf> | undefined
+  let directions: ReturnType<typeof deriveDirections> | undefined
   let isOpen = false
   let why = 'the master closed it'
   let heard = performance.now()
@@ -76,7 +76,7 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
   socket.setNoDelay(true)
   socket.on('data', (chunk) => {
     try {
-      for (const payload of cutter.push(chunk, () => MAX_FRAME)) {
+      for (const payload of cutter.push(chunk, () => MAX_FRAME_BYTES)) {
         if (directions) take(directions.toClient.open(payload))
         else answer(readGreeting(payload))
       }
@@ -95,7 +95,7 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
 
   function answer(nonce: Buffer): void {
     const own = newStreamNonce()
-    directions = directionsOf(session, nonce, own)
+    directions = deriveDirections(session, nonce, own)
     socket.write(packProof(id, session, nonce, own))
   }
 

@@ -4,12 +4,12 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import { decode } from '../codec/index.ts'
 import type { PublicKey, SymmetricKey } from '../crypto/index.ts'
 import {
-  directionsOf,
+  deriveDirections,
   FrameCutter,
   HANDSHAKE_MS,
   HEARTBEAT_MS,
   kinds,
-  MAX_OPEN_FRAME,
+  MAX_CLEAR_FRAME_BYTES,
   type Message,
   newStreamNonce,
   packGreeting,
@@ -22,38 +22,38 @@ import {
 export interface EventStreamSettings {
   readonly host: string
   readonly port: number
-  /** What somebody of this id proves who they are with; undefined for who may not read events. */
+  /** Return the session that a client with this id must prove to hold; undefined if it may not read events. */
   session(
     id: string,
   ): Promise<{ readonly key: SymmetricKey; readonly owner: PublicKey; readonly used: boolean } | undefined>
-  /** Whether that key is still accepted; asked every second. */
+  /** Whether that key is still accepted; called every second. */
   mayStay(id: string, owner: PublicKey): boolean
   readonly log: Log
-  /** How many bytes a reader may be behind before it is cut off. */
+  /** Bytes a reader may lag behind before it is disconnected. */
   readonly maxBacklog?: number
 }
 
-const MAX_BACKLOG = 64 * 1024 * 1024
-/** Connections of strangers at once, together and from one address; and of those who have proved who they are. */
-const STRANGERS = 64
-const STRANGERS_OF_ONE = 8
-const READERS = 256
-const MAX_TEXTS = 10_000
-const CHECK_MS = 1_000
+const MAX_BACKLOG_BYTES = 64 * 1024 * 1024
+/** Maximum connections without proof, in total and per address, and of authenticated readers. */
+const MAX_UNPROVEN = 64
+const MAX_UNPROVEN_PER_ADDRESS = 8
+const MAX_READERS = 256
+const MAX_TAG_PREFIXES = 10_000
+const CHECK_INTERVAL_MS = 1_000
 
 interface Reader {
   readonly id: string
   readonly owner: PublicKey
   readonly socket: Socket
   readonly toClient: SealedDirection
-  /** What tags begin with that it wants. */
+  /** Tag prefixes the reader subscribed to. */
   wanted: readonly string[]
-  /** Milliseconds, as of `performance.now`. */
+  /** Time of the last frame received, and of the last one sent, by `performance.now()`. */
   heard: number
   told: number
 }
 
-/** Events of the master's bus over TCP, for clients of the API on other hosts (README, "The event stream"). */
+/** Events of the master's bus over TCP, for clients of the API on other hosts (docs/wire-additions.md). */
 export class EventStreamServer {
   readonly #settings: EventStreamSettings
   readonly #server: Server
@@ -74,7 +74,7 @@ export class EventStreamServer {
       stream.#server.once('error', (error) => reject(cannotListen(settings, error)))
       stream.#server.listen({ host: host === '*' ? '::' : host, port }, resolve)
     })
-    stream.#checking = setInterval(() => stream.#check(), CHECK_MS)
+    stream.#checking = setInterval(() => stream.#check(), CHECK_INTERVAL_MS)
     return stream
   }
 
@@ -87,12 +87,12 @@ export class EventStreamServer {
     return this.#readers.size
   }
 
-  /** Give an event to all who want it. `body` as on the bus. */
+  /** Send an event to all readers subscribed to it. `body` is encoded as on the bus. */
   publish(tag: string, body: Uint8Array): void {
     for (const reader of this.#readers) {
       if (!reader.wanted.some((text) => tag.startsWith(text))) continue
       this.#send(reader, kinds.event, body)
-      if (reader.socket.writableLength > (this.#settings.maxBacklog ?? MAX_BACKLOG))
+      if (reader.socket.writableLength > (this.#settings.maxBacklog ?? MAX_BACKLOG_BYTES))
         this.#cut(reader, 'it does not keep up with the events')
     }
   }
@@ -108,9 +108,9 @@ export class EventStreamServer {
   #welcome(socket: Socket): void {
     const address = socket.remoteAddress ?? ''
     const others = [...this.#strangers.values()]
-    const tooMany = others.length >= STRANGERS || this.#readers.size >= READERS
+    const tooMany = others.length >= MAX_UNPROVEN || this.#readers.size >= MAX_READERS
     socket.on('error', () => socket.destroy())
-    if (tooMany || others.filter((one) => one === address).length >= STRANGERS_OF_ONE) {
+    if (tooMany || others.filter((one) => one === address).length >= MAX_UNPROVEN_PER_ADDRESS) {
       socket.destroy()
       return
     }
@@ -131,7 +131,7 @@ export class EventStreamServer {
       const session = claim && (await this.#settings.session(claim.id))
       const own = session && readProof(claim.proof, session.key, nonce)
       if (!own || socket.destroyed) throw new SaltError('AUTHENTICATION_FAILED', 'the proof is not right')
-      const { toClient, toServer } = directionsOf(session.key, nonce, own)
+      const { toClient, toServer } = deriveDirections(session.key, nonce, own)
       const now = performance.now()
       const { id } = claim
       const joined: Reader = { id, owner: session.owner, socket, toClient, wanted: [], heard: now, told: now }
@@ -147,7 +147,7 @@ export class EventStreamServer {
     }
     socket.on('data', (chunk) => {
       try {
-        for (const payload of cutter.push(chunk, () => MAX_OPEN_FRAME * (open ? 1024 : 1))) {
+        for (const payload of cutter.push(chunk, () => MAX_CLEAR_FRAME_BYTES * (open ? 1024 : 1))) {
           if (open) open(payload)
           else if (asked) throw new SaltError('AUTHENTICATION_FAILED', 'it speaks before it is answered')
           else {
@@ -172,8 +172,8 @@ export class EventStreamServer {
     reader.heard = performance.now()
     if (kind !== kinds.want) return
     const wanted = decode(payload)
-    if (!Array.isArray(wanted) || wanted.length > MAX_TEXTS || !wanted.every(isText))
-      throw new SaltError('DECODE_FAILED', 'what it wants is no list of texts')
+    if (!Array.isArray(wanted) || wanted.length > MAX_TAG_PREFIXES || !wanted.every(isText))
+      throw new SaltError('DECODE_FAILED', 'the subscription must be a list of tag prefixes')
     reader.wanted = wanted
     this.#send(reader, kinds.granted)
   }

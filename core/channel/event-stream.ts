@@ -1,35 +1,36 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
+import { isRecord } from '../base/record.ts'
 import { decodeUntrusted, encodeNetwork } from '../codec/index.ts'
 import { SymmetricKey } from '../crypto/index.ts'
-import { asBytes, isRecord } from '../wire/bytes.ts'
+import { asBytes } from '../wire/bytes.ts'
 import { readLoad } from '../wire/envelope.ts'
 
 /**
- * The event stream over TCP (README): how its messages look. Frames are a length of four bytes and so many bytes. Two of
- * them are open: the server's greeting with a nonce, and the client's answer with its id and a proof. All others are
- * sealed under keys of this connection and direction, and counted.
+ * The frames of the event stream over TCP (README). A frame is a length of four bytes and that many bytes of content.
+ * Two frames are clear: the server's greeting with a nonce, and the client's answer with its id and a proof. All
+ * others are encrypted under keys of this connection and direction, and numbered.
  */
 const STREAM_VERSION = 1
-/** Both sides say something at least so often, and take the other for gone after the second time. Milliseconds. */
+/** Each side sends a frame at least this often, and disconnects a peer that was silent for `SILENCE_MS`. */
 export const HEARTBEAT_MS = 15_000
 export const SILENCE_MS = 40_000
-/** Until the first sealed frame has come. Milliseconds. */
+/** Time until the first encrypted frame must have arrived. */
 export const HANDSHAKE_MS = 5_000
-/** Bytes of a frame of somebody who has not proved anything, and of one who has. */
-export const MAX_OPEN_FRAME = 1024
-export const MAX_FRAME = 64 * 1024 * 1024
+/** Maximum frame size before and after authentication. */
+export const MAX_CLEAR_FRAME_BYTES = 1024
+export const MAX_FRAME_BYTES = 64 * 1024 * 1024
 
 const NONCE_BYTES = 32
-const HEADER = 4
-const COUNTER = 8
+const HEADER_BYTES = 4
+const COUNTER_BYTES = 8
 
 export const newStreamNonce = (): Buffer => randomBytes(NONCE_BYTES)
 
-export const packOpen = (payload: Uint8Array): Buffer => {
-  const frame = Buffer.allocUnsafe(HEADER + payload.length)
+export const packFrame = (payload: Uint8Array): Buffer => {
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + payload.length)
   frame.writeUInt32BE(payload.length)
-  frame.set(payload, HEADER)
+  frame.set(payload, HEADER_BYTES)
   return frame
 }
 
@@ -46,25 +47,25 @@ export class FrameCutter {
   *push(chunk: Buffer, limit: () => number): Generator<Buffer> {
     this.#chunks.push(chunk)
     this.#size += chunk.length
-    while (this.#size >= HEADER) {
-      if ((this.#chunks[0] as Buffer).length < HEADER) this.#join()
+    while (this.#size >= HEADER_BYTES) {
+      if ((this.#chunks[0] as Buffer).length < HEADER_BYTES) this.#join()
       const length = (this.#chunks[0] as Buffer).readUInt32BE()
       if (length > limit())
         throw new SaltError('DECODE_FAILED', `a frame of ${length} bytes is too long for the event stream`)
-      if (this.#size < HEADER + length) return
-      if ((this.#chunks[0] as Buffer).length < HEADER + length) this.#join()
+      if (this.#size < HEADER_BYTES + length) return
+      if ((this.#chunks[0] as Buffer).length < HEADER_BYTES + length) this.#join()
       const first = this.#chunks[0] as Buffer
-      this.#chunks[0] = first.subarray(HEADER + length)
-      this.#size -= HEADER + length
-      yield first.subarray(HEADER, HEADER + length)
+      this.#chunks[0] = first.subarray(HEADER_BYTES + length)
+      this.#size -= HEADER_BYTES + length
+      yield first.subarray(HEADER_BYTES, HEADER_BYTES + length)
     }
   }
 }
 
 export const packGreeting = (nonce: Uint8Array): Buffer =>
-  packOpen(encodeNetwork({ event_stream: STREAM_VERSION, nonce: Buffer.from(nonce).toString('hex') }))
+  packFrame(encodeNetwork({ event_stream: STREAM_VERSION, nonce: Buffer.from(nonce).toString('hex') }))
 
-/** The nonce. @throws SaltError DECODE_FAILED if it is none of this version */
+/** Read the nonce of a greeting. @throws SaltError DECODE_FAILED if it is not a greeting of this version */
 export function readGreeting(payload: Uint8Array): Buffer {
   const greeting = decodeUntrusted(payload)
   const nonce = isRecord(greeting) ? nonceIn(greeting.nonce) : undefined
@@ -75,10 +76,10 @@ export function readGreeting(payload: Uint8Array): Buffer {
 /** `own`: the client's nonce. */
 export const packProof = (id: string, session: SymmetricKey, nonce: Uint8Array, own: Uint8Array): Buffer => {
   const proof = { event_stream: Buffer.from(nonce).toString('hex'), own: Buffer.from(own).toString('hex') }
-  return packOpen(encodeNetwork({ id, proof: session.encrypt(encodeNetwork(proof)) }))
+  return packFrame(encodeNetwork({ id, proof: session.encrypt(encodeNetwork(proof)) }))
 }
 
-/** Undefined if it is none. Never throws. */
+/** Read the client's id and proof; undefined if malformed. Never throws. */
 export function readClaim(payload: Uint8Array): { readonly id: string; readonly proof: Buffer } | undefined {
   try {
     const claim = decodeUntrusted(payload)
@@ -89,7 +90,7 @@ export function readClaim(payload: Uint8Array): { readonly id: string; readonly 
   }
 }
 
-/** The client's nonce, if the proof was made with the session key for this greeting. */
+/** Return the client's nonce if the proof was made with the session key for this greeting. */
 export function readProof(proof: Uint8Array, session: SymmetricKey, nonce: Buffer): Buffer | undefined {
   const message = session.decrypt(proof)
   const said = message && readLoad(message)
@@ -101,15 +102,15 @@ function nonceIn(text: unknown): Buffer | undefined {
   return Buffer.from(text, 'hex')
 }
 
-/** What a sealed frame is about. */
+/** Kinds of encrypted frames. */
 export const kinds = {
-  /** To the client: an event, as it stands on the bus. */
+  /** Sent to the client: an event, encoded as on the bus. */
   event: 1,
-  /** Alive; no payload. */
+  /** Keep-alive without payload. */
   heartbeat: 2,
-  /** To the server: which events are wanted from now on, a list of what their tags begin with. */
+  /** Sent to the server: the tag prefixes to subscribe to from now on, as a list. */
   want: 3,
-  /** To the client: they come from now on; to a `want`, with its number of these. */
+  /** Sent to the client: confirms a `want`; matching events follow from now on. */
   granted: 4,
 } as const
 
@@ -118,7 +119,7 @@ export interface Message {
   readonly payload: Buffer
 }
 
-/** One direction of a connection: what is sealed here is opened there in the same order, and nothing else is. */
+/** One direction of a connection. Frames encrypted here must be decrypted in the same order at the other end. */
 export class SealedDirection {
   readonly #key: SymmetricKey
   #count = 0n
@@ -128,28 +129,31 @@ export class SealedDirection {
   }
 
   seal(kind: number, payload: Uint8Array = new Uint8Array()): Buffer {
-    const plain = Buffer.allocUnsafe(COUNTER + 1 + payload.length)
+    const plain = Buffer.allocUnsafe(COUNTER_BYTES + 1 + payload.length)
     plain.writeBigUInt64BE(this.#count++)
-    plain[COUNTER] = kind
-    plain.set(payload, COUNTER + 1)
-    return packOpen(this.#key.encrypt(plain))
+    plain[COUNTER_BYTES] = kind
+    plain.set(payload, COUNTER_BYTES + 1)
+    return packFrame(this.#key.encrypt(plain))
   }
 
-  /** @throws SaltError AUTHENTICATION_FAILED for what is forged, repeated, or not the next one. */
+  /** Decrypt the next frame. @throws SaltError AUTHENTICATION_FAILED if it is forged, repeated, or out of order */
   open(sealed: Uint8Array): Message {
     const plain = this.#key.decrypt(sealed)
-    if (!plain || plain.length <= COUNTER || plain.readBigUInt64BE() !== this.#count)
+    if (!plain || plain.length <= COUNTER_BYTES || plain.readBigUInt64BE() !== this.#count)
       throw new SaltError(
         'AUTHENTICATION_FAILED',
         'a frame of the event stream is not the next one of the other side: it was forged, repeated, or left out',
       )
     this.#count++
-    return { kind: plain[COUNTER] as number, payload: plain.subarray(COUNTER + 1) }
+    return { kind: plain[COUNTER_BYTES] as number, payload: plain.subarray(COUNTER_BYTES + 1) }
   }
 }
 
-/** The keys of a connection: those of the session with both nonces, so that nothing of another one fits. */
-export function directionsOf(session: SymmetricKey, server: Uint8Array, client: Uint8Array) {
+/**
+ * Derive the keys of a connection from the session key and both nonces, so that no frame of another connection is
+ * valid.
+ */
+export function deriveDirections(session: SymmetricKey, server: Uint8Array, client: Uint8Array) {
   const derive = (to: string) => {
     const bytes = hkdfSync(
       'sha256',

@@ -3,13 +3,16 @@ import { encodeNetwork } from '../codec/index.ts'
 import type { PrivateKey, SigningAlgorithm } from '../crypto/index.ts'
 import type { PublishServer } from '../transport/contract.ts'
 import { type JobLoad, packPublication, type Sealed } from '../wire/publication.ts'
-import type { JobWords } from '../wire/typed-words.ts'
+import type { RawArguments } from '../wire/raw-arguments.ts'
 import type { AesKeys } from './aes-keys.ts'
 
 /** Topic of one minion (wire protocol §9): the hex SHA-1 of its id. */
 export const topicOf = (id: string): string => createHash('sha1').update(id, 'utf8').digest('hex')
 
-/** Topic of one run of a minion. Nothing is published to it: it tells the master that the run is connected. */
+/**
+ * Return the topic of one run of a minion. Nothing is published to it: the subscription shows the master that the run
+ * is connected.
+ */
 export const startTopicOf = (id: string, token: string): string => `${topicOf(id)}.${token}`
 
 export const BROADCAST_TOPIC = 'broadcast'
@@ -18,7 +21,7 @@ export interface PublishChannelSettings {
   readonly server: PublishServer
   readonly aesKeys: AesKeys
   readonly masterKey: PrivateKey
-  /** Undefined: publications are not signed. */
+  /** Signing algorithm; undefined if publications are not signed. */
   readonly signing: SigningAlgorithm | undefined
   /** `zmq_filtering`: send to topics instead of to everybody. */
   readonly filtering: boolean
@@ -33,8 +36,8 @@ export class PublishChannel {
     this.#settings = settings
   }
 
-  /** Publish a job. `minions` are those it is addressed to, where that is known by id; `words` its arguments as typed. */
-  async publish(job: JobLoad, minions?: readonly string[], words?: JobWords): Promise<void> {
+  /** Publish a job. `minions` are the ids it is addressed to, if known; `words` are its arguments as typed. */
+  async publish(job: JobLoad, minions?: readonly string[], words?: RawArguments): Promise<void> {
     const { server, filtering } = this.#settings
     const sealed = this.#seal({ ...job, serial: ++this.#serial })
     const frame = packPublication({
@@ -46,7 +49,7 @@ export class PublishChannel {
     for (const topic of topics) await server.publish(frame, topic)
   }
 
-  /** A new AES key starts a new series of serials. */
+  /** Restart the serial numbers, which count per AES key. */
   keyRotated(): void {
     this.#serial = 0
   }

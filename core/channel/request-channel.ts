@@ -1,10 +1,11 @@
 import { SaltError } from '../base/errors.ts'
+import { isRecord } from '../base/record.ts'
 import { decode, encodeNetworkParts } from '../codec/index.ts'
 import { newNonce, type PrivateKey, SymmetricKey } from '../crypto/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
-import { asBytes, isRecord } from '../wire/bytes.ts'
+import { asBytes } from '../wire/bytes.ts'
 import { type Algorithms, packAes } from '../wire/envelope.ts'
-import { MAX_CONTENT, tooLarge } from '../wire/message-size.ts'
+import { MAX_CONTENT_BYTES, tooLargeText } from '../wire/message-size.ts'
 import type { Credentials } from './sign-in-client.ts'
 
 export interface RequestChannelSettings {
@@ -21,22 +22,22 @@ export interface RequestChannelSettings {
 
 /** Encrypted requests of a minion (wire protocol §4, §7). */
 export interface RequestChannel {
-  /** Gives the decrypted answer. A master that cannot decrypt us is signed in to again, and asked once more. */
+  /** Send a request and return the decrypted answer. If the master cannot decrypt it, sign in again and retry once. */
   request(load: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<unknown>
-  /** The pillar has a reply of its own (wire protocol §7.3). */
+  /** Request the pillar, whose reply has a format of its own (wire protocol §7.3). */
   pillar(load: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<Record<string, unknown>>
 }
 
 const TOKEN_TEXT = Buffer.from('salt')
 
-/** A reply that does not open: the master restarted, or its keys rotated. */
+/** Marks a reply that cannot be decrypted: the master restarted, or its keys rotated. */
 const undecryptable = Symbol('undecryptable')
 
 export function createRequestChannel(settings: RequestChannelSettings): RequestChannel {
   const { client, id, key, algorithms } = settings
   const token = key.seal(TOKEN_TEXT)
 
-  /** Seal a load and read the reply with `open`; after a refusal sign in anew and try exactly once more. */
+  /** Encrypt a load and read the reply with `open`. After a refusal, sign in again and retry exactly once. */
   async function ask<T>(
     load: Readonly<Record<string, unknown>>,
     timeoutMs: number,
@@ -61,10 +62,10 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
         : { ...load, nonce, ...(needsToken.has(String(load.cmd)) && { tok: token }) }
     const parts = encodeNetworkParts(full)
     const bytes = parts.reduce((sum, part) => sum + part.length, 0)
-    if (bytes > MAX_CONTENT)
+    if (bytes > MAX_CONTENT_BYTES)
       throw new SaltError(
         'MESSAGE_TOO_LARGE',
-        tooLarge(`The message ${String(load.cmd)}`, bytes, MAX_CONTENT),
+        tooLargeText(`The message ${String(load.cmd)}`, bytes, MAX_CONTENT_BYTES),
       )
     const sealed = request.encrypt(parts)
     return packAes({ load: sealed, version: generation, id, algorithms })

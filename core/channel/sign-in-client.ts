@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
+import { isRecord } from '../base/record.ts'
 import { decode } from '../codec/index.ts'
 import {
   fingerprint,
@@ -10,11 +11,11 @@ import {
   secretsEqual,
 } from '../crypto/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
-import { asBytes, asNumber, isRecord } from '../wire/bytes.ts'
+import { asBytes, asNumber } from '../wire/bytes.ts'
 import { type Algorithms, GENERATION_2, GENERATION_3, packClear } from '../wire/envelope.ts'
 import { makeSignIn } from '../wire/sign-in.ts'
 
-/** What an accepted minion holds (wire protocol §6.4). */
+/** The keys an accepted minion received (wire protocol §6.4). */
 export interface Credentials {
   readonly generation: 2 | 3
   readonly aes: SymmetricKey
@@ -28,7 +29,7 @@ export type SignInOutcome =
   | { readonly state: 'accepted'; readonly credentials: Credentials }
   | {
       readonly state: 'pending' | 'rejected' | 'full'
-      /** Why the join token is good for nothing; a word of the master's. */
+      /** Why the master refused the join token; a word from its reply. */
       readonly join?: string
     }
 
@@ -43,7 +44,7 @@ export interface SignInJoin {
     readonly invite: string
     readonly proof: string
   }
-  /** Why this is not the master of the token; undefined if it is. */
+  /** Return why this master is not the token's; undefined if it is. */
   refusal(master: PublicKey): string | undefined
 }
 
@@ -54,16 +55,16 @@ export interface SignInSettings {
   readonly key: PrivateKey
   readonly known: KnownMaster
   readonly algorithms: Algorithms
-  /** 2 lets older masters in. */
+  /** `minimum_auth_version`; 2 accepts older masters. */
   readonly minimumVersion: number
   /** `master_finger`: what the fingerprint of the master's key must be. */
   readonly fingerprint?: { readonly expected: string; readonly hash: string }
   /** A key that signs the master's key (`verify_master_pubkey_sign`). */
   readonly signingKey?: PublicKey
   readonly autosignGrains?: Readonly<Record<string, unknown>>
-  /** What proves that this minion holds a join token, and the key its master must have at first contact. */
+  /** Proves that this minion holds a join token, and checks the master's key at first contact. */
   readonly join?: SignInJoin
-  /** Random text made once per process; the master shows that it can decrypt it. */
+  /** Random text per process; the master proves that it can decrypt it. */
   readonly token: string
 }
 
@@ -94,7 +95,7 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   if (masterKey && !masterKey.verify(bytes, signature, settings.algorithms.signing)) {
     throw changed('the signature of its sign-in reply does not fit the key this minion knows')
   }
-  if (inner.nonce !== nonce) throw changed('its reply answers another request')
+  if (inner.nonce !== nonce) throw changed('its reply belongs to another request')
   if (inner.ret !== undefined) {
     return { state: stateOf(inner.ret), ...(typeof inner.join === 'string' && { join: inner.join }) }
   }
@@ -131,7 +132,7 @@ function unreadable(reply: unknown): SaltError {
   return new SaltError('DECODE_FAILED', `The master refused the sign-in${said}.${hint}`, { reply: load })
 }
 
-/** Trust on first use, or the stored key, or the key vouched for by the signing key. */
+/** Verify the master's key: trust on first use, or the stored key, or a key signed by the signing key. */
 async function verifyMaster(
   settings: SignInSettings,
   known: PublicKey | undefined,
@@ -162,7 +163,7 @@ function checkFingerprint({ fingerprint: wanted }: SignInSettings, offered: Publ
   )
 }
 
-/** True if the signing key vouches for the master's key; an option and a signature that do not agree are refused. */
+/** Whether the signing key signed the master's key. Throws if option and signature do not agree. */
 function checkVouched(settings: SignInSettings, pubKey: string, signature: unknown): boolean {
   const { signingKey } = settings
   if ((signature === undefined) !== (signingKey === undefined)) {
@@ -193,7 +194,7 @@ function readCredentials(
   if (!aesText || !digest || !secretsEqual(digest, sha256(aesText))) {
     throw changed('the AES key it sent is not signed with its key')
   }
-  // The token is for the key this minion knew; another one, vouched for, cannot read it.
+  // The token was encrypted for the previously known key; a new, signed one cannot decrypt it.
   if (canReadToken && !secretsEqual(open('token') ?? '', settings.token)) {
     throw changed('it could not read the token this minion sent')
   }

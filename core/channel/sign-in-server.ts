@@ -10,17 +10,17 @@ import {
   packUnsignedReply,
   readSignIn,
   type SignInRequest,
-  type Verdict,
+  type SignInRet,
 } from '../wire/sign-in.ts'
 
-/** What the keys room decided about an offered key (wire protocol §6.2). */
-export type Decision =
+/** The decision about an offered key (wire protocol §6.2). */
+export type SignInDecision =
   | { readonly verdict: 'accepted'; readonly key: PublicKey }
   | {
       readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'invalid'
       /** Where the key was filed just now, if it was. */
       readonly filed?: string
-      /** Why the join token it showed is good for nothing. */
+      /** Why the join token was refused. */
       readonly join?: string
     }
 
@@ -29,19 +29,19 @@ export interface SignInServerSettings {
   /** Signature of the public key text under the separate signing key (`master_sign_pubkey`). */
   pubSignature(algorithms: SignInRequest['algorithms']): string | undefined
   readonly publishPort: number
-  /** For a minion that was just accepted. */
+  /** Return the AES key for a minion that was just accepted. */
   aesKey(id: string): SymmetricKey
-  /** Session key for a minion that was just accepted with this key. */
+  /** Return the session key for a minion that was just accepted with this key. */
   sessionKey(id: string, key: PublicKey): Promise<SymmetricKey>
-  /** Decides, and files the key. */
-  decide(request: SignInRequest): Promise<Decision>
-  /** True if the id must not come back with this lower version. */
+  /** Decide about the key and file it. */
+  decide(request: SignInRequest): Promise<SignInDecision>
+  /** Whether to refuse the sign-in because the minion spoke a higher version before. */
   refusesVersion(request: SignInRequest, version: number): Promise<boolean>
   announce(event: { result: boolean | string; act?: string; id: string; pub: string; join?: string }): void
   readonly log: Log
 }
 
-const verdicts: Record<Exclude<Decision['verdict'], 'accepted'>, Verdict> = {
+const verdicts: Record<Exclude<SignInDecision['verdict'], 'accepted'>, SignInRet> = {
   pending: true,
   rejected: false,
   denied: false,
@@ -49,7 +49,7 @@ const verdicts: Record<Exclude<Decision['verdict'], 'accepted'>, Verdict> = {
   full: 'full',
 }
 
-const acts: Record<Decision['verdict'], string | undefined> = {
+const acts: Record<SignInDecision['verdict'], string | undefined> = {
   accepted: 'accept',
   pending: 'pend',
   rejected: 'reject',
@@ -58,8 +58,8 @@ const acts: Record<Decision['verdict'], string | undefined> = {
   invalid: undefined,
 }
 
-/** What the log says of a decision, in Salt's words. */
-const sentences: Record<Decision['verdict'], (id: string) => string> = {
+/** Log messages of the decisions, in Salt's words. */
+const sentences: Record<SignInDecision['verdict'], (id: string) => string> = {
   accepted: (id) => `Authentication accepted from ${id}`,
   pending: (id) =>
     `Authentication failed from host ${id}, the key is in pending and needs to be accepted with salt-key -a ${id}`,
@@ -69,7 +69,7 @@ const sentences: Record<Decision['verdict'], (id: string) => string> = {
   invalid: (id) => `Authentication request from invalid id ${id}`,
 }
 
-/** Answers `_auth` (wire protocol §6). Algorithms are checked before anything is decided or stored. */
+/** Create the handler of `_auth` (wire protocol §6). Algorithms are checked before anything is decided or stored. */
 export function createSignInServer(
   settings: SignInServerSettings,
 ): (load: Record<string, unknown>, version: number) => Promise<Uint8Array> {
@@ -118,8 +118,8 @@ export function createSignInServer(
     )
   }
 
-  /** As real masters do, it says what was done, and nothing of a key that had been rejected before (§12). */
-  function announce({ id, pub }: SignInRequest, decision: Decision): void {
+  /** Announce the decision as Salt's masters do: without `act` for a key that had been rejected before (§12). */
+  function announce({ id, pub }: SignInRequest, decision: SignInDecision): void {
     const { verdict } = decision
     const join = verdict === 'accepted' ? undefined : decision.join
     if (verdict === 'invalid') return
@@ -134,7 +134,10 @@ export function createSignInServer(
   }
 }
 
-/** Proves that an AES key is the master's; the same for every minion until the key rotates. */
+/**
+ * Return a function that seals the digest of an AES key, which proves that it is the master's. Cached until the key
+ * rotates.
+ */
 function sealerOf(masterKey: PrivateKey): (aes: SymmetricKey) => Buffer {
   const sealed = new WeakMap<SymmetricKey, Buffer>()
   return (aes) => {

@@ -4,7 +4,7 @@ import type { PublishClient } from '../transport/contract.ts'
 import { asNumber } from '../wire/bytes.ts'
 import { readLoad } from '../wire/envelope.ts'
 import { type JobLoad, readJobLoad, readPublication, type Sealed } from '../wire/publication.ts'
-import { type JobWords, readJobWords } from '../wire/typed-words.ts'
+import { type RawArguments, readRawArguments } from '../wire/raw-arguments.ts'
 import type { Credentials } from './sign-in-client.ts'
 
 export interface SubscriptionSettings {
@@ -17,20 +17,20 @@ export interface SubscriptionSettings {
   renew(stale: Credentials): Promise<Credentials>
 }
 
-/** A job, and what tells its publication from a replay: the serial counts per AES key. */
+/** A job with what distinguishes its publication from a replay: the serial number, which counts per AES key. */
 export interface ReceivedJob {
   readonly job: JobLoad
-  /** Its arguments as they were typed, where that says more. */
-  readonly words?: JobWords
+  /** The arguments as typed, where that differs from their values. */
+  readonly words?: RawArguments
   readonly serial: number | undefined
   readonly keyDigest: string
 }
 
 /**
- * Jobs addressed to anybody, verified and decrypted (wire protocol §9). A publication that does not decrypt makes the
- * minion sign in again and is then tried once more, so no job is lost at a key rotation.
+ * Receive jobs, verified and decrypted (wire protocol §9). When a publication cannot be decrypted, the minion signs in
+ * again and retries once, so no job is lost at a key rotation.
  */
-export async function* subscription(settings: SubscriptionSettings): AsyncGenerator<ReceivedJob> {
+export async function* receiveJobs(settings: SubscriptionSettings): AsyncGenerator<ReceivedJob> {
   for await (const frame of settings.frames) {
     const received = await open(frame, settings).catch((error: unknown) => {
       settings.log.warn(`A publication could not be read: ${error instanceof Error ? error.message : error}`)
@@ -58,16 +58,19 @@ async function open(frame: Uint8Array, settings: SubscriptionSettings): Promise<
   return received && { ...received, ...(words && { words }) }
 }
 
-/** Words that are not the master's, or not of this job, are left out: the job has its values without them. */
+/**
+ * Return the arguments as typed. Ones that are not signed by the master or belong to another job are dropped: the job
+ * has its values without them.
+ */
 function wordsOf(
   sealed: Sealed,
   { jid }: JobLoad,
   credentials: Credentials,
   settings: SubscriptionSettings,
-): JobWords | undefined {
+): RawArguments | undefined {
   const message = trusted(sealed, credentials, settings) && credentials.aes.decrypt(sealed.load)
   const about = message ? readLoad(message) : undefined
-  return about?.jid === jid ? readJobWords(about.words) : undefined
+  return about?.jid === jid ? readRawArguments(about.words) : undefined
 }
 
 function accept(message: Uint8Array, aes: SymmetricKey, log: Log): ReceivedJob | undefined {
@@ -85,7 +88,7 @@ function trusted(sealed: Sealed, credentials: Credentials, settings: Subscriptio
 const unsigned = ({ signature }: Sealed) =>
   signature
     ? 'its signature is not that of the master'
-    : 'it is not signed by the master. Set sign_pub_messages: true there, or false here to take it all the same'
+    : 'it is not signed by the master. Set sign_pub_messages: true there, or false here to accept unsigned publications'
 
 function ignore(log: Log, reason: string): undefined {
   log.warn(`Ignored a publication: ${reason}.`)

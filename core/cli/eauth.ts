@@ -1,16 +1,16 @@
-/** External authentication: what is asked of the user, and the token that is kept. */
+/** External authentication (`--eauth`): prompts for credentials, and the stored token. */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import { writeFileAtomic } from '../base/atomic-file.ts'
 import { currentUser } from '../base/current-user.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { localCredentials } from '../client/credentials.ts'
-import { type ExternalAuth, makeToken } from '../client/external-auth.ts'
+import { writeFileAtomic } from '../base/files/atomic-file.ts'
+import { localCredentials } from '../client/local/credentials.ts'
+import { type ExternalAuth, makeToken } from '../client/local/external-auth.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { askFor, type Question } from './ask.ts'
-import { tell } from './console.ts'
 import { UsageError } from './exit-codes.ts'
+import { printNote } from './output/console.ts'
+import { askFor, type Question } from './program/ask.ts'
 
 export interface AuthChoice {
   readonly eauth?: string | undefined
@@ -20,8 +20,8 @@ export interface AuthChoice {
 }
 
 /**
- * How the master is told who this is; undefined: by the key of a local user. A token that was kept is used by whoever names a
- * backend and no user, so that nothing is asked again, and by whoever needs one.
+ * Return the credentials for the master; undefined: use the key of the local user. A stored token is used if a
+ * backend is named without a user, and if this user needs one.
  * @throws UsageError; SaltError AUTHENTICATION_FAILED, MASTER_UNREACHABLE
  */
 export async function externalAuth(
@@ -33,25 +33,25 @@ export async function externalAuth(
   const file = tokenFile(config)
   if (eauth === undefined) {
     if (flags['make-token'] || flags.username !== undefined || flags.password !== undefined)
-      throw new UsageError('Say with --eauth which backend is to check that.')
-    const token = keptToken(file, config.token_expire)
+      throw new UsageError('Name the backend that checks the credentials with --eauth.')
+    const token = storedToken(file, config.token_expire)
     return token !== undefined && (await needsToken(config)) ? { token } : undefined
   }
   const isTyped = flags['make-token'] || flags.username !== undefined || flags.password !== undefined
-  const kept = isTyped ? undefined : keptToken(file, config.token_expire)
-  if (kept !== undefined) return { token: kept }
-  const credentials = { eauth, ...(await whoAndPassword(flags)) }
+  const stored = isTyped ? undefined : storedToken(file, config.token_expire)
+  if (stored !== undefined) return { token: stored }
+  const credentials = { eauth, ...(await promptForCredentials(flags)) }
   if (!flags['make-token']) return credentials
   const { token } = await makeToken(config, credentials)
-  await keepToken(file, token)
+  await storeToken(file, token)
   return { token }
 }
 
 const USERNAME: Question = { text: 'username: ', secret: false }
 const PASSWORD: Question = { text: 'password: ', secret: true }
 
-/** Asks for what was not typed. */
-async function whoAndPassword({
+/** Prompt for user and password as far as they were not typed. */
+async function promptForCredentials({
   username,
   password,
 }: AuthChoice): Promise<{ username: string; password: string }> {
@@ -70,19 +70,22 @@ async function whoAndPassword({
 const tokenFile = ({ token_file }: MasterConfig): string =>
   resolve(token_file.replace(/^~(?=\/|$)/, homedir()))
 
-/** Who may not read a key of the master, as is needed to publish. */
+/** Whether this user may not read the key of the master that publishing needs. */
 const hasNoKey = (config: MasterConfig): Promise<boolean> =>
   localCredentials(config).then(
     () => false,
     (error: unknown) => SaltError.is(error) && error.code === 'PERMISSIONS',
   )
 
-/** Who is not the user of the master and cannot become it, as is needed to work on its files. */
-export const isStranger = (config: MasterConfig): boolean =>
+/**
+ * Whether this process neither runs as the user of the master nor can switch to it, as work on the files of the
+ * master needs.
+ */
+export const isNotMasterUser = (config: MasterConfig): boolean =>
   process.geteuid?.() !== 0 && currentUser() !== config.user
 
-/** One that is older than the master keeps it is not worth a try. `seconds`: option `token_expire`. */
-function keptToken(file: string, seconds: number): string | undefined {
+/** Read the stored token, unless it has expired. `seconds` is the option `token_expire`. */
+function storedToken(file: string, seconds: number): string | undefined {
   try {
     const text = readFileSync(file, 'utf8').trim()
     return text !== '' && statSync(file).mtimeMs + seconds * 1000 > Date.now() ? text : undefined
@@ -91,11 +94,11 @@ function keptToken(file: string, seconds: number): string | undefined {
   }
 }
 
-/** In a new file: one that is there may be open to others. */
-async function keepToken(file: string, token: string): Promise<void> {
+/** Write the token to a new file: an existing one may be readable by others. */
+async function storeToken(file: string, token: string): Promise<void> {
   try {
     await writeFileAtomic(file, token, { mode: 0o600 })
   } catch (error) {
-    tell(`WARNING: The token cannot be kept in ${file} (option token_file): ${messageOf(error)}`)
+    printNote(`WARNING: The token cannot be stored in ${file} (option token_file): ${messageOf(error)}`)
   }
 }

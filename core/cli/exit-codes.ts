@@ -1,4 +1,4 @@
-/** Exit codes of the programs; sysexits.h where it has one that says it. The table in README.md is tested against this one. */
+/** Exit codes of the programs, from sysexits.h where it has a fitting one. docs/commands.md shows this table. */
 import type { ErrorCode } from '../base/error-codes.ts'
 import { SaltError } from '../base/errors.ts'
 
@@ -12,38 +12,38 @@ interface ExitCode {
 export const exitTable = {
   ok: {
     code: 0,
-    meaning: 'Everything that was asked for was done: every expected minion returned and succeeded.',
-    why: 'as everywhere',
+    meaning: 'Success: every expected minion returned and succeeded.',
+    why: 'convention',
   },
   failed: {
     code: 1,
     meaning: 'A function failed on a minion, or the program itself failed.',
-    why: "Salt's code of a non-zero return",
+    why: "Salt's code for a non-zero return",
   },
   nothing: {
     code: 2,
-    meaning: 'Nothing matched: no minion, no key; or nobody returned who is known to be meant.',
-    why: "Salt's code of a target without minions",
+    meaning: 'Nothing matched: no minion or no key, or no minion that certainly matches returned.',
+    why: "Salt's code for a target without minions",
   },
   usage: {
     code: 64,
-    meaning: 'The command line makes no sense, or no minion would run the call.',
+    meaning: 'The command line is wrong, or no minion would accept the call.',
     why: "EX_USAGE, Salt's code as well",
   },
   unavailable: {
     code: 69,
     meaning: 'The master cannot be reached.',
-    why: 'EX_UNAVAILABLE: a service that is needed is not there',
+    why: 'EX_UNAVAILABLE: a required service is not available',
   },
   noOutput: {
     code: 73,
     meaning: 'The output cannot be written: `--out-file`, or standard output.',
-    why: 'EX_CANTCREAT: a file that the user named cannot be made',
+    why: 'EX_CANTCREAT: an output file cannot be created',
   },
   missing: {
     code: 75,
-    meaning: 'Minions did not return; those that did succeeded.',
-    why: 'EX_TEMPFAIL: it may still come, and is worth another try',
+    meaning: 'Some minions did not return; those that did succeeded.',
+    why: 'EX_TEMPFAIL: temporary failure, try again',
   },
   noPermission: {
     code: 77,
@@ -53,22 +53,22 @@ export const exitTable = {
   configuration: {
     code: 78,
     meaning: 'The configuration cannot be used.',
-    why: 'EX_CONFIG: a service manager need not start it again',
+    why: 'EX_CONFIG: a service manager should not restart it',
   },
   interrupted: {
     code: 130,
     meaning: 'Ctrl-C.',
-    why: '128 + SIGINT, as shells have it',
+    why: '128 + SIGINT, as in shells',
   },
   brokenPipe: {
     code: 141,
-    meaning: 'Nobody reads the output any more.',
-    why: '128 + SIGPIPE, as shells have it',
+    meaning: 'The reader of the output has closed the pipe.',
+    why: '128 + SIGPIPE, as in shells',
   },
   noFunction: {
     code: 255,
     meaning: 'salt-call: there is no such function.',
-    why: "Salt's code of it",
+    why: "Salt's code for it",
   },
 } as const satisfies Record<string, ExitCode>
 
@@ -99,23 +99,23 @@ export function exitCodeOf(error: unknown): number {
   return SaltError.is(error) ? exitCodeFor(error.code) : exitCodes.failed
 }
 
-/** Of an error that is known by its code only. */
+/** Return the exit code for an error code. */
 export const exitCodeFor = (code: ErrorCode): number => BY_ERROR.get(code) ?? exitCodes.failed
 
-/** What a return code of a minion becomes as an exit code, of which there are 256: never 0 unless it is. */
+/** Turn a return code into one of the 256 exit codes: never 0 for another return code than 0. */
 export function passedThrough(retcode: number): number {
   const code = Math.trunc(retcode) & 0xff
   return code === 0 && retcode !== 0 ? exitCodes.failed : code
 }
 
-/** What was typed makes no sense; the message says why. */
+/** The command line is wrong; the message says why. */
 export class UsageError extends SaltError {
-  /** `incomplete`: nothing is wrong with what was typed, but there should be more. */
+  /** `incomplete`: words are missing, but nothing else is wrong. */
   constructor(message: string, { incomplete = false } = {}) {
     super('INVALID_ARGUMENTS', message, { incomplete })
   }
 
-  /** True also for the errors of oclif's parser, which have exit code 2. */
+  /** Also true for the errors of oclif's parser, which have exit code 2. */
   static override is(error: unknown): error is UsageError {
     if (error instanceof UsageError) return true
     return typeof error === 'object' && error !== null && 'oclif' in error && 'parse' in error

@@ -1,23 +1,10 @@
-/** Flags that several programs have, as Salt spells them. */
+/** Flags that several programs have, under Salt's names. */
 import { stat } from 'node:fs/promises'
 import { boolean, custom, option, string } from '@oclif/core/flags'
-import { STATE_OUTPUTS } from '../config/index.ts'
+import { LOG_LEVELS, STATE_OUTPUTS } from '../config/index.ts'
 import { UsageError } from './exit-codes.ts'
 
-const LOG_LEVELS = [
-  'all',
-  'garbage',
-  'trace',
-  'debug',
-  'profile',
-  'info',
-  'warning',
-  'error',
-  'critical',
-  'quiet',
-] as const
-
-/** A number of seconds or things. */
+/** A flag with a number. */
 export const number = custom<number>({
   parse: async (text, _context, { name }) => {
     const value = Number(text)
@@ -27,11 +14,11 @@ export const number = custom<number>({
   },
 })
 
-/** True or False, written as Python does or in lower case. */
+/** A flag with True or False, in any case. */
 const truth = custom<boolean>({
   parse: async (text, _context, { name }) => {
     const [value] = /^(?:true|false)$/i.exec(text) ?? []
-    if (value === undefined) throw new UsageError(`--${name} is True or False, not '${text}'.`)
+    if (value === undefined) throw new UsageError(`--${name} needs True or False, not '${text}'.`)
     return value.toLowerCase() === 'true'
   },
 })
@@ -42,20 +29,22 @@ export const moduleDirsFlag = (description: string) =>
 async function folder(path: string): Promise<string> {
   const facts = await stat(path).catch(() => undefined)
   if (facts?.isDirectory()) return path
-  throw new UsageError(`${path} is no folder; -m (--module-dirs) names one with a folder 'modules' in it.`)
+  throw new UsageError(
+    `${path} is no folder. -m (--module-dirs) needs a folder that contains a folder 'modules'.`,
+  )
 }
 
 export const helpFlags = {
-  help: boolean({ char: 'h', description: 'Show what is needed most.', helpGroup: 'COMMON' }),
-  'help-all': boolean({ description: 'Show every option.', helpGroup: 'COMMON' }),
+  help: boolean({ char: 'h', description: 'Show the most important options.', helpGroup: 'COMMON' }),
+  'help-all': boolean({ description: 'Show all options.', helpGroup: 'COMMON' }),
   version: boolean({ description: 'Show the version.', helpGroup: 'COMMON' }),
   'versions-report': boolean({
     char: 'V',
-    description: 'Show the versions of everything.',
+    description: 'Show the versions of salt-ts, Node and libraries.',
     helpGroup: 'COMMON',
   }),
   'hard-crash': boolean({
-    description: 'Show where in the code an error arose (environment: SALT_HARD_CRASH).',
+    description: 'Show the stack of an error (environment: SALT_HARD_CRASH).',
     helpGroup: 'COMMON',
   }),
 }
@@ -67,15 +56,14 @@ export const configFlags = {
     helpGroup: 'COMMON',
   }),
   saltfile: string({
-    description:
-      'YAML file with defaults of these options (default: SALT_SALTFILE, ./Saltfile, ~/.salt/Saltfile).',
+    description: 'YAML file with default options (default: SALT_SALTFILE, ./Saltfile, ~/.salt/Saltfile).',
     helpGroup: 'COMMON',
   }),
 }
 
 const logFileFlags = {
   'log-file': string({
-    description: 'Log to this file (default with --log-file-level: that of the configuration).',
+    description: 'Log to this file (default with --log-file-level: log_file of the configuration).',
     helpGroup: 'LOGGING',
   }),
   'log-file-level': string({
@@ -87,13 +75,13 @@ const logFileFlags = {
 
 const level = {
   options: LOG_LEVELS,
-  description: 'Log to standard error from this level up.',
+  description: 'Log to standard error, from this level up.',
   helpGroup: 'LOGGING',
 }
 
 export const logFlags = { 'log-level': string({ ...level, char: 'l' }), ...logFileFlags }
 
-/** Of salt-key, whose -l lists. */
+/** Log flags of salt-key, whose -l lists keys. */
 export const longLogFlags = { 'log-level': string(level), ...logFileFlags }
 
 export const outputFlags = {
@@ -104,40 +92,44 @@ export const outputFlags = {
   }),
   'out-indent': string({
     aliases: ['output-indent'],
-    description: 'Indentation; negative: none.',
+    description: 'Number of spaces to indent by; a negative number prints on one line.',
     helpGroup: 'OUTPUT',
   }),
-  'out-file': string({ aliases: ['output-file'], description: 'Write to this file.', helpGroup: 'OUTPUT' }),
+  'out-file': string({
+    aliases: ['output-file'],
+    description: 'Write the output to this file.',
+    helpGroup: 'OUTPUT',
+  }),
   'out-file-append': boolean({
     aliases: ['output-file-append'],
-    description: 'Add to that file.',
+    description: 'Append to that file.',
     helpGroup: 'OUTPUT',
   }),
   'no-color': boolean({
     aliases: ['no-colour'],
-    description: 'No colours (environment: NO_COLOR).',
+    description: 'Print without colours (environment: NO_COLOR).',
     helpGroup: 'OUTPUT',
   }),
   'force-color': boolean({
     aliases: ['force-colour'],
-    description: 'Colours although it is no terminal.',
+    description: 'Print colours even if the output is not a terminal.',
     helpGroup: 'OUTPUT',
   }),
   'state-output': option({
     options: STATE_OUTPUTS,
     aliases: ['state_output'],
     description:
-      'How much the highstate outputter shows: full, terse, mixed, changes, filter, each also with _id.',
+      'What the highstate outputter shows: full, terse, mixed, changes or filter, each also with _id.',
     helpGroup: 'OUTPUT',
   })(),
   'state-verbose': truth({
     aliases: ['state_verbose'],
-    description: 'False: leave out states that changed nothing.',
+    description: 'With False, leave out states that changed nothing.',
     helpGroup: 'OUTPUT',
   }),
 }
 
-/** Of salt and salt-call. */
+/** Flag of salt and salt-call. */
 export const diffFlag = {
   'output-diff': boolean({ description: 'Show only states that changed something.', helpGroup: 'OUTPUT' }),
 }
@@ -147,55 +139,68 @@ export const docFlag = (description: string) =>
 
 const argumentFlags = {
   'no-parse': string({
-    description: 'Comma separated keyword arguments whose values stay text (environment: SALT_NO_PARSE).',
+    description:
+      'Keyword arguments whose values stay text, separated by commas (environment: SALT_NO_PARSE).',
     helpGroup: 'ARGUMENTS',
     env: 'SALT_NO_PARSE',
   }),
   'args-stdin': boolean({
-    description: 'Read further arguments from standard input.',
+    description: 'Read further arguments from standard input, one per line.',
     helpGroup: 'ARGUMENTS',
   }),
 }
 
 export const executorFlags = {
-  'module-executors': string({ description: 'List of executors.', helpGroup: 'ARGUMENTS' }),
-  'executor-opts': string({ description: 'Options of executors, a map.', helpGroup: 'ARGUMENTS' }),
+  'module-executors': string({
+    description: 'Executors to run functions with, as a YAML list.',
+    helpGroup: 'ARGUMENTS',
+  }),
+  'executor-opts': string({
+    description: 'Options of the executors, as a YAML map.',
+    helpGroup: 'ARGUMENTS',
+  }),
 }
 
 const eauth = {
   aliases: ['external-auth', 'auth'],
-  description: 'Backend of external_auth: pam, ldap, …',
+  description: 'Authenticate with this backend of external_auth: pam, ldap, …',
   helpGroup: 'AUTHENTICATION',
 }
 const credentialFlags = {
   'make-token': boolean({
     char: 'T',
-    description: 'Keep a token for the next times (config: token_file).',
+    description: 'Store a token for the next calls (config: token_file).',
     helpGroup: 'AUTHENTICATION',
   }),
-  username: string({ description: 'Who you are to that backend; asked for.', helpGroup: 'AUTHENTICATION' }),
-  password: string({ description: 'Asked for; others can see it here.', helpGroup: 'AUTHENTICATION' }),
+  username: string({
+    description: 'User name for that backend; prompted for if missing.',
+    helpGroup: 'AUTHENTICATION',
+  }),
+  password: string({
+    description: 'Password. Better leave it to the prompt: other users can see command lines.',
+    helpGroup: 'AUTHENTICATION',
+  }),
 }
 
 export const authFlags = { eauth: string({ ...eauth, char: 'a' }), ...credentialFlags }
 
-/** Of salt-key, whose -a accepts. */
+/** Authentication flags of salt-key, whose -a accepts keys. */
 export const longAuthFlags = { eauth: string(eauth), ...credentialFlags }
 
-/** Of salt-run and salt-call. */
+/** Flags of salt-run and salt-call. */
 export const profilingFlags = {
   'enable-profiling': boolean({
-    description: 'Write where the time went, for the developer tools of a browser.',
+    description: 'Write a CPU profile for the developer tools of a browser.',
     helpGroup: 'PROFILING',
   }),
   'profiling-path': string({
     default: '/tmp/stats',
-    description: 'Folder to write that to.',
+    description: 'Folder for the CPU profile.',
     helpGroup: 'PROFILING',
   }),
 }
 
-/** Of the programs that run a function. */
+/** Flags of the programs that run a function. */
 export const functionFlags = {
   ...argumentFlags,
   ...outputFlags,

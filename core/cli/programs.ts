@@ -1,32 +1,20 @@
-/** All programs, for what is made of them when the package is built. */
+/** All programs, and the files that the build generates from them. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import Salt from './commands/salt.ts'
-import SaltApi from './commands/salt-api.ts'
-import SaltCall from './commands/salt-call.ts'
-import SaltKey from './commands/salt-key.ts'
-import SaltMaster from './commands/salt-master.ts'
-import SaltMinion from './commands/salt-minion.ts'
-import SaltRun from './commands/salt-run.ts'
-import SaltTs from './commands/salt-ts.ts'
+import { writeManifests } from '../loader/files/manifest.ts'
+import { builtInTables, optionTables } from './completion/built-in-tables.ts'
 import { writeTables } from './completion/rows.ts'
-import { builtInTables, optionTables } from './completion/tables.ts'
-import { manPage } from './man.ts'
-import type { Program } from './program.ts'
+import { manPage } from './program/man.ts'
+import type { Program } from './program/program.ts'
+import { programNames } from './program/program-names.ts'
 
-export const programs: readonly Program[] = [
-  Salt,
-  SaltApi,
-  SaltCall,
-  SaltKey,
-  SaltMaster,
-  SaltMinion,
-  SaltRun,
-  SaltTs,
-]
+export const programs: readonly Program[] = await Promise.all(
+  programNames().map(async (name) => (await import(`./commands/${name}.ts`)).default),
+)
 
-/** Write `man/<program>.1`, and `cli/completion` for shells, into the folder of what was built. */
-export async function writeAboutPrograms(dist: string): Promise<void> {
+/** Write the manifests of built-in extensions, `man/<program>.1` and the tables of shell completion to the build folder. */
+export async function writeAboutPackage(dist: string): Promise<void> {
+  await writeManifests()
   await mkdir(join(dist, 'man'), { recursive: true })
   for (const program of programs) await writeFile(join(dist, 'man', `${program.id}.1`), manPage(program))
   writeTables(join(dist, 'cli', 'completion'), { ...optionTables(programs), ...builtInTables() })

@@ -1,6 +1,6 @@
 /**
- * `npm start`: a master and a minion on free loopback ports, all state under `./.salt`, and a first look at what they
- * do. `--once` ends after that look.
+ * `npm start`: run a master and a minion on free loopback ports, with all state under `./.salt`, and show what they
+ * do. With `--once`, end after that.
  */
 import { resolve } from 'node:path'
 import { deferred } from '../base/deferred.ts'
@@ -9,7 +9,7 @@ import { type Folder, openFolder } from './start/folder.ts'
 import { openPrograms } from './start/programs.ts'
 import { say, tour } from './start/tour.ts'
 
-/** Exit code of a program that Ctrl-C ended before it was done. */
+/** Exit code after Ctrl-C. */
 const INTERRUPTED = 130
 
 const goodbye = `
@@ -44,7 +44,7 @@ async function runIn(folder: Folder, once: boolean, interrupted: Promise<void>):
   }
   try {
     const showing = show()
-    showing.catch(() => undefined) // what was interrupted fails, and nobody minds
+    showing.catch(() => undefined) // interrupted steps fail, which is no error
     await Promise.race([showing, interrupted, programs.failed])
     return shown ? 0 : INTERRUPTED
   } finally {
@@ -53,11 +53,11 @@ async function runIn(folder: Folder, once: boolean, interrupted: Promise<void>):
   }
 }
 
-/** Resolves when somebody wants this to end: Ctrl-C, a closed terminal, or a pipe nobody reads any more. */
+/** Resolves on Ctrl-C, when the terminal is closed, or when the reader of the output closes the pipe. */
 function onInterrupt(): Promise<void> {
   const asked = deferred()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => asked.resolve()) // `on`: npm passes on what the terminal has sent already
+    process.on(signal, () => asked.resolve()) // `on`, not `once`: npm repeats signals of the terminal
   }
   process.stdout.on('error', () => asked.resolve())
   return asked.promise

@@ -1,4 +1,4 @@
-/** What a command has at hand before it does anything. */
+/** Opens what every command needs: configuration, log, printer. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadMasterConfig, type MasterConfig, type MasterOptions } from '../config/index.ts'
@@ -8,11 +8,11 @@ import {
   type LogChoice,
   type LogConfig,
   openConsoleLog,
-  tell,
-  tellRemarks,
-} from './console.ts'
-import { type OutputFlags, openPrinter, type Printer } from './printer.ts'
-import { isSupervised } from './supervised.ts'
+  printConfigRemarks,
+  printNote,
+} from './output/console.ts'
+import { type OutputFlags, openPrinter, type Printer } from './output/printer.ts'
+import { isSupervised } from './program/supervised.ts'
 
 export interface Tools<Config> {
   readonly config: Config
@@ -28,7 +28,7 @@ export interface OutputChoice {
 
 type Flags = LogChoice & OutputFlags & OutputChoice & { readonly 'config-dir'?: string | undefined }
 
-/** What flags of all programs that print say of the configuration. */
+/** Return the options that the output flags set. */
 export function outputOverrides(flags: OutputChoice) {
   return {
     ...(flags['state-output'] !== undefined && { state_output: flags['state-output'] }),
@@ -37,22 +37,25 @@ export function outputOverrides(flags: OutputChoice) {
   }
 }
 
-/** Throws UsageError for an outputter that does not exist. */
+/**
+ * Open log and printer, and print remarks on the configuration.
+ * @throws UsageError for an unknown outputter
+ */
 export async function openTools<Config extends LogConfig & Readonly<Record<string, unknown>>>(
   program: string,
   flags: Flags,
   { config, ...remarks }: { readonly config: Config } & ConfigRemarks,
 ): Promise<Tools<Config>> {
   const log = await openConsoleLog(program, flags, config)
-  if (isSupervised()) return { config, log, printer: await openPrinter(flags, config, log) } // who waits has told it
+  if (isSupervised()) return { config, log, printer: await openPrinter(flags, config, log) } // the parent process has printed the remarks
   const folder = flags['config-dir']
   if (folder !== undefined && !existsSync(folder))
-    tell(`WARNING: The configuration directory ${resolve(folder)} does not exist; defaults are used.`)
-  tellRemarks(log, flags, remarks)
+    printNote(`WARNING: The configuration directory ${resolve(folder)} does not exist; defaults are used.`)
+  printConfigRemarks(log, flags, remarks)
   return { config, log, printer: await openPrinter(flags, config, log) }
 }
 
-/** Of a command on the master's host; `overrides` are what its flags say of the configuration. */
+/** Open the tools of a command on the host of the master. `overrides` are options that its flags set. */
 export function openMasterTools(
   program: string,
   flags: Flags,

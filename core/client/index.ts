@@ -2,6 +2,15 @@
 export { loadMasterConfig, type MasterConfig } from '../config/index.ts'
 export type { Event, Match, SubscribeOptions, Subscription } from '../events/index.ts'
 export type { JobState } from '../jobs/job-states.ts'
+export type { RunnerResult } from '../runs/run-result.ts'
+export {
+  FunctionClient,
+  type Progress,
+  type RunnerClientSettings,
+  type RunOptions,
+} from './functions/function-client.ts'
+export { RunnerClient } from './functions/runner-client.ts'
+export { WheelClient } from './functions/wheel-client.ts'
 export type {
   BatchRun,
   BatchSettings,
@@ -17,16 +26,7 @@ export type {
   Run,
   Stream,
   Wave,
-} from './contract.ts'
-export {
-  FunctionClient,
-  type Progress,
-  type RunnerClientSettings,
-  type RunOptions,
-} from './function-client.ts'
-export { LocalClient } from './local-client.ts'
-export type { MasterEvents } from './master-link.ts'
-export type { RunnerResult } from './run-result.ts'
-export { RunnerClient } from './runner-client.ts'
-export { type NotStored, StoredWatch } from './stored-watch.ts'
-export { WheelClient } from './wheel-client.ts'
+} from './local/contract.ts'
+export { LocalClient } from './local/local-client.ts'
+export type { MasterEvents } from './local/master-link.ts'
+export { ReturnerWatch, type UnstoredReturn } from './local/returner-watch.ts'

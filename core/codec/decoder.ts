@@ -6,9 +6,9 @@ import { PlainObject } from './plain-object.ts'
 import { textOf } from './text.ts'
 import { Float, type Value } from './values.ts'
 
-/** What one message may ask of its reader. */
+/** Limits of one message. */
 interface Limits {
-  /** Nested arrays and maps. */
+  /** Levels of nested arrays and maps. */
   readonly depth: number
   /** Values that need an object of their own: arrays, maps, byte strings, extensions. */
   readonly objects: number
@@ -20,26 +20,27 @@ const trusted: Limits = { depth: 128, objects: 1_000_000, elements: 8_000_000 }
 const untrusted: Limits = { depth: 64, objects: 4096, elements: 65_536 }
 
 /**
- * Reads one MessagePack value of either dialect (§1). Byte strings that are valid UTF-8 become text, others stay
- * bytes (copies), and so does what extensions of other types hold: whoever reads it after us must not find something else. A map becomes a plain object, or a `Map` where an object would lose something: a key that is not
- * text, `__proto__`, an order of keys that JavaScript would change. Integers beyond 2^53 are bigint.
- * @throws SaltError DECODE_FAILED for what is malformed, nested too deep, too costly, or followed by more bytes.
+ * Decode one MessagePack value of either dialect (wire protocol §1). Byte strings that are valid UTF-8 become text,
+ * others stay bytes (copies). The data of extension types other than Salt's is read like a byte string. A map becomes a
+ * plain object, or a `Map` where an object would lose something: a key that is not text, `__proto__`, an order of keys
+ * that JavaScript would change. Integers beyond 2^53 are bigint.
+ * @throws SaltError DECODE_FAILED if the message is malformed, exceeds a limit, or is followed by more bytes
  */
 export function decode(bytes: Uint8Array): Value {
   return new Reader(bytes, trusted, true).message()
 }
 
-/** As `decode`, but values stay bytes (file chunks, §7.4); only keys become text. */
+/** Decode as `decode` does, but keep the bytes of values (file chunks, wire protocol §7.4); only keys become text. */
 export function decodeRaw(bytes: Uint8Array): Value {
   return new Reader(bytes, trusted, false).message()
 }
 
-/** As `decode`, for messages of unknown origin: a small bound on what they cost, whatever they claim. */
+/** Decode as `decode` does, with low limits, for messages from unauthenticated peers. */
 export function decodeUntrusted(bytes: Uint8Array): Value {
   return new Reader(bytes, untrusted, true).message()
 }
 
-/** One pass over one message; allocates only for elements whose bytes are there. */
+/** One pass over one message. Allocates only for elements whose bytes have arrived. */
 class Reader {
   readonly bytes: Buffer
   private readonly limits: Limits
@@ -49,7 +50,7 @@ class Reader {
   private depth = 0
   private objects = 0
   private elements = 0
-  /** Values that are still to come in all open arrays and maps; each takes at least one byte. */
+  /** Values still to be read in all open arrays and maps; each takes at least one byte. */
   private owed = 1
 
   constructor(bytes: Uint8Array, limits: Limits, wantsText: boolean) {
@@ -76,7 +77,7 @@ class Reader {
     return head - 0x100
   }
 
-  /** Moves over `size` bytes and gives where they begin. What other values are owed must remain. */
+  /** Advance by `size` bytes, and return where they begin. At least one byte for each value still owed must remain. */
   take(size: number): number {
     const start = this.at
     if (size > this.end - start - this.owed) throw malformed('it ends early')
@@ -122,7 +123,7 @@ class Reader {
     return plain.members
   }
 
-  /** Goes on with a `Map` from the first entry that a plain object cannot hold. */
+  /** Continue with a `Map` from the first entry that a plain object cannot hold. */
   private mapFrom(object: { [key: string]: Value }, key: unknown, left: number): Map<unknown, Value> {
     const map = new Map<unknown, Value>(Object.entries(object))
     map.set(key, this.value())
@@ -167,7 +168,7 @@ class Reader {
     return value instanceof ExtData ? this.stringFrom(start) : (value as Value)
   }
 
-  /** The payload is a message of its own, under what is left of this one's limits. */
+  /** Decode the payload of an extension, which is a complete message; it counts towards the limits of this one. */
   private nested(start: number): Value {
     const { at: after, end, owed, wantsText } = this
     Object.assign(this, { at: start, end: after, owed: 1, wantsText: true })
@@ -179,7 +180,7 @@ class Reader {
   }
 }
 
-/** 3.0 must not come out as 3. */
+/** Keep the kind of a float with a whole value: 3.0 must not become 3. */
 function float(value: number): number | Float {
   return Number.isSafeInteger(value) ? new Float(value) : value
 }
@@ -197,7 +198,7 @@ function unassigned(): never {
   throw malformed('it holds the byte 0xc1, which begins no value')
 }
 
-/** How values go on whose first byte is 0xc0 to 0xdf. */
+/** Readers for the first bytes 0xc0 to 0xdf. */
 const readers: readonly ((reader: Reader) => Value)[] = [
   () => null,
   unassigned,

@@ -1,4 +1,4 @@
-/** A value that is MessagePack already, as `encodeNetwork` writes it: encoders write its bytes as they are. */
+/** A value that is encoded already, as `encodeNetwork` does it. Encoders copy its bytes unchanged. */
 export class Encoded {
   readonly bytes: Uint8Array
 

@@ -9,27 +9,27 @@ import { DateTime, NamedConstant } from './values.ts'
 import { Writer } from './writer.ts'
 
 /**
- * Writes the network dialect (§1): text and bytes share the raw family of old MessagePack.
+ * Encode in the network dialect (wire protocol §1): text and bytes share the raw family of old MessagePack.
  * Map and Set are written as map and array, Date as a date-time (nil if it is invalid); undefined members of maps
  * are left out; integers beyond 64 bits become decimal text. Objects of classes are written as `representationOf` says.
- * @throws SaltError ENCODE_FAILED, which names the place, for what has no form on the wire: a function, a cycle, a promise,
- *   over 128 levels.
+ * @throws SaltError ENCODE_FAILED, with the place, for a value that cannot be encoded: a function, a cycle, a promise, more
+ *   than 128 levels
  */
 export function encodeNetwork(value: unknown): Buffer {
   return network.encode(value)
 }
 
-/** As `encodeNetwork` in the local dialect: modern MessagePack, which keeps text and bytes apart. */
+/** Encode in the local dialect: modern MessagePack, which distinguishes text and bytes. Otherwise as `encodeNetwork`. */
 export function encodeLocal(value: unknown): Buffer {
   return local.encode(value)
 }
 
-/** As `encodeNetwork`, in parts: large `Encoded` values in it are parts of their own, not copied. */
+/** Encode as `encodeNetwork` does, in parts: each large `Encoded` value is a separate part, and is not copied. */
 export function encodeNetworkParts(value: unknown): Uint8Array[] {
   return network.encodeParts(value)
 }
 
-/** As `encodeLocal`, in parts. */
+/** Encode as `encodeLocal` does, in parts. */
 export function encodeLocalParts(value: unknown): Uint8Array[] {
   return local.encodeParts(value)
 }
@@ -52,7 +52,7 @@ class Dialect {
     return parts
   }
 
-  /** Uses the idle writer, or a new one if a getter in `value` encodes in turn. */
+  /** Encode with the idle writer, or with a new one if a getter in `value` encodes in turn. */
   #written(value: unknown, parts?: Uint8Array[]): Buffer {
     const writer = this.#idle ?? new Writer(this.#old)
     this.#idle = undefined
@@ -137,14 +137,14 @@ function writeEntries(to: Writer, map: Map<unknown, unknown>, depth: number): vo
   }
 }
 
-/** Peers know the years 1 to 9999; one bad date must not cost them the message. */
+/** Write a date; nil for years that Python does not support (outside of 1 to 9999), lest peers refuse the message. */
 function writeDate(to: Writer, date: Date): void {
   const year = date.getUTCFullYear()
   if (year >= 1 && year <= 9999) writeExtension(to, DateTime.from(date))
   else to.nil()
 }
 
-/** Salt's two extensions, and any other as the library holds it. */
+/** Whether an object is written as an extension: Salt's two, or any other in the library's form. */
 const isExtended = (object: object): object is DateTime | NamedConstant | ExtData =>
   object instanceof DateTime || object instanceof NamedConstant || object instanceof ExtData
 

@@ -1,12 +1,12 @@
 import { ExtData, ExtensionCodec } from '@msgpack/msgpack'
 import { DateTime, NamedConstant } from './values.ts'
 
-/** Writes the message that is in an extension, or reads it. */
+/** Encodes or decodes the message inside an extension. */
 type Nested = (given: unknown) => unknown
 
 /**
- * Salt's extensions of MessagePack (§1): 78, a date and time; 79, a constant that has a name. What is neither is read as
- * `ExtData` or, if it should be a constant, as null.
+ * Salt's extensions of MessagePack (wire protocol §1): 78, a date and time; 79, a named constant. A malformed date-time is
+ * decoded as `ExtData`, a malformed constant as null.
  */
 export const extensions = new ExtensionCodec<Nested>()
 

@@ -1,6 +1,6 @@
 import { SaltError } from '../base/errors.ts'
 
-/** What the first bytes of a value tell: its bytes without those of its elements, and how many elements follow. */
+/** The size of a value in bytes, without its elements, and the number of elements that follow. */
 export interface Header {
   readonly size: number
   readonly elements: number
@@ -11,7 +11,7 @@ export function isContainer(head: number): boolean {
   return (head >= 0x80 && head < 0xa0) || (head >= 0xdc && head < 0xe0)
 }
 
-/** The header at `at`; undefined if it is not complete before `end`. */
+/** Read the header at `at`; undefined if it is not complete before `end`. */
 export function headerAt(bytes: Buffer, at: number, end: number): Header | undefined {
   if (at >= end) return undefined
   const head = bytes[at]!
@@ -33,7 +33,7 @@ const inBytes = 0
 const inElements = 1
 const inPairs = 2
 
-/** For the first bytes 0xc0 to 0xdf: width of the count, bytes that are always there, and what is counted. */
+/** For the first bytes 0xc0 to 0xdf: bytes of the count, further bytes of fixed number, and the unit of the count. */
 const layouts: readonly (readonly [width: number, fixed: number, unit: number])[] = [
   [0, 0, inBytes], // nil
   [0, 0, unassigned],

@@ -8,9 +8,9 @@ interface Members {
 }
 
 /**
- * As `decode`, of what `encodeLocal` wrote, for whom a few of many members will do: each member of the outermost map is
- * decoded when it is looked at, all of them when they are listed. Such a map is a proxy: to be read, not to be passed on.
- * @throws SaltError DECODE_FAILED, for what is wrong inside a member when that is looked at.
+ * Decode the output of `encodeLocal` for callers that need few of many members: a member of the outermost map is decoded
+ * when it is read, and all of them when they are listed. The map is a proxy: read it, but do not pass it on.
+ * @throws SaltError DECODE_FAILED; for a malformed member when that is read
  */
 export function decodeLazily(bytes: Uint8Array): Value {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -19,7 +19,7 @@ export function decodeLazily(bytes: Uint8Array): Value {
   return new Proxy<Members>({}, new LazyMembers(buffer, places))
 }
 
-/** Stands for a map, and holds what has been looked at of it. */
+/** The handler of the proxy, with the members decoded so far. */
 class LazyMembers implements ProxyHandler<Members> {
   readonly #bytes: Buffer
   readonly #places: Uint32Array
@@ -58,7 +58,7 @@ class LazyMembers implements ProxyHandler<Members> {
     if (place >= 0) this.#members[key] = decode(this.#bytes.subarray(place, endOf(this.#bytes, place)))
   }
 
-  /** Where the value of a key begins; -1 if there is none. */
+  /** Return where the value of a key begins; -1 if there is none. */
   #find(key: string): number {
     const size = Buffer.byteLength(key)
     const first = key.charCodeAt(0)
@@ -73,8 +73,8 @@ class LazyMembers implements ProxyHandler<Members> {
 }
 
 /**
- * Where the text of each key and its value begin, in turns. Undefined for what is no map, or one with a key that does not
- * begin with a letter: such a map may be no plain object.
+ * Return the positions of each key's text and of its value, alternating. Undefined if the message is no map, or if a key
+ * does not begin with a letter: a plain object may be unable to hold such a map.
  */
 function placesOf(bytes: Buffer): Uint32Array | undefined {
   const header = isMap(bytes[0]) ? headerAt(bytes, 0, bytes.length) : undefined
@@ -92,14 +92,14 @@ function placesOf(bytes: Buffer): Uint32Array | undefined {
   return at === bytes.length ? places : undefined
 }
 
-/** Where the value that begins at `start` ends: beyond the bytes, if it is not whole. */
+/** Return where the value that begins at `start` ends. Beyond the end of the bytes if the value is incomplete. */
 function endOf(bytes: Buffer, start: number): number {
   let at = start
   for (let owed = 1; owed > 0; owed--) {
     const head = bytes[at]
     if (isShortText(head)) {
       at += 1 + (head & 0x1f)
-      continue // most of a map is short text
+      continue // a shortcut, since most keys and values are short text
     }
     const header = headerAt(bytes, at, bytes.length)
     if (!header) return Number.POSITIVE_INFINITY
@@ -116,7 +116,7 @@ const isShortText = (head: number | undefined): head is number =>
 
 const isLetter = (byte = 0): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a
 
-/** How many bytes stand before those of a text; 0 if it is none. */
+/** Return the size of the header of a text, in bytes; 0 if the value is no text. */
 function textHeadSize(head = 0): number {
   if (isShortText(head)) return 1
   return head >= 0xd9 && head <= 0xdb ? 1 + 2 ** (head - 0xd9) : 0

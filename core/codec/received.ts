@@ -4,9 +4,9 @@ import { refuseUnencodable } from './unencodable.ts'
 import type { Value } from './values.ts'
 
 /**
- * The value as who receives it reads it: what a function gives is this wherever it runs. `name` is what the value is
- * called in the sentence of the error.
- * @throws SaltError ENCODE_FAILED, DECODE_FAILED for more than a message may hold.
+ * Return a value as its receiver decodes it, so that a function's result is the same wherever it runs. `name` is the name
+ * of the value in error messages.
+ * @throws SaltError ENCODE_FAILED; DECODE_FAILED if the value exceeds the limits of a message
  */
 export function asReceived(value: unknown, name: string): Value {
   refuseUnencodable(value, name)

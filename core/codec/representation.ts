@@ -1,12 +1,13 @@
+import { isRecord } from '../base/record.ts'
+
 /**
- * What is written for an object: what its `toJSON` gives, the name and message of an error, the bytes of a buffer, the
- * numbers of a typed array. Any other object stands for itself and is written by its members.
- * Throws TypeError for a promise: nobody has waited for what it holds.
+ * Return the value that is encoded for an object: the result of its `toJSON`, the name and message of an error, the bytes
+ * of a buffer, the numbers of a typed array. Any other object is returned unchanged, and encoded by its members.
+ * Throws TypeError for a promise, which somebody forgot to await.
  */
 export function representationOf(object: object): unknown {
   if (Array.isArray(object) || object instanceof Uint8Array || object instanceof DataView) return object
-  const prototype: unknown = Object.getPrototypeOf(object)
-  if (prototype === Object.prototype || prototype === null) return object
+  if (isRecord(object)) return object
   const { toJSON } = object as { toJSON?: unknown }
   if (typeof toJSON === 'function') return toJSON.call(object)
   if (object instanceof Error) return String(object)

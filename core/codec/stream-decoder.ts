@@ -3,30 +3,30 @@ import { decode } from './decoder.ts'
 import { headerAt } from './header.ts'
 import type { Value } from './values.ts'
 
-/** The limit of Salt's own stream decoders (§1). */
+/** In bytes: the limit of Salt's own stream decoders (wire protocol §1). */
 const maxBuffered = 100 * 1024 * 1024
 
 /**
- * Cuts a stream of concatenated values (event sockets, §11) into values, however the chunks fall.
- * Bytes are looked at once: only the end of a value is sought until all of it is there.
+ * Splits a stream of concatenated values (event sockets, wire protocol §11), wherever the chunks begin and end. Only the
+ * headers are read until a value is complete, and each of them once.
  */
 export class StreamDecoder {
   private readonly read: (bytes: Uint8Array) => Value
   private buffer = Buffer.alloc(0)
   private filled = 0
-  /** Up to here the headers of the first value have been seen. */
+  /** Position up to which the headers of the first value have been read. */
   private scanned = 0
-  /** Values that are still to come until the first one is whole. */
+  /** Headers still to be read until the end of the first value is found. */
   private owed = 1
 
-  /** `read` makes a value of its bytes: `decode`, or `decodeRaw` where bytes shall stay bytes. */
+  /** `read` decodes a complete value: `decode`, or `decodeRaw` to keep bytes as bytes. */
   constructor(read: (bytes: Uint8Array) => Value = decode) {
     this.read = read
   }
 
   /**
-   * The values that are whole now.
-   * @throws SaltError DECODE_FAILED; nothing more can be made of the stream then.
+   * Add a chunk, and return the values that are complete now.
+   * @throws SaltError DECODE_FAILED; the rest of the stream cannot be decoded then
    */
   push(chunk: Uint8Array): Value[] {
     this.append(chunk)
@@ -55,7 +55,7 @@ export class StreamDecoder {
     this.buffer = grown
   }
 
-  /** Moves to the end of the value; false if it is not there yet. */
+  /** Advance to the end of the first value; false if that has not arrived yet. */
   private scan(): boolean {
     while (this.owed > 0) {
       const header = headerAt(this.buffer, this.scanned, this.filled)
@@ -67,7 +67,10 @@ export class StreamDecoder {
     return this.scanned <= this.filled
   }
 
-  /** Keeps the rest only, which is less than a value, so that a large one leaves no large buffer behind. */
+  /**
+   * Keep only the incomplete value at the end, in a buffer of its size, so that a large message does not leave a large
+   * buffer.
+   */
   private dropBefore(start: number): void {
     if (start === 0) return
     this.buffer = Buffer.from(this.buffer.subarray(start, this.filled))

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Below this many bytes a loop beats a call into native code. */
+/** In bytes. Up to this length a loop is faster than a call into native code. */
 const shortText = 16
 
-/** The text that `bytes[start, end)` are in UTF-8; undefined if they are not valid UTF-8. */
+/** Return `bytes[start, end)` as text; undefined if they are not valid UTF-8. */
 export function textOf(bytes: Buffer, start: number, end: number): string | undefined {
   if (end - start <= shortText) {
     const text = shortAscii(bytes, start, end)
@@ -12,7 +12,7 @@ export function textOf(bytes: Buffer, start: number, end: number): string | unde
   return isUtf8(bytes.subarray(start, end)) ? bytes.toString('utf8', start, end) : undefined
 }
 
-/** Almost every key and most values are a few ASCII characters. */
+/** Return the bytes as text if all are ASCII, as almost every key and most values are. */
 function shortAscii(bytes: Buffer, start: number, end: number): string | undefined {
   let text = ''
   for (let at = start; at < end; at++) {

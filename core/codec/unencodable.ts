@@ -3,23 +3,24 @@ import { Encoded } from './encoded.ts'
 import { representationOf } from './representation.ts'
 import { DateTime, NamedConstant } from './values.ts'
 
-/** Arrays and maps inside each other: of a message, and of a value that messages and records are put around. */
+/** Levels of nested arrays and maps in a message. */
 export const MAX_DEPTH = 128
+/** Levels of nested arrays and maps in a value that messages and records enclose. */
 const MAX_INNER_DEPTH = 112
-/** Characters of a path in a sentence. */
+/** Longest path in an error message, in characters. */
 const SHOWN = 200
 
 /**
- * Why a value has no form on the wire, with the place: `return.a.b is circular`. Undefined if it has one. `name` is what
- * the value as a whole is called.
+ * Return why a value cannot be encoded, with the place: `return.a.b is circular`. Undefined if it can. `name` is the name
+ * of the whole value in the message.
  */
 export function whyUnencodable(value: unknown, name: string, levels = MAX_DEPTH): string | undefined {
   return new Search(name, levels).look(value, 1)
 }
 
 /**
- * For what a function gives, which travels inside of messages.
- * @throws SaltError ENCODE_FAILED with the place of what cannot be encoded, or lies more than 112 levels deep
+ * Check the result of a function, which messages enclose.
+ * @throws SaltError ENCODE_FAILED with the place that cannot be encoded, or is nested deeper than 112 levels
  */
 export function refuseUnencodable(value: unknown, name: string): void {
   const why = whyUnencodable(value, name, MAX_INNER_DEPTH)
@@ -29,11 +30,11 @@ export function refuseUnencodable(value: unknown, name: string): void {
 export const unencodable = (why: string, cause?: unknown): SaltError =>
   new SaltError('ENCODE_FAILED', `The value cannot be encoded: ${why}.`, {}, { cause })
 
-/** Walks a value as an encoder does, and remembers the way. */
+/** Walks a value as the encoder does, and keeps the path. */
 class Search {
   readonly #name: string
   readonly #levels: number
-  /** Keys and positions, from the outside to the value that is looked at. */
+  /** Keys and positions, from the outermost value to the current one. */
   readonly #path: (string | number)[] = []
   readonly #above: unknown[] = []
 
@@ -43,16 +44,16 @@ class Search {
   }
 
   look(value: unknown, depth: number): string | undefined {
-    if (this.#above.includes(value)) return this.#tell('is circular')
-    if (depth > this.#levels) return this.#tell(`is nested deeper than ${this.#levels} levels`)
-    if (typeof value === 'function' || typeof value === 'symbol') return this.#tell(`is a ${typeof value}`)
+    if (this.#above.includes(value)) return this.#problem('is circular')
+    if (depth > this.#levels) return this.#problem(`is nested deeper than ${this.#levels} levels`)
+    if (typeof value === 'function' || typeof value === 'symbol') return this.#problem(`is a ${typeof value}`)
     if (typeof value !== 'object' || value === null || isLeaf(value)) return undefined
-    if (value instanceof Promise) return this.#tell('is a promise; await it')
+    if (value instanceof Promise) return this.#problem('is a promise; await it')
     this.#above.push(value)
     try {
       return this.#inside(value, depth)
     } catch (error) {
-      return this.#tell(`cannot be read: ${messageOf(error)}`)
+      return this.#problem(`cannot be read: ${messageOf(error)}`)
     } finally {
       this.#above.pop()
     }
@@ -82,7 +83,7 @@ class Search {
   #entries(map: Map<unknown, unknown>, depth: number): string | undefined {
     for (const [key, value] of map) {
       if (typeof key === 'object' && key !== null && !isLeaf(key))
-        return this.#tell('has a key that is an array or a map')
+        return this.#problem('has a key that is an array or a map')
       const why = this.look(key, depth + 1) ?? this.#member(String(key), value, depth)
       if (why !== undefined) return why
     }
@@ -96,7 +97,7 @@ class Search {
     return why
   }
 
-  #tell(problem: string): string {
+  #problem(problem: string): string {
     const path = this.#name + this.#path.map(step).join('')
     return `${path.length > SHOWN ? `${path.slice(0, SHOWN)}…` : path} ${problem}`
   }
@@ -105,7 +106,7 @@ class Search {
 const step = (key: string | number) =>
   typeof key === 'string' && /^[\w$-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 
-/** What has no members, however it looks: it has a form of its own on the wire. */
+/** Whether an object is encoded as a whole, without looking at members. */
 const isLeaf = (value: object) =>
   value instanceof Date ||
   value instanceof Number ||

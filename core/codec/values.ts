@@ -1,8 +1,8 @@
-import { Float } from '../base/float.ts'
+import { Float } from '../dialect/float.ts'
 
 export { Float }
 
-/** What a decoded message can hold. Maps are plain objects wherever a plain object is faithful (see `decode`). */
+/** A decoded value. Maps are plain objects unless an object would lose something (see `decode`). */
 export type Value =
   | null
   | boolean
@@ -19,7 +19,7 @@ export type Value =
 
 const dateTimeText = /^\d{1,4}\d{4}T\d\d:\d\d:\d\d\.\d{6}$/
 
-/** Extension type 78: a date and time without zone, `YYYYMMDDTHH:MM:SS.ffffff` (§1). */
+/** Extension type 78: a date and time without zone, `YYYYMMDDTHH:MM:SS.ffffff` (wire protocol §1). */
 export class DateTime {
   readonly text: string
 
@@ -27,7 +27,7 @@ export class DateTime {
     this.text = text
   }
 
-  /** The same instant in UTC. */
+  /** Return the date-time of an instant, in UTC. */
   static from(date: Date): DateTime {
     const [day = '', time = ''] = date.toISOString().split('T')
     return new DateTime(`${day.replaceAll('-', '')}T${time.replace('Z', '000')}`)
@@ -46,7 +46,7 @@ export class DateTime {
   }
 }
 
-/** Extension type 79: a constant that has a name (§1). */
+/** Extension type 79: a constant that has a name (wire protocol §1). */
 export class NamedConstant {
   readonly name: string
   readonly value: Value

@@ -1,35 +1,35 @@
-/** Texts up to this many characters are written one by one: faster than a call into Node. */
+/** Texts of up to this many characters are written in a loop, which is faster than a call into native code. */
 const SHORT_TEXT = 48
-/** Bytes of a new buffer. */
+/** Size of a new buffer, in bytes. */
 const SIZE = 4096
-/** A buffer is kept for the next message, unless it has grown beyond this. Bytes. */
+/** Largest buffer that is kept for the next message, in bytes. */
 const KEPT = 1 << 20
-/** Bytes from which on a value that is encoded already is a part of its own. */
+/** Size from which a value that is encoded already becomes a separate part, in bytes. */
 const PART = 1 << 16
 
 /**
- * Writes MessagePack into a buffer that grows. `old` is the format before text and bytes had families of their own: no
- * str 8, and bytes are written as text is (§1).
+ * Writes MessagePack into a growing buffer. `old` selects the format in which text and bytes share a family: it has no
+ * str 8, and bytes are written like text (wire protocol §1).
  */
 export class Writer {
   readonly #old: boolean
   #bytes = Buffer.allocUnsafeSlow(SIZE)
   #at = 0
-  /** Gets what has been written before each large value that is encoded already, and that value. */
+  /** The finished parts: the output before each large encoded value, and that value. */
   #parts: Uint8Array[] | undefined
 
   constructor(old: boolean) {
     this.#old = old
   }
 
-  /** Forgets what was written. */
+  /** Discard the output, and start a new message. */
   begin(parts?: Uint8Array[]): void {
     this.#at = 0
     this.#parts = parts
     if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(SIZE)
   }
 
-  /** What was written. */
+  /** Return the output since the last `begin` or `take`. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#at)
     this.#at = 0
@@ -38,7 +38,7 @@ export class Writer {
     return taken
   }
 
-  /** Where the next value begins. */
+  /** The position where the next value begins. */
   get position(): number {
     return this.#at
   }
@@ -60,7 +60,7 @@ export class Writer {
     this.#u8(value ? 0xc3 : 0xc2)
   }
 
-  /** An integer in as few bytes as it takes, a float otherwise. */
+  /** Write an integer in the shortest form, any other number as a float. */
   number(value: number): void {
     if (!Number.isSafeInteger(value)) this.float(value)
     else if (value >= 0) this.#natural(value)
@@ -79,7 +79,7 @@ export class Writer {
     else this.integer64(BigInt(value))
   }
 
-  /** From -2^63 to 2^64 - 1. */
+  /** Write an integer from -2^63 to 2^64 - 1. */
   integer64(value: bigint): void {
     const at = this.#room(9)
     this.#bytes[at] = value < 0n ? 0xd3 : 0xcf
@@ -92,7 +92,7 @@ export class Writer {
     this.#bytes.writeDoubleBE(value, at + 1)
   }
 
-  /** A lone surrogate has no UTF-8; as everywhere in Node it becomes the replacement character. */
+  /** Write a text in UTF-8. A lone surrogate becomes the replacement character, as everywhere in Node. */
   text(value: string): void {
     if (value.length <= SHORT_TEXT && this.#ascii(value)) return
     const size = Buffer.byteLength(value)
@@ -101,7 +101,7 @@ export class Writer {
     this.#bytes.write(value, at)
   }
 
-  /** False if it is not ASCII; nothing is written then. */
+  /** Write an ASCII text. Returns false, and writes nothing, if it is not ASCII. */
   #ascii(value: string): boolean {
     const start = this.#at
     const size = value.length
@@ -153,7 +153,7 @@ export class Writer {
     this.#raw(data)
   }
 
-  /** A head in three widths: 8, 16 and 32 bits. */
+  /** Write a size in 8, 16 or 32 bits, after the first byte of that width. */
   #sized(first: number, size: number): void {
     if (size < 0x100) this.#u16(first * 0x100 + size)
     else if (size < 0x1_0000) this.#head(first + 1, 2, size)
@@ -184,7 +184,7 @@ export class Writer {
     this.#bytes.set(bytes, at)
   }
 
-  /** Moves over `size` bytes and gives where they begin. The buffer may be another one then. */
+  /** Reserve `size` bytes, and return where they begin. This may replace the buffer. */
   #room(size: number): number {
     const at = this.#at
     const end = at + size

@@ -3,11 +3,11 @@ import { SaltError } from '../base/errors.ts'
 import { isSecretName } from '../base/secret.ts'
 
 /**
- * Check one value against the schema of its option. Decides what ajv would (a test compares them), for the few words of
- * JSON Schema our tables use; loading ajv would take longer than all the rest of a short command.
+ * Check one value against the schema of its option. Supports the few keywords of JSON Schema that the option tables use, with the
+ * same result as ajv (a test compares them); loading ajv would take longer than everything else in a short command.
  *
- * @param source where it was written, for the message
- * @throws SaltError CONFIG_INVALID naming source, key, what was found and what is expected
+ * @param source where the option was set, for the message
+ * @throws SaltError CONFIG_INVALID with source, key, the value and the expected type
  */
 export function checkOption(key: string, schema: JsonSchema, value: unknown, source: string): void {
   const problem = problemWith(value, schema)
@@ -22,13 +22,13 @@ export function checkOption(key: string, schema: JsonSchema, value: unknown, sou
 }
 
 interface Problem {
-  /** Keys and positions that lead from the option to the wrong value. */
+  /** Keys and indices that lead from the option to the wrong value. */
   readonly inside: readonly string[]
   readonly found: unknown
   readonly schema: JsonSchema
 }
 
-/** The first value, here or further inside, that does not fit. */
+/** Return the first value, at the top or nested, that does not match the schema. */
 export function problemWith(value: unknown, schema: JsonSchema): Problem | undefined {
   const fits =
     typesOf(schema).some((type) => types.get(type)?.(value)) &&
@@ -54,6 +54,7 @@ const types = new Map<unknown, (value: unknown) => boolean>([
   ['integer', (value) => Number.isInteger(value)],
   ['array', (value) => Array.isArray(value)],
   ['object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value)],
+  ['null', (value) => value === null],
 ])
 
 function inRange({ minimum, maximum }: JsonSchema, value: number): boolean {
@@ -69,13 +70,14 @@ const typeNames = new Map<unknown, string>([
   ['integer', 'a whole number'],
   ['array', 'a list'],
   ['object', 'a map'],
+  ['null', 'empty'],
 ])
 
 function typesOf(schema: JsonSchema): readonly unknown[] {
   return Array.isArray(schema.type) ? schema.type : [schema.type]
 }
 
-/** `a whole number from 0 to 65535`, `text or a list of text`, `one of ipc, tcp`. */
+/** Return `a whole number from 0 to 65535`, `text or a list of text`, `one of ipc, tcp`. */
 function expectation(schema: JsonSchema): string {
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
   const types = typesOf(schema).map((type) => {
@@ -91,7 +93,7 @@ function rangeOf({ minimum, maximum }: JsonSchema): string {
   return maximum !== undefined ? `, at most ${maximum}` : ''
 }
 
-/** The value as people know it; nothing of it if the key tells of a secret. */
+/** Describe a value for a message; only its type if the key is the name of a secret. */
 function describe(place: string, value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (value === null || value === undefined) return 'empty'

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { isRecord } from '../base/record.ts'
 import { checkOption } from './check-option.ts'
 import { commonOptions } from './common-options.ts'
 import { expandGlob } from './glob.ts'
@@ -7,18 +8,18 @@ import type { Mapping } from './option.ts'
 import { checkDirectory, readTrusted } from './permissions.ts'
 import { parseYaml } from './yaml.ts'
 
-/** What people wrote, before defaults: values, the file each key was last written in, and what is odd about it. */
+/** The options in configuration files, before defaults: values, the last file that set each key, and warnings. */
 export interface WrittenOptions {
   readonly values: Mapping
   readonly sources: ReadonlyMap<string, string>
   readonly warnings: readonly string[]
-  /** Log lines for debugging: which files were read, and why, in order. */
+  /** Log lines for debugging: the files that were read, in order, and why. */
   readonly read: readonly string[]
 }
 
 /**
- * Read `<dir>/master` (or minion), then the files of its `default_include`, then those of its `include`, each group in
- * sorted order. A later file wins; within a group maps are merged, a group as a whole replaces keys of what came before.
+ * Read `<dir>/master` (or minion), then the files of its `default_include`, then those of its `include`, each group in sorted order.
+ * Later files win. Maps are merged within a group; a group as a whole replaces keys of earlier ones.
  */
 export function readConfigFiles(confFile: string, defaultInclude: string): WrittenOptions {
   checkDirectory(dirname(confFile))
@@ -38,15 +39,15 @@ export function readConfigFiles(confFile: string, defaultInclude: string): Writt
 }
 
 interface Reading {
-  /** Files that include one another, outermost first. */
+  /** Chain of files that include one another, outermost first. */
   readonly trail: readonly string[]
-  /** The user the daemon is to run as; may own included files. */
+  /** User that the daemon will run as; may own included files. */
   readonly owner?: string
 }
 
 const nothing: WrittenOptions = { values: {}, sources: new Map(), warnings: [], read: [] }
 
-/** One file, without what it includes. */
+/** Read one file without its includes. */
 function readFile(path: string, { owner }: Reading): WrittenOptions | undefined {
   const text = readTrusted(path, owner)
   if (text === undefined) return undefined
@@ -57,8 +58,8 @@ function readFile(path: string, { owner }: Reading): WrittenOptions | undefined 
 
 function parse(text: string, path: string): Mapping {
   const value = attempt(() => parseYaml(text), path) ?? {}
-  if (isMap(value)) return value
-  throw invalid(path, 'it must hold lines of "key: value"')
+  if (isRecord(value)) return value
+  throw invalid(path, 'it must have lines of "key: value"')
 }
 
 function attempt<T>(read: () => T, path: string): T {
@@ -69,7 +70,7 @@ function attempt<T>(read: () => T, path: string): T {
   }
 }
 
-/** All files that patterns stand for, maps merged. */
+/** Read all files that match the patterns, and merge their maps. */
 function readIncludes(
   patterns: unknown,
   from: string,
@@ -87,9 +88,9 @@ function readIncludes(
     .reduce(merged, nothing)
 }
 
-/** An included file, with what it includes itself. */
+/** Read an included file with its own includes. */
 function readIncluded(path: string, { trail, owner }: Reading): WrittenOptions {
-  if (trail.includes(path)) throw invalid(path, `it includes itself by way of ${trail.join(', ')}`)
+  if (trail.includes(path)) throw invalid(path, `it includes itself through ${trail.join(', ')}`)
   checkDirectory(dirname(path), owner)
   const file = readFile(path, { trail, owner }) ?? nothing
   const why = { ...nothing, read: [`Including configuration from '${path}'`] }
@@ -102,7 +103,7 @@ function patternsOf(value: unknown, file: string): readonly string[] {
   return typeof value === 'string' ? [value] : (value as string[])
 }
 
-/** Keys of later parts replace those of earlier ones. */
+/** Combine parts; keys of later parts replace those of earlier ones. */
 function inOrder(parts: readonly WrittenOptions[]): WrittenOptions {
   return parts.reduce((before, after) => combine(before, after, { ...before.values, ...after.values }))
 }
@@ -123,13 +124,9 @@ function combine(before: WrittenOptions, after: WrittenOptions, values: Mapping)
 function mergeMaps(before: Mapping, after: Mapping): Mapping {
   const common = Object.entries(after).map(([key, value]) => {
     const old = Object.hasOwn(before, key) ? before[key] : undefined
-    return [key, isMap(old) && isMap(value) ? mergeMaps(old, value) : value] as const
+    return [key, isRecord(old) && isRecord(value) ? mergeMaps(old, value) : value] as const
   })
   return { ...before, ...Object.fromEntries(common) }
-}
-
-function isMap(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function textOf(value: unknown): string | undefined {

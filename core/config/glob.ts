@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fnmatch } from '../base/fnmatch.ts'
+import { fnmatch } from '../dialect/fnmatch.ts'
 
 const magic = /[*?[]/
 
-/** Existing paths an absolute shell pattern stands for, sorted. As in a shell, `*` does not begin with a dot. */
+/** Return the existing paths that match an absolute shell pattern, sorted. As in a shell, `*` does not match a leading dot. */
 export function expandGlob(pattern: string): string[] {
   const paths = pattern.split('/').filter(Boolean).reduce(expandSegment, ['/'])
   return paths.filter((path) => existsSync(path)).sort()

@@ -1,4 +1,4 @@
-export { STATE_OUTPUTS } from './common-options.ts'
+export { LOG_LEVELS, STATE_OUTPUTS } from './common-options.ts'
 export { keepAliveOf } from './keep-alive.ts'
 export { configDirectory } from './location.ts'
 export { loadMasterConfig, type MasterConfig } from './master-config.ts'

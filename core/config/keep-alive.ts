@@ -5,7 +5,7 @@ interface KeepAliveOptions {
   readonly tcp_keepalive_intvl: number
 }
 
-/** The `tcp_keepalive…` options, as a transport takes them; false: everything as the system has it. */
+/** Return the `tcp_keepalive…` options in the form of transports; false if keepalive is off, so that the system decides. */
 export function keepAliveOf(config: KeepAliveOptions) {
   const { tcp_keepalive_idle: idle, tcp_keepalive_cnt: count, tcp_keepalive_intvl: interval } = config
   return config.tcp_keepalive && { idle, count, interval }

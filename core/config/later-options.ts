@@ -1,6 +1,6 @@
 /**
- * Families and single options of Salt that salt-ts does not have, so that a configuration brought along is not told
- * that its spelling is wrong. Their types are not checked.
+ * Options of Salt, by prefix or name, that salt-ts does not have, so that an existing configuration gets no warnings about unknown
+ * options. Their types are not checked.
  */
 const families = [
   'azurefs_',
@@ -46,7 +46,7 @@ const single = new Set(
   ),
 )
 
-/** True for an option of Salt that has no effect here yet. */
+/** Whether an option of Salt has no effect in salt-ts yet. */
 export function isLaterOption(name: string): boolean {
   return single.has(name) || families.some((family) => name.startsWith(family))
 }

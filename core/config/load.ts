@@ -10,19 +10,19 @@ export interface LoadRequest<T extends OptionTable> {
   readonly overrides?: { readonly [K in keyof OptionsOf<T>]?: OptionsOf<T>[K] | undefined }
 }
 
-/** Options of a role with defaults for what was not written, of the right types, and what to tell the user. */
+/** The options of a role, checked and with defaults, and warnings for the user. */
 export interface LoadedOptions<T extends OptionTable> {
   readonly options: OptionsOf<T>
-  /** Keys that somebody wrote, in a file or on the command line. */
+  /** Keys that were set in a file or on the command line. */
   readonly written: ReadonlySet<string>
   readonly warnings: string[]
-  /** Those of them about options that were most likely misspelt. */
+  /** Those of the warnings that are about probably misspelt options. */
   readonly misspelt: string[]
-  /** Log lines for debugging: which files were read, in order. */
+  /** Log lines for debugging: the files that were read, in order. */
   readonly read: readonly string[]
 }
 
-/** Written → with defaults. Precedence: defaults < file < included files < overrides. */
+/** Load the options. Precedence: defaults < file < included files < overrides. */
 export function loadOptions<T extends OptionTable>({
   table,
   confFile,
@@ -52,9 +52,9 @@ function asWritten(overrides: Mapping): WrittenOptions {
   }
 }
 
-/** The values with a meaning, their types checked. An empty value means: as if it were not there. */
+/** Return the values with their types checked. An empty value counts as not set. */
 function checked({ values, sources }: WrittenOptions, table: OptionTable): Mapping {
-  const meant = Object.entries(values)
+  const used = Object.entries(values)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => {
       const option = optionOf(table, key)
@@ -63,12 +63,12 @@ function checked({ values, sources }: WrittenOptions, table: OptionTable): Mappi
       checkOption(key, option.schema, normal, sources.get(key) ?? 'the configuration')
       return [key, normal]
     })
-  return Object.fromEntries(meant)
+  return Object.fromEntries(used)
 }
 
 function normalised(key: string, option: Option, value: unknown): unknown {
   if (option.lowercase && typeof value === 'string') return value.toLowerCase()
-  // An id of digits is still a name.
+  // An id that consists of digits is still text.
   if (key === 'id' && (typeof value === 'number' || typeof value === 'bigint')) return String(value)
   return value
 }
@@ -81,50 +81,53 @@ function defaultsOf(table: OptionTable): Mapping {
   return Object.fromEntries(Object.entries(table).map(([key, option]) => [key, option.default]))
 }
 
-/** Part of a configuration, and set by none. */
+/** Members of the configuration that no file can set. */
 const FOUND = new Set(['conf_file', 'config_dir'])
 
-/** What somebody who wrote this should know. */
+/** Return warnings about options that have no effect or are unknown. */
 function remarks({ values, sources }: WrittenOptions, table: OptionTable): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const option = optionOf(table, key)
     const place = `The option ${key} in ${sources.get(key)}`
     if (option) return option.later && !isDefault(option, value) ? [`${place} has no effect yet.`] : []
     if (isLaterOption(key)) return isOff(value) ? [] : [`${place} has no effect yet.`]
-    if (FOUND.has(key)) return [`${place} has no effect: it is where the file was found.`]
-    return isUnknown(key, table) && !meantBy(key, table)
-      ? [`${place} is not known; only modules can see it.`]
+    if (FOUND.has(key))
+      return [`${place} has no effect: its value is the location of the configuration file.`]
+    return isUnknown(key, table) && !closestTo(key, table)
+      ? [`${place} is unknown. Only modules can read it.`]
       : []
   })
 }
 
-/** Options that are not known, and look like one that is. */
+/** Return warnings about unknown options whose names are close to a known one. */
 function misspellings({ values, sources }: WrittenOptions, table: OptionTable): string[] {
   return Object.keys(values).flatMap((key) => {
-    const meant = isUnknown(key, table) ? meantBy(key, table) : undefined
-    return meant ? [`Unknown option '${key}' in ${sources.get(key)}. Did you mean '${meant}'?`] : []
+    const closestName = isUnknown(key, table) ? closestTo(key, table) : undefined
+    return closestName
+      ? [`Unknown option '${key}' in ${sources.get(key)}. Did you mean '${closestName}'?`]
+      : []
   })
 }
 
-/** Names with a dot are settings of single modules and returners, which only they know. */
+/** Whether an option is unknown. Names with a dot are settings of modules and returners, which check them. */
 const isUnknown = (key: string, table: OptionTable): boolean =>
   !optionOf(table, key) && !isLaterOption(key) && !FOUND.has(key) && !key.includes('.')
 
-/** Names of options have long parts in common: more mistakes, and it is another option, or a module's own. */
+/** Most typing errors in a misspelt name. With more it is another option, or one of a module: many names share long parts. */
 const MISTAKES = 2
 
-const meantBy = (key: string, table: OptionTable): string | undefined =>
+const closestTo = (key: string, table: OptionTable): string | undefined =>
   closest(key, Object.keys(table), MISTAKES)
 
 function isDefault(option: Option, value: unknown): boolean {
   return value === null || JSON.stringify(value) === JSON.stringify(option.default)
 }
 
-/** What is not there yet is off. */
+/** Whether a value turns off an option that does not exist yet. */
 const isOff = (value: unknown): boolean =>
   !value || JSON.stringify(value) === '{}' || JSON.stringify(value) === '[]'
 
-/** Make a value and all it holds unchangeable. */
+/** Freeze a value and everything in it. */
 export function deepFreeze<T>(value: T): Readonly<T> {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)

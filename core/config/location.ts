@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { SaltError } from '../base/errors.ts'
 import { type MembersOf, refuseUnknownMembers } from '../base/known-members.ts'
 
-/** Where a configuration was read from. */
+/** The files that a configuration was read from. */
 export interface ConfigLocation {
   readonly config_dir: string
   readonly conf_file: string
@@ -11,17 +11,17 @@ export interface ConfigLocation {
 export interface LoadSettings<T> {
   /** Default: the environment's SALT_CONFIG_DIR, else /etc/salt. */
   readonly configDir?: string
-  /** Options of the command line; they win. */
+  /** Options of the command line, which take precedence. */
   readonly overrides?: Partial<T>
 }
 
 const SETTINGS: MembersOf<LoadSettings<unknown>> = { configDir: true, overrides: true }
 
-/** @throws SaltError INVOCATION for settings that are no map, or have members that nothing reads. */
+/** Validate the settings. @throws SaltError INVOCATION if they are not a map, or have unknown members */
 export function checkSettings(caller: string, settings: LoadSettings<unknown>): void {
   if (typeof settings === 'string') {
-    const example = `${caller}({ configDir: '/etc/salt' }), with the folder of the configuration`
-    throw new SaltError('INVOCATION', `${caller} takes a map: ${example}. It was given '${settings}'.`)
+    const example = `${caller}({ configDir: '/etc/salt' }), with the directory of the configuration`
+    throw new SaltError('INVOCATION', `${caller} takes a map: ${example}. It got '${settings}'.`)
   }
   refuseUnknownMembers(caller, settings, SETTINGS)
 }

@@ -7,7 +7,7 @@ import { type ConfigLocation, checkSettings, configDirectory, type LoadSettings 
 import { type MasterOptions, masterOptions } from './master-options.ts'
 import { compilePaths } from './paths.ts'
 
-/** The configuration of a master: complete, checked, paths absolute, unchangeable. */
+/** The configuration of a master: complete, checked, frozen, with absolute paths. */
 export type MasterConfig = Readonly<MasterOptions & ConfigLocation>
 
 /**
@@ -44,12 +44,12 @@ export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
   return { config: deepFreeze(config), warnings: [...warnings, ...dangers(config)], misspelt, read }
 }
 
-/** Of port 0 the system makes two different ones. */
+/** Throw if both ports are equal. Port 0 is allowed: the system chooses a different one for each. */
 function refuseOnePort({ publish_port, ret_port }: MasterOptions, file: string): void {
   if (publish_port !== ret_port || ret_port === 0) return
   throw new SaltError(
     'CONFIG_INVALID',
-    `The options publish_port and ret_port are both ${ret_port}: give one of them another port in ${file} or where else it is set.`,
+    `The options publish_port and ret_port are both ${ret_port}: give one of them another port in ${file} or wherever else it is set.`,
     { key: 'publish_port' },
   )
 }
@@ -63,29 +63,29 @@ function dangers({ ipc_mode, open_mode }: MasterOptions): string[] {
         ]
       : []),
     ...(open_mode
-      ? ['open_mode is on: whoever reaches this master is accepted as any minion. Turn it off soon.']
+      ? ['open_mode is on: anybody who can reach this master is accepted as any minion. Turn it off soon.']
       : []),
   ]
 }
 
-/** In bytes. */
+/** Return keep_jobs_size in bytes. */
 function keepJobsSize({ keep_jobs_size }: MasterOptions, file: string): number {
   const bytes = byteSize(keep_jobs_size)
   if (bytes !== undefined) return bytes
   throw new SaltError(
     'CONFIG_INVALID',
-    `The option keep_jobs_size must be a size such as 512M or 2G, or a number of bytes, but is ${JSON.stringify(keep_jobs_size)}. Correct it in ${file} or where else it is set.`,
+    `The option keep_jobs_size must be a size such as 512M or 2G, or a number of bytes, but is ${JSON.stringify(keep_jobs_size)}. Correct it in ${file} or wherever else it is set.`,
     { key: 'keep_jobs_size' },
   )
 }
 
-/** Beside the log, if that is a file. */
+/** Return a path beside the log file, if the log goes to a file. */
 function besideLog({ log_file, root_dir }: MasterOptions, name: string): string {
   const folder = isAbsolute(log_file) ? dirname(log_file) : join(root_dir, '/var/log/salt')
   return join(folder, name)
 }
 
-/** Older configurations give hours. */
+/** Return keep_jobs_seconds. Older configurations set keep_jobs, in hours, instead. */
 function keepJobs(options: MasterOptions, written: ReadonlySet<string>): number {
   const inHours = options.keep_jobs !== undefined && !written.has('keep_jobs_seconds')
   return inHours ? options.keep_jobs * 3600 : options.keep_jobs_seconds

@@ -6,11 +6,11 @@ import { resolveMinionId } from './minion-id.ts'
 import { type MinionOptions, minionOptions } from './minion-options.ts'
 import { compilePaths } from './paths.ts'
 
-/** The configuration of a minion: complete, checked, paths absolute, with a valid id, unchangeable. */
+/** The configuration of a minion: complete, checked, frozen, with absolute paths and a valid id. */
 export type MinionConfig = Readonly<Omit<MinionOptions, 'id'> & { id: MinionId } & ConfigLocation>
 
 /**
- * Load the configuration of a minion. An id that had to be found out is kept in the file `minion_id` beside it.
+ * Load the configuration of a minion. A derived id is stored in the file `minion_id` beside it.
  *
  * @throws SaltError CONFIG_INVALID (with `data` file, key, reason), PERMISSIONS, ID_INVALID
  */

@@ -2,21 +2,21 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 
-/** What this host says about itself. */
+/** Names and addresses of a host. */
 export interface HostFacts {
   readonly hostname: string
-  /** Full name of the host; asked for only if the host name is not one. */
+  /** Full name of the host; called only if the host name is not a full name. */
   fqdn(): string | undefined
   addresses(): readonly string[]
 }
 
 export interface DiscoveredId {
   readonly id: string
-  /** No name was usable; a domain must not be appended. */
+  /** Whether the id is an address, as no name was usable. A domain must not be appended then. */
   readonly isAddress: boolean
 }
 
-/** The first usable of the full host name, the host name, an address that is not loopback. Never a name of localhost. */
+/** Return the first usable of: full host name, host name, non-loopback address. Never a name of localhost. */
 export function discoverMinionId(facts: HostFacts = thisHost): DiscoveredId | undefined {
   const names = facts.hostname.includes('.') ? [facts.hostname] : [facts.fqdn(), facts.hostname]
   const name = names.find(isUsableName)
@@ -25,7 +25,7 @@ export function discoverMinionId(facts: HostFacts = thisHost): DiscoveredId | un
   return address === undefined ? undefined : { id: address, isAddress: true }
 }
 
-/** Names distributions give to the loopback addresses. */
+/** Whether a name is none of those that distributions give to loopback addresses. */
 function isUsableName(name: string | undefined): name is string {
   return (
     name !== undefined &&
@@ -47,7 +47,7 @@ const thisHost: HostFacts = {
     ),
 }
 
-/** The name with a dot on the line of the hosts file that has `host`. */
+/** Return the name with a dot on the line of the hosts file that lists `host`. */
 export function fqdnFromHosts(host: string, hosts: string): string | undefined {
   const lines = hosts.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/).slice(1))
   return lines.find((names) => names.includes(host))?.find((name) => name.includes('.') && isUsableName(name))
@@ -61,7 +61,7 @@ function readHosts(): string {
   }
 }
 
-/** Node can only ask the resolver asynchronously; this runs once in the life of a minion, then the id is cached. */
+/** Ask `hostname`, because Node's resolver is only asynchronous. This runs once per minion, as the id is cached. */
 function fqdnFromResolver(): string | undefined {
   try {
     const answer = execFileSync('hostname', ['--fqdn'], {

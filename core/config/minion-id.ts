@@ -12,8 +12,8 @@ type IdOptions = Pick<
 >
 
 /**
- * The id of this minion: the one configured, else the one in the file `minion_id` beside the configuration, else one
- * found out, which is then kept in that file.
+ * Return the id of this minion: the configured one, else the one in the file `minion_id` beside the configuration, else a derived
+ * one, which is then stored in that file.
  *
  * @throws SaltError ID_INVALID
  */
@@ -29,7 +29,7 @@ export function resolveMinionId(
   if (!found)
     throw new SaltError(
       'ID_INVALID',
-      'This host has no name and no address to use as minion id: set the option id.',
+      'This host has no name and no address to derive a minion id from. Set the option id.',
     )
   const id = found.isAddress ? found.id : shaped(found.id, options)
   const valid = parseMinionId(found.isAddress ? id : withDomain(id, options))
@@ -48,7 +48,7 @@ function writeCached(path: string, id: string): string[] {
     writeFileSync(path, id, { mode: 0o644 })
     return []
   } catch (error) {
-    return [`The minion id ${id} could not be kept in ${path} and may change: ${messageOf(error)}`]
+    return [`The minion id ${id} could not be stored in ${path} and may change: ${messageOf(error)}`]
   }
 }
 

@@ -1,22 +1,22 @@
 import type { JsonSchema } from '../author/params.ts'
 
-/** One option of a configuration file. The tables of these are the only place an option is declared. */
+/** An option of a configuration file. Options are declared in tables of these only. */
 export interface Option<T = unknown> {
   readonly schema: JsonSchema
   readonly default: T
-  /** One line for people. */
+  /** A one-line description. */
   readonly doc: string
-  /** A file or directory: `root_dir` is put in front. */
+  /** Whether the option is a file or directory, which `root_dir` is prepended to. */
   readonly path?: true
-  /** Salt compares the text without regard to case. */
+  /** Whether the text is compared ignoring case, as in Salt. */
   readonly lowercase?: true
-  /** Known and checked, but nothing in salt-ts reads it yet. */
+  /** Whether the option is checked but has no effect yet. */
   readonly later?: true
 }
 
 export type OptionTable = Readonly<Record<string, Option>>
 
-/** The values a table of options describes. */
+/** Types of the values of an option table. */
 export type OptionsOf<T extends OptionTable> = {
   readonly [K in keyof T]: T[K] extends Option<infer V> ? V : never
 }
@@ -24,7 +24,7 @@ export type OptionsOf<T extends OptionTable> = {
 export type Mapping = Readonly<Record<string, unknown>>
 type Names = readonly string[]
 
-/** `undefined` joins the type of an option only where it is the default, that is: where there is none. */
+/** Adds `undefined` to the type of an option whose default is `undefined`. */
 type OrUnset<T, D> = T | Extract<D, undefined>
 interface Range {
   readonly minimum?: number
@@ -54,7 +54,7 @@ export const seconds = (fallback: number, doc: string) => number(fallback, doc, 
 
 export const port = (fallback: number, doc: string) => integer(fallback, doc, { minimum: 0, maximum: 65535 })
 
-/** One of several words, upper and lower case alike. */
+/** One of several words, ignoring case. */
 export const choice = <const C extends string>(choices: readonly C[], fallback: NoInfer<C>, doc: string) => ({
   ...oneOf(choices, fallback, doc),
   lowercase: true as const,
@@ -77,7 +77,7 @@ export const textOrList = <const D extends string | Names | undefined>(fallback:
 export const map = (doc: string, fallback: Mapping = {}): Option<Mapping> =>
   option<Mapping>({ type: 'object' }, fallback, doc)
 
-/** A value of several types, for which the schema is given. */
+/** A value of several types, with its schema. */
 export const value = <T>(schema: JsonSchema, fallback: T, doc: string): Option<T> =>
   option<T>(schema, fallback, doc)
 

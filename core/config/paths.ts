@@ -3,9 +3,9 @@ import { SaltError } from '../base/errors.ts'
 import { expandGlob } from './glob.ts'
 import type { OptionTable } from './option.ts'
 
-/** What the address of a unix socket holds, less its end. */
+/** Longest path in the address of a Unix socket, without its final NUL. */
 const MAX_SOCKET_PATH = 107
-/** The longest name of a socket in `sock_dir` (wire protocol §11), with the separator. */
+/** Length of the longest socket name in `sock_dir` (wire protocol §11), with the separator. */
 const SOCKET_NAME = '/minion_event_0123456789_pull.ipc'.length
 
 interface Directories {
@@ -19,7 +19,7 @@ interface Directories {
 
 type FileRoots = Readonly<Record<string, readonly string[]>>
 
-/** The options of a role that are paths, absolute and under `root_dir`, as Salt makes them so that both agree. */
+/** Make the path options of a role absolute and prepend `root_dir`, as Salt does, so that both use the same paths. */
 export function compilePaths<T extends Directories>(options: T, table: OptionTable): T {
   const rootDir = resolve(options.root_dir)
   const placed = {
@@ -37,12 +37,12 @@ export function compilePaths<T extends Directories>(options: T, table: OptionTab
   return compiled
 }
 
-/** Salt moves the sockets into the cache where their own directory has a much longer name. */
+/** Return the directory of the sockets. As in Salt, they move into the cachedir if sock_dir is much longer. */
 function socketDirectory({ sock_dir, cachedir }: Directories): string {
   return sock_dir.length > cachedir.length + 10 ? join(cachedir, '.salt-unix') : sock_dir
 }
 
-/** Log files may be addresses (`udp://…`); what is inside the root already stays; nothing stays nothing. */
+/** Prepend `root_dir`, except to addresses of log servers (`udp://…`), paths already inside it, and empty paths. */
 function under(rootDir: string, path: string): string {
   if (path === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(path)) return path
   const inside = path === rootDir || path.startsWith(rootDir.endsWith(sep) ? rootDir : rootDir + sep)
@@ -61,9 +61,9 @@ function checkSocketDirectory(path: string): void {
 }
 
 /**
- * As Salt has them: `root_dir` does not concern them, a pattern stands for what there is of it when the daemon starts,
- * an environment may be empty or have one directory.
- * @throws SaltError CONFIG_INVALID for one that is not absolute: it would depend on where the daemon is started
+ * Expand file_roots as Salt does: `root_dir` is not prepended, patterns stand for the directories that match when the daemon starts,
+ * and an environment may be empty or a single directory.
+ * @throws SaltError CONFIG_INVALID for a relative directory, which would depend on the daemon's working directory
  */
 function expandRoots(roots: Readonly<Record<string, unknown>>): FileRoots {
   const expanded = Object.entries(roots).map(([saltenv, value]) => [
@@ -77,7 +77,7 @@ function expandRoot(saltenv: string, root: string): string[] {
   if (isAbsolute(root)) return /[*?[]/.test(root) ? expandGlob(root) : [resolve(root)]
   throw new SaltError(
     'CONFIG_INVALID',
-    `The option file_roots has a directory for ${saltenv} that is not absolute: ${root}. Give its whole path.`,
+    `The option file_roots has a directory for ${saltenv} that is not absolute: ${root}. Use an absolute path.`,
     { key: 'file_roots', reason: 'not absolute' },
   )
 }

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { SaltError } from '../base/errors.ts'
 
-/** Nobody writes more configuration than this; it bounds what parsing can cost. */
+/** Limit of a configuration file, which bounds the cost of parsing. No real configuration is this long. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 /**
- * Read a configuration file nobody else could have written: a regular file owned by root, by the user of this process
- * or by `alsoTrusted`, that group and others cannot write. Undefined if there is none.
+ * Read a configuration file that nobody else can have written: a regular file that belongs to root, the user of this process or
+ * `alsoTrusted`, and that neither group nor others can write. Undefined if there is none.
  *
  * @throws SaltError PERMISSIONS, CONFIG_INVALID
  */
@@ -24,18 +24,18 @@ export function readTrusted(path: string, alsoTrusted?: string): string | undefi
   }
 }
 
-/** The same rule for a directory with configuration files. */
+/** Check a directory with configuration files by the same rule. */
 export function checkDirectory(path: string, alsoTrusted?: string): void {
-  const stats = ifThere(path, () => statSync(path))
+  const stats = ifExists(path, () => statSync(path))
   if (stats) checkTrusted(path, stats, alsoTrusted)
 }
 
-/** Without waiting for a writer, should it be a named pipe. */
+/** Open a file. O_NONBLOCK keeps this from waiting for a writer if it is a named pipe. */
 function open(path: string): number | undefined {
-  return ifThere(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
+  return ifExists(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
 }
 
-function ifThere<T>(path: string, look: () => T): T | undefined {
+function ifExists<T>(path: string, look: () => T): T | undefined {
   try {
     return look()
   } catch (error) {
@@ -78,8 +78,8 @@ function uidOf(user: string): number | undefined {
 function insecure(path: string, what: string, remedy: string): SaltError {
   return new SaltError(
     'PERMISSIONS',
-    `The configuration ${path} ${what}, who could take over this host through it. ` +
-      `Run "${remedy}", or set SALT_TS_INSECURE_CONFIG=1 to go on regardless.`,
+    `The configuration ${path} ${what}, who could use it to take over this host. ` +
+      `Run "${remedy}", or set SALT_TS_INSECURE_CONFIG=1 to continue anyway.`,
     { path },
   )
 }

@@ -1,10 +1,10 @@
-/** SIGHUP: a running daemon reads its configuration again, and takes of it what it can. */
+/** SIGHUP: a running daemon reads its configuration again and applies the options that it can. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import { deepFreeze } from './load.ts'
 
-/** What every daemon takes. */
+/** Options that every daemon applies. */
 export const logOptions: ReadonlySet<string> = new Set([
   ...['log_level', 'log_level_logfile', 'log_fmt_console', 'log_fmt_logfile'],
   ...['log_datefmt', 'log_datefmt_console', 'log_datefmt_logfile', 'log_granular_levels'],
@@ -13,16 +13,16 @@ export const logOptions: ReadonlySet<string> = new Set([
 /** Options that start and stop engines. */
 const engineOptions = ['engines', 'engines_dirs', 'disable_engines']
 
-/** Options that a minion takes at SIGHUP. */
+/** Options that a minion applies. */
 export const minionReloads: ReadonlySet<string> = new Set([...logOptions, ...engineOptions, 'grains'])
 
-/** What salt-api takes; it opens its port anew then. */
+/** Options that salt-api applies; it then reopens its port. */
 export const apiOptions: ReadonlySet<string> = new Set([
   ...['api', 'rest_cherrypy', 'rest_tornado', 'netapi_enable_clients'],
   ...['rest_timeout', 'timeout', 'gather_job_timeout'],
 ])
 
-/** What a master takes besides: what only its workers, and programs that read it when they start, go by. */
+/** Options that a master applies: in addition, those that only its workers use, and programs that read them when they start. */
 export const masterReloads: ReadonlySet<string> = new Set([
   ...logOptions,
   ...engineOptions,
@@ -71,32 +71,32 @@ export const masterReloads: ReadonlySet<string> = new Set([
   ...['cli_summary', 'show_timeout', 'show_jid', 'output', 'color'],
 ])
 
-/** A configuration as it was read, checked, and what to tell about it. */
+/** A checked configuration with its warnings. */
 export interface Loaded<T> {
   readonly config: T
   readonly warnings: readonly string[]
 }
 
-export interface Taken<T> {
+export interface Reloaded<T> {
   readonly config: T
-  /** The options that are others than before. */
+  /** Names of the options that changed. */
   readonly changed: ReadonlySet<string>
 }
 
 /**
- * The running configuration with what was changed of `reloads`; what else was changed is told. Undefined, and told, if the
- * new one cannot be used: then nothing changes.
+ * Return the running configuration with the changed options of `reloads`; other changes are logged. If the new configuration is
+ * invalid, that is logged, undefined is returned, and nothing changes.
  */
-export async function takeAgain<T extends object>(
+export async function applyReload<T extends object>(
   running: T,
   reloads: ReadonlySet<string>,
   { load, log }: { readonly load: () => Promise<Loaded<T>>; readonly log: Log },
-): Promise<Taken<T> | undefined> {
+): Promise<Reloaded<T> | undefined> {
   let loaded: Loaded<T>
   try {
     loaded = await load()
   } catch (error) {
-    log.error(`The configuration was not read again (SIGHUP), and nothing of it changes: ${messageOf(error)}`)
+    log.error(`The configuration could not be read again (SIGHUP), so nothing changes: ${messageOf(error)}`)
     return undefined
   }
   for (const warning of loaded.warnings) log.warn(warning)
@@ -107,10 +107,10 @@ export async function takeAgain<T extends object>(
   const changed = differing.filter((name) => reloads.has(name))
   const left = differing.filter((name) => !reloads.has(name))
   const now =
-    changed.length > 0 ? `In force now: ${changed.join(', ')}.` : 'Nothing else is in force than before.'
+    changed.length > 0 ? `Changed options: ${changed.join(', ')}.` : 'No option in effect has changed.'
   log.info(`The configuration was read again (SIGHUP). ${now}`)
   if (left.length > 0)
-    log.warn(`These options were changed, and take effect with a restart: ${left.join(', ')}.`)
+    log.warn(`These options were changed but take effect only after a restart: ${left.join(', ')}.`)
   const taken = Object.fromEntries(changed.map((name) => [name, written[name]]))
   return { config: deepFreeze({ ...running, ...taken }) as T, changed: new Set(changed) }
 }

@@ -1,6 +1,6 @@
 /**
- * What a plain YAML word means to Salt's users: YAML 1.1 as PyYAML reads it, with Salt's change that a leading zero
- * is no octal number (`0755` is 755). Dates stay text.
+ * The type of a plain YAML scalar: YAML 1.1 as PyYAML reads it, with Salt's change that a leading zero does not make a number octal
+ * (`0755` is 755). Dates stay text.
  */
 export interface ScalarKind {
   readonly tag: string
@@ -29,7 +29,7 @@ export const scalarKinds: readonly ScalarKind[] = [
   },
 ]
 
-/** The value of a plain scalar. */
+/** Return the value of a plain scalar. */
 export function resolvePlain(text: string): unknown {
   const kind = scalarKinds.find(({ test }) => test.test(text))
   return kind ? kind.resolve(text) : text
@@ -46,7 +46,7 @@ function toInteger(text: string): number | bigint {
 function magnitude(body: string, signed: boolean): bigint {
   if (/^0[bx]/.test(body)) return BigInt(body)
   if (body.includes(':')) return sexagesimal(body, BigInt, 60n)
-  // Salt drops leading zeros only where the text begins with them: a signed number stays octal.
+  // Salt drops leading zeros only at the very start of the text, so a signed number stays octal.
   if (signed && /^0[0-7]/.test(body)) return BigInt(`0o${body.slice(1)}`)
   return BigInt(body)
 }
@@ -60,7 +60,7 @@ function toFloat(text: string): number {
   return sign * sexagesimal(body, Number, 60)
 }
 
-/** `1:30` is 90: groups of sixty, most significant first. */
+/** Parse groups of sixty, most significant first: `1:30` is 90. */
 function sexagesimal<T extends number | bigint>(body: string, parse: (text: string) => T, base: T): T {
   return body
     .split(':')

@@ -3,19 +3,19 @@ import type { Document, Lexer, Pair, YAMLError } from 'yaml'
 type Yaml = Pick<typeof import('yaml'), 'isScalar' | 'visit' | 'Lexer'>
 
 /**
- * What is wrong with a document that the parser refuses, for people who do not know its grammar:
- * `line 3, column 12: this '[' is never closed`. Undefined if nothing is.
+ * Describe the first problem of a document in plain words: `line 3, column 12: this '[' is never closed`. Undefined if there is
+ * none.
  */
 export function yamlProblem(text: string, document: Document, yaml: Yaml): string | undefined {
   const error = document.errors[0] ?? document.warnings[0]
   if (!error) return undefined
-  // Whatever follows a bracket that is left open is taken for what it is not.
+  // After an unclosed bracket, the parser misreads everything that follows.
   const open = unclosedBracket(text, new yaml.Lexer())
   if (open !== undefined) return `${placeOf(text, open)}: this '${text[open]}' is never closed`
   return `${placeOf(text, error.pos[0])}: ${reasonOf(text, error, document, yaml)}`
 }
 
-/** What the lexer gives where a bracket had to be closed. */
+/** The lexer's token at a place where a bracket should have been closed. */
 const FLOW_END = '\x18'
 const OPENING = ['[', '{']
 const CLOSING = [']', '}']
@@ -27,7 +27,7 @@ function unclosedBracket(text: string, lexer: Lexer): number | undefined {
     if (lexeme === FLOW_END) return open.at(-1)
     if (OPENING.includes(lexeme)) open.push(offset)
     if (CLOSING.includes(lexeme)) open.pop()
-    // Marks of the lexer are not in the text.
+    // Control tokens of the lexer are not in the text.
     if (text.startsWith(lexeme, offset)) offset += lexeme.length
   }
   return open.at(-1)
@@ -41,7 +41,7 @@ function reasonOf(text: string, { code, message, pos }: YAMLError, document: Doc
     case 'TAB_AS_INDENT':
       return 'the line is indented with a tab; use spaces'
     case 'BAD_INDENT':
-      return 'the line is not indented as those it belongs to'
+      return 'the line is not indented like the other lines of its block'
     case 'BAD_SCALAR_START':
       return `a value that begins with ${text[start]} needs quotes`
     case 'BLOCK_AS_IMPLICIT_KEY':
@@ -57,24 +57,25 @@ function reasonOf(text: string, { code, message, pos }: YAMLError, document: Doc
 function missing(message: string): string {
   if (message.startsWith('Implicit map keys')) return "a ':' is missing after the name of an option"
   const quote = /^Missing closing (['"])/.exec(message)?.[1]
-  return quote ? `a text before this begins with ${quote} and does not end with it` : plain(message)
+  return quote ? `a text before this place begins with ${quote} but does not end with it` : plain(message)
 }
 
 function setTwice(text: string, start: number, document: Document, { isScalar, visit }: Yaml): string {
   const startOf = ({ key }: Pair) => (isScalar(key) ? key.range?.[0] : undefined)
   const nameOf = ({ key }: Pair) => (isScalar(key) ? String(key.value) : undefined)
-  let told = 'a key is there twice'
+  let problem = 'a key is set twice'
   visit(document, {
     Map(_, { items }) {
       const second = items.find((pair) => startOf(pair) === start)
       const first = second && items.find((pair) => nameOf(pair) === nameOf(second))
-      if (first) told = `'${nameOf(first)}' is set twice, first on line ${lineOf(text, startOf(first) ?? 0)}`
+      if (first)
+        problem = `'${nameOf(first)}' is set twice, first on line ${lineOf(text, startOf(first) ?? 0)}`
     },
   })
-  return told
+  return problem
 }
 
-/** The words of the parser, without place and excerpt. */
+/** Return the parser's message without place and excerpt. */
 const plain = (message: string): string =>
   message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:?$/, '')
 

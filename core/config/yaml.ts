@@ -1,28 +1,28 @@
-import { createRequire } from 'node:module'
 import type { ScalarTag } from 'yaml'
-import { Float } from '../base/float.ts'
+import { Float } from '../dialect/float.ts'
 import { FLOAT, resolvePlain, type ScalarKind, scalarKinds } from './scalar.ts'
+import { yamlLibrary } from './yaml-library.ts'
 import { yamlProblem } from './yaml-problem.ts'
 
 /**
- * Read a YAML document the way Salt reads its configuration: YAML 1.1, no dates, no tags but those of the values,
- * no key twice, aliases bounded.
+ * Parse a YAML document as Salt reads its configuration: YAML 1.1 without dates, with no tags but those of the values, no duplicate
+ * keys, and a limit on aliases.
  *
- * @throws Error whose message says what is wrong and where
+ * @throws Error whose message describes the problem and its place
  */
 export function parseYaml(text: string): unknown {
   return parseFlat(text) ?? parseAny(text, scalarTags, Number.POSITIVE_INFINITY)
 }
 
-/** The same for values of strangers, which are passed on: 3.0 is a `Float`, and only so many of them are read. */
+/** Parse YAML from an untrusted source that is passed on: 3.0 stays a `Float`, and the number of tokens is limited. */
 export const parseYamlValue = (text: string): unknown => parseAny(text, keepingFloats, MAX_PARTS)
 
 const blank = /^[ ]*(?:#.*)?$/
 const entry = /^([A-Za-z_]\w*):(?:[ ]+([A-Za-z0-9/][\w./-]*)?)?(?:[ ]+#.*|[ ]*)$/
 
 /**
- * Most configuration files are lines of `key: word`. Those are read here, because loading the parser costs more than
- * all the rest of a short command. Undefined for everything this cannot prove to be such a file.
+ * Parse lines of `key: word`, which most configuration files consist of, without loading the parser: that costs more than everything
+ * else in a short command. Undefined for any text that may be something else.
  */
 function parseFlat(text: string): Record<string, unknown> | undefined {
   const values = new Map<string, unknown>()
@@ -48,13 +48,13 @@ const keepingFloats = tagsOf(
 
 const asFloat = (value: unknown): unknown => (Number.isInteger(value) ? new Float(Number(value)) : value)
 
-/** Deeper than any configuration; shallow enough for code that descends by calling itself. */
+/** Deeper than any real configuration, and shallow enough for recursive code. */
 const MAX_DEPTH = 100
-/** Signs, values and spaces. The parser takes a hundred times as long as one of JSON, and in maps more with every key. */
+/** Most tokens. The parser is a hundred times as slow as one for JSON, and in maps slower with every key. */
 const MAX_PARTS = 10_000
 
 function parseAny(text: string, customTags: ScalarTag[], mostParts: number): unknown {
-  const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml')
+  const yaml = yamlLibrary()
   refuseExcess(text, mostParts, yaml)
   const document = yaml.parseDocument(text, {
     version: '1.1',
@@ -68,13 +68,13 @@ function parseAny(text: string, customTags: ScalarTag[], mostParts: number): unk
   return document.toJS({ maxAliasCount: 100 })
 }
 
-/** The first stage of the parser keeps a stack of its own, so it can tell before the others run out of theirs. */
+/** Throw for too many tokens or too deep nesting. The first stage of the parser does not recurse, so it detects that in time. */
 function refuseExcess(text: string, mostParts: number, { Lexer, Parser }: typeof import('yaml')): void {
   const parser = new Parser()
   let parts = 0
   for (const lexeme of new Lexer().lex(text)) {
     if (++parts > mostParts)
-      throw new Error(`it has more than ${mostParts} parts; send as much as that in JSON`)
+      throw new Error(`it has more than ${mostParts} tokens. Use JSON for that much data`)
     Array.from(parser.next(lexeme))
     if (parser.stack.length > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`)
   }

@@ -1,4 +1,4 @@
-/** Names of the RSA operations as they travel (§2, §18). SHA-1 is the default everywhere. */
+/** Names of the RSA operations in messages (wire protocol §2, §18). The default is SHA-1. */
 export type EncryptionAlgorithm = 'OAEP-SHA1' | 'OAEP-SHA224'
 export type SigningAlgorithm = 'PKCS1v15-SHA1' | 'PKCS1v15-SHA224'
 

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * The cipher of the symmetric envelope (§3): IV ‖ AES-192-CBC with PKCS#7 ‖ HMAC-SHA-256 over both.
- * What the plain bytes mean is the business of `SymmetricKey`.
+ * The cipher of the symmetric envelope (wire protocol §3): IV ‖ AES-192-CBC with PKCS#7 ‖ HMAC-SHA-256 over both.
+ * `SymmetricKey` defines the content of the plain bytes.
  */
 
 export interface EnvelopeKeys {
@@ -16,10 +16,10 @@ const cipherName = 'aes-192-cbc'
 const ivSize = 16
 const macSize = 32
 const blockSize = 16
-/** What is encrypted at once: a large message has no second copy while it is sealed. */
+/** Bytes that are encrypted at once, to avoid a second copy of a large message. */
 const pieceSize = 1 << 20
 
-/** `iv`: 16 bytes, random for every message. */
+/** Encrypt and authenticate a message. `iv` has 16 bytes, random for every message. */
 export function seal(keys: EnvelopeKeys, iv: Uint8Array, plain: readonly Uint8Array[]): Buffer {
   const cipher = createCipheriv(cipherName, keys.cipher, iv)
   const size = plain.reduce((sum, { length }) => sum + length, 0)
@@ -38,7 +38,7 @@ export function seal(keys: EnvelopeKeys, iv: Uint8Array, plain: readonly Uint8Ar
   return sealed
 }
 
-/** The plain bytes; undefined if the message was not sealed with these keys or was changed on its way. */
+/** Return the plain bytes; undefined if the message was not sealed with these keys, or was changed. */
 export function open(keys: EnvelopeKeys, sealed: Uint8Array): Buffer | undefined {
   if (sealed.length < macSize) return undefined
   const body = sealed.subarray(0, -macSize)
@@ -52,7 +52,7 @@ function decipher(keys: EnvelopeKeys, body: Uint8Array): Buffer | undefined {
   try {
     return Buffer.concat([cipher.update(body.subarray(ivSize)), cipher.final()])
   } catch {
-    return undefined // wrong padding under a right MAC: a broken writer
+    return undefined // wrong padding with a valid MAC: the sender is broken
   }
 }
 

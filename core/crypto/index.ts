@@ -8,5 +8,5 @@ export {
 export { PrivateKey } from './private-key.ts'
 export { PublicKey } from './public-key.ts'
 export { newNonce, secretsEqual } from './secrets.ts'
-export { makeSelfSigned } from './self-signed.ts'
+export { makeSelfSignedCertificate } from './self-signed.ts'
 export { SymmetricKey } from './symmetric-key.ts'

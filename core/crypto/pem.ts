@@ -2,24 +2,24 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
 import { normalisePem } from '../base/fingerprint.ts'
 
-/** A PEM text of an 8192 bit private key has about 6.5 kB. */
-const longestPem = 16_384
+/** The PEM text of a private key of 8192 bits has about 6500 characters. */
+const MAX_PEM_CHARACTERS = 16_384
 const publicPem = /^-----BEGIN (RSA )?PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+\n-----END (RSA )?PUBLIC KEY-----$/
 const privatePem = /^-----BEGIN (RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]+\n-----END (RSA )?PRIVATE KEY-----$/
 
-/** The key of a PEM text. @throws SaltError KEY_INVALID */
+/** Read a public key from PEM text. @throws SaltError KEY_INVALID */
 export function readPublic(pem: string): KeyObject {
   return read('public', pem, publicPem, createPublicKey)
 }
 
-/** The key of a PEM text. @throws SaltError KEY_INVALID */
+/** Read a private key from PEM text. @throws SaltError KEY_INVALID */
 export function readPrivate(pem: string): KeyObject {
   return read('private', pem, privatePem, createPrivateKey)
 }
 
 function read(kind: string, pem: string, shape: RegExp, create: (pem: string) => KeyObject): KeyObject {
-  if (typeof pem !== 'string' || pem.length > longestPem || !shape.test(normalisePem(pem))) {
-    throw invalid(`The ${kind} key is not one unencrypted RSA key in PEM text.`)
+  if (typeof pem !== 'string' || pem.length > MAX_PEM_CHARACTERS || !shape.test(normalisePem(pem))) {
+    throw invalid(`The ${kind} key is not a single unencrypted RSA key in PEM text.`)
   }
   const key = parse(kind, normalisePem(pem), create)
   checkKind(kind, key)
@@ -43,7 +43,7 @@ function checkKind(kind: string, key: KeyObject): void {
   }
 }
 
-/** @throws SaltError KEY_INVALID unless a key of this size is strong enough and not absurd. */
+/** Check the size of a key. @throws SaltError KEY_INVALID unless it has 2048 to 8192 bits, a multiple of 8. */
 export function checkBits(bits: number): void {
   if (bits % 8 === 0 && bits >= 2048 && bits <= 8192) return
   throw invalid(`A key of ${bits} bits is not accepted; use 2048 to 8192 (keysize).`)

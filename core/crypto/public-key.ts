@@ -10,20 +10,23 @@ import {
 import { normalisePem } from '../base/fingerprint.ts'
 import { type EncryptionAlgorithm, encryptionHash, type SigningAlgorithm, signingHash } from './algorithms.ts'
 import { readPublic } from './pem.ts'
-import { toInteger, unpad, withTrailer } from './x931.ts'
+import { restoreBlock, toInteger, unpad } from './x931.ts'
 
-/** The RSA public key of a peer (§2). */
+/** The RSA public key of a peer (wire protocol §2). */
 export class PublicKey {
-  /** The text it was read from, trimmed, with `\n` line ends and none at the end. */
+  /** The PEM text it was read from, normalised. */
   readonly pem: string
-  /** Modulus, in bytes. */
+  /** Size of the modulus, in bytes. */
   readonly size: number
-  /** Modulus and exponent, once they were needed. OpenSSL's object takes 5 kB, and is made of these in microseconds. */
+  /**
+   * Modulus and exponent, read when first needed. OpenSSL's key object takes 5 kB, and is made from these in
+   * microseconds.
+   */
   #numbers: JsonWebKey | undefined
-  /** What was recovered last: a peer seals the same word for each of its requests. */
+  /** The last recovered message: a peer sends the same sealed message with each of its requests. */
   #recovered: { readonly sealed: string; readonly message: string | undefined } | undefined
 
-  /** @throws SaltError KEY_INVALID unless `pem` is one RSA public key of 2048 to 8192 bits. */
+  /** Read a public key. @throws SaltError KEY_INVALID unless `pem` is one RSA public key of 2048 to 8192 bits. */
   static parse(pem: string): PublicKey {
     const key = readPublic(pem)
     return new PublicKey(normalisePem(pem), key)
@@ -34,7 +37,7 @@ export class PublicKey {
     this.size = (key.asymmetricKeyDetails?.modulusLength ?? 0) / 8
   }
 
-  /** Hides a key string or token (well under 190 bytes) from all but the owner of the private key. */
+  /** Encrypt a key or token of less than 190 bytes for the owner of the private key. */
   encrypt(data: Uint8Array, algorithm: EncryptionAlgorithm): Buffer {
     const oaepHash = encryptionHash(algorithm)
     return publicEncrypt({ key: this.#key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash }, data)
@@ -45,7 +48,7 @@ export class PublicKey {
     return verify(signingHash(algorithm), data, key, signature)
   }
 
-  /** The message that the owner of the private key sealed (X9.31); undefined if it was not them. */
+  /** Return the message that the owner of the private key sealed (X9.31); undefined if another key sealed it. */
   recover(sealed: Uint8Array): Buffer | undefined {
     if (sealed.length !== this.size) return undefined
     const text = Buffer.from(sealed).toString('latin1')
@@ -57,11 +60,11 @@ export class PublicKey {
   }
 
   #open(sealed: Uint8Array): Buffer | undefined {
-    const key = createPublicKey(this.pem) // a master does this once for each minion, and keeps nothing of it
+    const key = createPublicKey(this.pem) // not kept: a master does this once for each minion
     const modulus = toInteger(Buffer.from(key.export({ format: 'jwk' }).n ?? '', 'base64url'))
     if (toInteger(sealed) >= modulus) return undefined
     const opened = publicDecrypt({ key, padding: constants.RSA_NO_PADDING }, sealed)
-    return unpad(withTrailer(opened, modulus))
+    return unpad(restoreBlock(opened, modulus))
   }
 
   get #key(): KeyObject {
@@ -69,7 +72,7 @@ export class PublicKey {
     return createPublicKey({ key: this.#numbers, format: 'jwk' })
   }
 
-  /** Whether it is the same key, however its text is written. */
+  /** Whether two keys are the same, whatever the form of their texts. */
   equals(other: PublicKey): boolean {
     return this.pem === other.pem || createPublicKey(this.pem).equals(createPublicKey(other.pem))
   }

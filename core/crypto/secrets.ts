@@ -1,11 +1,11 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 
-/** 32 lower-case hex characters, new on every call. */
+/** Return a new random nonce of 32 lower-case hex characters. */
 export function newNonce(): string {
   return randomUUID().replaceAll('-', '')
 }
 
-/** Compares in a time that tells nothing about where the two differ, nor about their lengths. */
+/** Compare two secrets in a time that does not depend on where they differ, nor on their lengths. */
 export function secretsEqual(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b))
 }

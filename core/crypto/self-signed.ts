@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { parseAddress } from '../base/ip-network.ts'
 
-/** PEM. */
+/** A certificate and its private key as PEM text. */
 interface CertificateAndKey {
   readonly cert: string
   readonly key: string
@@ -10,10 +10,9 @@ interface CertificateAndKey {
 const DAY_MS = 86_400_000
 
 /**
- * A certificate for TLS servers that vouches for itself (RFC 5280, ECDSA on P-256): for a server that nobody has given
- * one. `names` are host names and addresses.
+ * Make a self-signed certificate for a TLS server (RFC 5280, ECDSA on P-256). `names` are host names and addresses.
  */
-export function makeSelfSigned(
+export function makeSelfSignedCertificate(
   names: readonly string[],
   { days, now = Date.now() }: { days: number; now?: number },
 ): CertificateAndKey {
@@ -38,7 +37,7 @@ export function makeSelfSigned(
   }
 }
 
-/** Object identifiers, encoded. */
+/** Object identifiers, as DER in hex. */
 const COMMON_NAME = '550403'
 const ECDSA_WITH_SHA256 = '2a8648ce3d040302'
 const SUBJECT_KEY_ID = '551d0e'
@@ -72,14 +71,14 @@ function generalName(name: string): Buffer {
   return tagged(0x87, Buffer.from(address.bits.toString(16).padStart(digits, '0'), 'hex'))
 }
 
-/** Positive, and not the same twice. */
+/** Return a random positive serial number. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = (bytes[0]! & 0x3f) | 0x40
   return bytes
 }
 
-/** Two digits of the year up to 2049 (RFC 5280 §4.1.2.5). */
+/** Encode a time; with two digits of the year up to 2049 (RFC 5280 §4.1.2.5). */
 function time(ms: number): Buffer {
   const text = new Date(ms).toISOString().replace(/[-:T]|\.\d+/g, '')
   return text < '2050' ? tagged(0x17, Buffer.from(text.slice(2))) : tagged(0x18, Buffer.from(text))
@@ -93,7 +92,7 @@ const utf8 = (text: string): Buffer => tagged(0x0c, Buffer.from(text))
 const bits = (bytes: Buffer, unused: number): Buffer =>
   tagged(0x03, Buffer.concat([Buffer.from([unused]), bytes]))
 
-/** Tag, length and content, as DER has them. */
+/** Encode tag, length and content in DER. */
 function tagged(tag: number, content: Buffer): Buffer {
   const { length } = content
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content])

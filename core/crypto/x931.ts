@@ -1,6 +1,6 @@
 /**
- * ANSI X9.31 padding without a hash (§2), which OpenSSL 3 no longer offers: the block goes through raw RSA and the
- * smaller of s and n - s travels. Lengths are in bytes, `size` is that of the modulus.
+ * ANSI X9.31 padding without a hash (wire protocol §2), which OpenSSL 3 no longer supports: the block is encrypted with raw
+ * RSA, and the smaller of s and n - s is sent. Lengths are in bytes; `size` is that of the modulus.
  */
 
 const full = 0x6a
@@ -9,20 +9,20 @@ const fill = 0xbb
 const fillEnd = 0xba
 const trailer = 0xcc
 
-/** The block to be sealed. @throws RangeError if the message is not 1 to `size` - 2 bytes long. */
+/** Pad a message to a block. @throws RangeError if the message is not 1 to `size` - 2 bytes long. */
 export function pad(message: Uint8Array, size: number): Buffer {
-  const room = size - message.length - 2
-  if (message.length < 1 || room < 0)
-    throw new RangeError(`${message.length} bytes do not fit a key of ${size}`)
+  const padding = size - message.length - 2
+  if (message.length < 1 || padding < 0)
+    throw new RangeError(`a message of ${message.length} bytes does not fit a key of ${size} bytes`)
   const block = Buffer.alloc(size, fill)
-  block[0] = room === 0 ? full : padded
-  if (room > 0) block[room] = fillEnd
-  block.set(message, room + 1)
+  block[0] = padding === 0 ? full : padded
+  if (padding > 0) block[padding] = fillEnd
+  block.set(message, padding + 1)
   block[size - 1] = trailer
   return block
 }
 
-/** The message of a block; undefined if it is not one. */
+/** Return the message of a block; undefined if the padding is invalid. */
 export function unpad(block: Buffer): Buffer | undefined {
   if (block.at(-1) !== trailer) return undefined
   const start = messageStart(block)
@@ -38,14 +38,14 @@ function messageStart(block: Buffer): number | undefined {
   return block[at] === fillEnd ? at + 1 : undefined
 }
 
-/** What travels of a sealed block: the smaller of s and n - s. */
-export function smaller(sealed: Buffer, modulus: bigint): Buffer {
+/** Return the form of a sealed block that is sent: the smaller of s and n - s. */
+export function smallerForm(sealed: Buffer, modulus: bigint): Buffer {
   const other = toBytes(modulus - toInteger(sealed), sealed.length)
   return sealed.compare(other) < 0 ? sealed : other
 }
 
-/** The block that was sealed, from either of the two: its last half byte is C. */
-export function withTrailer(opened: Buffer, modulus: bigint): Buffer {
+/** Restore the block from either of the two forms; its last hex digit is C. */
+export function restoreBlock(opened: Buffer, modulus: bigint): Buffer {
   return (opened.at(-1)! & 0x0f) === 0x0c ? opened : toBytes(modulus - toInteger(opened), opened.length)
 }
 

@@ -1,19 +1,19 @@
 import type { EnginePlugin } from '../author/engine.ts'
 import { SaltError } from '../base/errors.ts'
+import { isRecord } from '../base/record.ts'
 import { checkedValues } from '../loader/index.ts'
 import type { EngineSpec } from './messages.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
 /**
- * The engines of a configuration, in their order: names, or maps name → options; a map of all of them, too. Several of one
- * plugin have names of their own, and its name as `engine_module`. What is neither is told to `onProblem`.
+ * Return the engines of a configuration in order. An entry is a name, or a map of options by name; one map of all engines is accepted
+ * too. Several engines of one plugin have different names and the plugin's name as `engine_module`. Invalid entries are reported
+ * to `onProblem`.
  */
 export function enginesIn(engines: unknown, onProblem: (sentence: string) => void): EngineSpec[] {
   const found = new Map<string, EngineSpec>()
   const entries = Array.isArray(engines) ? engines.flatMap(namedIn) : namedIn(engines)
   for (const [name, given] of entries) {
-    if (name === undefined || (given !== null && !isFields(given))) {
+    if (name === undefined || (given !== null && !isRecord(given))) {
       onProblem(
         `An entry of 'engines' is neither a name nor a name with a map of options: ${JSON.stringify(given)}.`,
       )
@@ -21,7 +21,7 @@ export function enginesIn(engines: unknown, onProblem: (sentence: string) => voi
     }
     if (found.has(name)) {
       onProblem(
-        `There are several engines called ${name}: give each a name of its own, and engine_module: ${name}.`,
+        `There are several engines called ${name}: give each a different name, and engine_module: ${name}.`,
       )
       continue
     }
@@ -33,10 +33,12 @@ export function enginesIn(engines: unknown, onProblem: (sentence: string) => voi
 
 function namedIn(entry: unknown): [name: string | undefined, options: unknown][] {
   if (typeof entry === 'string') return [[entry, null]]
-  return isFields(entry) ? Object.entries(entry) : [[undefined, entry]]
+  return isRecord(entry) ? Object.entries(entry) : [[undefined, entry]]
 }
 
-/** @throws SaltError CONFIG_INVALID naming the option that is unknown, missing or wrong. */
+/**
+ * Return the checked options of an engine. @throws SaltError CONFIG_INVALID with the option that is unknown, missing or wrong.
+ */
 export function engineOptions(
   { options: params = {} }: EnginePlugin,
   { name, options: given }: EngineSpec,
@@ -51,6 +53,3 @@ export function engineOptions(
 }
 
 const invalid = (message: string) => new SaltError('CONFIG_INVALID', `${message}.`)
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

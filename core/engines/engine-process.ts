@@ -1,4 +1,4 @@
-/** Entry of the process of one engine: loads it and runs it until it ends or is told to. */
+/** Entry of the process of one engine. It loads the engine and runs it until the engine ends or is stopped. */
 
 import type { Log } from '../author/context.ts'
 import type { EngineEvents, EnginePlugin } from '../author/engine.ts'
@@ -7,22 +7,23 @@ import { decode } from '../codec/index.ts'
 import type { MasterConfig, MinionConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets, minionEventSockets, tags } from '../events/index.ts'
 import { openLoader } from '../loader/index.ts'
-import { lineLog } from '../log/line.ts'
+import { createRelayLog } from '../log/relay.ts'
+import { connectParent, ignoreSignals } from '../process/parent.ts'
 import { engineOptions } from './engine-options.ts'
 import type { EngineStart, FromEngine, ToEngine } from './messages.ts'
 
-/** An engine whose daemon is gone has so long to end. Milliseconds. */
-const LAST_MS = 2_000
+/** Time that an engine has to end after its daemon has ended. */
+const STOP_MS = 2_000
 
 const ending = new AbortController()
 
-/** Resolves when the message has left this process. */
-function send(message: FromEngine): Promise<void> {
-  return new Promise((resolve) => {
-    if (process.connected) process.send?.(message, () => resolve())
-    else resolve()
-  })
-}
+const { send } = connectParent<ToEngine, FromEngine>({
+  onMessage: (message) => (message.type === 'start' ? void run(message) : ending.abort()),
+  onGone: () => {
+    ending.abort()
+    setTimeout(() => process.exit(1), STOP_MS)
+  },
+})
 
 async function end(message: FromEngine): Promise<never> {
   if (!ending.signal.aborted) await send(message)
@@ -31,7 +32,7 @@ async function end(message: FromEngine): Promise<never> {
 
 async function run(given: EngineStart): Promise<void> {
   const { name, role, id, config } = given
-  const log = lineLog((line) => void send({ type: 'log', line }), `Engine(${name})`)
+  const log = createRelayLog((line) => void send({ type: 'log', line }), `Engine(${name})`)
   process.title = `salt-${role} engine ${name}`
   const grains = decode(given.grains) as Readonly<Record<string, unknown>>
   const loader = openLoader('engines', { config, grains, log })
@@ -65,8 +66,8 @@ function eventsOf(bus: EventBus, role: EngineStart['role'], log: Log): EngineEve
   const onGap = (missed: number | undefined) =>
     log.warn(
       missed === undefined
-        ? 'The engine was cut off from the event bus for a moment, and has missed events.'
-        : `The engine reads too slowly, and has missed ${missed} events.`,
+        ? 'The engine lost its connection to the event bus for a moment and has missed events.'
+        : `The engine reads too slowly and has missed ${missed} events.`,
     )
   const fire = (tag: string, data: object) => bus.fire(tag, data)
   return {
@@ -76,18 +77,7 @@ function eventsOf(bus: EventBus, role: EngineStart['role'], log: Log): EngineEve
   }
 }
 
-process.on('message', (message: ToEngine) => {
-  if (message.type === 'start') void run(message)
-  else ending.abort()
-})
-process.on('disconnect', () => {
-  ending.abort()
-  setTimeout(() => process.exit(1), LAST_MS)
-})
 const fail = (error: unknown) => void end({ type: 'ended', reason: traceOf(error) })
 process.on('uncaughtException', fail)
 process.on('unhandledRejection', fail)
-process.stderr.on('error', () => {}) // the daemon has ended, and nobody reads it
-process.on('SIGINT', () => {})
-process.on('SIGTERM', () => {})
-process.on('SIGHUP', () => {})
+ignoreSignals()

@@ -4,32 +4,32 @@ import type { EngineFacts } from '../author/engine.ts'
 import { messageOf } from '../base/errors.ts'
 import { encodeLocal } from '../codec/index.ts'
 import { usersStamp } from '../loader/index.ts'
-import { EngineKeeper } from './engine-keeper.ts'
 import { enginesIn } from './engine-options.ts'
+import { EngineSupervisor } from './engine-supervisor.ts'
 import type { EngineSpec } from './messages.ts'
 
 interface EnginesSettings extends Pick<EngineFacts<unknown>, 'role' | 'id'> {
   readonly config: Config
-  /** The grains of the minion as they are now. */
+  /** Return the current grains of the minion. */
   grains?(): object
   readonly log: Log
 }
 
 type Config = Readonly<Record<string, unknown>>
 
-interface Kept {
+interface RunningEngine {
   readonly spec: EngineSpec
-  readonly keeper: EngineKeeper
+  readonly supervisor: EngineSupervisor
 }
 
-/** Time between two looks at the files of engines. Milliseconds. */
-const LOOK_MS = 2_000
+/** Time between two checks of the files of engines. */
+const CHECK_MS = 2_000
 
-/** Runs the engines that the configuration of a daemon names, and starts them again when their files or options change. */
+/** Runs the engines in the configuration of a daemon, and restarts them when their files or options change. */
 export class Engines {
   readonly #settings: EnginesSettings
-  readonly #kept = new Map<string, Kept>()
-  readonly #looking: NodeJS.Timeout
+  readonly #running = new Map<string, RunningEngine>()
+  readonly #timer: NodeJS.Timeout
   #config: Config
   #stamp: string | undefined
   /** The end of the queue of starts and stops, which never overlap. */
@@ -39,11 +39,11 @@ export class Engines {
   constructor(settings: EnginesSettings) {
     this.#settings = settings
     this.#config = settings.config
-    this.#looking = setInterval(() => void this.#next(() => this.#look()), LOOK_MS)
+    this.#timer = setInterval(() => void this.#next(() => this.#check()), CHECK_MS)
     void this.#next(() => this.#update())
   }
 
-  /** Take another configuration: engines that it does not change run on. */
+  /** Apply a new configuration. Engines that it does not change keep running. */
   reload(config: Config): Promise<void> {
     return this.#next(async () => {
       const before = this.#config
@@ -55,7 +55,7 @@ export class Engines {
 
   async close(): Promise<void> {
     this.#closed = true
-    clearInterval(this.#looking)
+    clearInterval(this.#timer)
     await this.#work
     await this.#stop(() => true)
   }
@@ -70,10 +70,10 @@ export class Engines {
     return this.#work
   }
 
-  /** Start all engines again if files came, went or changed, by a sync or by hand. */
-  async #look(): Promise<void> {
-    if (this.#kept.size === 0 || (await this.#stampNow()) === this.#stamp) return
-    this.#settings.log.info('Files of engines have changed: all engines are started again.')
+  /** Restart all engines if files were added, removed or changed, by a sync or by a user. */
+  async #check(): Promise<void> {
+    if (this.#running.size === 0 || (await this.#stampNow()) === this.#stamp) return
+    this.#settings.log.info('Files of engines have changed: restarting all engines.')
     await this.#restart()
   }
 
@@ -89,10 +89,10 @@ export class Engines {
     await this.#stop((spec) => !wanted.some((other) => isDeepStrictEqual(other, spec)))
     if (wanted.length > 0) this.#stamp = await this.#stampNow()
     if (this.#closed) return
-    for (const spec of wanted) if (!this.#kept.has(spec.name)) this.#keep(spec)
+    for (const spec of wanted) if (!this.#running.has(spec.name)) this.#startEngine(spec)
   }
 
-  #keep(spec: EngineSpec): void {
+  #startEngine(spec: EngineSpec): void {
     const { role, id, grains = () => ({}), log } = this.#settings
     const start = () =>
       ({
@@ -103,16 +103,16 @@ export class Engines {
         config: { ...this.#config },
         grains: encodeLocal(grains()),
       }) as const
-    this.#kept.set(spec.name, { spec, keeper: new EngineKeeper(spec.name, start, log) })
+    this.#running.set(spec.name, { spec, supervisor: new EngineSupervisor(spec.name, start, log) })
   }
 
   async #stop(which: (spec: EngineSpec) => boolean): Promise<void> {
-    const gone = [...this.#kept.values()].filter(({ spec }) => which(spec))
-    await Promise.all(gone.map(({ keeper }) => keeper.stop()))
-    for (const { spec } of gone) this.#kept.delete(spec.name)
+    const gone = [...this.#running.values()].filter(({ spec }) => which(spec))
+    await Promise.all(gone.map(({ supervisor }) => supervisor.stop()))
+    for (const { spec } of gone) this.#running.delete(spec.name)
   }
 
-  /** Changes with the files of engines, and with the `utils` that they may import. */
+  /** Return a value that changes with the files of engines, and with the `utils` that they may import. */
   async #stampNow(): Promise<string> {
     return usersStamp(['engines', 'utils'], this.#config)
   }

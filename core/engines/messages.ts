@@ -1,11 +1,11 @@
 import type { EngineFacts } from '../author/engine.ts'
-import type { LogLine } from '../log/line.ts'
+import type { RelayedLine } from '../log/relay.ts'
 
-/** An engine as the configuration has it. */
+/** The configuration of an engine. */
 export interface EngineSpec {
-  /** The name that logs use. */
+  /** Its name in logs. */
   readonly name: string
-  /** The name of the plugin: its `engine_module`, or else `name`. */
+  /** Name of the plugin: `engine_module`, or else `name`. */
   readonly plugin: string
   readonly options: Readonly<Record<string, unknown>>
 }
@@ -14,15 +14,15 @@ export interface EngineSpec {
 export interface EngineStart extends EngineSpec, Pick<EngineFacts<unknown>, 'role' | 'id'> {
   readonly type: 'start'
   readonly config: Readonly<Record<string, unknown>>
-  /** MessagePack. */
+  /** Grains as MessagePack. */
   readonly grains: Uint8Array
 }
 
 export type ToEngine = EngineStart | { readonly type: 'stop' }
 
 export type FromEngine =
-  | { readonly type: 'log'; readonly line: LogLine }
-  /** The engine cannot be used as it is configured: starting it again would not help. */
+  | { readonly type: 'log'; readonly line: RelayedLine }
+  /** The engine cannot be used as configured, so it is not restarted. */
   | { readonly type: 'refused'; readonly reason: string }
   /** The engine has returned, or failed. */
   | { readonly type: 'ended'; readonly reason: string }

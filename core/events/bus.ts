@@ -7,8 +7,8 @@ import { component } from '../log/component.ts'
 import { connectLocal } from './connection.ts'
 import { encodeEvent, readEvent } from './event.ts'
 import { FrameReader } from './frames.ts'
-import { EVENT_LOG, logSockets, SENDING } from './log-lines.ts'
-import { Pusher } from './pusher.ts'
+import { EVENT_LOG, logSockets, SENDING_EVENT } from './log-lines.ts'
+import { EventPusher } from './pusher.ts'
 import type { Match, SubscribeOptions, Subscription } from './subscription.ts'
 import { Subscriptions } from './subscriptions.ts'
 
@@ -16,18 +16,18 @@ export interface BusSettings {
   readonly pubPath: string
   readonly pullPath: string
   readonly maxEventSize?: number
-  /** A fired event counts as fired when the publisher, which must be one of ours, has given it to its readers. */
+  /** `fire` waits until the publisher, which must be of salt-ts, has sent the event to its readers. */
   readonly confirmed?: boolean
   /** The name of the bus in logs. */
   readonly name?: string
   readonly log?: Log
 }
 
-/** Listens to an event bus and fires events on it. Connects again when the publisher restarts. */
+/** Client of an event bus: listens and fires events. It reconnects when the publisher restarts. */
 export class EventBus {
   readonly #settings: BusSettings
   readonly #log: Log | undefined
-  readonly #pusher: Pusher
+  readonly #pusher: EventPusher
   readonly #subscriptions = new Subscriptions()
   readonly #reconnectListeners: (() => void)[] = []
   readonly #closing = new AbortController()
@@ -36,42 +36,42 @@ export class EventBus {
   private constructor(settings: BusSettings) {
     this.#settings = settings
     this.#log = settings.log && component(settings.log, EVENT_LOG)
-    this.#pusher = new Pusher(settings.pullPath, settings.confirmed)
+    this.#pusher = new EventPusher(settings.pullPath, settings.confirmed)
   }
 
   /**
-   * Resolves when connected for listening. The connection for firing is made by the first `fire`; where that is to be
-   * confirmed, who connects fires all the time, and it is there from the start.
-   * @throws SaltError MASTER_UNREACHABLE if no daemon runs there, PERMISSIONS if this user may not listen.
+   * Connect for listening. The connection for firing is made at the first `fire`; with `confirmed` it is made at once, since such
+   * clients fire all the time.
+   * @throws SaltError MASTER_UNREACHABLE if no daemon listens on the socket, PERMISSIONS if this user may not connect.
    */
   static async connect(settings: BusSettings): Promise<EventBus> {
     const bus = new EventBus(settings)
     logSockets(settings, bus.#log)
     bus.#listen(await connectLocal(settings.pubPath))
-    if (settings.confirmed) await bus.#pusher.open().catch(() => undefined) // each `fire` tries again
+    if (settings.confirmed) await bus.#pusher.open().catch(() => undefined) // each `fire` connects if necessary
     return bus
   }
 
   /**
-   * Resolves when the event is on its way, or went out if `confirmed`.
+   * Fire an event. Resolves when it is written to the socket; with `confirmed`, when the publisher has sent it to its readers.
    * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS or ENCODE_FAILED
    */
   async fire(tag: string, data: object): Promise<void> {
-    this.#log?.debug(SENDING, { tag, data })
+    this.#log?.debug(SENDING_EVENT, { tag, data })
     await this.#pusher.push(encodeEvent(tag, data, new Date(), this.#settings.maxEventSize))
   }
 
-  /** Events whose tag begins with the text or one of several, or that the function picks, from the moment this returns. */
+  /** Subscribe to events whose tag has the prefix or one of the prefixes, or for which the function returns true. */
   subscribe(match: Match, signal?: AbortSignal, options?: SubscribeOptions): Subscription {
     return this.#subscriptions.add(match, signal, options)
   }
 
-  /** Subscriptions that are open. */
+  /** Number of open subscriptions. */
   get listening(): number {
     return this.#subscriptions.size
   }
 
-  /** Called after the connection was lost and made again; events of the time between were missed. */
+  /** Call `listener` after the connection was lost and restored. Events in between were missed. */
   onReconnect(listener: () => void): void {
     this.#reconnectListeners.push(listener)
   }
@@ -90,14 +90,14 @@ export class EventBus {
       try {
         for (const { body } of frames.push(chunk)) this.#deliver(body)
       } catch {
-        socket.destroy() // and start anew: the stream cannot be cut into events any more
+        socket.destroy() // reconnects, since frames can no longer be found in the stream
       }
     })
     socket.on('error', () => socket.destroy())
     socket.on('close', () => void this.#reconnect())
   }
 
-  /** A body that is no event reaches nobody. */
+  /** Deliver an event. A malformed body is dropped. */
   #deliver(body: Uint8Array): void {
     try {
       this.#subscriptions.deliver(readEvent(body), body.length)
@@ -108,7 +108,7 @@ export class EventBus {
 
   async #reconnect(): Promise<void> {
     const { signal } = this.#closing
-    const delays = backoff({ minMs: 20, maxMs: 200 }) // of no cost on the same machine, and events pass meanwhile
+    const delays = backoff({ minMs: 20, maxMs: 200 }) // short: local connections are cheap, and events are missed meanwhile
     while (!signal.aborted) {
       const socket = await connectLocal(this.#settings.pubPath).catch(() => undefined)
       if (socket && !signal.aborted) return this.#resume(socket)

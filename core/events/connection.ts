@@ -4,7 +4,7 @@ import { parseLocalAddress } from '../transport/local-address.ts'
 
 /**
  * Connect to a local address.
- * @throws SaltError MASTER_UNREACHABLE if nobody listens there, PERMISSIONS if this user may not connect.
+ * @throws SaltError MASTER_UNREACHABLE if nothing listens there, PERMISSIONS if this user may not connect.
  */
 export function connectLocal(address: string): Promise<Socket> {
   const local = parseLocalAddress(address)
@@ -24,10 +24,10 @@ export function connectLocal(address: string): Promise<Socket> {
 
 function connectError(error: NodeJS.ErrnoException, address: string): SaltError {
   if (error.code === 'EACCES' || error.code === 'EPERM') {
-    return new SaltError('PERMISSIONS', `No right to use the event socket ${address}.`, { address })
+    return new SaltError('PERMISSIONS', `Permission denied for the event socket ${address}.`, { address })
   }
-  const nobody = error.code === 'ENOENT' || error.code === 'ECONNREFUSED'
-  const reason = nobody ? 'nobody listens there' : messageOf(error)
+  const isAbsent = error.code === 'ENOENT' || error.code === 'ECONNREFUSED'
+  const reason = isAbsent ? 'no process listens there' : messageOf(error)
   return new SaltError(
     'MASTER_UNREACHABLE',
     `Cannot reach the event bus at ${address}: ${reason}. Is the daemon running?`,

@@ -1,12 +1,13 @@
 /**
- * The frames that some reader has still to get, once for all readers: each has a position in it. Bounded: the oldest
- * frames go when it is full, whoever still needs them.
+ * Shared log of the frames that readers have not received yet. Each reader has a position in it. The size is bounded: when the log
+ * is full, the oldest frames are dropped, even if a reader still needs them.
  */
 export class EventLog<F extends { readonly length: number } = Buffer> {
   readonly #maxBytes: number
   #frames: (F | undefined)[] = []
-  /** Index in `#frames` of the first frame that is kept, and its position. */
+  /** Index in `#frames` of the oldest frame that is kept. */
   #offset = 0
+  /** Position of that frame in the log. */
   #first = 0
   #bytes = 0
 
@@ -19,7 +20,7 @@ export class EventLog<F extends { readonly length: number } = Buffer> {
     return this.#first
   }
 
-  /** Position the next frame will have. */
+  /** Position of the next frame. */
   get end(): number {
     return this.#first + this.#frames.length - this.#offset
   }
@@ -30,12 +31,12 @@ export class EventLog<F extends { readonly length: number } = Buffer> {
     while (this.#bytes > this.#maxBytes) this.#dropFirst()
   }
 
-  /** The frame at a position between `first` and `end`. */
+  /** Return the frame at a position between `first` and `end`. */
   at(position: number): F | undefined {
     return this.#frames[this.#offset + position - this.#first]
   }
 
-  /** Forget the frames before a position. */
+  /** Drop the frames before a position. */
   dropBefore(position: number): void {
     if (position >= this.end) {
       this.#first = this.end
@@ -57,5 +58,5 @@ export class EventLog<F extends { readonly length: number } = Buffer> {
   }
 }
 
-/** What a frame takes in memory: a Buffer is an object besides its bytes. */
+/** Estimate the memory of a frame: its bytes and the Buffer object. */
 const costOf = (frame: { readonly length: number } | undefined) => (frame?.length ?? 0) + 256

@@ -2,24 +2,25 @@ import type { Meter } from '../metrics/index.ts'
 import { decodeEvent, tagOf } from './event.ts'
 import type { EventPublisher, EventWatch } from './publisher.ts'
 
-/** Of one event in so many milliseconds it is looked when it was fired, unless it is a large one. */
-const LOOK_MS = 200
-const MOST_BYTES = 64 * 1024
+/** Minimum time between two events whose lag is measured. */
+const SAMPLE_INTERVAL_MS = 200
+/** Larger events are not measured, since decoding them is expensive. */
+const MAX_SAMPLE_BYTES = 64 * 1024
 
-/** Counts what goes over an event bus, and how long it takes. */
-export function watchEvents(meter: Meter, now: () => number = Date.now): EventWatch {
-  let looked: Uint8Array | undefined
-  let lookedAt = 0
+/** Create a watch that counts the events of a bus and measures their lag. */
+export function createEventWatch(meter: Meter, now: () => number = Date.now): EventWatch {
+  let sample: Uint8Array | undefined
+  let sampledAt = 0
   return {
     fired(body) {
       meter.count('salt_events_fired', [kindOf(tagOf(body))])
-      if (looked || body.length > MOST_BYTES || now() - lookedAt < LOOK_MS) return
-      looked = body
-      lookedAt = now()
+      if (sample || body.length > MAX_SAMPLE_BYTES || now() - sampledAt < SAMPLE_INTERVAL_MS) return
+      sample = body
+      sampledAt = now()
     },
     delivered() {
-      const firedAt = looked && timeOf(looked)
-      looked = undefined
+      const firedAt = sample && timeOf(sample)
+      sample = undefined
       if (firedAt !== undefined)
         meter.observe('salt_event_lag_seconds', Math.max(0, now() - firedAt) / 1000, [])
     },
@@ -27,15 +28,15 @@ export function watchEvents(meter: Meter, now: () => number = Date.now): EventWa
   }
 }
 
-/** What the publisher of the bus knows itself. */
-export function readEventBus(meter: Meter, publisher: Pick<EventPublisher, 'readers' | 'backlog'>): void {
+/** Register gauges that are read from the publisher of a bus. */
+export function meterEventBus(meter: Meter, publisher: Pick<EventPublisher, 'readers' | 'backlog'>): void {
   meter.read(() => [
     ['salt_event_readers', publisher.readers, []],
     ['salt_event_backlog_events', publisher.backlog, []],
   ])
 }
 
-/** When an event was fired, by its `_stamp`; undefined if it does not say. */
+/** Return the time at which an event was fired, from its `_stamp`; undefined if it has none. */
 function timeOf(body: Uint8Array): number | undefined {
   try {
     const time = Date.parse(`${decodeEvent(body).data._stamp}Z`)
@@ -45,7 +46,7 @@ function timeOf(body: Uint8Array): number | undefined {
   }
 }
 
-/** What tags tell of, the first that fits; see `tags`. */
+/** Kinds of tags; the first match applies. See `tags`. */
 const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['job_new', /^salt\/job\/[^/]+\/new$/],
   ['job_published', /^\d{20}/],
@@ -65,7 +66,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['minion', /^salt\/minion\/|^minion/],
 ]
 
-/** A short word for what an event tells of; `other` for those of users. */
+/** Return the kind of an event as a metric label; `other` for events of users. */
 export function kindOf(tag: string): string {
   return kinds.find(([, pattern]) => pattern.test(tag))?.[0] ?? 'other'
 }

@@ -1,8 +1,9 @@
 import { SaltError } from '../base/errors.ts'
+import { isRecord } from '../base/record.ts'
 import { decode } from '../codec/index.ts'
-import { trimmed } from './trim.ts'
+import { packTrimmed } from './trim.ts'
 
-/** Something that happened, under a name that listeners choose by (wire protocol §12). */
+/** An event with the tag by which listeners select it (wire protocol §12). */
 export interface Event {
   readonly tag: string
   readonly data: Record<string, unknown>
@@ -15,9 +16,9 @@ const SEPARATOR = Buffer.from('\n\n')
 const NEWLINE = 10
 
 /**
- * The body of an event as it travels (wire protocol §11): tag, empty line, MessagePack of the data with `_stamp`.
+ * Encode the body of an event (wire protocol §11): tag, empty line, MessagePack of the data with `_stamp`.
  * Values that are too large for `maxEventSize` bytes are replaced by `VALUE_TRIMMED`.
- * @throws SaltError ENCODE_FAILED if the tag is empty or has an empty line in it.
+ * @throws SaltError ENCODE_FAILED if the tag is empty or contains an empty line.
  */
 export function encodeEvent(
   tag: string,
@@ -28,16 +29,20 @@ export function encodeEvent(
   if (tag === '' || tag.includes('\n\n')) {
     throw new SaltError('ENCODE_FAILED', `An event cannot have the tag ${JSON.stringify(tag)}.`, { tag })
   }
-  return Buffer.concat([Buffer.from(tag), SEPARATOR, trimmed({ ...data, _stamp: stamp(now) }, maxEventSize)])
+  return Buffer.concat([
+    Buffer.from(tag),
+    SEPARATOR,
+    packTrimmed({ ...data, _stamp: stamp(now) }, maxEventSize),
+  ])
 }
 
-/** @throws SaltError DECODE_FAILED */
+/** Decode a body. @throws SaltError DECODE_FAILED */
 export const decodeEvent = (body: Uint8Array): Event => readEvent(body).event()
 
-/** The tag alone, to see whether the rest is worth decoding. @throws SaltError DECODE_FAILED */
+/** Return only the tag of a body, without decoding the data. @throws SaltError DECODE_FAILED */
 export const tagOf = (body: Uint8Array): string => readEvent(body).tag
 
-/** The tag, and what decodes the rest where it is worth it. Both @throws SaltError DECODE_FAILED */
+/** Read the tag of a body, and return a function that decodes the event. Both throw SaltError DECODE_FAILED. */
 export function readEvent(body: Uint8Array): { readonly tag: string; event(): Event } {
   const end = endOfTag(body)
   if (end < 1) throw new SaltError('DECODE_FAILED', 'An event has no tag.')
@@ -47,20 +52,17 @@ export function readEvent(body: Uint8Array): { readonly tag: string; event(): Ev
 
 function eventOf(tag: string, value: unknown): Event {
   if (value instanceof Map) return { tag, data: Object.fromEntries(value) }
-  if (isPlainObject(value)) return { tag, data: value }
+  if (isRecord(value)) return { tag, data: value }
   throw new SaltError('DECODE_FAILED', `The data of the event ${tag} is not a map.`, { tag })
 }
 
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-
-/** Index of the first empty line, -1 if there is none. Tags are short: a loop is faster than a search of the buffer. */
+/** Return the index of the first empty line, -1 if there is none. Tags are short, so a loop is faster than `Buffer.indexOf`. */
 function endOfTag(body: Uint8Array): number {
   for (let at = 0; at + 1 < body.length; at++) if (body[at] === NEWLINE && body[at + 1] === NEWLINE) return at
   return -1
 }
 
-/** UTC, ISO 8601 without zone, six fraction digits, none if exactly zero (as Python writes it). */
+/** Format a time as Python does: UTC, ISO 8601 without a zone, six fraction digits, none if the fraction is zero. */
 export function stamp(now: Date): string {
   const [seconds = '', fraction] = now.toISOString().slice(0, -1).split('.')
   return fraction === '000' ? seconds : `${seconds}.${fraction}000`

@@ -3,19 +3,19 @@ import { decodeRaw, encodeLocal, StreamDecoder } from '../codec/index.ts'
 
 export interface Frame {
   readonly body: Uint8Array
-  /** Who pushed it wants to hear that it went out to the readers: a byte comes back. Nobody but a master's worker asks. */
+  /** The pusher requests one byte as confirmation that the frame was sent to the readers. Only workers of a master do. */
   readonly confirm: boolean
 }
 
-/** A body as it stands in the stream: `{head, body}` (wire protocol §11). */
+/** Encode a frame of the stream: `{head, body}` (wire protocol §11). */
 export const packFrame = (body: Uint8Array, confirm = false): Buffer =>
   encodeLocal({ head: confirm ? { confirm } : {}, body })
 
-/** Cuts a stream into frames. What else a head says is ignored. */
+/** Splits a stream into frames. Other fields of a head are ignored. */
 export class FrameReader {
   readonly #decoder = new StreamDecoder(decodeRaw)
 
-  /** @throws SaltError DECODE_FAILED; nothing more can be made of the stream then. */
+  /** Return the frames that a chunk completes. @throws SaltError DECODE_FAILED; the stream is unusable then. */
   push(chunk: Uint8Array): Frame[] {
     return this.#decoder.push(chunk).map((frame) => {
       const body = member(frame, 'body')

@@ -1,7 +1,7 @@
 export { EventBus } from './bus.ts'
 export { type Event, readEvent, stamp } from './event.ts'
 export { EventLog } from './event-log.ts'
-export { readEventBus, watchEvents } from './event-metrics.ts'
+export { createEventWatch, meterEventBus } from './event-metrics.ts'
 export { EventPublisher, type PublisherSettings } from './publisher.ts'
 export { isOwnTag, isReservedTag } from './reserved-tags.ts'
 export { type EventSockets, masterEventSockets, minionEventSockets } from './sockets.ts'

@@ -4,8 +4,8 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import { claimSocketPath, parseLocalAddress } from '../transport/local-address.ts'
 
 /**
- * Listen on a local address; `mode` and `group` are those of a unix socket's file. Gives the address, with the port
- * that was picked if it was 0.
+ * Listen on a local address. `mode` and `group` apply to the file of a Unix socket. Resolves with the address, with the
+ * assigned port if it was 0.
  * @throws SaltError ADDRESS_IN_USE, PERMISSIONS or CONFIG_INVALID.
  */
 export async function listenLocal(
@@ -21,13 +21,13 @@ export async function listenLocal(
     server.once('error', (error) => reject(listenError(error, address)))
     const umask = process.umask(0o777 & ~mode)
     try {
-      // The file is made within this call.
+      // The file is created within this call, so the umask applies to it.
       server.listen(local)
     } finally {
       process.umask(umask)
     }
   })
-  // Only root, and members of the group, may do this; without it the socket is for fewer readers, not for more.
+  // Only root and members of the group may do this. If it fails, fewer users can read the socket, never more.
   if (group !== undefined && 'path' in local) await chown(local.path, -1, group).catch(() => {})
   const bound = server.address()
   return typeof bound === 'object' && bound ? `tcp://${bound.address}:${bound.port}` : address
@@ -45,7 +45,7 @@ function listenError(error: NodeJS.ErrnoException, address: string): SaltError {
     case 'EACCES':
       return new SaltError(
         'PERMISSIONS',
-        `No right to make the event socket ${address}; see 'sock_dir'.`,
+        `Permission denied to create the event socket ${address}; see 'sock_dir'.`,
         facts,
       )
     default:

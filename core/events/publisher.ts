@@ -6,26 +6,27 @@ import { decodeEvent, type Event, encodeEvent, tagOf } from './event.ts'
 import { EventLog } from './event-log.ts'
 import { FrameReader, packFrame } from './frames.ts'
 import { listenLocal } from './listen.ts'
-import { EVENT_LOG, logSockets, SENDING } from './log-lines.ts'
-import { Reader } from './reader.ts'
+import { EVENT_LOG, logSockets, SENDING_EVENT } from './log-lines.ts'
+import { EventReader } from './reader.ts'
 
 export interface PublisherSettings {
-  /** Where readers connect, and where processes push events in: a socket path, or `tcp://127.0.0.1:port`. */
+  /** Address to which readers connect: a socket path, or `tcp://127.0.0.1:port`. */
   readonly pubPath: string
+  /** Address to which processes push events. */
   readonly pullPath: string
-  /** Of the socket for readers; 0600 by default. That for pushing is always 0600. */
+  /** Mode of the readers' socket; 0600 by default. The socket for pushing is always 0600. */
   readonly mode?: number
-  /** The group of that socket, by number; that of this process by default. */
+  /** Group id of the readers' socket; that of this process by default. */
   readonly group?: number
-  /** Of an event's data, bytes; larger ones of `publish` are trimmed. */
+  /** Maximum size of an event's data in bytes. `publish` trims larger ones. */
   readonly maxEventSize: number
-  /** Is given every event as it goes out, and its tag. */
+  /** Called with the tag and the encoded body of every event. */
   readonly onBody?: (tag: string, body: Uint8Array) => void
-  /** Is given every event. */
+  /** Called with every event, decoded. */
   readonly onEvent?: (event: Event) => void
-  /** How far a reader may be behind before it is cut off, bytes. */
+  /** Bytes that a reader may be behind before it is disconnected. */
   readonly maxBacklog?: number
-  /** Counts what happens, where that is measured. */
+  /** Set if metrics are enabled. */
   readonly watch?: EventWatch | undefined
   /** The name of the bus in logs. */
   readonly name?: string
@@ -33,28 +34,28 @@ export interface PublisherSettings {
 }
 
 export interface EventWatch {
-  /** An event is to go to the readers. */
+  /** Called when an event is queued for the readers. */
   fired(body: Uint8Array): void
-  /** Those who keep up have been written all there is. */
+  /** Called when all queued events were written to the readers that keep up. */
   delivered(): void
-  /** A reader was too far behind. */
+  /** Called when a reader was disconnected because it was too far behind. */
   cutOff(): void
 }
 
 const MAX_BACKLOG = 64 * 1024 * 1024
 
 /**
- * The server of an event bus: gives every event that is pushed in, or published here, to every connected reader
- * (wire protocol §11). A reader that falls too far behind is cut off; it never holds up others.
+ * The server of an event bus. It sends every event that is pushed to it, or published by this process, to every connected reader
+ * (wire protocol §11). A reader that is too far behind is disconnected; it never delays the others.
  */
 export class EventPublisher {
   readonly #settings: PublisherSettings
   readonly #log: EventLog
-  /** Writes details for debugging. */
+  /** Log for debug details. */
   readonly #details: Log | undefined
-  readonly #readers = new Set<Reader>()
+  readonly #readers = new Set<EventReader>()
   readonly #pushers = new Set<Socket>()
-  /** Events since the last flush that their pushers want to hear of. */
+  /** Number of events since the last flush that each pusher wants confirmed. */
   readonly #unconfirmed = new Map<Socket, number>()
   readonly #pub: Server
   readonly #pull: Server
@@ -69,7 +70,7 @@ export class EventPublisher {
     this.#pull = createServer((socket) => this.#addPusher(socket))
   }
 
-  /** @throws SaltError ADDRESS_IN_USE if somebody listens there already, PERMISSIONS or CONFIG_INVALID. */
+  /** Open a publisher. @throws SaltError ADDRESS_IN_USE if another process listens there, PERMISSIONS or CONFIG_INVALID. */
   static async open(settings: PublisherSettings): Promise<EventPublisher> {
     const publisher = new EventPublisher(settings)
     logSockets(settings, publisher.#details)
@@ -88,27 +89,27 @@ export class EventPublisher {
     return publisher
   }
 
-  /** Where an EventBus connects to. */
+  /** Addresses to which an EventBus connects. */
   get addresses(): { readonly pubPath: string; readonly pullPath: string } {
     return this.#addresses
   }
 
-  /** Readers connected now. */
+  /** Number of connected readers. */
   get readers(): number {
     return this.#readers.size
   }
 
-  /** Events the slowest of them has still to get. */
+  /** Number of events that the slowest reader has not received yet. */
   get backlog(): number {
     return this.#log.end - this.#needed()
   }
 
   publish(tag: string, data: object): void {
-    this.#details?.debug(SENDING, { tag, data })
+    this.#details?.debug(SENDING_EVENT, { tag, data })
     this.#add(encodeEvent(tag, data, new Date(), this.#settings.maxEventSize))
   }
 
-  /** Gives the readers a moment to take what is there. */
+  /** Close the bus. Readers have a short time to receive queued events. */
   async close(): Promise<void> {
     this.#flush()
     for (const pusher of this.#pushers) pusher.destroy()
@@ -119,16 +120,16 @@ export class EventPublisher {
 
   #add(body: Uint8Array): void {
     this.#log.push(packFrame(body))
-    // Written when this turn of the event loop is over: readers that connected before an event was pushed get it,
-    // because their connections have been taken by then; and events that come together go out together.
+    // Flush after this turn of the event loop. By then, readers that connected before the event was pushed have been
+    // accepted, so they get it; and events that arrive together are written together.
     this.#flushing ??= setImmediate(() => this.#flush())
     const { onEvent, onBody, watch } = this.#settings
     watch?.fired(body)
     onBody?.(tagOf(body), body)
-    if (onEvent) queueMicrotask(() => this.#tell(onEvent, body))
+    if (onEvent) queueMicrotask(() => this.#callOnEvent(onEvent, body))
   }
 
-  #tell(onEvent: (event: Event) => void, body: Uint8Array): void {
+  #callOnEvent(onEvent: (event: Event) => void, body: Uint8Array): void {
     try {
       onEvent(decodeEvent(body))
     } catch (error) {
@@ -146,7 +147,7 @@ export class EventPublisher {
     this.#settings.watch?.delivered()
   }
 
-  /** Position of the first frame that some reader has still to get. */
+  /** Return the position of the first frame that a reader has not received yet. */
   #needed(): number {
     let needed = this.#log.end
     for (const { position } of this.#readers) needed = Math.min(needed, position)
@@ -154,11 +155,11 @@ export class EventPublisher {
   }
 
   #addReader(socket: Socket): void {
-    const reader = new Reader(socket, this.#log, (reason) => {
+    const reader = new EventReader(socket, this.#log, (reason) => {
       this.#readers.delete(reader)
       if (!reason) return
       this.#settings.watch?.cutOff()
-      this.#settings.log?.warn(`Cut off a reader of the event bus: ${reason}.`)
+      this.#settings.log?.warn(`Disconnected a reader of the event bus: ${reason}.`)
     })
     this.#readers.add(reader)
   }
@@ -181,7 +182,7 @@ export class EventPublisher {
     })
   }
 
-  /** Pushed bodies go out unchanged; what is no event goes nowhere. */
+  /** Queue a pushed body unchanged. Throws if it has no tag. */
   #accept(body: Uint8Array): void {
     tagOf(body)
     this.#add(body)

@@ -6,17 +6,17 @@ import { SaltError } from '../base/errors.ts'
 import { connectLocal } from './connection.ts'
 import { packFrame } from './frames.ts'
 
-/** How long a push waits for a publisher that restarts. Milliseconds. */
+/** Time that a push waits for a publisher that restarts. */
 const PATIENCE_MS = 5_000
 
 interface Connection {
   readonly socket: Socket
-  /** Of what was pushed and is not confirmed yet, oldest first. */
+  /** Confirmations that are awaited, oldest first. */
   readonly unconfirmed: Deferred<void>[]
 }
 
-/** Pushes events to the publisher over one connection, which is made when it is first needed, or before by `open`. */
-export class Pusher {
+/** Pushes events to the publisher over one connection, which is made at the first push or by `open`. */
+export class EventPusher {
   readonly #address: string
   readonly #confirmed: boolean
   #connection: Promise<Connection> | undefined
@@ -27,14 +27,14 @@ export class Pusher {
     this.#confirmed = confirmed
   }
 
-  /** Connect, so that the first push needs none: it may come when the publisher has no file left for a connection. */
+  /** Connect before the first push, when the publisher may have no file descriptors left for a connection. */
   async open(): Promise<void> {
     await this.#connect()
   }
 
   /**
-   * Resolves when the event is on its way. If `confirmed`: when the publisher says that it went out; one that dies before
-   * it says so is sent it again, so that an event may come twice, but not never.
+   * Push an event. Resolves when it is written to the socket. If `confirmed`: resolves when the publisher has confirmed it; if the
+   * publisher ends before, it is pushed again, so an event may arrive twice but is not lost.
    * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS or CANCELLED
    */
   async push(event: Uint8Array): Promise<void> {
@@ -44,8 +44,8 @@ export class Pusher {
       try {
         return await this.#send(await this.#connect(), frame)
       } catch (error) {
-        const hopeless = SaltError.is(error) && error.code !== 'MASTER_UNREACHABLE'
-        if (hopeless || performance.now() >= deadline) throw error
+        const isFinal = SaltError.is(error) && error.code !== 'MASTER_UNREACHABLE'
+        if (isFinal || performance.now() >= deadline) throw error
         await setTimeout(delays.next())
       }
     }
@@ -102,4 +102,6 @@ const write = (socket: Socket, frame: Buffer): Promise<void> =>
   })
 
 const lost = (address: string): SaltError =>
-  new SaltError('MASTER_UNREACHABLE', `The publisher of the event bus at ${address} went away.`, { address })
+  new SaltError('MASTER_UNREACHABLE', `The publisher of the event bus at ${address} closed the connection.`, {
+    address,
+  })

@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net'
 import type { EventLog } from './event-log.ts'
 
-/** Written in one go. Bytes. */
-const BATCH = 64 * 1024
-/** How long a reader may take for the rest when the publisher closes. Milliseconds. */
+/** Bytes that are written in one batch. */
+const BATCH_BYTES = 64 * 1024
+/** Time that a reader has for the remaining events when the publisher closes. */
 const FINISH_MS = 500
 
-/** One connected reader of the event bus, and how far it has got in the log. */
-export class Reader {
+/** One connected reader of the event bus, with its position in the log. */
+export class EventReader {
   readonly #socket: Socket
   readonly #log: EventLog
   #position: number
   #waiting = false
 
-  /** `onEnd` is called once, with a reason if the reader was cut off. */
+  /** `onEnd` is called once, with a reason if the reader was disconnected by this side. */
   constructor(socket: Socket, log: EventLog, onEnd: (reason?: string) => void) {
     this.#socket = socket
     this.#log = log
@@ -29,17 +29,17 @@ export class Reader {
     })
     socket.on('error', () => socket.destroy())
     socket.on('close', () => onEnd(reason))
-    socket.resume() // Readers send nothing; this notices their end.
+    socket.resume() // Readers send nothing; reading detects that they disconnect.
   }
 
   readonly #cut: (reason: string) => void
 
-  /** The next frame it needs. */
+  /** Position of the next frame to write. */
   get position(): number {
     return this.#position
   }
 
-  /** Write what it has not got, as far as it takes it. */
+  /** Write pending frames until the socket's buffer is full. */
   pump(): void {
     if (this.#position < this.#log.first) this.#cut('it does not keep up with the events')
     while (!this.#waiting && this.#position < this.#log.end && this.#socket.writable) {
@@ -62,7 +62,7 @@ export class Reader {
 
   #writeBatch(): void {
     this.#socket.cork()
-    for (let size = 0; size < BATCH && this.#position < this.#log.end; this.#position++) {
+    for (let size = 0; size < BATCH_BYTES && this.#position < this.#log.end; this.#position++) {
       const frame = this.#log.at(this.#position) as Buffer
       size += frame.length
       this.#waiting = !this.#socket.write(frame)

@@ -15,7 +15,7 @@ export interface MinionSocketOptions extends SocketOptions {
   readonly hash_type: string
 }
 
-/** Where readers connect and where events are pushed in: paths, or `tcp://host:port` with `ipc_mode: tcp`. */
+/** Addresses for readers and for pushing events: paths, or `tcp://host:port` with `ipc_mode: tcp`. */
 export interface EventSockets {
   readonly pubPath: string
   readonly pullPath: string
@@ -23,14 +23,14 @@ export interface EventSockets {
   readonly name: 'MasterEvent' | 'SaltEvent'
 }
 
-/** The event sockets of a master (wire protocol §11). */
+/** Return the event sockets of a master (wire protocol §11). */
 export function masterEventSockets(config: MasterSocketOptions): EventSockets {
   if (config.ipc_mode === 'tcp')
     return loopback('MasterEvent', config.tcp_master_pub_port, config.tcp_master_pull_port)
   return files('MasterEvent', config.sock_dir, 'master_event')
 }
 
-/** The event sockets of a minion, which have a part of the id's hash in their names. */
+/** Return the event sockets of a minion, whose names contain a part of the id's hash. */
 export function minionEventSockets(config: MinionSocketOptions, id: string): EventSockets {
   if (config.ipc_mode === 'tcp') return loopback('SaltEvent', config.tcp_pub_port, config.tcp_pull_port)
   const hash = createHash(config.hash_type).update(id, 'utf8').digest('hex').slice(0, 10)

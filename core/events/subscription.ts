@@ -2,19 +2,20 @@ import { BoundedQueue } from '../transport/bounded-queue.ts'
 import type { Event } from './event.ts'
 
 export interface SubscribeOptions {
-  /** Events and bytes that may wait to be read; beyond that the oldest are dropped. */
+  /** Maximum number of unread events. Beyond it the oldest are dropped. */
   readonly maxEvents?: number
+  /** Maximum size of unread events in bytes. Beyond it the oldest are dropped. */
   readonly maxBytes?: number
-  /** Some were missed: their number where this reader was too slow, undefined where the connection was lost. */
+  /** Called when events were missed: with their number if this reader was too slow, with undefined if the connection was lost. */
   readonly onGap?: (missed: number | undefined) => void
-  /** For who reads with `shift`: an event has come, or the end. */
-  readonly onNews?: () => void
+  /** Called when an event has arrived or the subscription has ended, for readers that use `shift`. */
+  readonly onReadable?: () => void
 }
 
-/** What the tags begin with that are wanted, or a function that picks them. */
+/** One or more prefixes of tags, or a function that selects tags. */
 export type Match = string | readonly string[] | ((tag: string) => boolean)
 
-/** Where subscriptions are found by the texts that tags begin with. */
+/** The index of subscriptions by prefix, which a subscription updates. */
 interface Index {
   include(subscription: Subscription, text: string): void
   exclude(subscription: Subscription, text: string): void
@@ -26,13 +27,13 @@ const MAX_BYTES = 64 * 1024 * 1024
 
 interface Entry {
   readonly event: Event
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number
 }
 
-/** Events of some tags, for one reader. Ends when it is closed, or with the bus. */
+/** Events with selected tags, for one reader. It ends when it is closed, or with the bus. */
 export class Subscription implements AsyncIterable<Event> {
-  /** Undefined where it goes by texts. */
+  /** The function that selects tags; undefined if prefixes do. */
   readonly picks: ((tag: string) => boolean) | undefined
   readonly #texts = new Set<string>()
   readonly #options: SubscribeOptions
@@ -49,21 +50,21 @@ export class Subscription implements AsyncIterable<Event> {
     if (typeof match !== 'function') for (const text of [match].flat()) this.include(text)
   }
 
-  /** From now on also events whose tag begins with the text. */
+  /** Also select events whose tag begins with `text`. */
   include(text: string): void {
     if (this.#closed) return
     this.#texts.add(text)
     this.#index.include(this, text)
   }
 
-  /** No longer those. */
+  /** No longer select events whose tag begins with `text`. */
   exclude(text: string): void {
     if (this.#texts.delete(text)) this.#index.exclude(this, text)
   }
 
-  /** An event has come; `size` in bytes. */
+  /** Queue an event. `size` is in bytes. */
   deliver(event: Event, size: number): void {
-    const { maxEvents = MAX_EVENTS, maxBytes = MAX_BYTES, onGap, onNews } = this.#options
+    const { maxEvents = MAX_EVENTS, maxBytes = MAX_BYTES, onGap, onReadable } = this.#options
     let missed = 0
     while (this.#queue.length > 0 && (this.#queue.length >= maxEvents || this.#bytes + size > maxBytes)) {
       this.#bytes -= this.#queue.shift()?.size ?? 0
@@ -72,10 +73,10 @@ export class Subscription implements AsyncIterable<Event> {
     this.#queue.offer({ event, size })
     this.#bytes += size
     if (missed > 0) onGap?.(missed)
-    onNews?.()
+    onReadable?.()
   }
 
-  /** The connection was lost for a while. */
+  /** Report that the connection was lost for a while. */
   interrupted(): void {
     this.#options.onGap?.(undefined)
   }
@@ -91,10 +92,10 @@ export class Subscription implements AsyncIterable<Event> {
     for (const text of this.#texts) this.#index.exclude(this, text)
     this.#texts.clear()
     this.#index.closed(this)
-    this.#options.onNews?.()
+    this.#options.onReadable?.()
   }
 
-  /** The oldest event that waits to be read. */
+  /** Remove and return the oldest unread event. */
   shift(): Entry | undefined {
     const entry = this.#queue.shift()
     if (entry) this.#bytes -= entry.size

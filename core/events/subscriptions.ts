@@ -2,19 +2,19 @@ import type { readEvent } from './event.ts'
 import { type Match, type SubscribeOptions, Subscription } from './subscription.ts'
 
 /**
- * Who listens over one connection. What an event costs does not grow with the number of those that listen for other
- * texts: they are found by what its tag begins with.
+ * The subscriptions of one connection, indexed by prefix. The cost of an event does not depend on the number of subscriptions
+ * to other prefixes.
  */
 export class Subscriptions {
   readonly #all = new Set<Subscription>()
-  /** By the length of the text that tags begin with, then by the text. There are few lengths. */
+  /** Subscriptions by the length of their prefix, then by the prefix. There are few lengths. */
   readonly #byText = new Map<number, Map<string, Set<Subscription>>>()
-  /** Those that look at each tag themselves. */
-  readonly #picky = new Set<Subscription>()
+  /** Subscriptions with a function, which is called for each tag. */
+  readonly #byFunction = new Set<Subscription>()
   readonly #onWanted: (text: string) => void
   #closed = false
 
-  /** `onWanted` is told what tags begin with that somebody listens for: an empty text where that is not known. */
+  /** `onWanted` is called with each prefix that is subscribed to, with an empty text for a function. */
   constructor(onWanted: (text: string) => void = () => {}) {
     this.#onWanted = onWanted
   }
@@ -25,14 +25,14 @@ export class Subscriptions {
       exclude: (one, text) => this.#exclude(one, text),
       closed: (one) => {
         this.#all.delete(one)
-        this.#picky.delete(one)
+        this.#byFunction.delete(one)
         signal?.removeEventListener('abort', close)
       },
     })
     const close = () => subscription.close()
     this.#all.add(subscription)
     if (subscription.picks) {
-      this.#picky.add(subscription)
+      this.#byFunction.add(subscription)
       this.#onWanted('')
     }
     signal?.addEventListener('abort', close)
@@ -44,15 +44,15 @@ export class Subscriptions {
     return this.#all.size
   }
 
-  /** An event of `size` bytes. It is decoded once, and only if somebody wants it; one that cannot be reaches nobody. */
+  /** Deliver an event of `size` bytes. It is decoded once, and only if a subscription matches. Throws if decoding fails. */
   deliver({ tag, event }: ReturnType<typeof readEvent>, size: number): void {
-    const wanting = this.#wanting(tag)
-    if (wanting.size === 0) return
+    const matching = this.#matching(tag)
+    if (matching.size === 0) return
     const decoded = event()
-    for (const subscription of wanting) subscription.deliver(decoded, size)
+    for (const subscription of matching) subscription.deliver(decoded, size)
   }
 
-  /** The connection was lost for a while. */
+  /** Report to all subscriptions that the connection was lost for a while. */
   interrupted(): void {
     for (const subscription of this.#all) subscription.interrupted()
   }
@@ -62,14 +62,14 @@ export class Subscriptions {
     for (const subscription of this.#all) subscription.close()
   }
 
-  #wanting(tag: string): Set<Subscription> {
-    const wanting = new Set<Subscription>()
+  #matching(tag: string): Set<Subscription> {
+    const matching = new Set<Subscription>()
     for (const [length, texts] of this.#byText) {
       if (length > tag.length) continue
-      for (const subscription of texts.get(tag.slice(0, length)) ?? []) wanting.add(subscription)
+      for (const subscription of texts.get(tag.slice(0, length)) ?? []) matching.add(subscription)
     }
-    for (const subscription of this.#picky) if (subscription.picks?.(tag)) wanting.add(subscription)
-    return wanting
+    for (const subscription of this.#byFunction) if (subscription.picks?.(tag)) matching.add(subscription)
+    return matching
   }
 
   #include(subscription: Subscription, text: string): void {

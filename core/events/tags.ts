@@ -1,25 +1,25 @@
-/** Every tag salt-ts uses (wire protocol §12), and nowhere else are they spelled. */
+/** Every tag that salt-ts uses (wire protocol §12). Tags are defined only here. */
 export const tags = {
   // Jobs
-  /** The publication itself, with `{minions}`. */
+  /** Fired when a job is published, with `{minions}`. */
   jobPublished: (jid: string) => jid,
-  /** Begins every tag of every job. */
+  /** Prefix of the tags of all jobs. */
   jobs: 'salt/job/',
-  /** Begins every tag of one job. */
+  /** Prefix of the tags of one job. */
   job: (jid: string) => `salt/job/${jid}/`,
   jobNew: (jid: string) => `salt/job/${jid}/new`,
   jobReturn: (jid: string, id: string) => `salt/job/${jid}/ret/${id}`,
-  /** The job has begun on a minion of ours and is not over at once. */
+  /** The job has begun on a salt-ts minion and has not ended at once. */
   jobStart: (jid: string, id: string) => `salt/job/${jid}/start/${id}`,
-  /** Begins every tag of the rows of one job. */
+  /** Prefix of the tags of the rows of one job. */
   jobRows: (jid: string) => `salt/job/${jid}/prog/`,
   jobProgress: (jid: string, id: string, n: string | number) => `salt/job/${jid}/prog/${id}/${n}`,
   jobError: (jid?: string) => (jid ? `salt/job/${jid}/error` : 'salt/job/error'),
 
-  /** A returner of `--return` has written the return of a minion, or has tried to. */
+  /** A returner of `--return` has written the return of a minion, or has failed to. */
   jobStored: (jid: string, id: string, returner: string) => `salt/job/${jid}/stored/${id}/${returner}`,
 
-  /** The job or run that a tag belongs to, also where a syndic forwards it. */
+  /** Return the jid of the job or run that a tag belongs to, also if a syndic forwards it. */
   jidOf: (tag: string): string | undefined => /(?:^|\/(?:job|batch|run|wheel)\/)(\d{20}[^/]*)/.exec(tag)?.[1],
 
   // Batches that the master runs
@@ -46,7 +46,7 @@ export const tags = {
   syndicForwarded: (id: string, tag: string) => `syndic/${id}/${tag}`,
 
   // Runners and wheel
-  /** Begins every tag of every runner. */
+  /** Prefix of the tags of all runners. */
   runs: 'salt/run/',
   run: (jid: string) => `salt/run/${jid}`,
   wheel: (jid: string) => `salt/wheel/${jid}`,
@@ -59,20 +59,20 @@ export const tags = {
   wheelProgress: (jid: string) => `salt/wheel/${jid}/progress`,
 
   // The API
-  /** Begins every tag of what is posted to its hooks. */
+  /** Prefix of the tags of requests to its hooks. */
   netapi: 'salt/netapi/',
-  /** Something was sent to `/hook` of salt-api, or to a path below it. */
+  /** A request was sent to `/hook` of salt-api, or to a path below it. */
   hook: (path: string) => (path ? `salt/netapi/hook/${path}` : 'salt/netapi/hook'),
 
-  // Stores outside
-  /** The store of a returner takes nothing any more (`down`), or takes records again (`up`). */
+  // External stores
+  /** The store of a returner has become unavailable (`down`), or is available again (`up`). */
   returnerState: (name: string, state: 'up' | 'down') => `salt/returner/${name}/${state}`,
-  /** The same on a minion. */
+  /** The same for a returner on a minion. */
   minionReturnerState: (id: string, name: string, state: 'up' | 'down') =>
     `salt/minion/${id}/returner/${name}/${state}`,
 
   // The master about itself
-  /** The job cache was over `keep_jobs_size`: the oldest jobs were dropped. */
+  /** The job cache exceeded `keep_jobs_size`, and the oldest jobs were removed. */
   jobsDropped: 'salt/jobs/dropped',
   stats: (worker: string) => `salt/stats/${worker}`,
   fileserverUpdate: (backend: string) => `salt/fileserver/${backend}/update`,

@@ -4,25 +4,26 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FileHash } from '../author/files.ts'
 import { SaltError } from '../base/errors.ts'
-import { asBytes, isRecord } from '../wire/bytes.ts'
+import { isRecord } from '../base/record.ts'
+import { asBytes } from '../wire/bytes.ts'
 
-/** Sends the load of a request about files and gives the answer. */
+/** Send the load of a request about files. Resolves with the answer. */
 export type Ask = (load: Readonly<Record<string, unknown>>) => Promise<unknown>
 
 export interface Download {
   readonly path: string
   readonly saltenv: string
-  /** Level of compression on the way, 1 to 9; 0: none. */
+  /** Compression level of the transfer, 1 to 9; 0 for none. */
   readonly gzip?: number
 }
 
 const decompress = promisify(gunzip)
-/** No piece of a file is larger, whatever it claims to unpack to. */
-const MAX_PIECE = 256 * 1024 * 1024
+/** Maximum size of a decompressed piece of a file. */
+const MAX_PIECE_BYTES = 256 * 1024 * 1024
 
 /**
- * Bring a file piece by piece (wire protocol §7.4). When it resolves, what was written has the hash that is wanted.
- * @throws SaltError COMMAND_EXECUTION if it has not, with `changed` in its data, or if the master sends no file
+ * Download a file piece by piece (wire protocol §7.4). When it resolves, the written content has the expected hash. Rejects with
+ * COMMAND_EXECUTION if the hash differs, with `changed` in its data, or if the master sends no file.
  */
 export async function download(ask: Ask, file: Download, wanted: FileHash, into: FileHandle): Promise<void> {
   const { path, saltenv, gzip } = file
@@ -44,16 +45,16 @@ async function readPiece(answer: unknown, path: string): Promise<Buffer> {
   if (!isRecord(answer) || !data)
     throw new SaltError(
       'COMMAND_EXECUTION',
-      `The master sent no piece of salt://${path}: ${JSON.stringify(answer)}`,
+      `The master sent no data of salt://${path}: ${JSON.stringify(answer)}`,
     )
   if (!answer.gzip || data.length === 0) return data
-  return decompress(data, { maxOutputLength: MAX_PIECE })
+  return decompress(data, { maxOutputLength: MAX_PIECE_BYTES })
 }
 
 const changed = (path: string, bytes: number): SaltError =>
   new SaltError(
     'COMMAND_EXECUTION',
-    `What came of salt://${path} (${bytes} bytes) does not have the hash the master gave: it was changed meanwhile, ` +
-      'or was damaged on the way. Try again.',
+    `The received data of salt://${path} (${bytes} bytes) does not have the hash that the master reported: the file was changed ` +
+      'meanwhile, or the data was damaged in transit. Try again.',
     { changed: true },
   )

@@ -2,25 +2,26 @@ import type { Stats } from 'node:fs'
 import { mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FileClient, FileHash } from '../author/files.ts'
-import { fillFileAtomic } from '../base/atomic-file.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { isBelow } from '../base/open-inside.ts'
-import { safePath } from '../base/safe-path.ts'
-import { asNumber, isRecord } from '../wire/bytes.ts'
+import { fillFileAtomic } from '../base/files/atomic-file.ts'
+import { isBelow } from '../base/files/open-inside.ts'
+import { safePath } from '../base/files/safe-path.ts'
+import { isRecord } from '../base/record.ts'
+import { asNumber } from '../wire/bytes.ts'
 import { type Ask, type Download, download } from './download.ts'
 import { hashOf } from './file-hashes.ts'
 
 export interface FileClientSettings {
-  /** Send the load of a request about files and give the answer. */
+  /** Send the load of a request about files. Resolves with the answer. */
   readonly ask: Ask
   readonly cachedir: string
 }
 
 const lists = { files: '_file_list', dirs: '_dir_list', emptyDirs: '_file_list_emptydirs' } as const
 
-/** Files of a file server, wherever it is: behind the wire protocol (§7.4) or in this process. */
-export function openFileClient({ ask: asked, cachedir }: FileClientSettings): FileClient {
-  const ask: Ask = (load) => asked(load).catch(notAnswered)
+/** Open a client of a file server, which is a master (wire protocol §7.4) or in this process. */
+export function openFileClient({ ask: askServer, cachedir }: FileClientSettings): FileClient {
+  const ask: Ask = (load) => askServer(load).catch(throwUnanswered)
   const list: FileClient['list'] = async (what, saltenv, prefix = '') =>
     textsIn(await ask({ cmd: lists[what], saltenv, prefix }))
 
@@ -33,14 +34,14 @@ export function openFileClient({ ask: asked, cachedir }: FileClientSettings): Fi
     return place && environment && join(cachedir, 'files', environment, place)
   }
 
-  /** What is to be brought to `dest`; false if it is there already, undefined if there is no such file. */
-  async function missing(file: Download, dest: string): Promise<Bring | false | undefined> {
-    const again = () => hash(file.path, file.saltenv)
-    const wanted = await again()
+  /** Resolves with the download that `dest` needs; false if it is up to date, undefined if there is no such file. */
+  async function missing(file: Download, dest: string): Promise<Transfer | false | undefined> {
+    const currentHash = () => hash(file.path, file.saltenv)
+    const wanted = await currentHash()
     if (!wanted) return undefined
-    const there = await stat(dest).catch(() => undefined)
-    const isThere = there?.isFile() && (await hashOfPath(dest, wanted.hash_type)) === wanted.hsum
-    return isThere ? false : { ask, file, wanted, again }
+    const existing = await stat(dest).catch(() => undefined)
+    const isUpToDate = existing?.isFile() && (await hashOfPath(dest, wanted.hash_type)) === wanted.hsum
+    return isUpToDate ? false : { ask, file, wanted, currentHash }
   }
 
   return {
@@ -48,7 +49,7 @@ export function openFileClient({ ask: asked, cachedir }: FileClientSettings): Fi
     list,
     links: async (saltenv, prefix = '') => {
       const links = await ask({ cmd: '_symlink_list', saltenv, prefix })
-      if (!isRecord(links)) throw noList()
+      if (!isRecord(links)) throw listError()
       return links as Record<string, string>
     },
     hash,
@@ -60,44 +61,44 @@ export function openFileClient({ ask: asked, cachedir }: FileClientSettings): Fi
     cachedPath,
     cache: async (path, saltenv, options = {}) => {
       const dest = cachedPath(path, saltenv)
-      const bring = dest === undefined ? undefined : await missing({ path, saltenv, ...options }, dest)
-      if (dest === undefined || bring === undefined) return undefined
-      if (bring === false) return dest
+      const transfer = dest === undefined ? undefined : await missing({ path, saltenv, ...options }, dest)
+      if (dest === undefined || transfer === undefined) return undefined
+      if (transfer === false) return dest
       await makeRoom(dest, join(cachedir, 'files'))
-      return (await anew(bring, dest, { durable: false })) ? dest : undefined
+      return (await retryWhileChanging(transfer, dest, { durable: false })) ? dest : undefined
     },
     fetch: async (path, saltenv, dest, options = {}) => {
-      const bring = await missing({ path, saltenv, ...options }, dest)
-      return bring ? replace(bring, dest) : bring === false
+      const transfer = await missing({ path, saltenv, ...options }, dest)
+      return transfer ? replace(transfer, dest) : transfer === false
     },
   }
 }
 
-function notAnswered(error: unknown): never {
+function throwUnanswered(error: unknown): never {
   const message = `The file server did not answer: ${messageOf(error)}`
   throw new SaltError('COMMAND_EXECUTION', message, { unanswered: true }, { cause: error })
 }
 
-interface Bring {
+interface Transfer {
   readonly ask: Ask
   readonly file: Download
   readonly wanted: FileHash
-  /** The hash as it is now. */
-  again(): Promise<FileHash | undefined>
+  /** Get the current hash from the file server. */
+  currentHash(): Promise<FileHash | undefined>
 }
 
-/** False if there is no such file any more. */
-async function replace(bring: Bring, dest: string): Promise<boolean> {
-  const there = await stat(dest).catch(() => undefined)
-  if (there && !there.isFile()) return intoPlace(bring, dest)
-  return anew(bring, there ? await realpath(dest) : dest, keeping(there))
+/** Write the file to `dest`. Resolves with false if the file server no longer has it. */
+async function replace(transfer: Transfer, dest: string): Promise<boolean> {
+  const existing = await stat(dest).catch(() => undefined)
+  if (existing && !existing.isFile()) return downloadInto(transfer, dest)
+  return retryWhileChanging(transfer, existing ? await realpath(dest) : dest, keeping(existing))
 }
 
 const TRIES = 3
 
-/** A file that is changed on the master while it comes is asked for again. */
-async function anew(
-  { ask, file, wanted: first, again }: Bring,
+/** Download a file, again if it is changed on the master meanwhile. Resolves with false if it is removed there. */
+async function retryWhileChanging(
+  { ask, file, wanted: first, currentHash }: Transfer,
   dest: string,
   options: Parameters<typeof fillFileAtomic>[2],
 ): Promise<boolean> {
@@ -109,43 +110,43 @@ async function anew(
       return true
     } catch (error) {
       if (!SaltError.is(error) || error.data.changed !== true || tries === TRIES) throw error
-      wanted = await again()
+      wanted = await currentHash()
     }
   }
   return false
 }
 
-/** What is no regular file, as a terminal or a pipe, is written to and not replaced. */
-async function intoPlace({ ask, file, wanted }: Bring, dest: string): Promise<boolean> {
+/** Write the file into a `dest` that is not a regular file, such as a terminal or a pipe, and cannot be replaced. */
+async function downloadInto({ ask, file, wanted }: Transfer, dest: string): Promise<boolean> {
   const handle = await open(dest, 'w')
   try {
     await download(ask, file, wanted, handle)
     return true
   } catch (error) {
-    const message = `${messageOf(error)} ${dest} is no regular file, and was given what came until then.`
+    const message = `${messageOf(error)} ${dest} is not a regular file; the data received until then was written to it.`
     throw new SaltError('COMMAND_EXECUTION', message, {}, { cause: error })
   } finally {
     await handle.close()
   }
 }
 
-function keeping(there: Stats | undefined): Parameters<typeof fillFileAtomic>[2] {
-  if (!there) return { mode: 0o666 & ~process.umask() }
-  const { mode, uid, gid } = there
+function keeping(existing: Stats | undefined): Parameters<typeof fillFileAtomic>[2] {
+  if (!existing) return { mode: 0o666 & ~process.umask() }
+  const { mode, uid, gid } = existing
   return { mode: mode & 0o7777, ...(process.getuid?.() === 0 && { owner: { uid, gid } }) }
 }
 
-/** What once was a folder may be a file now, and the other way round. */
+/** Make the directory of `dest`. Remove a file where a directory must be, and a directory at `dest`. */
 async function makeRoom(dest: string, cache: string): Promise<void> {
   for (let above = dirname(dest); above !== cache && isBelow(above, cache); above = dirname(above)) {
     if ((await stat(above).catch(() => undefined))?.isFile()) await rm(above)
   }
   await mkdir(dirname(dest), { recursive: true, mode: 0o700 })
-  const there = await stat(dest).catch(() => undefined)
-  if (there?.isDirectory()) await rm(dest, { recursive: true })
+  const existing = await stat(dest).catch(() => undefined)
+  if (existing?.isDirectory()) await rm(dest, { recursive: true })
 }
 
-/** The digest of a file of this host. */
+/** Return the digest of a file of this host. */
 async function hashOfPath(path: string, type: string): Promise<string> {
   const handle = await open(path)
   try {
@@ -157,7 +158,7 @@ async function hashOfPath(path: string, type: string): Promise<string> {
 
 const HASHES = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'])
 
-/** @throws SaltError COMMAND_EXECUTION for a hash that is not known here */
+/** Read the answer to `_file_hash`. @throws SaltError COMMAND_EXECUTION for an unsupported hash type */
 function readHash(answer: unknown): FileHash | undefined {
   if (!isRecord(answer)) return undefined
   const { hash_type, hsum } = answer
@@ -165,18 +166,18 @@ function readHash(answer: unknown): FileHash | undefined {
   if (HASHES.has(hash_type)) return { hash_type, hsum }
   throw new SaltError(
     'COMMAND_EXECUTION',
-    `The master hashes files with ${hash_type}, which is not known here; set hash_type: sha256 in its configuration.`,
+    `The master hashes files with ${hash_type}, which is not supported; set hash_type: sha256 in its configuration.`,
   )
 }
 
-/** An answer that is no list says that the master failed, not that there is nothing. */
+/** Read a list of texts. An answer that is not a list is an error of the master, not an empty list. */
 function textsIn(answer: unknown): string[] {
   if (Array.isArray(answer)) return answer.filter((item): item is string => typeof item === 'string')
-  throw noList()
+  throw listError()
 }
 
-const noList = (): SaltError =>
+const listError = (): SaltError =>
   new SaltError(
     'COMMAND_EXECUTION',
-    'The file server could not list its files. The log of the master says why; try again when that is repaired.',
+    'The file server could not list its files. See the log of the master for the reason, fix it, and try again.',
   )

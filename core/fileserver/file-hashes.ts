@@ -3,22 +3,22 @@ import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import type { ServedFile } from '../author/files.ts'
 
-const PIECE = 1024 * 1024
-const KEPT = 50_000
-/** What was changed so lately may be changed again without its times telling. */
+const PIECE_BYTES = 1024 * 1024
+const MAX_ENTRIES = 50_000
+/** A file that was changed more recently may be changed again without a change of its timestamps. */
 const TICK_MS = 2_000
 
-/** Hashes of files, remembered as long as a file's times, size and inode stay as they were. */
+/** A cache of file hashes. An entry is valid until the times, size or inode of its file change. */
 export class FileHashes {
   readonly #type: string
   readonly #known = new Map<string, { readonly stamp: string; readonly hash: Promise<string> }>()
 
-  /** `type`: of the option `hash_type`. */
+  /** `type` is the value of the option `hash_type`. */
   constructor(type: string) {
     this.#type = type
   }
 
-  /** Of an open file, in hexadecimal. Those who ask for the same file at once share the work. */
+  /** Return the hash of an open file in hexadecimal. Concurrent calls for the same file share the work. */
   async of({ handle, path, stat }: ServedFile): Promise<string> {
     const stamp = stampOf(stat)
     const known = this.#known.get(path)
@@ -41,7 +41,7 @@ export class FileHashes {
 
   #keep(path: string, entry: { readonly stamp: string; readonly hash: Promise<string> }): void {
     const [oldest] = this.#known.keys()
-    if (this.#known.size >= KEPT && oldest !== undefined) this.#known.delete(oldest)
+    if (this.#known.size >= MAX_ENTRIES && oldest !== undefined) this.#known.delete(oldest)
     this.#known.set(path, entry)
   }
 
@@ -53,12 +53,12 @@ export class FileHashes {
   }
 }
 
-/** The digest of an open file from its beginning, without holding up anything else. */
+/** Return the digest of an open file, read from its beginning without blocking the event loop. */
 export async function hashOf(handle: FileHandle, type: string): Promise<string> {
   const hash: Hash = createHash(type)
-  const piece = Buffer.allocUnsafe(PIECE)
+  const piece = Buffer.allocUnsafe(PIECE_BYTES)
   for (let at = 0; ; ) {
-    const { bytesRead } = await handle.read(piece, 0, PIECE, at)
+    const { bytesRead } = await handle.read(piece, 0, PIECE_BYTES, at)
     if (bytesRead === 0) return hash.digest('hex')
     hash.update(piece.subarray(0, bytesRead))
     at += bytesRead

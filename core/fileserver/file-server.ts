@@ -8,12 +8,12 @@ import {
   mergeLists,
   type ServedFile,
 } from '../author/files.ts'
-import { writeFileAtomic } from '../base/atomic-file.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { writeFileAtomic } from '../base/files/atomic-file.ts'
 import { openLoader } from '../loader/index.ts'
-import { pathsMeant } from './paths-meant.ts'
+import { candidatePaths } from './candidate-paths.ts'
 
-/** What the file server needs of a configuration. */
+/** The options that the file server uses. */
 export interface FileServerConfig extends Readonly<Record<string, unknown>> {
   readonly fileserver_backend: readonly string[]
   readonly cachedir: string
@@ -29,7 +29,7 @@ export interface FoundFile {
   readonly back: string
 }
 
-/** Salt's backends that are not here, unless a plugin of the user has the name. */
+/** Backends of Salt that salt-ts does not have, unless a user's plugin has the name. */
 const ONLY_IN_SALT: ReadonlySet<string> = new Set([
   'azurefs',
   'git',
@@ -43,15 +43,17 @@ const ONLY_IN_SALT: ReadonlySet<string> = new Set([
   'svnfs',
 ])
 
-/** The backends of `fileserver_backend` as one tree of files for each environment; of one path the first backend wins. */
+/**
+ * The backends of `fileserver_backend`, merged into one tree for each environment. If several have a path, the first one wins.
+ */
 export class FileServer {
   readonly #sources: ReadonlyMap<string, FileSource>
   readonly #marker: string
   #marked: number | undefined
 
   /**
-   * A backend that cannot be opened is logged, and so is refused whatever would need it; one that only Python Salt has is
-   * left out where there is another.
+   * Open all backends. If one cannot be opened, that is logged and requests that need it are refused. A backend that only Python
+   * Salt has is skipped if there are others.
    */
   static async open(config: FileServerConfig, log: Log): Promise<FileServer> {
     const loader = openLoader('fileserver', { config, log })
@@ -62,7 +64,7 @@ export class FileServer {
     for (const name of config.fileserver_backend) {
       if (!allAbsent && isAbsent(name)) {
         log.error(
-          `${name} of fileserver_backend is not built into salt-ts: its files are not served, others are.`,
+          `The backend ${name} of fileserver_backend is not built into salt-ts: its files are not served; those of other backends are.`,
         )
         continue
       }
@@ -72,7 +74,7 @@ export class FileServer {
       } catch (error) {
         const reason = `The file server cannot open its backend ${name}: ${messageOf(error)}`
         log.error(
-          `What needs files is refused until that is repaired, or fileserver_backend lacks it. ${reason}`,
+          `Requests for files are refused until this is fixed or the backend is removed from fileserver_backend. ${reason}`,
         )
         const unusable = new SaltError('MODULE_FAILED', reason)
         sources.set(name, brokenSource(unusable))
@@ -86,38 +88,40 @@ export class FileServer {
     this.#marker = marker
   }
 
-  /** Backend → its environments. */
+  /** Return the environments of each backend. */
   async envs(backends?: readonly string[]): Promise<Record<string, readonly string[]>> {
     const found = this.#chosen(backends).map(async ([name, source]) => [name, await source.envs()] as const)
     return Object.fromEntries(await Promise.all(found))
   }
 
-  /** Everything in an environment, sorted. */
+  /** List everything in an environment, sorted. */
   async list(saltenv: string, backends?: readonly string[]): Promise<FileLists> {
-    await this.#forgetIfTold()
+    await this.#forgetIfMarked()
     return mergeLists(await Promise.all(this.#chosen(backends).map(([, source]) => source.list(saltenv))))
   }
 
-  /** A file by what a peer wrote, open; the caller closes it. */
+  /** Find and open a file by the path that a peer sent. The caller closes it. */
   async find(text: unknown, saltenv: unknown): Promise<FoundFile | undefined> {
-    for (const meant of pathsMeant(text, saltenv)) {
+    for (const candidate of candidatePaths(text, saltenv)) {
       for (const [back, source] of this.#sources) {
-        const file = await source.open(meant.path, meant.saltenv)
-        if (file) return { file, path: meant.path, back }
+        const file = await source.open(candidate.path, candidate.saltenv)
+        if (file) return { file, path: candidate.path, back }
       }
     }
     return undefined
   }
 
-  /** Every file server of this host reads its folders anew, in whatever process. Gives what that concerns. */
+  /**
+   * Let every file server of this host, in all processes, read its directories again. Resolves with the affected environments.
+   */
   async clearListCache(
     saltenv?: readonly string[],
     backends?: readonly string[],
   ): Promise<Record<string, readonly string[]>> {
     const concerned: Record<string, readonly string[]> = {}
     for (const [name, envs] of Object.entries(await this.envs(backends))) {
-      const meant = saltenv ? envs.filter((env) => saltenv.includes(env)) : envs
-      if (meant.length > 0) concerned[name] = meant
+      const candidate = saltenv ? envs.filter((env) => saltenv.includes(env)) : envs
+      if (candidate.length > 0) concerned[name] = candidate
     }
     if (Object.keys(concerned).length === 0) return {}
     await writeFileAtomic(this.#marker, '')
@@ -132,7 +136,7 @@ export class FileServer {
     return all.filter(([name]) => backends.includes(name))
   }
 
-  async #forgetIfTold(): Promise<void> {
+  async #forgetIfMarked(): Promise<void> {
     const facts = await stat(this.#marker).catch(() => undefined)
     if (facts?.mtimeMs === this.#marked) return
     this.#marked = facts?.mtimeMs
@@ -140,7 +144,7 @@ export class FileServer {
   }
 }
 
-/** Minions remove what a list lacks: a list without this backend must not look complete. */
+/** Make a source that rejects. Its lists must not look complete, since minions remove files that a list lacks. */
 function brokenSource(error: SaltError): FileSource {
   const refuse = () => Promise.reject(error)
   return { envs: () => [], open: refuse, list: refuse }

@@ -3,7 +3,7 @@ import type { Ask } from './download.ts'
 import { FileServer, type FileServerConfig } from './file-server.ts'
 import { fileRequests } from './requests.ts'
 
-/** A file server of this process, opened when it is first needed, and how to ask it as a minion asks its master. */
+/** Create a file server in this process, opened on first use. `ask` answers the same requests as a master. */
 export function localFileServer(
   config: FileServerConfig,
   log: Log,

@@ -2,11 +2,11 @@ import { constants } from 'node:fs'
 import { type FileHandle, mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../author/context.ts'
-import { makeDirectory } from '../base/directory.ts'
 import { messageOf } from '../base/errors.ts'
+import { makeDirectory } from '../base/files/directory.ts'
+import { type OpenedFile, openInside } from '../base/files/open-inside.ts'
+import { type SafePath, safeParts } from '../base/files/safe-path.ts'
 import type { MinionId } from '../base/minion-id.ts'
-import { type OpenedFile, openInside } from '../base/open-inside.ts'
-import { type SafePath, safeParts } from '../base/safe-path.ts'
 import { asBytes, asNumber } from '../wire/bytes.ts'
 
 const MIB = 1024 * 1024
@@ -18,11 +18,11 @@ interface ReceiveSettings {
     readonly file_recv_max_size: number
   }
   readonly log: Log
-  /** False for a request that came before: it must not write again what may be newer by now. */
+  /** Resolves with false for a repeated request, which must not overwrite newer data. */
   isNew(): Promise<boolean>
 }
 
-/** A clause that says why a file was not taken. */
+/** A clause with the reason why a file was refused. */
 export interface FileRefusal {
   readonly refused: string
 }
@@ -30,21 +30,21 @@ export interface FileRefusal {
 interface Piece {
   readonly path: SafePath
   readonly data: Buffer
-  /** Where in the file it belongs. */
+  /** Offset in the file, bytes. */
   readonly at: number
 }
 
 /**
- * `_file_recv` (wire protocol §7.2): writes a piece of a file a minion pushes to
- * `<cachedir>/minions/<id>/files/<path>`, for nobody else to read. True if it is there, else why not. Off unless
- * `file_recv` is set.
+ * Answer `_file_recv` (wire protocol §7.2): write a piece of a file that a minion pushes to
+ * `<cachedir>/minions/<id>/files/<path>`, readable only by the master. Resolves with true, or with the reason for a refusal.
+ * Refused unless `file_recv` is set.
  */
 export async function receiveFile(
   load: Readonly<Record<string, unknown>>,
   id: MinionId,
   { config, log, isNew }: ReceiveSettings,
 ): Promise<true | FileRefusal> {
-  if (!config.file_recv) return { refused: 'it takes no files; set file_recv: True in its configuration' }
+  if (!config.file_recv) return { refused: 'it accepts no files; set file_recv: True in its configuration' }
   const piece = readPiece(load)
   if (!piece) return { refused: 'the request has no usable path, loc or data' }
   if (piece.at + piece.data.length > config.file_recv_max_size * MIB) {
@@ -54,16 +54,14 @@ export async function receiveFile(
   }
   try {
     const isThere = await write(await makeBase(config.cachedir, id), piece, await isNew())
-    return (
-      isThere || { refused: 'what is there already is something else, or a piece before this one is missing' }
-    )
+    return isThere || { refused: 'the existing file differs, or an earlier piece is missing' }
   } catch (error) {
     log.error(`The file ${piece.path} of ${id} could not be written: ${messageOf(error)}`)
-    return { refused: 'it could not write the file; its log says why' }
+    return { refused: 'it could not write the file; see its log' }
   }
 }
 
-/** The folder of a minion, as the kernel will name it. */
+/** Make the directory of a minion and return its real path. */
 async function makeBase(cachedir: string, id: MinionId): Promise<string> {
   let folder = await realpath(cachedir)
   for (const name of ['minions', id, 'files']) {
@@ -81,7 +79,10 @@ function readPiece(load: Readonly<Record<string, unknown>>): Piece | undefined {
   return { path, data, at }
 }
 
-/** Each folder is opened and looked at before anything is made in it, so that no link leads elsewhere. */
+/**
+ * Write a piece. Each directory is opened and checked before an entry is created in it, so that no link leads outside of
+ * `base`.
+ */
 async function write(base: string, { path, data, at }: Piece, isNew: boolean): Promise<boolean> {
   const folders = path.split('/')
   const name = folders.pop() as string
@@ -100,14 +101,14 @@ async function write(base: string, { path, data, at }: Piece, isNew: boolean): P
 
 async function stepInto(folder: OpenedFile, name: string, base: string): Promise<OpenedFile | undefined> {
   const path = inside(folder, name)
-  await mkdir(path, { mode: 0o700 }).catch(() => undefined) // it is there, or cannot be opened either
+  await mkdir(path, { mode: 0o700 }).catch(() => undefined) // it exists, or opening it fails below
   return openFolder(path, base)
 }
 
 const openFolder = (path: string, base: string) =>
   openInside(path, [base], { kind: 'directory', flags: constants.O_RDONLY | constants.O_NOFOLLOW })
 
-/** By the open folder itself, wherever its name may lead by now. */
+/** Return a path through the open directory itself, since its name may have been replaced by a link. */
 const inside = ({ handle, path }: OpenedFile, name: string): string =>
   process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/${name}` : join(path, name)
 
@@ -117,7 +118,7 @@ interface Writing {
   readonly isNew: boolean
 }
 
-/** At its place, so that the same piece twice is no harm; a gap before it is refused, what comes after is cut off. */
+/** Write a piece at its offset, which makes repetition harmless. Refuse a gap before it, and truncate the file after it. */
 async function writeIn(
   folder: OpenedFile,
   name: string,

@@ -8,12 +8,15 @@ import type { FileServer, FileServerConfig, FoundFile } from './file-server.ts'
 
 type Load = Readonly<Record<string, unknown>>
 
-/** Answers the load of a request about files with what its sender is to get. */
+/** Answer the load of a request about files. */
 export type FileRequest = (load: Load) => Promise<unknown>
 
 const compress = promisify(gzipCallback)
 
-/** Every request about files that only reads (wire protocol §7.2, §7.4). What does not exist is answered, never refused. */
+/**
+ * Return the handlers of all requests that read files (wire protocol §7.2, §7.4). A missing file gives an empty answer, not an
+ * error.
+ */
 export function fileRequests(
   server: FileServer,
   { file_buffer_size: piece, hash_type }: Pick<FileServerConfig, 'file_buffer_size' | 'hash_type'>,
@@ -38,7 +41,7 @@ export function fileRequests(
   ])
 }
 
-/** A list of one environment, of what begins with `prefix`. */
+/** Return a handler that lists the paths of one environment that begin with `prefix`. */
 function listed(server: FileServer, of: (lists: FileLists) => readonly string[]): FileRequest {
   return async ({ saltenv, prefix }) => {
     if (typeof saltenv !== 'string') return []
@@ -80,13 +83,13 @@ const described = ({ file, path, back }: FoundFile) => ({
   stat: statList(file.stat),
 })
 
-/** As Python's `list(os.stat(…))`: whole seconds. */
+/** Format stats as Python's `list(os.stat(…))`, with times in whole seconds. */
 function statList({ mode, ino, dev, nlink, uid, gid, size, ...times }: BigIntStats): number[] {
   const seconds = [times.atimeMs, times.mtimeMs, times.ctimeMs].map((ms) => ms / 1000n)
   return [mode, ino, dev, nlink, uid, gid, size, ...seconds].map(Number)
 }
 
-/** One piece from `loc` on; none at the end. Compressed, `loc` still counts what is in the file. */
+/** Answer with one piece from the offset `loc`; empty at the end. `loc` counts uncompressed bytes. */
 async function serve({ file, path }: FoundFile, load: Load, piece: number): Promise<object> {
   const at = asNumber(load.loc)
   if (at === undefined || !Number.isSafeInteger(at) || at < 0) return { data: '', dest: '' }

@@ -1,32 +1,32 @@
 export interface WindowLimits {
-  /** Minions at a time. */
+  /** Number of minions at a time. */
   readonly size: number
-  /** Milliseconds a slot stays closed after its minion is done. */
+  /** Milliseconds that a slot stays closed after its minion is done. */
   readonly waitMs: number
-  /** Stop at the first that fails or does not return. */
+  /** Stop after the first minion that fails or does not return. */
   readonly failhard: boolean
-  /** Stop when more than so many have. */
+  /** Stop when more minions than this have failed or not returned. */
   readonly mayFail: number
 }
 
-/** Milliseconds that open slots wait for others at the least and the most, and the share of the time minions take. */
+/** Bounds of the time that open slots wait for others, in milliseconds, and its share of the time that minions take. */
 const GATHER = { least: 20, most: 1_000, share: 1 / 4 }
 
 /**
- * Which minions of a batch run now and which are next: a window that moves on as each of them is done, not when all of
- * it are. A wave is a job that every minion of the master gets to see, so slots that open at about the same time are
- * filled by one: the longer minions take, or the busier the master, the longer slots are gathered. Pure: moments (in
- * milliseconds) are handed in.
+ * A sliding window over the minions of a batch. A slot opens when its minion is done, not when all minions of the window are.
+ * A wave is a job that is published to every minion of the master, so one wave fills all slots that open at about the same
+ * time: the longer minions take, or the busier the master, the longer slots are gathered. Pure: times (in milliseconds) are
+ * parameters.
  */
 export class BatchWindow {
   readonly #limits: WindowLimits
   readonly #known = new Set<string>()
   readonly #queue: string[] = []
-  /** Who runs, and since when. */
+  /** Start times of the running minions, by id. */
   readonly #active = new Map<string, number>()
-  /** When each slot opens, or has opened, whose minion is done; the earliest first. */
+  /** Times at which the slots of finished minions open or have opened, earliest first. */
   #openings: number[] = []
-  /** How long slots wait for others, from the first of them on. */
+  /** Milliseconds that open slots wait for others, counted from the first of them. */
   #gatherMs = GATHER.least
   #failed = 0
   #halted: string | undefined
@@ -35,7 +35,7 @@ export class BatchWindow {
     this.#limits = limits
   }
 
-  /** They are to run, too. Those it knows already are left out. */
+  /** Queue minions. Ids that were added before are ignored. */
   join(ids: Iterable<string>): void {
     for (const id of ids) {
       if (this.#known.has(id)) continue
@@ -44,7 +44,7 @@ export class BatchWindow {
     }
   }
 
-  /** As it was before a restart: these run. */
+  /** Restore the state from before a restart: these minions run. */
   resume(running: Iterable<string>, failed: number, now: number): void {
     for (const id of running) {
       this.#known.add(id)
@@ -53,7 +53,7 @@ export class BatchWindow {
     this.#failed = failed
   }
 
-  /** Minions that may start now; they count as running from here on. */
+  /** Take the minions that may start now from the queue. They count as running from now on. */
   next(now: number): string[] {
     if (this.#halted !== undefined) return []
     const unused = this.#limits.size - this.#active.size - this.#openings.length
@@ -67,7 +67,7 @@ export class BatchWindow {
     return ids
   }
 
-  /** A minion has returned, or was given up. */
+  /** Record that a minion has returned or was given up. */
   finished(id: string, succeeded: boolean, now: number): void {
     const since = this.#active.get(id)
     if (since === undefined) return
@@ -80,27 +80,27 @@ export class BatchWindow {
     if (failhard) this.halt(`Minion ${id} failed or did not return. Batch run stopped due to failhard.`)
     else if (this.#failed > mayFail)
       this.halt(
-        `Batch run stopped: ${this.#failed} failed or did not return, allowed are ${mayFail} (--batch-max-fail).`,
+        `Batch run stopped: ${this.#failed} failed or did not return; the limit is ${mayFail} (--batch-max-fail).`,
       )
   }
 
-  /** Start nobody any more; who runs is still waited for. The first reason stays. */
+  /** Start no more minions. Running ones are still awaited. Later reasons are ignored. */
   halt(reason: string): void {
     this.#halted ??= reason
   }
 
-  /** Why nobody is started any more: a sentence. */
+  /** The reason why no more minions are started, as a sentence. */
   get halted(): string | undefined {
     return this.#halted
   }
 
-  /** When the next wave may start, if somebody waits for one and slots open by themselves. */
+  /** Time at which the next wave may start; infinite if no minion is queued or no slot is going to open. */
   nextOpening(): number {
     const [first] = this.#openings
     return first !== undefined && this.#queue.length > 0 ? first + this.#gatherMs : Number.POSITIVE_INFINITY
   }
 
-  /** Who runs, and since when. */
+  /** Start times of the running minions, by id. */
   get running(): ReadonlyMap<string, number> {
     return this.#active
   }

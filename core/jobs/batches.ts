@@ -1,20 +1,20 @@
 import type { BatchMemberState, BatchStatus } from '../author/context.ts'
+import { type Fields, isRecord } from '../base/record.ts'
 import { type Store, type StoreChange, type StoreReader, under } from '../store/index.ts'
 import type { BatchSize } from './batch-size.ts'
-import { type Fields, isFields } from './records.ts'
 
-/** What a master was asked to run in waves. */
+/** A batch as it was requested. */
 export interface BatchOrder {
   readonly fun: string | readonly string[]
   readonly arg: readonly unknown[]
-  /** The arguments as they may be shown. */
+  /** The arguments with secret ones masked. */
   readonly shownArg: readonly unknown[]
-  /** As they were typed, where that says more. */
+  /** The arguments as the user typed them, if that carries more information. */
   readonly words?: unknown
   readonly user: string
   readonly owner?: string | undefined
   readonly ret: string
-  /** Extras that go to the minions, but `metadata`. */
+  /** Further fields for the minions, without `metadata`. */
   readonly extras: Fields
   readonly metadata: Fields
   readonly size: BatchSize
@@ -28,22 +28,22 @@ export interface BatchOrder {
 
 export interface Member {
   readonly state: BatchMemberState
-  /** The job by which it got it. */
+  /** Jid of the job that was published to it. */
   readonly wave?: string
 }
 
 export interface StoredBatch {
   readonly jid: string
   readonly order: BatchOrder
-  /** Undefined until it is known who is there. */
+  /** Undefined until the available minions are known. */
   readonly begun: { readonly ping: string; readonly slots: number; readonly mayFail?: number } | undefined
   readonly members: ReadonlyMap<string, Member>
 }
 
 /**
- * Batches that a master runs, in the store of its job cache. Keys: `['batch', jid]` → what it is and how far,
- * `['member', jid, id]` → {@link Member}, `['batch-open', jid]` until it is done, `['batch-stop', jid]` → why nobody
- * is started any more. Arguments, which may be secret, are there for as long as somebody may still be sent them.
+ * Batches that a master runs, in the store of its job cache. Keys: `['batch', jid]` → the order and its progress,
+ * `['member', jid, id]` → {@link Member}, `['batch-open', jid]` until it is done, `['batch-stop', jid]` → the reason why no
+ * more minions are started. Arguments, which may be secret, are kept only while they may still be sent to minions.
  */
 export class Batches {
   readonly #store: Store
@@ -52,7 +52,7 @@ export class Batches {
     this.#store = store
   }
 
-  /** Resolves when it is on disk: from then on it will run. */
+  /** Add a batch. Resolves when it is on disk; from then on it will run. */
   async add(jid: string, order: BatchOrder, minions: readonly string[]): Promise<void> {
     await this.#store.change((records) => {
       records.put(['batch', jid], { order, fun: order.fun, user: order.user, owner: order.owner })
@@ -61,12 +61,12 @@ export class Batches {
     })
   }
 
-  /** Jids of those that are not done. */
+  /** Return the jids of the batches that are not done. */
   open(): string[] {
     return Array.from(this.#store.keys(under('batch-open')), (key) => String(key[1]))
   }
 
-  /** Undefined for one that is not there or done. */
+  /** Return a batch; undefined if there is none with this jid or it is done. */
   load(jid: string): StoredBatch | undefined {
     const record = recordOf(this.#store, jid)
     const order = orderOf(record)
@@ -79,7 +79,7 @@ export class Batches {
     }
   }
 
-  /** It is known who is there. */
+  /** Record which minions are available. */
   async begin(
     jid: string,
     begun: NonNullable<StoredBatch['begun']>,
@@ -108,8 +108,8 @@ export class Batches {
   }
 
   /**
-   * Have whoever runs it start nobody any more, also after a restart; the first reason stays. False if there is no such
-   * batch, or it is done.
+   * Let the batch start no more minions, also after a restart. Later reasons are ignored. Resolves with false if there is no
+   * such batch or it is done.
    */
   async stop(jid: string, why: string): Promise<boolean> {
     return this.#store.change((records) => {
@@ -122,7 +122,7 @@ export class Batches {
     })
   }
 
-  /** Why it was stopped: a sentence. */
+  /** Return the reason why the batch was stopped, as a sentence. */
   stopped(jid: string): string | undefined {
     const why = this.#store.get(['batch-stop', jid])
     return why === undefined ? undefined : String(why)
@@ -147,7 +147,7 @@ export class Batches {
     }
   }
 
-  /** Greatest jid first. */
+  /** List all batches, greatest jid first. */
   *list(): Generator<BatchStatus> {
     for (const key of this.#store.keys(under('batch'), { reverse: true })) {
       const status = this.status(String(key[1]))
@@ -156,7 +156,7 @@ export class Batches {
   }
 }
 
-/** A job expires: so does what is kept of it as a batch. False, and nothing changed, while it runs. */
+/** Remove the records of a batch when its job expires. Return false, without a change, while it runs. */
 export function removeBatch(records: StoreChange, jid: string): boolean {
   if (records.has(['batch-open', jid])) return false
   records.remove(['batch', jid])
@@ -166,28 +166,29 @@ export function removeBatch(records: StoreChange, jid: string): boolean {
 }
 
 /**
- * The batch a job is a wave of, by its metadata. The ping of a batch names it as well (`ping_jid`), and is none.
+ * Return the jid of the batch that a job is a wave of, by its metadata. The ping of a batch also has this metadata (and
+ * `ping_jid`) but is no wave.
  */
 export function batchOf(jid: string, load: object): string | undefined {
   const { metadata } = load as { metadata?: unknown }
-  if (!isFields(metadata as never)) return undefined
+  if (!isRecord(metadata as never)) return undefined
   const { batch_jid: batch, ping_jid: ping } = metadata as Fields
   return typeof batch === 'string' && batch !== jid && ping !== jid ? batch : undefined
 }
 
 function recordOf(records: Pick<StoreReader, 'get'>, jid: string): Fields | undefined {
   const record = records.get(['batch', jid])
-  return isFields(record) ? record : undefined
+  return isRecord(record) ? record : undefined
 }
 
 function orderOf(record: Fields | undefined): BatchOrder | undefined {
   const order = record?.order
-  return isFields(order as never) ? (order as unknown as BatchOrder) : undefined
+  return isRecord(order as never) ? (order as unknown as BatchOrder) : undefined
 }
 
 function membersOf(records: StoreReader, jid: string): Map<string, Member> {
   const found = new Map<string, Member>()
   for (const { key, value } of records.entries(under('member', jid)))
-    if (isFields(value)) found.set(String(key[2]), value as unknown as Member)
+    if (isRecord(value)) found.set(String(key[2]), value as unknown as Member)
   return found
 }

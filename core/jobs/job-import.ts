@@ -2,7 +2,7 @@ import type { StoreChange } from '../store/index.ts'
 import { IMPORTED, putJob, readJob, startJob, union } from './job-record.ts'
 import type { JobRow } from './job-transfer.ts'
 
-/** Rows of another job cache. What is here stays; gives how many were new. Their age is `now`. */
+/** Import rows of another job cache. Existing records are kept. Returns the numbers of new records, which get the age `now`. */
 export function importRows(
   records: StoreChange,
   rows: readonly JobRow[],

@@ -1,19 +1,19 @@
 import type { JobQuery } from '../author/master.ts'
-import { fnmatch } from '../base/fnmatch.ts'
-import { type KeyRange, type StoreChange, type StoreReader, textsFrom, under } from '../store/index.ts'
+import type { Fields } from '../base/record.ts'
+import { fnmatch } from '../dialect/fnmatch.ts'
+import { type KeyRange, type StoreChange, type StoreReader, startingWith, under } from '../store/index.ts'
 import { type SearchedField, searched } from './job-query.ts'
-import type { Fields } from './records.ts'
 
 /**
- * Jobs by function, target and user: `['by', field, value, jid]`. What is no short text (a list of minions, many
- * functions) is filed under {@link OTHER}, which is read with every value. `['indexed']` says that all jobs are in it.
+ * Index of jobs by function, target and user: `['by', field, value, jid]`. A value that is not a short text (a list of minions,
+ * many functions) is filed under {@link OTHER}, which is read with every value. `['indexed']` marks the index as complete.
  */
 const OTHER = ''
 const LONGEST_VALUE = 200
 const MOST_FUNCTIONS = 10
-/** With more values than these that fit, jobs are read one after the other instead. */
+/** If more values than this match, all jobs are read instead. */
 const MOST_VALUES = 100
-/** So many ids tell which of several fields has the fewest. */
+/** Number of ids by which the field with the fewest matches is estimated. */
 const SAMPLE = 100
 
 const fields = Object.keys(searched) as SearchedField[]
@@ -38,8 +38,8 @@ function valuesOf(value: unknown): string[] {
 }
 
 /**
- * Ids of jobs that may be what is asked for, the greatest first: by the field that has the fewest, or else all. Some of
- * them are not, some are no jobs.
+ * List ids of jobs that may match a query, greatest first: from the field with the fewest matches, else all ids. The caller
+ * must check each, since some do not match and some are no jobs.
  */
 export function* candidates(records: StoreReader, query: JobQuery): Generator<string> {
   const streams = isIndexed(records) ? fields.flatMap((field) => streamsOf(records, field, query)) : []
@@ -54,13 +54,13 @@ type Stream = () => Generator<string>
 
 function streamsOf(records: StoreReader, field: SearchedField, query: JobQuery): Stream[] {
   const patterns = query[searched[field]]
-  const values = patterns && valuesThatFit(records, field, patterns)
+  const values = patterns && matchingValues(records, field, patterns)
   if (!values) return []
   return [() => merged(values.map((value) => idsIn(records, within(['by', field, value], query))))]
 }
 
-/** Undefined if they are too many. */
-function valuesThatFit(
+/** Find the indexed values that match the patterns. Return undefined if there are too many. */
+function matchingValues(
   records: StoreReader,
   field: SearchedField,
   patterns: readonly string[],
@@ -70,9 +70,9 @@ function valuesThatFit(
     const [start = ''] = pattern.split(/[*?[]/, 1)
     if (start === pattern) found.add(pattern)
     else {
-      let looked = 0
+      let count = 0
       for (const value of valuesFrom(records, field, start)) {
-        if (looked++ === MOST_VALUES) return undefined
+        if (count++ === MOST_VALUES) return undefined
         if (fnmatch(value, pattern)) found.add(value)
       }
     }
@@ -80,9 +80,9 @@ function valuesThatFit(
   return found.size > MOST_VALUES ? undefined : [...found]
 }
 
-/** The values that begin so, each once: one look for each. */
+/** List the distinct values that begin with `start`, with one look-up for each. */
 function* valuesFrom(records: StoreReader, field: string, start: string): Generator<string> {
-  const { from: first, to } = textsFrom(['by', field], start)
+  const { from: first, to } = startingWith(['by', field], start)
   let from = first
   for (;;) {
     const [key] = records.keys({ from, to })
@@ -105,7 +105,7 @@ function* idsIn(records: StoreReader, range: KeyRange): Generator<string> {
   for (const key of records.keys(range, { reverse: true })) yield String(key.at(-1))
 }
 
-/** Greatest first, each once. */
+/** Merge sorted ids, greatest first, without duplicates. */
 function* merged(sources: readonly Generator<string>[]): Generator<string> {
   const heads = sources.map((source) => source.next())
   for (;;) {
@@ -118,7 +118,7 @@ function* merged(sources: readonly Generator<string>[]): Generator<string> {
   }
 }
 
-/** The one that ends first, or whose newest ids go back farthest. */
+/** Return the stream that ends first, or whose first ids reach furthest back. */
 function fewest(streams: readonly Stream[]): Stream {
   if (streams.length === 1) return streams[0] as Stream
   const samples = streams.map((stream) => {

@@ -1,13 +1,13 @@
 import type { JobQuery } from '../author/master.ts'
-import { fnmatch } from '../base/fnmatch.ts'
-import { jsonText } from '../base/json.ts'
-import type { Fields } from './records.ts'
+import type { Fields } from '../base/record.ts'
+import { fnmatch } from '../dialect/fnmatch.ts'
+import { jsonText } from '../dialect/json.ts'
 
-/** The fields of a load by which jobs are looked for, and what names them in a query. */
+/** Fields of a load by which jobs are searched, and their names in a query. */
 export const searched = { fun: 'functions', tgt: 'targets', user: 'users' } as const
 export type SearchedField = keyof typeof searched
 
-/** True if a job is what was asked for, apart from `limit`; nothing asked for fits every job. */
+/** Return true if a job matches a query, apart from `limit`. An empty query matches every job. */
 export function matchesQuery(jid: string, load: Fields, query: JobQuery): boolean {
   const { before, after, metadata } = query
   return (

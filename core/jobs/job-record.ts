@@ -1,33 +1,33 @@
+import { isJid } from '../base/jid.ts'
+import { type Fields, isRecord } from '../base/record.ts'
 import { type StoreChange, type StoreReader, under } from '../store/index.ts'
 import { batchOf } from './batches.ts'
-import { isJid } from './jid.ts'
 import { putIndex } from './job-index.ts'
-import { type Fields, isFields } from './records.ts'
 
-/** What stands under `['job', jid]`: no load while the jid is only reserved, or only has returns. */
+/** The record under `['job', jid]`. It has no load while the jid is only reserved or only has returns. */
 export interface JobRecord {
   readonly load?: Fields
   /** Ids of the minions the job is expected to run on. */
   readonly minions: readonly string[]
-  /** Which of them are perhaps not meant, if any. */
+  /** Those of them that the target may not match. */
   readonly unknown?: readonly string[]
 }
 
-/** In the record of its age: of a job that was imported there is nothing to tell. */
+/** Value of an age record that marks a job as imported, whose missing returns are not reported. */
 export const IMPORTED = 'taken'
 
 export function readJob(records: Pick<StoreReader, 'get'>, jid: string): JobRecord | undefined {
   const job = records.get(['job', jid])
-  if (!isFields(job)) return undefined
+  if (!isRecord(job)) return undefined
   const { load, minions, unknown } = job
   return {
-    ...(isFields(load) && { load }),
+    ...(isRecord(load) && { load }),
     minions: Array.isArray(minions) ? minions.map(String) : [],
     ...(Array.isArray(unknown) && { unknown: unknown.map(String) }),
   }
 }
 
-/** A jid that is first heard of. */
+/** Record a new jid, with its age. */
 export function startJob(
   records: StoreChange,
   jid: string,
@@ -38,16 +38,16 @@ export function startJob(
   records.put(['age', now, jid], how)
 }
 
-/** A job with all by which it is found: in the index, and among the waves of its batch. */
+/** Store a job, its index entries, and its place among the waves of its batch. */
 export function putJob(records: StoreChange, jid: string, job: JobRecord & { readonly load: Fields }): void {
   records.put(['job', jid], job)
   putIndex(records, jid, job.load)
   const batch = batchOf(jid, job.load)
-  // Only a jid can be looked up as a batch.
+  // The batch must be a jid, since it is looked up as one.
   if (batch !== undefined && isJid(batch)) records.put(['wave', batch, jid], true)
 }
 
-/** The jobs of a batch. */
+/** Return the jids of the waves of a batch. */
 export const wavesOf = (records: StoreReader, batch: string): string[] =>
   Array.from(records.keys(under('wave', batch)), (key) => String(key[2]))
 

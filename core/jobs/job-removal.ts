@@ -1,3 +1,4 @@
+import { isRecord } from '../base/record.ts'
 import {
   type KeyRange,
   type Store,
@@ -8,21 +9,21 @@ import {
 } from '../store/index.ts'
 import { removeBatch } from './batches.ts'
 import { removeIndex } from './job-index.ts'
-import { isFields } from './records.ts'
 
-/** Rows in one transaction: whoever wants to store a return waits some milliseconds at most. */
+/** Rows in one transaction. Limits the time that other writers wait to some milliseconds. */
 const ROWS_AT_ONCE = 1000
 
-/** Of jobs, oldest first: the key by which their age is known, `['age', ms, jid]`. */
+/** The jobs to remove. */
 interface OldJobs {
+  /** Range of their age keys `['age', ms, jid]`, oldest first. */
   readonly ages: KeyRange
-  /** Jobs that stay nevertheless. */
+  /** Return true for a job that must be kept nevertheless. */
   readonly spare?: (records: StoreReader, jid: string, ms: number) => boolean
-  /** Asked before each transaction that begins with another job. */
+  /** Called before each transaction that begins with a new job. Removal ends when it returns false. */
   readonly goOn?: () => boolean
 }
 
-/** Removes jobs with all that is kept of them, in short transactions, and gives their ids as they go. */
+/** Remove jobs with all their records, in short transactions. Yields the ids of removed jobs. */
 export async function* removeJobs(store: Store, { ages, spare, goOn = () => true }: OldJobs) {
   let step: Step = { gone: [], next: ages.from }
   while (step.next && (step.begun || goOn())) {
@@ -34,9 +35,9 @@ export async function* removeJobs(store: Store, { ages, spare, goOn = () => true
 
 interface Step {
   readonly gone: readonly string[]
-  /** Where to go on. */
+  /** Key at which to continue. */
   readonly next?: StoreKey
-  /** Of the job there a part is removed. */
+  /** True if the job at `next` is partly removed. */
   readonly begun?: boolean
 }
 
@@ -57,32 +58,32 @@ function removeSome(records: StoreChange, ages: KeyRange, spare: OldJobs['spare'
     records.remove(['end', jid])
     records.remove(key)
     gone.push(jid)
-    if (goesOn) return { gone, next: key } // perhaps that was enough
+    if (goesOn) return { gone, next: key } // lets the caller check the size again
   }
   return { gone }
 }
 
-/** The job itself first: with that it is no longer listed. */
+/** List the keys of a job. The job itself comes first, so that it is no longer listed. */
 function* rowsOf(records: StoreChange, jid: string): Generator<StoreKey> {
   const job = records.get(['job', jid])
   if (job !== undefined) {
-    if (isFields(job) && isFields(job.load)) removeIndex(records, jid, job.load)
+    if (isRecord(job) && isRecord(job.load)) removeIndex(records, jid, job.load)
     yield ['job', jid]
   }
   for (const kind of ['ret', 'start', 'unannounced', 'member']) yield* records.keys(under(kind, jid))
 }
 
-/** A job younger than this may still be running, if not all have returned; an older one if a minion has said so. */
+/** A job younger than this may still run if returns are missing; an older one only where a minion has reported its start. */
 const YOUNG_MS = 3_600_000
 
-/** Whether a job may still run, or an event of it is due. */
+/** Whether a job may still run, or has a return whose event has not been fired. */
 export function isUnderWay(records: StoreReader, jid: string, ms: number, now: number): boolean {
   if (some(records.keys(under('unannounced', jid)))) return true
   const lacks = (id: string) => !records.has(['ret', jid, id])
   for (const key of records.keys(under('start', jid))) if (lacks(String(key[2]))) return true
   if (ms <= now - YOUNG_MS) return false
   const job = records.get(['job', jid])
-  return !isFields(job) || !job.load || !Array.isArray(job.minions) || job.minions.map(String).some(lacks)
+  return !isRecord(job) || !job.load || !Array.isArray(job.minions) || job.minions.map(String).some(lacks)
 }
 
 const some = (keys: Iterable<unknown>): boolean => {

@@ -1,14 +1,14 @@
 import type { Clock } from '../base/clock.ts'
+import { isRecord } from '../base/record.ts'
 import { type Store, type StoreKey, under } from '../store/index.ts'
 import { isIndexed, putIndex } from './job-index.ts'
-import { isFields } from './records.ts'
 
 const JOBS_AT_ONCE = 200
 
 /**
- * Makes an index that is not there yet, in short transactions beside the work of others; once it is complete it is used.
- * After a repair of the store (`['salvaged']`) it is made again, and what has lost its age is given a new one: else it
- * would never expire.
+ * Build a missing index in short transactions, concurrently with other writers. It is used once it is complete. After a repair of
+ * the store (`['salvaged']`) it is built again, and jobs that have lost their age record get a new one, since they would never
+ * expire without it.
  */
 export async function completeIndex(store: Store, clock: Clock): Promise<void> {
   if (isIndexed(store)) return
@@ -17,7 +17,7 @@ export async function completeIndex(store: Store, clock: Clock): Promise<void> {
     await store.change((records) => {
       for (const jid of jids) {
         const job = records.get(['job', jid])
-        if (isFields(job) && isFields(job.load)) putIndex(records, jid, job.load)
+        if (isRecord(job) && isRecord(job.load)) putIndex(records, jid, job.load)
       }
     })
   }

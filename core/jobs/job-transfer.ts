@@ -1,10 +1,11 @@
+import { isJid } from '../base/jid.ts'
 import { isMinionId } from '../base/minion-id.ts'
-import { fromRecordJson, recordJson } from '../base/record-json.ts'
+import type { Fields } from '../base/record.ts'
+import { isRecord } from '../base/record.ts'
 import { encodeLocal } from '../codec/index.ts'
-import { isJid } from './jid.ts'
-import type { Fields } from './records.ts'
+import { fromRecordJson, recordJson } from '../dialect/record-json.ts'
 
-/** What an export has a line of: a job, or what one minion returned for the job before it. */
+/** The content of one line of an export: a job, or the return of one minion for the job before it. */
 export type JobRow =
   | {
       readonly kind: 'job'
@@ -17,13 +18,13 @@ export type JobRow =
 
 export const rowLine = (row: JobRow): string => `${recordJson(row)}\n`
 
-/** @throws Error with what is wrong with the line, as the end of a sentence. */
+/** Parse a line of an export. @throws Error with what is wrong with the line, as the end of a sentence. */
 export function parseRow(line: string): JobRow {
   const row = fieldsOf(parsed(line))
-  if (!row) throw new Error('it is no map')
+  if (!row) throw new Error('it is not a map')
   if (!isJid(row.jid)) throw new Error('its jid is not a job id')
   const checked = row.kind === 'job' ? jobRow(row, row.jid) : returnRow(row, row.jid)
-  encodeLocal(checked) // what cannot be stored throws here
+  encodeLocal(checked) // throws if the row cannot be stored
   return checked
 }
 
@@ -37,9 +38,9 @@ function parsed(line: string): unknown {
 
 function jobRow({ load, minions, unknown }: Fields, jid: string): JobRow {
   const fields = fieldsOf(load)
-  if (!fields) throw new Error('its load is no map')
+  if (!fields) throw new Error('its load is not a map')
   if (!isIds(minions) || !(unknown === undefined || isIds(unknown)))
-    throw new Error('its minions are no list of minion ids')
+    throw new Error('its minions are not a list of minion ids')
   return { kind: 'job', jid, load: fields, minions, ...(unknown && { unknown }) }
 }
 
@@ -47,13 +48,10 @@ function returnRow({ kind, id, ret }: Fields, jid: string): JobRow {
   if (kind !== 'return') throw new Error('its kind is neither job nor return')
   if (!isMinionId(id)) throw new Error('its id is not a minion id')
   const fields = fieldsOf(ret)
-  if (!fields) throw new Error('its ret is no map')
+  if (!fields) throw new Error('its ret is not a map')
   return { kind, jid, id, ret: fields }
 }
 
 const isIds = (value: unknown): value is string[] => Array.isArray(value) && value.every(isMinionId)
 
-const fieldsOf = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-    ? (value as Fields)
-    : undefined
+const fieldsOf = (value: unknown): Fields | undefined => (isRecord(value) ? value : undefined)

@@ -1,12 +1,12 @@
+import { jobCacheDirectory } from '../config/cachedir.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { targetsOf, targetText } from '../outbox/outbox-target.ts'
 import { JobCache, type JobCacheOptions } from './job-cache.ts'
-import { targetsOf, targetText } from './outbox-target.ts'
-import { jobCacheDirectory } from './paths.ts'
 
-/** Of `master_job_cache` the embedded store: it is always there, others get what it gets. */
+/** Name of the embedded store in `master_job_cache`. It is always used; the other stores get copies. */
 const EMBEDDED = 'local_cache'
 
-/** The job cache of a master, for whoever writes to it. */
+/** Open the job cache of a master for writing. */
 export const openJobCache = (
   config: MasterConfig,
   options: Pick<JobCacheOptions, 'clock' | 'onDamage' | 'onQueued'> = {},
@@ -18,17 +18,17 @@ export const openJobCache = (
     endTimes: config.job_cache_store_endtime,
   })
 
-/** Targets that get every job and return. */
+/** Return the outbox targets that get every job and return. */
 export const jobSinks = ({ master_job_cache }: MasterConfig): string[] =>
   targetsOf(master_job_cache)
     .map(targetText)
     .filter((target) => target !== EMBEDDED)
 
-/** Targets that get every job, of which minions write the returns. */
+/** Return the outbox targets that get every job. Minions write the returns to these stores. */
 export const loadSinks = ({ ext_job_cache }: MasterConfig): string[] =>
   targetsOf(ext_job_cache).map(targetText)
 
-/** Returners that jobs can be read from, besides the embedded store. */
+/** Return the returners from which jobs can be read, besides the embedded store. */
 export const jobSources = (config: MasterConfig): string[] => [
   ...new Set([...jobSinks(config), ...loadSinks(config)]),
 ]

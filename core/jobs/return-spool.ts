@@ -1,6 +1,10 @@
 import { join } from 'node:path'
 import { SaltError } from '../base/errors.ts'
+import { checkJid } from '../base/jid.ts'
+import { type Fields, isRecord } from '../base/record.ts'
 import { Encoded, type Value } from '../codec/index.ts'
+import { Outbox } from '../outbox/outbox.ts'
+import { targetsOf, targetText } from '../outbox/outbox-target.ts'
 import {
   openStore,
   type Store,
@@ -9,19 +13,16 @@ import {
   type StoreOptions,
   under,
 } from '../store/index.ts'
-import { Outbox } from './outbox.ts'
-import { targetsOf, targetText } from './outbox-target.ts'
-import { checkJid, type Fields, isFields } from './records.ts'
 import { SeenJobs } from './seen-jobs.ts'
 
 /** A return on its way to a master. */
 export interface SpooledReturn {
   readonly jid: string
-  /** What is sent (wire protocol §10.3). */
+  /** The load that is sent (wire protocol §10.3). */
   readonly ret: Fields
-  /** The address of the master that published the job, where that is known. */
+  /** Address of the master that published the job, if known. */
   readonly master?: string
-  /** The job as it was published, where that is known. */
+  /** The job as it was published, if known. */
   readonly job?: Fields
 }
 
@@ -30,24 +31,25 @@ export interface ReturnSpoolOptions extends StoreOptions {
   readonly returners?: unknown
 }
 
-/** Targets of the returners that a job names (`--return`). */
+/** Return the outbox targets of the returners that a job names (`--return`). */
 export const returnersOf = (job: Fields | undefined): string[] =>
   targetsOf(job?.ret, { config: job?.ret_config, kwargs: job?.ret_kwargs }).map(targetText)
 
-/** A return on disk. Its content is read when it is asked for, so that a long outage does not fill the memory. */
+/** A return on disk. Its content is read on access, so that the spool of a long outage does not fill the memory. */
 export interface SpoolEntry extends SpooledReturn {
-  /** Place in the spool; of use to the spool only. */
+  /** Key in the store, for methods of the spool. */
   readonly key: StoreKey
-  /** Of no other entry that is there at the same time. */
+  /** Unique among the entries that are in the spool at the same time. */
   readonly name: string
-  /** Its value lies apart. */
+  /** True if its value is stored under a separate key. */
   readonly isLarge: boolean
 }
 
 /**
- * The minion's returns between the end of a job and the master's acknowledgement. Keys: `['ret', jid, n]`, since one
- * job may leave several returns; `['value', jid, n]` → the value of a large one, which is read when it is sent; those of {@link Outbox}, for what its returners write; and those of {@link SeenJobs}. Job processes may add while
- * the minion's main process has it open.
+ * The minion's returns between the end of a job and the master's acknowledgement. Keys: `['ret', jid, n]`, since one job may
+ * leave several returns; `['value', jid, n]` → the value of a large one, which is read when it is sent; those of
+ * {@link Outbox}, for returners; and those of {@link SeenJobs}. Job processes may add returns while the minion process has it
+ * open.
  */
 export class ReturnSpool {
   readonly #store: Store | undefined
@@ -55,17 +57,17 @@ export class ReturnSpool {
   readonly outbox: Outbox | undefined
   readonly seen: SeenJobs | undefined
 
-  /** A spool that holds nothing and takes nothing, for programs that have none. */
+  /** Return a spool that is always empty and rejects additions, for programs that have none. */
   static empty(): ReturnSpool {
     return new ReturnSpool(undefined, undefined)
   }
 
-  /** The file inside `directory`. */
+  /** Return the path of the file in `directory`. */
   static path(directory: string): string {
     return join(directory, 'returns.mdb')
   }
 
-  /** @throws SaltError STORE_FAILED */
+  /** Open the spool in `directory`. @throws SaltError STORE_FAILED */
   static open(directory: string, { returners, ...options }: ReturnSpoolOptions = {}): ReturnSpool {
     return new ReturnSpool(openStore(ReturnSpool.path(directory), options), returners)
   }
@@ -78,8 +80,8 @@ export class ReturnSpool {
   }
 
   /**
-   * Resolves when the return is on disk; one whose value is {@link Encoded} counts as large. Rejects with STORE_FAILED if it
-   * cannot be, INVALID_ARGUMENTS for a bad jid.
+   * Add a return. Resolves when it is on disk. One whose value is {@link Encoded} is stored as a large one. Rejects with
+   * STORE_FAILED if it cannot be stored, with INVALID_ARGUMENTS for an invalid jid.
    */
   async add(given: SpooledReturn): Promise<SpoolEntry> {
     checkJid(given.jid)
@@ -87,7 +89,7 @@ export class ReturnSpool {
     return entryOf(store, await store.change((records) => this.#put(records, given)))
   }
 
-  /** The same for a process that cannot know what became of its job: undefined if a return of it is, or was, here. */
+  /** Add a return only if the job has no return in the spool and had none before; else resolves with undefined. */
   async addFirst(given: SpooledReturn): Promise<SpoolEntry | undefined> {
     const { jid } = given
     checkJid(jid)
@@ -112,32 +114,32 @@ export class ReturnSpool {
     return free
   }
 
-  /** What has not been acknowledged, oldest job first. */
+  /** Return the entries that have not been acknowledged, oldest job first. */
   pending(): SpoolEntry[] {
     const store = this.#store
     return store ? Array.from(store.keys(under('ret')), (key) => entryOf(store, key)) : []
   }
 
-  /** How many have not been acknowledged. */
+  /** Number of entries that have not been acknowledged. */
   get size(): number {
     return this.#store?.count(under('ret')) ?? 0
   }
 
-  /** What another process has added. */
+  /** Return an entry that another process has added. */
   at(key: StoreKey): SpoolEntry {
     return entryOf(this.#opened(), key)
   }
 
-  /** What is sent, with the value of a large one as it was encoded; undefined if it is not whole any more. */
+  /** Return the load to send, with the value of a large one still encoded; undefined if it is no longer complete. */
   read({ key }: Pick<SpoolEntry, 'key'>): Fields | undefined {
     const record = readRecord(this.#store, key)
     const ret = fieldsOf(record.ret)
     if (!record.isLarge || !ret) return ret
-    const value = this.#store?.encoded(valueKey(key))
+    const value = this.#store?.getEncoded(valueKey(key))
     return value && { ...ret, return: value }
   }
 
-  /** It cannot be sent as it is: another one takes its place. `change` is given it without the value of a large one. */
+  /** Replace a return that cannot be sent. `change` gets it without the value if it is large. */
   async replace({ key }: Pick<SpoolEntry, 'key'>, change: (ret: Fields) => Fields): Promise<void> {
     const { ret, master, job } = readRecord(this.#opened(), key)
     await this.#opened().change((records) => {
@@ -146,7 +148,7 @@ export class ReturnSpool {
     })
   }
 
-  /** The master has it: forget it. */
+  /** Remove a return that the master has acknowledged. */
   async done({ key }: Pick<SpoolEntry, 'key'>): Promise<void> {
     await this.#opened().change((records) => {
       records.remove(key)
@@ -154,14 +156,14 @@ export class ReturnSpool {
     })
   }
 
-  /** The oldest return of a job that is still here. */
+  /** Return the oldest entry of a job. */
   first(jid: string): SpoolEntry | undefined {
     const store = this.#store
     const [key] = store?.keys(under('ret', jid)) ?? []
     return store && key && entryOf(store, key)
   }
 
-  /** The same, as it is sent. */
+  /** Return the load of the oldest entry of a job. */
   find(jid: string): Fields | undefined {
     return this.first(jid)?.ret
   }
@@ -170,14 +172,14 @@ export class ReturnSpool {
     await this.#store?.close()
   }
 
-  /** Of the job and of the configuration. */
+  /** Return the outbox targets of the job and of the configuration. */
   #targets(job: Fields | undefined): string[] {
     return [...new Set([...returnersOf(job), ...targetsOf(this.#returners).map(targetText)])]
   }
 
   #opened(): Store {
     if (this.#store) return this.#store
-    throw new SaltError('STORE_FAILED', 'This program keeps no returns.')
+    throw new SaltError('STORE_FAILED', 'This program has no spool for returns.')
   }
 }
 
@@ -185,7 +187,7 @@ const valueKey = ([, ...rest]: StoreKey): StoreKey => ['value', ...rest]
 
 function readRecord(store: Store | undefined, key: StoreKey): Fields {
   const record = store?.get(key)
-  return isFields(record) ? record : {}
+  return isRecord(record) ? record : {}
 }
 
 function entryOf(store: Store, key: StoreKey): SpoolEntry {
@@ -211,4 +213,4 @@ function entryOf(store: Store, key: StoreKey): SpoolEntry {
 }
 
 const fieldsOf = (value: unknown): Fields | undefined =>
-  isFields(value as Value) ? (value as Fields) : undefined
+  isRecord(value as Value) ? (value as Fields) : undefined

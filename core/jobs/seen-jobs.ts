@@ -1,55 +1,56 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { type Fields, isRecord } from '../base/record.ts'
 import type { Value } from '../codec/index.ts'
 import { openStore, type Store, type StoreChange, type StoreReader, under } from '../store/index.ts'
-import { type Fields, isFields } from './records.ts'
 
-/** A publication, as far as it tells a replay. */
+/** The fields of a publication by which a replay is detected. */
 export interface SeenPublication {
-  /** Digest of the AES key it was encrypted with: serials start anew with every key. */
+  /** Digest of the AES key it was encrypted with. Serials begin again with every key. */
   readonly keyDigest: string
-  /** Undefined from masters that do not count. */
+  /** Undefined for masters that send no serials. */
   readonly serial: number | undefined
   readonly jid: string
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** A job that was accepted and has not ended: it must run, or be returned as failed with the reason. */
+/** A job that was accepted and has not ended. It must run, or get a failed return with the reason. */
 export interface ReceivedJob {
   readonly job: Fields & { readonly jid: string }
-  /** The address of the master that published it. */
+  /** Address of the master that published it. */
   readonly master: string
-  /** Its arguments as they were typed. */
+  /** Its arguments as the user typed them. */
   readonly words?: unknown
-  /** It may have begun: it is not to run again. */
+  /** True if it may have begun, so that it must not run again. */
   readonly begun: boolean
 }
 
-const DAY = 24 * 3_600_000
-const KEEP_JIDS = DAY
-/** No master keeps an AES key this long. */
-const KEEP_SERIALS = 30 * DAY
+const DAY_MS = 24 * 3_600_000
+const KEEP_JIDS_MS = DAY_MS
+/** Longer than any master keeps an AES key. */
+const KEEP_SERIALS_MS = 30 * DAY_MS
+/** Maximum number of expired jids that are removed with each accepted job. */
 const FORGET_AT_ONCE = 20
 
 /**
- * The minion's memory of what it has accepted, so that a recorded publication runs never again, and what was accepted is
- * not forgotten, not even after a restart. Keys: `['serial', digest]` → `{serial, at}`, `['jid', jid]`, `['age', ms, jid]` to
- * forget by, and `['job', jid]` → {@link ReceivedJob} until its return is safe. They lie in the store of the return spool,
- * so that a job leaves as its return comes, in one change.
+ * The minion's record of accepted publications, so that a replayed one never runs again and an accepted one is not lost, even
+ * after a restart. Keys: `['serial', digest]` → `{serial, at}`, `['jid', jid]`, `['age', ms, jid]` for expiry, and
+ * `['job', jid]` → {@link ReceivedJob} until its return is persisted. They are in the store of the return spool, so that one
+ * transaction removes the job and adds its return.
  */
 export class SeenJobs {
   readonly #store: Store
-  /** Jobs that could not be stored. */
+  /** Jids of jobs that were accepted without a record on disk. */
   readonly #unstored = new Set<string>()
 
-  /** Part of a change of the same store: the return of the job is safe. */
+  /** Settle a job within a transaction of the same store: its return is persisted. */
   static settle(records: StoreChange, jid: string): void {
     records.remove(['job', jid])
   }
 
-  /** Whether a job was accepted here, and its return is safe. */
+  /** Whether a job was accepted and its return is persisted. */
   static isSettled(records: StoreReader, jid: string): boolean {
     return records.has(['jid', jid]) && !records.has(['job', jid])
   }
@@ -59,49 +60,49 @@ export class SeenJobs {
   }
 
   /**
-   * True once for each publication, and only when that is on disk, with what was received if it is given: the caller may
-   * run the job. False for a jid that was accepted in the last 24 hours, and for a serial that is not greater than the last under the same key.
-   * Rejects with STORE_FAILED; the job must not run then.
+   * Accept a publication. Resolves with true, once for each publication, when it is on disk, together with `received`; the
+   * caller may then run the job. Resolves with false for a jid that was accepted in the last 24 hours, and for a serial that is
+   * not greater than the last one under the same key. Rejects with STORE_FAILED; the job must not run then.
    */
   async accept({ keyDigest, serial, jid, now }: SeenPublication, received?: ReceivedJob): Promise<boolean> {
     return this.#store.change((records) => {
-      if (this.#knows(records, { keyDigest, serial, jid })) return false
+      if (this.#hasSeen(records, { keyDigest, serial, jid })) return false
       records.put(['jid', jid], true)
       records.put(['age', now, jid], true)
-      forgetJids(records, now - KEEP_JIDS)
+      forgetJids(records, now - KEEP_JIDS_MS)
       if (serial !== undefined) keepSerial(records, keyDigest, { serial, at: now })
       if (received) records.put(['job', jid], received)
       return true
     })
   }
 
-  /** When the last job was accepted. Milliseconds since 1970. */
+  /** Time at which the last job was accepted, in milliseconds since 1970. */
   get latest(): number | undefined {
     const [key] = this.#store.keys(under('age'), { reverse: true })
     return key && Number(key[1])
   }
 
-  /** A job that waited begins: its arguments, which may be secret, are no longer kept. Resolves when that is on disk. */
+  /** Record that a waiting job begins, and remove its arguments, which may be secret. Resolves when that is on disk. */
   async begin(jid: string): Promise<void> {
     await this.#store.change((records) => {
       const received = readReceived(records.get(['job', jid]))
-      if (received) records.put(['job', jid], begun(received))
+      if (received) records.put(['job', jid], asBegun(received))
     })
   }
 
-  /** Nothing is owed for a job any more, though no return of it was put into the spool. */
+  /** Settle a job whose return was not put into the spool and needs no delivery. */
   async settle(jid: string): Promise<void> {
     await this.#store.change((records) => SeenJobs.settle(records, jid))
   }
 
-  /** Accepted jobs whose return is not safe, oldest first. */
+  /** Return the accepted jobs whose return is not persisted, oldest first. */
   unsettled(): ReceivedJob[] {
     const all = Array.from(this.#store.entries(under('job')), ({ value }) => readReceived(value))
     return all.filter((received) => received !== undefined)
   }
 
-  /** Take over what a version before kept in a store of its own. */
-  async takeOver(file: string): Promise<void> {
+  /** Import the records of an earlier version, which had a separate store, and remove that store. */
+  async importFrom(file: string): Promise<void> {
     if (!existsSync(file)) return
     const old = openStore(file)
     const kept = ['serial', 'jid', 'age'].flatMap((kind) => [...old.entries(under(kind))])
@@ -113,16 +114,16 @@ export class SeenJobs {
   }
 
   /**
-   * The same while nothing can be stored: remembered only until this program ends. For what may run again then if
-   * somebody has recorded it.
+   * Accept a publication in memory only, while the disk cannot be written. Only for jobs that do no harm if a replay runs them
+   * after a restart.
    */
   acceptUnstored(publication: SeenPublication): boolean {
-    if (this.#knows(this.#store, publication)) return false
+    if (this.#hasSeen(this.#store, publication)) return false
     this.#unstored.add(publication.jid)
     return true
   }
 
-  #knows(
+  #hasSeen(
     records: StoreReader,
     { keyDigest, serial, jid }: Pick<SeenPublication, 'keyDigest' | 'serial' | 'jid'>,
   ): boolean {
@@ -130,15 +131,15 @@ export class SeenJobs {
   }
 }
 
-/** As it is kept once it may have begun. */
-export const begun = ({ job, master }: Omit<ReceivedJob, 'begun'>): ReceivedJob => ({
+/** Return the record of a job that may have begun: without its arguments. */
+export const asBegun = ({ job, master }: Omit<ReceivedJob, 'begun'>): ReceivedJob => ({
   job: { ...job, arg: [] },
   master,
   begun: true,
 })
 
 function readReceived(value: Value | undefined): ReceivedJob | undefined {
-  if (!isFields(value) || !isFields(value.job) || typeof value.job.jid !== 'string') return undefined
+  if (!isRecord(value) || !isRecord(value.job) || typeof value.job.jid !== 'string') return undefined
   const { job, master, words } = value
   return { job: job as ReceivedJob['job'], master: String(master), words, begun: value.begun !== false }
 }
@@ -156,18 +157,18 @@ function isBehind(records: StoreReader, keyDigest: string, serial: number | unde
   return serial !== undefined && last !== undefined && serial <= last.serial
 }
 
-/** Serials of keys long gone are forgotten when a new key appears. */
+/** Store the last serial of a key. When a key is new, remove the serials of expired keys. */
 function keepSerial(records: StoreChange, keyDigest: string, last: LastSerial): void {
   if (!records.has(['serial', keyDigest])) {
     for (const key of records.keys(under('serial'))) {
       const known = records.get(key) as LastSerial | undefined
-      if (!known || known.at < last.at - KEEP_SERIALS) records.remove(key)
+      if (!known || known.at < last.at - KEEP_SERIALS_MS) records.remove(key)
     }
   }
   records.put(['serial', keyDigest], { ...last })
 }
 
-/** A few at a time, with every job: the memory neither grows nor ever needs a long clean-up. */
+/** Remove a few expired jids. Called with every job, so that the store does not grow and needs no long clean-up. */
 function forgetJids(records: StoreChange, before: number): void {
   let left = FORGET_AT_ONCE
   for (const key of records.keys({ from: ['age'], to: ['age', before] })) {

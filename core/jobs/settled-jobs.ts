@@ -2,8 +2,8 @@ import { type Store, under } from '../store/index.ts'
 import { IMPORTED } from './job-record.ts'
 
 /**
- * Of which jobs it was said who did not return: `['settled']` → of all before that moment, but those under
- * `['untold', jid]`, of which it could not be said yet.
+ * Records which jobs had their missing returns reported. `['settled']` → a time: all jobs before it are done, except those under
+ * `['untold', jid]`, which could not be reported yet.
  */
 export class SettledJobs {
   readonly #store: Store
@@ -12,7 +12,7 @@ export class SettledJobs {
     this.#store = store
   }
 
-  /** Ids of the others that were first heard of before a moment (milliseconds). */
+  /** Return the ids of the jobs that were first recorded before `moment` (milliseconds) and are not reported. */
   open(moment: number): string[] {
     const since = Number(this.#store.get(['settled']) ?? 0)
     const due = this.#store.entries({ from: ['age', since], to: ['age', moment] })
@@ -22,11 +22,11 @@ export class SettledJobs {
     ]
   }
 
-  /** It was said of all jobs before that moment, but these. */
-  async note(moment: number, untold: readonly string[] = []): Promise<void> {
+  /** Record that all jobs before `moment` (milliseconds) were reported, except `unreported`. */
+  async note(moment: number, unreported: readonly string[] = []): Promise<void> {
     await this.#store.change((records) => {
       for (const key of [...records.keys(under('untold'))]) records.remove(key)
-      for (const jid of untold) records.put(['untold', jid], true)
+      for (const jid of unreported) records.put(['untold', jid], true)
       records.put(['settled'], moment)
     })
   }

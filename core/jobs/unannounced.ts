@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts'
+import { type Fields, isRecord } from '../base/record.ts'
 import { type Store, type StoreChange, type StoreReader, under } from '../store/index.ts'
-import { type Fields, isFields } from './records.ts'
 
-/** Processes of one host look at one clock, not at the same moment. Milliseconds. */
+/** A time further ahead than this comes from a wrong clock. Smaller differences occur between processes of one host. */
 const AHEAD_MS = 60_000
 
 interface UnannouncedReturn {
@@ -11,7 +11,7 @@ interface UnannouncedReturn {
   readonly ret: Fields
 }
 
-/** Returns whose event is due: `['unannounced', jid, id]` → since when. */
+/** Returns whose event has not been fired: `['unannounced', jid, id]` → the time it was added. */
 export class Unannounced {
   readonly #store: Store
   readonly #clock: Clock
@@ -25,14 +25,14 @@ export class Unannounced {
     records.put(['unannounced', jid, id], now)
   }
 
-  /** Its event has been fired. */
+  /** Record that the event of a return has been fired. */
   remove(jid: string, id: string): Promise<void> {
     return this.#store.remove(['unannounced', jid, id])
   }
 
   /**
-   * One that was stored before `moment` (milliseconds) and not announced since: who stored it has died over it. It is
-   * the caller's for as long as a moment is ago; others are given another one.
+   * Take a return that was stored before `moment` (milliseconds) and not announced since, because the process that stored it has
+   * ended. Its time is set to now, so that other callers do not get it until that is before their `moment`.
    */
   async take(moment: number): Promise<UnannouncedReturn | undefined> {
     const now = this.#clock.now()
@@ -45,13 +45,13 @@ export class Unannounced {
   }
 }
 
-/** Of a time that has not come the clock was wrong: what is of then would wait until it comes. */
+/** Find the first return that is due. One with a time in the future, from a wrong clock, is due at once. */
 function firstDue(records: StoreReader, moment: number, now: number): UnannouncedReturn | undefined {
   for (const { key, value } of records.entries(under('unannounced'))) {
     const [jid, id] = [String(key[1]), String(key[2])]
     const isDue = Number(value) < moment || Number(value) > now + AHEAD_MS
     const ret = isDue ? records.get(['ret', jid, id]) : undefined
-    if (isFields(ret)) return { jid, id, ret }
+    if (isRecord(ret)) return { jid, id, ret }
   }
   return undefined
 }

@@ -1,6 +1,9 @@
-import { couldMean, namedBy } from '../base/name-pattern.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { matchesName, mayMatch } from '../dialect/name-pattern.ts'
 import { findUser, listUsers, membersOf } from './users.ts'
+
+/** Characters of patterns that no name of a user has: a look-up would start two processes for nothing. */
+const GLOB = /[*?[]/
 
 export interface AclConfig {
   readonly publisher_acl: MasterConfig['publisher_acl']
@@ -9,8 +12,8 @@ export interface AclConfig {
 }
 
 /**
- * The users of this host that `publisher_acl` names, or means with a pattern, or by their group (`ops%`), less those of the
- * blacklist.
+ * Find the users of this host that `publisher_acl` names, directly, by a pattern, or by a group (`ops%`), without
+ * those on the blacklist.
  */
 export async function aclUsers(config: AclConfig): Promise<string[]> {
   const { publisher_acl, client_acl_verify = true } = config
@@ -18,13 +21,14 @@ export async function aclUsers(config: AclConfig): Promise<string[]> {
   const listed = client_acl_verify ? [...(await listUsers()).keys()] : []
   for (const pattern of Object.keys(publisher_acl)) {
     const members = pattern.endsWith('%') ? await membersOf(pattern.slice(0, -1)) : []
-    const named = (await findUser(pattern)) ? [pattern] : listed.filter((each) => namedBy(pattern, each))
+    const isUser = !GLOB.test(pattern) && (await findUser(pattern)) !== undefined
+    const named = isUser ? [pattern] : listed.filter((each) => matchesName(pattern, each))
     for (const name of [...members, ...named]) users.add(name)
   }
   return [...users].filter((user) => !isBlacklisted(config, user))
 }
 
-/** Whether `publisher_acl_blacklist` takes all rights from this user. */
+/** Whether `publisher_acl_blacklist` revokes all rights of this user. */
 function isBlacklisted({ publisher_acl_blacklist: blacklist = {} }: AclConfig, user: string): boolean {
-  return [blacklist.users].flat().some((pattern) => typeof pattern === 'string' && couldMean(pattern, user))
+  return [blacklist.users].flat().some((pattern) => typeof pattern === 'string' && mayMatch(pattern, user))
 }

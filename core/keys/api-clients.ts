@@ -1,15 +1,15 @@
-import { fnmatch } from '../base/fnmatch.ts'
+import { fnmatch } from '../dialect/fnmatch.ts'
 import type { KeyPolicy } from './policy.ts'
 
 /**
- * Whether somebody of this id is a client of the API instead of a minion (`api_clients`, shell patterns): with a key as
- * minions have one, but it may have the master do what its users may, and read the events.
+ * Whether this id belongs to a client of the API instead of a minion (`api_clients`, shell patterns). An API client
+ * has a key like a minion, but may publish on behalf of its users and read events.
  */
 export const isApiClient = (id: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => fnmatch(id, pattern))
 
-/** Its key is accepted by a person, whatever minions are accepted by. */
-export const byPersonOnly = (policy: KeyPolicy): KeyPolicy => ({
+/** Return a policy under which only a person accepts keys, whatever options accept minions. */
+export const manualAcceptanceOnly = (policy: KeyPolicy): KeyPolicy => ({
   ...policy,
   openMode: false,
   full: async () => false,

@@ -1,41 +1,41 @@
 import type { JoinAnswer } from './invites.ts'
-import { joinReasons } from './join-token.ts'
+import { joinRefusalTexts } from './join-token.ts'
 import type { KeyState } from './key-files.ts'
 import type { SignedBy } from './policy.ts'
 
-/** All that the decision about an offered key depends on (wire protocol §6.2). */
-export interface Facts {
-  /** Where a key is filed for this id, and whether it is the offered one. */
+/** Everything the decision about an offered key depends on (wire protocol §6.2). */
+export interface KeyFacts {
+  /** The state of the key filed for this id, and whether it is the offered key. */
   readonly filed: { readonly state: Exclude<KeyState, 'denied'>; readonly same: boolean } | undefined
-  /** `max_minions` are connected, and this one is not among them. */
+  /** Whether `max_minions` others are connected. */
   readonly full: boolean
   readonly openMode: boolean
-  /** Asked only where it matters, so that what is used up by asking is not wasted. */
+  /** Called only if needed: asking may consume what accepts the key. */
   autoReject(): Promise<boolean>
   autoSign(): Promise<SignedBy | false>
-  /** What its join token is good for; undefined if it shows none. A good one is used up. */
+  /** Check the join token and consume a use if it is valid; undefined if there is none. */
   join(): Promise<JoinAnswer | undefined>
-  /** So many keys are pending that no more are taken. */
+  /** Whether the limit of pending keys is reached. */
   pendingFull(): Promise<boolean>
 }
 
-export type Verdict = 'accepted' | 'pending' | 'rejected' | 'denied' | 'full'
+export type KeyVerdict = 'accepted' | 'pending' | 'rejected' | 'denied' | 'full'
 
-export interface Decision {
-  readonly verdict: Verdict
-  /** A sentence for the log, about "its key". */
+export interface KeyDecision {
+  readonly verdict: KeyVerdict
+  /** A clause for the log about "its key". */
   readonly reason: string
-  /** Where the offered key is to be filed. */
+  /** The state to file the offered key in. */
   readonly file?: KeyState
-  /** From where the key that was filed is to be removed. */
+  /** The state to remove the filed key from. */
   readonly leave?: KeyState
-  /** What accepts it in place of a person. */
+  /** What accepted the key without a person. */
   readonly by?: SignedBy
   readonly join?: JoinAnswer
 }
 
-/** Decide about an offered, readable key. Nothing is done here. */
-export async function decide(facts: Facts): Promise<Decision> {
+/** Decide about an offered, readable key. Has no side effects of its own. */
+export async function decide(facts: KeyFacts): Promise<KeyDecision> {
   const { filed, full, openMode } = facts
   if (full) return { verdict: 'full', reason: 'max_minions are connected' }
   if (openMode) return acceptAnyKey(filed?.state)
@@ -51,7 +51,7 @@ export async function decide(facts: Facts): Promise<Decision> {
   }
 }
 
-function acceptAnyKey(filed: KeyState | undefined): Decision {
+function acceptAnyKey(filed: KeyState | undefined): KeyDecision {
   const common = {
     verdict: 'accepted',
     reason: 'open_mode accepts every key',
@@ -61,12 +61,12 @@ function acceptAnyKey(filed: KeyState | undefined): Decision {
   return filed && filed !== 'accepted' ? { ...common, leave: filed } : common
 }
 
-function denied(state: KeyState): Decision {
+function denied(state: KeyState): KeyDecision {
   const reason = `its key is not the one that is ${state} for this id. If the minion was set up anew, delete that key`
   return { verdict: 'denied', reason, file: 'denied' }
 }
 
-async function decideNew(facts: Facts): Promise<Decision> {
+async function decideNew(facts: KeyFacts): Promise<KeyDecision> {
   if (await facts.autoReject())
     return { verdict: 'rejected', reason: 'autoreject_file names it', file: 'rejected' }
   const { accepted, join } = await withoutPerson(facts)
@@ -76,7 +76,7 @@ async function decideNew(facts: Facts): Promise<Decision> {
   return { verdict: 'pending', reason, file: 'pending', ...(join && { join }) }
 }
 
-async function decidePending(facts: Facts, same: boolean): Promise<Decision> {
+async function decidePending(facts: KeyFacts, same: boolean): Promise<KeyDecision> {
   if (await facts.autoReject()) {
     return { verdict: 'rejected', reason: 'autoreject_file names it', file: 'rejected', leave: 'pending' }
   }
@@ -87,8 +87,11 @@ async function decidePending(facts: Facts, same: boolean): Promise<Decision> {
   return { verdict: 'pending', reason, ...(join && { join }) }
 }
 
-/** A join token is looked at last, since that uses it up. */
-async function withoutPerson({ autoSign, join }: Facts): Promise<{ accepted?: Decision; join?: JoinAnswer }> {
+/** Try to accept the key without a person. The join token comes last, since checking it consumes it. */
+async function withoutPerson({
+  autoSign,
+  join,
+}: KeyFacts): Promise<{ accepted?: KeyDecision; join?: JoinAnswer }> {
   const accepted = { verdict: 'accepted', file: 'accepted' } as const
   const by = await autoSign()
   if (by) return { accepted: { ...accepted, reason: `it is accepted automatically (${by})`, by } }
@@ -100,4 +103,4 @@ async function withoutPerson({ autoSign, join }: Facts): Promise<{ accepted?: De
 }
 
 const because = (join: JoinAnswer | undefined): string =>
-  join && join.state !== 'good' ? `: its join token ${joinReasons[join.state]}` : ''
+  join && join.state !== 'good' ? `: its join token ${joinRefusalTexts[join.state]}` : ''

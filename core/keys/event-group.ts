@@ -3,10 +3,10 @@ import { open } from 'node:fs/promises'
 import { listGroups } from './users.ts'
 
 /**
- * What root does for a master that is to run as another user, which may not give its files to a group it is not in: the
- * sockets that are made in this folder belong to the group of those who may read events.
+ * Give the socket folder to the group of the users who may read events, so that sockets made in it belong to that
+ * group. Root does this for a master that will run as another user, which may not assign groups it is not in.
  */
-export async function giveEventGroup(
+export async function setEventGroup(
   folder: string,
   users: readonly string[],
   master: { readonly uid: number; readonly gid: number; readonly user: string },
@@ -23,8 +23,8 @@ export async function giveEventGroup(
 }
 
 /**
- * The group that lets these users, and nobody else, read the events of a master: that of the master if all of them are
- * in it, else one that has no other members. Undefined if there is none.
+ * Find the group that lets these users, and nobody else, read the events of a master: the master's own group if all of
+ * them are in it, else a group without other members. Undefined if there is none.
  */
 export async function eventGroup(
   users: readonly string[],

@@ -1,4 +1,4 @@
-export { byPersonOnly, isApiClient } from './api-clients.ts'
+export { isApiClient, manualAcceptanceOnly } from './api-clients.ts'
 export { eventGroup } from './event-group.ts'
 export { type Invite, Invites } from './invites.ts'
 export {
@@ -19,12 +19,12 @@ export {
   selectionOf,
 } from './key-lists.ts'
 export { eventsOf, KeyManager } from './key-manager.ts'
-export { type KeyChange, KeyStore, type Outcome } from './key-store.ts'
+export { type KeyChange, KeyStore, type OfferResult } from './key-store.ts'
 export { fingerKeys, fingerMaster, masterKeyText, printKeys } from './key-texts.ts'
 export { loadMasterKeys } from './master-keys.ts'
 export { MinionKeys } from './minion-keys.ts'
 export { createKeyPolicy, type KeyPolicy, type PolicySettings } from './policy.ts'
-export { giveRootKeys, RootKeys, readRootKey, vouchFor, writeRootKeys } from './root-key.ts'
-export { rotationFlag } from './rotation.ts'
+export { RootKeys, readRootKey, signForAddress, writeRootKeys, writeRootKeysFor } from './root-key.ts'
+export { rotationFlagPath } from './rotation.ts'
 export { SessionKeys } from './session-keys.ts'
 export { groupsOf } from './users.ts'

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { fnmatch } from '../base/fnmatch.ts'
 import { type PublicKey, secretsEqual } from '../crypto/index.ts'
+import { fnmatch } from '../dialect/fnmatch.ts'
 import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../store/index.ts'
 import {
   inviteIdOf,
@@ -14,7 +14,7 @@ import {
   verifierOf,
 } from './join-token.ts'
 
-/** What a minion shows to prove that it holds a join token. */
+/** Proof of a minion that it holds a join token. */
 export interface JoinProof extends Omit<JoinClaim, 'id'> {
   readonly invite: string
   readonly proof: string
@@ -22,16 +22,16 @@ export interface JoinProof extends Omit<JoinClaim, 'id'> {
 
 export type JoinAnswer = { readonly state: 'good'; readonly invite: string } | { readonly state: JoinRefusal }
 
-/** An invitation, without what proves it. Times in milliseconds since 1970. */
+/** An invitation without its verifier. Times are in milliseconds since 1970. */
 export interface Invite {
   readonly id: string
   /** Shell patterns, separated by commas. */
   readonly match: string
-  /** How many minions it is still good for. */
+  /** How many more minions may use it. */
   readonly left: number
   readonly made: number
   readonly expires: number
-  /** Who made it. */
+  /** The user who created it. */
   readonly user: string
 }
 
@@ -39,12 +39,16 @@ interface StoredInvite extends Omit<Invite, 'id'> {
   readonly verifier: string
 }
 
-/** Used and expired ones are kept, up to so many with the open ones, so that a late minion is told why. By no clock: it may be wrong. */
-const MOST_KEPT = 1000
+/**
+ * How many invitations are stored. Used and expired ones are kept as long as there is room, so that a late minion gets
+ * the reason; age is no criterion, since the clock may be wrong.
+ */
+const MAX_STORED = 1000
 
 /**
- * Open invitations (`salt-key --invite`), in `pki_dir`, shared by all workers. Of a token only a hash is kept, which
- * proofs are checked with; each use is a transaction, so of many minions that come at once no more than `uses` get in.
+ * The open invitations (`salt-key --invite`) in `pki_dir`, shared by all workers. Only a hash of each token is
+ * stored, which checks proofs. Each use is a transaction, so no more than `uses` minions get in, however many come at
+ * once.
  */
 export class Invites {
   readonly #path: string
@@ -58,7 +62,7 @@ export class Invites {
     this.#options = options
   }
 
-  /** Gives the token, which is not kept. */
+  /** Create an invitation and return its token, which is not stored. */
   async make(
     { match, uses, ttlMs, user }: { match: string; uses: number; ttlMs: number; user: string },
     master: PublicKey,
@@ -67,13 +71,13 @@ export class Invites {
     const made = this.#clock.now()
     const invite = { match, left: uses, made, expires: made + ttlMs, user }
     await this.#open().change((records) => {
-      for (const key of overdue(records.entries(under('invite')), made)) records.remove(key)
+      for (const key of prunable(records.entries(under('invite')), made)) records.remove(key)
       records.put(['invite', inviteIdOf(token.secret)], { ...invite, verifier: verifierOf(token.secret) })
     })
     return { token: joinTokenText(token), invite: { id: inviteIdOf(token.secret), ...invite } }
   }
 
-  /** Those that are still good for something; the one that ends first comes first. */
+  /** List the invitations that can still be used, the one that expires first at the front. */
   list(): Invite[] {
     if (!this.#exists()) return []
     const all = Array.from(this.#open().entries(under('invite')), ({ key, value }) => {
@@ -84,19 +88,19 @@ export class Invites {
     return all.filter(({ left, expires }) => left > 0 && expires > now).sort((a, b) => a.expires - b.expires)
   }
 
-  /** Undefined if there is no open one of this id. */
+  /** Revoke an open invitation; undefined if there is none with this id. */
   async revoke(id: string): Promise<Invite | undefined> {
     const invite = this.list().find((each) => each.id === id)
     if (invite) await this.#open().remove(['invite', id])
     return invite
   }
 
-  /** Uses the invitation, if the proof is right. Why it is not good is told only to who has the token. */
+  /** Use the invitation if the proof is right. Only the token's holder gets the reason of a refusal. */
   async redeem({ invite: name, proof, ...claim }: JoinProof, id: string): Promise<JoinAnswer> {
     const stored = this.#exists() ? this.#open().get(['invite', name]) : undefined
     const { verifier = '' } = (stored ?? {}) as Partial<StoredInvite>
     const proven = secretsEqual(proof, joinProof(verifier, { id, ...claim }))
-    if (!stored || !proven) return { state: 'unknown' } // strangers cause no writing
+    if (!stored || !proven) return { state: 'unknown' } // an unproven claim causes no writes
     return this.#open().change((records) => {
       const invite = records.get(['invite', name]) as StoredInvite | undefined
       const state = this.#stateOf(invite, id)
@@ -116,7 +120,7 @@ export class Invites {
     await this.#store?.close()
   }
 
-  /** Whoever shows some proof to a master that has never invited anybody leaves no file. */
+  /** Whether there is a store: a proof sent to a master without invitations creates no file. */
   #exists(): boolean {
     return this.#store !== undefined || existsSync(this.#path)
   }
@@ -127,8 +131,8 @@ export class Invites {
   }
 }
 
-/** What goes where there are too many: of those that are good for nothing more, the oldest. */
-function overdue(
+/** Return the keys of invitations to remove when there are too many: the oldest of those that can no longer be used. */
+function prunable(
   entries: Iterable<{ readonly key: StoreKey; readonly value: unknown }>,
   now: number,
 ): StoreKey[] {
@@ -136,6 +140,6 @@ function overdue(
   return all
     .filter(({ invite: { left, expires } }) => left <= 0 || expires <= now)
     .sort((a, b) => a.invite.made - b.invite.made)
-    .slice(0, Math.max(0, all.length - MOST_KEPT))
+    .slice(0, Math.max(0, all.length - MAX_STORED))
     .map(({ key }) => key)
 }

@@ -3,27 +3,27 @@ import { SaltError } from '../base/errors.ts'
 import { fingerprint, type PublicKey } from '../crypto/index.ts'
 
 /**
- * What an administrator hands to a new minion so that its key is accepted without a person. The secret never goes over
- * the network: the minion proves with it, for its own key only, that it has it.
+ * A token that lets a new minion's key be accepted without a person. The secret never crosses the network: the minion
+ * proves that it holds the secret, for its own key only.
  */
 export interface JoinToken {
   readonly secret: string
-  /** Of the master's key: SHA-256, hex. A minion that knows no master yet trusts no other. */
+  /** SHA-256 fingerprint of the master's key, in hex. A minion without a known master key then trusts no other. */
   readonly master?: string
 }
 
-/** Why a join token is good for nothing, as told to its owner; `unknown` to everybody else. */
-export const joinReasons = {
+/** Why a join token was refused. Only the token's holder gets the reason; everybody else gets `unknown`. */
+export const joinRefusalTexts = {
   unknown: 'is not known here (wrong, revoked, or of another master)',
   expired: 'has expired',
   used: 'was used before',
   mismatch: 'is for minions with other ids',
 } as const
 
-export type JoinRefusal = keyof typeof joinReasons
+export type JoinRefusal = keyof typeof joinRefusalTexts
 
 export const isJoinRefusal = (value: unknown): value is JoinRefusal =>
-  typeof value === 'string' && Object.hasOwn(joinReasons, value)
+  typeof value === 'string' && Object.hasOwn(joinRefusalTexts, value)
 
 const SECRET_BYTES = 24
 const FORM = new RegExp(`^([0-9a-f]{${SECRET_BYTES * 2}})(?:\\.([0-9a-f]{64}))?$`)
@@ -35,7 +35,7 @@ export function newJoinToken(master: PublicKey): Required<JoinToken> {
 export const joinTokenText = ({ secret, master }: JoinToken): string =>
   master === undefined ? secret : `${secret}.${master}`
 
-/** @throws SaltError CONFIG_INVALID; nothing of the text is in the message */
+/** Parse a join token. @throws SaltError CONFIG_INVALID, whose message contains nothing of the text */
 export function parseJoinToken(text: string): JoinToken {
   const [, secret, master] = FORM.exec(text.trim()) ?? []
   if (secret) return { secret, ...(master && { master }) }
@@ -45,25 +45,28 @@ export function parseJoinToken(text: string): JoinToken {
   )
 }
 
-/** SHA-256 of a key as in a join token: what `salt-key -f` shows with `hash_type: sha256`, without colons. */
+/**
+ * Return the SHA-256 fingerprint of a key as join tokens hold it: that of `salt-key -f` with `hash_type: sha256`,
+ * without colons.
+ */
 export const plainFingerprint = (key: PublicKey): string => fingerprint(key.pem, 'sha256').replaceAll(':', '')
 
-/** Tells one invitation from others, and nothing of its secret. */
+/** Return the id of an invitation, which reveals nothing about its secret. */
 export const inviteIdOf = (secret: string): string => digest('id', secret).slice(0, 12)
 
-/** What the master keeps of a secret, and checks proofs with. The secret cannot be found from it. */
+/** Return the hash of a secret that the master stores and checks proofs with. The secret cannot be derived from it. */
 export const verifierOf = (secret: string): string => digest('verifier', secret)
 
-/** What a proof is about: somebody else can use it neither for another key nor for another id. */
+/** What a proof covers: it is valid for no other key and no other id. */
 export interface JoinClaim {
   readonly id: string
-  /** The public key, as it stands in the sign-in. */
+  /** PEM text of the public key in the sign-in. */
   readonly pub: string
-  /** Of the sign-in. */
+  /** Nonce of the sign-in. */
   readonly nonce: string
 }
 
-/** HMAC-SHA-256 over the claim, hex. */
+/** Return the HMAC-SHA-256 of the claim, in hex. */
 export function joinProof(verifier: string, { id, pub, nonce }: JoinClaim): string {
   const claim = JSON.stringify(['salt-ts join', id, nonce, pub])
   return createHmac('sha256', verifier).update(claim).digest('hex')

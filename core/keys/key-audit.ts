@@ -8,19 +8,19 @@ import type { KeyState } from './key-files.ts'
 import type { KeyChange } from './key-store.ts'
 import type { SignedBy } from './policy.ts'
 
-/** By what a key was changed: a program, an option that decides in place of a person, or the minion itself. */
+/** What changed a key: a program, an option that decides instead of a person, or the minion itself. */
 export type ChangedBy = SignedBy | 'salt-key' | 'wheel' | 'revoke_auth' | 'autoreject_file' | 'sign-in'
 
 export interface Operator {
   readonly user: string
-  /** Who became that user with sudo. */
+  /** The user who became `user` with sudo. */
   readonly sudo_user?: string
 }
 
-/** A line of the audit log of keys. `from` and `to` are missing where there is no key before or afterwards. */
+/** A line of the key audit log. `from` and `to` are missing where there was no key before or there is none afterwards. */
 export interface KeyAuditEntry extends Partial<Operator> {
   readonly act: string
-  /** Of a minion, or of an invitation. */
+  /** Id of a minion or of an invitation. */
   readonly id: string
   readonly from?: KeyState
   readonly to?: KeyState
@@ -29,13 +29,13 @@ export interface KeyAuditEntry extends Partial<Operator> {
   readonly [detail: string]: unknown
 }
 
-/** Who runs this program. To be asked before it becomes another user. */
+/** Return the user who runs this program. Call it before the process changes its user. */
 export function operator(): Operator {
   const sudo = process.env.SUDO_USER
   return { user: currentUser(), ...(sudo && { sudo_user: sudo }) }
 }
 
-/** What was done to a key, in Salt's words. */
+/** Name the change of a key in Salt's words. */
 export function actOf({ to }: Pick<KeyChange, 'to'>): 'accept' | 'pend' | 'reject' | 'denied' | 'delete' {
   switch (to) {
     case 'accepted':
@@ -60,21 +60,21 @@ export const auditEntry = (change: KeyChange, by: ChangedBy, hash: string): KeyA
   by,
 })
 
-/** Never rejects. */
-export type PassOn = (entries: readonly KeyAuditEntry[], who: Operator) => Promise<void>
+/** Copies entries to the general audit log. Never rejects. */
+export type ForwardAudit = (entries: readonly KeyAuditEntry[], who: Operator) => Promise<void>
 
 /**
- * The log of all changes of keys: JSON lines, mode 0600, whole lines appended at once, on disk when the promise
- * resolves. A change never fails for it: what cannot be written is told to `complain`.
+ * The log of all key changes: JSON lines, mode 0600, appended whole and synced before the promise resolves. A failing
+ * log never makes a change fail: it is reported to `complain`.
  */
 export class KeyAudit {
   readonly #path: string
   readonly #who: Operator
   readonly #complain: (problem: string) => void
-  readonly #passOn: PassOn
+  readonly #passOn: ForwardAudit
 
-  /** `passOn` writes it down where everything is that anybody does. */
-  constructor(path: string, who: Operator, complain: (problem: string) => void, passOn: PassOn) {
+  /** `passOn` copies the entries to the general audit log. */
+  constructor(path: string, who: Operator, complain: (problem: string) => void, passOn: ForwardAudit) {
     this.#path = path
     this.#who = who
     this.#complain = complain
@@ -91,7 +91,7 @@ export class KeyAudit {
     } catch (error) {
       const what = entries.map(({ act, id }) => `${act} ${id}`).join(', ')
       this.#complain(
-        `Done, but not written to the audit log of keys (key_audit_log): ${what}: ${messageOf(error)}`,
+        `Done, but not written to the key audit log (key_audit_log): ${what}: ${messageOf(error)}`,
       )
     }
     await passedOn

@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { mkdir, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createFileExclusive, writeFileAtomic } from '../base/atomic-file.ts'
+import { createFileExclusive, writeFileAtomic } from '../base/files/atomic-file.ts'
 import { isMinionId, type MinionId } from '../base/minion-id.ts'
 
 export type KeyState = 'accepted' | 'pending' | 'rejected' | 'denied'
 
-/** Salt's folders (wire protocol §14.2), the one that decides first. */
+/** The folder of each key state (wire protocol §14.2), in order of precedence: the first that has a key decides. */
 export const keyFolders = {
   rejected: 'minions_rejected',
   accepted: 'minions',
@@ -16,10 +16,10 @@ export const keyFolders = {
 
 export const keyStates = Object.keys(keyFolders) as KeyState[]
 
-/** Left behind by a crash in the middle of a write. */
+/** Matches files that a crash left behind in the middle of a write. */
 const temporary = /^\.tmp-/
 
-/** The public keys of minions, as files: one per id and state, content the PEM text. Only checked ids become paths. */
+/** The public keys of minions as PEM files, one per id and state. Only validated ids become paths. */
 export class KeyFiles {
   readonly #pkiDir: string
 
@@ -39,13 +39,13 @@ export class KeyFiles {
     }
   }
 
-  /** Differs whenever the file is another one; undefined if there is none. */
+  /** Return a text that changes whenever the file is replaced; undefined if there is no file. */
   stamp(state: KeyState, id: MinionId): string | undefined {
     const stats = statSync(this.#path(state, id), { bigint: true, throwIfNoEntry: false })
     return stats && `${stats.ino} ${stats.mtimeNs} ${stats.size}`
   }
 
-  /** False if there is one already. */
+  /** Create a key file. Resolves with false if there is one already. */
   async create(state: KeyState, id: MinionId, pem: string): Promise<boolean> {
     await this.#makeFolder(state)
     return createFileExclusive(this.#path(state, id), pem)
@@ -56,7 +56,7 @@ export class KeyFiles {
     await writeFileAtomic(this.#path(state, id), pem)
   }
 
-  /** False if there was none. */
+  /** Delete a key file. Resolves with false if there was none. */
   async remove(state: KeyState, id: MinionId): Promise<boolean> {
     return unlink(this.#path(state, id)).then(
       () => true,
@@ -64,7 +64,7 @@ export class KeyFiles {
     )
   }
 
-  /** Ids in order. */
+  /** List the ids with a key in this state, sorted. */
   async list(state: KeyState): Promise<MinionId[]> {
     const names = await readdir(this.#folder(state)).catch(undefinedIfMissing)
     return (names ?? []).filter((name): name is MinionId => isMinionId(name) && !temporary.test(name)).sort()

@@ -1,14 +1,14 @@
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SignatureRequest } from '../author/master.ts'
-import { createFileExclusive, writeFileAtomic } from '../base/atomic-file.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { readIfThere } from '../base/read-if-there.ts'
+import { createFileExclusive, writeFileAtomic } from '../base/files/atomic-file.ts'
+import { readIfThere } from '../base/files/read-if-there.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { fingerprint, PrivateKey, PublicKey } from '../crypto/index.ts'
 import { findUser } from './users.ts'
 
-/** Both keys as PEM texts; nothing is stored. */
+/** Generate a key pair and return both keys as PEM texts. Nothing is stored. */
 export async function generateKeyTexts(bits = 2048): Promise<{ priv: string; pub: string }> {
   const key = await PrivateKey.generate(bits)
   return { priv: key.pem, pub: key.publicKey.pem }
@@ -18,20 +18,23 @@ export interface KeyPairFiles {
   readonly keydir: string
   readonly keyname: string
   readonly keysize: number
-  /** Whom the files shall belong to; only root can give them away. */
+  /** User who will own the files; only root can change the owner. */
   readonly user?: string | undefined
-  /** Of the fingerprint. */
+  /** Hash type of the fingerprint. */
   readonly hash?: string
 }
 
 export interface MadeKeyPair {
   readonly paths: readonly [secret: string, open: string]
   readonly fingerprint: string
-  /** False: there was one, and it was left alone. */
+  /** False if there was a key already, which was left unchanged. */
   readonly made: boolean
 }
 
-/** `<name>.pem` (0400) and `<name>.pub` in a folder, which is made. A private key that is there is never replaced. */
+/**
+ * Write `<name>.pem` (mode 0400) and `<name>.pub` to a folder, which is created if missing. An existing private key is
+ * never replaced.
+ */
 export async function generateKeyFiles(files: KeyPairFiles): Promise<MadeKeyPair> {
   const { keydir, keyname, keysize, user, hash = 'sha256' } = files
   const paths = [join(keydir, `${keyname}.pem`), join(keydir, `${keyname}.pub`)] as const
@@ -41,7 +44,7 @@ export async function generateKeyFiles(files: KeyPairFiles): Promise<MadeKeyPair
   const present = await readIfThere(paths[0])
   const key = present === undefined ? await PrivateKey.generate(keysize) : privateKeyIn(paths[0], present)
   const made = present === undefined && (await createFileExclusive(paths[0], `${key.pem}\n`, { mode: 0o400 }))
-  if (present === undefined && !made) return generateKeyFiles(files) // another process was faster: its key counts
+  if (present === undefined && !made) return generateKeyFiles(files) // another process was faster, so its key is used
   await writeFileAtomic(paths[1], `${key.publicKey.pem}\n`, { mode: 0o644 })
   const owner = user === undefined ? undefined : await findUser(user)
   if (made && owner && process.geteuid?.() === 0) {
@@ -56,9 +59,10 @@ type Config = Pick<
 >
 
 /**
- * The signature of the master's public key by the signing key, for `master_use_pubkey_signature`. Gives its path.
+ * Sign the master's public key with the signing key, for `master_use_pubkey_signature`, and return the signature's
+ * path.
  *
- * @throws SaltError KEY_INVALID, also if there is another signature already
+ * @throws SaltError KEY_INVALID, also if there is a different signature already
  */
 export async function generateSignature(config: Config, request: SignatureRequest = {}): Promise<string> {
   const { pki_dir, keysize, user, master_sign_key_name: keyname, master_pubkey_signature } = config
@@ -79,12 +83,12 @@ export async function generateSignature(config: Config, request: SignatureReques
   if (isNew || (await readIfThere(path)) === text) return path
   throw new SaltError(
     'KEY_INVALID',
-    `${path} holds the signature of another key, or by another one, and is not overwritten; remove it first.`,
+    `${path} holds a signature of another key, or made with another one, and is not overwritten. Remove it first.`,
     { path },
   )
 }
 
-/** As masters send it beside their key, whose text has no final line end. */
+/** Sign the key as masters send it, without a final newline. */
 function signatureOf(key: PublicKey, signing: PrivateKey): string {
   return `${signing.sign(Buffer.from(key.pem), 'PKCS1v15-SHA1').toString('base64')}\n`
 }

@@ -4,9 +4,9 @@ import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/tags.ts'
 import { actOf, auditEntry, type ChangedBy, type KeyAudit } from './key-audit.ts'
 import { generateKeyTexts } from './key-generation.ts'
-import { type KeyLists, matchKeys, selectionOf, whereKeysAre } from './key-lists.ts'
+import { type KeyLists, locateKeys, matchKeys, selectionOf } from './key-lists.ts'
 import type { KeyChange, KeySelection, KeyStore } from './key-store.ts'
-import { askForRotation } from './rotation.ts'
+import { requestRotation } from './rotation.ts'
 
 export interface KeyManagerSettings {
   readonly config: Pick<
@@ -16,11 +16,11 @@ export interface KeyManagerSettings {
   readonly store: KeyStore
   readonly audit: KeyAudit
   readonly by: ChangedBy
-  /** Fire events, each a tag with its data. A master that does not run is no error. */
+  /** Fire events, given as pairs of tag and data. Does not fail if the master is not running. */
   fire(events: readonly (readonly [tag: string, data: Record<string, unknown>])[]): Promise<void>
-  /** Remove what is cached of minions whose keys are gone. */
+  /** Remove cached data of minions whose keys are gone. */
   forget(ids: readonly string[]): Promise<void>
-  /** Told what of a change was not done beside the change itself. */
+  /** Called when a side effect of a change failed. */
   warn(message: string): void
 }
 
@@ -35,9 +35,9 @@ export interface RejectOptions {
 }
 
 /**
- * Changes an administrator makes to keys, with all that belongs to them: the event `salt/key`, the line in the audit
- * log, a new AES key when somebody lost access, nothing cached of who is gone. `match` is a shell pattern, or several
- * with commas. The methods named as Salt's wheel functions give what those give: where the keys are afterwards.
+ * Changes keys on behalf of an administrator, with all side effects: the event `salt/key`, the line in the audit log, a
+ * new AES key when access was revoked, and the removal of cached data. `match` is a shell pattern, or several
+ * separated by commas. Methods named after Salt's wheel functions return what those do: where the keys are afterwards.
  */
 export class KeyManager {
   readonly #settings: KeyManagerSettings
@@ -46,7 +46,7 @@ export class KeyManager {
     this.#settings = settings
   }
 
-  /** Give each change, or why it was not made. */
+  /** Accept keys and return each change, or why it was refused. */
   async acceptKeys(keys: KeySelection, options: AcceptOptions = {}): Promise<KeyChange[]> {
     return this.#finish(await this.#settings.store.accept(keys, options))
   }
@@ -68,7 +68,7 @@ export class KeyManager {
     return matchKeys(this.#settings.store, match)
   }
 
-  /** `lists`: section → ids, as `KeyLists`. */
+  /** `lists`: ids by section, as in `KeyLists`. */
   async acceptDict(lists: KeyLists, options?: AcceptOptions): Promise<KeyLists> {
     await this.acceptKeys(selectionOf(lists), options)
     return this.#whereNow(lists)
@@ -95,8 +95,8 @@ export class KeyManager {
   }
 
   /**
-   * Make a key pair for a minion and accept it. Only the public key stays here. Nothing is done, and nothing given, if
-   * the id has a key, unless with `force`.
+   * Generate a key pair for a minion and accept it. Only the public key is stored. Undefined, and nothing happens, if
+   * the id has a key already, unless `force` is set.
    */
   async genAccept(
     id: string,
@@ -116,7 +116,7 @@ export class KeyManager {
   }
 
   #whereNow(lists: KeyLists): Promise<KeyLists> {
-    return whereKeysAre(this.#settings.store, Object.values(selectionOf(lists)).flat())
+    return locateKeys(this.#settings.store, Object.values(selectionOf(lists)).flat())
   }
 
   async #finish(changes: readonly KeyChange[]): Promise<KeyChange[]> {
@@ -124,7 +124,7 @@ export class KeyManager {
     const done = changes.filter(({ refused }) => refused === undefined)
     if (done.length > 0) {
       await audit.record(done.map((change) => auditEntry(change, by, config.hash_type)))
-      if (config.rotate_aes_key && done.some(takesAccess)) await this.#rotate()
+      if (config.rotate_aes_key && done.some(revokesAccess)) await this.#rotate()
       await fire(eventsOf(done))
     }
     return [...changes]
@@ -132,21 +132,24 @@ export class KeyManager {
 
   async #rotate(): Promise<void> {
     const { config, warn } = this.#settings
-    await askForRotation(config).catch((error: unknown) =>
-      warn(`No new AES key was asked for: ${messageOf(error)}`),
+    await requestRotation(config).catch((error: unknown) =>
+      warn(`No new AES key was requested: ${messageOf(error)}`),
     )
   }
 }
 
-/** What an accepted key could do until now, it cannot any more: a rejected one of its id goes before it. */
-const takesAccess = ({ from, to }: KeyChange): boolean =>
+/**
+ * Whether a change revokes access. That includes rejecting a denied key, since a rejected key of the id takes
+ * precedence.
+ */
+const revokesAccess = ({ from, to }: KeyChange): boolean =>
   (from === 'accepted' && to !== 'accepted') || (from === 'denied' && to === 'rejected')
 
-/** One for each id and act; that another key made room is no act of its own. */
+/** Return one event per id and act. A key that was merely replaced causes no event of its own. */
 export function eventsOf(changes: readonly KeyChange[]): [tag: string, data: Record<string, unknown>][] {
   const filed = new Set(changes.filter(({ to }) => to).map(({ id }) => id))
-  const told = changes.filter(({ id, to }) => to !== undefined || !filed.has(id))
-  const acts = new Map(told.map((change) => [`${actOf(change)} ${change.id}`, change]))
+  const reported = changes.filter(({ id, to }) => to !== undefined || !filed.has(id))
+  const acts = new Map(reported.map((change) => [`${actOf(change)} ${change.id}`, change]))
   return Array.from(acts.values(), (change) => [
     tags.key,
     { result: true, act: actOf(change), id: change.id },

@@ -1,23 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createFileExclusive, writeFileAtomic } from '../base/atomic-file.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { createFileExclusive, writeFileAtomic } from '../base/files/atomic-file.ts'
 import { PrivateKey } from '../crypto/index.ts'
 import { readPrivateFile } from './key-permissions.ts'
 
 export interface KeyPairSettings {
   readonly pkiDir: string
-  /** `<name>.pem` and `<name>.pub`. */
+  /** Base name of the files `<name>.pem` and `<name>.pub`. */
   readonly name: string
-  /** Bits of a new key. */
+  /** Size of a new key in bits. */
   readonly bits: number
-  /** The group may read the private key. */
+  /** Whether the group may read the private key. */
   readonly permissive: boolean
 }
 
 /**
- * Read a key pair, or make it. The private key is the truth: the public file follows it, so a crash at any moment
- * leaves one pair. Several processes may do this at once.
+ * Read a key pair, or create it. The public file is derived from the private key, so a crash at any moment leaves a
+ * consistent pair. Several processes may do this at once.
  *
  * @throws SaltError PERMISSIONS, KEY_INVALID
  */
@@ -29,7 +29,7 @@ export async function loadKeyPair({ pkiDir, name, bits, permissive }: KeyPairSet
   return key
 }
 
-/** The text that is in the file afterwards, ours or another process's. */
+/** Create the file and return its text: ours, or that of a process that was faster. */
 async function create(path: string, bits: number, permissive: boolean): Promise<string> {
   const { pem } = await PrivateKey.generate(bits)
   if (await createFileExclusive(path, `${pem}\n`, { mode: 0o400 })) return pem
@@ -42,7 +42,7 @@ function parse(path: string, text: string): PrivateKey {
   } catch (error) {
     throw new SaltError(
       'KEY_INVALID',
-      `${path}: ${messageOf(error)} Restore it from a copy; or delete it to get a new one, which all peers must accept anew.`,
+      `${path}: ${messageOf(error)} Restore it from a backup, or delete it to get a new one, which all peers must accept again.`,
       { path },
       { cause: error },
     )

@@ -3,22 +3,22 @@ import { SaltError } from '../base/errors.ts'
 
 const OTHERS_WRITE = 0o022
 const OTHERS = 0o077
-/** With `permissive_pki_access` the group may read. */
+/** Forbidden mode bits with `permissive_pki_access`, where the group may read. */
 const OTHERS_BUT_GROUP_READS = 0o037
 
-/** Make the key directory if there is none. @throws SaltError PERMISSIONS if others may write it */
+/** Create the key directory if missing. @throws SaltError PERMISSIONS if others may write to it */
 export async function checkKeyDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   const { mode } = await stat(path)
   if ((mode & OTHERS_WRITE) === 0) return
   throw new SaltError(
     'PERMISSIONS',
-    `Others may write the key directory ${path} (mode ${octal(mode)}), and could replace keys. Run: chmod go-w ${path}`,
+    `Others may write to the key directory ${path} (mode ${octal(mode)}) and could replace keys. Run: chmod go-w ${path}`,
     { path },
   )
 }
 
-/** The text of a private key; undefined if there is no such file. @throws SaltError PERMISSIONS if others may read it */
+/** Read a private key file; undefined if there is none. @throws SaltError PERMISSIONS if others may read it */
 export async function readPrivateFile(path: string, permissive: boolean): Promise<string | undefined> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

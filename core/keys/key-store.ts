@@ -1,78 +1,81 @@
 import { SaltError } from '../base/errors.ts'
-import { fnmatch } from '../base/fnmatch.ts'
 import { isMinionId, type MinionId, parseMinionId } from '../base/minion-id.ts'
 import { PublicKey } from '../crypto/index.ts'
+import { fnmatch } from '../dialect/fnmatch.ts'
 import { isApiClient } from './api-clients.ts'
-import { type Decision, decide, type Verdict } from './decision.ts'
+import { decide, type KeyDecision, type KeyVerdict } from './decision.ts'
 import type { JoinAnswer } from './invites.ts'
 import { KeyFiles, type KeyState, keyStates } from './key-files.ts'
-import type { KeyPolicy, Offer, SignedBy } from './policy.ts'
+import type { KeyOffer, KeyPolicy, SignedBy } from './policy.ts'
 
-/** What came of an offered key. */
-export type Outcome = {
-  /** A sentence for the log. */
+/** The result of offering a key. */
+export type OfferResult = {
+  /** A clause for the log. */
   readonly reason: string
-  /** Where the offered key was filed just now; undefined if nothing changed on disk. */
+  /** The state the offered key was just filed in; undefined if nothing changed on disk. */
   readonly filed?: KeyState
-  /** What is different on disk now; nothing when a minion only comes back. */
+  /** The changes on disk; empty when a known minion returns. */
   readonly changes: readonly KeyChange[]
-  /** What accepted it without a person. */
+  /** What accepted the key without a person. */
   readonly by?: SignedBy | undefined
-  /** What its join token was good for, if it showed one that was looked at. */
+  /** The result of checking the join token, if there was one to check. */
   readonly join?: JoinAnswer | undefined
 } & (
   | { readonly verdict: 'accepted'; readonly key: PublicKey }
-  | { readonly verdict: Exclude<Verdict, 'accepted'> | 'invalid' }
+  | { readonly verdict: Exclude<KeyVerdict, 'accepted'> | 'invalid' }
 )
 
-/** What was done to one key. */
+/** A change of one key. */
 export interface KeyChange {
   readonly id: MinionId
-  /** Undefined: it is new. */
+  /** Undefined for a new key. */
   readonly from?: KeyState
-  /** Undefined: deleted. */
+  /** Undefined for a deleted key. */
   readonly to?: KeyState
   readonly pem: string
-  /** Why nothing was done. */
+  /** Why the change was refused. */
   readonly refused?: string
 }
 
-/** Exactly these ids, by the state their key is in. */
+/** Ids by the state of their key. */
 export type KeySelection = Readonly<Partial<Record<KeyState, readonly string[]>>>
 
 /** Minions by shell pattern, by exact ids, or by exact ids and states. */
 export type KeyMatch = string | readonly string[] | KeySelection
 
-/** Two processes that file a key for one id at once get in each other's way once; more is not expected. */
-const ATTEMPTS = 20
-const CACHED_KEYS = 5000
-const COUNT_MS = 1000
+/** Attempts to file a key while other processes file keys for the same id. One retry is normally enough. */
+const MAX_ATTEMPTS = 20
+const MAX_CACHED_KEYS = 5000
+const RECOUNT_MS = 1000
 
 /**
- * The keys of minions and what the master thinks of them (wire protocol §6.2, §14.2). Files are the truth, and every
- * step is atomic, so several workers and `salt-key` may act at once.
+ * The keys of minions and their states (wire protocol §6.2, §14.2). The files are authoritative and every step is
+ * atomic, so several workers and `salt-key` may act at once.
  */
 export class KeyStore {
   readonly #files: KeyFiles
   readonly #apiClients: readonly string[]
   readonly #accepted = new Map<MinionId, { stamp: string; key: PublicKey | undefined }>()
-  /** Pending keys, with those that are being filed. Counted anew at times, since others file and delete too. */
+  /**
+   * Number of pending keys, including those being filed. Recounted regularly, since other processes file and delete
+   * keys too.
+   */
   #pending = 0
   #counting: Promise<void> | undefined
   #countedUntil = 0
 
-  /** `apiClients`: shell patterns of ids that are no minions. */
+  /** `apiClients`: shell patterns of ids that belong to API clients instead of minions. */
   constructor(pkiDir: string, apiClients: readonly string[] = []) {
     this.#files = new KeyFiles(pkiDir)
     this.#apiClients = apiClients
   }
 
-  /** The state that decides; undefined if there is no key. Denied keys are extra: see `list`. */
+  /** Return the state of an id's effective key; undefined if there is no key. Denied keys are separate: see `list`. */
   async state(id: string): Promise<KeyState | undefined> {
     return (await this.read(id))?.state
   }
 
-  /** The key that decides, or the one filed as `state`. */
+  /** Read the effective key of an id, or the one in the given state. */
   async read(id: string, state?: KeyState): Promise<{ state: KeyState; pem: string } | undefined> {
     if (!isMinionId(id)) return undefined
     for (const candidate of state ? [state] : keyStates) {
@@ -82,7 +85,7 @@ export class KeyStore {
     return undefined
   }
 
-  /** Ids in order. */
+  /** List ids, sorted. */
   list(state: KeyState): Promise<MinionId[]>
   list(): Promise<Record<KeyState, MinionId[]>>
   async list(state?: KeyState): Promise<MinionId[] | Record<KeyState, MinionId[]>> {
@@ -91,13 +94,13 @@ export class KeyStore {
     return Object.fromEntries(await Promise.all(lists))
   }
 
-  /** Minions whose key is accepted, in order: not those who are clients of the API. */
+  /** List the minions with an accepted key, sorted, without API clients. */
   async minions(): Promise<MinionId[]> {
     const ids = await this.#files.list('accepted')
     return this.#apiClients.length === 0 ? ids : ids.filter((id) => !isApiClient(id, this.#apiClients))
   }
 
-  /** The accepted key of a minion. Synchronous and cheap: it is asked for with every request. */
+  /** Return a minion's accepted key. Synchronous and cheap, since every request needs it. */
   accepted(id: string): PublicKey | undefined {
     if (!isMinionId(id) || this.#files.stamp('rejected', id)) return undefined
     const stamp = this.#files.stamp('accepted', id)
@@ -106,36 +109,41 @@ export class KeyStore {
     if (known?.stamp === stamp) return known.key
     const pem = this.#files.readSync('accepted', id)
     const key = pem === undefined ? undefined : parse(pem)
-    if (this.#accepted.size >= CACHED_KEYS) this.#accepted.clear()
+    if (this.#accepted.size >= MAX_CACHED_KEYS) this.#accepted.clear()
     this.#accepted.set(id, { stamp, key })
     return key
   }
 
-  /** A minion signs in with a key: decide (wire protocol §6.2), and file it. */
-  async offer(id: string, pem: string, policy: KeyPolicy, details: Omit<Offer, 'id'> = {}): Promise<Outcome> {
+  /** Decide about the key of a sign-in (wire protocol §6.2) and file it. */
+  async offer(
+    id: string,
+    pem: string,
+    policy: KeyPolicy,
+    details: Omit<KeyOffer, 'id'> = {},
+  ): Promise<OfferResult> {
     if (!isMinionId(id)) return { verdict: 'invalid', changes: [], reason: 'its id is not valid' }
     const accepted = this.accepted(id)
     const key = accepted?.pem === pem ? accepted : parse(pem)
     if (!key) return { verdict: 'invalid', changes: [], reason: 'it offered a key that cannot be read' }
     const facts = await this.#facts({ id, ...details }, policy)
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const decision = await decide({ ...facts, filed: await this.#filed(id, key) })
       const changes = await this.#carryOut(id, pem, decision, policy.openMode)
       if (changes) return outcomeOf(decision, key, changes)
     }
     throw new SaltError(
       'KEY_REJECTED',
-      `The key of ${id} could not be filed: others change it all the time.`,
+      `The key of ${id} could not be filed: other processes keep changing it.`,
       { id },
     )
   }
 
-  /** Accept pending keys, and those of the other states if asked. A denied key replaces every other of its id. */
+  /** Accept pending keys, and those in other states if requested. A denied key replaces all others of its id. */
   async accept(
     match: KeyMatch,
     { includeRejected = false, includeDenied = false } = {},
   ): Promise<KeyChange[]> {
-    // Denied keys first: what they replace is not accepted for a moment.
+    // Denied keys come first, so that a key they replace is never accepted in between.
     const from: KeyState[] = includeDenied ? ['denied', 'pending'] : ['pending']
     if (includeRejected) from.push('rejected')
     return this.#each(match, from, (id, state) =>
@@ -143,7 +151,7 @@ export class KeyStore {
     )
   }
 
-  /** File a key as accepted for an id that has none; with `force` in place of every other. Undefined if it has one. */
+  /** File a key as accepted for an id without a key; with `force`, replace any others. Undefined if the id has a key. */
   async add(id: MinionId, pem: string, force = false): Promise<KeyChange[] | undefined> {
     if (!force) {
       if ((await this.state(id)) || !(await this.#files.create('accepted', id, pem))) return undefined
@@ -169,7 +177,7 @@ export class KeyStore {
     return this.#each(match, from, (id, state) => this.#rejectOne(id, state))
   }
 
-  /** Delete keys, whatever their state, or of the given states only. */
+  /** Delete keys in any state, or in the given states only. */
   async remove(match: KeyMatch, states: readonly KeyState[] = keyStates): Promise<KeyChange[]> {
     return this.#each(match, states, (id, from) => this.#removeOne(id, from))
   }
@@ -244,7 +252,7 @@ export class KeyStore {
     return pem !== undefined && parse(pem)?.equals(key) === true
   }
 
-  async #facts(offer: Offer, policy: KeyPolicy) {
+  async #facts(offer: KeyOffer, policy: KeyPolicy) {
     return {
       full: await policy.full(offer),
       openMode: policy.openMode,
@@ -263,11 +271,11 @@ export class KeyStore {
     return undefined
   }
 
-  /** What has changed. Undefined if another process was faster, and the decision no longer holds. */
+  /** Apply the decision and return the changes. Undefined if another process was faster and the decision is outdated. */
   async #carryOut(
     id: MinionId,
     pem: string,
-    { file, leave }: Decision,
+    { file, leave }: KeyDecision,
     openMode: boolean,
   ): Promise<KeyChange[] | undefined> {
     if (!file) return []
@@ -282,17 +290,17 @@ export class KeyStore {
     return [change]
   }
 
-  /** A minion that keeps trying costs no writing. */
+  /** Replace a key file if it differs, so that a minion that keeps trying causes no writes. */
   async #replaceIfOther(state: KeyState, id: MinionId, pem: string): Promise<boolean> {
     if ((await this.#files.read(state, id)) === pem) return false
     await this.#files.replace(state, id, pem)
     return true
   }
 
-  /** Takes a place among the pending keys, if there is one: many may ask at once. */
+  /** Reserve a place among the pending keys and return whether the limit was exceeded: many may ask at once. */
   async #pendingFull(max: number): Promise<boolean> {
     if (performance.now() > this.#countedUntil) {
-      this.#countedUntil = performance.now() + COUNT_MS
+      this.#countedUntil = performance.now() + RECOUNT_MS
       this.#counting = this.#countPending()
     }
     await this.#counting
@@ -317,7 +325,7 @@ const unreadable = (id: MinionId): string =>
 
 const isList = (match: readonly string[] | KeySelection): match is readonly string[] => Array.isArray(match)
 
-function outcomeOf(decision: Decision, key: PublicKey, changes: readonly KeyChange[]): Outcome {
+function outcomeOf(decision: KeyDecision, key: PublicKey, changes: readonly KeyChange[]): OfferResult {
   const { verdict, reason, file, by, join } = decision
   const common = { reason, changes, by, join, ...(file && { filed: file }) }
   return verdict === 'accepted' ? { ...common, verdict, key } : { ...common, verdict }

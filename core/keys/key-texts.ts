@@ -1,24 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readIfThere } from '../base/read-if-there.ts'
+import type { KeyTexts } from '../author/master.ts'
+import { readIfThere } from '../base/files/read-if-there.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { fingerprint } from '../crypto/index.ts'
 import { type KeyLists, matchAllKeys, matchKeys } from './key-lists.ts'
 import type { KeyStore } from './key-store.ts'
 
-/** Section → id → PEM text or fingerprint. */
-export type KeyTexts = Record<string, Record<string, string>>
-
 type Config = Pick<MasterConfig, 'pki_dir' | 'hash_type'>
 
 const PUBLIC = 'master.pub'
 
-/** The keys a pattern means, as they are filed. */
+/** Return the PEM texts of the keys that match a pattern. */
 export async function printKeys(store: KeyStore, config: Config, match: string): Promise<KeyTexts> {
   return textsOf(await matchKeys(store, match), config.pki_dir)
 }
 
-/** Fingerprints of the keys a pattern means, the master's own among them. */
+/** Return the fingerprints of the keys that match a pattern, including the master's own. */
 export async function fingerKeys(
   store: KeyStore,
   config: Config,
@@ -32,7 +30,7 @@ export async function fingerKeys(
   return texts
 }
 
-/** The public key of the master. */
+/** Return the master's public key as PEM. */
 export async function masterKeyText({ pki_dir }: Config): Promise<KeyTexts> {
   return { local: { [PUBLIC]: await readFile(join(pki_dir, PUBLIC), 'utf8') } }
 }
@@ -42,11 +40,11 @@ export async function fingerMaster(config: Config, hash: string = config.hash_ty
   return { local: { [PUBLIC]: fingerprint(local?.[PUBLIC] ?? '', hash) } }
 }
 
-async function textsOf(lists: KeyLists, pkiDir: string): Promise<KeyTexts> {
+async function textsOf(lists: KeyLists, pkiDir: string): Promise<Record<string, Record<string, string>>> {
   const sections = Object.entries(lists).map(async ([section, names]) => {
     const folder = section === 'local' ? pkiDir : join(pkiDir, section)
     const texts = names.map(async (name) => [name, await readIfThere(join(folder, name))] as const)
-    // A key may be moved away at any time.
+    // A key may be moved or deleted at any time.
     const found = (await Promise.all(texts)).filter(([, text]) => text !== undefined)
     return [section, Object.fromEntries(found)]
   })

@@ -8,10 +8,10 @@ import { checkKeyDirectory } from './key-permissions.ts'
 
 export interface MasterKeys {
   readonly key: PrivateKey
-  /** The separate key that vouches for `key` (`master_sign_pubkey`). */
+  /** The separate key that signs `key` (`master_sign_pubkey`). */
   readonly signing?: PrivateKey
   /**
-   * `pub_sig` of the sign-in reply: base64 text with one line end. Undefined without `master_sign_pubkey`
+   * Return `pub_sig` of the sign-in reply: base64 text with a final newline. Undefined without `master_sign_pubkey`
    * (wire protocol §6.3).
    */
   pubSignature(algorithm: SigningAlgorithm): string | undefined
@@ -29,7 +29,8 @@ type Config = Pick<
 >
 
 /**
- * Read `master.pem` and, if configured, the signing key; made if absent (0400). Several processes may do this at once.
+ * Read `master.pem` and, if configured, the signing key; create them (mode 0400) if absent. Several processes may do
+ * this at once.
  *
  * @throws SaltError PERMISSIONS if others may read or replace them, KEY_INVALID, CONFIG_INVALID
  */
@@ -47,7 +48,7 @@ export async function loadMasterKeys(config: Config): Promise<MasterKeys> {
   return { key, signing, pubSignature: signatures(key, signing) }
 }
 
-/** Made beforehand, so that the signing key need not be on this host. */
+/** Read a signature that was made beforehand, so that the signing key need not be on this host. */
 async function readSignature(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
@@ -61,7 +62,7 @@ async function readSignature(path: string): Promise<string> {
   }
 }
 
-/** A signature is the same every time, so each is made once. */
+/** Cache signatures by algorithm: they are deterministic. */
 function signatures(key: PrivateKey, signing: PrivateKey): (algorithm: SigningAlgorithm) => string {
   const made = new Map<SigningAlgorithm, string>()
   return (algorithm) => {

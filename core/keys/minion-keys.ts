@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileAtomic } from '../base/atomic-file.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { writeFileAtomic } from '../base/files/atomic-file.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { type PrivateKey, PublicKey } from '../crypto/index.ts'
 import { loadKeyPair } from './key-pair.ts'
@@ -12,9 +12,9 @@ type Config = Pick<
   'pki_dir' | 'keysize' | 'permissive_pki_access' | 'verify_master_pubkey_sign' | 'master_sign_key_name'
 >
 
-/** The public key of the master as this minion knows it, in one file. */
+/** The master's public key that this minion trusts, kept in one file. */
 export interface KnownMasterKey {
-  /** Undefined before the first sign-in. @throws SaltError KEY_INVALID */
+  /** Read the key; undefined before the first sign-in. @throws SaltError KEY_INVALID */
   read(): Promise<PublicKey | undefined>
   write(key: PublicKey): Promise<void>
 }
@@ -22,12 +22,12 @@ export interface KnownMasterKey {
 /** The key directory of a minion (wire protocol §14.3). */
 export class MinionKeys {
   readonly key: PrivateKey
-  /** The key that vouches for the master's (`verify_master_pubkey_sign`). */
+  /** The key that signs the master's key (`verify_master_pubkey_sign`). */
   readonly signingKey?: PublicKey
   readonly #pkiDir: string
 
   /**
-   * Read the keys; the minion's own (`minion.pem`, 0400) is made if absent.
+   * Read the keys; create the minion's own (`minion.pem`, mode 0400) if absent.
    *
    * @throws SaltError PERMISSIONS, KEY_INVALID, CONFIG_INVALID
    */
@@ -44,13 +44,13 @@ export class MinionKeys {
     if (signingKey) this.signingKey = signingKey
   }
 
-  /** The master's key. All masters of one minion share it, as in Salt, so the address does not matter. */
+  /** Return the master's key. As in Salt, all masters of a minion share it, so the address is ignored. */
   master(_address?: string): KnownMasterKey {
     return knownMasterKey(join(this.#pkiDir, 'minion_master.pub'))
   }
 }
 
-/** In this file. */
+/** Keep the master's key in the given file. */
 export const knownMasterKey = (path: string): KnownMasterKey => ({
   read: () => readPublicKey(path),
   write: (key) => writeFileAtomic(path, `${key.pem}\n`, { mode: 0o644 }),
@@ -79,7 +79,7 @@ async function readPublicKey(path: string): Promise<PublicKey | undefined> {
   } catch (error) {
     throw new SaltError(
       'KEY_INVALID',
-      `${path}: ${messageOf(error)} Delete the file to learn the key anew.`,
+      `${path}: ${messageOf(error)} Delete the file to trust the master's key again at the next sign-in.`,
       { path },
     )
   }

@@ -5,7 +5,7 @@ import type { MasterConfig } from '../config/index.ts'
 import type { JoinAnswer, JoinProof } from './invites.ts'
 import { createSigningFiles, type SigningFiles } from './signing-files.ts'
 
-/** What accepts a key in place of a person: the option that says so, or an invitation. */
+/** What accepted a key without a person: an option, or an invitation. */
 export type SignedBy =
   | 'auto_accept'
   | 'autosign_file'
@@ -14,26 +14,26 @@ export type SignedBy =
   | 'open_mode'
   | 'invite'
 
-/** Who offers a key. */
-export interface Offer {
+/** A key offered at sign-in: the minion's id, and what it sent along. */
+export interface KeyOffer {
   readonly id: string
-  /** What the minion says of itself (`autosign_grains`). */
+  /** Grains the minion sent (`autosign_grains`). */
   readonly autosignGrains?: Readonly<Record<string, unknown>>
-  /** That it holds a join token. */
+  /** Proof that the minion holds a join token. */
   readonly joinProof?: JoinProof
 }
 
-/** What the administrator has laid down about new keys (wire protocol §6.2). */
+/** The configured policy for new keys (wire protocol §6.2). */
 export interface KeyPolicy {
   readonly openMode: boolean
-  /** Pending keys at most. */
+  /** Maximum number of pending keys. */
   readonly maxPending: number
-  full(offer: Offer): Promise<boolean>
-  autoReject(offer: Offer): Promise<boolean>
-  /** A file in `minions_autosign` is used up by a yes. */
-  autoSign(offer: Offer): Promise<SignedBy | false>
-  /** A good join token is used up by this. Undefined if the minion shows none. */
-  join(offer: Offer): Promise<JoinAnswer | undefined>
+  full(offer: KeyOffer): Promise<boolean>
+  autoReject(offer: KeyOffer): Promise<boolean>
+  /** Which option accepts the key, or false. Consumes a matching file in `minions_autosign`. */
+  autoSign(offer: KeyOffer): Promise<SignedBy | false>
+  /** Check the join token, consuming a use if it is valid. Undefined if the minion sent none. */
+  join(offer: KeyOffer): Promise<JoinAnswer | undefined>
 }
 
 export interface PolicySettings {
@@ -45,21 +45,21 @@ export interface PolicySettings {
     readonly autoreject_file?: string | undefined
     readonly autosign_grains_dir?: string | undefined
   }
-  /** Ids of the minions that are connected, for `max_minions`; undefined if that is not known. */
+  /** Return the ids of connected minions, for `max_minions`; undefined if unknown. */
   connectedIds?(): Promise<readonly string[] | undefined>
-  /** Redeems a join token; by default there are none. */
+  /** Redeem a join token. By default there are no tokens. */
   redeem?(proof: JoinProof, id: string): Promise<JoinAnswer | undefined>
-  /** Told once of each signing file that cannot be trusted. */
+  /** Called once for each signing file that cannot be trusted. */
   warn(message: string): void
   readonly clock?: Clock
-  /** 10 000 by default. */
+  /** Default: 10,000. */
   readonly maxPending?: number
 }
 
 const MAX_PENDING = 10_000
-const MINUTE = 60_000
+const MINUTE_MS = 60_000
 
-/** The policy of a master's configuration. Files are read when they are needed, so changes count at once. */
+/** Create the policy of a master's configuration. Files are read on each use, so changes take effect at once. */
 export function createKeyPolicy(settings: PolicySettings): KeyPolicy {
   const { config, connectedIds, redeem, warn, clock = systemClock, maxPending = MAX_PENDING } = settings
   const files = createSigningFiles(warn)
@@ -88,7 +88,10 @@ async function isFull(
   return connected.length >= max && !connected.includes(id)
 }
 
-/** A file named after the id in `minions_autosign` accepts one key; whoever removes it has used it. */
+/**
+ * Consume the file named after the id in `minions_autosign`, which accepts one key. Of several processes, the one that
+ * deletes the file wins.
+ */
 async function takeStub(
   { pki_dir, autosign_timeout }: PolicySettings['config'],
   files: SigningFiles,
@@ -99,7 +102,7 @@ async function takeStub(
   const path = join(folder, id)
   const found = await stat(path).catch(() => undefined)
   if (!found?.isFile() || !(await files.isTrusted(folder))) return false
-  if (clock.now() - found.mtimeMs > autosign_timeout * MINUTE) return false
+  if (clock.now() - found.mtimeMs > autosign_timeout * MINUTE_MS) return false
   return unlink(path).then(
     () => true,
     () => false,

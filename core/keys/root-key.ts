@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { chown, type FileHandle, lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fillFileAtomic, writeFileAtomic } from '../base/atomic-file.ts'
 import { currentUser } from '../base/current-user.ts'
+import { fillFileAtomic, writeFileAtomic } from '../base/files/atomic-file.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { SymmetricKey, secretsEqual } from '../crypto/index.ts'
 import { type AclConfig, aclUsers } from './acl-users.ts'
@@ -13,11 +13,11 @@ type Config = Pick<MasterConfig, 'cachedir' | 'user'> & AclConfig
 const keyFile = /^\.(.+)_key$/
 
 /**
- * See that there is a key file for every user who may act through this master: the master's own, the one it runs as, and
- * those of `publisher_acl` (wire protocol §14.4). 76 characters, mode 0600, owned by that user. One that is so already
- * stays: a command that has read it while the master is started again is not refused. Files of others are removed.
- * Only root can make files for others: a master that is not root leaves those alone that root has made for it
- * (`giveRootKeys`), and `warn` is told who has none.
+ * Create key files for all local users who may publish through this master: the current user, the master's user, and
+ * those of `publisher_acl` (wire protocol §14.4). A file has 76 characters, mode 0600 and belongs to its user. Valid
+ * files are kept, so that commands which have read them survive a restart of the master; files of other users are
+ * removed. Only root can create files for others: a master without root keeps those that root created for it
+ * (`writeRootKeysFor`), and reports users without a file to `warn`.
  */
 export async function writeRootKeys(
   config: Config,
@@ -27,12 +27,12 @@ export async function writeRootKeys(
   const own = new Set([config.user, currentUser()].filter(isFileName))
   const others = (await aclUsers(config)).filter((user) => isFileName(user) && !own.has(user))
   const isRoot = process.geteuid?.() === 0
-  const given = isRoot ? [] : await withGivenKeys(config, others)
+  const given = isRoot ? [] : await usersWithKeys(config, others)
   const without = isRoot ? [] : others.filter((user) => !given.includes(user))
   if (without.length > 0) {
     warn(
-      `publisher_acl has no effect for ${without.join(', ')}: only root can give them keys. Have root start salt-master, ` +
-        `which becomes user ${config.user} by itself then (option user).`,
+      `publisher_acl has no effect for ${without.join(', ')}: only root can create their keys. Start salt-master as root, ` +
+        `and it will switch to user ${config.user} itself (option user).`,
     )
   }
   const users = new Set([...own, ...(isRoot ? others : [])])
@@ -41,10 +41,10 @@ export async function writeRootKeys(
 }
 
 /**
- * What root does for a master that is to run as another user: keys for the users of `publisher_acl`, which that user's
- * group (`gid`) can read as well.
+ * Create key files for the users of `publisher_acl`, readable by the group of the master's user (`gid`). Root does
+ * this for a master that will run as another user.
  */
-export async function giveRootKeys(config: Config, gid: number): Promise<void> {
+export async function writeRootKeysFor(config: Config, gid: number): Promise<void> {
   for (const user of await aclUsers(config)) {
     const owner = await findUser(user)
     if (!owner || user === config.user || !isFileName(user)) continue
@@ -58,8 +58,8 @@ export async function giveRootKeys(config: Config, gid: number): Promise<void> {
   }
 }
 
-/** Those of these users whose key files are theirs. */
-async function withGivenKeys(config: Config, users: readonly string[]): Promise<string[]> {
+/** Return the users whose key files belong to them. */
+async function usersWithKeys(config: Config, users: readonly string[]): Promise<string[]> {
   const given: string[] = []
   for (const user of users) {
     const [owner, file] = [
@@ -71,7 +71,7 @@ async function withGivenKeys(config: Config, users: readonly string[]): Promise<
   return given
 }
 
-/** The key of a user; undefined if there is none, or it may not be read by this process. */
+/** Read a user's key; undefined if there is none or this process may not read it. */
 export async function readRootKey(
   { cachedir }: Pick<Config, 'cachedir'>,
   user: string,
@@ -81,11 +81,11 @@ export async function readRootKey(
   return text === undefined ? undefined : text.trim()
 }
 
-/** That who has this key says that a request is for this address. */
-export const vouchFor = (key: string, address: string): string =>
+/** Sign a client address, which proves that the signer holds this key. */
+export const signForAddress = (key: string, address: string): string =>
   createHmac('sha256', key).update(`via ${address}`).digest('base64')
 
-/** What the keys of local users prove. */
+/** Verifies proofs made with the keys of local users. */
 export class RootKeys {
   readonly #config: Pick<Config, 'cachedir'>
 
@@ -93,7 +93,7 @@ export class RootKeys {
     this.#config = config
   }
 
-  /** Whether this is the key of that user. Takes the same time whatever is wrong. */
+  /** Whether this is the key of that user. Takes constant time. */
   async matches(user: string, key: string): Promise<boolean> {
     const stored = await readRootKey(this.#config, user)
     const equal = secretsEqual(key, stored ?? '')
@@ -101,13 +101,13 @@ export class RootKeys {
   }
 
   /** Whether the proof was made with the key of that user. */
-  async vouches(user: string, address: string, proof: string): Promise<boolean> {
+  async isValidProof(user: string, address: string, proof: string): Promise<boolean> {
     const stored = await readRootKey(this.#config, user)
-    return isKey(stored) && secretsEqual(proof, vouchFor(stored, address))
+    return isKey(stored) && secretsEqual(proof, signForAddress(stored, address))
   }
 }
 
-/** An empty or broken file proves nothing. */
+/** Whether the text is a complete key. */
 function isKey(text: string | undefined): text is string {
   return text !== undefined && /^[A-Za-z0-9+/]{75}=$/.test(text)
 }
@@ -119,7 +119,7 @@ async function writeKey(path: string, user: string): Promise<void> {
   if (owner && process.geteuid?.() === 0) await chown(path, owner.uid, owner.gid)
 }
 
-/** Whether it is a whole key in a file with this owner and mode: nobody else can have read or written it. */
+/** Whether the file holds a complete key and has this owner and mode, so that nobody else can have read or written it. */
 async function isGood(
   path: string,
   { uid, gid, mode }: { readonly uid?: number | undefined; readonly gid?: number; readonly mode: number },

@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Its existence asks the master for a new AES key (wire protocol §9, "Key rotation"). */
-export const rotationFlag = ({ cachedir }: { readonly cachedir: string }): string => join(cachedir, '.dfn')
+/** Path of the file whose existence makes the master rotate its AES key (wire protocol §9, "Key rotation"). */
+export const rotationFlagPath = ({ cachedir }: { readonly cachedir: string }): string =>
+  join(cachedir, '.dfn')
 
-/** Ask the master for a new AES key; one that was asked for already will do. */
-export async function askForRotation(config: { readonly cachedir: string }): Promise<void> {
-  await writeFile(rotationFlag(config), '', { mode: 0o400, flag: 'wx' }).catch(
+/** Ask the master to rotate its AES key. Does nothing if a rotation was requested already. */
+export async function requestRotation(config: { readonly cachedir: string }): Promise<void> {
+  await writeFile(rotationFlagPath(config), '', { mode: 0o400, flag: 'wx' }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     },

@@ -7,36 +7,36 @@ import type { KeyStore } from './key-store.ts'
 
 export interface SessionKeySettings extends StoreOptions {
   readonly keys: Pick<KeyStore, 'accepted'>
-  /** `publish_session`; 0: for ever. */
+  /** `publish_session`, in seconds; 0 means no limit. */
   readonly lifetimeSeconds: number
   readonly clock?: Clock
 }
 
 interface Session {
   readonly text: string
-  /** Fingerprint of the minion key it was made for. */
+  /** Fingerprint of the minion key that the session was created for. */
   readonly owner: string
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   readonly made: number
-  /** The minion has used one of its session keys, so it speaks generation 3. */
+  /** True once the minion used a session key, which proves that it supports generation 3. */
   readonly used?: true
 }
 
-/** A session that requests may come in now. */
+/** A session that requests may use now. */
 export interface OpenSession {
   readonly key: SymmetricKey
-  /** The accepted key of the minion. */
+  /** The minion's accepted key. */
   readonly owner: PublicKey
-  /** The minion has used a session key before. */
+  /** Whether the minion used a session key before. */
   readonly used: boolean
 }
 
-const CACHED_KEYS = 5000
+const MAX_CACHED_KEYS = 5000
 
 /**
- * The key each minion of generation 3 encrypts its requests with (wire protocol §18). Unlike Salt's it belongs to the
- * accepted key of the minion: deleted, rejected or replaced, the session ends at once, and for an id without an
- * accepted key nothing is ever stored. All workers share one store, which is the truth; kept as `['session', id]`.
+ * The keys that generation 3 minions encrypt their requests with (wire protocol §18). Unlike Salt's, a session
+ * is bound to the accepted key of the minion: it ends as soon as that key is deleted, rejected or replaced, and ids
+ * without an accepted key never get one. All workers share one store; records have the key `['session', id]`.
  */
 export class SessionKeys {
   readonly #store: Store
@@ -44,7 +44,7 @@ export class SessionKeys {
   readonly #parsed = new Map<string, SymmetricKey>()
   readonly #fingerprints = new WeakMap<PublicKey, string>()
 
-  /** The file inside `directory`. */
+  /** Return the path of the store inside `directory`. */
   static path(directory: string): string {
     return join(directory, 'sessions.mdb')
   }
@@ -59,7 +59,7 @@ export class SessionKeys {
     this.#settings = settings
   }
 
-  /** What requests of this minion are opened with; undefined if it has to sign in (again). */
+  /** Return the session that opens this minion's requests; undefined if the minion has to sign in again. */
   async current(id: string): Promise<OpenSession | undefined> {
     const owner = this.#settings.keys.accepted(id)
     const session = owner && this.#sessionWith(owner, id)
@@ -67,7 +67,7 @@ export class SessionKeys {
     return { key: this.#parse(session.text), owner, used: session.used === true }
   }
 
-  /** The key to hand out at sign-in: the present one, or a new one. @throws SaltError KEY_REJECTED, STORE_FAILED */
+  /** Return the session key for a sign-in: the present one, or a new one. @throws SaltError KEY_REJECTED, STORE_FAILED */
   async forAcceptedKey(id: string, key: PublicKey): Promise<SymmetricKey> {
     const accepted = this.#settings.keys.accepted(id)
     if (!accepted?.equals(key)) {
@@ -77,12 +77,12 @@ export class SessionKeys {
     return this.#present(id, owner) ?? this.#renew(id, owner)
   }
 
-  /** True if this minion has ever used a session key with the key that is accepted now. */
+  /** Whether this minion ever used a session key with its currently accepted key. */
   async wasUsed(id: string): Promise<boolean> {
     return this.#sessionOf(id)?.used === true
   }
 
-  /** Remember that the minion has used its session key. Costs a write the first time only. */
+  /** Record that the minion used its session key. Writes only the first time. */
   async used(id: string): Promise<void> {
     if (this.#sessionOf(id)?.used !== undefined) return
     await this.#store.change((records) => {
@@ -95,7 +95,7 @@ export class SessionKeys {
     await this.#store.remove(['session', id])
   }
 
-  /** Remove what belongs to keys that are gone. Gives how many. */
+  /** Remove the sessions of keys that are gone. Resolves with their number. */
   async prune(): Promise<number> {
     const ids = Array.from(this.#store.keys(under('session')), (key) => String(key[1]))
     const ended = ids.filter((id) => !this.#sessionOf(id))
@@ -107,7 +107,7 @@ export class SessionKeys {
     return this.#store.close()
   }
 
-  /** Workers that get here at once are given the same key. */
+  /** Create a session. Workers that do so at the same time get the same key. */
   async #renew(id: string, owner: string): Promise<SymmetricKey> {
     const { clock = systemClock } = this.#settings
     const text = await this.#store.change((records) => {
@@ -160,7 +160,7 @@ export class SessionKeys {
     const known = this.#parsed.get(text)
     if (known) return known
     const key = SymmetricKey.parse(text)
-    if (this.#parsed.size >= CACHED_KEYS) this.#parsed.clear()
+    if (this.#parsed.size >= MAX_CACHED_KEYS) this.#parsed.clear()
     this.#parsed.set(text, key)
     return key
   }

@@ -1,16 +1,16 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
-import { fnmatch } from '../base/fnmatch.ts'
-import { pythonRegExp } from '../base/python-regexp.ts'
+import { fnmatch } from '../dialect/fnmatch.ts'
+import { pythonRegExp } from '../dialect/python-regexp.ts'
 
-/** The files in which an administrator names minions whose keys are accepted or rejected at once. */
+/** Read the files that list minions whose keys are accepted or rejected automatically. */
 export interface SigningFiles {
-  /** True if a line of the file is the id, or a shell pattern or regular expression for it. */
+  /** Whether a line of the file is the id, or a shell pattern or regular expression that matches it. */
   lists(path: string | undefined, id: string): Promise<boolean>
-  /** True if one of the grains is a line of the file of its name. */
+  /** Whether the value of a grain is a line of the file named after the grain. */
   listsGrain(folder: string | undefined, grains: Readonly<Record<string, unknown>>): Promise<boolean>
-  /** False for what others than its owner may write. */
+  /** Whether only the owner may write to the path. */
   isTrusted(path: string): Promise<boolean>
 }
 
@@ -27,7 +27,7 @@ export function createSigningFiles(warn: (message: string) => void): SigningFile
     const found = await stat(path).catch(() => undefined)
     if (!found) return false
     if ((found.mode & OTHERS_WRITE) === 0) return true
-    warnOnce(`${path} is ignored, because others may write it. Run: chmod go-w ${path}`)
+    warnOnce(`${path} is ignored because others may write to it. Run: chmod go-w ${path}`)
     return false
   }
 
@@ -68,7 +68,7 @@ export function createSigningFiles(warn: (message: string) => void): SigningFile
   }
 }
 
-/** A grain as it is written in the file: as Python writes it. */
+/** Format a grain as Python writes it in the file. */
 function textOf(grain: unknown): string | undefined {
   if (typeof grain === 'string') return grain.trim()
   if (typeof grain === 'boolean') return grain ? 'True' : 'False'

@@ -9,14 +9,14 @@ export interface LocalUser {
   readonly gid: number
 }
 
-/** Users of this host, by name; those a directory service adds are not listed, see `findUser`. */
+/** List the users of this host by name. Users that only a directory service has are left out; see `findUser`. */
 export async function listUsers(): Promise<Map<string, LocalUser>> {
   const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n')
   const accounts = lines.map((line) => line.split(':')).filter((fields) => fields.length >= 4)
   return new Map(accounts.map(([name = '', , uid, gid]) => [name, { uid: Number(uid), gid: Number(gid) }]))
 }
 
-/** A user of this host or of its directory service. */
+/** Find a user of this host or of its directory service. */
 export async function findUser(name: string): Promise<LocalUser | undefined> {
   const known = (await listUsers()).get(name)
   if (known) return known
@@ -28,7 +28,7 @@ export async function findUser(name: string): Promise<LocalUser | undefined> {
   }
 }
 
-/** The groups of this host, with the names of their members, primary ones included. */
+/** Read the groups of this host with the names of their members, primary members included. */
 async function groups(): Promise<
   { readonly name: string; readonly gid: number; readonly members: Set<string> }[]
 > {
@@ -43,17 +43,17 @@ async function groups(): Promise<
   })
 }
 
-/** Ids of the groups of this host, with the names of their members. */
+/** Return the members of each group of this host, by group id. */
 export async function listGroups(): Promise<Map<number, ReadonlySet<string>>> {
   return new Map((await groups()).map(({ gid, members }) => [gid, members]))
 }
 
-/** Names of the members of a group of this host; those a directory service adds are not listed. */
+/** Return the names of a group's members. Members that only a directory service has are left out. */
 export async function membersOf(group: string): Promise<string[]> {
   return (await groups()).filter(({ name }) => name === group).flatMap(({ members }) => [...members])
 }
 
-/** Names of the groups of a user of this host or of its directory service. */
+/** Return the names of the groups of a user of this host or of its directory service. */
 export async function groupsOf(user: string): Promise<string[]> {
   if ((await listUsers()).has(user))
     return (await groups()).filter(({ members }) => members.has(user)).map(({ name }) => name)

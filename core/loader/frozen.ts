@@ -1,13 +1,15 @@
-/** Frozen copies by what they were made of. */
+import { isRecord } from '../base/record.ts'
+
+/** Frozen copies by their originals. */
 const copies = new WeakMap<object, object>()
 
 /**
- * The same value in a form that nobody can write to, all the way down: a write is a TypeError. What is no plain map and no
- * list stays as it is.
+ * Return a deeply frozen copy of a value; writing to it throws a TypeError. Values other than plain maps and lists are
+ * returned unchanged.
  */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  if (!Array.isArray(value) && !isPlain(value)) return value
+  if (!Array.isArray(value) && !isRecord(value)) return value
   const known = copies.get(value)
   if (known) return known as T
   const copy: object = Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value))
@@ -16,5 +18,3 @@ export function frozen<T>(value: T): T {
     Object.defineProperty(copy, key, { value: frozen(Reflect.get(value, key)), enumerable: true })
   return Object.freeze(copy) as T
 }
-
-const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value))

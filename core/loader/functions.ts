@@ -3,41 +3,41 @@ import { type Fn, isFn } from '../author/fn.ts'
 import { type Param, type Params, p } from '../author/params.ts'
 import { SaltError } from '../base/errors.ts'
 import { component } from '../log/component.ts'
-import { bind, nameOfKind, positionalNames } from './bind.ts'
-import type { Namespace } from './import-file.ts'
-import { hideSecrets } from './masking-log.ts'
+import { bind, nameOfKind, positionalNames } from './calls/bind.ts'
+import { hideSecrets } from './calls/masking-log.ts'
+import { collectRows, type RowSink } from './calls/rows.ts'
+import { type Check, makeCheck } from './calls/validate.ts'
+import type { Namespace } from './files/import-file.ts'
 import { isPrivate } from './names.ts'
-import { collectRows, type RowTaker } from './rows.ts'
-import { type Check, makeCheck } from './validate.ts'
 
-/** A function ready to be called by users. */
+/** A function ready to be called. */
 export interface LoadedFunction {
-  /** As it was asked for: `test.ping`. */
+  /** The name it was requested by: `test.ping`. */
   readonly name: string
   readonly params: Params
-  /** Outputter the module declares for it. */
+  /** The outputter that the module declares for it. */
   readonly outputter?: string
   /**
-   * Turn the arguments of a call into the values of the parameters. `pub` is what the job says of itself:
-   * `jid` reaches only a parameter that is declared as `__pub_jid`. Throws SaltError INVALID_ARGUMENTS or INVOCATION.
+   * Convert the arguments of a call to the values of the parameters. `pub` holds facts about the job: `jid` is passed only to
+   * a parameter that is declared as `__pub_jid`. Throws SaltError INVALID_ARGUMENTS or INVOCATION.
    */
   bind(
     args: readonly unknown[],
     kwargs: Readonly<Record<string, unknown>>,
     pub?: Readonly<Record<string, unknown>>,
   ): Record<string, unknown>
-  /** The value of the call; of a function that yields, all it has yielded, unless it returns something itself. */
-  run(args: Record<string, unknown>, context: Context, rows?: RowTaker): Promise<unknown>
+  /** Run the function. For a generator that returns nothing, resolves with the list of the values it yielded. */
+  run(args: Record<string, unknown>, context: Context, rows?: RowSink): Promise<unknown>
 }
 
-/** Exports the loader reads itself unless `fn` made them. */
+/** Exports that the loader reads, unless `fn` made them. */
 const conventions = new Set(['virtual', 'virtualName', 'virtualAliases', 'init', 'load'])
-/** Of plain functions: what they take only they know. */
+/** Parameters of plain functions, which do not declare any. */
 export const plainParams: Params = { args: p.rest(p.any()) }
 
 /**
- * What a file offers to users, by the names it exports: what `fn` made, and plain functions; only those of `load`, if
- * that is there. Throws a sentence if `load` is not understood.
+ * Return the functions of a file by the names it exports: those made by `fn`, and plain functions. If the file exports
+ * `load`, only those it lists. Throws an error with a sentence if `load` is malformed.
  */
 export function listFunctions(namespace: Namespace): Map<string, Fn> {
   const functions = new Map<string, Fn>()
@@ -51,27 +51,30 @@ export function listFunctions(namespace: Namespace): Map<string, Fn> {
   return new Map([...functions].filter(([name]) => loaded.has(name)))
 }
 
-/** Exported names that `load` lists: the functions themselves, or their names. */
+/** Return the exported names that `load` lists, by the functions themselves or by their names. */
 function readLoad(load: unknown, namespace: Namespace): ReadonlySet<string> {
   if (!Array.isArray(load))
     throw new Error("load is not a list; write 'export const load = [ping, echo]' with functions of the file")
   const names = new Set<string>()
   for (const [index, item] of load.entries()) {
-    const meant = Object.keys(namespace).filter((name) =>
+    const listed = Object.keys(namespace).filter((name) =>
       typeof item === 'string' ? name === item : namespace[name] === item && name !== 'default',
     )
-    if (meant.length === 0) {
+    if (listed.length === 0) {
       const what = typeof item === 'string' ? `lists '${item}', which` : `has an item, load[${index}], that`
       throw new Error(
         `load ${what} the file does not export; write 'export const ping = fn(…)' for each function`,
       )
     }
-    for (const name of meant) names.add(name)
+    for (const name of listed) names.add(name)
   }
   return names
 }
 
-/** What `fn` made, or a plain function, which takes positional values as they are; undefined for anything else. */
+/**
+ * Return a function made by `fn`, or wrap a plain one, which takes positional values as they are; undefined for other
+ * values.
+ */
 export function asFunction(value: unknown): Fn | undefined {
   if (isFn(value)) return value
   if (typeof value !== 'function' || /^class\b/.test(Function.prototype.toString.call(value)))
@@ -79,7 +82,10 @@ export function asFunction(value: unknown): Fn | undefined {
   return { params: plainParams, run: ({ args }) => value(...(args as unknown[])) }
 }
 
-/** @param logName component that its log writes under, `loaded.int.module.test` */
+/**
+ * Make a function ready to be called.
+ * @param logName the component of its log: `loaded.int.module.test`
+ */
 export function makeLoaded(
   name: string,
   { params, run, returns }: Pick<Fn, 'params' | 'run' | 'returns'>,
@@ -106,14 +112,14 @@ export function makeLoaded(
   }
 }
 
-/** Copy a context, getters and setters too, with the log of a component. */
+/** Copy a context, with its getters and setters, and give it the log of a component. */
 function withLogOf(context: Context, name: string): Context {
   let own: Log | undefined
   const log = { get: () => (own ??= component(context.log, name)), enumerable: true }
   return Object.defineProperties({} as Context, { ...Object.getOwnPropertyDescriptors(context), log })
 }
 
-/** Refuses a result that is not what the function says it gives. */
+/** Return a check that throws for a result that differs from the declared one. */
 function resultCheck(fun: string, returns: Param<unknown, 'value'>): (result: unknown) => unknown {
   const check = makeCheck({ result: returns })
   return (result) => {
@@ -121,20 +127,27 @@ function resultCheck(fun: string, returns: Param<unknown, 'value'>): (result: un
     if (missing && returns.optional) return result
     const wrong = check({ result: result ?? null })
     if (wrong === undefined) return result
-    throw new SaltError('RESULT_INVALID', `${fun} does not give what it declares in returns: ${wrong}`, {
-      fun,
-    })
+    throw new SaltError(
+      'RESULT_INVALID',
+      `The result of ${fun} is not what it declares in 'returns': ${wrong}`,
+      {
+        fun,
+      },
+    )
   }
 }
 
-/** `export const outputter = { list: 'txt' }`; a function of that name is one for users. */
+/**
+ * Read the outputter of a function: `export const outputter = { list: 'txt' }`. An export made by `fn` is a function
+ * for users instead.
+ */
 function outputterOf(outputters: unknown, name: string): string | undefined {
   if (typeof outputters !== 'object' || outputters === null || isFn(outputters)) return undefined
   const found: unknown = Object.hasOwn(outputters, name) ? Reflect.get(outputters, name) : undefined
   return typeof found === 'string' ? found : undefined
 }
 
-/** Salt's description of a signature. */
+/** Return a signature in Salt's form. */
 export function argspecOf(params: Params): Argspec {
   const args = positionalNames(params)
   const firstOptional = args.findIndex((name) => params[name]?.optional)

@@ -1,4 +1,4 @@
-/** What a value is, in words for a sentence. */
+/** Return the type of a value in words for a message: `a map`, `text`, `a number`. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'undefined'

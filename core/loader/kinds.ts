@@ -1,28 +1,33 @@
-/** The kinds of extensions, and where each is found. One row is all a new kind needs. */
+/** A kind of extension, and the places where its files are found. A new kind needs only a row in the table below. */
 export interface Kind {
   readonly name: KindName
-  /** A file may take so long to load, where that is more than elsewhere. Milliseconds. */
+  /** Longest time that a file may take to load, in milliseconds, if not the default. */
   readonly loadMs?: number
   /** `functions`: every export is a function users call. `plugin`: one default export per file. */
   readonly shape: 'functions' | 'plugin'
-  /** Folder of the built-in ones, from the package's root. */
+  /** Directory of the built-in files, relative to the package's root. */
   readonly builtIn: string
   /**
-   * Names of the folder inside `module_dirs`, `extension_modules` and packages, and with `_` before it on the file
-   * server; the first is ours, others are Salt's.
+   * Names of the directory inside `module_dirs`, `extension_modules` and packages, and with a `_` before it on the file
+   * server. The first is that of salt-ts, others are Salt's.
    */
   readonly folders: readonly [string, ...string[]]
-  /** Config keys, Salt's names. */
+  /** Salt's option for further directories. */
   readonly dirsKey: string
+  /** Salt's option for names that are disabled. */
   readonly disableKey: string
+  /** Salt's option for the only names that are allowed. */
   readonly whitelistKey?: string
-  /** Functions the default export of a plugin must have. */
+  /** Functions that the default export of a plugin must have. */
   readonly members?: readonly string[]
-  /** What authors make the default export of a plugin with, of `salt-ts`. */
+  /** Function of `salt-ts` that makes the default export of a plugin. */
   readonly maker?: string
 }
 
-/** Many engines, or processes of returners, start at once with their daemon, and a slow file there holds up nobody else. */
+/**
+ * A long limit, since many engines and returner processes start at once with their daemon, and a slow file delays no
+ * others.
+ */
 const patient = { loadMs: 60_000 } as const
 
 const table = [
@@ -57,7 +62,7 @@ export type KindName = (typeof table)[number]['name']
 
 export const kinds: ReadonlyMap<string, Kind> = new Map(table.map((kind) => [kind.name, kind as Kind]))
 
-/** Salt's keys are made of its name for the kind: `runner` → `runner_dirs`, `disable_runners`. */
+/** Return Salt's options for a kind, by its name in Salt: `runner` → `runner_dirs`, `disable_runners`. */
 function keys(tag: string): { dirsKey: string; disableKey: string } {
   return { dirsKey: `${tag}_dirs`, disableKey: `disable_${tag}${tag.endsWith('s') ? '' : 's'}` }
 }

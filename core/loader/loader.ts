@@ -2,22 +2,22 @@ import type { LoaderView, Log } from '../author/context.ts'
 import type { Params } from '../author/params.ts'
 import { didYouMean } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
-import { inTime } from '../base/in-time.ts'
-import { isBelow } from '../base/open-inside.ts'
+import { isBelow } from '../base/files/open-inside.ts'
+import { withTimeout } from '../base/with-timeout.ts'
 import { component } from '../log/component.ts'
-import { type Catalog, openCatalog } from './catalog.ts'
-import { type Description, describe } from './describe.ts'
-import { describeByText } from './describe-text.ts'
+import { makeView } from './calls/view.ts'
+import { type Description, describe } from './describe/describe.ts'
+import { describeByText } from './describe/describe-text.ts'
+import { type ExtensionFiles, openExtensionFiles } from './describe/extension-files.ts'
+import { importFile, loadTsx } from './files/import-file.ts'
+import { type SourceFile, usersStamp } from './files/index-files.ts'
+import type { LoadSettings } from './files/load-file.ts'
+import { type Override, overridesIn } from './files/overrides.ts'
 import { type LoadedFunction, listFunctions, makeLoaded } from './functions.ts'
-import { importFile, loadTsx } from './import-file.ts'
-import { type SourceFile, usersStamp } from './index-files.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
-import { type Asked, loadFacts } from './load-facts.ts'
-import type { LoadSettings } from './load-file.ts'
 import { splitName } from './names.ts'
-import { type Override, overridesIn } from './overrides.ts'
-import { makeView } from './view.ts'
-import { whyMissing } from './why.ts'
+import { type Asked, loadFacts } from './offer/load-facts.ts'
+import { whyMissing } from './offer/why.ts'
 
 export interface LoaderSettings {
   readonly config: Readonly<Record<string, unknown>>
@@ -25,54 +25,57 @@ export interface LoaderSettings {
   readonly grains?: Readonly<Record<string, unknown>>
   readonly pillar?: Readonly<Record<string, unknown>>
   readonly log: Log
-  /** How long a file may take to load, milliseconds. */
+  /** Longest time a file may take to load, in milliseconds. */
   readonly timeoutMs?: number
-  /** Is told that a file that is loaded stands in the place of a built-in one; else that is a warning in the log. */
+  /** Called with a sentence when a loaded file replaces a built-in one; by default that is logged as a warning. */
   readonly onOverride?: (sentence: string) => void
   readonly watch?: LoadSettings['watch']
   readonly blocked?: LoadSettings['blocked']
 }
 
-/** Finds functions and plugins of one kind by name; a file is imported when something of it is asked for. */
+/** Finds functions and plugins of one kind by name; a file is imported when it is first needed. */
 export interface Loader {
-  /** A function by its name `module.function`, or undefined; then {@link why} says why. */
+  /** Return a function by its name `module.function`; undefined if there is none, and {@link why} returns the reason. */
   get(name: string): Promise<LoadedFunction | undefined>
   /**
-   * The parameters a function declares, also one that is not offered here: its file is imported, nothing of it runs.
-   * Rejects with SaltError MODULE_FAILED, within 2 s, if its file hangs, is broken or disabled.
+   * Return the parameters that a function declares, even if it is not offered here: its file is imported, but neither
+   * `init` nor `virtual` is called. Rejects within 2 s with SaltError MODULE_FAILED if its file hangs, is broken or disabled.
    */
   params(name: string): Promise<Params | undefined>
-  /** Salt's sentence for a missing function, with the reasons known. */
+  /** Return Salt's message for a missing function, with the known reasons. */
   why(name: string): Promise<string>
-  /** A question to follow that sentence, ` Did you mean 'cmd.run'?`, or nothing: by the text of files, none is imported. */
+  /** Return a question to append to that message, ` Did you mean 'cmd.run'?`, or ''. It reads files, but imports none. */
   hint(name: string): Promise<string>
-  /** A plugin by name. Throws SaltError MODULE_FAILED if its file is broken, FUNCTION_NOT_FOUND naming the known ones. */
+  /**
+   * Return a plugin. Rejects with SaltError MODULE_FAILED if its file is broken, or FUNCTION_NOT_FOUND if there is
+   * none.
+   */
   plugin<T>(name: string): Promise<T>
   pluginNames(): Promise<string[]>
-  /** Load every file below a folder: path → reason, of those that cannot be loaded. */
+  /** Load every file below a directory. Resolves with a map path → reason of those that fail. */
   broken(folder: string): Promise<ReadonlyMap<string, string>>
-  /** True if a function is answered by a built-in file; no file of a user is read for that. */
+  /** Whether a built-in file provides a function. No user's file is read. */
   isBuiltIn(name: string): Promise<boolean>
-  /** What stands in the place of built-in files. */
+  /** List the users' files that replace built-in ones. */
   overrides(): Promise<readonly Override[]>
   readonly view: LoaderView
   /**
-   * List what is offered, with the parameters of each function. Users' files are imported for that; with `imports: false`
-   * only their text is read.
+   * List the functions, with their parameters. Users' files are imported for that; with `imports: false` only their text is
+   * read.
    */
   describe(imports?: boolean): Promise<Description>
-  /** Text that changes when a file of users that is looked at, or a helper beside it, comes, goes or changes. */
+  /** Return text that changes when a user's file of this kind, or a helper beside it, is added, removed or changed. */
   stamp(): Promise<string>
-  /** Read everything anew, helpers included. What runs finishes on the old code. */
+  /** Reload all files, with their helpers. Running calls finish on the old code. */
   reload(): Promise<void>
-  /** Get ready what takes long and the first call would wait for: the TypeScript loader, if a user's file needs it. */
+  /** Prepare for the first call: load the TypeScript loader if a user's file needs it. */
   warmUp(): Promise<void>
 }
 
-/** A file may take so long to load. Milliseconds. */
+/** Longest time that a file may take to load. */
 export const LOAD_MS = 10_000
 
-/** Who is to show a call waits no longer for the parameters of its function. Milliseconds. */
+/** Longest time that showing a call waits for the parameters of its function. */
 const PARAMS_MS = 2_000
 
 export function openLoader(kindName: KindName, settings: LoaderSettings): Loader {
@@ -80,8 +83,8 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
   const { config, timeoutMs = kind.loadMs ?? LOAD_MS, watch, blocked } = settings
   const log = component(settings.log, 'loader.lazy')
   const { onOverride = (sentence) => log.warn(sentence) } = settings
-  /** By files that are being loaded. */
-  const asked: Asked = {
+  /** The loader for files that are being loaded. */
+  const whileLoading: Asked = {
     get: (name) => getMeanwhile(name),
     why: (name) => whyMissing(catalog, name),
     hint: async () => '',
@@ -89,13 +92,13 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
       return view
     },
   }
-  const catalog = openCatalog(
-    { kind, facts: loadFacts(settings, asked), timeoutMs, log, onOverride, watch, blocked },
+  const catalog = openExtensionFiles(
+    { kind, facts: loadFacts(settings, timeoutMs, whileLoading), timeoutMs, log, onOverride, watch, blocked },
     config,
   )
   const functions = new Map<string, LoadedFunction>()
 
-  /** Look at the folders again; true if something changed. */
+  /** Scan the directories again; true if something changed. */
   const rescan = async (): Promise<boolean> => {
     const changed = await catalog.rescan()
     if (changed) functions.clear()
@@ -112,7 +115,9 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     } else log.debug('Could not LazyLoad {fun}: it is not available.', { fun: name })
     return found
   }
-  /** For a file that is being loaded: one that waited for itself would wait for ever. */
+  /**
+   * Get a function for a file that is being loaded. Refuses one of the same file, which would wait for itself forever.
+   */
   const getMeanwhile = async (name: string): Promise<LoadedFunction | undefined> => {
     if (await catalog.isLoading(splitName(name)[0]))
       throw new SaltError('INVOCATION', `'${name}' cannot be called while its own module is being loaded.`)
@@ -143,7 +148,8 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
   const view: LoaderView = makeView({ get, reload, rescan }, catalog, of)
   return {
     get,
-    params: (name) => inTime(params(name), Math.min(timeoutMs, PARAMS_MS), () => unknowable(name, HANGS)),
+    params: (name) =>
+      withTimeout(params(name), Math.min(timeoutMs, PARAMS_MS), () => unknowable(name, HANGS)),
     why: (name) => whyMissing(catalog, name),
     hint: async (name) => didYouMean(name, Object.keys((await describeByText(catalog)).functions)),
     plugin: async <T>(name: string) => {
@@ -165,7 +171,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
   }
 }
 
-async function brokenFiles(catalog: Catalog, folder: string): Promise<ReadonlyMap<string, string>> {
+async function brokenFiles(catalog: ExtensionFiles, folder: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   for (const file of await catalog.files()) {
     if (file.excluded !== undefined || !isBelow(file.path, folder)) continue
@@ -175,8 +181,8 @@ async function brokenFiles(catalog: Catalog, folder: string): Promise<ReadonlyMa
   return found
 }
 
-/** The first file that serves the module's name and has the function. */
-async function findFunction(catalog: Catalog, name: string): Promise<LoadedFunction | undefined> {
+/** Find a function in the first file that serves the module's name and has the function. */
+async function findFunction(catalog: ExtensionFiles, name: string): Promise<LoadedFunction | undefined> {
   const [module, own] = splitName(name)
   if (own === undefined || !catalog.allows(module)) return undefined
   for await (const file of catalog.candidates(module)) {
@@ -188,7 +194,7 @@ async function findFunction(catalog: Catalog, name: string): Promise<LoadedFunct
   return undefined
 }
 
-/** The component that functions of a file log under, as in Salt: `loaded.int.module.test`, `ext` for files of users. */
+/** Return the log component of a file's functions, as in Salt: `loaded.int.module.test`, with `ext` for users' files. */
 const componentOf = ({ name, builtIn }: SourceFile, kind: KindName): string =>
   `loaded.${builtIn ? 'int' : 'ext'}.${saltKinds.get(kind) ?? kind}.${name}`
 
@@ -199,8 +205,11 @@ const saltKinds: ReadonlyMap<KindName, string> = new Map([
   ['outputters', 'output'],
 ])
 
-/** Of the first file that serves the module's name and has the function. Rejects if one that may have it is not read. */
-async function findParams(catalog: Catalog, name: string): Promise<Params | undefined> {
+/**
+ * Find the parameters in the first file that serves the module's name and has the function. Rejects if none has it, and
+ * one could not be read.
+ */
+async function findParams(catalog: ExtensionFiles, name: string): Promise<Params | undefined> {
   const [module, own] = splitName(name)
   if (own === undefined) return undefined
   let unread: string | undefined
@@ -217,16 +226,19 @@ async function findParams(catalog: Catalog, name: string): Promise<Params | unde
 const HANGS = 'its file hangs while it is loaded'
 
 const unknowable = (name: string, why: string) =>
-  new SaltError('MODULE_FAILED', `The parameters of '${name}' cannot be known: ${why}.`, { name })
+  new SaltError('MODULE_FAILED', `The parameters of '${name}' cannot be determined: ${why}.`, { name })
 
-/** Undefined if no file serves the name. Rejects if one does that cannot be used. */
-async function findPlugin(catalog: Catalog, name: string): Promise<{ readonly value: unknown } | undefined> {
+/** Find a plugin; undefined if no file serves the name. Rejects if files do, but none can be used. */
+async function findPlugin(
+  catalog: ExtensionFiles,
+  name: string,
+): Promise<{ readonly value: unknown } | undefined> {
   const reasons: string[] = []
   for await (const file of catalog.candidates(name)) {
     if (file.excluded !== undefined) continue
     const { refusal, namespace } = await catalog.load(file)
     if (!refusal) return { value: namespace.default }
-    reasons.push(refusal.reason ?? `${file.path}: it says itself that it is not offered here`)
+    reasons.push(refusal.reason ?? `${file.path}: its virtual is false`)
   }
   if (reasons.length === 0) return undefined
   const kind = catalog.kind.name
@@ -236,9 +248,9 @@ async function findPlugin(catalog: Catalog, name: string): Promise<{ readonly va
   })
 }
 
-async function noPlugin(catalog: Catalog, name: string, view: LoaderView): Promise<SaltError> {
+async function noPlugin(catalog: ExtensionFiles, name: string, view: LoaderView): Promise<SaltError> {
   const kind = catalog.kind.name
   const known = await view.modules()
-  const message = `There is no '${name}' among the ${kind}. Known are: ${known.join(', ')}.${didYouMean(name, known)}`
+  const message = `There is no '${name}' among the ${kind}. Available: ${known.join(', ')}.${didYouMean(name, known)}`
   return new SaltError('FUNCTION_NOT_FOUND', message, { name, kind, known })
 }

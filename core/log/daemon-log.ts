@@ -1,7 +1,7 @@
+import type { LogFormats, LoggerSettings } from './handlers.ts'
 import { createLogger, type Logger } from './logger.ts'
-import type { LogFormats, LoggerSettings } from './outlets.ts'
 
-/** The options of a daemon's configuration that decide about its log. */
+/** The options of a daemon's configuration that concern its log. */
 export interface DaemonLogOptions extends LogFormats {
   readonly log_level: string
   readonly log_level_logfile?: string | undefined
@@ -10,11 +10,11 @@ export interface DaemonLogOptions extends LogFormats {
 
 /** The log of a daemon or of one of its children. */
 export interface DaemonLog extends Logger {
-  /** Go on as a configuration says that was read again. */
+  /** Apply a configuration that was read again. */
   reload(config: DaemonLogOptions): void
 }
 
-/** As its configuration says: terminal (default: standard error) and file. */
+/** Open the log of a daemon from its configuration: terminal (default: standard error) and file. */
 export function openDaemonLog(
   program: string,
   config: DaemonLogOptions,
@@ -22,7 +22,7 @@ export function openDaemonLog(
 ): DaemonLog {
   const settings = (config: DaemonLogOptions): LoggerSettings => ({
     program,
-    countsFloods: true,
+    limitsFloods: true,
     console: { level: config.log_level, ...(terminal && { stream: terminal }) },
     file: { path: config.log_file, level: config.log_level_logfile ?? config.log_level },
     formats: config,

@@ -1,16 +1,16 @@
 import { threadId } from 'node:worker_threads'
 import { closest } from '../base/closest.ts'
+import { strftime } from '../dialect/strftime.ts'
 import type { Origin } from './component.ts'
-import { onOneLine } from './presentable.ts'
-import { strftime } from './strftime.ts'
+import { escapeControls } from './sanitize.ts'
 
-/** One thing that happened, as a sink gets it. */
+/** A log record as a handler gets it. */
 export interface LogRecord extends Partial<Origin> {
   readonly time: Date
-  /** Upper case. */
+  /** Name of the level in upper case. */
   readonly levelName: string
   readonly level: number
-  /** The component, `salt.channel.server`. */
+  /** Name of the component, such as `salt.channel.server`. */
   readonly name: string
   readonly message: string
   readonly facts: Readonly<Record<string, unknown>>
@@ -20,8 +20,8 @@ type Render = (record: LogRecord) => string
 type FieldValue = (record: LogRecord, datefmt: string) => string | number
 
 /**
- * Python's names of what a line can show. Where in the code it was told costs more to find out than the line, and bundled code
- * has no line numbers that help: those fields hold what Python writes where it does not know them.
+ * The fields of a line, by Python's names. The location in the code would be expensive to determine, and is useless in bundled code:
+ * those fields contain the values that Python uses for unknown locations.
  */
 const fields = new Map<string, FieldValue>([
   ['asctime', ({ time }, datefmt) => strftime(datefmt, time)],
@@ -47,7 +47,7 @@ const fields = new Map<string, FieldValue>([
   ['colormsg', text],
 ])
 
-/** Salt's own fields, `%(colorlevel)s` and the like. */
+/** Return Salt's additional fields, such as `%(colorlevel)s`. */
 function bracketed(prefix: string): [string, FieldValue][] {
   return [
     [`${prefix}level`, ({ levelName }) => `[${levelName.padEnd(8)}]`],
@@ -60,12 +60,15 @@ function processOf(record: LogRecord): number {
   return record.process ?? process.pid
 }
 
-/** The name of this process: what follows the program in its title (`salt-master MWorker-0`), else Python's `MainProcess`. */
+/**
+ * Return the name of this process: the part of its title after the program (`salt-master MWorker-0`), else Python's
+ * `MainProcess`.
+ */
 const ownName = (): string => /^salt\S* (\S+)$/.exec(process.title)?.[1] ?? 'MainProcess'
 
 const FIELD = /%(?:%|\((\w+)\)([-0]*)(\d*)(?:\.(\d+))?([sdifrx]))/g
 
-/** Sentences on fields of the two line formats that do not exist: a line holds nothing there. */
+/** Return a sentence for each unknown field of the two line formats. Such a field stays empty. */
 export function unknownFields(formats: {
   readonly log_fmt_console?: string
   readonly log_fmt_logfile?: string
@@ -75,14 +78,14 @@ export function unknownFields(formats: {
       if (name === undefined || fields.has(name)) return []
       const meant = closest(name, fields.keys())
       const hint = meant ? ` Did you mean %(${meant})s?` : ''
-      return [`The option ${option} has %(${name})s, and there is no such field: it stays empty.${hint}`]
+      return [`The option ${option} contains the unknown field %(${name})s, which stays empty.${hint}`]
     }),
   )
 }
 
 /**
- * Make the function that writes a record as one line (then its stack, indented), from a Python format such as
- * `%(asctime)s [%(name)-17s][%(levelname)-8s] %(message)s`. Fields it does not know are empty.
+ * Compile a Python format such as `%(asctime)s [%(name)-17s][%(levelname)-8s] %(message)s` to a function that renders a record as one
+ * line, followed by its indented stack. Unknown fields are empty.
  */
 export function compileFormat(format: string, datefmt: string): Render {
   const parts: Render[] = []
@@ -106,7 +109,7 @@ function field([, name = '', flags = '', width, precision, type]: RegExpExecArra
 
 function converted(value: string | number, type: string, precision: string | undefined): string {
   if (typeof value === 'string')
-    return onOneLine(precision === undefined ? value : value.slice(0, Number(precision)))
+    return escapeControls(precision === undefined ? value : value.slice(0, Number(precision)))
   if (type === 'f') return value.toFixed(Number(precision ?? 6))
   if (type === 'x') return Math.trunc(value).toString(16)
   const whole = type === 's' ? String(value) : String(Math.trunc(value))
@@ -118,7 +121,9 @@ function padded(text: string, flags: string, width: number): string {
   return text.padStart(width, flags.includes('0') ? '0' : ' ')
 }
 
-/** The message with the facts it names in braces, `tag = {tag}`, then the others as `name=value`. */
+/**
+ * Return the message with facts inserted at their names in braces (`tag = {tag}`), followed by the other facts as `name=value`.
+ */
 function text({ message, facts }: LogRecord): string {
   const others = new Map(Object.entries(facts))
   const filled = message.replace(/\{(\w+)\}/g, (written, name: string) => {
@@ -134,12 +139,12 @@ function factText(value: unknown): string {
   return typeof value === 'string' && /^[\w./:@+*-]+$/.test(value) ? value : JSON.stringify(value)
 }
 
-/** The stacks among the facts; their lines are indented and so cannot pass for records. */
+/** Return the stacks among the facts. Their lines are indented, so that they cannot be mistaken for records. */
 function stackOf({ facts }: LogRecord): string {
   const lines = Object.values(facts)
     .filter(isError)
     .flatMap(({ stack }) => stack.split('\n'))
-  return lines.map((line) => `\n    ${onOneLine(line)}`).join('')
+  return lines.map((line) => `\n    ${escapeControls(line)}`).join('')
 }
 
 function isError(value: unknown): value is { message: string; stack: string } {

@@ -1,5 +1,5 @@
 export { component } from './component.ts'
 export { type DaemonLog, type DaemonLogOptions, openDaemonLog } from './daemon-log.ts'
 export { unknownFields } from './format.ts'
+export type { LogFormats } from './handlers.ts'
 export { createLogger, type Logger } from './logger.ts'
-export type { LogFormats } from './outlets.ts'

@@ -1,4 +1,4 @@
-/** Salt's levels, and the numbers Python's logging knows them by. */
+/** Salt's levels with their numbers in Python's logging. */
 const numbers = {
   all: 0,
   garbage: 1,
@@ -12,7 +12,7 @@ const numbers = {
   quiet: 1000,
 } as const
 
-/** A level as it is configured; records have any but the first and the last. */
+/** A configured level. Records have any of them but `all` and `quiet`. */
 type Level = keyof typeof numbers
 export type RecordLevel = Exclude<Level, 'all' | 'quiet'>
 
@@ -20,12 +20,12 @@ export const recordLevels: Readonly<Record<RecordLevel, number>> = (({ all, quie
   numbers,
 )
 
-/** The number of a configured level; Salt's own default for what is not one. */
+/** Return the number of a configured level; Salt's default for an unknown one. */
 export function levelNumber(level: string): number {
   return Object.hasOwn(numbers, level) ? numbers[level as Level] : numbers.warning
 }
 
-/** By components, with or without `salt.`; a component takes the level of the longest name it is or is under. */
+/** Compile levels by component, with or without `salt.`. The longest name that is a component or its parent applies. */
 export function granularLevels(
   levels: Readonly<Record<string, unknown>>,
 ): (name: string) => number | undefined {

@@ -2,50 +2,50 @@ import { createRequire } from 'node:module'
 import type { Logger as Pino } from 'pino'
 import type { Log } from '../author/context.ts'
 import type { Origin } from './component.ts'
-import { andMore, Floods } from './floods.ts'
+import { FloodFilter, repeatedLine } from './flood-filter.ts'
 import type { LogRecord } from './format.ts'
+import { type LoggerSettings, openHandlers } from './handlers.ts'
 import { granularLevels, levelNumber, type RecordLevel, recordLevels } from './levels.ts'
-import { type LoggerSettings, openOutlets } from './outlets.ts'
-import { presentable, presentableText } from './presentable.ts'
+import { sanitize, sanitizeText } from './sanitize.ts'
 
 type Write = Log['info']
 
 /**
- * A log of one component. Facts are shown where the message names them, `Got return from {id}`, else after it; values of
- * secret fields are masked. Nothing of that is done for a line that nobody wants to see.
+ * The log of one component. Facts are inserted where the message refers to them (`Got return from {id}`), else appended. Values of
+ * secret fields are masked. Records below the level are not formatted.
  */
 export interface Logger extends Log {
   critical: Write
   profile: Write
   garbage: Write
-  /** The log of a component, by Salt's name without `salt.`: `channel.server`. */
+  /** Return the log of a component, by Salt's name without `salt.`: `channel.server`. */
   child(component: string, origin?: Origin): Logger
   isLevelEnabled(level: string): boolean
-  /** Go on as these settings say, children as well, with files that are opened again. */
+  /** Apply new settings to this log and its children, and open the files again. */
   reopen(settings: LoggerSettings): void
-  /** Closes the log file. */
+  /** Close the log file. */
   close(): Promise<void>
 }
 
-/** Open the log of a program. Nothing is loaded or opened before the first record that somebody wants to see. */
+/** Open the log of a program. Nothing is loaded or opened before the first record that is written. */
 export function createLogger(settings: LoggerSettings): Logger {
-  let { outlets, granular, thresholdOf } = open(settings)
-  /** Counts how often it was opened: a logger goes by its threshold until then. */
+  let { handlers, granular, thresholdOf } = open(settings)
+  /** Number of calls of `reopen`. Loggers cache their threshold until it changes. */
   let opened = 0
-  const floods = settings.countsFloods ? new Floods() : undefined
+  const floods = settings.limitsFloods ? new FloodFilter() : undefined
   let pino: Pino | undefined
 
   const deliver = (line: string): void => {
     const record = toRecord(JSON.parse(line))
-    for (const outlet of outlets) {
-      if (record.level >= (granular(record.name) ?? outlet.level)) outlet.write(record)
+    for (const handler of handlers) {
+      if (record.level >= (granular(record.name) ?? handler.level)) handler.write(record)
     }
   }
-  // When there are no files left to open, it is too late.
+  // Daemons load pino early, since it could not be loaded later without free file descriptors.
   const prepare = () => {
     pino ??= openPino(deliver)
   }
-  if (settings.countsFloods) setImmediate(prepare).unref()
+  if (settings.limitsFloods) setImmediate(prepare).unref()
   const logger = (name: string, origin: Origin | undefined): Logger => {
     let known = { opened, threshold: thresholdOf(name) }
     const threshold = (): number => {
@@ -56,13 +56,13 @@ export function createLogger(settings: LoggerSettings): Logger {
     const write = (level: RecordLevel, message: string, facts?: object) => {
       pino ??= openPino(deliver)
       own ??= pino.child({ name, ...origin }) as unknown as Pino<RecordLevel>
-      own[level]({ facts: presentable(asFacts(facts)) }, presentableText(message))
+      own[level]({ facts: sanitize(asFacts(facts)) }, sanitizeText(message))
     }
     const at =
       (level: RecordLevel): Write =>
       (message, facts) => {
-        if (outlets.length === 0 || recordLevels[level] < threshold()) return
-        const more = (line: string, leftOut: number) => write(level, andMore(line, leftOut))
+        if (handlers.length === 0 || recordLevels[level] < threshold()) return
+        const more = (line: string, leftOut: number) => write(level, repeatedLine(line, leftOut))
         if (recordLevels[level] >= recordLevels.warning)
           if (floods && !floods.admits(name, message, facts !== undefined, more)) return
         write(level, message, facts)
@@ -77,40 +77,40 @@ export function createLogger(settings: LoggerSettings): Logger {
       error: at('error'),
       critical: at('critical'),
       child: (component, from = origin) => logger(`salt.${component}`, from),
-      isLevelEnabled: (level) => outlets.length > 0 && levelNumber(level) >= threshold(),
+      isLevelEnabled: (level) => handlers.length > 0 && levelNumber(level) >= threshold(),
       reopen(settings) {
-        for (const outlet of outlets) outlet.close()
-        ;({ outlets, granular, thresholdOf } = open(settings))
+        for (const handler of handlers) handler.close()
+        ;({ handlers, granular, thresholdOf } = open(settings))
         opened++
       },
       close: async () => {
         floods?.flush()
-        for (const outlet of outlets) outlet.close()
+        for (const handler of handlers) handler.close()
       },
     }
   }
   return logger(componentOf(settings.program), undefined)
 }
 
-/** The component of a program: the module of Salt that most of its lines come from. */
+/** Return the component of a program: the module of Salt that logs most of its lines. */
 const componentOf = (program: string): string =>
   DAEMONS.has(program) ? program.replace('-', '.') : `salt.cli.${program.replace(/^salt-/, '')}`
 
 const DAEMONS: ReadonlySet<string> = new Set(['salt-master', 'salt-minion'])
 
 function open(settings: LoggerSettings) {
-  const outlets = openOutlets(settings)
+  const handlers = openHandlers(settings)
   const granular = granularLevels(settings.formats?.log_granular_levels ?? {})
-  const least = Math.min(...outlets.map(({ level }) => level))
-  return { outlets, granular, thresholdOf: (name: string): number => granular(name) ?? least }
+  const lowest = Math.min(...handlers.map(({ level }) => level))
+  return { handlers, granular, thresholdOf: (name: string): number => granular(name) ?? lowest }
 }
 
-/** An error alone is a fact, too. */
+/** Accept an error in place of facts. */
 function asFacts(facts: object = {}): object {
   return facts instanceof Error ? { error: facts } : facts
 }
 
-/** pino makes JSON of the records, loaded when there is the first: a short command usually has none. */
+/** Load pino, which serializes records. Called at the first record, since short commands usually have none. */
 function openPino(write: (line: string) => void): Pino {
   const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino')
   return pino(

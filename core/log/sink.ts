@@ -2,18 +2,18 @@ import { closeSync, fstatSync, mkdirSync, openSync, statSync, writeSync } from '
 import { dirname } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 
-/** Where lines go. Never throws: a full disk must not stop a daemon. */
+/** A destination of lines. Never throws, since a full disk must not stop a daemon. */
 export interface Sink {
   write(line: string): void
   close(): void
 }
 
-/** Whatever has `write`: a terminal, a stream of a test. */
+/** Create a sink for an object with `write`, such as a terminal or a stream of a test. */
 export function streamSink(stream: { write(text: string): unknown }): Sink {
   return { write: (line) => void stream.write(line), close: () => {} }
 }
 
-/** A terminal that has gone away is no reason to end. */
+/** Create a sink for standard error. Errors of a closed terminal are ignored. */
 export function stderrSink(): Sink {
   if (!process.stderr.listeners('error').includes(ignore)) process.stderr.on('error', ignore)
   return streamSink(process.stderr)
@@ -24,21 +24,21 @@ function ignore(): void {}
 const CHECK_MS = 1000
 
 /**
- * A log file, opened with the first line, its directory made if need be; nobody but owner and group can read it.
- * Whole lines are appended at once, so several processes may share it. When it was moved away (logrotate) a new one is
- * begun within a second.
+ * Create a sink for a log file. The file and its directory are created with the first line, readable only by owner and group. Each
+ * line is appended in one write, so several processes can share the file. If it was moved (logrotate), a new one is created within
+ * a second.
  *
- * @param complain is told, once, when the file cannot be written
+ * @param onProblem called once when the file cannot be written
  */
-export function fileSink(path: string, complain: (problem: string) => void): Sink {
+export function fileSink(path: string, onProblem: (problem: string) => void): Sink {
   let file: number | undefined
-  let checked = 0
+  let checkedAt = 0
   let broken = false
 
   const current = (): number => {
     const now = Date.now()
-    if (file !== undefined && now - checked >= CHECK_MS && wasMoved(path, file)) close()
-    if (file === undefined || now - checked >= CHECK_MS) checked = now
+    if (file !== undefined && now - checkedAt >= CHECK_MS && wasMoved(path, file)) close()
+    if (file === undefined || now - checkedAt >= CHECK_MS) checkedAt = now
     file ??= open(path)
     return file
   }
@@ -54,7 +54,7 @@ export function fileSink(path: string, complain: (problem: string) => void): Sin
       } catch (error) {
         if (broken) return
         broken = true
-        complain(`The log file ${path} cannot be written: ${messageOf(error)}`)
+        onProblem(`The log file ${path} cannot be written: ${messageOf(error)}`)
       }
     },
     close,

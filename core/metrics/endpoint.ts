@@ -1,20 +1,20 @@
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
+import type { MetricsConfig } from './enabled.ts'
 import { type MetricsServer, type MetricsServerSettings, serveMetrics } from './server.ts'
-import type { MetricsConfig } from './wanted.ts'
 
-/** A port that somebody else has is tried again so often: it may be the daemon before this one. Milliseconds. */
-const AGAIN_MS = 5_000
+/** Time between attempts to open a port that is in use, perhaps by the previous daemon. */
+const RETRY_MS = 5_000
 
-/** Serve the metrics of a daemon. That it cannot be is logged: what the daemon is there for does not depend on it. */
+/** Serve the metrics of a daemon. Failures are only logged, since the daemon does not depend on it. */
 export function openEndpoint(
   config: MetricsConfig,
   log: Log,
   gather: MetricsServerSettings['gather'],
 ): { close(): Promise<void> } {
   const closing = new AbortController()
-  let again: NodeJS.Timeout | undefined
-  let told: string | undefined
+  let retry: NodeJS.Timeout | undefined
+  let lastError: string | undefined
   let opening: Promise<MetricsServer | undefined>
   const open = () => {
     opening = serveMetrics({ host: config.metrics_interface, port: config.metrics_port, gather, log }).then(
@@ -23,9 +23,9 @@ export function openEndpoint(
         return server
       },
       (error: unknown) => {
-        if (told !== messageOf(error)) log.error(messageOf(error))
-        told = messageOf(error)
-        if (!closing.signal.aborted) again = setTimeout(open, AGAIN_MS)
+        if (lastError !== messageOf(error)) log.error(messageOf(error))
+        lastError = messageOf(error)
+        if (!closing.signal.aborted) retry = setTimeout(open, RETRY_MS)
         return undefined
       },
     )
@@ -34,7 +34,7 @@ export function openEndpoint(
   return {
     async close() {
       closing.abort()
-      clearTimeout(again)
+      clearTimeout(retry)
       await (await opening)?.close()
     },
   }

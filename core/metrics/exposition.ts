@@ -1,7 +1,7 @@
-import { BUCKETS, type Metric, type MetricName, metrics, unitOf } from './catalogue.ts'
+import { BUCKETS_SECONDS, type Metric, type MetricName, metrics, unitOf } from './catalogue.ts'
 import { isDistribution, type Series, type Snapshot } from './snapshot.ts'
 
-/** The two text formats that Prometheus and its like read. */
+/** The two text formats that Prometheus and compatible collectors read. */
 export type Format = 'openmetrics' | 'prometheus'
 
 export const contentTypes: Readonly<Record<Format, string>> = {
@@ -9,17 +9,17 @@ export const contentTypes: Readonly<Record<Format, string>> = {
   prometheus: 'text/plain; version=0.0.4; charset=utf-8',
 }
 
-/** By an `Accept` header: OpenMetrics for whoever names it and likes nothing of the older format better. */
+/** Select a format by an `Accept` header: OpenMetrics if it is accepted and the older format is not preferred. */
 export function formatFor(accept: string | undefined): Format {
-  const liking = (name: string) => {
+  const quality = (name: string) => {
     const range = accept?.split(',').find((one) => one.trim().toLowerCase().startsWith(name))
     return range === undefined ? 0 : Number(/;\s*q=([\d.]+)/.exec(range)?.[1] ?? 1)
   }
-  const wanted = liking('application/openmetrics-text')
-  return wanted > 0 && wanted >= liking('text/plain') ? 'openmetrics' : 'prometheus'
+  const wanted = quality('application/openmetrics-text')
+  return wanted > 0 && wanted >= quality('text/plain') ? 'openmetrics' : 'prometheus'
 }
 
-/** All that was measured, in the order of the catalogue. */
+/** Format a snapshot, in the order of the catalogue. */
 export function expose(snapshot: Snapshot, format: Format): string {
   const families = Object.keys(metrics).map((name) =>
     family(name as MetricName, snapshot[name as MetricName] ?? [], format),
@@ -27,7 +27,7 @@ export function expose(snapshot: Snapshot, format: Format): string {
   return families.join('') + (format === 'openmetrics' ? '# EOF\n' : '')
 }
 
-/** What the samples of a metric are called. */
+/** Return the name of the samples of a metric. */
 const sampleName = (name: string, { type }: Pick<Metric, 'type'>): string =>
   type === 'counter' ? `${name}_total` : type === 'info' ? `${name}_info` : name
 
@@ -35,7 +35,7 @@ function family(name: MetricName, list: readonly Series[], format: Format): stri
   if (list.length === 0) return ''
   const metric: Metric = metrics[name]
   const isOpen = format === 'openmetrics'
-  // The older format knows samples only, and no info.
+  // The older format names the samples, and has no type info.
   const shown = isOpen ? name : sampleName(name, metric)
   const unit = isOpen ? unitOf(name) : undefined
   const lines = [
@@ -51,7 +51,7 @@ function samples(name: string, metric: Metric, series: Series, format: Format): 
   const labels = metric.labels.map((label, index) => `${label}="${escapeLabel(series.labels[index] ?? '')}"`)
   if (!isDistribution(series)) return [`${sampleName(name, metric)}${braced(labels)} ${series.value}`]
   let below = 0
-  const bounds = [...BUCKETS.map((bound) => bucketText(bound, format)), '+Inf']
+  const bounds = [...BUCKETS_SECONDS.map((bound) => bucketText(bound, format)), '+Inf']
   const buckets = bounds.map((bound, index) => {
     below += series.counts[index] ?? 0
     return `${name}_bucket${braced([...labels, `le="${bound}"`])} ${below}`
@@ -59,7 +59,7 @@ function samples(name: string, metric: Metric, series: Series, format: Format): 
   return [...buckets, `${name}_sum${braced(labels)} ${series.sum}`, `${name}_count${braced(labels)} ${below}`]
 }
 
-/** OpenMetrics wants bounds to look like floats. */
+/** Format a bound. OpenMetrics requires a float. */
 const bucketText = (bound: number, format: Format) =>
   format === 'openmetrics' && Number.isInteger(bound) ? `${bound}.0` : String(bound)
 

@@ -1,24 +1,24 @@
 import {
-  BUCKETS,
+  BUCKETS_SECONDS,
   type CounterName,
   type HistogramName,
   type LabelsOf,
+  MAX_SERIES,
   type MetricName,
-  MOST_SERIES,
   type ReadName,
 } from './catalogue.ts'
 import { keyOf, type Series, type Snapshot } from './snapshot.ts'
 
-/** A value that is kept elsewhere, with its labels. */
+/** A value that is stored elsewhere, with its labels. */
 export type Reading = { [N in ReadName]: readonly [name: N, value: number, labels: LabelsOf<N>] }[ReadName]
 
 type Source = () => readonly Reading[] | Promise<readonly Reading[]>
 
-/** A label is no longer than this. */
-const LONGEST = 100
+/** Maximum number of characters of a label. */
+const MAX_LABEL_CHARACTERS = 100
 const OTHER = 'other'
 
-/** What one process counts. Where nobody wants to know there is none, and what would count has nothing to call. */
+/** The metrics of one process. If metrics are disabled there is no meter. */
 export class Meter {
   readonly #families = new Map<MetricName, Map<string, Series>>()
   readonly #sources: Source[] = []
@@ -31,17 +31,17 @@ export class Meter {
   observe<N extends HistogramName>(name: N, seconds: number, labels: LabelsOf<N>): void {
     const series = this.#series(name, labels, (kept) => ({
       labels: kept,
-      counts: new Array<number>(BUCKETS.length + 1).fill(0),
+      counts: new Array<number>(BUCKETS_SECONDS.length + 1).fill(0),
       sum: 0,
     }))
     if (!('counts' in series)) return
-    const bucket = BUCKETS.findIndex((bound) => seconds <= bound)
-    const index = bucket < 0 ? BUCKETS.length : bucket
+    const bucket = BUCKETS_SECONDS.findIndex((bound) => seconds <= bound)
+    const index = bucket < 0 ? BUCKETS_SECONDS.length : bucket
     series.counts[index] = (series.counts[index] ?? 0) + 1
     series.sum += seconds
   }
 
-  /** What is known anyway is read when somebody asks. A source that fails has nothing to say then. */
+  /** Register a source of values that is read at each scrape. A source that fails is skipped. */
   read(source: Source): void {
     this.#sources.push(source)
   }
@@ -69,7 +69,7 @@ export class Meter {
     }
     const known = family.get(keyOf(labels))
     if (known) return known
-    const kept = family.size < MOST_SERIES ? shortened(labels) : labels.map(() => OTHER)
+    const kept = family.size < MAX_SERIES ? shortened(labels) : labels.map(() => OTHER)
     const key = keyOf(kept)
     const series = family.get(key) ?? create(kept)
     family.set(key, series)
@@ -77,6 +77,6 @@ export class Meter {
   }
 }
 
-const shortened = (labels: readonly string[]) => labels.map((label) => label.slice(0, LONGEST))
+const shortened = (labels: readonly string[]) => labels.map((label) => label.slice(0, MAX_LABEL_CHARACTERS))
 
 const orNothing = (readings: Promise<readonly Reading[]>) => readings.catch((): readonly Reading[] => [])

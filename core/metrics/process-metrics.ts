@@ -2,19 +2,19 @@ import { createRequire } from 'node:module'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { Meter } from './meter.ts'
 
-/** How often it is looked how late timers are. Milliseconds. */
+/** Interval at which the delay of timers is sampled. */
 const RESOLUTION_MS = 20
 const NANOSECONDS = 1e9
 
-/** The meter of a process, which tells of the process itself under that name. */
+/** Open a meter that includes the metrics of the process itself, under the label `name`. */
 export function openMeter(name: string): Meter {
   const meter = new Meter()
   watchProcess(meter, name)
   return meter
 }
 
-/** Once for a program: what runs. */
-export function tellBuild(meter: Meter, program: string): void {
+/** Register the versions of the program. Called once for each program. */
+export function setBuildInfo(meter: Meter, program: string): void {
   const { version } = createRequire(import.meta.url)('salt-ts/package.json') as { version: string }
   meter.read(() => [['salt_build', 1, [program, version, process.version]]])
 }

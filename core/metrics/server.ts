@@ -7,9 +7,9 @@ import type { Snapshot } from './snapshot.ts'
 
 export interface MetricsServerSettings {
   readonly host: string
-  /** 0 picks a free one. */
+  /** TCP port; 0 for any free one. */
   readonly port: number
-  /** What there is to tell now. */
+  /** Resolves with the current metrics. */
   gather(): Promise<Snapshot>
   readonly log: Log
 }
@@ -19,14 +19,16 @@ export interface MetricsServer {
   close(): Promise<void>
 }
 
-/** Who scrapes is one or two programs: so many connections at once, and not for ever. */
-const MOST_CONNECTIONS = 32
+/** Maximum number of connections. Usually only one or two programs scrape. */
+const MAX_CONNECTIONS = 32
+/** Time after which an idle connection is closed. */
 const IDLE_MS = 75_000
+/** Time limit for receiving a request. */
 const REQUEST_MS = 5_000
 
 /**
- * `GET /metrics` over plain HTTP, for a collector. Whoever asks while it is being gathered gets the same.
- * @throws SaltError ADDRESS_IN_USE or CONFIG_INVALID if nobody can be listened to there.
+ * Serve `GET /metrics` over plain HTTP. Concurrent requests share one snapshot. Rejects with ADDRESS_IN_USE or CONFIG_INVALID if the
+ * address cannot be used.
  */
 export async function serveMetrics({
   host,
@@ -44,11 +46,11 @@ export async function serveMetrics({
   const server = createServer((request, response) => {
     answer(request, response, gathered).catch((error: unknown) => {
       log.error(`Metrics could not be gathered: ${messageOf(error)}`)
-      respond(response, 500, 'Metrics could not be gathered; the log says why.\n')
+      respond(response, 500, 'Metrics could not be gathered; see the log.\n')
     })
   })
   Object.assign(server, {
-    maxConnections: MOST_CONNECTIONS,
+    maxConnections: MAX_CONNECTIONS,
     keepAliveTimeout: IDLE_MS,
     headersTimeout: REQUEST_MS,
     requestTimeout: REQUEST_MS,
@@ -57,7 +59,7 @@ export async function serveMetrics({
     server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)))
     server.listen(port, host, resolve)
   })
-  server.on('error', (error) => log.error(`The port of metrics: ${error.message}`))
+  server.on('error', (error) => log.error(`The server of metrics failed: ${error.message}`))
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
@@ -73,14 +75,15 @@ async function answer(
   response: ServerResponse,
   gathered: () => Promise<Snapshot>,
 ): Promise<void> {
-  if (url.split('?')[0] !== '/metrics') return respond(response, 404, 'There is only /metrics here.\n')
+  if (url.split('?')[0] !== '/metrics')
+    return respond(response, 404, 'Not found: this server has only /metrics.\n')
   if (method !== 'GET' && method !== 'HEAD')
-    return respond(response, 405, '/metrics is read with GET.\n', { allow: 'GET, HEAD' })
+    return respond(response, 405, 'Method not allowed: use GET.\n', { allow: 'GET, HEAD' })
   const format = formatFor(headers.accept)
   respond(response, 200, expose(await gathered(), format), { 'content-type': contentTypes[format] })
 }
 
-/** To HEAD, Node sends the headers alone. */
+/** Send a response. For HEAD, Node omits the body. */
 function respond(
   response: ServerResponse,
   status: number,

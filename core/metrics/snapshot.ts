@@ -6,7 +6,7 @@ interface Value {
   value: number
 }
 
-/** One series of a histogram: how many fell into each bucket, not counting those below it, with one more for the rest. */
+/** One series of a histogram. `counts` are not cumulative and have one more bucket for larger values. */
 export interface Distribution {
   readonly labels: readonly string[]
   readonly counts: number[]
@@ -15,14 +15,14 @@ export interface Distribution {
 
 export type Series = Value | Distribution
 
-/** What a process has measured, as it travels between processes. */
+/** The measurements of a process, as sent between processes. */
 export type Snapshot = Partial<Record<MetricName, readonly Series[]>>
 
 export const keyOf = (labels: readonly string[]): string => labels.join('\0')
 
 export const isDistribution = (series: Series): series is Distribution => 'counts' in series
 
-/** Add to a series what another one of the same labels has. */
+/** Add a series with the same labels to another one. */
 export function addTo(series: Series, more: Series): void {
   if (isDistribution(series) && isDistribution(more)) {
     series.sum += more.sum

@@ -7,14 +7,14 @@ interface Known {
 }
 
 /**
- * One view of several processes: values of the same labels are added up. What a process has counted stays counted when
- * another one takes its place, so that counters never go back.
+ * Sums over several processes: values with the same labels are added up. Counts of a replaced process are kept, so that counters
+ * never decrease.
  */
-export class Totals {
+export class MetricTotals {
   readonly #known = new Map<string, Known>()
   #past: Snapshot = {}
 
-  /** What the process of that name has measured now; `instance` tells it from the one before it. */
+  /** Store the current snapshot of the named process. `instance` distinguishes it from its predecessor. */
   take(name: string, instance: number, snapshot: Snapshot): void {
     const before = this.#known.get(name)
     if (before && before.instance !== instance) this.#past = merged([this.#past, countsOf(before.snapshot)])
@@ -26,7 +26,7 @@ export class Totals {
   }
 }
 
-/** Of a process that is gone: how much memory it used does not matter any more. */
+/** Return the counters and histograms of a process that has ended; its gauges no longer apply. */
 function countsOf(snapshot: Snapshot): Snapshot {
   const counted = Object.entries(snapshot).filter(([name]) =>
     ['counter', 'histogram'].includes(metrics[name as MetricName].type),

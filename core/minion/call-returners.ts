@@ -3,25 +3,25 @@ import type { ReturnRecord } from '../author/returner.ts'
 import { messageOf } from '../base/errors.ts'
 import { sentence } from '../base/sentence.ts'
 import type { MinionConfig } from '../config/index.ts'
-import { targetsOf, targetText } from '../jobs/outbox-target.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { openLoader } from '../loader/index.ts'
-import { checkReturner, openReturner, type ReturnerHost } from '../returners/index.ts'
+import { checkReturner, openReturner, type ReturnerHost } from '../outbox/index.ts'
+import { targetsOf, targetText } from '../outbox/outbox-target.ts'
 import { spoolDirectory } from './paths.ts'
 
-type Facts = Readonly<Record<'grains' | 'pillar', Readonly<Record<string, unknown>>>>
+type GrainsAndPillar = Readonly<Record<'grains' | 'pillar', Readonly<Record<string, unknown>>>>
 
-/** Writes the return of one call to stores outside; gives a sentence for each that does not take it. */
+/** Write the return of one call to external stores. Resolves with a sentence for each store that does not accept it. */
 export type SaveReturn = (ret: ReturnRecord) => Promise<string[]>
 
 /**
- * What `salt-call --return a,b` writes with. A return that a store does not take waits in the outbox of the minion.
- * @throws what `checkReturner` throws, before anything is called.
+ * Open the returners of `salt-call --return a,b`. A return that a store does not accept waits in the outbox of the minion.
+ * Rejects with the errors of `checkReturner` before the function of the call runs.
  */
 export async function returnersOfCall(
   names: string,
   config: MinionConfig,
-  { grains, pillar }: Facts,
+  { grains, pillar }: GrainsAndPillar,
   log: Log,
 ): Promise<SaveReturn> {
   const loader = openLoader('returners', { config, grains, log })
@@ -44,9 +44,9 @@ export async function returnersOfCall(
       try {
         await save(target.name, ret)
       } catch (error) {
-        await putAside(config, targetText(target), ret)
+        await addToOutbox(config, targetText(target), ret)
         sentences.push(
-          `The store of the returner ${target.name} does not take the return: ${sentence(messageOf(error))} It waits in the outbox of this minion.`,
+          `The store of the returner ${target.name} does not accept the return: ${sentence(messageOf(error))} It waits in the outbox of this minion.`,
         )
       }
     }
@@ -54,7 +54,7 @@ export async function returnersOfCall(
   }
 }
 
-async function putAside(config: MinionConfig, target: string, ret: ReturnRecord): Promise<void> {
+async function addToOutbox(config: MinionConfig, target: string, ret: ReturnRecord): Promise<void> {
   const spool = ReturnSpool.open(spoolDirectory({ ...config }))
   try {
     await spool.outbox?.add([target], [{ kind: 'return', ret }])

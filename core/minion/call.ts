@@ -2,70 +2,73 @@ import type { Log } from '../author/context.ts'
 import { systemClock } from '../base/clock.ts'
 import { currentUser } from '../base/current-user.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { createJidSource } from '../base/jid.ts'
 import { asReceived } from '../codec/index.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { EventBus, minionEventSockets, tags } from '../events/index.ts'
-import { CachedReturns } from '../jobs/cached-returns.ts'
-import { Datastore } from '../jobs/datastore.ts'
-import { createJidSource } from '../jobs/jid.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
 import { collectGrains, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
-import { type Outcome, shownArguments } from '../wire/return.ts'
-import type { TypedWords } from '../wire/typed-words.ts'
+import type { RawCallArguments } from '../wire/raw-arguments.ts'
+import { type JobResult, shownArguments } from '../wire/return.ts'
+import { CachedReturns } from './cached-returns.ts'
 import { returnersOfCall } from './call-returners.ts'
-import { Executors } from './executors.ts'
-import { failedOutcome } from './failed-return.ts'
+import { Datastore } from './datastore.ts'
 import { createFileServices } from './files.ts'
-import { maskedArguments, runFunction } from './job-runner.ts'
-import { masterAddresses } from './master-addresses.ts'
-import { MasterLink } from './master-link.ts'
+import { Executors } from './jobs/executors.ts'
+import { errorText, failedOutcome } from './jobs/failed-return.ts'
+import { maskedArguments, runFunction } from './jobs/job-runner.ts'
+import { ProcTable } from './jobs/proc-table.ts'
+import { guard } from './jobs/uncaught.ts'
+import { masterAddresses } from './link/master-addresses.ts'
+import { MasterConnection } from './link/master-connection.ts'
 import { cachedReturnsDirectory } from './paths.ts'
 import { fetchPillar } from './pillar.ts'
-import { ProcTable } from './proc-table.ts'
-import { createServices } from './services.ts'
-import { guard } from './uncaught.ts'
+import { createMinionServices } from './services.ts'
 
 export interface CallSettings {
   readonly config: MinionConfig
-  /** Do not speak to a master. */
+  /** Run without a master. */
   readonly local: boolean
-  /** The master gets the return. */
-  readonly tellMaster: boolean
+  /** Send the return to the master. */
+  readonly returnToMaster: boolean
   readonly fun: string
   readonly args: readonly unknown[]
   readonly kwargs: Readonly<Record<string, unknown>>
-  /** The arguments as they were typed. */
-  readonly words?: TypedWords | undefined
-  /** Collect none but those of the configuration. */
+  /** The arguments as the user typed them. */
+  readonly words?: RawCallArguments | undefined
+  /** Use only the grains of the configuration. */
   readonly skipGrains?: boolean
-  /** Goes with the return. */
+  /** Sent with the return. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** What runs the function, by name; without it that of the configuration. */
+  /** Names of executors. Default: `module_executors` of the configuration. */
   readonly moduleExecutors?: readonly unknown[] | undefined
   readonly executorOpts?: Readonly<Record<string, unknown>> | undefined
-  /** Returners that get the return, too, with commas. */
+  /** Names of returners that also get the return, separated by commas. */
   readonly returners?: string | undefined
   readonly log: Log
 }
 
-export interface CallResult extends Outcome {
+export interface CallResult extends JobResult {
   readonly jid: string
-  /** Sentences about stores that did not take the return. */
+  /** Sentences about stores that did not accept the return. */
   readonly notStored: readonly string[]
 }
 
-/** Run one function on this host, as `salt-call` does; without `local` the master may get the return (wire protocol §10.3). */
+/**
+ * Run one function on this host, as `salt-call` does. Without `local` the return can be sent to the master (wire protocol
+ * §10.3).
+ */
 export async function callFunction(settings: CallSettings): Promise<CallResult> {
-  const { local, tellMaster, fun, args, kwargs, words, metadata, log } = settings
+  const { local, returnToMaster, fun, args, kwargs, words, metadata, log } = settings
   const config: MinionConfig = local ? { ...settings.config, file_client: 'local' } : settings.config
   const { id } = config
   const grains = settings.skipGrains ? config.grains : await collectGrains(config, log)
   const bus = minionBus(config)
-  const link = local ? undefined : await openLink(config, grains, log)
+  const connection = local ? undefined : await openLink(config, grains, log)
   try {
     const arg = Object.keys(kwargs).length ? [...args, { __kwarg__: true, ...kwargs }] : [...args]
     const jid = createJidSource(systemClock)()
@@ -77,15 +80,16 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
       ...(executor_opts && { executor_opts }),
     }
     const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, ...extras, ...steering }
-    const runner = await runnerOf(config, grains, link, bus, log)
+    const runner = await runnerOf(config, grains, connection, bus, log)
     const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
     const abort = new AbortController()
     const run = () => runFunction({ fun, arg, words }, job, runner, abort.signal)
-    const ran = await guard(run, { abort, log, failed: failedOutcome })
+    const ran = await guard(run, { abort, log, failed: (reason) => failedOutcome(errorText(reason)) })
     const hint = ran.failure === 'missing' ? await runner.loader.hint(fun) : ''
     const outcome = { ...ran, return: hint ? `${ran.return}${hint}` : asReceived(ran.return, 'return') }
     const shown = shownArguments(await maskedArguments({ fun, arg }, runner))
-    if (link && tellMaster) await report(link, { id, fun, fun_args: shown, ...extras, outcome }, log)
+    if (connection && returnToMaster)
+      await report(connection, { id, fun, fun_args: shown, ...extras, outcome }, log)
     const { return: value, retcode, success, out } = outcome
     const ret = {
       jid,
@@ -102,7 +106,7 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     return { ...outcome, jid, notStored: await save(ret) }
   } finally {
     await bus.close()
-    await link?.close()
+    await connection?.close()
   }
 }
 
@@ -111,24 +115,24 @@ interface Report {
   readonly fun: string
   readonly fun_args: readonly unknown[]
   readonly metadata?: Readonly<Record<string, unknown>>
-  readonly outcome: Outcome
+  readonly outcome: JobResult
 }
 
-/** A return without a job: the master gives it a jid. */
-async function report(link: MasterLink, { outcome, ...call }: Report, log: Log): Promise<void> {
+/** Send a return without a job. The master assigns the jid. */
+async function report(connection: MasterConnection, { outcome, ...call }: Report, log: Log): Promise<void> {
   const { return: value, retcode } = outcome
-  await link
+  await connection
     .request({ cmd: '_return', jid: 'req', return: value, retcode, ...call })
-    .catch((error: unknown) => log.error(`The master did not take the return: ${messageOf(error)}`))
+    .catch((error: unknown) => log.error(`The master did not accept the return: ${messageOf(error)}`))
 }
 
 interface MinionBus {
-  /** Rejects with MASTER_UNREACHABLE if no minion runs. */
+  /** Rejects with MASTER_UNREACHABLE if no minion runs on this host. */
   fire(tag: string, data: object): Promise<void>
   close(): Promise<void>
 }
 
-/** The event bus of the minion that runs on this host with the same configuration, if one does. */
+/** Return the event bus of the minion that runs on this host with the same configuration. Connects at the first event. */
 function minionBus(config: MinionConfig): MinionBus {
   let bus: Promise<EventBus> | undefined
   return {
@@ -145,22 +149,22 @@ function minionBus(config: MinionConfig): MinionBus {
 async function runnerOf(
   config: MinionConfig,
   grains: Readonly<Record<string, unknown>>,
-  link: MasterLink | undefined,
+  connection: MasterConnection | undefined,
   bus: MinionBus,
   log: Log,
 ) {
   const { id } = config
-  const tell = (tag: string) => bus.fire(tag, {}).catch(() => {}) // nobody to tell
+  const fire = (tag: string) => bus.fire(tag, {}).catch(() => {}) // no minion runs here
   const ask = async (load: Readonly<Record<string, unknown>>) => {
-    if (link) return link.request(load)
+    if (connection) return connection.request(load)
     throw new SaltError('MASTER_UNREACHABLE', 'This needs a master; leave out --local.')
   }
   const refresh = {
-    refreshModules: async () => void (await tell(tags.moduleRefresh)),
-    refreshGrains: () => tell(tags.grainsRefresh),
+    refreshModules: async () => void (await fire(tags.moduleRefresh)),
+    refreshGrains: () => fire(tags.grainsRefresh),
   }
   const datastore = new Datastore(config.cachedir)
-  const services = createServices({
+  const services = createMinionServices({
     ...createFileServices({ config, grains, log, request: ask, ...refresh }),
     ...refresh,
     id,
@@ -170,25 +174,25 @@ async function runnerOf(
     datastore,
     fire: bus.fire,
     request: ask,
-    tellMasters: ask,
+    sendToMasters: ask,
   })
-  const pillar = link ? await fetchPillar(link, config, grains) : {}
+  const pillar = connection ? await fetchPillar(connection, config, grains) : {}
   const match = await openMatch({ config, id, grains, pillar, datastore, log })
   const loader = openLoader('modules', { config, grains, pillar, log })
   const executors = new Executors({ config, grains, pillar, log, ofJobs: false })
   return { id, config, grains, pillar, loader, executors, services, match, log }
 }
 
-/** A link to the first of the masters that accepts this minion. */
+/** Connect to the first master that accepts this minion. */
 async function openLink(
   config: MinionConfig,
   grains: Readonly<Record<string, unknown>>,
   log: Log,
-): Promise<MasterLink> {
+): Promise<MasterConnection> {
   const keys = await MinionKeys.open(config)
   const failures: unknown[] = []
   for (const address of masterAddresses(config)) {
-    const link = new MasterLink({
+    const connection = new MasterConnection({
       config,
       id: config.id,
       key: keys.key,
@@ -204,11 +208,11 @@ async function openLink(
       now: Date.now,
     })
     try {
-      await link.signIn()
-      return link
+      await connection.signIn()
+      return connection
     } catch (error) {
       failures.push(error)
-      await link.close()
+      await connection.close()
     }
   }
   throw failures[0]

@@ -1,8 +1,8 @@
 import type { Loader } from '../loader/index.ts'
 
 /**
- * Functions the minion answers itself, without a job process: they must answer at once even when the host is busy,
- * and they are about the jobs that the minion's own process knows (design decision 8).
+ * Functions that the minion process runs itself, without a job process: they must answer at once even when the host is busy,
+ * and they need the list of jobs that only the minion process has (design decision 8).
  */
 const CONTROL: ReadonlySet<string> = new Set([
   'test.ping',
@@ -16,12 +16,12 @@ const CONTROL: ReadonlySet<string> = new Set([
   'saltutil.kill_all_jobs',
 ])
 
-/** Those of them that no module of the user's, which loads in job processes only, has taken the place of. */
+/** Control functions that no user's module overrides. User modules are loaded in job processes only. */
 export class ControlFunctions {
   #names = CONTROL
 
-  /** Look which of them are built-in ones. */
-  async look(loader: Pick<Loader, 'isBuiltIn'>): Promise<void> {
+  /** Find the control functions that are still the built-in ones. */
+  async refresh(loader: Pick<Loader, 'isBuiltIn'>): Promise<void> {
     const found = await Promise.all(
       Array.from(CONTROL, async (name) => ((await loader.isBuiltIn(name)) ? [name] : [])),
     )

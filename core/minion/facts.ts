@@ -2,21 +2,21 @@ import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import type { MinionConfig } from '../config/index.ts'
 import type { Loaded } from '../config/reload.ts'
-import type { Datastore } from '../jobs/datastore.ts'
-import { collectGrains } from '../loader/index.ts'
+import { collectGrains, type Loader, openLoader } from '../loader/index.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import { openMatch, openMatchers } from '../targets/open-match.ts'
 import type { JobLoad } from '../wire/publication.ts'
+import type { Datastore } from './datastore.ts'
 
 export interface FactsSettings {
   readonly config: MinionConfig
   readonly log: Log
   readonly datastore: Datastore
-  /** Reads the configuration again, for its grains. */
+  /** Read the configuration again, for its grains. */
   load?(): Promise<Pick<Loaded<MinionConfig>, 'config'>>
 }
 
-/** What a minion knows of itself, as of now: its grains, its pillar, and so which targets mean it. */
+/** The current grains and pillar of a minion, and the target matching that depends on them. */
 export class Facts {
   readonly #settings: FactsSettings
   #grains: Record<string, unknown> = {}
@@ -24,7 +24,7 @@ export class Facts {
   #matchers!: TargetMatcher
   pillar: Readonly<Record<string, unknown>> = {}
 
-  /** With grains, and without a pillar. */
+  /** Collect grains and load matchers. The pillar is empty until it is set. */
   static async open(settings: FactsSettings): Promise<Facts> {
     const facts = new Facts(settings)
     await facts.collectGrains()
@@ -46,15 +46,13 @@ export class Facts {
     this.#grains = await collectGrains({ ...config, grains: await this.#staticGrains() }, log)
   }
 
-  /** As the configuration has them now; those of before, and an error in the log, if it cannot be read. */
+  /** Read the grains of the configuration. If it cannot be read, log an error and return the previous ones. */
   async #staticGrains(): Promise<Readonly<Record<string, unknown>>> {
     const { log, load } = this.#settings
     try {
       if (load) this.#static = (await load()).config.grains
     } catch (error) {
-      log.error(
-        `The grains of the configuration were not read again, and stay as they are: ${messageOf(error)}`,
-      )
+      log.error(`The grains of the configuration were not read again and stay unchanged: ${messageOf(error)}`)
     }
     return this.#static
   }
@@ -64,7 +62,7 @@ export class Facts {
     this.#matchers = await openMatchers(config, log)
   }
 
-  isMeantBy({ tgt, tgt_type, delimiter }: JobLoad): boolean {
+  isTargetedBy({ tgt, tgt_type, delimiter }: JobLoad): boolean {
     const { config, datastore } = this.#settings
     const subject = {
       ...{ id: config.id, grains: this.#grains, pillar: this.pillar },
@@ -75,7 +73,23 @@ export class Facts {
     return this.#matchers.match({ tgt, tgt_type, ...(delimiter && { delimiter }) }, subject) === true
   }
 
-  /** For a job that judges targets itself. */
+  /** Open a loader whose modules get the grains and pillar that are current when a function runs. */
+  openModules(): Loader {
+    const { config, log } = this.#settings
+    const facts = this
+    return openLoader('modules', {
+      config,
+      log,
+      get grains() {
+        return facts.grains
+      },
+      get pillar() {
+        return facts.pillar
+      },
+    })
+  }
+
+  /** Open the function that matches targets for a job (`context.match`). */
   openMatch(): ReturnType<typeof openMatch> {
     const { config, log, datastore } = this.#settings
     return openMatch({ config, id: config.id, grains: this.#grains, pillar: this.pillar, datastore, log })

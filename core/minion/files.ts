@@ -13,11 +13,11 @@ export interface FileServicesSettings {
   readonly request: MinionServices['request']
   refreshModules(): Promise<unknown>
   refreshGrains(): Promise<unknown>
-  /** Do not import what came, to see whether that works. */
+  /** Do not import synced files to check that they load. */
   readonly unseen?: boolean
 }
 
-/** The files of the master, or of this host with `file_client: local`, and the extensions among them. */
+/** Create the services for files and extensions of the master, or of this host with `file_client: local`. */
 export function createFileServices(settings: FileServicesSettings): Pick<MinionServices, 'files' | 'sync'> {
   const { config, log, request } = settings
   const ask = config.file_client === 'local' ? localFileServer({ ...config }, log).ask : request
@@ -36,7 +36,7 @@ async function syncAndRefresh(
     grains,
     log,
     role: 'minion',
-    unseen,
+    skipImport: unseen,
   })
   const changed = Object.keys(report).filter((type) => hasChanged(report[type]!))
   if (request.refresh === false || changed.length === 0) return report

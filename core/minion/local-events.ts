@@ -1,32 +1,32 @@
+import { isRecord } from '../base/record.ts'
 import { tags } from '../events/index.ts'
-import { isRecord } from '../wire/bytes.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
-import type { Renewal } from './renewal.ts'
+import type { Refresher } from './link/refresher.ts'
 
 export interface LocalEventsSettings {
   readonly id: string
-  readonly renewal: Pick<Renewal, 'refreshModules' | 'refreshGrains'>
-  tellMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
+  readonly refresher: Pick<Refresher, 'refreshModules' | 'refreshGrains'>
+  sendToMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
 }
 
-/** What an event on the minion's own bus asks for (wire protocol §11); undefined if that is nothing. */
-export function askedForBy(
+/** Handle an event on the minion's own bus (wire protocol §11). Returns undefined if the event needs no action. */
+export function handleLocalEvent(
   tag: string,
   data: Readonly<Record<string, unknown>>,
   settings: LocalEventsSettings,
 ): Promise<unknown> | undefined {
-  const { renewal } = settings
-  if (tag === tags.moduleRefresh) return renewal.refreshModules()
-  if (tag === tags.grainsRefresh || tag === tags.pillarRefresh) return renewal.refreshGrains()
+  const { refresher } = settings
+  if (tag === tags.moduleRefresh) return refresher.refreshModules()
+  if (tag === tags.grainsRefresh || tag === tags.pillarRefresh) return refresher.refreshGrains()
   return tag === tags.fireMaster ? forward(data, settings) : undefined
 }
 
 async function forward(
   { tag, data, events, pretag }: Readonly<Record<string, unknown>>,
-  { id, tellMasters }: LocalEventsSettings,
+  { id, sendToMasters }: LocalEventsSettings,
 ): Promise<void> {
   const content = Array.isArray(events)
     ? { events }
     : { tag: String(tag), data: isRecord(data) ? data : { data } }
-  await tellMasters(makeMinionEvent(id, content, { pretag }))
+  await sendToMasters(makeMinionEvent(id, content, { pretag }))
 }

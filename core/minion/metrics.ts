@@ -1,35 +1,35 @@
 import type { Log } from '../author/context.ts'
-import { type EventPublisher, readEventBus } from '../events/index.ts'
+import { type EventPublisher, meterEventBus } from '../events/index.ts'
 import type { ReturnSpool } from '../jobs/return-spool.ts'
+import type { MetricsConfig } from '../metrics/enabled.ts'
 import { openEndpoint } from '../metrics/endpoint.ts'
 import type { Meter, Reading } from '../metrics/index.ts'
-import { tellBuild } from '../metrics/process-metrics.ts'
-import type { MetricsConfig } from '../metrics/wanted.ts'
-import { readOutboxes } from '../returners/index.ts'
-import type { JobPool } from './job-pool.ts'
-import type { MasterLink } from './master-link.ts'
-import type { ProcTable } from './proc-table.ts'
+import { setBuildInfo } from '../metrics/process-metrics.ts'
+import { readOutboxes } from '../outbox/index.ts'
+import type { JobPool } from './jobs/job-pool.ts'
+import type { ProcTable } from './jobs/proc-table.ts'
+import type { MasterConnection } from './link/master-connection.ts'
 
-/** The name of the minion's own process; what job processes cost is in the times of jobs. */
+/** The label of the minion's own process. Job processes are measured by the durations of jobs instead. */
 const PROCESS = 'minion'
 
 export interface MinionParts {
   readonly config: MetricsConfig
   readonly log: Log
   readonly bus: EventPublisher
-  readonly links: readonly MasterLink[]
+  readonly connections: readonly MasterConnection[]
   readonly pool: JobPool
   readonly procs: ProcTable
   readonly spool: ReturnSpool
 }
 
-/** `/metrics` of a minion, from its one process. */
+/** Serve the metrics of the minion process on `/metrics`. */
 export function openMinionMetrics(meter: Meter, parts: MinionParts): { close(): Promise<void> } {
   const { config, log, bus, spool } = parts
-  tellBuild(meter, 'salt-minion')
-  readEventBus(meter, bus)
+  setBuildInfo(meter, 'salt-minion')
+  meterEventBus(meter, bus)
   readJobs(meter, parts)
-  readLinks(meter, parts)
+  readConnections(meter, parts)
   if (spool.outbox) readOutboxes(meter, [spool.outbox])
   return openEndpoint(config, log, () => meter.snapshot())
 }
@@ -49,11 +49,11 @@ function readJobs(meter: Meter, { pool, procs, spool }: MinionParts): void {
   })
 }
 
-function readLinks(meter: Meter, { links }: MinionParts): void {
+function readConnections(meter: Meter, { connections }: MinionParts): void {
   meter.read(() =>
-    links.flatMap(({ address, connection }): Reading[] => [
-      ['salt_minion_master_connected', connection.isUp ? 1 : 0, [address]],
-      ['salt_minion_master_connections', connection.made, [address]],
+    connections.flatMap(({ address, publishConnection }): Reading[] => [
+      ['salt_minion_master_connected', publishConnection.isUp ? 1 : 0, [address]],
+      ['salt_minion_master_connections', publishConnection.made, [address]],
     ]),
   )
 }

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 
-/** Where a minion keeps returns until a master has them. */
+/** Directory of the returns that no master has acknowledged yet. */
 export const spoolDirectory = (config: Readonly<Record<string, unknown>>): string =>
   join(String(config.cachedir), 'spool')
 
-/** Where minions of versions before remembered which publications they had run. */
+/** File in which earlier versions recorded the publications that the minion had run. */
 export const oldSeenFile = (config: Readonly<Record<string, unknown>>): string =>
   join(String(config.cachedir), 'seen', 'jobs.mdb')
 
-/** Where a minion keeps what jobs returned (`cache_jobs`). */
+/** Directory of the returns that the minion keeps with `cache_jobs`. */
 export const cachedReturnsDirectory = (config: Readonly<Record<string, unknown>>): string =>
   join(String(config.cachedir), 'minion_jobs')

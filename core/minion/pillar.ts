@@ -1,13 +1,16 @@
 import type { MinionConfig } from '../config/index.ts'
-import type { MasterLink } from './master-link.ts'
+import type { MasterConnection } from './link/master-connection.ts'
 
-/** The pillar a master has for this minion (wire protocol §7.3). The grains go along; the master keeps them for targeting. */
+/**
+ * Fetch the pillar of this minion from a master (wire protocol §7.3). The request carries the grains, which the master keeps
+ * for targeting.
+ */
 export function fetchPillar(
-  link: MasterLink,
+  connection: MasterConnection,
   { id, saltenv, pillarenv }: MinionConfig,
   grains: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  return link.pillar({
+  return connection.pillar({
     id,
     grains,
     saltenv,

@@ -1,26 +1,34 @@
 import type { Log } from '../author/context.ts'
+import { messageOf } from '../base/errors.ts'
 import { encodeLocal } from '../codec/index.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
-import type { Outbox } from '../jobs/outbox.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
-import { deliveryTimes, ReturnerProcesses } from '../returners/index.ts'
+import { deliveryTimes, ReturnerProcesses } from '../outbox/index.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import { makeMinionEvent } from '../wire/minion-event.ts'
 import { spoolDirectory } from './paths.ts'
 
 export interface ReturnerServiceSettings {
   readonly config: MinionConfig
-  /** Of the return spool. */
+  /** The outbox of the return spool. */
   readonly outbox: Outbox
   facts(): { readonly grains: object; readonly pillar: object }
-  /** Tell the masters. */
-  fire(tag: string, data: Readonly<Record<string, unknown>>): void
+  sendToMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
   readonly log: Log
 }
 
-/** The processes that write to stores outside what `--return` and `return` name; tells the masters how it stands. */
+/**
+ * Open the processes that write returns to the stores of `--return` and `return`. Their states and results are sent to the
+ * masters as events.
+ */
 export function openReturnerService(settings: ReturnerServiceSettings): ReturnerProcesses {
-  const { config, outbox, facts, fire, log } = settings
+  const { config, outbox, facts, sendToMasters, log } = settings
   const { id } = config
+  const fire = (tag: string, data: Readonly<Record<string, unknown>>) =>
+    void sendToMasters(makeMinionEvent(id, { tag, data })).catch((error: unknown) =>
+      log.debug(`No master took the event ${tag}: ${messageOf(error)}`),
+    )
   return new ReturnerProcesses({
     outboxes: [outbox],
     start: () => ({
@@ -35,14 +43,14 @@ export function openReturnerService(settings: ReturnerServiceSettings): Returner
     onState: (name, state) =>
       fire(tags.minionReturnerState(id, name, state.state), { ...state, returner: name, id }),
     onTried: (returner, jids, error) => {
-      const trouble = error === undefined ? {} : { error }
+      const failure = error === undefined ? {} : { error }
       for (const jid of jids)
         fire(tags.jobStored(jid, id, returner), {
           jid,
           id,
           returner,
           stored: error === undefined,
-          ...trouble,
+          ...failure,
         })
     },
   })

@@ -1,9 +1,13 @@
-import type { Job, MinionServices } from '../author/context.ts'
-import type { CachedReturns } from '../jobs/cached-returns.ts'
-import type { Datastore } from '../jobs/datastore.ts'
+import type { Job, Log, MinionServices } from '../author/context.ts'
+import type { SyncReport } from '../author/files.ts'
+import type { MinionConfig } from '../config/index.ts'
 import type { ReturnSpool } from '../jobs/return-spool.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
-import type { ProcTable } from './proc-table.ts'
+import type { CachedReturns } from './cached-returns.ts'
+import type { Datastore } from './datastore.ts'
+import { createFileServices } from './files.ts'
+import type { ProcTable } from './jobs/proc-table.ts'
+import type { MasterConnection } from './link/master-connection.ts'
 
 export interface ServicesSettings extends Pick<MinionServices, 'files' | 'sync'> {
   readonly id: string
@@ -13,16 +17,16 @@ export interface ServicesSettings extends Pick<MinionServices, 'files' | 'sync'>
   readonly datastore: Datastore
   /** Fire an event on the minion's own bus. */
   fire(tag: string, data: object): Promise<void>
-  /** Ask the master whose job it is. */
+  /** Send a request to the master that published the job. */
   request(load: Readonly<Record<string, unknown>>): Promise<unknown>
-  /** Send something to all masters; gives the first answer. */
-  tellMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
+  /** Send a request to all masters. Resolves with the first answer. */
+  sendToMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
   refreshModules(): Promise<void>
   refreshGrains(): Promise<void>
 }
 
-/** What modules may ask of the minion (`context.minion`). */
-export function createServices(settings: ServicesSettings): MinionServices {
+/** Create the services of the minion that modules use (`context.minion`). */
+export function createMinionServices(settings: ServicesSettings): MinionServices {
   const { procs, spool, cached, id } = settings
   return {
     async fire(tag, data) {
@@ -30,7 +34,7 @@ export function createServices(settings: ServicesSettings): MinionServices {
       return true
     },
     async fireMaster(tag, data, options = {}) {
-      return settings.tellMasters(makeMinionEvent(id, { tag, data }, options)).then(
+      return settings.sendToMasters(makeMinionEvent(id, { tag, data }, options)).then(
         (answer) => answer === null,
         () => false,
       )
@@ -80,4 +84,40 @@ export function createServices(settings: ServicesSettings): MinionServices {
     files: settings.files,
     sync: settings.sync,
   }
+}
+
+export interface ConnectionServicesSettings
+  extends Pick<ServicesSettings, 'procs' | 'spool' | 'cached' | 'datastore' | 'fire' | 'sendToMasters'> {
+  readonly config: MinionConfig
+  readonly log: Log
+  grains(): Readonly<Record<string, unknown>>
+  refreshModules(): Promise<void>
+  refreshGrains(connection: MasterConnection): Promise<void>
+}
+
+/** Create services for jobs of one master: requests and files go to that master. */
+export function createConnectionServices(
+  connection: MasterConnection,
+  settings: ConnectionServicesSettings,
+): MinionServices {
+  const request: ServicesSettings['request'] = (load) => connection.request(load)
+  const own = { ...settings, request, refreshGrains: () => settings.refreshGrains(connection) }
+  const files = createFileServices({ ...own, grains: settings.grains() })
+  return createMinionServices({ ...own, ...files, id: settings.config.id })
+}
+
+/** Fetch the extensions of a master, without importing them to check that they load. */
+export function syncExtensionsOf(
+  connection: MasterConnection,
+  settings: ConnectionServicesSettings,
+): Promise<SyncReport> {
+  const refreshGrains = () => settings.refreshGrains(connection)
+  const request: ServicesSettings['request'] = (load) => connection.request(load)
+  return createFileServices({
+    ...settings,
+    grains: settings.grains(),
+    request,
+    refreshGrains,
+    unseen: true,
+  }).sync({})
 }

@@ -4,21 +4,21 @@ import { messageOf } from '../base/errors.ts'
 import { sentence } from '../base/sentence.ts'
 import { type LoaderSettings, openLoader } from '../loader/index.ts'
 
-/** Tell when a minion starts that the `sudo_user` of its configuration cannot run jobs: each one would fail. */
+/** Log an error when a minion starts if the `sudo_user` of its configuration cannot run jobs. */
 export async function checkSudoUser(settings: LoaderSettings): Promise<void> {
   const { sudo_user: user } = settings.config
   if (typeof user !== 'string' || user === '') return
-  const tell = (why: string) =>
+  const logReason = (why: string) =>
     settings.log.error(
-      `No job can run as ${user} (sudo_user): ${sentence(why)} Repair that, or take sudo_user out.`,
+      `No job can run as ${user} (sudo_user): ${sentence(why)} Fix that, or remove sudo_user from the configuration.`,
     )
-  if (!(await isUser(user))) tell('there is no such user on this host')
+  if (!(await isUser(user))) logReason('there is no such user on this host')
   await openLoader('executors', settings)
     .plugin('sudo')
-    .catch((error: unknown) => tell(messageOf(error)))
+    .catch((error: unknown) => logReason(messageOf(error)))
 }
 
-/** Asks the system, which may know users from elsewhere. True if it cannot be asked. */
+/** Look the user up with `id`, which also finds users of LDAP and the like. Resolves with true if `id` is not installed. */
 async function isUser(name: string): Promise<boolean> {
   try {
     await promisify(execFile)('id', ['-u', '--', name])

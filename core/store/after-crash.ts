@@ -1,25 +1,26 @@
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { SaltError } from '../base/errors.ts'
-import { fileProblem } from '../base/file-problem.ts'
+import { fileProblem } from '../base/files/file-problem.ts'
 import type { CheckSettings } from './check-run.ts'
 import { checkStores } from './check-store.ts'
 
 export interface AfterCrashSettings extends CheckSettings {
-  /** A file that is there from the start of a daemon to its orderly end. */
+  /** Path of a file that exists from the start of a daemon to its orderly end. */
   readonly marker: string
-  /** The files of its stores, which nobody has open yet. */
+  /** The files of its stores, which must not be open yet. */
   readonly stores: readonly string[]
-  /** Told of each store that was damaged; it has been moved aside and starts empty. */
+  /** Called for each damaged store, after it was moved aside and replaced. */
   readonly onDamage: (error: SaltError) => void
-  /** Told that the daemon before did not end in order. */
+  /** Called if the previous daemon did not end in order. */
   readonly onCrash?: () => void
 }
 
 /**
- * To be called at the start of a daemon: if the one before did not end in order, its stores are read once from end to
- * end. After an orderly end that costs nothing. Gives what to call at such an end. The marker is empty: that needs no room
- * on a disk. Rejects with STORE_FAILED where it cannot be made anyway, or where a process does not let go of a store.
+ * Check the stores at the start of a daemon: if the previous one did not end in order, they are read completely. After an
+ * orderly end that is skipped. Returns the function to call at an orderly end. The marker is empty, so it can be created on
+ * a full disk.
+ * @throws SaltError STORE_FAILED if the marker cannot be created, or another process keeps a store locked
  */
 export async function checkAfterCrash({
   marker,
@@ -34,7 +35,7 @@ export async function checkAfterCrash({
   }
   await writeFile(marker, '', { mode: 0o600 }).catch((error: unknown) => {
     const why = fileProblem(error)
-    throw new SaltError('STORE_FAILED', `${marker} cannot be written: ${why}. Repair that, and start again.`)
+    throw new SaltError('STORE_FAILED', `${marker} cannot be written: ${why}. Correct that, and start again.`)
   })
   return () => rm(marker, { force: true })
 }

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import type { Environment } from './environment.ts'
 
 /**
- * Write what is in a store now to another file, without what it no longer needs; others may write to the store meanwhile.
- * The file is there when it is whole and on disk. Gives its size in bytes. Rejects with the system's or LMDB's error.
+ * Write the present records of a store to another file, without its free pages, while others may write to the store. The file
+ * appears once it is complete and on disk. Resolves with its size in bytes. Rejects with the system's or LMDB's error.
  */
 export async function backUp(environment: Environment, path: string): Promise<number> {
   const folder = await mkdtemp(join(dirname(path), '.tmp-'))

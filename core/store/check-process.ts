@@ -1,34 +1,34 @@
-/** Entry of the process that looks for damage in stores, whose paths are its arguments: it may die of what it reads. */
+/** Entry of the process that checks stores for damage, since damage may crash it. Its arguments are their paths. */
 import { writeSync } from 'node:fs'
 import { open } from 'lmdb'
 import { messageOf } from '../base/errors.ts'
 import { DAMAGED } from './check-store.ts'
 import { durable } from './environment.ts'
-import { StoreFile } from './tree.ts'
+import { StoreFile } from './salvage/tree.ts'
 
-/** What LMDB calls damage; others are that there is no room, no memory, no permission. */
+/** LMDB's errors for damage; others are about disk space, memory or permissions. */
 const DAMAGE = /CORRUPTED|PAGE_NOTFOUND|INVALID|PANIC/
 
-/** For who waits for this one, and may have to say for what. */
-const say = (what: 'lock' | 'read', path: string) => writeSync(1, `${what} ${path}\n`)
+/** Report the current step to the parent process. */
+const report = (what: 'lock' | 'read', path: string) => writeSync(1, `${what} ${path}\n`)
 
-/** Pages of what a reader of LMDB sees are not written to, whoever else writes. */
+/** Find damage in a store. Other processes may write meanwhile, but not to the pages of an open read transaction. */
 function findDamage(path: string): string | undefined {
-  say('lock', path) // which LMDB takes for opening, too
+  report('lock', path) // LMDB takes the lock to open a file, too
   const store = open(path, durable)
-  say('read', path)
+  report('read', path)
   const reading = store.useReadTransaction()
   const file = new StoreFile(path)
   const page = file.firstDamage()
   file.close()
   reading.done()
   if (page !== undefined) return `its page ${page} cannot be read`
-  say('lock', path)
+  report('lock', path)
   writeOnce(store)
   return undefined
 }
 
-/** What keeps account of free pages is read only by who writes. */
+/** Write to the store, since only a writer reads the tree of free pages. */
 function writeOnce(store: ReturnType<typeof open>): void {
   store.transactionSync(() => {
     store.putSync(['check'], Buffer.alloc(2 ** 18))

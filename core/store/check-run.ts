@@ -1,35 +1,38 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { SaltError } from '../base/errors.ts'
-import { holdersOf, holderText } from '../base/holders.ts'
-import { processEntry } from '../base/process-entry.ts'
 import { shortList } from '../base/short-list.ts'
+import { holdersOf, holderText } from '../process/holders.ts'
+import { processEntry } from '../process/process-entry.ts'
 
-/** Reading takes so long at most. Milliseconds. */
+/** Longest time to read a store. */
 const READ_MS = 120_000
-/** Who commits has the lock of a store for milliseconds; so long only who hangs, or was stopped. */
+/**
+ * Longest time that another process may keep a store locked. A commit takes milliseconds; only a hung or stopped
+ * process takes longer.
+ */
 const LOCK_MS = 30_000
-/** What is waited for is told so often. */
-const TELL_MS = 5_000
+/** Interval of reports about waiting. */
+const REPORT_MS = 5_000
 const MAX_HOLDERS = 3
 
-const entry = processEntry(import.meta.url, 'check-process')
+const entry = processEntry('store/check-process')
 
 export interface CheckSettings {
-  /** Told what takes so long, and who is in the way. */
+  /** Called with a sentence about what takes long, and which process has the lock. */
   readonly onWait?: (sentence: string) => void
-  /** How long another process may keep a store locked. Milliseconds. */
+  /** How long another process may keep a store locked, in milliseconds. */
   readonly lockMs?: number
 }
 
-/** How the process that looks at stores ended. Nothing but damage makes it die of a store, or exit with a code of its own. */
+/** The end of the checking process. Only damage makes it crash, or exit with {@link DAMAGED}. */
 interface CheckEnd {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly stderr: string
 }
 
-/** What it is at, as it says on stdout: `lock <path>` or `read <path>`. */
+/** The current step of the checking process, which it reports on stdout: `lock <path>` or `read <path>`. */
 interface Step {
   readonly what: string
   readonly path: string
@@ -37,8 +40,8 @@ interface Step {
 }
 
 /**
- * Have a child process look at stores. It is ended when it takes too long.
- * @throws SaltError STORE_FAILED if another process does not let go of a store
+ * Check stores in a child process. It is killed if it takes too long.
+ * @throws SaltError STORE_FAILED if another process keeps a store locked
  */
 export async function runCheck(
   paths: readonly string[],
@@ -51,7 +54,7 @@ export async function runCheck(
     const [what = '', path = ''] = line.split(/ (.*)/)
     step = { what, path, since: performance.now() }
   })
-  const look = async () => {
+  const report = async () => {
     if (!step) return
     const { what, path, since } = step
     const ms = performance.now() - since
@@ -61,14 +64,14 @@ export async function runCheck(
       if (ms >= READ_MS) child.kill('SIGKILL')
       return
     }
-    const who = await whoHas(path, child.pid)
-    if (ms < lockMs) return onWait(`The store ${path} has been locked for ${seconds} seconds by ${who}.`)
-    locked = lockedBy(path, who, seconds)
+    const holder = await holdersOfLock(path, child.pid)
+    if (ms < lockMs) return onWait(`The store ${path} has been locked for ${seconds} seconds by ${holder}.`)
+    locked = lockedBy(path, holder, seconds)
     child.kill('SIGKILL')
   }
-  const looking = setInterval(look, Math.min(TELL_MS, lockMs))
+  const timer = setInterval(report, Math.min(REPORT_MS, lockMs))
   const end = await ended(child)
-  clearInterval(looking)
+  clearInterval(timer)
   if (locked) throw locked
   return end
 }
@@ -88,18 +91,18 @@ const readingText = (path: string, seconds: number): string =>
   `The store ${path} has been read for ${seconds} seconds, to look for damage` +
   (seconds * 1000 >= READ_MS ? '; that takes too long, so it is used as it is.' : '.')
 
-async function whoHas(path: string, besides: number | undefined): Promise<string> {
+async function holdersOfLock(path: string, ignoredPid: number | undefined): Promise<string> {
   const holders: string[] = []
   for await (const holder of holdersOf((link) => link === `${path}-lock`))
-    if (holder.pid !== process.pid && holder.pid !== besides) holders.push(holderText(holder))
+    if (holder.pid !== process.pid && holder.pid !== ignoredPid) holders.push(holderText(holder))
   if (holders.length === 0) return 'a process of another user'
   return `${holders.length > 1 ? 'one of ' : ''}${shortList(holders, MAX_HOLDERS)}`
 }
 
-const lockedBy = (path: string, who: string, seconds: number): SaltError =>
+const lockedBy = (path: string, holder: string, seconds: number): SaltError =>
   new SaltError(
     'STORE_FAILED',
-    `The store ${path} cannot be opened: it has been locked for ${seconds} seconds by ${who}. ` +
+    `The store ${path} cannot be opened: it has been locked for ${seconds} seconds by ${holder}. ` +
       'End that process with kill -9, and start again.',
     { path },
   )

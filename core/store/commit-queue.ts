@@ -1,16 +1,19 @@
 /** A change that waits for its commit. */
 interface Waiting {
-  /** Runs inside the transaction; gives what `written` hands out once it is on disk. */
+  /**
+   * Applies the change inside the transaction. Returns the function that settles its promise once the transaction is on
+   * disk.
+   */
   readonly apply: () => () => void
   readonly failed: (error: unknown) => void
 }
 
-/** Changes in one transaction at most, so that none holds the event loop or the file for long. */
-const MAX_BATCH = 1000
+/** Changes in one transaction, at most, so that none blocks the event loop or the file for long. */
+const MAX_CHANGES_PER_COMMIT = 1000
 
 /**
- * Group commit: changes that come while a transaction is being written share the next one. `transact` runs its
- * callback inside a transaction and resolves when that is on disk.
+ * Group commit: changes that arrive while a transaction is being written share the next one. `transact` runs its callback
+ * inside a transaction, and resolves when that is on disk.
  */
 export class CommitQueue {
   readonly #transact: (run: () => void) => Promise<void>
@@ -21,7 +24,7 @@ export class CommitQueue {
     this.#transact = transact
   }
 
-  /** Resolves with what `change` gave, after its transaction is on disk. */
+  /** Apply a change. Resolves with its result once the transaction is on disk. */
   add<T>(change: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ apply: () => settleWith(change, resolve, reject), failed: reject })
@@ -44,10 +47,10 @@ export class CommitQueue {
     let written: (() => void)[] = []
     try {
       await this.#transact(() => {
-        batch = this.#waiting.splice(0, MAX_BATCH)
+        batch = this.#waiting.splice(0, MAX_CHANGES_PER_COMMIT)
         written = batch.map(({ apply }) => apply())
       })
-      for (const tell of written) tell()
+      for (const settle of written) settle()
     } catch (error) {
       if (batch.length === 0) batch = this.#waiting.splice(0)
       for (const { failed } of batch) failed(error)
@@ -55,7 +58,7 @@ export class CommitQueue {
   }
 }
 
-/** A change that throws concerns its caller only; the others of the transaction are kept. */
+/** Apply a change. If it throws, only its own promise is rejected; the other changes of the transaction are kept. */
 function settleWith<T>(
   change: () => T,
   resolve: (value: T) => void,

@@ -6,23 +6,26 @@ export interface Entry {
   readonly value: Value
 }
 
-/** Reads see the last commit, of this process or another; inside a change they see what the change has done so far. */
+/** Read access. Reads return the state of the last commit of any process; inside a change, that with its own writes. */
 export interface StoreReader {
-  /** Undefined if there is no such record, or if it is damaged (which is reported). */
+  /** Return a value; undefined if there is no such record, or if it is damaged (which is reported). */
   get(key: StoreKey): Value | undefined
-  /** As `get`, where few members of a large map are wanted: each is decoded when it is looked at. Not to be passed on. */
-  glance(key: StoreKey): Value | undefined
-  /** As `get`, as the value was encoded: for large ones that go elsewhere as they are. */
-  encoded(key: StoreKey): Encoded | undefined
+  /** Return a large map of which few members are needed: each is decoded when it is read. Do not pass it on. */
+  getLazy(key: StoreKey): Value | undefined
+  /** Return a value in encoded form, to pass on large values unchanged. */
+  getEncoded(key: StoreKey): Encoded | undefined
   has(key: StoreKey): boolean
-  /** Keys in order. Read in pages: no snapshot is held, and what changes meanwhile may or may not be seen. */
+  /**
+   * Yield the keys in order. They are read in pages without a snapshot, so concurrent changes may or may not be
+   * included.
+   */
   keys(range: KeyRange, options?: { readonly reverse?: boolean }): Iterable<StoreKey>
   entries(range: KeyRange, options?: { readonly reverse?: boolean }): Iterable<Entry>
-  /** How many records there are, without reading them. */
+  /** Return the number of records, without reading them. */
   count(range: KeyRange): number
 }
 
-/** What a change may do. It must look before it writes: what it wrote before it throws stays. */
+/** The operations of a change. A change must not throw after it has written: these writes stay. */
 export interface StoreChange extends StoreReader {
   put(key: StoreKey, value: unknown): void
   remove(key: StoreKey): void

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { withFileLock } from './file-lock.ts'
 import { damageOf, makeLock, makeStore } from './lmdb-file.ts'
 import type { OpenFile } from './open-file.ts'
-import { keepFailuresQuiet } from './quiet-failures.ts'
-import { replaceDamaged } from './salvage.ts'
-import { inTurn } from './turn.ts'
+import { replaceDamaged } from './salvage/salvage.ts'
+import { silenceCommitFailures } from './silence-commit-failures.ts'
 
 export type Environment = RootDatabase<Buffer, (string | number)[]>
 
@@ -22,15 +22,15 @@ type Report = (error: SaltError) => void
 
 export interface EnvironmentSettings {
   readonly mapSize: number
-  /** Whether a commit waits for the disk. */
+  /** Whether a commit waits until it is on disk. */
   readonly synced: boolean
 }
 
 /**
- * Open an LMDB file with the settings that make a resolved commit a durable one. A damaged file is moved aside and
- * told to `onDamage`; the store then has what could be read of it.
+ * Open an LMDB file with the settings that make a resolved commit durable. A damaged file is moved aside and reported to
+ * `onDamage`; the new store then has the records that could be read.
  *
- * @param left what this process had open under that path until now
+ * @param left the file that this process had open under that path until now
  * @throws SaltError STORE_FAILED if it cannot be opened at all
  */
 export function openEnvironment(
@@ -41,8 +41,8 @@ export function openEnvironment(
 ): Environment {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    if (left || isIncomplete(path)) inTurn(path, () => prepare(path, onDamage, left))
-    return keepFailuresQuiet(open(path, { ...durable, mapSize, noSync: !synced }))
+    if (left || isIncomplete(path)) withFileLock(path, () => prepare(path, onDamage, left))
+    return silenceCommitFailures(open(path, { ...durable, mapSize, noSync: !synced }))
   } catch (error) {
     throw SaltError.is(error) ? error : cannotOpen(path, error)
   }
@@ -51,7 +51,10 @@ export function openEnvironment(
 const isIncomplete = (path: string): boolean =>
   !existsSync(path) || !existsSync(`${path}-lock`) || damageOf(path) !== undefined
 
-/** One of the processes that find a store missing or damaged makes or repairs it; the others wait, and find a new file. */
+/**
+ * Create or repair a store, under the file lock: other processes that find it missing or damaged wait, and use the new
+ * file.
+ */
 function prepare(path: string, onDamage: Report, left: OpenFile | undefined): void {
   const damage = left?.wasCutAt(path) ? 'it became shorter while it was in use' : damageOf(path)
   if (damage) onDamage(replaceDamaged(path, damage))
@@ -62,7 +65,7 @@ function prepare(path: string, onDamage: Report, left: OpenFile | undefined): vo
 function cannotOpen(path: string, error: unknown): SaltError {
   return new SaltError(
     'STORE_FAILED',
-    `The store ${path} cannot be opened: ${messageOf(error)}. Check the permissions and the room on that disk.`,
+    `The store ${path} cannot be opened: ${messageOf(error)}. Check the permissions and the free space on that disk.`,
     { path },
     { cause: error },
   )

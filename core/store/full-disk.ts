@@ -1,14 +1,14 @@
 import { commitFailed } from './commit-failure.ts'
-import { isFull } from './room.ts'
+import { isFull } from './free-space.ts'
 
-/** What is in the file may still be changed on a full disk: that is tried so often. Milliseconds. */
-const TRY_MS = 10_000
+/** Interval of attempts to commit on a full disk, since some changes need no further space. */
+const RETRY_MS = 10_000
 
 /**
- * Of each commit that finds no room LMDB itself writes to standard error, where nobody can stop it: on a disk that is known to be
- * full few are tried.
+ * Limits commits while the disk is known to be full: LMDB itself writes to standard error about each one that fails, and
+ * that cannot be turned off.
  */
-export class FullDisk {
+export class FullDiskGuard {
   readonly #path: string
   #until = 0
 
@@ -25,7 +25,7 @@ export class FullDisk {
 
   failed(): void {
     if (!isFull(this.#path)) return
-    this.#until = performance.now() + TRY_MS
-    process.stderr.write('\n') // what LMDB writes has no end of line
+    this.#until = performance.now() + RETRY_MS
+    process.stderr.write('\n') // LMDB's message has no line end
   }
 }

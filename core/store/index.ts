@@ -1,6 +1,6 @@
 export { checkAfterCrash } from './after-crash.ts'
 export { checkStore } from './check-store.ts'
 export type { StoreChange, StoreReader } from './contract.ts'
-export { type KeyRange, type StoreKey, textsFrom, under } from './key.ts'
-export { isFull } from './room.ts'
+export { isFull } from './free-space.ts'
+export { type KeyRange, type StoreKey, startingWith, under } from './key.ts'
 export { openStore, type Store, type StoreOptions } from './store.ts'

@@ -1,61 +1,61 @@
 import { SaltError } from '../base/errors.ts'
-import { carryOver, isLeft, stay } from './carry-over.ts'
-import { commitFailed, isUsable, reasonOf } from './commit-failure.ts'
+import { commitFailed, commitFailureReason, isUsable } from './commit-failure.ts'
 import { type Environment, type EnvironmentSettings, openEnvironment } from './environment.ts'
-import { guardCommit } from './exit-guard.ts'
-import { FullDisk } from './full-disk.ts'
+import { commitOrKill } from './exit-guard.ts'
+import { FullDiskGuard } from './full-disk.ts'
+import { clearAbandoned, isAbandoned, moveRecords } from './move-records.ts'
 import { OpenFile } from './open-file.ts'
 
-/** How often a file is looked at where nobody writes to it, and for reads. Milliseconds. */
-const LOOK_MS = 2000
-const READ_LOOK_MS = 50
+/** Interval of checks of the file, without reads and writes. */
+const CHECK_MS = 2000
+/** Shortest interval of checks before reads. */
+const READ_CHECK_MS = 50
 
 /**
- * LMDB's environment of a path, also after somebody removed, replaced or cut the file under it. A file that was removed or
- * replaced is made again, or the other is taken, with all records of the one before; one that was cut is repaired.
+ * The LMDB environment of a path, even if the file is removed, replaced or truncated while it is in use. A removed file is
+ * created again, a replacing file is adopted; both receive all records of the previous file. A truncated file is repaired.
  */
-export class LiveEnvironment {
+export class FollowedEnvironment {
   readonly #path: string
   readonly #settings: EnvironmentSettings
   readonly #onDamage: (error: SaltError) => void
-  readonly #looking: NodeJS.Timeout
+  readonly #timer: NodeJS.Timeout
   #environment: Environment
   #file: OpenFile
-  #looked = 0
-  /** While a change runs, whatever it does belongs to the transaction of this one. */
+  #lastCheck = 0
+  /** The environment with the transaction of the running change. */
   #changing: Environment | undefined
   #moving: Promise<void> | undefined
-  /** How often the file was replaced because it had lost its end, and with it what was written to it. */
+  /** Number of times that the file was replaced because it was truncated. A commit during which this changes is lost. */
   #cuts = 0
-  /** A commit has failed, because the disk is full. */
-  readonly #fullDisk: FullDisk
-  /** Why the file cannot be made again, as it was told last. */
-  #told = ''
+  readonly #fullDisk: FullDiskGuard
+  /** The last reported reason why the file cannot be restored. */
+  #reported = ''
 
   constructor(path: string, settings: EnvironmentSettings, onDamage: (error: SaltError) => void) {
     this.#path = path
-    this.#fullDisk = new FullDisk(path)
+    this.#fullDisk = new FullDiskGuard(path)
     this.#settings = settings
     this.#onDamage = onDamage
     this.#environment = openEnvironment(path, settings, onDamage)
     this.#file = new OpenFile(path)
-    this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref()
   }
 
-  /** For one read, or for what a change does. */
+  /** Return the environment for one read, or for the operations of a change. */
   current(): Environment {
     if (this.#changing) return this.#changing
     const now = performance.now()
-    if (now - this.#looked > READ_LOOK_MS) {
-      this.#looked = now
+    if (now - this.#lastCheck > READ_CHECK_MS) {
+      this.#lastCheck = now
       if (this.#file.state() === 'cut') this.#replaceCut()
     }
     return this.#environment
   }
 
   /**
-   * Run changes in one transaction. Resolves when it is on disk, in a file that the path leads to.
-   * Rejects with SaltError STORE_FAILED: nothing of it is stored then, unless it was the file that could not be made again.
+   * Run changes in one transaction. Resolves when it is on disk, in the file at the path. Rejects with SaltError
+   * STORE_FAILED: nothing is stored then, unless restoring the file failed.
    */
   async commit(run: () => void): Promise<void> {
     this.#fullDisk.refuse()
@@ -65,29 +65,29 @@ export class LiveEnvironment {
       await this.#makeWhole()
     } catch (error) {
       if (SaltError.is(error)) throw error
-      const reason = await reasonOf(error)
+      const reason = await commitFailureReason(error)
       if (!isUsable(this.#environment)) await this.#reopen()
       this.#fullDisk.failed()
       throw commitFailed(this.#path, reason)
     }
   }
 
-  /** Waits for changes under way. */
+  /** Wait for pending changes, and close the environment. */
   async close(): Promise<void> {
-    clearInterval(this.#looking)
+    clearInterval(this.#timer)
     await this.#moving?.catch(() => undefined)
     await this.#environment.close()
     this.#file.close()
   }
 
-  /** False, and nothing was done, if other processes have left the file. */
+  /** Run changes in a transaction. Returns false, and does nothing, if other processes have abandoned the file. */
   async #tryToCommit(run: () => void): Promise<boolean> {
     const environment = this.#environment
     const cuts = this.#cuts
     let left = false
-    await guardCommit(() =>
+    await commitOrKill(() =>
       environment.transaction(() => {
-        left = isLeft(environment)
+        left = isAbandoned(environment)
         if (!left) this.#change(environment, run)
       }),
     )
@@ -105,11 +105,11 @@ export class LiveEnvironment {
     }
   }
 
-  /** After others have left the file: to where they went, or on with this one if somebody has put it back. */
+  /** Follow processes that have abandoned the file; or continue with it if it was moved back to its path. */
   async #follow(): Promise<void> {
     await this.#makeWhole()
     const environment = this.#environment
-    await environment.transaction(() => stay(environment))
+    await environment.transaction(() => clearAbandoned(environment))
   }
 
   async #makeWhole(): Promise<void> {
@@ -121,7 +121,7 @@ export class LiveEnvironment {
     }
   }
 
-  /** To the file that is under the path now, or a new one. */
+  /** Move to the file that is at the path now, or to a new one. */
   #move(): Promise<void> {
     this.#moving ??= this.#carryOver().finally(() => {
       this.#moving = undefined
@@ -132,9 +132,9 @@ export class LiveEnvironment {
   async #carryOver(): Promise<void> {
     const [old, left] = [this.#environment, this.#file]
     const fresh = openEnvironment(this.#path, this.#settings, this.#onDamage, left)
-    if (left.state() === 'whole') return fresh.close() // somebody has put it back
+    if (left.state() === 'whole') return fresh.close() // it was moved back to its path
     const file = new OpenFile(this.#path)
-    const carried = await carryOver(old, fresh).catch(async (error) => {
+    const moved = await moveRecords(old, fresh).catch(async (error) => {
       file.close()
       await fresh.close()
       throw error
@@ -142,10 +142,10 @@ export class LiveEnvironment {
     ;[this.#environment, this.#file] = [fresh, file]
     await old.close()
     left.close()
-    if (carried !== undefined) this.#onDamage(wasGone(this.#path, carried))
+    if (moved !== undefined) this.#onDamage(wasGone(this.#path, moved))
   }
 
-  /** At once, for whoever reads: the environment must not be looked at any more. */
+  /** Replace a truncated file. Synchronous, since the next read of the old environment could crash the process. */
   #replaceCut(): void {
     const [old, left] = [this.#environment, this.#file]
     this.#cuts++
@@ -155,7 +155,7 @@ export class LiveEnvironment {
     void old.close().catch(() => undefined)
   }
 
-  /** After some failures LMDB refuses everything until the file is opened anew. */
+  /** Open the file again: after some failures LMDB refuses everything until then. */
   async #reopen(): Promise<void> {
     await this.#environment.close().catch(() => undefined)
     this.#environment = openEnvironment(this.#path, this.#settings, this.#onDamage)
@@ -163,14 +163,14 @@ export class LiveEnvironment {
     this.#file = new OpenFile(this.#path)
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     try {
       await this.#makeWhole()
-      this.#told = ''
+      this.#reported = ''
     } catch (error) {
-      const damage = SaltError.is(error) ? error : commitFailed(this.#path, await reasonOf(error))
-      if (damage.message !== this.#told) this.#onDamage(damage)
-      this.#told = damage.message
+      const damage = SaltError.is(error) ? error : commitFailed(this.#path, await commitFailureReason(error))
+      if (damage.message !== this.#reported) this.#onDamage(damage)
+      this.#reported = damage.message
     }
   }
 }
@@ -178,7 +178,7 @@ export class LiveEnvironment {
 const wasGone = (path: string, records: number): SaltError =>
   new SaltError(
     'STORE_FAILED',
-    `The store ${path} was removed, or replaced by another file, while it was in use. It is there again, with the ` +
-      `${records} records that it had and that were missing. Stop who uses a store before you remove or replace its file.`,
+    `The store ${path} was removed, or replaced by another file, while it was in use. It has been restored with the ` +
+      `${records} records that were missing. Stop the processes that use a store before you remove or replace its file.`,
     { path, records },
   )

@@ -1,18 +1,18 @@
 import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { emptyStore } from './pages.ts'
-import { roomAt } from './room.ts'
-import { StoreFile } from './tree.ts'
+import { freeSpaceAt } from './free-space.ts'
+import { emptyStore } from './salvage/pages.ts'
+import { StoreFile } from './salvage/tree.ts'
 
 /**
- * What is looked at before LMDB opens a file. It ends the process, instead of reporting an error, when the file is not
- * one of its own or the disk is full at the wrong moment.
+ * Checks before LMDB opens a file. LMDB crashes the process, instead of reporting an error, if the file is damaged or the
+ * disk is full while it creates one.
  */
 
-/** LMDB's lock table for 126 readers. */
+/** Size of LMDB's lock table for 126 readers, in bytes. */
 const LOCK_BYTES = 8272
-const ROOM_FOR_NEW_STORE = 2 ** 20
+const MIN_FREE_BYTES = 2 ** 20
 
-/** Why the file cannot be opened by LMDB, or undefined if it can. A missing file is a new store. */
+/** Return why LMDB cannot open the file; undefined if it can, or the file does not exist. */
 export function damageOf(path: string): string | undefined {
   if (!existsSync(path)) return undefined
   if (statSync(path).size === 0) return 'it is empty'
@@ -25,25 +25,25 @@ export function damageOf(path: string): string | undefined {
 }
 
 /**
- * Make a store without records where there is none, and its lock table, in that order of appearance: table, then store.
- * LMDB would make the store in several steps, and map a table without room for it into memory: a fatal signal. A table
- * that is there belongs to another file, which may still be open.
+ * Create an empty store if there is none: first its lock table, then the file. LMDB would create the store in several
+ * steps, and crash when it maps a table that the disk has no space for. An existing table belongs to another file, which
+ * may still be open, so it is replaced.
  */
 export function makeStore(path: string): void {
   if (existsSync(path)) return
-  if (roomAt(path) < ROOM_FOR_NEW_STORE) throw new Error('there is no room left on the disk')
+  if (freeSpaceAt(path) < MIN_FREE_BYTES) throw new Error('there is no space left on the disk')
   makeLock(path)
   createWhole(path, emptyStore())
 }
 
-/** A new lock table, for processes that open the file from now on. */
+/** Create a new lock table, for processes that open the file from now on. */
 export function makeLock(path: string): void {
   const lock = `${path}-lock`
   rmSync(lock, { force: true })
   createWhole(lock, Buffer.alloc(LOCK_BYTES))
 }
 
-/** The file appears with its whole content, or another process has made it. */
+/** Create a file with its whole content, unless another process has created it. */
 function createWhole(path: string, content: Buffer): void {
   const temporary = `${path}.${process.pid}`
   try {

@@ -1,18 +1,18 @@
 import { closeSync, fstatSync, openSync, type Stats, statSync } from 'node:fs'
 
 /**
- * What became of it: `gone` if its path leads nowhere, or to another file; `cut` if it has lost its end, which nobody may
- * look at through LMDB: the system ends a process that reads behind the end of a file it maps into memory.
+ * The state of an open file: `gone` if its path has no file or another one; `cut` if it was truncated. A truncated file
+ * must not be read through LMDB: the system kills a process that reads beyond the end of a mapped file.
  */
 type FileState = 'whole' | 'gone' | 'cut'
 
-/** A store's file that LMDB has open, and what somebody else may do to it meanwhile. LMDB never makes it shorter. */
+/** A store's file that LMDB has open; detects whether it was removed, replaced or truncated. LMDB never truncates it. */
 export class OpenFile {
   readonly #path: string
   readonly #file: number
   readonly #own: Stats
   readonly #lock: Stats | undefined
-  /** Bytes it had when it was last looked at. */
+  /** Its size in bytes at the last check. */
   #size: number
 
   constructor(path: string) {
@@ -23,7 +23,7 @@ export class OpenFile {
     this.#size = this.#own.size
   }
 
-  /** Takes one system call while nothing is wrong. */
+  /** Return the state of the file. While it is whole, this takes one system call. */
   state(): FileState {
     const there = statOf(this.#path)
     const own = isSame(there, this.#own) ? there : fstatSync(this.#file)
@@ -32,13 +32,16 @@ export class OpenFile {
     return own === there ? 'whole' : 'gone'
   }
 
-  /** Whether the path still leads to this file, and it has lost its end. */
+  /** Whether the file is still at the path, and was truncated. */
   wasCutAt(path: string): boolean {
     const there = statOf(path)
     return isSame(there, this.#own) && there.size < this.#size
   }
 
-  /** Whether the lock table beside the path is that of this file: another file needs one of its own. */
+  /**
+   * Whether the lock table at the path belongs to this file, although another file is at the path, which needs a new
+   * table.
+   */
   hasLockOf(path: string): boolean {
     return isSame(statOf(`${path}-lock`), this.#lock) && !isSame(statOf(path), this.#own)
   }
@@ -48,7 +51,7 @@ export class OpenFile {
   }
 }
 
-/** Undefined where nothing can be found. */
+/** Return the stat of a path; undefined if it cannot be read. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })

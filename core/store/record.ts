@@ -3,7 +3,7 @@ import { encodeLocalParts } from '../codec/index.ts'
 
 const CHECKSUM_BYTES = 4
 
-/** A value as it lies in the file: checksum, then MessagePack in the local dialect (wire protocol §1). */
+/** Return a value as it is stored: a checksum, then MessagePack in the local dialect (wire protocol §1). */
 export function seal(value: unknown): Buffer {
   const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES)
   const body = encodeLocalParts(value)
@@ -11,7 +11,7 @@ export function seal(value: unknown): Buffer {
   return Buffer.concat([checksum, ...body])
 }
 
-/** Undefined if the bytes are not what was written. `read` makes a value of them. */
+/** Return the value of a record, as `read` decodes it; undefined if the checksum does not match. */
 export function unseal<T>(
   record: Uint8Array,
   read: (bytes: Uint8Array) => T,
@@ -19,7 +19,7 @@ export function unseal<T>(
   return isSealed(record) ? { value: read(record.subarray(CHECKSUM_BYTES)) } : undefined
 }
 
-/** Whether the bytes are what was written. */
+/** Whether the checksum of a record matches. */
 export function isSealed(record: Uint8Array): boolean {
   if (record.length <= CHECKSUM_BYTES) return false
   const written = Buffer.from(record.buffer, record.byteOffset, CHECKSUM_BYTES).readUInt32LE()

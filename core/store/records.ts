@@ -5,11 +5,11 @@ import type { Environment } from './environment.ts'
 import { checkKey, type KeyRange, type StoreKey } from './key.ts'
 import { seal, unseal } from './record.ts'
 
-/** Keys that are read at once: few at first, since often only the first is wanted. */
+/** Keys that are read at once: few at first, since often only the first is needed. */
 const FIRST_PAGE = 8
 const PAGE = 128
 
-/** Records by their keys, in the environment that is the right one at each moment. */
+/** Return the operations on records. `environment` returns the current environment. */
 export function recordsOf(
   environment: () => Environment,
   path: string,
@@ -45,8 +45,8 @@ export function recordsOf(
 
   return {
     get: (key) => get(key, decode),
-    glance: (key) => get(key, decodeLazily),
-    encoded: (key) => get(key, (bytes) => new Encoded(bytes)),
+    getLazy: (key) => get(key, decodeLazily),
+    getEncoded: (key) => get(key, (bytes) => new Encoded(bytes)),
     has: (key) => environment().doesExist([...key]),
     keys,
     entries,
@@ -59,7 +59,7 @@ export function recordsOf(
   }
 }
 
-/** lmdb gives a key of one part back without its array. */
+/** Return a key as an array; lmdb returns a key of one part without it. */
 function asKey(key: StoreKey | string | number): StoreKey {
   return typeof key === 'object' ? key : [key]
 }

@@ -3,42 +3,48 @@ import { backUp } from './backup.ts'
 import { CommitQueue } from './commit-queue.ts'
 import type { StoreChange, StoreReader } from './contract.ts'
 import { checkKey, type StoreKey } from './key.ts'
-import { LiveEnvironment } from './live-environment.ts'
+import { FollowedEnvironment } from './live-environment.ts'
 import { seal } from './record.ts'
 import { recordsOf } from './records.ts'
 
 export interface StoreOptions {
-  /** Address space for the file in bytes, 1 GiB by default. Costs no memory; grows when the file does. */
+  /** Address space for the file, in bytes; 1 GiB by default. It takes no memory, and grows with the file. */
   readonly mapSize?: number
-  /** Told of every damaged file or record. By default a warning of the process. */
+  /** Called for every damaged file or record. By default the process emits a warning. */
   readonly onDamage?: (error: SaltError) => void
-  /** False where what a power cut takes can be found out again: a change is there when its process is killed, not sooner on disk. */
+  /**
+   * Whether a commit waits for the disk; true by default. If false, a resolved change survives the end of its process, but
+   * may be lost in a power failure.
+   */
   readonly synced?: boolean
 }
 
 /**
- * Records on disk that several processes share. Every promise resolves only when its change is on disk (fsync).
- * Values are what `core/codec` carries; as everywhere in Salt, bytes that are valid UTF-8 come back as text.
+ * Records on disk that several processes share. Promises resolve once their changes are on disk (fsync). Values are those
+ * that `core/codec` supports; as everywhere in Salt, bytes that are valid UTF-8 are read back as text.
  */
 export interface Store extends StoreReader {
   readonly path: string
-  /** Bytes of the file that are in use; what was removed leaves room in it. */
+  /** Return the bytes of the file that are in use. Removed records leave free space in it. */
   used(): number
   put(key: StoreKey, value: unknown): Promise<void>
-  /** False, and nothing changed, if there is such a record; of several attempts at once one succeeds. */
+  /**
+   * Put a record that must not exist. Resolves with false, and changes nothing, if it does. Of several attempts at once
+   * one succeeds.
+   */
   putNew(key: StoreKey, value: unknown): Promise<boolean>
   remove(key: StoreKey): Promise<void>
   /**
-   * Run `change` alone among all processes, in the next commit. Resolves with what it gives.
-   * Rejects with SaltError STORE_FAILED when the disk is full or fails: nothing of it is stored then.
+   * Run `change` in the next commit, exclusively among all processes. Resolves with its result. Rejects with SaltError
+   * STORE_FAILED if the disk is full or fails; nothing is stored then.
    */
   change<T>(change: (records: StoreChange) => T): Promise<T>
   /**
-   * Write what is in it now to another file, which can be put in its place. Gives the size in bytes. Rejects with the
-   * system's or LMDB's error; no file is there then.
+   * Write the present records to another file, which is a complete store. Resolves with its size in bytes. Rejects with the
+   * system's or LMDB's error; the file does not exist then.
    */
   backup(path: string): Promise<number>
-  /** Waits for changes under way. */
+  /** Wait for pending changes, and close the store. */
   close(): Promise<void>
 }
 
@@ -52,14 +58,14 @@ interface PageCounts {
 const GIB = 2 ** 30
 
 /**
- * Open or create an LMDB store in the file `path`. A damaged file is moved aside and reported, the store then has
- * those of its records that could be read.
+ * Open or create an LMDB store in the file `path`. A damaged file is moved aside and reported; the store then has the
+ * records that could be read.
  *
  * @throws SaltError STORE_FAILED if it cannot be opened
  */
 export function openStore(path: string, options: StoreOptions = {}): Store {
   const { mapSize = GIB, onDamage = (error) => process.emitWarning(error.message), synced = true } = options
-  const live = new LiveEnvironment(path, { mapSize, synced }, onDamage)
+  const live = new FollowedEnvironment(path, { mapSize, synced }, onDamage)
   const records = recordsOf(() => live.current(), path, onDamage)
   const queue = new CommitQueue((run) => live.commit(run))
   let closed = false
@@ -73,14 +79,14 @@ export function openStore(path: string, options: StoreOptions = {}): Store {
     path,
     used() {
       const environment = live.current()
-      environment.resetReadTxn() // else they may be those of the commit before
+      environment.resetReadTxn() // otherwise the numbers may be those of the previous commit
       const stats = environment.getStats() as PageCounts
       const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = stats
       return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
     },
     get: records.get,
-    glance: records.glance,
-    encoded: records.encoded,
+    getLazy: records.getLazy,
+    getEncoded: records.getEncoded,
     has: records.has,
     keys: records.keys,
     entries: records.entries,

@@ -1,22 +1,22 @@
-import { type CompoundTree, parseCompound } from '../base/compound-target.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { parseNetwork } from '../base/ip-network.ts'
-import { checkPathPcre } from '../base/path-expression.ts'
-import { pythonRegExp } from '../base/python-regexp.ts'
+import { type CompoundTree, parseCompound } from '../dialect/compound-target.ts'
+import { checkPathPcre } from '../dialect/path-expression.ts'
+import { pythonRegExp } from '../dialect/python-regexp.ts'
+import { missingValueText } from './explain-no-value.ts'
 import type { Target } from './matcher.ts'
-import { checkSize } from './target-size.ts'
-import { noValue } from './why-no-path.ts'
+import { checkTargetSize } from './target-size.ts'
 
 /**
- * Throws TARGET_INVALID, with a sentence, for what no minion could make sense of. For programs that do not load the
- * matcher plugins: it knows Salt's own target types and lets any other pass.
+ * Throw TARGET_INVALID, with a sentence, for a target that is invalid for every minion. For programs that do not load the matcher
+ * plugins: it checks Salt's own target types and accepts all others.
  */
 export function checkTarget(target: Target): void {
-  checkSize(target)
+  checkTargetSize(target)
   const { tgt, tgt_type, delimiter } = target
   const [, kind] = /^(grain|pillar)(?:_pcre|_exact)?$/.exec(tgt_type) ?? []
   if (kind && typeof tgt === 'string' && !tgt.includes(delimiter || ':'))
-    throw new SaltError('TARGET_INVALID', noValue(tgt, kind as 'grain' | 'pillar'))
+    throw new SaltError('TARGET_INVALID', missingValueText(tgt, kind as 'grain' | 'pillar'))
   checkExpressions(target)
 }
 

@@ -1,13 +1,13 @@
 import type { Log } from '../author/context.ts'
 import type { Matcher } from '../author/kinds.ts'
-import { compoundWords } from '../base/compound-target.ts'
 import { SaltError } from '../base/errors.ts'
+import { compoundWords } from '../dialect/compound-target.ts'
 import { checkTarget } from './check-target.ts'
 import type { Target } from './matcher.ts'
 import { expandCompound, expandNodegroup, type Nodegroups } from './nodegroups.ts'
 
-/** Types that are published as they are. */
-const AS_THEY_ARE = new Set(
+/** Types that are published unchanged. */
+const UNCHANGED_TYPES = new Set(
   'glob pcre list grain grain_pcre pillar pillar_pcre pillar_exact ipcidr data'.split(' '),
 )
 
@@ -17,15 +17,15 @@ export interface ExpandSettings {
 }
 
 /**
- * A target as it is published. What only this host knows is put in: nodegroups become the compound target they stand
- * for, ranges, and what other plugins expand, a list of ids. Rejects with TARGET_INVALID for what no minion could make
- * sense of.
+ * Return a target as it is published. Definitions that only this host has are expanded: a nodegroup to its compound target; a
+ * range, or a target that another plugin expands, to a list of ids. Rejects with TARGET_INVALID for a target that is invalid for
+ * every minion.
  */
 export async function expandTarget(target: Target, settings: ExpandSettings): Promise<Target> {
   const { tgt, tgt_type } = target
   const { nodegroups } = settings.config
   checkTarget(target)
-  if (AS_THEY_ARE.has(tgt_type)) return target
+  if (UNCHANGED_TYPES.has(tgt_type)) return target
   if (tgt_type === 'compound') return expandedCompound(target, expandCompound(tgt, nodegroups), settings)
   if (tgt_type === 'nodegroup')
     return expandedCompound(target, expandNodegroup(String(tgt), nodegroups), settings)
@@ -46,20 +46,20 @@ async function expandedCompound(
   const listed = words.map(async (word) => {
     if (!isRange(word)) return word
     const ids = await expandedByPlugin('range', word.slice(2), settings)
-    return `L@${ids?.join(',') || ','}` // of nobody: a list of ids that none has
+    return `L@${ids?.join(',') || ','}` // an empty range becomes a list without ids
   })
   return { ...target, tgt: await Promise.all(listed), tgt_type: 'compound' }
 }
 
 const isRange = (word: string): boolean => word.startsWith('R@') && word.length > 2
 
-/** The ids, if the plugin for this type expands its targets itself. */
+/** Resolves with the ids, if the plugin for this type expands its targets. */
 async function expandedByPlugin(
   type: string,
   expression: unknown,
   { config, log = silent }: ExpandSettings,
 ): Promise<readonly string[] | undefined> {
-  const { openLoader } = await import('../loader/index.ts') // off the way of most jobs
+  const { openLoader } = await import('../loader/index.ts') // most jobs do not need it
   const loader = openLoader('matchers', { config, log })
   if (!(await loader.pluginNames()).includes(type))
     throw new SaltError('TARGET_INVALID', `There is no target type '${type}'.`)

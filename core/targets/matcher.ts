@@ -1,57 +1,57 @@
-import type { Matcher, MatchSubject, Verdict } from '../author/kinds.ts'
-import { saltLetters, type TargetLetters } from '../base/compound-target.ts'
+import type { Matcher, MatchResult, MatchSubject } from '../author/kinds.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { saltLetters, type TargetLetters } from '../dialect/compound-target.ts'
 
-/** Who is meant, in the words of a job load (wire protocol §9, §15). */
+/** A target, with the field names of a job load (wire protocol §9, §15). */
 export interface Target {
   readonly tgt: unknown
   readonly tgt_type: string
   readonly delimiter?: string
 }
 
-/** Decides for one minion. Throws TARGET_INVALID where only now it shows that it cannot be decided. */
-type Decide = (subject: MatchSubject) => Verdict
+/** Decide whether a target selects a minion. Throws TARGET_INVALID if the target turns out to be invalid. */
+type Decide = (subject: MatchSubject) => MatchResult
 
 export interface TargetMatcher {
-  /** Of compound targets. */
+  /** Letters of compound targets. */
   readonly letters: TargetLetters
-  /** Reads a target once, for any number of minions. Throws TARGET_INVALID with a sentence if nobody can make sense of it. */
+  /** Parse a target once, for any number of minions. Throws TARGET_INVALID with a sentence if it is invalid. */
   prepare(target: Target): Decide
-  /** Never throws: a target that cannot be evaluated matches nobody. */
-  match(target: Target, subject: MatchSubject): Verdict
+  /** Parse and decide. Never throws: an invalid target matches no minion. */
+  match(target: Target, subject: MatchSubject): MatchResult
 }
 
 export interface MatcherSettings {
-  /** The plugin for a target type. */
+  /** Return the plugin for a target type. */
   readonly matchers: (type: string) => Matcher | undefined
-  /** Letters of compound targets; Salt's own if not said. */
+  /** Letters of compound targets; Salt's by default. */
   readonly letters?: TargetLetters
   readonly nodegroups?: Readonly<Record<string, unknown>>
-  /** Told why a target matches nobody: a sentence. */
+  /** Called with the reason why a target is invalid, as a sentence. */
   readonly onInvalid?: (reason: string) => void
 }
 
 const DEFAULT_DELIMITER = ':'
-/** Targets made of targets: deeper than this, one is made of itself. */
-const DEEPEST = 20
-/** Longer targets are read each time. */
-const LONGEST_KEPT = 4_096
-/** So many targets stay read: those of access rules are met for every minion of every job. */
-const KEPT = 200
+/** Maximum nesting of targets. A deeper one is assumed to contain itself. */
+const MAX_DEPTH = 20
+/** Longer targets are not cached. */
+const MAX_CACHED_CHARACTERS = 4_096
+/** Number of parsed targets that are cached, since those of access rules are evaluated for every minion of every job. */
+const MAX_CACHED_TARGETS = 200
 
-/** Evaluates targets of every type for which there is a matcher plugin. */
+/** Create a matcher for all target types that have a plugin. */
 export function createMatcher(settings: MatcherSettings): TargetMatcher {
-  const kept = new Map<string, Decide>()
+  const cache = new Map<string, Decide>()
   const decider = (target: Target): Decide => {
     const { tgt, tgt_type, delimiter = '' } = target
-    const isShort = typeof tgt === 'string' && tgt.length <= LONGEST_KEPT
+    const isShort = typeof tgt === 'string' && tgt.length <= MAX_CACHED_CHARACTERS
     const key = isShort ? JSON.stringify([tgt_type, delimiter, tgt]) : undefined
-    const known = key === undefined ? undefined : kept.get(key)
-    if (known) return known
-    const made = refusing(prepare(settings, target, []))
-    if (kept.size >= KEPT) kept.clear()
-    if (key !== undefined) kept.set(key, made)
-    return made
+    const cached = key === undefined ? undefined : cache.get(key)
+    if (cached) return cached
+    const decide = refusing(prepare(settings, target, []))
+    if (cache.size >= MAX_CACHED_TARGETS) cache.clear()
+    if (key !== undefined) cache.set(key, decide)
+    return decide
   }
   return {
     letters: settings.letters ?? saltLetters,
@@ -67,7 +67,7 @@ export function createMatcher(settings: MatcherSettings): TargetMatcher {
   }
 }
 
-/** `within`: of which targets this one is a part. */
+/** Parse a target. `within` are the targets that contain it, outermost first. */
 function prepare(settings: MatcherSettings, target: Target, within: readonly Target[]): Decide {
   const plugin = pluginFor(settings, target, within)
   const path = [...within, target]
@@ -88,16 +88,18 @@ function pluginFor(settings: MatcherSettings, { tgt, tgt_type }: Target, within:
   const groups = within.filter((outer) => outer.tgt_type === 'nodegroup').map((outer) => String(outer.tgt))
   if (tgt_type === 'nodegroup' && groups.includes(String(tgt)))
     throw invalid(
-      `Nodegroup '${tgt}' contains itself (${[...groups, tgt].join(' → ')}): take N@${tgt} out of its definition in the configuration.`,
+      `Nodegroup '${tgt}' contains itself (${[...groups, tgt].join(' → ')}): remove N@${tgt} from its definition in the configuration.`,
     )
-  if (within.length > DEEPEST)
-    throw invalid(`The target is made of targets more than ${DEEPEST} deep: one of them contains itself.`)
+  if (within.length > MAX_DEPTH)
+    throw invalid(
+      `The target is nested more than ${MAX_DEPTH} levels deep: one of its parts contains itself.`,
+    )
   const plugin = settings.matchers(tgt_type)
   if (plugin) return plugin
   throw invalid(`There is no target type '${tgt_type}'.`)
 }
 
-/** What a matcher complains of while it decides is wrong with the target, too. */
+/** Convert errors that a matcher throws while it decides to TARGET_INVALID. */
 const refusing =
   (decide: Decide): Decide =>
   (subject) => {

@@ -1,16 +1,16 @@
 import { closest } from '../base/closest.ts'
-import { compoundWords, isCompoundOperator, parseCompound } from '../base/compound-target.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { compoundWords, isCompoundOperator, parseCompound } from '../dialect/compound-target.ts'
 
-/** Salt's `nodegroups`: name → compound expression, as text or as words; words without operators are ids. */
+/** Salt's option `nodegroups`: compound expressions by name, as text or as a list of words. Words without operators are ids. */
 export type Nodegroups = Readonly<Record<string, unknown>>
 
-/** The words of the compound expression a nodegroup stands for, with nested nodegroups resolved. TARGET_INVALID. */
+/** Return the words of a nodegroup's compound expression, with nested nodegroups expanded. Throws TARGET_INVALID. */
 export function expandNodegroup(name: string, nodegroups: Nodegroups): string[] {
   return expand(name, nodegroups, [])
 }
 
-/** A compound expression with every `N@name` resolved; unchanged if there is none. TARGET_INVALID. */
+/** Expand every `N@name` in a compound expression. Return it unchanged if there is none. Throws TARGET_INVALID. */
 export function expandCompound(expression: unknown, nodegroups: Nodegroups): unknown {
   const words = compoundWords(expression) ?? []
   return words.some(isNodegroup) ? expandWords(words, nodegroups, []) : expression
@@ -19,7 +19,7 @@ export function expandCompound(expression: unknown, nodegroups: Nodegroups): unk
 function expand(name: string, nodegroups: Nodegroups, within: readonly string[]): string[] {
   if (within.includes(name)) {
     throw invalid(
-      `Nodegroup '${name}' contains itself (${[...within, name].join(' → ')}): take N@${name} out of its definition in the configuration.`,
+      `Nodegroup '${name}' contains itself (${[...within, name].join(' → ')}): remove N@${name} from its definition in the configuration.`,
       name,
     )
   }
@@ -48,7 +48,7 @@ function definitionOf(name: string, nodegroups: Nodegroups): string[] {
   return words.length === 0 ? words : [`L@${words.join(',')}`]
 }
 
-/** The words of a definition that stands by itself: within others, what is wrong with it would be hard to see. */
+/** Return the words of a definition after checking it alone, so that an error names its nodegroup. */
 function checked(name: string, definition: string | readonly string[]): string[] {
   const words = compoundWords(definition) ?? []
   if (words.length === 0) return words

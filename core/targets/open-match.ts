@@ -1,11 +1,11 @@
 import type { Context, Log } from '../author/context.ts'
 import type { Matcher, MatchSubject } from '../author/kinds.ts'
-import { seldom } from '../base/seldom.ts'
+import { onceInAWhile } from '../base/once-in-a-while.ts'
 import { openGuardedLoader } from '../loader/index.ts'
-import { lettersOf } from './letters.ts'
+import { compoundLetters } from './compound-letters.ts'
 import { createMatcher, type TargetMatcher } from './matcher.ts'
 
-/** All matcher plugins, ready to decide. They are few and small, and a target must be decided at once. */
+/** Load all matcher plugins. They are few and small, and matching must be synchronous. */
 export async function openMatchers(
   config: Readonly<Record<string, unknown>>,
   log: Log,
@@ -13,25 +13,28 @@ export async function openMatchers(
   const loader = await openGuardedLoader('matchers', { config, log })
   const matchers = new Map<string, Matcher>()
   for (const name of await loader.pluginNames()) {
-    const matcher = await loader.plugin<Matcher>(name).catch(() => undefined) // the loader has said why
+    const matcher = await loader.plugin<Matcher>(name).catch(() => undefined) // the loader has logged the reason
     if (matcher) matchers.set(name, matcher)
   }
   const nodegroups = config.nodegroups
   return createMatcher({
     matchers: (type) => matchers.get(type),
-    letters: lettersOf(matchers, (sentence) => log.warn(sentence)),
+    letters: compoundLetters(matchers, (sentence) => log.warn(sentence)),
     nodegroups: (typeof nodegroups === 'object' && nodegroups ? nodegroups : {}) as Record<string, unknown>,
-    // A target is looked at for each minion.
-    onInvalid: seldom((reason) => log.warn(`A target matches nobody: ${reason.split('\n', 1)[0]}`), 1000),
+    // Limits the log, since a target is evaluated for each minion.
+    onInvalid: onceInAWhile(
+      (reason) => log.warn(`A target matches nobody: ${reason.split('\n', 1)[0]}`),
+      1000,
+    ),
   })
 }
 
-/** The `match` of a context: decides for this minion. */
+/** Return the function `match` of a context, which decides for this minion. */
 export async function openMatch(
   settings: Omit<MatchSubject, 'data'> & {
     readonly config: Readonly<Record<string, unknown>>
     readonly log: Log
-    /** What a minion keeps; read when a matcher looks at it. */
+    /** The datastore of a minion. Read when a matcher uses it. */
     readonly datastore?: { read(): Readonly<Record<string, unknown>> }
   },
 ): Promise<Context['match']> {

@@ -7,15 +7,16 @@ import { currentUser } from '../base/current-user.ts'
 import { deferred } from '../base/deferred.ts'
 import type { Disposer } from '../base/disposer.ts'
 import { SaltError } from '../base/errors.ts'
+import { withTimeout } from '../base/with-timeout.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { LocalClient, RunnerClient } from '../client/index.ts'
-import type { MasterStores } from '../client/master-services.ts'
+import type { MasterStores } from '../client/services/master-services.ts'
 import { loadMasterConfig, type MasterConfig } from '../config/index.ts'
 import { PrivateKey, SymmetricKey } from '../crypto/index.ts'
 import { type Event, EventPublisher, masterEventSockets, tags } from '../events/index.ts'
 import { writeRootKeys } from '../keys/index.ts'
-import { openMasterWorker } from '../master/open-worker.ts'
-import { openPublisher } from '../master/publisher.ts'
+import { openPublisher } from '../master/publisher/publisher.ts'
+import { openMasterWorker } from '../master/worker/open-worker.ts'
 import { getTransport } from '../transport/index.ts'
 import { Minions } from './minions.ts'
 import { recordingLog } from './recording-log.ts'
@@ -23,15 +24,15 @@ import { recordingLog } from './recording-log.ts'
 export type Options = Readonly<Record<string, unknown>>
 
 export interface ClusterSetup {
-  /** Ids, or ids with options of the configuration: `{ web1: { grains: { role: 'web' } } }`. */
+  /** Ids of the minions, or ids with configuration options: `{ web1: { grains: { role: 'web' } } }`. */
   readonly minions: readonly string[] | Readonly<Record<string, Options>>
-  /** Folders with the modules, runners, … to be tested (`module_dirs` of all). */
+  /** Directories with the extensions to test (`module_dirs` of the master and all minions). */
   readonly moduleDirs?: readonly string[]
-  /** Options of the master's configuration. */
+  /** Configuration options of the master. */
   readonly master?: Options
 }
 
-/** A minion that has not signed in by then is given up. Milliseconds. */
+/** Longest time to wait until a minion has signed in. */
 const START_MS = 20_000
 
 export interface ClusterParts {
@@ -43,7 +44,7 @@ export interface ClusterParts {
   readonly events: readonly Event[]
 }
 
-/** Open all that a cluster is made of; what was opened is closed by `disposer`. */
+/** Open all parts of a cluster, and register them with `disposer`. */
 export async function openParts(setup: ClusterSetup, disposer: Disposer): Promise<ClusterParts> {
   const root = await mkdtemp(join(tmpdir(), 'salt-cluster-'))
   disposer.defer(() => rm(root, { recursive: true, force: true }))
@@ -67,7 +68,7 @@ export async function openParts(setup: ClusterSetup, disposer: Disposer): Promis
     disposer,
   )
   requests.serve((frame) => worker.answer(frame))
-  const stores = { jobs: worker.room.jobs, minions: worker.room.minions }
+  const stores = { jobs: worker.context.jobs, minions: worker.context.minions }
   const client = disposer.own(await LocalClient.connect(config))
   const runners = disposer.own(new RunnerClient({ config, log, user: currentUser(), stores }))
   const ports = { master: requests.port, publish: publisher.server.port }
@@ -77,7 +78,7 @@ export async function openParts(setup: ClusterSetup, disposer: Disposer): Promis
   return { config, client, minions, runners, stores, events: bus.events }
 }
 
-/** What the master and the client have to say is in what they do. */
+/** The log of the master and the client, which is discarded. */
 const log: Log = recordingLog(() => {})
 
 const idsOf = ({ minions }: ClusterSetup) => (isList(minions) ? minions : Object.keys(minions))
@@ -118,11 +119,11 @@ async function makeKeys(config: MasterConfig): Promise<PrivateKey> {
 interface Bus {
   readonly events: Event[]
   fire(tag: string, data: object): Promise<boolean>
-  /** Resolves when an event with this tag has been fired. */
+  /** Wait until an event with this tag is fired. */
   fired(tag: string): Promise<void>
 }
 
-/** The master's bus, where programs can listen, and all that was fired on it. */
+/** Open the master's event bus, and record its events. */
 async function openBus(config: MasterConfig, disposer: Disposer): Promise<Bus> {
   const events: Event[] = []
   const waiting = new Map<string, ReturnType<typeof deferred<void>>>()
@@ -143,9 +144,9 @@ async function openBus(config: MasterConfig, disposer: Disposer): Promise<Bus> {
       return true
     },
     fired: (tag) => {
-      const told = deferred<void>()
-      waiting.set(tag, told)
-      return told.promise
+      const fired = deferred<void>()
+      waiting.set(tag, fired)
+      return fired.promise
     },
   }
 }
@@ -153,9 +154,7 @@ async function openBus(config: MasterConfig, disposer: Disposer): Promise<Bus> {
 async function startMinion(id: string, minions: Minions, bus: Bus): Promise<void> {
   const started = bus.fired(tags.minionStart(id))
   await minions.start(id)
-  const late = deferred<never>()
-  const timer = setTimeout(() => late.reject(lateSentence(id, minions)), START_MS)
-  await Promise.race([started, late.promise]).finally(() => clearTimeout(timer))
+  await withTimeout(started, START_MS, () => lateSentence(id, minions))
 }
 
 const lateSentence = (id: string, minions: Minions) =>

@@ -7,20 +7,20 @@ import { type ClusterParts, type ClusterSetup, type Options, openParts } from '.
 import type { Minions } from './minions.ts'
 
 /**
- * A master, its minions and a client in one process, joined in memory: keys, encryption, signatures, job cache and events are
- * the real ones, in a temporary folder. Jobs run in this process as well.
+ * A master, its minions and a client in one process, connected in memory. Keys, encryption, signatures, job cache and events
+ * are real, in a temporary directory. Jobs run in this process, too.
  *
  * @example const fleet = await Cluster.open({ minions: ['web1', 'web2'], moduleDirs: ['.'] })
  * @example assert.deepEqual(await fleet.run('web*', 'hello.greet', ['Ada']), { web1: …, web2: … })
  */
 export class Cluster {
   readonly config: MasterConfig
-  /** Publishes jobs, as a program on the master's host would. */
+  /** A client that publishes jobs, as a program on the master's host would. */
   readonly client: LocalClient
   readonly minions: Minions
-  /** Every event of the master's bus, so far. */
+  /** All events of the master's bus so far. */
   readonly events: readonly Event[]
-  /** What the master keeps on disk. */
+  /** The stores of the master. */
   readonly stores: ClusterParts['stores']
   readonly #runners: ClusterParts['runners']
   readonly #disposer: Disposer
@@ -45,7 +45,7 @@ export class Cluster {
     this.#disposer = disposer
   }
 
-  /** Run a function on minions: id → return. One that does not return, or fails, is an error that says so. */
+  /** Run a function on minions. Resolves with a map id → return; rejects if a minion fails or does not return. */
   async run(
     tgt: string,
     fun: string,
@@ -58,14 +58,14 @@ export class Cluster {
     return Object.fromEntries(results.flatMap((r) => (r.state === 'returned' ? [[r.id, r.return]] : [])))
   }
 
-  /** How a job ended on each minion. */
+  /** Run a job, and resolve with the result of each minion. */
   async results(request: PublishRequest): Promise<MinionResult[]> {
     const results: MinionResult[] = []
     for await (const result of await this.client.cmdIter(request)) results.push(result)
     return results
   }
 
-  /** Run a runner; one that fails is an error that says so. */
+  /** Run a runner. Resolves with its result; rejects if it fails. */
   async runner(fun: string, args: readonly unknown[] = [], kwargs: Options = {}): Promise<unknown> {
     const { return: value, success } = await this.#runners.run(fun, args, kwargs)
     if (!success) throw new SaltError('COMMAND_EXECUTION', String(value), { fun })

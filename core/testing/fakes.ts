@@ -4,19 +4,22 @@ import { didYouMean } from '../base/closest.ts'
 import { type LoadedFunction, listFunctions, makeLoaded } from '../loader/functions.ts'
 import type { Loader } from '../loader/index.ts'
 
-/** In `calls`: let this function really run. */
+/** A value in `calls` that makes the real function run. */
 export const real: unique symbol = Symbol('real')
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Stands for a function: the result itself, what makes it from the values of the parameters, or another function. */
+/**
+ * A replacement for a function: its result, a function that computes it from the values of the parameters, or a function
+ * made by `fn`.
+ */
 type Fake<F> =
   | ResultOf<F>
   | ((given: Values) => ResultOf<F> | Promise<ResultOf<F>>)
   | { readonly run: unknown; readonly params: unknown }
   | typeof real
 
-/** Of a function that TypeScript does not know. */
+/** A replacement for a function without known types. */
 type AnyFake =
   | string
   | number
@@ -28,37 +31,37 @@ type AnyFake =
   | undefined
   | ((given: Values) => unknown)
 
-/** What stands for the functions that are called by name. */
+/** Replacements for functions that are called by name. */
 export type Fakes = { readonly [N in keyof Functions]?: Fake<Functions[N]> } & Readonly<
   Record<string, AnyFake>
 >
 
-/** A call that was made, with the values of the parameters: by name, defaults filled in. */
-export interface CallMade {
+/** A recorded call with the values of the parameters by name, including defaults. */
+export interface RecordedCall {
   readonly name: string
   readonly given: Values
 }
 
 /**
- * A loader that has the fakes and nothing else. Those of functions that exist take the arguments of what they stand for: a
- * call that the real function would refuse is refused here, too.
+ * Make a loader that has only the fakes. The fake of an existing function has its parameters: a call that the real function
+ * would refuse is refused, too.
  */
-export function fakingLoader(fakes: Values, actual: Loader, made: CallMade[]): Loader {
+export function createFakeLoader(fakes: Values, actual: Loader, made: RecordedCall[]): Loader {
   const get = async (name: string): Promise<LoadedFunction | undefined> => {
     if (!Object.hasOwn(fakes, name)) return undefined
     const fake = fakes[name]
-    const stands = fake === real ? await actual.get(name) : await standIn(name, fake, actual)
-    return stands && noting(stands, made)
+    const found = fake === real ? await actual.get(name) : await replacement(name, fake, actual)
+    return found && recording(found, made)
   }
   const why = async (name: string): Promise<string> => {
     if (Object.hasOwn(fakes, name)) return actual.why(name)
-    return `The test has nothing for call('${name}'): say what it gives, { calls: { '${name}': … } }, or let it run with the value real.`
+    return `The test does not provide call('${name}'): pass its result, { calls: { '${name}': … } }, or real to run the function.`
   }
   const hint = async (name: string) => didYouMean(name, Object.keys(fakes))
   return { ...actual, get, why, hint }
 }
 
-async function standIn(name: string, fake: unknown, actual: Loader): Promise<LoadedFunction> {
+async function replacement(name: string, fake: unknown, actual: Loader): Promise<LoadedFunction> {
   if (isFn(fake)) return makeLoaded(name, fake, undefined)
   const params = await actual.params(name).catch(() => undefined)
   const run = (given: Values) => (typeof fake === 'function' ? fake(given) : fake)
@@ -66,7 +69,7 @@ async function standIn(name: string, fake: unknown, actual: Loader): Promise<Loa
   return { name, params: {}, bind: (args, kwargs) => ({ ...kwargs, args }), run: async (given) => run(given) }
 }
 
-function noting(loaded: LoadedFunction, made: CallMade[]): LoadedFunction {
+function recording(loaded: LoadedFunction, made: RecordedCall[]): LoadedFunction {
   return {
     ...loaded,
     run: (given, ...rest) => {
@@ -76,9 +79,9 @@ function noting(loaded: LoadedFunction, made: CallMade[]): LoadedFunction {
   }
 }
 
-/** Whatever an extension may export as a function, ready to be called. */
+/** Make a function, in any form that an extension may export, ready to be called. */
 export function loadedAs(name: string, given: unknown): LoadedFunction {
   const found = listFunctions({ tested: given }).get('tested')
-  if (!found) throw new TypeError('What is to be run is no function, and none that fn() made.')
+  if (!found) throw new TypeError('The value to run is neither a function nor made by fn().')
   return makeLoaded(name, found, undefined)
 }

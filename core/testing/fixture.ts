@@ -1,19 +1,19 @@
-/** A job that really ran, kept as a file: what it was given, where, and what it gave. */
+/** Recorded jobs as files: the function with its arguments, the minion, and the result. */
 import { deepStrictEqual } from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { MASK } from '../base/secret.ts'
 import type { LocalClient, PublishRequest } from '../client/index.ts'
-import { createMasterServices, type MasterStores } from '../client/master-services.ts'
+import { createMasterServices, type MasterStores } from '../client/services/master-services.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { splitArguments } from '../loader/index.ts'
-import { fromNotation, toNotation } from './notation.ts'
+import { fromJson, toJson } from './notation.ts'
 import { recordingLog } from './recording-log.ts'
-import { runWith, type Surroundings } from './run.ts'
+import { type RunSettings, runWith } from './run.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What one function did on one minion. */
+/** The run of one function on one minion. */
 export interface JobFixture {
   readonly fun: string
   readonly args: readonly unknown[]
@@ -50,7 +50,7 @@ export async function recordRun(
   return fixtures
 }
 
-/** Where jobs are stored: the host of a master, by its configuration, or a cluster in this process. */
+/** A source of stored jobs: the host of a master, by its configuration, or a cluster in this process. */
 export interface JobSource {
   readonly config: MasterConfig
   readonly stores?: MasterStores
@@ -59,7 +59,7 @@ export interface JobSource {
 /** Record a job that a master has in its job cache. */
 export async function recordStored({ config, stores }: JobSource, jid: string): Promise<JobFixture[]> {
   const client = () =>
-    Promise.reject(new SaltError('MASTER_UNREACHABLE', 'To read the job cache needs no master.'))
+    Promise.reject(new SaltError('MASTER_UNREACHABLE', 'Reading the job cache does not need a master.'))
   const { services, close } = createMasterServices({ config, log: recordingLog(() => {}), client, stores })
   try {
     const stored = await services.jobs.get(jid)
@@ -67,7 +67,7 @@ export async function recordStored({ config, stores }: JobSource, jid: string): 
       throw new SaltError('INVOCATION', `The job cache in ${config.cachedir} has no job ${jid}.`, { jid })
     const { fun, arg } = stored.load
     if (typeof fun !== 'string')
-      throw new SaltError('INVOCATION', `Job ${jid} runs several functions; a fixture is of one.`, { jid })
+      throw new SaltError('INVOCATION', `Job ${jid} runs several functions; a fixture has only one.`, { jid })
     const given = splitArguments(Array.isArray(arg) ? arg : [])
     const returns = await services.jobs.returns(jid)
     return returns.map(({ id, return: value, retcode = 0, success = true }) => {
@@ -79,25 +79,25 @@ export async function recordStored({ config, stores }: JobSource, jid: string): 
 }
 
 /**
- * Run the function with what it was given then, and compare: rejects with an AssertionError that shows what is different in
- * result, exit code, or the reason of a failure. `surroundings` is what was not recorded: grains, calls, ….
+ * Run the function with the recorded arguments, and compare. Rejects with an AssertionError that shows the differences in
+ * result, exit code, or the reason of a failure. `surroundings` provides what was not recorded: grains, calls and others.
  */
 export async function replay(
   fixture: JobFixture,
   tested: unknown,
-  surroundings: Surroundings = {},
+  surroundings: RunSettings = {},
 ): Promise<void> {
   const { fun, id, jid } = fixture
   refuseMasked(fixture)
   const around = { id, job: { jid, fun }, name: fun, ...surroundings }
   const now = await runWith(tested, fixture, around).then(
-    ({ result, retcode }) => ({ return: toNotation(result), retcode }),
+    ({ result, retcode }) => ({ return: toJson(result), retcode }),
     (error: unknown) => ({ return: reasonIn(fixture, messageOf(error)), retcode: 1 }),
   )
-  deepStrictEqual(now, { return: toNotation(fixture.return), retcode: fixture.retcode })
+  deepStrictEqual(now, { return: toJson(fixture.return), retcode: fixture.retcode })
 }
 
-/** The recorded sentence if the error is the one it tells of: there is more in it than the message. */
+/** Return the recorded message if it contains that of the error, since it has further text. */
 function reasonIn({ return: recorded, success }: JobFixture, message: string): unknown {
   const same = !success && typeof recorded === 'string' && recorded.includes(message)
   return same ? recorded : `It failed: ${message}`
@@ -107,18 +107,18 @@ function refuseMasked({ fun, args, kwargs }: JobFixture): void {
   if (![...args, ...Object.values(kwargs)].includes(MASK)) return
   throw new SaltError(
     'INVOCATION',
-    `Secret arguments of ${fun} were not recorded; give them: replay({ ...fixture, kwargs: { … } }, …).`,
+    `Secret arguments of ${fun} were not recorded; provide them: replay({ ...fixture, kwargs: { … } }, …).`,
   )
 }
 
 export async function saveFixture(file: string, fixture: JobFixture): Promise<void> {
-  await writeFile(file, `${JSON.stringify(toNotation(fixture), undefined, 2)}\n`)
+  await writeFile(file, `${JSON.stringify(toJson(fixture), undefined, 2)}\n`)
 }
 
 export async function loadFixture(file: string): Promise<JobFixture> {
   try {
-    return fromNotation(JSON.parse(await readFile(file, 'utf8'))) as JobFixture
+    return fromJson(JSON.parse(await readFile(file, 'utf8'))) as JobFixture
   } catch (error) {
-    throw new SaltError('INVOCATION', `${file} is no fixture that can be read: ${messageOf(error)}`, { file })
+    throw new SaltError('INVOCATION', `The fixture ${file} cannot be read: ${messageOf(error)}`, { file })
   }
 }

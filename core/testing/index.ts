@@ -1,8 +1,8 @@
-/** `salt-ts/testing`: what tests of extensions import. */
+/** `salt-ts/testing`: the API for tests of extensions. */
 
 export { Cluster } from './cluster.ts'
 export type { ClusterSetup } from './cluster-parts.ts'
-export { type CallMade, type Fakes, real } from './fakes.ts'
+export { type Fakes, type RecordedCall, real } from './fakes.ts'
 export {
   type JobFixture,
   type JobSource,
@@ -14,5 +14,5 @@ export {
 } from './fixture.ts'
 export { openReturner } from './open-returner.ts'
 export { fakeLog, type LogLine } from './recording-log.ts'
-export { type Ran, run, type Surroundings } from './run.ts'
+export { type RunResult, type RunSettings, run } from './run.ts'
 export type { FiredEvent } from './services.ts'

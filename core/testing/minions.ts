@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import type { Log } from '../author/context.ts'
 import { loadMinionConfig, type MinionConfig } from '../config/index.ts'
 import { minionEventSockets } from '../events/index.ts'
-import { Minion } from '../minion/minion.ts'
+import { type Minion, openMinion } from '../minion/minion.ts'
 import { getTransport } from '../transport/index.ts'
 import { recordingLog } from './recording-log.ts'
 
 export interface MinionsSettings {
-  /** Each minion has a folder in it. */
+  /** The directory in which each minion has a subdirectory. */
   readonly root: string
   readonly transport: string
-  /** Where the master is reached on loopback. */
+  /** Ports of the master on the loopback address. */
   readonly ports: { readonly master: number; readonly publish: number }
-  /** Options of the configuration of one of them. */
+  /** Returns the configuration options of a minion. */
   options(id: string): Readonly<Record<string, unknown>>
 }
 
-/** Minions in this process, jobs of theirs, too. */
+/** Minions in this process, with their jobs. */
 export class Minions {
   readonly #settings: MinionsSettings
   readonly #running = new Map<string, Minion>()
@@ -31,11 +31,11 @@ export class Minions {
     return this.#running
   }
 
-  /** It signs in by and by. */
+  /** Start a minion. It signs in after this has resolved. */
   async start(id: string): Promise<void> {
     const config = this.#config(id)
     await mkdir(config.root_dir, { recursive: true, mode: 0o700 })
-    const minion = await Minion.open(config, this.#logOf(id), getTransport(this.#settings.transport))
+    const minion = await openMinion(config, this.#logOf(id), getTransport(this.#settings.transport))
     this.#running.set(id, minion)
     minion.run().catch(() => {})
   }
@@ -49,12 +49,12 @@ export class Minions {
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id)))
   }
 
-  /** What a minion has logged: level and sentence. */
+  /** Return the log lines of a minion: level and message. */
   logged(id: string): readonly string[] {
     return this.#logged.get(id) ?? []
   }
 
-  /** Addresses of the event bus of a minion. */
+  /** Return the socket addresses of a minion's event bus. */
   sockets(id: string) {
     const config = this.#config(id)
     return minionEventSockets(config, config.id)

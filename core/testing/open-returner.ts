@@ -1,16 +1,16 @@
 import type { Args, Params } from '../author/params.ts'
 import type { Returner, ReturnerFacts, ReturnerPlugin } from '../author/returner.ts'
-import { returnerOptions } from '../returners/options.ts'
-import { checkedReturner } from '../returners/returner-members.ts'
+import { returnerOptions } from '../outbox/options.ts'
+import { checkedReturner } from '../outbox/returner-members.ts'
 import { fakeLog } from './recording-log.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * Open a returner as a minion does, with these options over its defaults. Of its surroundings, what is not said is empty.
+ * Open a returner as a minion does, with options that override its defaults. Facts left out are empty.
  *
- * @throws SaltError CONFIG_INVALID naming an option that is wrong, unknown or missing, MODULE_FAILED naming a member of the
- * returner that is missing or is no function.
+ * @throws SaltError CONFIG_INVALID for an invalid, unknown or missing option, MODULE_FAILED for a member of the returner
+ * that is missing or is no function
  */
 export async function openReturner<P extends Params>(
   plugin: ReturnerPlugin<P>,
@@ -25,7 +25,7 @@ export async function openReturner<P extends Params>(
     opts: {},
     id: 'minion',
     open: async (other) => {
-      throw new Error(`The test has no returner '${other}': say what opens it, { open: async (name) => … }.`)
+      throw new Error(`The test does not provide the returner '${other}': pass { open: async (name) => … }.`)
     },
     ...facts,
     options: checked as Args<P>,

@@ -1,13 +1,13 @@
 import type { Log } from '../author/context.ts'
 
-type Note = (level: keyof Log, ...said: Parameters<Log['info']>) => void
+type RecordLine = (level: keyof Log, ...line: Parameters<Log['info']>) => void
 
-/** A log that gives every line to `note`. */
-export function recordingLog(note: Note): Log {
+/** Make a log that passes every line to `record`. */
+export function recordingLog(record: RecordLine): Log {
   const at =
     (level: keyof Log): Log['info'] =>
-    (...said) =>
-      note(level, ...said)
+    (...line) =>
+      record(level, ...line)
   return { trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
@@ -17,7 +17,7 @@ export interface LogLine {
   readonly facts?: object | undefined
 }
 
-/** A log for what is called without `run`, and the lines it was given. */
+/** Make a log, for code that is called without `run`, and the list of its lines. */
 export function fakeLog(): { readonly log: Log; readonly lines: readonly LogLine[] } {
   const lines: LogLine[] = []
   return { lines, log: recordingLog((level, message, facts) => lines.push({ level, message, facts })) }

@@ -6,74 +6,77 @@ import { loadMasterConfig, loadMinionConfig } from '../config/index.ts'
 import { createContext, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
 import { retcodeOf } from '../wire/return.ts'
-import { type CallMade, type Fakes, fakingLoader, loadedAs } from './fakes.ts'
+import { createFakeLoader, type Fakes, loadedAs, type RecordedCall } from './fakes.ts'
 import { fakeLog, type LogLine } from './recording-log.ts'
 import { type FiredEvent, fakeMaster, fakeMinion } from './services.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a function finds where it runs. What is not said is empty, or refused with a sentence that says how to give it. */
-export interface Surroundings {
-  /** Minion id; `minion` if nothing is said. */
+/**
+ * The environment of a tested function. Members left out are empty, or using them fails with a message that says how to
+ * provide them.
+ */
+export interface RunSettings {
+  /** The minion id; `minion` by default. */
   readonly id?: string
   readonly grains?: Values
   readonly pillar?: Values
-  /** Over the defaults of salt-ts; no file is read. */
+  /** Options that override the defaults of salt-ts; no file is read. */
   readonly opts?: Values
-  /** What `call` gives, by name: a result, a function that makes it, another function, or `real`. */
+  /** The functions for `call`, by name: a result, a function that returns it, a function made by `fn`, or `real`. */
   readonly calls?: Fakes
-  /** Of the job, what the function looks at. Without it there is none. */
+  /** The members of the job that the function reads. Without this there is no job. */
   readonly job?: Partial<Job>
-  /** The function was called by another. */
+  /** Whether another function called the tested one. */
   readonly nested?: boolean
   readonly signal?: AbortSignal
   readonly minion?: Partial<MinionServices>
-  /** Makes it a runner: the function has `context.master` and no `context.minion`. */
+  /** Makes the function a runner, with `context.master` and without `context.minion`. */
   readonly master?: Partial<MasterServices>
-  /** Folders with more modules, for calls that are `real`. */
+  /** Directories with further modules, for calls that are `real`. */
   readonly moduleDirs?: readonly string[]
-  /** As what the function is called, for messages. */
+  /** The name of the function in messages. */
   readonly name?: string
 }
 
-/** What came of a run. */
-export interface Ran<R> {
+/** The outcome of a run. */
+export interface RunResult<R> {
   readonly result: R
-  /** Exit code of the job: what the function set, or its result says. */
+  /** Exit code of the job, as set by the function or derived from its result. */
   readonly retcode: number
-  /** What a function that streams yielded. */
+  /** The values that a generator yielded. */
   readonly rows: readonly unknown[]
   readonly log: readonly LogLine[]
   readonly events: readonly FiredEvent[]
-  readonly calls: readonly CallMade[]
+  readonly calls: readonly RecordedCall[]
   readonly context: Context
 }
 
 /**
- * Run a function as a minion would: its arguments (a map by name, or a list by position) bound, coerced and validated, its
- * result checked, and given as its caller receives it: a map for an instance of a class, a list for a `Set`, a `DateTime`
- * for a `Date`. Rejects with what the function throws, or the sentence its caller would read.
+ * Run a function as a minion would: its arguments (a map by name, or a list by position) are bound, coerced and validated,
+ * and its result is checked and converted as for its caller: a map for an instance of a class, a list for a `Set`, a
+ * `DateTime` for a `Date`. Rejects with the error of the function, or the message that its caller would receive.
  *
  * @example const { result } = await run(greet, { name: 'Ada' }, { grains: { os: 'Debian' }, calls: { 'cmd.run': 'hi' } })
  */
 export function run<F>(
   tested: F,
   args: readonly unknown[] | Values = [],
-  surroundings: Surroundings = {},
-): Promise<Ran<ResultOf<F>>> {
+  surroundings: RunSettings = {},
+): Promise<RunResult<ResultOf<F>>> {
   const given = Array.isArray(args) ? { args, kwargs: {} } : { args: [], kwargs: args as Values }
   return runWith(tested, given, surroundings)
 }
 
-/** The same, with arguments by position and by name. */
+/** Run a function as {@link run} does, with arguments by position and by name. */
 export async function runWith<F>(
   tested: F,
   { args, kwargs }: { readonly args: readonly unknown[]; readonly kwargs: Values },
-  surroundings: Surroundings,
-): Promise<Ran<ResultOf<F>>> {
+  surroundings: RunSettings,
+): Promise<RunResult<ResultOf<F>>> {
   const { name = 'tested.function' } = surroundings
   const { log, lines } = fakeLog()
-  const seen = { log: lines, events: [] as FiredEvent[], calls: [] as CallMade[] }
+  const seen = { log: lines, events: [] as FiredEvent[], calls: [] as RecordedCall[] }
   const context = await contextOf(surroundings, log, seen)
   const found = loadedAs(name, tested)
   const bound = found.bind(args, kwargs, surroundings.job)
@@ -91,10 +94,10 @@ export async function runWith<F>(
 
 interface Seen {
   readonly events: FiredEvent[]
-  readonly calls: CallMade[]
+  readonly calls: RecordedCall[]
 }
 
-async function contextOf(surroundings: Surroundings, log: Log, seen: Seen): Promise<Context> {
+async function contextOf(surroundings: RunSettings, log: Log, seen: Seen): Promise<Context> {
   const { grains = {}, pillar = {}, calls = {}, moduleDirs = [], job, signal, minion, master } = surroundings
   const opts = optsOf(surroundings)
   const id = String(opts.id)
@@ -119,7 +122,7 @@ async function contextOf(surroundings: Surroundings, log: Log, seen: Seen): Prom
     },
     get master(): MasterServices {
       if (host) return host
-      throw only('master', 'runners; a test makes one of a function with { master: {} }')
+      throw only('master', 'runners; a test runs a function as one with { master: {} }')
     },
   }
   const services = fakeMinion(fire, minion ?? {})
@@ -129,15 +132,15 @@ async function contextOf(surroundings: Surroundings, log: Log, seen: Seen): Prom
     pillar,
     log,
   })
-  const context = createContext(base, fakingLoader(calls, actual, seen.calls))
+  const context = createContext(base, createFakeLoader(calls, actual, seen.calls))
   return surroundings.nested ? Object.defineProperty(context, 'nested', { value: true }) : context
 }
 
-const only = (member: string, whom: string) =>
-  new SaltError('INVOCATION', `context.${member} is there for ${whom}.`)
+const only = (member: string, functions: string) =>
+  new SaltError('INVOCATION', `context.${member} is available to ${functions}.`)
 
-/** The defaults of a minion, or of a master for a runner, with what the test says; of the types they have. */
-function optsOf({ id = 'minion', opts = {}, master }: Surroundings): Values {
+/** Return the options: the defaults of a minion, or of a master for a runner, overridden by those of the test. */
+function optsOf({ id = 'minion', opts = {}, master }: RunSettings): Values {
   const settings = { configDir: '/nonexistent', overrides: { id, ...opts } }
   return (master ? loadMasterConfig(settings) : loadMinionConfig(settings)).config
 }

@@ -1,4 +1,6 @@
-/** What stands for the minion and the master of a function that is tested: nothing happens, but it is noted down. */
+/**
+ * Replacements for the services of the minion and the master of a tested function. They do nothing, but record events.
+ */
 import type { MasterServices, MinionServices } from '../author/context.ts'
 import type { FileClient } from '../author/files.ts'
 import type {
@@ -11,7 +13,7 @@ import type {
 } from '../author/master.ts'
 import { SaltError } from '../base/errors.ts'
 
-/** An event that was fired, and on whose bus. */
+/** An event that was fired, and the bus. */
 export interface FiredEvent {
   readonly bus: 'minion' | 'master'
   readonly tag: string
@@ -126,7 +128,7 @@ const noAccess = new Proxy({} as AccessAdmin, {
   },
 })
 
-/** In memory. */
+/** Return a data cache in memory. */
 function fakeCache(): MasterCache {
   const values = new Map<string, unknown>()
   const below = (bank: string) => [...values.keys()].filter((path) => path.startsWith(`${bank}/`))
@@ -144,4 +146,4 @@ function fakeCache(): MasterCache {
 }
 
 const missing = (what: string, how: string) =>
-  new SaltError('INVOCATION', `The test has nothing for context.${what}: give the test { ${how} }.`)
+  new SaltError('INVOCATION', `The test does not provide context.${what}: pass { ${how} }.`)

@@ -1,18 +1,18 @@
-/** What a part of Salt does for one job, as a span. Never its arguments, nor what it returns. */
+/** The span of one part of a job. Never contains arguments or returns. */
 export interface JobSpan {
   readonly part: 'client' | 'publish' | 'job' | 'run' | 'return' | 'write'
   readonly jid: string
   readonly fun: unknown
-  /** Of all parts after `publish`. */
+  /** Set for all parts after `publish`. */
   readonly minion?: string
-  /** Of `write`. */
+  /** Set for `write`. */
   readonly returner?: string
-  /** What it is done for, if that is another part than usual: a minion's returner writes for its job, a wave has no client. */
+  /** Parent part, if it is not the usual one: a minion's returner writes under its job, a wave of a batch has no client. */
   readonly under?: 'job' | 'nothing'
-  /** When it began. Milliseconds since 1970. */
+  /** Start time in milliseconds since 1970. */
   readonly start: number
   readonly retcode?: unknown
-  /** Minions the job is for. */
+  /** Number of minions that the job is sent to. */
   readonly minions?: number
 }
 
@@ -27,11 +27,11 @@ const parents: Readonly<Record<Part, Part | undefined>> = {
   write: 'return',
 }
 
-/** What its id is worked out from. */
+/** Return the name of a span within its job, from which its id is computed. */
 export const nameOf = ({ part, minion, returner }: Pick<JobSpan, 'part' | 'minion' | 'returner'>): string =>
   part === 'client' || part === 'publish' ? part : [part, minion, ...(returner ? [returner] : [])].join('/')
 
-/** The same of its parent; undefined for the first of a trace. */
+/** Return the name of the parent of a span; undefined for the root of a trace. */
 export function parentOf({ part, minion, under }: JobSpan): string | undefined {
   const parent = under === 'job' ? under : under === 'nothing' ? undefined : parents[part]
   return parent && nameOf({ part: parent, ...(minion !== undefined && { minion }) })

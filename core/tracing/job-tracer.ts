@@ -6,30 +6,24 @@ import {
   type Link,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   TraceFlags,
   type Tracer,
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
+import { endsWithin } from '../base/with-timeout.ts'
 import { spanIdOf, traceIdOf } from './ids.ts'
 import { type JobSpan, nameOf, parentOf } from './job-span.ts'
-
-/**
- * What a tracer of OpenTelemetry's SDK (1 and 2) has inside. Its ids are drawn, and no member of the API says otherwise; ours
- * is given a generator of its own, other tracers are left alone. A tracer without these makes spans of the same trace that
- * do not know their parents.
- */
-interface Innards {
-  _idGenerator?: { generateTraceId(): string; generateSpanId(): string }
-  _sampler?: { shouldSample(...about: unknown[]): { readonly decision: number } }
-}
+import { type SpanIds, withIds } from './next-span.ts'
 
 interface Provider extends TracerProvider {
-  /** Of the API's stand-in for whatever is registered. */
+  /** Present in the API's proxy for the registered provider. */
   getDelegate?(): Provider
-  /** Of the SDK's. */
+  /** Present in the SDK's provider. */
   forceFlush?(): Promise<void>
 }
 
@@ -42,40 +36,31 @@ const kinds: Readonly<Record<JobSpan['part'], SpanKind>> = {
   write: SpanKind.CLIENT,
 }
 
-/** `RECORD_AND_SAMPLED` of a sampler's decisions. */
-const SAMPLED = 2
-/** A program that ends waits so long for its last spans to leave. Milliseconds. */
+/** Ids of the span that shows whether the SDK takes ids. */
+const PROBE = { traceId: '1'.repeat(32), spanId: '1'.repeat(16) }
+/** Time that an ending program waits for its last spans to be exported. */
 const FLUSH_MS = 1_000
 const LONGEST = 200
 
-/** Makes spans of jobs with the SDK that is registered in this process. */
+/** Creates spans of jobs with the SDK that is registered in this process. */
 export class JobTracer {
   readonly #provider: Provider
   readonly #tracer: Tracer
-  readonly #sampler: Innards['_sampler']
-  readonly #chooses: boolean
-  /** The ids of the span that is made next. */
-  #next = { traceId: '', spanId: '' }
+  /** Whether the SDK uses `JobIdGenerator`. Without it, spans of a job make one trace, but lack the right parents. */
+  readonly #setsIds: boolean
 
   constructor(provider: Provider = trace.getTracerProvider()) {
     this.#provider = provider.getDelegate?.() ?? provider
     this.#tracer = this.#provider.getTracer('salt-ts')
-    const innards = this.#tracer as unknown as Innards
-    this.#sampler = innards._sampler
-    this.#chooses = innards._idGenerator !== undefined
-    if (this.#chooses)
-      innards._idGenerator = {
-        generateTraceId: () => this.#next.traceId,
-        generateSpanId: () => this.#next.spanId,
-      }
+    this.#setsIds = this.#probe(PROBE, 'probe').traceId === PROBE.traceId
   }
 
-  /** Something that is over now. */
+  /** Record a span that ends now. */
   note(about: JobSpan): void {
     finish(this.#start(about, ROOT_CONTEXT), about)
   }
 
-  /** Something under which others make spans of their own, such as the requests that a module sends. */
+  /** Run `work` within a span, which becomes the parent of spans of other libraries, such as requests that a module sends. */
   async within<T>(about: JobSpan, work: () => Promise<T>, retcodeOf: (result: T) => unknown): Promise<T> {
     const span = this.#start(about, context.active())
     const result = await context.with(trace.setSpan(context.active(), span), work)
@@ -83,20 +68,15 @@ export class JobTracer {
     return result
   }
 
-  /** Resolves when what was made has left, or after a second. */
+  /** Resolves when all spans are exported, or after a second. */
   async flush(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FLUSH_MS)
-    })
-    await Promise.race([Promise.resolve(this.#provider.forceFlush?.()).catch(() => undefined), late])
-    clearTimeout(timer)
+    const flushed = Promise.resolve(this.#provider.forceFlush?.()).catch(() => undefined)
+    await endsWithin(flushed, FLUSH_MS)
   }
 
   #start(about: JobSpan, around: Context): Span {
-    const traceId = traceIdOf(about.jid)
-    this.#next = { traceId, spanId: spanIdOf(about.jid, nameOf(about)) }
-    const parent = parentOf(about) ?? (this.#chooses ? undefined : 'client')
+    const ids = { traceId: traceIdOf(about.jid), spanId: spanIdOf(about.jid, nameOf(about)) }
+    const parent = parentOf(about) ?? (this.#setsIds ? undefined : 'client')
     const name = `${about.part === 'client' ? 'salt' : about.part} ${about.returner ?? shortened(about.fun)}`
     const options = {
       kind: kinds[about.part],
@@ -104,25 +84,33 @@ export class JobTracer {
       attributes: attributesOf(about),
       links: linksOf(about),
     }
-    if (parent === undefined) return this.#tracer.startSpan(name, { ...options, root: true }, around)
+    const start = (more: SpanOptions, within: Context) =>
+      withIds(ids, () => this.#tracer.startSpan(name, { ...options, ...more }, within))
+    if (parent === undefined) return start({ root: true }, around)
     const spanContext = {
-      traceId,
+      traceId: ids.traceId,
       spanId: spanIdOf(about.jid, parent),
-      traceFlags: this.#isSampled(traceId, name) ? TraceFlags.SAMPLED : TraceFlags.NONE,
+      traceFlags: this.#isSampled(ids, name) ? TraceFlags.SAMPLED : TraceFlags.NONE,
       isRemote: true,
     }
-    return this.#tracer.startSpan(name, options, trace.setSpanContext(around, spanContext))
+    return start({}, trace.setSpanContext(around, spanContext))
   }
 
-  /** As the first span of the trace was decided about where it was made: by the id, which is all that is known here. */
-  #isSampled(traceId: string, name: string): boolean {
-    const { CLIENT } = SpanKind
-    const result = this.#sampler?.shouldSample(ROOT_CONTEXT, traceId, name, CLIENT, {}, [])
-    return result === undefined || result.decision === SAMPLED
+  /**
+   * Whether the root span of the trace is sampled. Repeats that decision by the trace id, which is all that this process has.
+   */
+  #isSampled(ids: SpanIds, name: string): boolean {
+    return !this.#setsIds || (this.#probe(ids, name).traceFlags & TraceFlags.SAMPLED) !== 0
+  }
+
+  /** Start a root span that never ends, and so is never exported. */
+  #probe(ids: SpanIds, name: string): SpanContext {
+    const options = { kind: SpanKind.CLIENT, root: true }
+    return withIds(ids, () => this.#tracer.startSpan(name, options, ROOT_CONTEXT)).spanContext()
   }
 }
 
-/** A span that somebody else has begun around the call of a client, as one of an HTTP request. */
+/** Link to a span of another library around the call of a client, such as one of an HTTP request. */
 function linksOf({ part }: JobSpan): Link[] {
   const around = part === 'client' ? trace.getSpanContext(context.active()) : undefined
   return around && isSpanContextValid(around) ? [{ context: around }] : []
@@ -150,7 +138,7 @@ function finish(span: Span, { retcode }: JobSpan): void {
   span.end()
 }
 
-/** Of several functions the first code that is not 0. */
+/** Return the exit code. For several functions, return the first one that is not 0. */
 function worstOf(retcode: unknown): number | undefined {
   if (typeof retcode === 'number') return retcode
   if (typeof retcode !== 'object' || retcode === null) return undefined
@@ -158,7 +146,7 @@ function worstOf(retcode: unknown): number | undefined {
   return codes.find((code) => code) ?? codes[0]
 }
 
-/** What a minion calls the function of its return may be anything. */
+/** Format the function for a span. The return of a minion may contain anything in its place. */
 function shortened(fun: unknown): string {
   const names = [fun].flat()
   return names.every((name) => typeof name === 'string') ? names.join(',').slice(0, LONGEST) : 'other'

@@ -1,11 +1,11 @@
-/** A queue with an end: values that are offered on one side and iterated over, by one consumer, on the other. */
+/** A queue of limited length, for one consumer, which iterates over it. */
 export class BoundedQueue<T> implements AsyncIterable<T> {
   readonly #limit: number
   #values: T[] = []
-  /** Index of the first value; what is before it has been taken. */
+  /** Index of the first value; those before it have been removed. */
   #first = 0
   #wake: (() => void) | undefined
-  #room: (() => void) | undefined
+  #onShift: (() => void) | undefined
   #closed = false
 
   constructor(limit: number) {
@@ -16,7 +16,7 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
     return this.#values.length - this.#first
   }
 
-  /** False if the queue is full or closed; the value is then not taken. */
+  /** Add a value. Returns false, and adds nothing, if the queue is full or closed. */
   offer(value: T): boolean {
     if (this.#closed || this.length >= this.#limit) return false
     this.#values.push(value)
@@ -24,27 +24,30 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
     return true
   }
 
-  /** Waits for room instead of refusing. One at a time; false if the queue is closed. */
+  /**
+   * Add a value once the queue is not full. Only one call may wait at a time. Resolves with false if the queue is
+   * closed.
+   */
   async put(value: T): Promise<boolean> {
     while (!this.#closed && !this.offer(value)) {
       await new Promise<void>((resolve) => {
-        this.#room = resolve
+        this.#onShift = resolve
       })
     }
     return !this.#closed
   }
 
-  /** Take the oldest value. */
+  /** Remove and return the oldest value. */
   shift(): T | undefined {
     if (this.length === 0) return undefined
     const value = this.#values[this.#first] as T
     this.#values[this.#first++] = undefined as T
-    this.#room?.()
+    this.#onShift?.()
     if (this.#first > 1024 && this.#first * 2 > this.#values.length) this.#compact()
     return value
   }
 
-  /** Iteration ends; with `drain` after the values that are still there. */
+  /** End the iteration; with `drain` after the remaining values. */
   close({ drain = false } = {}): void {
     this.#closed = true
     if (!drain) {
@@ -52,7 +55,7 @@ export class BoundedQueue<T> implements AsyncIterable<T> {
       this.#first = 0
     }
     this.#wake?.()
-    this.#room?.()
+    this.#onShift?.()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {

@@ -1,6 +1,6 @@
 type Listener = (state: 'up' | 'down') => void
 
-/** Whether a connection is up, for those who want to know when that changes. */
+/** Tracks whether a connection is up, and notifies listeners of changes. */
 export class ConnectionState {
   readonly #listeners: Listener[] = []
   #state: 'up' | 'down' = 'down'
@@ -11,7 +11,7 @@ export class ConnectionState {
     for (const listener of this.#listeners) listener(state)
   }
 
-  /** The listener is told at once if the connection is up already. */
+  /** Add a listener. It is called at once if the connection is up already. */
   listen(listener: Listener): void {
     this.#listeners.push(listener)
     if (this.#state === 'up') listener('up')

@@ -1,25 +1,25 @@
 /**
- * Bytes between peers. Protocol code never learns which transport carries them; a transport is one folder beside
- * this file that passes `test/contract/transport`. Addresses are `host` and `port` (for `memory` any text and number).
+ * The interface of transports. Protocol code does not depend on a particular one; a transport is a directory beside this file
+ * that passes `test/contract/transport`. Addresses are `host` and `port` (for `memory` any text and number).
  */
 
 /** Answers requests, one frame in, one frame out (wire protocol §4). */
 export interface RequestServer {
   /**
-   * Starts taking requests; called once. `answer` never rejects; what it gives is sent back to who asked.
-   * Requests that came before are answered too. Several are under way at once.
+   * Start to serve requests; called once. `answer` never rejects; its result is sent to the client. Requests that arrived
+   * earlier are served, too. Several may be pending at once.
    */
   serve(answer: (request: Uint8Array) => Promise<Uint8Array>): void
   readonly port: number
-  /** Takes no more requests, gives those under way a moment to be answered, and frees the port. */
+  /** Stop accepting requests, wait a moment for pending answers, and free the port. */
   close(): Promise<void>
 }
 
-/** Asks one server. Requests may be under way at once; each answer reaches its own request. */
+/** Sends requests to one server. Several may be pending at once; each receives its own answer. */
 export interface RequestClient {
   /**
-   * Rejects with `SaltError` code TIMEOUT after `timeoutMs`, CANCELLED when closed; where the transport can tell,
-   * MASTER_UNREACHABLE as soon as the connection is lost and no answer can come.
+   * Send a request. Rejects with `SaltError` code TIMEOUT after `timeoutMs`, CANCELLED if the client is closed, and, if the
+   * transport detects that, MASTER_UNREACHABLE as soon as the connection is lost.
    */
   request(frame: Uint8Array, timeoutMs: number): Promise<Uint8Array>
   close(): Promise<void>
@@ -28,15 +28,18 @@ export interface RequestClient {
 /** Sends publications to every subscriber (wire protocol §9). */
 export interface PublishServer {
   /**
-   * With a topic two frames [topic, payload] are sent to subscribers of that topic; without, one frame to all.
-   * A payload is a MessagePack map (§9). Waits a moment for a full subscriber, then goes on without it.
+   * Publish a MessagePack map (wire protocol §9). With a topic, two frames [topic, payload] are sent to its subscribers;
+   * without one, a single frame to all. Waits a moment for a subscriber whose queue is full, then skips it.
    */
   publish(payload: Uint8Array, topic?: string): Promise<void>
-  /** Connected subscribers that ask for everything or for the topic `broadcast`, as all of Salt's do. */
+  /** Number of connected subscribers to everything or to the topic `broadcast`, as all of Salt's are. */
   readonly subscribers: number
-  /** Topics somebody asks for now. */
+  /** Topics with subscribers. */
   readonly topics: ReadonlySet<string>
-  /** Publications that a slow peer did not get, as far as the transport can tell: at least one each time one fell behind. */
+  /**
+   * Publications that slow peers did not receive, as far as the transport detects it: at least one each time a peer
+   * falls behind.
+   */
   readonly dropped: number
   readonly port: number
   close(): Promise<void>
@@ -45,15 +48,15 @@ export interface PublishServer {
 /** Receives publications: every payload addressed to one of the topics, or sent without topic. */
 export interface PublishClient extends AsyncIterable<Uint8Array> {
   /**
-   * `up` after each (re)connection, `down` when the connection is lost or half-open.
-   * A listener that comes when the connection is up already is told so.
+   * Add a listener: `up` after each (re)connection, `down` when the connection is lost or half-open. Called at once
+   * with `up` if the connection is up already.
    */
   onConnection(listener: (state: 'up' | 'down') => void): void
   close(): Promise<void>
 }
 
+/** TCP keep-alive, with times in seconds; -1 leaves the system's value. */
 export interface KeepAlive {
-  /** Seconds; -1 leaves the system's value. */
   readonly idle: number
   readonly count: number
   readonly interval: number
@@ -61,52 +64,56 @@ export interface KeepAlive {
 
 export interface ServerSettings {
   readonly host: string
-  /** 0 picks a free one; see `port` of the server. */
+  /** 0 selects a free port; see `port` of the server. */
   readonly port: number
   readonly ipv6?: boolean
   readonly backlog?: number
-  /** Frames larger than this (bytes) close the connection they come from. */
+  /** Largest frame, in bytes. A larger one closes its connection. */
   readonly maxFrameSize?: number
-  /** Messages queued per subscriber before they are dropped. */
+  /** Number of messages queued per subscriber before they are dropped. */
   readonly highWaterMark?: number
-  /** False leaves all to the system. */
+  /** False leaves the system's values. */
   readonly keepAlive?: KeepAlive | false
-  /** Called with a sentence when new connections are refused because this process may not open more files. */
-  readonly onFull?: (sentence: string) => void
-  /** Called with a sentence when that is over. */
-  readonly onRoom?: (sentence: string) => void
+  /** Called with a log message when new connections are refused because this process may not open more files. */
+  readonly onConnectionsRefused?: (sentence: string) => void
+  /** Called with a log message when new connections are accepted again. */
+  readonly onConnectionsAccepted?: (sentence: string) => void
 }
 
 export interface ClientSettings {
   readonly host: string
   readonly port: number
   readonly ipv6?: boolean
-  /** False leaves all to the system. */
+  /** False leaves the system's values. */
   readonly keepAlive?: KeepAlive | false
   readonly maxFrameSize?: number
   readonly sourceAddress?: string
 }
 
 export interface RequestSettings extends ClientSettings {
-  /** Where nothing listens at the address, requests reject at once with MASTER_UNREACHABLE; else they wait until something does. */
-  readonly impatient?: boolean
+  /** Reject requests at once with MASTER_UNREACHABLE if nothing listens at the address, instead of waiting. */
+  readonly failFast?: boolean
 }
 
 export interface SubscribeSettings extends ClientSettings {
-  /** The minion id: identity of the socket. */
+  /** The identity of the socket: the minion id. */
   readonly identity: string
-  /** Topics to ask for; publications without topic are received as well. Empty, or with `''` among them: everything. */
+  /**
+   * Topics to subscribe to; publications without topic are received as well. An empty list, or `''` in it, selects
+   * everything.
+   */
   readonly topics: readonly string[]
-  /** Publications under any other topic are ignored. By default `topics`, unless that is everything. */
+  /** Topics of the publications to accept; by default `topics`, unless that is everything. Others are ignored. */
   readonly addressed?: readonly string[]
-  /** Milliseconds before the first and at most before later reconnections. */
+  /** Delay before the first reconnection, in milliseconds. */
   readonly reconnectMs?: number
+  /** Longest delay before later reconnections, in milliseconds. */
   readonly reconnectMaxMs?: number
 }
 
 export interface Transport {
   readonly name: string
-  /** Whether it joins processes, or only peers within one. */
+  /** Whether it connects processes, or only peers within one. */
   readonly reach: 'network' | 'process'
   serveRequests(settings: ServerSettings): Promise<RequestServer>
   connectRequests(settings: RequestSettings): RequestClient

@@ -1,6 +1,6 @@
 import { SaltError } from '../base/errors.ts'
 
-/** No answer came in time. */
+/** Create the error for a request without an answer in time. */
 export const timedOut = (host: string, port: number, timeoutMs: number): SaltError =>
   new SaltError(
     'TIMEOUT',
@@ -8,23 +8,23 @@ export const timedOut = (host: string, port: number, timeoutMs: number): SaltErr
     { host, port, timeoutMs },
   )
 
-/** The same, of a server that listens and served none of the connections made to it. */
-export const keptWaiting = (host: string, port: number, timeoutMs: number): SaltError =>
+/** Create the error for a server that listens, but completes no handshake. */
+export const noHandshake = (host: string, port: number, timeoutMs: number): SaltError =>
   new SaltError(
     'TIMEOUT',
-    `No answer from ${host}:${port} within ${timeoutMs / 1000} seconds: ${keptWaitingText}.`,
-    { host, port, timeoutMs, keptWaiting: true },
+    `No answer from ${host}:${port} within ${timeoutMs / 1000} seconds: ${noHandshakeText}.`,
+    { host, port, timeoutMs, noHandshake: true },
   )
 
-/** What is known of a master where {@link wasKeptWaiting}. */
-export const keptWaitingText =
+/** The explanation of an error for which {@link hadNoHandshake} is true. */
+export const noHandshakeText =
   'something listens there, and serves no new connection. A master that has too many files open refuses new ones, and says ' +
   'so in its log; one that hangs serves none'
 
-export const wasKeptWaiting = (error: unknown): boolean =>
-  SaltError.is(error) && error.data.keptWaiting === true
+export const hadNoHandshake = (error: unknown): boolean =>
+  SaltError.is(error) && error.data.noHandshake === true
 
-/** The server or the way to it went away while a request was under way. */
+/** Create the error for a connection lost while a request was pending. */
 export const lostConnection = (host: string, port: number): SaltError =>
   new SaltError(
     'MASTER_UNREACHABLE',
@@ -32,16 +32,20 @@ export const lostConnection = (host: string, port: number): SaltError =>
     { host, port },
   )
 
-/** Nothing listens there. */
+/** Create the error for an address where nothing listens. */
 export const refusedConnection = (host: string, port: number): SaltError =>
   new SaltError('MASTER_UNREACHABLE', `Nothing listens at ${host}:${port}; check that the master runs.`, {
     host,
     port,
   })
 
-/** The client was closed while a request was under way, or before. */
+/** Create the error for requests of a client that was closed. */
 export const cancelled = (host: string, port: number): SaltError =>
-  new SaltError('CANCELLED', `The request to ${host}:${port} was given up: the connection is being closed.`, {
-    host,
-    port,
-  })
+  new SaltError(
+    'CANCELLED',
+    `The request to ${host}:${port} was cancelled: the connection is being closed.`,
+    {
+      host,
+      port,
+    },
+  )

@@ -5,14 +5,16 @@ import { zeromq } from './zeromq/index.ts'
 
 const transports: ReadonlyMap<string, Transport> = new Map([zeromq, memory].map((t) => [t.name, t]))
 
+export const transportNames: readonly string[] = [...transports.keys()]
+
 /**
- * The transport that the option `transport` names.
- * @throws SaltError TRANSPORT_UNKNOWN, listing the known ones.
+ * Return the transport that the option `transport` names.
+ * @throws SaltError TRANSPORT_UNKNOWN, listing the known ones
  */
 export function getTransport(name: string): Transport {
   const transport = transports.get(name)
   if (transport) return transport
-  const known = [...transports.keys()]
+  const known = transportNames
   throw new SaltError(
     'TRANSPORT_UNKNOWN',
     `There is no transport '${name}'; set the option 'transport' to one of: ${known.join(', ')}.`,
@@ -21,8 +23,8 @@ export function getTransport(name: string): Transport {
 }
 
 /**
- * The same for a program whose peers are in other processes.
- * @throws SaltError TRANSPORT_UNKNOWN also if that transport does not reach them.
+ * Return the named transport for a program whose peers are in other processes.
+ * @throws SaltError TRANSPORT_UNKNOWN also if that transport stays within one process
  */
 export function getNetworkTransport(name: string): Transport {
   const transport = getTransport(name)
@@ -30,7 +32,7 @@ export function getNetworkTransport(name: string): Transport {
   const known = [...transports.values()].filter(({ reach }) => reach === 'network').map((each) => each.name)
   throw new SaltError(
     'TRANSPORT_UNKNOWN',
-    `The transport '${name}' joins masters and minions of one process only; between programs set the option ` +
+    `The transport '${name}' connects masters and minions of one process only; for several programs set the option ` +
       `'transport' to one of: ${known.join(', ')}.`,
     { name, known },
   )

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 
-/** The address of this host by which it reaches another one; undefined if it has no way there. Nothing is sent. */
+/** Return the address of this host that a route to `host` starts from; undefined without a route. Nothing is sent. */
 export async function ownAddressTowards(host: string, port: number): Promise<string | undefined> {
   try {
     const { address, family } = await lookup(host)

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { SaltError } from '../base/errors.ts'
-import { type Holder, holdersOf, holderText } from '../base/holders.ts'
+import { type Holder, holdersOf, holderText } from '../process/holders.ts'
 
-/** Who listens on this TCP port of this machine; undefined if that cannot be found out (other systems, no rights). */
+/** Find the process that listens on a TCP port of this host; undefined if unknown (other systems, no permission). */
 export async function findPortHolder(port: number): Promise<Holder | undefined> {
   return holderOfSocket(await listeningInodes(port))
 }
 
-/** Who listens on a unix socket of this machine, in the same way. */
+/** Find the process that listens on a unix socket of this host. */
 export async function findSocketHolder(path: string): Promise<Holder | undefined> {
   const text = await readFile('/proc/net/unix', 'utf8').catch(() => '')
   const rows = text.split('\n').map((line) => line.trim().split(/\s+/))
@@ -15,20 +15,20 @@ export async function findSocketHolder(path: string): Promise<Holder | undefined
   return holderOfSocket(new Set(listening.flatMap(([, , , , , , inode]) => inode ?? [])))
 }
 
-/** Of a unix socket in the kernel's table: `__SO_ACCEPTCON`. */
+/** Flag of listening sockets in /proc/net/unix: `__SO_ACCEPTCON`. */
 const LISTENS = '00010000'
 
 async function holderOfSocket(inodes: ReadonlySet<string>): Promise<Holder | undefined> {
   if (inodes.size === 0) return undefined
-  const isMeant = (link: string) => link.startsWith('socket:[') && inodes.has(link.slice(8, -1))
-  for await (const holder of holdersOf(isMeant)) return holder
+  const isHeldSocket = (link: string) => link.startsWith('socket:[') && inodes.has(link.slice(8, -1))
+  for await (const holder of holdersOf(isHeldSocket)) return holder
   return undefined
 }
 
-export const holderOrNobody = (holder: Holder | undefined): string =>
+export const nameOfHolder = (holder: Holder | undefined): string =>
   holder ? holderText(holder) : 'another process'
 
-/** The error for a port that is taken; `options` are those that name another one. */
+/** Create the error for a port in use; `options` names the options to change. */
 export function addressInUse(
   host: string,
   port: number,
@@ -37,12 +37,12 @@ export function addressInUse(
 ): SaltError {
   return new SaltError(
     'ADDRESS_IN_USE',
-    `Cannot listen on ${host}:${port}: ${holderOrNobody(holder)} already does. Stop it, or set ${options} to another port.`,
+    `Cannot listen on ${host}:${port}: ${nameOfHolder(holder)} already does. Stop it, or set ${options} to another port.`,
     { host, port, ...holder },
   )
 }
 
-/** Inodes of sockets in state LISTEN (0A) on the port, from the kernel's tables. */
+/** Return the inodes of the sockets that listen on the port (state 0A), from /proc/net. */
 async function listeningInodes(port: number): Promise<Set<string>> {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const inodes = new Set<string>()

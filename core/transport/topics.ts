@@ -1,10 +1,11 @@
 import type { SubscribeSettings } from './contract.ts'
 
-/** Whether a subscriber asks for everything. */
-export const wantsAll = (topics: readonly string[]): boolean => topics.length === 0 || topics.includes('')
+/** Whether a subscriber subscribes to everything. */
+export const subscribesToAll = (topics: readonly string[]): boolean =>
+  topics.length === 0 || topics.includes('')
 
-/** Whether a publication under this topic is meant for the subscriber (wire protocol §9). */
+/** Whether the subscriber accepts a publication under this topic (wire protocol §9). */
 export function isAddressed(topic: string, { addressed, topics }: SubscribeSettings): boolean {
   if (addressed) return addressed.includes(topic)
-  return wantsAll(topics) || topics.includes(topic)
+  return subscribesToAll(topics) || topics.includes(topic)
 }

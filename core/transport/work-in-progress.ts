@@ -1,12 +1,12 @@
-import { setTimeout } from 'node:timers/promises'
 import { type Deferred, deferred } from '../base/deferred.ts'
+import { endsWithin } from '../base/with-timeout.ts'
 
-/** Counts what is under way, so that its number can be bounded and its end awaited. */
+/** Counts running tasks, to limit their number and to wait for their end. */
 export class WorkInProgress {
   readonly #limit: number
   #count = 0
   #finishing = false
-  #room: Deferred<void> | undefined
+  #belowLimit: Deferred<void> | undefined
   #idle: Deferred<void> | undefined
 
   constructor(limit: number) {
@@ -17,33 +17,28 @@ export class WorkInProgress {
     return this.#count
   }
 
-  /** Starts a task that never rejects. Resolves when there is room for another one. Nothing is started at the end. */
+  /** Start a task that never rejects. Resolves when another one may be started. After `finish` tasks are ignored. */
   async start(task: () => Promise<void>): Promise<void> {
     if (this.#finishing) return
     this.#count++
     void task().finally(() => this.#ended())
     if (this.#count < this.#limit) return
-    this.#room ??= deferred()
-    await this.#room.promise
+    this.#belowLimit ??= deferred()
+    await this.#belowLimit.promise
   }
 
-  /** Start nothing any more and wait for the tasks, at most so many milliseconds. */
+  /** Stop starting tasks, and wait for the running ones, at most `timeoutMs` milliseconds. */
   async finish(timeoutMs: number): Promise<void> {
     this.#finishing = true
     if (this.#count === 0) return
     this.#idle ??= deferred()
-    const giveUp = new AbortController()
-    await Promise.race([
-      this.#idle.promise,
-      setTimeout(timeoutMs, undefined, { signal: giveUp.signal }).catch(() => undefined),
-    ])
-    giveUp.abort()
+    await endsWithin(this.#idle.promise, timeoutMs)
   }
 
   #ended(): void {
     this.#count--
-    this.#room?.resolve()
-    this.#room = undefined
+    this.#belowLimit?.resolve()
+    this.#belowLimit = undefined
     if (this.#count === 0) this.#idle?.resolve()
   }
 }

@@ -1,34 +1,37 @@
-import { isRecord } from './bytes.ts'
+import { isRecord } from '../base/record.ts'
 import type { Via } from './via.ts'
 
 const ACTS = ['login', 'logout', 'publish', 'runner', 'wheel', 'request'] as const
 
-/** What a server of the API has refused by itself, as it tells its master. Strangers choose its texts: they are short. */
+/**
+ * A request that an API server has refused itself, reported to its master. Unauthenticated clients choose its texts, so
+ * they are cut.
+ */
 export interface ApiRefusal {
-  /** `request` where nobody has looked at what was wanted. */
+  /** `request` if the server refused it before reading its purpose. */
   readonly act: (typeof ACTS)[number]
-  /** Who they say they are. */
+  /** The user name that the client claims. */
   readonly user: string
   /** Method and route. */
   readonly request: string
   readonly fun?: string | undefined
-  /** The setting that refuses it. */
+  /** The option that refuses it. */
   readonly rule?: string | undefined
-  /** A sentence. */
+  /** The reason, as a sentence. */
   readonly reason: string
   readonly via: Via
-  /** So many before it were not told, since there were too many. */
+  /** Number of refusals before it that were not reported, since there were too many. */
   readonly leftOut?: number
 }
 
-const MOST_CHARACTERS = 512
+const MAX_CHARACTERS = 512
 
-/** Undefined if it is none. */
+/** Read a refusal; undefined if it is malformed. */
 export function readApiRefusal(load: Readonly<Record<string, unknown>>): ApiRefusal | undefined {
   const act = ACTS.find((one) => one === load.act)
   const text = (name: string): string => {
     const value = load[name]
-    return typeof value === 'string' ? value.slice(0, MOST_CHARACTERS) : ''
+    return typeof value === 'string' ? value.slice(0, MAX_CHARACTERS) : ''
   }
   if (!act || !isRecord(load.via)) return undefined
   const { leftOut } = load

@@ -1,6 +1,7 @@
 /**
- * Bytes of a decoded value. The network dialect does not tell text from bytes (wire protocol §1): a ciphertext that
- * happens to be valid UTF-8 arrives as text, so every field that holds bytes is read through here.
+ * Return the bytes of a decoded value; undefined if it is neither text nor bytes. The network dialect does not distinguish
+ * these (wire protocol §1): a ciphertext that happens to be valid UTF-8 is decoded as text, so every field with bytes must
+ * be read with this function.
  */
 export function asBytes(value: unknown): Buffer | undefined {
   if (typeof value === 'string') return Buffer.from(value, 'utf8')
@@ -8,19 +9,13 @@ export function asBytes(value: unknown): Buffer | undefined {
   return undefined
 }
 
-/** True for a decoded map with text keys. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.getPrototypeOf(value) === Object.prototype
-}
-
-/** A number, also one that arrived as an integral float; undefined for anything else. */
+/** Return a number, also from a float with a whole value; undefined for anything else. */
 export function asNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   return value instanceof Number ? Number(value) : undefined
 }
 
-/** Text of bounded length, or undefined. */
+/** Return a text of limited length; undefined for anything else. */
 export function asText(value: unknown, maxLength = 4096): string | undefined {
   return typeof value === 'string' && value.length <= maxLength ? value : undefined
 }

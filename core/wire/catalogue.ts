@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from './bytes.ts'
+import { isRecord } from '../base/record.ts'
 
 /**
- * What a minion of salt-ts tells its master of the functions it offers, so that the master can refuse what cannot work.
- * These are requests of our own (`_catalogue`, `_verdict`), which masters of Python Salt do not know.
+ * A minion's report of the functions it offers, so that the master can refuse jobs that cannot work. The requests
+ * `_catalogue` and `_verdict` are additions of salt-ts; masters of Python Salt do not support them.
  */
 export interface CatalogueReport {
-  /** Undefined if what it offers is not known: to itself, or because it is too much to be told. */
+  /** Undefined if the minion cannot describe its functions, or the catalogue is too large. */
   readonly hash: string | undefined
-  /** JSON; only sent where the master does not know the hash. */
+  /** The catalogue as JSON; sent only if the master does not have one with this hash. */
   readonly text?: string
 }
 
-/** A catalogue is text of at most so many bytes. */
-export const CATALOGUE_BYTES = 512 * 1024
+/** Largest catalogue. */
+export const MAX_CATALOGUE_BYTES = 512 * 1024
 
-/** The function of a publication that asks its minions what they would do with the calls in it. No module can have it. */
-export const CHECK = '_check'
+/** The function of a publication that requests a check of the calls in it. No module can have this name. */
+export const CHECK_FUNCTION = '_check'
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -24,51 +24,52 @@ export function makeCatalogueReport(id: string, { hash, text }: CatalogueReport)
   return { cmd: '_catalogue', id, hash: hash ?? null, ...(text !== undefined && { catalogue: text }) }
 }
 
-/** Undefined unless the hash is one, and that of the text if there is one. */
+/** Read a report; undefined unless the hash is well-formed and, if there is a text, that of the text. */
 export function readCatalogueReport(load: Readonly<Record<string, unknown>>): CatalogueReport | undefined {
   const { hash, catalogue: text } = load
   if (hash === null) return { hash: undefined }
   if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) return undefined
   if (text === undefined) return { hash }
-  if (typeof text !== 'string' || Buffer.byteLength(text) > CATALOGUE_BYTES || hashOf(text) !== hash)
+  if (typeof text !== 'string' || Buffer.byteLength(text) > MAX_CATALOGUE_BYTES || hashOf(text) !== hash)
     return undefined
   return { hash, text }
 }
 
 /**
- * Whether a master takes reports is asked with a request that every master answers: one of Python Salt would write an
- * error to its log for a command that it does not know.
+ * Make the request that finds out whether a master accepts reports. It is one that every master answers: Python Salt logs
+ * an error for an unknown command.
  */
-export const makeReportsQuestion = (id: string): Record<string, unknown> => ({
+export const makeCatalogueSupportRequest = (id: string): Record<string, unknown> => ({
   cmd: '_master_opts',
   id,
   env_only: true,
   catalogues: true,
 })
-export const asksForReports = (load: Readonly<Record<string, unknown>>): boolean => load.catalogues === true
-export const takesReports = { catalogues: true } as const
-export const readReportsAnswer = (answer: unknown): boolean => isRecord(answer) && answer.catalogues === true
+export const asksForCatalogueSupport = (load: Readonly<Record<string, unknown>>): boolean =>
+  load.catalogues === true
+export const catalogueSupport = { catalogues: true } as const
+export const supportsCatalogues = (answer: unknown): boolean => isRecord(answer) && answer.catalogues === true
 
-/** What the master answers to a report: whether it has the catalogue now. */
-export const isKnown = (answer: unknown): boolean => !isRecord(answer) || answer.known !== false
+/** Whether the master has the catalogue, by its answer to a report. */
+export const masterHasCatalogue = (answer: unknown): boolean => !isRecord(answer) || answer.known !== false
 
-/** What a minion says it would do with the calls of a check: for each why it would refuse it, or null. */
-export interface Verdict {
+/** A minion's answer to a check of calls: for each call the reason why it would be refused, or null. */
+export interface CallCheckReport {
   readonly jid: string
   readonly refusals: readonly (string | null)[]
 }
 
-export function makeVerdict(id: string, { jid, refusals }: Verdict): Record<string, unknown> {
+export function makeCallCheckReport(id: string, { jid, refusals }: CallCheckReport): Record<string, unknown> {
   return { cmd: '_verdict', id, jid, refusals }
 }
 
-/** Mark of the ids of questions to Python minions, whose answers are returns: no job has it. */
-const QUESTION = '_argspec'
-export const questionId = (jid: string): string => `${jid}${QUESTION}`
-export const isAnswer = ({ jid, fun }: Readonly<Record<string, unknown>>): boolean =>
-  fun === 'sys.argspec' && typeof jid === 'string' && jid.endsWith(QUESTION)
+/** Suffix of the ids of `sys.argspec` requests to Python minions, whose answers are returns. No job id has it. */
+const ARGSPEC_SUFFIX = '_argspec'
+export const argspecRequestId = (jid: string): string => `${jid}${ARGSPEC_SUFFIX}`
+export const isArgspecReturn = ({ jid, fun }: Readonly<Record<string, unknown>>): boolean =>
+  fun === 'sys.argspec' && typeof jid === 'string' && jid.endsWith(ARGSPEC_SUFFIX)
 
-export function readVerdict(load: Readonly<Record<string, unknown>>): Verdict | undefined {
+export function readCallCheckReport(load: Readonly<Record<string, unknown>>): CallCheckReport | undefined {
   const { jid, refusals } = load
   if (typeof jid !== 'string' || jid.length > 64 || !Array.isArray(refusals) || refusals.length > 100)
     return undefined

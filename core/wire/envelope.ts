@@ -1,3 +1,4 @@
+import { isRecord } from '../base/record.ts'
 import { decode, decodeUntrusted, encodeNetwork } from '../codec/index.ts'
 import {
   type EncryptionAlgorithm,
@@ -5,17 +6,17 @@ import {
   isSigningAlgorithm,
   type SigningAlgorithm,
 } from '../crypto/index.ts'
-import { asBytes, asNumber, isRecord } from './bytes.ts'
+import { asBytes, asNumber } from './bytes.ts'
 import { type ClaimedVia, readVia, type Via } from './via.ts'
 
-/** Protocol generation that is spoken: the `version` of an envelope (wire protocol §5, §18). */
+/** Protocol generations: the `version` of an envelope (wire protocol §5, §18). */
 export const GENERATION_2 = 2
 export const GENERATION_3 = 3
 
-/** Clear messages larger than this are refused: they come from anybody. Only what is published may be large. */
-const MAX_CLEAR_SIZE = 64 * 1024
+/** Largest clear message, since unauthenticated peers can send these. Only `publish` may be larger. */
+const MAX_CLEAR_BYTES = 64 * 1024
 
-/** The algorithms a peer asks for; absent names mean SHA-1. */
+/** The algorithms that a peer requests; SHA-1 where the names are absent. */
 export interface Algorithms {
   readonly encryption: EncryptionAlgorithm
   readonly signing: SigningAlgorithm
@@ -32,20 +33,22 @@ export interface AesEnvelope {
   readonly enc: 'aes'
   readonly version: number
   readonly load: Buffer
-  /** Text only from generation 3 on; which session key opens the load. */
+  /** The id of the minion whose session key decrypts the load; sent from generation 3 on. */
   readonly id: unknown
-  /** Undefined when a name is unknown. */
+  /** Undefined if a name is unknown. */
   readonly algorithms: Algorithms | undefined
 }
 
-/** Why an envelope was not even read; `reply` is what the sender is told (wire protocol §5). */
+/**
+ * An envelope that could not be read. `reply` is the answer to the sender (wire protocol §5), `reason` is for the log.
+ */
 export interface Unreadable {
   readonly enc: 'unreadable'
   readonly reply: unknown
   readonly reason: string
 }
 
-/** What real masters answer to requests they do not take (wire protocol §5). */
+/** Answers of Salt's masters to malformed requests (wire protocol §5). */
 export const refusals = {
   notMessagePack: { msg: 'bad load' },
   badLoad: 'bad load',
@@ -54,7 +57,7 @@ export const refusals = {
   exception: 'Some exception handling minion payload',
 } as const
 
-/** Envelope of a request that needs no key. */
+/** Pack the envelope of an unencrypted request. */
 export function packClear(
   load: Readonly<Record<string, unknown>>,
   version = GENERATION_3,
@@ -63,7 +66,7 @@ export function packClear(
   return encodeNetwork({ enc: 'clear', load, version, ...(via && { via }) })
 }
 
-/** Envelope of an encrypted request. `id` and algorithms travel in generation 3 only. */
+/** Pack the envelope of an encrypted request. `id` and algorithms are sent in generation 3 only. */
 export function packAes(message: {
   load: Uint8Array
   version: number
@@ -84,7 +87,7 @@ export function packAes(message: {
 
 const unreadable = (reply: unknown, reason: string): Unreadable => ({ enc: 'unreadable', reply, reason })
 
-/** Algorithm names of an envelope or sign-in load: undefined if one is unknown. */
+/** Read the algorithm names of an envelope or sign-in load; undefined if one is unknown. */
 export function readAlgorithms(from: Readonly<Record<string, unknown>>): Algorithms | undefined {
   const encryption = from.enc_algo ?? 'OAEP-SHA1'
   const signing = from.sig_algo ?? 'PKCS1v15-SHA1'
@@ -123,14 +126,14 @@ function readClear(
 ): ClearEnvelope | Unreadable {
   const load = outer.load
   if (!isRecord(load)) return unreadable(refusals.notMaps, 'the load of a clear envelope is not a map')
-  if (load.cmd !== 'publish' && size > MAX_CLEAR_SIZE) {
+  if (load.cmd !== 'publish' && size > MAX_CLEAR_BYTES) {
     return unreadable(refusals.badLoad, `a clear message of ${size} bytes is too large`)
   }
   const wrong = checkId(load)
   return wrong ?? { enc: 'clear', version, load, via: readVia(outer.via) }
 }
 
-/** The id of a load must be text without NUL, if there is one: the texts real masters answer with. */
+/** Check that the id of a load, if any, is text without NUL. The replies have the texts of Salt's masters. */
 export function checkId(load: Readonly<Record<string, unknown>>): Unreadable | undefined {
   if (!('id' in load)) return undefined
   const id = load.id

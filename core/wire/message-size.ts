@@ -1,14 +1,14 @@
-/** Largest message of a minion or a program that a master takes, and the other way round: what Salt's decoders take (§1). Bytes. */
-export const MAX_MESSAGE = 100 * 1024 * 1024
+/** Largest message between a master and its minions and clients: the limit of Salt's decoders (wire protocol §1). */
+export const MAX_MESSAGE_BYTES = 100 * 1024 * 1024
 
-/** Largest content of an encrypted one: encryption and the id of the minion take less than what is left. Bytes. */
-export const MAX_CONTENT = MAX_MESSAGE - 32 * 1024
+/** Largest content of an encrypted message; the reserve is for the encryption and the id of the minion. */
+export const MAX_CONTENT_BYTES = MAX_MESSAGE_BYTES - 32 * 1024
 
-/** Largest return, encoded: token, nonce and signature take less than what is left of the content. Bytes. */
-export const MAX_RETURN = MAX_CONTENT - 32 * 1024
+/** Largest encoded return; the reserve is for token, nonce and signature. */
+export const MAX_RETURN_BYTES = MAX_CONTENT_BYTES - 32 * 1024
 
-/** Why a message of so many bytes is not sent. */
-export const tooLarge = (what: string, bytes: number, most: number): string =>
-  `${what} is too large: it has ${inMegabytes(bytes)}, and a master takes ${inMegabytes(most)} at most.`
+/** Return the message for an error about a message that is too large to send. */
+export const tooLargeText = (what: string, bytes: number, most: number): string =>
+  `${what} is too large: it has ${inMegabytes(bytes)}, and a master accepts ${inMegabytes(most)} at most.`
 
 const inMegabytes = (bytes: number) => `${(bytes / (1024 * 1024)).toFixed(1)} MiB`

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { asNumber, asText, isRecord } from './bytes.ts'
+import { isRecord } from '../base/record.ts'
+import { asNumber, asText } from './bytes.ts'
 
 /**
- * One run of a minion, reported to its master before it takes jobs, so that two minions with one id can be told from one that
- * was started again. Salt has no such message.
+ * A start of a minion, reported to its master before the minion accepts jobs, so that the master can distinguish two minions
+ * with one id from a minion that was restarted. Salt has no such message.
  */
 export interface MinionStart {
-  /** Sixteen hex digits, new with each run. */
+  /** Sixteen hex digits, random for each start. */
   readonly token: string
-  /** The address that it reaches the master from, as far as it knows. */
+  /** The local address from which it reaches the master, if known. */
   readonly address: string
   readonly host: string
   readonly pid: number
@@ -19,7 +20,10 @@ const SHOWN = /^[\w.:%-]{1,255}$/
 
 export const newStartToken = (): string => randomBytes(8).toString('hex')
 
-/** Report a run with a request that every master answers: Python Salt logs an error for a command it does not know. */
+/**
+ * Make the report of a start: a request that every master answers, since Python Salt logs an error for an unknown
+ * command.
+ */
 export const makeStartReport = (
   id: string,
   { token, address, host, pid }: MinionStart,
@@ -30,7 +34,7 @@ export const makeStartReport = (
   start: { token, address, host, pid },
 })
 
-/** Undefined if there is none that can be read. */
+/** Read the report of a start; undefined if there is none, or it is malformed. */
 export function readStartReport(load: Readonly<Record<string, unknown>>): MinionStart | undefined {
   if (!isRecord(load.start)) return undefined
   const [token, address, host] = [load.start.token, load.start.address, load.start.host].map((text) =>
@@ -42,7 +46,7 @@ export function readStartReport(load: Readonly<Record<string, unknown>>): Minion
   return { token, address, host, pid }
 }
 
-/** Answer a minion that must not take jobs, because another one with its id does. */
+/** Make the answer to a minion that must not accept jobs, because another one with its id does. */
 export const startRefused = (why: string) => ({ start_refused: why })
 export const readStartRefusal = (answer: unknown): string | undefined =>
   isRecord(answer) ? asText(answer.start_refused, 1000) : undefined

@@ -1,20 +1,23 @@
-/** What minions ask of others by way of the master: `minion_pub`, `minion_publish`, `minion_runner` (wire protocol §7.2). */
+/**
+ * Requests of minions to others through the master: `minion_pub`, `minion_publish`, `minion_runner` (wire protocol
+ * §7.2).
+ */
 import { asNumber } from './bytes.ts'
 
 export interface PeerPublish {
   readonly fun: string | readonly string[]
-  /** One list for each of several functions. */
+  /** The arguments; for several functions a list for each. */
   readonly arg: readonly unknown[]
   readonly tgt: unknown
   readonly tgtType: string
   readonly ret: string
   /** Keywords whose values stay text. */
   readonly noParse: readonly string[]
-  /** Seconds to wait, of `minion_publish`. */
+  /** Time to wait, in seconds, for `minion_publish`. */
   readonly timeout: number | undefined
-  /** The whole returns are wanted. */
+  /** Whether to answer with complete returns, not only their values. */
   readonly full: boolean
-  /** The sender is told why it is refused. A field of our own. */
+  /** Whether to answer a refusal with its reason. An addition of salt-ts. */
   readonly explain: boolean
 }
 
@@ -22,12 +25,11 @@ export type PeerRun = Pick<PeerPublish, 'arg' | 'noParse' | 'explain'> & { reado
 
 type Load = Readonly<Record<string, unknown>>
 
-/** Seconds, where none are named. */
-const TIMEOUT = 5
+const DEFAULT_TIMEOUT_SECONDS = 5
 
-/** Undefined if what it must have is missing or of the wrong kind. */
+/** Read a request to publish; undefined if a required member is missing or has the wrong type. */
 export function readPeerPublish(load: Load): PeerPublish | undefined {
-  const { tgt, tgt_type = 'glob', ret = '', form, timeout = load.tmo ?? TIMEOUT } = load
+  const { tgt, tgt_type = 'glob', ret = '', form, timeout = load.tmo ?? DEFAULT_TIMEOUT_SECONDS } = load
   const named = readPeerRun(load)
   if (!named || typeof tgt_type !== 'string' || typeof ret !== 'string') return undefined
   if (tgt === undefined || tgt === null) return undefined
@@ -52,7 +54,7 @@ export function readPeerRun({ fun, arg = [], no_parse, explain }: Load): PeerRun
   return { fun, arg, noParse, explain: explain === true }
 }
 
-/** Of several functions each entry is the arguments of one: words, or a list. */
+/** Return the arguments of one of several functions, given as words in a text or as a list. */
 function wordsOf(entry: unknown): readonly unknown[] {
   if (typeof entry === 'string') return entry.split(/\s+/).filter((word) => word !== '')
   return Array.isArray(entry) ? entry : []

@@ -1,6 +1,7 @@
+import { isRecord } from '../base/record.ts'
 import { decode, encodeNetwork } from '../codec/index.ts'
 import { isSigningAlgorithm, type SigningAlgorithm } from '../crypto/index.ts'
-import { asBytes, isRecord } from './bytes.ts'
+import { asBytes } from './bytes.ts'
 
 /** A job as it is published (wire protocol §9), in Salt's key names. */
 export interface JobLoad {
@@ -22,7 +23,7 @@ export interface JobLoad {
   readonly [extra: string]: unknown
 }
 
-/** Optional keys in the order real masters send them; `tgt_type` and `user` have their places among them. */
+/** Optional keys in the order in which Salt's masters send them; `tgt_type` and `user` have their places among them. */
 const OPTIONAL_KEYS = [
   'master_id',
   'delimiter',
@@ -38,7 +39,7 @@ const OPTIONAL_KEYS = [
   'auth_list',
 ] as const
 
-/** The load of a publication from what is known of the job. */
+/** Make the load of a publication from the fields of a job. */
 export function makeJobLoad(job: Readonly<Record<string, unknown>>): JobLoad {
   const { fun, arg, tgt, jid, ret } = job
   const load: Record<string, unknown> = { fun, arg, tgt, jid, ret: ret ?? '' }
@@ -48,7 +49,7 @@ export function makeJobLoad(job: Readonly<Record<string, unknown>>): JobLoad {
   return load as unknown as JobLoad
 }
 
-/** A job as read from a decrypted publication; undefined if a needed part is missing or of the wrong kind. */
+/** Read the job in a decrypted publication; undefined if a required member is missing or has the wrong type. */
 export function readJobLoad(load: Readonly<Record<string, unknown>>): JobLoad | undefined {
   const { fun, arg, tgt, jid } = load
   const funs = Array.isArray(fun) ? fun : [fun]
@@ -62,14 +63,14 @@ export function readJobLoad(load: Readonly<Record<string, unknown>>): JobLoad | 
 }
 
 export interface Sealed {
-  /** Encrypted. */
+  /** The encrypted load. */
   readonly load: Buffer
   readonly signature?: { readonly algorithm: SigningAlgorithm; readonly value: Buffer }
 }
 
 /**
- * The outer map of a publication: the encrypted load, and its signature. The words as typed are a message of their own
- * beside it, which Python minions do not look at: every key inside the load reaches their functions as `__pub_<key>`.
+ * The outer map of a publication: the encrypted load, and its signature. The arguments as they were typed are a separate
+ * message beside it, which Python minions ignore. Inside the load they would be passed to functions as `__pub_<key>`.
  */
 export interface Publication extends Sealed {
   readonly words?: Sealed
@@ -85,7 +86,7 @@ const packSealed = ({ load, signature }: Sealed) => ({
   sig: signature?.value,
 })
 
-/** Read a publication. Undefined if it is not one: anything that is not encrypted is ignored. */
+/** Read a publication; undefined if it is malformed or not encrypted. */
 export function readPublication(frame: Uint8Array): Publication | undefined {
   let outer: unknown
   try {

@@ -1,6 +1,7 @@
+import { type Fields, isRecord } from '../base/record.ts'
 import { MASK } from '../base/secret.ts'
-import { asNumber, isRecord } from './bytes.ts'
-import { type JobWords, readJobWords } from './typed-words.ts'
+import { asNumber } from './bytes.ts'
+import { type RawArguments, readRawArguments } from './raw-arguments.ts'
 
 /** A local client's request to publish a job (wire protocol §8.1), read and checked. */
 export interface PublishLoad {
@@ -8,28 +9,28 @@ export interface PublishLoad {
   readonly tgtType: string
   readonly fun: string | readonly string[]
   readonly arg: readonly unknown[]
-  /** The arguments as they were typed, where that says more. Masters of Python Salt do not look at it. */
-  readonly words?: JobWords | undefined
+  /** The arguments as they were typed, where that differs. Masters of Python Salt ignore this. */
+  readonly words?: RawArguments | undefined
   readonly user: string
   readonly key: string
   readonly ret: string
   readonly jid: string
   readonly timeout: number | undefined
   readonly kwargs: Readonly<Record<string, unknown>>
-  /** Refuse what no minion would run. A field of our own. */
+  /** Whether to refuse calls that no minion would run. An addition of salt-ts. */
   readonly check?: boolean
 }
 
-/** Name of the error where a check refuses a job. */
+/** Name of the error if a check refuses a job. */
 export const CALL_REFUSED = 'CallRefused'
-/** Name of the error where nobody can make sense of the target of a plan. */
+/** Name of the error if the target of a plan is malformed. */
 export const TARGET_INVALID = 'TargetInvalid'
 
-/** Extras that say where returns go and by what functions are run. */
-const STEERING = ['ret_config', 'ret_kwargs', 'module_executors', 'executor_opts'] as const
+/** Extras that select returners and executors. */
+const EXECUTION_OPTIONS = ['ret_config', 'ret_kwargs', 'module_executors', 'executor_opts'] as const
 
-/** Extras of a publish request that are handed on to the minions. */
-const PASSED_ON = ['delimiter', 'metadata', ...STEERING] as const
+/** Extras of a publish request that are forwarded to the minions. */
+const FORWARDED_OPTIONS = ['delimiter', 'metadata', ...EXECUTION_OPTIONS] as const
 
 export function makePublish(request: PublishLoad): Record<string, unknown> {
   const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs, words, check } = request
@@ -37,13 +38,13 @@ export function makePublish(request: PublishLoad): Record<string, unknown> {
   return { ...load, ...(words && { words }), ...(check && { check }) }
 }
 
-/** Asks what would become of that. */
+/** Make the request for a plan: a preview of the publication, without publishing. */
 export const makePlanRequest = (request: PublishLoad): Record<string, unknown> => ({
   ...makePublish(request),
   cmd: '_plan',
 })
 
-/** Undefined if what every request must have is missing or of the wrong kind. */
+/** Read a publish request; undefined if a required member is missing or has the wrong type. */
 export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoad | undefined {
   const { tgt, fun, arg = [], user } = load
   const funs = Array.isArray(fun) ? fun : [fun]
@@ -55,7 +56,7 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
     tgtType: text('tgt_type') || 'glob',
     fun: fun as string | string[],
     arg,
-    words: readJobWords(load.words),
+    words: readRawArguments(load.words),
     user,
     key: text('key'),
     ret: Array.isArray(load.ret) ? load.ret.join(',') : text('ret'),
@@ -66,35 +67,39 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** What of the extras goes to the minions. A delimiter that is no text would mean other minions there than here. */
-export function passedOn({ delimiter, ...kwargs }: Fields): Record<string, unknown> {
+/**
+ * Return the extras that are forwarded to the minions. A delimiter that is no text is left out, since minions would match
+ * other ids by it than the master.
+ */
+export function forwardedOptionsOf({ delimiter, ...kwargs }: Fields): Record<string, unknown> {
   const target = typeof delimiter === 'string' ? { delimiter } : {}
-  return picked({ ...target, ...kwargs }, PASSED_ON, (value) => value !== undefined)
+  return picked({ ...target, ...kwargs }, FORWARDED_OPTIONS, (value) => value !== undefined)
 }
 
-/** What of the extras says where returns go and by what functions are run; not what is empty. */
-export const steeringOf = (kwargs: Fields): Record<string, unknown> => picked(kwargs, STEERING, isGiven)
+/** Return the extras that select returners and executors, without empty ones. */
+export const executionOptionsOf = (kwargs: Fields): Record<string, unknown> =>
+  picked(kwargs, EXECUTION_OPTIONS, isGiven)
 
-/** The same as it may be shown: of maps, whose values may be secret, the names alone. */
-export const shownSteering = (kwargs: Fields): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(steeringOf(kwargs)).map(([key, value]) => [key, withoutValues(value)]))
+/** Return these extras for display. Values of maps are masked, since they may be secret. */
+export const shownExecutionOptions = (kwargs: Fields): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(executionOptionsOf(kwargs)).map(([key, value]) => [key, withoutValues(value)]),
+  )
 
-/** What a job asks for beside its functions, as it may be shown. */
+/** Return the returners and extras of a job for display. */
 export const shownOptions = ({
   ret,
   kwargs,
 }: Pick<PublishLoad, 'ret' | 'kwargs'>): Record<string, unknown> => ({
   ...(ret !== '' && { ret }),
-  ...shownSteering(kwargs),
+  ...shownExecutionOptions(kwargs),
 })
 
-function picked(kwargs: Fields, keys: readonly string[], isWanted: (value: unknown) => boolean) {
-  return Object.fromEntries(keys.filter((key) => isWanted(kwargs[key])).map((key) => [key, kwargs[key]]))
+function picked(kwargs: Fields, keys: readonly string[], isIncluded: (value: unknown) => boolean) {
+  return Object.fromEntries(keys.filter((key) => isIncluded(kwargs[key])).map((key) => [key, kwargs[key]]))
 }
 
-/** Maps with other keys than text are no records, and are not empty. */
+/** Whether a value is not empty. Maps with other keys than text are no records, and never empty. */
 const isGiven = (value: unknown): boolean =>
   !(value === undefined || value === null || value === '' || value === false) &&
   !(Array.isArray(value) && value.length === 0) &&
@@ -105,9 +110,9 @@ function withoutValues(value: unknown): unknown {
   return [value].flat().every((each) => typeof each === 'string') ? value : MASK
 }
 
-/** Answers of the master (wire protocol §8.1). */
+/** Answers of the master to a publish request (wire protocol §8.1). */
 export const publishReplies = {
-  /** `unknown`, who is perhaps not meant, and `refusals` are fields of our own. */
+  /** The job is published. Additions of salt-ts: `unknown`, minions that the target may not match, and `refusals`. */
   published: (
     jid: string,
     {
@@ -129,7 +134,7 @@ export const publishReplies = {
       ...(refusals.length > 0 && { refusals }),
     },
   }),
-  /** Of our own: `reason`, why it is nobody; `invalid`, why nobody can make sense of the target. */
+  /** No minion matches. Additions of salt-ts: `reason`, why none does; `invalid`, what is wrong with the target. */
   noMatch: (
     tgt: unknown,
     { reason, invalid }: { readonly reason?: string | undefined; readonly invalid?: string } = {},
@@ -143,8 +148,10 @@ export const publishReplies = {
       ...(invalid !== undefined && { invalid }),
     },
   }),
-  /** Of our own: `reason`, a sentence; `rule`, which it is by; `denied` where somebody is known, but may not do it;
-   *  `retry_after`, seconds, where nobody looked at who it is. */
+  /**
+   * The request is refused. Additions of salt-ts: `reason`, a sentence; `rule`, the rule that refuses it; `denied` if the user
+   * is authenticated, but not authorised; `retry_after`, in seconds, if the credentials were not checked.
+   */
   failed: (
     name: string,
     message: string,

@@ -1,25 +1,28 @@
 import type { JobLoad } from './publication.ts'
 
-/** What running one function gave. */
-export interface Outcome {
+/** The result of running one function. */
+export interface JobResult {
   readonly return: unknown
   readonly retcode: number
   readonly success: boolean
   readonly out?: string
-  /** Why nothing was returned by the function itself; absent if it ran. Real minions place `out` by it. */
+  /**
+   * Why the function itself returned nothing; absent if it did. The position of `out` depends on it, as in Salt's
+   * minions.
+   */
   readonly failure?: 'missing' | 'error'
 }
 
-/** A return as a minion sends it, in the order of keys real minions use (wire protocol §10.3). */
+/** A return as a minion sends it, with the keys in the order of Salt's minions (wire protocol §10.3). */
 export type ReturnLoad = Readonly<Record<string, unknown>> & { readonly jid: string; readonly id: string }
 
-/** Keys of a job that its returns repeat. */
+/** Return the fields of a job that its returns repeat. */
 function repeated(job: JobLoad): Record<string, unknown> {
   const { user, master_id, metadata } = job
   return { user, master_id, metadata }
 }
 
-/** Arguments as returns show them: the marker of keyword arguments is removed. */
+/** Return the arguments for a return: without the marker of keyword arguments. */
 export function shownArguments(arg: readonly unknown[]): unknown[] {
   return arg.map((value) => {
     if (Array.isArray(value)) return value
@@ -29,7 +32,7 @@ export function shownArguments(arg: readonly unknown[]): unknown[] {
   })
 }
 
-export function makeReturn(job: JobLoad, id: string, outcome: Outcome): ReturnLoad {
+export function makeReturn(job: JobLoad, id: string, outcome: JobResult): ReturnLoad {
   const { out, failure } = outcome
   return defined({
     cmd: '_return',
@@ -47,14 +50,14 @@ export function makeReturn(job: JobLoad, id: string, outcome: Outcome): ReturnLo
   })
 }
 
-/** Return of a job with several functions: maps from function to value, or arrays when `ordered`. */
+/** Make the return of a job with several functions: maps from function to value, or arrays if `ordered`. */
 export function makeMultiReturn(
   job: JobLoad,
   id: string,
-  outcomes: readonly (readonly [fun: string, Outcome])[],
+  outcomes: readonly (readonly [fun: string, JobResult])[],
   ordered: boolean,
 ): ReturnLoad {
-  const collect = (pick: (outcome: Outcome) => unknown) =>
+  const collect = (pick: (outcome: JobResult) => unknown) =>
     ordered
       ? outcomes.map(([, outcome]) => pick(outcome))
       : Object.fromEntries(outcomes.map(([fun, outcome]) => [fun, pick(outcome)]))
@@ -75,7 +78,7 @@ function defined(map: Record<string, unknown>): ReturnLoad {
   return Object.fromEntries(Object.entries(map).filter(([, value]) => value !== undefined)) as ReturnLoad
 }
 
-/** Salt's rule for the exit code of a result (wire protocol §10.3). */
+/** Return the exit code of a result by Salt's rule (wire protocol §10.3). */
 export function retcodeOf(result: unknown, retcode: number): number {
   if (retcode !== 0) return retcode
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return 0

@@ -3,16 +3,16 @@ import type { PrivateKey } from '../crypto/index.ts'
 import { asBytes, asText } from './bytes.ts'
 import { type Algorithms, readAlgorithms } from './envelope.ts'
 
-/** Load of a sign-in (wire protocol §6.1). */
+/** The load of a sign-in (wire protocol §6.1). */
 export interface SignInRequest {
   readonly id: string
   readonly nonce: string
   readonly pub: string
   readonly algorithms: Algorithms
-  /** OAEP under the master's public key of the minion's random token. */
+  /** The minion's random token, encrypted with the master's public key (OAEP). */
   readonly token?: Buffer
   readonly autosignGrains?: Readonly<Record<string, unknown>>
-  /** That the minion holds a join token: ours, Python masters do not look at it. */
+  /** Proof that the minion has a join token. An addition of salt-ts, which Python masters ignore. */
   readonly joinProof?: { readonly invite: string; readonly proof: string }
 }
 
@@ -33,13 +33,13 @@ export function makeSignIn(request: SignInRequest): Record<string, unknown> {
   }
 }
 
-/** What is wrong with a sign-in load; `algorithm` has a reply of its own (wire protocol §6.3). */
+/** A malformed sign-in load. An unknown algorithm has a separate reply (wire protocol §6.3). */
 export type BadSignIn = { readonly wrong: 'load' | 'bad enc algo' | 'bad sig algo'; readonly reason: string }
 
 const MAX_NONCE = 128
 const MAX_PEM = 16 * 1024
 
-/** Read and check a sign-in load; every field is bounded. */
+/** Read and check a sign-in load. The size of every field is limited. */
 export function readSignIn(load: Readonly<Record<string, unknown>>): SignInRequest | BadSignIn {
   const id = asText(load.id, 1024)
   const nonce = asText(load.nonce, MAX_NONCE)
@@ -71,7 +71,7 @@ function badAlgorithm(load: Readonly<Record<string, unknown>>): BadSignIn {
     : { wrong: 'bad enc algo', reason: 'the encryption algorithm is unknown' }
 }
 
-/** Inner map of an accepting reply, in the order real masters write it (wire protocol §6.3). */
+/** The inner map of an accepting reply, in the order of Salt's masters (wire protocol §6.3). */
 export interface Acceptance {
   readonly pubKey: string
   readonly publishPort: number
@@ -82,8 +82,8 @@ export interface Acceptance {
   readonly sig: Buffer
 }
 
-/** Outcomes other than acceptance: `true` is pending, `false` refused, `'full'` too many minions. */
-export type Verdict = true | false | 'full'
+/** Results other than acceptance: `true` for a pending key, `false` for a refused one, `'full'` for too many minions. */
+export type SignInRet = true | false | 'full'
 
 export function makeAcceptance(fields: Acceptance, nonce: string): Record<string, unknown> {
   return {
@@ -99,7 +99,7 @@ export function makeAcceptance(fields: Acceptance, nonce: string): Record<string
   }
 }
 
-/** The reply frame: the inner map's bytes, signed with the master key. */
+/** Pack a reply: the bytes of the inner map, signed with the master's key. */
 export function packSignedReply(
   inner: Readonly<Record<string, unknown>>,
   key: PrivateKey,
@@ -109,7 +109,7 @@ export function packSignedReply(
   return encodeNetwork({ enc: 'clear', load, sig: key.sign(load, algorithms.signing) })
 }
 
-/** The unsigned reply to unusable algorithm names. */
+/** Pack the unsigned reply to unknown algorithm names. */
 export function packUnsignedReply(ret: string): Buffer {
   return encodeNetwork({ enc: 'clear', load: { ret } })
 }

@@ -1,39 +1,44 @@
 import { isIP } from 'node:net'
-import { isRecord } from './bytes.ts'
+import { isRecord } from '../base/record.ts'
 
 /**
- * For whom a server passes a request on. A field of our own, beside the load and not in it: masters of Python Salt give
- * what else is in some loads to functions, and look at nothing else of an envelope.
+ * The client for which an API server forwards a request. This addition of salt-ts is beside the load and not in it: masters
+ * of Python Salt pass unknown members of some loads to functions, but ignore those of an envelope.
  */
 export interface Via {
-  /** IP address of its client. */
+  /** IP address of the client. */
   readonly address: string
-  /** That a server of the master's host says so: a keyed digest of it under the key of the master's user. */
+  /**
+   * Proof that a server on the master's host sent it: a keyed digest of the address with the key of the master's user.
+   */
   readonly proof?: string
 }
 
-/** What is known of that, and no more. */
+/** The origin of a forwarded request, as far as it is known. */
 export interface ClaimedVia {
-  /** The client of the API on another host that has passed it on, as its key proves; otherwise anybody may have. */
+  /**
+   * The API client on another host that forwarded it, authenticated by its key. Without it, the sender is not
+   * authenticated.
+   */
   readonly api?: string
-  /** As whoever has passed it on says. */
+  /** The address that the sender claims for its client. */
   readonly claimed_address?: string
-  /** For the master alone, never to be shown. */
+  /** For the master only; never shown. */
   readonly proof?: string
 }
 
-/** With its zone, an address of IPv6 is no longer. */
-const MOST_CHARACTERS = 64
+/** Longest address: IPv6 with its zone. */
+const MAX_CHARACTERS = 64
 
-/** Undefined if nothing is known. */
-export function readVia(said: unknown, api?: string): ClaimedVia | undefined {
-  const address = isRecord(said) ? said.address : undefined
-  const isOne = typeof address === 'string' && address.length <= MOST_CHARACTERS && isIP(address) !== 0
-  if (!isOne && api === undefined) return undefined
-  const proof = isRecord(said) && isOne && api === undefined ? said.proof : undefined
+/** Read the origin of a request; undefined if it has none. */
+export function readVia(via: unknown, api?: string): ClaimedVia | undefined {
+  const address = isRecord(via) ? via.address : undefined
+  const isAddress = typeof address === 'string' && address.length <= MAX_CHARACTERS && isIP(address) !== 0
+  if (!isAddress && api === undefined) return undefined
+  const proof = isRecord(via) && isAddress && api === undefined ? via.proof : undefined
   return {
     ...(api !== undefined && { api }),
-    ...(isOne && { claimed_address: address }),
-    ...(typeof proof === 'string' && proof.length <= MOST_CHARACTERS && { proof }),
+    ...(isAddress && { claimed_address: address }),
+    ...(typeof proof === 'string' && proof.length <= MAX_CHARACTERS && { proof }),
   }
 }

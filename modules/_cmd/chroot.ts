@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readdir, readlink, stat } from 'node:fs/promises'
+import { readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { CommandExecutionError, type Context } from 'salt-ts'
-import type { CommandLine, Options, Outcome } from './params.ts'
+import type { CommandLine, Options, ProcessResult } from './params.ts'
 import { runCommand } from './run.ts'
 import { isProgram } from './which.ts'
 
@@ -15,14 +15,17 @@ interface Mount {
   readonly args: readonly string[]
 }
 
-/** Run a command inside a chroot with /dev, /proc, /sys and `binds` mounted; tidied up whatever happens. */
+/**
+ * Run a command inside a chroot, with /dev, /proc, /sys and `binds` mounted meanwhile. Ends the processes in the chroot
+ * and unmounts everything afterwards, also after an error.
+ */
 export async function runInChroot(
   root: string,
   command: CommandLine,
   binds: readonly string[],
   options: Options,
   context: Context,
-): Promise<Outcome> {
+): Promise<ProcessResult> {
   await checkRoot(root)
   const { runas, group, ...rest } = options
   const words = await chrootWords(root, command, runas, group)
@@ -41,7 +44,7 @@ export async function runInChroot(
   }
 }
 
-/** The file systems a chroot gets, in the order of mounting, as arguments of mount(8). */
+/** Return the file systems to mount in a chroot, in mount order, as arguments of mount(8). */
 function mountsFor(root: string, binds: readonly string[]): Mount[] {
   const system: [type: string, folder: string][] = [
     ['devtmpfs', 'dev'],
@@ -67,11 +70,11 @@ async function checkRoot(root: string): Promise<void> {
     )
   }
   if (process.getuid?.() !== 0) {
-    throw new CommandExecutionError('cmd.run_chroot mounts file systems: the minion has to run as root')
+    throw new CommandExecutionError('cmd.run_chroot mounts file systems, so the minion must run as root')
   }
 }
 
-// The user is looked up inside the chroot, by chroot itself.
+// chroot(1) looks the user up inside the chroot.
 async function chrootWords(
   root: string,
   command: CommandLine,
@@ -106,7 +109,7 @@ async function endProcesses(root: string, { log }: Context): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGTERM', 'SIGTERM', 'SIGKILL', 'SIGKILL', 'SIGKILL'] as const) {
     const inside = await processesIn(root)
     if (inside.length === 0) return
-    for (const pid of inside) process.kill(pid, signal)
+    for (const pid of inside) signalTo(pid, signal)
     await sleep(100)
   }
   if ((await processesIn(root)).length > 0) {
@@ -114,8 +117,17 @@ async function endProcesses(root: string, { log }: Context): Promise<void> {
   }
 }
 
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended since it was found.
+  }
+}
+
 async function processesIn(root: string): Promise<number[]> {
+  const path = await realpath(root)
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const roots = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/root`).catch(() => '')))
-  return pids.filter((_, index) => roots[index] === join(root, '.').replace(/\/$/, '')).map(Number)
+  return pids.filter((_, index) => roots[index] === path).map(Number)
 }

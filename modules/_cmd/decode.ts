@@ -4,7 +4,10 @@ const C1_IN_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090�
 
 type Decode = (bytes: Buffer) => string
 
-/** Command output as text: UTF-8, else the encoding of the system's locale, else UTF-8 with U+FFFD for what is not. */
+/**
+ * Decode command output as UTF-8, else in the encoding of the system's locale, else as UTF-8 with U+FFFD for invalid
+ * bytes. If `encoding` is given, only that one is used.
+ */
 export function decodeOutput(bytes: Buffer, encoding: string | undefined, log: Log): string {
   const strict = encoding === undefined ? ['utf-8', systemEncoding()] : [encoding]
   for (const name of strict) {
@@ -18,14 +21,14 @@ export function decodeOutput(bytes: Buffer, encoding: string | undefined, log: L
   return decoder(encoding ?? 'utf-8', false)(bytes)
 }
 
-/** Refuse an encoding nobody knows before the command runs. */
+/** Refuse an unknown encoding before the command runs. @throws SaltInvocationError */
 export function checkEncoding(encoding: string | undefined): void {
   if (encoding !== undefined) decoder(encoding, true)
 }
 
 function decoder(name: string, fatal: boolean): Decode {
   const label = name.toLowerCase().replaceAll('_', '-')
-  // The web's "latin1" is windows-1252; Python's, meant here, is the plain one.
+  // "latin1" is windows-1252 for TextDecoder, but ISO 8859-1 for Python, whose encoding names are used here.
   if (/^(latin-?1|iso-?8859-?1|l1)$/.test(label)) return (bytes) => bytes.toString('latin1')
   if (/^(us-)?ascii$/.test(label)) return ascii(fatal)
   if (/^(cp-?|windows-)1252$/.test(label)) return windows1252
@@ -34,7 +37,7 @@ function decoder(name: string, fatal: boolean): Decode {
     return (bytes) => known.decode(bytes)
   } catch {
     throw new SaltInvocationError(
-      `output_encoding '${name}' is not known; use for example utf-8, latin-1, cp1252, utf-16le or shift_jis`,
+      `output_encoding '${name}' is not supported; use for example utf-8, latin-1, cp1252, utf-16le or shift_jis`,
     )
   }
 }

@@ -1,4 +1,5 @@
-import { floatText, jsonText, type Log, SaltInvocationError } from 'salt-ts'
+import { jsonText, type Log, SaltInvocationError } from 'salt-ts'
+import { floatText } from '#internal'
 import type { Options } from './params.ts'
 
 export type Env = Record<string, string>
@@ -8,23 +9,27 @@ const LOCALE = [
   'LC_NAME LC_ADDRESS LC_TELEPHONE LC_MEASUREMENT LC_IDENTIFICATION LANGUAGE',
 ].flatMap((names) => names.split(' '))
 
-/** The environment a command starts with: the minion's own, the user's login, the C locale, and what was asked for. */
+/**
+ * Build the environment of a command. Later sources override earlier ones: the minion's environment (unless
+ * `clean_env`), the C locale (with `reset_system_locale`), the user's login environment, `env`. `USER` and `HOME` are
+ * always those of the login.
+ */
 export function buildEnv(options: Options, login: Env, log: Log): Env {
-  const asked = parseEnv(options.env, log)
+  const given = parseEnv(options.env, log)
   const locale = options.reset_system_locale ? Object.fromEntries(LOCALE.map((name) => [name, 'C'])) : {}
   const own = options.clean_env ? {} : withoutNotifySocket(process.env)
-  const env: Env = { ...own, ...locale, ...login, ...asked }
+  const env: Env = { ...own, ...locale, ...login, ...given }
   for (const name of ['USER', 'HOME']) if (login[name] !== undefined) env[name] = login[name]
   if (options.prepend_path) env.PATH = [options.prepend_path, env.PATH].filter(Boolean).join(':')
   return env
 }
 
-/** `env` as users write it: a map, a list of maps, or text with a `NAME=value` a line. */
+/** Parse `env`, which users write as a map, a list of maps, or text with one `NAME=value` per line. */
 export function parseEnv(given: unknown, log?: Log): Env {
   const env: Env = Object.create(null)
   for (const [name, value] of entriesOf(given)) {
     if (name === '' || /[=\0]/.test(name)) {
-      throw new SaltInvocationError('A name in env is empty or contains "=", which no environment can hold')
+      throw new SaltInvocationError('A name in env is empty, or contains "=" or a null byte')
     }
     if (value === null || value === undefined) {
       log?.error(`Environment variable '${name}' passed without a value. Setting value to an empty string`)
@@ -40,16 +45,16 @@ function entriesOf(given: unknown): [string, unknown][] {
   if (Array.isArray(given)) return given.flatMap(entriesOf)
   if (given instanceof Map) return [...given].map(([name, value]) => [String(name), value])
   if (typeof given === 'object') return Object.entries(given)
-  throw new SaltInvocationError('env must be a map, a list of maps, or text with a NAME=value a line')
+  throw new SaltInvocationError('env must be a map, a list of maps, or text with one NAME=value per line')
 }
 
 function assignment(line: string): [string, string] {
   const at = line.indexOf('=')
-  if (at < 1) throw new SaltInvocationError('env given as text must have a NAME=value on each line')
+  if (at < 1) throw new SaltInvocationError('env given as text must have one NAME=value per line')
   return [line.slice(0, at).trim(), line.slice(at + 1)]
 }
 
-/** As Python prints it, since scripts were written against that. */
+/** Format a value as Python prints it, since existing scripts expect that. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'boolean') return value ? 'True' : 'False'
@@ -57,7 +62,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
-// systemd's readiness socket belongs to the minion, not to what it starts.
+// systemd's readiness socket belongs to the minion, not to the programs it starts.
 function withoutNotifySocket(env: NodeJS.ProcessEnv): Env {
   const { NOTIFY_SOCKET: _, ...rest } = env
   return rest as Env

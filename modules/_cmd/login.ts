@@ -7,14 +7,16 @@ import type { Env } from './env.ts'
 import { findGroup, findUser, type User } from './users.ts'
 import { which } from './which.ts'
 
-/** Who a command runs as, and what is put before its words (or given to spawn) to get there. */
+/** The user a command runs as, and the command prefix or the options of spawn that switch to user and group. */
 export interface Identity {
   readonly user?: User
   readonly prefix: readonly string[]
   readonly spawn: { readonly uid?: number; readonly gid?: number }
 }
 
-/** Resolve `runas` and `group`; refuses who does not exist, and a change the minion may not make. */
+/**
+ * Resolve `runas` and `group`. @throws CommandExecutionError if one does not exist, or the minion may not switch to it
+ */
 export async function identify(
   runas: string | undefined,
   group: string | undefined,
@@ -22,13 +24,15 @@ export async function identify(
 ): Promise<Identity> {
   const user = runas === undefined ? undefined : await findUser(runas)
   if (runas !== undefined && !user) throw new CommandExecutionError(`User '${runas}' is not available`)
-  const team = group === undefined ? undefined : await findGroup(group)
-  if (group !== undefined && !team) throw new CommandExecutionError(`Group '${group}' is not available`)
+  const groupEntry = group === undefined ? undefined : await findGroup(group)
+  if (group !== undefined && !groupEntry) throw new CommandExecutionError(`Group '${group}' is not available`)
   const uid = user?.uid
-  const gid = team?.gid ?? user?.gid
+  const gid = groupEntry?.gid ?? user?.gid
   if (isAlready(uid, gid)) return { user, prefix: [], spawn: {} }
   if (process.getuid?.() !== 0) {
-    const who = [user && `user '${user.name}'`, team && `group '${team.name}'`].filter(Boolean).join(' and ')
+    const who = [user && `user '${user.name}'`, groupEntry && `group '${groupEntry.name}'`]
+      .filter(Boolean)
+      .join(' and ')
     throw new CommandExecutionError(`Cannot run a command as ${who}: the minion does not run as root`)
   }
   return { user, ...(await change(uid, gid, log)) }
@@ -37,7 +41,7 @@ export async function identify(
 const isAlready = (uid: number | undefined, gid: number | undefined): boolean =>
   (uid === undefined || uid === process.getuid?.()) && (gid === undefined || gid === process.getgid?.())
 
-// setpriv sets the supplementary groups too. Without it spawn drops them all, which is safe but less than a login.
+// setpriv also sets the supplementary groups. spawn drops them all, which is safe, but less than a login has.
 async function change(
   uid: number | undefined,
   gid: number | undefined,
@@ -45,14 +49,17 @@ async function change(
 ): Promise<Omit<Identity, 'user'>> {
   const setpriv = await which('setpriv')
   if (setpriv === null || basename(await realpath(setpriv)) === 'busybox') {
-    log.warn("Without util-linux's setpriv a command with runas has only the user's primary group")
+    log.warn("setpriv of util-linux is not installed: a command with runas has only the user's primary group")
     return { prefix: [], spawn: { uid, gid } }
   }
   const asUser = uid === undefined ? ['--keep-groups'] : ['--reuid', String(uid), '--init-groups']
   return { prefix: [setpriv, '--regid', String(gid), ...asUser, '--'], spawn: {} }
 }
 
-/** What a login of the user sets, profile files included. Kept for the job, since it starts a shell. */
+/**
+ * Return the environment of a login of the user, including what profile files set. Cached for the job, since reading it
+ * starts a shell.
+ */
 export async function loginEnv(user: User, shell: string, context: Context): Promise<Env> {
   const key = `cmd.login-env:${user.name}:${shell}`
   const known = context.context.get(key) as Promise<Env> | undefined

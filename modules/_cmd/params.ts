@@ -3,11 +3,11 @@ import { type Args, p } from 'salt-ts'
 const text = () => p.optional(p.string())
 const flag = (fallback: boolean) => p.default(p.boolean(), fallback)
 
-/** A command line, or a list of words that is never given to a shell. */
+/** A command line, or a list of words, which never goes through a shell. */
 export const command = p.union(p.string(), p.number(), p.boolean(), p.array(p.any()))
 export type CommandLine = string | number | boolean | readonly unknown[]
 
-/** The keyword set every `cmd` function that starts a program accepts; the order is that of the positions. */
+/** Parameters of every `cmd` function that starts a program, in the order of positional arguments. */
 export const options = {
   cwd: text(),
   stdin: p.secret(p.optional(p.union(p.string(), p.number()))),
@@ -16,7 +16,7 @@ export const options = {
   shell: text(),
   python_shell: p.optional(p.boolean()),
   env: p.secret(
-    p.optional(p.any({ description: 'A map, a list of maps, or text with a NAME=value a line' })),
+    p.optional(p.any({ description: 'A map, a list of maps, or text with one NAME=value per line.' })),
   ),
   clean_env: flag(false),
   template: text(),
@@ -25,7 +25,7 @@ export const options = {
   output_encoding: text(),
   output_loglevel: p.default(p.string(), 'debug'),
   hide_output: flag(false),
-  timeout: p.optional(p.number({ minimum: 0, description: 'Seconds' })),
+  timeout: p.optional(p.number({ minimum: 0, description: 'Time limit in seconds.' })),
   reset_system_locale: flag(true),
   ignore_retcode: flag(false),
   saltenv: text(),
@@ -44,8 +44,8 @@ export const options = {
 
 export type Options = Args<typeof options>
 
-/** What a command came to; the shape of `cmd.run_all`. */
-export interface Outcome {
+/** Result of a command, in the shape of `cmd.run_all`. */
+export interface ProcessResult {
   readonly pid: number
   readonly retcode: number
   readonly stdout: string

@@ -8,27 +8,27 @@ import { promisify } from 'node:util'
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants
 const run = promisify(execFile)
 
-/** Two file descriptors: `ours` is read without blocking, `theirs` is handed to the program. */
+/** File descriptors of a pipe's ends: `ours` is read without blocking, `theirs` is passed to the program. */
 export interface Pipe {
   readonly ours: number
   readonly theirs: number
 }
 
 /**
- * Real pipes. Node's own stdio "pipes" are sockets, on which `echo >/dev/stderr` fails, and which two file
- * descriptors of a child cannot share. A FIFO whose name is gone again is an ordinary pipe.
- * Undefined where none can be made (no mkfifo, no writable folder).
+ * Open real pipes. Node's own stdio "pipes" are sockets, on which `echo >/dev/stderr` fails, and which two file
+ * descriptors of a child cannot share. A FIFO whose name has been removed is an ordinary pipe.
+ * Resolves to undefined if none can be made (no mkfifo, no writable folder).
  */
 export function openPipes(count: 1 | 2): Promise<Pipe[] | undefined> {
   return inPrivateFolder(async (folder) => {
     const paths = ['0', '1'].slice(0, count).map((name) => join(folder, name))
-    // Open to all, so that a command that runs as another user can open /dev/stdout anew; the folder is not.
+    // Everyone may open the FIFOs, so that a command of another user can reopen /dev/stdout; the folder stays private.
     await run('mkfifo', ['-m', '666', ...paths], { timeout: 5000 })
     return openAll(paths)
   })
 }
 
-/** A nameless file to read the input from; as in shells' here-documents, it can be opened anew as /dev/stdin. */
+/** Open a file without a name that holds the input. Like a shell's here-document, it can be reopened as /dev/stdin. */
 export function openInput(bytes: Buffer): Promise<number | undefined> {
   return inPrivateFolder(async (folder) => {
     const path = join(folder, 'input')
@@ -37,7 +37,7 @@ export function openInput(bytes: Buffer): Promise<number | undefined> {
   })
 }
 
-// Memory file systems come first: they keep secrets off the disk, and a minion must be able to run `df` on a full one.
+// Memory file systems come first: they keep secrets off the disk, and `df` must also run when the disk is full.
 async function inPrivateFolder<T>(use: (folder: string) => Promise<T>): Promise<T | undefined> {
   for (const parent of ['/dev/shm', tmpdir(), '/run']) {
     const folder = await mkdtemp(join(parent, 'salt-cmd-')).catch(() => undefined)
@@ -45,7 +45,7 @@ async function inPrivateFolder<T>(use: (folder: string) => Promise<T>): Promise<
     try {
       return await use(folder)
     } catch {
-      // The next place may do.
+      // Try the next folder.
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -53,7 +53,7 @@ async function inPrivateFolder<T>(use: (folder: string) => Promise<T>): Promise<
   return undefined
 }
 
-// Opening one end of a FIFO waits for the other, except for reading without blocking: so that end comes first.
+// Opening one end of a FIFO blocks until the other is open, except for non-blocking reads: so the read end comes first.
 function openAll(paths: readonly string[]): Pipe[] {
   const opened: number[] = []
   const open = (path: string, flags: number) => opened[opened.push(openSync(path, flags)) - 1]!

@@ -2,7 +2,8 @@ import { constants } from 'node:fs'
 import { access, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute } from 'node:path'
-import { CommandExecutionError, type Context, fnmatch, SaltInvocationError } from 'salt-ts'
+import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { fnmatch } from '#internal'
 import { checkEncoding } from './decode.ts'
 import { buildEnv } from './env.ts'
 import { identify, loginEnv } from './login.ts'
@@ -11,7 +12,7 @@ import type { ProcessPlan } from './process.ts'
 import { splitWords } from './split.ts'
 import { findProgram, isProgram } from './which.ts'
 
-/** From what was asked to what the operating system is told. Refuses here everything that can be known before. */
+/** Turn a command and its options into a process plan. Rejects on all errors that can be found before the start. */
 export async function planCommand(
   command: CommandLine,
   options: Options,
@@ -35,10 +36,12 @@ export async function planCommand(
   return { words, label, cwd, env, input: inputOf(options), merged, umask, identity, timeoutMs }
 }
 
-/** The shell commands go through: the one of the minion's environment. */
+/** The shell of the minion's environment. */
 const defaultShell = (): string => process.env.SHELL || '/bin/sh'
 
-/** A command's first word that is not an assignment: what logs and errors may show of it. */
+/**
+ * Return a command's first word that is not an assignment. Logs and errors show no more, since the rest may be secret.
+ */
 function labelOf(command: CommandLine): string {
   const words = Array.isArray(command) ? command.map(String) : String(command).trim().split(/\s+/)
   return words.find((word) => !/^\w+=/.test(word)) ?? ''
@@ -47,12 +50,12 @@ function labelOf(command: CommandLine): string {
 function refuseUnsupported(options: Options): void {
   if (options.template !== undefined) {
     throw new SaltInvocationError(
-      'template is not supported: this minion has no template engine yet; give the final command',
+      'template is not supported: this minion has no template engine; pass the rendered command',
     )
   }
   if (options.encoded_cmd) {
     throw new SaltInvocationError(
-      'encoded_cmd is for PowerShell on Windows; on this system give the command as it is',
+      'encoded_cmd is for PowerShell on Windows; on this system pass the command unencoded',
     )
   }
 }
@@ -66,12 +69,12 @@ function checkPermitted(command: CommandLine, { opts, nested, job }: Context): v
   throw new CommandExecutionError(`The shell command "${line}" is not permitted`)
 }
 
-/** True if one of the globs matches; `globs` comes from the configuration and may be anything. */
+/** Whether one of the globs matches. `globs` comes from the configuration and may have any type. */
 function matchesAny(line: string, globs: unknown): boolean {
   return Array.isArray(globs) && globs.some((glob) => fnmatch(line, String(glob)))
 }
 
-// What a person types goes through the shell; what another module calls does not, unless it says so.
+// By default a job's own command goes through a shell, and a call from another module does not.
 async function shellFor(
   command: CommandLine,
   options: Options,
@@ -81,8 +84,9 @@ async function shellFor(
   if (shell !== undefined && !(isAbsolute(shell) && (await isProgram(shell)))) {
     throw new CommandExecutionError(`The shell ${shell} is not available`)
   }
-  const wanted = python_shell ?? (shell !== undefined || !context.nested || context.opts.cmd_safe === false)
-  if (!wanted || Array.isArray(command)) return undefined
+  const usesShell =
+    python_shell ?? (shell !== undefined || !context.nested || context.opts.cmd_safe === false)
+  if (!usesShell || Array.isArray(command)) return undefined
   const chosen = shell ?? defaultShell()
   if (!(await isProgram(chosen))) throw new CommandExecutionError(`The shell ${chosen} is not available`)
   if (options.output_loglevel !== 'quiet') await warnOfUnlisted(chosen, context)
@@ -97,22 +101,21 @@ async function warnOfUnlisted(shell: string, { log }: Context): Promise<void> {
   )
 }
 
-async function workingDirectory(asked: string | undefined, home = homedir()): Promise<string> {
-  if (!asked) {
+async function workingDirectory(cwd: string | undefined, home = homedir()): Promise<string> {
+  if (!cwd) {
     return access(home, constants.R_OK).then(
       () => home,
       () => '/',
     )
   }
-  const usable = isAbsolute(asked) && (await stat(asked).catch(() => undefined))?.isDirectory()
-  if (usable) return asked
-  throw new CommandExecutionError(`Specified cwd '${asked}' either not absolute or does not exist`)
+  const usable = isAbsolute(cwd) && (await stat(cwd).catch(() => undefined))?.isDirectory()
+  if (usable) return cwd
+  throw new CommandExecutionError(`Specified cwd '${cwd}' either not absolute or does not exist`)
 }
 
 function wordsOf(command: CommandLine): string[] {
   const words = Array.isArray(command) ? command.map(String) : splitWords(String(command))
-  if (words.length === 0 || words[0] === '')
-    throw new SaltInvocationError('There is no command to run: it is empty')
+  if (words.length === 0 || words[0] === '') throw new SaltInvocationError('The command is empty')
   if (words.some((word) => word.includes('\0')))
     throw new SaltInvocationError('A command cannot contain a null byte')
   return words
@@ -135,7 +138,7 @@ function parseUmask(umask: string | number | undefined): string | undefined {
   return digits
 }
 
-// On a command line a line end is easier typed as \n.
+// On a command line a line break is easier to type as \n.
 function inputOf({ stdin, stdin_raw_newlines }: Options): Buffer | undefined {
   if (stdin === undefined || stdin === null) return undefined
   const text = String(stdin)

@@ -6,11 +6,11 @@ import type { Identity } from './login.ts'
 import { type Collected, openStdio, type Stdio } from './stdio.ts'
 import { killTree, terminateTree } from './tree.ts'
 
-/** Everything the operating system is told about a command. */
+/** Everything that is needed to start a command. */
 export interface ProcessPlan {
-  /** The program and its arguments; no shell but one named here takes part. */
+  /** The program and its arguments. No shell interprets them, unless it is the program. */
   readonly words: readonly string[]
-  /** How it is called in logs and errors: its first word, as the rest may hold secrets. */
+  /** Name in logs and errors: the command's first word, since the rest may hold secrets. */
   readonly label: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface ProcessPlan {
 
 export interface Ended {
   readonly pid: number
-  /** As Python counts: negative for the signal that ended it. */
+  /** Exit code, or the negative number of the signal that ended the command, as in Python. */
   readonly code: number
   readonly stdout: Buffer
   readonly stderr: Buffer
@@ -34,12 +34,15 @@ export interface Ended {
 type Interruption = 'timeout' | 'cancelled' | 'too much output'
 type Exit = Promise<[code: number | null, signal: NodeJS.Signals | null]>
 
-// A job process ends one second after it was told to.
+// Less than the second after SIGTERM in which a job process has to end.
 const GRACE_MS = 500
-/** Many processes on a machine with much to do take their time to end. */
+/** Long, since many processes on a busy machine take a while to end. */
 const KILL_MS = 5000
 
-/** Run a command to its end: until it has exited and nobody holds its output open, or its time is over. */
+/**
+ * Run a command until it has exited and no process has its output open, or until it times out. Rejects if its job is
+ * cancelled, or if it writes more than a return can hold.
+ */
 export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promise<Ended> {
   if (signal.aborted) throw cancelled(plan)
   const stdio = await openStdio(plan.merged, plan.input)
@@ -54,7 +57,7 @@ export async function runProcess(plan: ProcessPlan, signal: AbortSignal): Promis
   return { pid: child.pid!, code, stdout: collected.stdout(), stderr: collected.stderr(), timedOut: !!reason }
 }
 
-/** Start a command in a session of its own and leave it running. Gives its pid. */
+/** Start a command in a new session, leave it running, and return its pid. */
 export async function startInBackground(plan: ProcessPlan): Promise<number> {
   const child = await launch(plan, true, { stdio: 'ignore', detached: true })
   child.unref()
@@ -70,7 +73,8 @@ async function start(plan: ProcessPlan, stdio: Stdio): Promise<ChildProcess> {
   }
 }
 
-// The helpers in front of the words: setpriv changes the user, a fixed shell line sets what spawn cannot.
+// Puts helpers in front of the command: setpriv changes the user, a fixed shell line does what spawn cannot (umask,
+// 2>&1).
 function launchWords(plan: ProcessPlan, joined: boolean): string[] {
   const settings = [
     ...(plan.umask ? ['umask "$1"; shift'] : []),
@@ -94,7 +98,7 @@ async function launch(plan: ProcessPlan, joined: boolean, how: SpawnOptions): Pr
   }
 }
 
-// Node's own message would show all arguments.
+// Node's own message shows all arguments, which may be secret.
 function reasonOf(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown'
   const known: Record<string, string> = {
@@ -131,7 +135,7 @@ function endOrInterruption(
   })
 }
 
-// A cancelled job's commands may tidy up first; whoever ran out of time is killed, as Salt does it.
+// Commands of a cancelled job may clean up first. A command that timed out is killed at once, as in Salt.
 async function stop(
   child: ChildProcess,
   exit: Exit,
@@ -160,9 +164,9 @@ const codeOf = ([code, signal]: Awaited<Exit>): number =>
   code ?? -(signal === null ? 1 : constants.signals[signal])
 
 const cancelled = (plan: ProcessPlan) =>
-  new CommandExecutionError(`The command '${plan.label}' was stopped, because its job was cancelled`)
+  new CommandExecutionError(`The command '${plan.label}' was stopped because its job was cancelled`)
 
 const tooMuch = (plan: ProcessPlan) =>
   new CommandExecutionError(
-    `The command '${plan.label}' was stopped, because it wrote more than a return can hold; send its output to a file`,
+    `The command '${plan.label}' was stopped because it wrote more than a return can hold; redirect its output to a file`,
   )

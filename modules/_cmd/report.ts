@@ -1,6 +1,6 @@
 import type { Context, Log } from 'salt-ts'
 import { parseEnv } from './env.ts'
-import type { Options, Outcome } from './params.ts'
+import type { Options, ProcessResult } from './params.ts'
 import type { ProcessPlan } from './process.ts'
 
 const LEVELS: Readonly<Record<string, keyof Log>> = Object.assign(Object.create(null), {
@@ -14,9 +14,9 @@ const LEVELS: Readonly<Record<string, keyof Log>> = Object.assign(Object.create(
   error: 'error',
   critical: 'error',
 })
-const SHOWN = 10_000
+const SHOWN_CHARACTERS = 10_000
 
-/** Say that a command starts: its first word only, since arguments, environment and input may be secret. */
+/** Log that a command starts: only its first word, since arguments, environment and input may be secret. */
 export function logStart(plan: ProcessPlan, options: Options, { log }: Context): void {
   if (options.use_vt) log.warn('use_vt is not supported: the command runs without a virtual terminal')
   if (levelOf(options, log) === undefined) return
@@ -26,8 +26,11 @@ export function logStart(plan: ProcessPlan, options: Options, { log }: Context):
   log.info(`Executing command '${plan.label}' ${user}${group}in directory '${plan.cwd}'${background}`)
 }
 
-/** Say what came of it, at the level that was asked for; what the caller gave as env or input is masked. */
-export function logEnd(plan: ProcessPlan, outcome: Outcome, options: Options, { log }: Context): void {
+/**
+ * Log the output of a command at `output_loglevel`, or as an error if it failed. Values of `env`, `stdin` and `password`
+ * are masked.
+ */
+export function logEnd(plan: ProcessPlan, outcome: ProcessResult, options: Options, { log }: Context): void {
   const level = levelOf(options, log)
   if (level === undefined) return
   const failed = outcome.retcode !== 0 && !options.ignore_retcode
@@ -51,9 +54,9 @@ function masker(options: Options): (text: string) => string {
   const secrets = secretsOf(options)
   const longest = Math.max(0, ...secrets.map((secret) => secret.length))
   return (text) => {
-    const head = text.slice(0, SHOWN + longest)
+    const head = text.slice(0, SHOWN_CHARACTERS + longest)
     const masked = secrets.reduce((shown, secret) => shown.replaceAll(secret, '**********'), head)
-    // What the cut left of a secret at the very end would not be recognised.
+    // The cut may have split a secret, which is then not masked: drop as many characters as the longest secret has.
     return head.length < text.length
       ? `${masked.slice(0, -longest || undefined)}… (${text.length} characters)`
       : masked

@@ -1,17 +1,19 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { decodeOutput } from './decode.ts'
-import type { CommandLine, Options, Outcome } from './params.ts'
+import type { CommandLine, Options, ProcessResult } from './params.ts'
 import { planCommand } from './plan.ts'
 import { type Ended, runProcess, startInBackground } from './process.ts'
 import { logEnd, logStart } from './report.ts'
 
-/** Run a command: plan it, run it to its end, decode, judge, log. `merged` puts stderr into stdout, in order. */
+/**
+ * Run a command, decode and log its output, and set the job's retcode. `merged` writes stderr into stdout, in order.
+ */
 export async function runCommand(
   command: CommandLine,
   options: Options,
   context: Context,
   { merged }: { merged: boolean },
-): Promise<Outcome> {
+): Promise<ProcessResult> {
   const judge = judgement(options)
   const plan = await planCommand(command, options, context, options.redirect_stderr ?? merged)
   logStart(plan, options, context)
@@ -26,7 +28,7 @@ export async function runCommand(
   return options.hide_output ? { ...outcome, stdout: '', stderr: '' } : outcome
 }
 
-function textsOf(ended: Ended, options: Options, { log }: Context): Outcome {
+function textsOf(ended: Ended, options: Options, { log }: Context): ProcessResult {
   const decoded = (bytes: Buffer) => {
     const text = decodeOutput(bytes, options.output_encoding, log)
     return options.rstrip ? text.trimEnd() : text
@@ -34,13 +36,13 @@ function textsOf(ended: Ended, options: Options, { log }: Context): Outcome {
   return { pid: ended.pid, retcode: ended.code, stdout: decoded(ended.stdout), stderr: decoded(ended.stderr) }
 }
 
-function timedOut(command: CommandLine, options: Options, { pid }: Ended): Outcome {
+function timedOut(command: CommandLine, options: Options, { pid }: Ended): ProcessResult {
   const line = Array.isArray(command) ? command.join(' ') : String(command)
   return { pid, retcode: 1, stdout: `${line} : Timed out after ${options.timeout} seconds`, stderr: '' }
 }
 
 // success_retcodes, success_stdout and success_stderr turn a failure into a success.
-function judgement(options: Options): (outcome: Outcome) => Outcome {
+function judgement(options: Options): (outcome: ProcessResult) => ProcessResult {
   const codes = listOf(options.success_retcodes ?? 0).map(retcodeOf)
   const inStdout = listOf(options.success_stdout)
   const inStderr = listOf(options.success_stderr)
@@ -53,7 +55,7 @@ function judgement(options: Options): (outcome: Outcome) => Outcome {
   }
 }
 
-/** A list as users write it: a list, or text with commas. */
+/** Parse a list, which users write as a list or as comma-separated text. */
 function listOf(given: unknown): string[] {
   if (given === undefined || given === null) return []
   return Array.isArray(given)

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context } from 'salt-ts'
-import type { Options, Outcome } from './params.ts'
+import type { Options, ProcessResult } from './params.ts'
 import { runCommand } from './run.ts'
 import { splitWords } from './split.ts'
 import { findUser } from './users.ts'
 
-/** Outcome of a script that could not be read: Salt's `cache_error`, and the reason. */
-type ScriptOutcome = Outcome & { readonly cache_error?: true }
+/** Result of a script. If it could not be read, `cache_error` is set, as in Salt, and `stderr` has the reason. */
+type ScriptOutcome = ProcessResult & { readonly cache_error?: true }
 
 /** Run a private copy of a script, so that it need not be executable and may remove itself. */
 export async function runScript(
@@ -35,7 +35,7 @@ export function runCode(
   args: unknown,
   options: Options,
   context: Context,
-): Promise<Outcome> {
+): Promise<ProcessResult> {
   return withPrivateFile(Buffer.from(code), { extension: '', mode: 0o400, owner: options.runas }, (file) =>
     runCommand(
       [lang, file, ...(Array.isArray(args) ? args : args === undefined ? [] : [args])],
@@ -53,7 +53,10 @@ function unreadable(stderr: string, context: Context): ScriptOutcome {
   return { pid: 0, retcode: 1, stdout: '', stderr, cache_error: true }
 }
 
-/** Scripts of the file server and of other servers are fetched into the cache. Undefined if there is no such file. */
+/**
+ * Return the path of a script; one on the file server or another server is cached first. Undefined if it does not
+ * exist.
+ */
 async function localPath(
   source: string,
   saltenv: string | undefined,

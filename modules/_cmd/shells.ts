@@ -19,14 +19,14 @@ const PROBES = new Map<string, Probe>([
   ['node', { pattern: /^v(\d\S*)/im, words: ['node', '--version'] }],
 ])
 
-/** The lines of /etc/shells that name a shell. */
+/** List the shells in /etc/shells. */
 export async function listShells(): Promise<string[]> {
   const text = await readFile('/etc/shells', 'utf8').catch(() => '')
   const lines = text.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-/** Whether a shell or script language is installed, where, and in which version. */
+/** Find out whether a shell or scripting language is installed, its path and its version. */
 export async function shellInfo(shell: string): Promise<Record<string, unknown>> {
   const probe = PROBES.get(shell)
   if (!probe)
@@ -55,7 +55,7 @@ function versionIn(printed: string, pattern: RegExp, shell: string): Record<stri
   return { installed: true, version_raw: raw, version: numbers.slice(0, 3).join('.') }
 }
 
-// Some print their version to stderr, some exit with an error: only silence for ten seconds is a failure.
+// Some programs print their version to stderr, or exit with an error. Only a timeout, after 10 s, is a failure.
 function output(path: string, args: readonly string[]): Promise<string | undefined> {
   const env = { ...process.env, HOME: process.env.HOME ?? homedir() }
   return new Promise((resolve) => {

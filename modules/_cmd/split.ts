@@ -2,7 +2,7 @@ import { SaltInvocationError } from 'salt-ts'
 
 const WORD = /"((?:[^"\\]|\\[\s\S])*)"|'([^']*)'|\\([\s\S])|([^\s"'\\]+)|(\s+)|([\s\S])/g
 
-/** Split a command line into words by the rules of a POSIX shell's quoting, expanding nothing. */
+/** Split a command line into words by the quoting rules of a POSIX shell, without any expansion. */
 export function splitWords(line: string): string[] {
   const words: string[] = []
   let word: string | undefined

@@ -6,20 +6,22 @@ import type { Readable } from 'node:stream'
 import { openInput, openPipes, type Pipe } from './pipes.ts'
 import type { PipeIdentity } from './tree.ts'
 
-/** Where a command's input comes from and its output goes to. */
+/** Standard streams of a command. */
 export interface Stdio {
-  /** What spawn is told. */
+  /** Option `stdio` of spawn. */
   readonly stdio: StdioOptions
-  /** False where stdout and stderr could not be given one pipe: the launcher has to join them. */
+  /** False if stdout and stderr should share a pipe but do not: the launcher then has to redirect stderr. */
   readonly joined: boolean
   readonly pipes: readonly PipeIdentity[]
-  /** After spawn: start to collect the output. */
+  /** Start to collect the output. Called after spawn. */
   attach(child: ChildProcess): Collected
-  /** Instead of attach, when spawn failed. */
+  /** Close the streams. Called instead of `attach` if spawn failed. */
   discard(): void
 }
 
-/** Output while it comes. `closed` resolves when nobody can write any more; it rejects when there is too much. */
+/**
+ * Output collected so far. `closed` resolves when no process can write any more, and rejects if the output is too long.
+ */
 export interface Collected {
   readonly closed: Promise<void>
   stdout(): Buffer
@@ -27,7 +29,7 @@ export interface Collected {
   destroy(): void
 }
 
-/** Prepare the three streams; `merged` gives stdout and stderr the same pipe, so that their order is kept. */
+/** Prepare the standard streams. With `merged`, stdout and stderr share a pipe, which keeps their order. */
 export async function openStdio(merged: boolean, input: Buffer | undefined): Promise<Stdio> {
   const inputFile = input && (await openInput(input))
   const outputs = await openPipes(merged ? 1 : 2)
@@ -40,7 +42,7 @@ export async function openStdio(merged: boolean, input: Buffer | undefined): Pro
     stdio: [inputFile ?? (input ? 'pipe' : 'ignore'), ...output.stdio],
     attach(child) {
       closeInput()
-      // A program that does not read its input, or ends first, is no error.
+      // A program may end without reading its input.
       child.stdin?.on('error', () => {}).end(input)
       return output.attach(child)
     },
@@ -101,7 +103,7 @@ function collect(streams: readonly Readable[]): Collected {
   }
 }
 
-// More than one text can hold could not be returned anyway.
+// Output longer than the longest string of Node could not be returned anyway.
 function collectOne(stream: Readable, chunks: Buffer[]): Promise<void> {
   let size = 0
   return new Promise((resolve, reject) => {

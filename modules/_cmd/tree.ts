@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** States as in /proc: dead, and not yet waited for by its parent. */
+/** Process states in /proc: zombie (its parent has not waited for it yet) and dead. */
 const ENDED = 'ZX'
-/** Those, and stopped. */
+/** Ended, stopped by a signal, or stopped by a tracer. */
 const HALTED = `${ENDED}Tt`
-const LOOK_MS = 1
+const POLL_MS = 1
 
 interface Process {
   readonly pid: number
@@ -13,20 +13,20 @@ interface Process {
   readonly session: number
 }
 
-/** Identity of a pipe: whoever holds it open belongs to the command, even after its parent is gone. */
+/** Identity of a pipe. A process that has it open belongs to the command, even after its parent has ended. */
 export interface PipeIdentity {
   readonly dev: number
   readonly ino: number
 }
 
-/** Ask a command and everything it started to end, as far as it can be found now. */
+/** Send SIGTERM to a command and to all processes it started that can be found now. */
 export function terminateTree(root: number, pipes: readonly PipeIdentity[] = []): void {
   for (const pid of membersOf(root, pipes)) send(pid, 'SIGTERM')
 }
 
 /**
- * Kill a command and everything it started: children of children, and orphans that still hold the command's output and
- * have not left the session. Resolves when all of it has ended, or after `ms` (a process that waits for a disk ends later).
+ * Kill a command and everything it started: its descendants, and orphans that still have the command's output open and
+ * have not left the session. Resolves when all have ended, or after `ms` (a process that waits for a disk ends later).
  */
 export async function killTree(root: number, pipes: readonly PipeIdentity[], ms: number): Promise<void> {
   const deadline = performance.now() + ms
@@ -35,7 +35,10 @@ export async function killTree(root: number, pipes: readonly PipeIdentity[], ms:
   await untilAll(reached, ENDED, deadline)
 }
 
-/** Stop all of it, so that nothing can fork out of reach. A process that is just forking has a child before it stops. */
+/**
+ * Stop all processes of a command, so that none can fork out of reach. Repeats until it finds no new process, since one
+ * that is forking when the signal is sent has a child before it stops.
+ */
 async function stopTree(
   root: number,
   pipes: readonly PipeIdentity[],
@@ -54,10 +57,10 @@ async function stopTree(
 }
 
 async function untilAll(pids: Iterable<number>, states: string, deadline: number): Promise<void> {
-  for (const pid of pids) while (!isIn(states, pid) && performance.now() < deadline) await delay(LOOK_MS)
+  for (const pid of pids) while (!isIn(states, pid) && performance.now() < deadline) await delay(POLL_MS)
 }
 
-/** Whether all threads of a process are in one of these states; one that is gone is in all of them. */
+/** Whether all threads of a process are in one of these states. True for a process that no longer exists. */
 const isIn = (states: string, pid: number): boolean =>
   entries(`/proc/${pid}/task`).every((thread) => {
     const [state] = fieldsOf(`/proc/${pid}/task/${thread}/stat`)
@@ -75,7 +78,7 @@ function membersOf(root: number, pipes: readonly PipeIdentity[]): number[] {
   return [...members]
 }
 
-/** Of the session of this process, and with an end of the pipes in hand. */
+/** Return the processes in the session of this process that have one of the pipes open. */
 function orphans(all: readonly Process[], pipes: readonly PipeIdentity[]): Process[] {
   const own = all.find(({ pid }) => pid === process.pid)
   if (pipes.length === 0) return []
@@ -109,7 +112,8 @@ function describe(pid: number): Process[] {
     : [{ pid, parent: Number(parent), session: Number(session) }]
 }
 
-// Fields after the program's name, which may itself contain blanks and brackets: state, parent, group, session.
+// Returns the fields after the program's name, which may itself contain spaces and parentheses: state, parent, process
+// group, session.
 function fieldsOf(path: string): string[] {
   try {
     const stat = readFileSync(path, 'latin1')
@@ -131,6 +135,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Write a text to a terminal. Answers with Salt's map: `Success` or `Error`, and a sentence. */
+/** Write a text to a terminal. Returns Salt's map: `Success` or `Error`, with a message. */
 export async function echoTo(device: string, text: string): Promise<{ Success: string } | { Error: string }> {
   const name = /^(?:tty\w*|pts\/?\d+)$/.test(device) ? device.replace(/^pts\/?/, 'pts/') : undefined
   if (name === undefined) return { Error: 'The specified device is not a valid TTY' }

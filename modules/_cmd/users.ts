@@ -16,20 +16,20 @@ export interface Group {
   readonly gid: number
 }
 
-/** A user of this host by name, from wherever the name service has it. */
+/** Find a user of this host by name, in any source of the name service. */
 export async function findUser(name: string): Promise<User | undefined> {
   const [found, , uid, gid, , home = '/', shell] = (await entry('passwd', name)) ?? []
   if (found === undefined) return undefined
   return { name: found, uid: Number(uid), gid: Number(gid), home, shell: shell || '/bin/sh' }
 }
 
-/** A group of this host by name. */
+/** Find a group of this host by name. */
 export async function findGroup(name: string): Promise<Group | undefined> {
   const [found, , gid] = (await entry('group', name)) ?? []
   return found === undefined ? undefined : { name: found, gid: Number(gid) }
 }
 
-// The file first, since that is nearly always enough; getent for LDAP, sssd and the like.
+// The file comes first, since it nearly always suffices; getent finds entries of LDAP, SSSD and the like.
 async function entry(database: 'passwd' | 'group', name: string): Promise<string[] | undefined> {
   if (!/^[^:\n\0/]+$/.test(name)) return undefined
   const local = await readFile(`/etc/${database}`, 'utf8').catch(() => '')

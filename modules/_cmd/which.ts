@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 
 const USUAL = ['/sbin', '/bin', '/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin']
 
-/** Path of a program as Salt's `cmd.which` finds it: PATH, then the usual folders. */
+/** Find a program as Salt's `cmd.which` does: in PATH, then in the usual folders. */
 export async function which(name: string): Promise<string | null> {
   if (name === '') return null
   if (await isProgram(name)) return name
@@ -12,7 +12,7 @@ export async function which(name: string): Promise<string | null> {
   return (await firstProgram([...folders, ...USUAL], name)) ?? null
 }
 
-/** Path of the program that running `name` in `cwd` with this PATH would start. */
+/** Return the path of the program that would start if `name` were run in `cwd` with this PATH. */
 export async function findProgram(name: string, path: string | undefined, cwd: string) {
   if (name.includes('/')) {
     const file = isAbsolute(name) ? name : resolve(cwd, name)
@@ -30,7 +30,7 @@ async function firstProgram(folders: readonly string[], name: string): Promise<s
   return undefined
 }
 
-/** True for a regular file that may be executed. */
+/** Whether a path is a regular file that may be executed. */
 export async function isProgram(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK)

@@ -1,4 +1,4 @@
-/** Values of keys that modules look up with `config.option` and that no configuration needs to have. */
+/** Defaults of keys that modules look up with `config.option`. */
 export const defaults: Readonly<Record<string, unknown>> = {
   'test.foo': 'unconfigured',
   'hosts.file': '/etc/hosts',

@@ -1,10 +1,10 @@
 import { entriesOf, isMapping } from '../_values/traverse.ts'
 
 const SECRET =
-  /(^|[._-])(pass|passwd|password|passphrase|secret|secret_?key|token|api_?key|access_?key|priv(ate)?_?key|community|credentials?)s?$/i
+  /(^|[._-])(pass|passwd|bind_?pw|password|passphrase|secret|secret_?key|token|api_?key|access_?key|priv(ate)?_?key|community|credentials?)s?$/i
 const MASK = '**********'
 
-/** A copy of a configuration with everything that is named like a secret masked, at any depth. */
+/** Copy a configuration and mask the values of keys that look like names of secrets, at any depth. */
 export function masked(value: unknown, secret = false): unknown {
   if (Array.isArray(value)) return value.map((element) => masked(element, secret))
   if (isMapping(value)) {

@@ -4,11 +4,11 @@ import { SaltInvocationError } from 'salt-ts'
 
 export interface Digest {
   readonly type: string
-  /** Hexadecimal, small letters. */
+  /** Hexadecimal, lower case. */
   readonly sum: string
 }
 
-/** By the number of hexadecimal digits. */
+/** Hash types by the number of hexadecimal digits. */
 const types = new Map([
   [32, 'md5'],
   [40, 'sha1'],
@@ -18,13 +18,13 @@ const types = new Map([
   [128, 'sha512'],
 ])
 
-/** Reads `sha256=…` or a bare digest. @throws SaltInvocationError for anything else: it is never taken for a path or URL */
+/** Parse `sha256=…` or a bare digest. @throws SaltInvocationError for anything else, also for paths and URLs */
 export function readDigest(source: string): Digest {
-  const [, sum = ''] = /^(?:\w+[=:])?([\da-f]+)$/i.exec(source.trim()) ?? []
+  const [, given, sum = ''] = /^(?:(\w+)[=:])?([\da-f]+)$/i.exec(source.trim()) ?? []
   const type = types.get(sum.length)
-  if (type) return { type, sum: sum.toLowerCase() }
+  if (type && (given === undefined || given.toLowerCase() === type)) return { type, sum: sum.toLowerCase() }
   throw new SaltInvocationError(
-    `source_hash must be a digest in hexadecimal, as in sha256=9f86d0…, not '${source}'`,
+    `source_hash must be a hexadecimal digest such as sha256=9f86d0…, not '${source}'`,
   )
 }
 
@@ -34,7 +34,7 @@ export async function digestOf(path: string, type: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Whether a file is there and has the digest. */
+/** Whether a file exists and has the digest. */
 export const hasDigest = (path: string, { type, sum }: Digest): Promise<boolean> =>
   digestOf(path, type).then(
     (found) => found === sum,

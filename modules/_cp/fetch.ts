@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { hasDigest, readDigest } from './digest.ts'
-import { download, readUrl, shown } from './http.ts'
+import { download, readUrl, withoutPassword } from './http.ts'
 import { environment, externalCopy, requireServerPath, type ServerPath, serverPath } from './places.ts'
 
 export interface FetchOptions {
@@ -16,8 +16,8 @@ export interface FetchOptions {
 }
 
 /**
- * Bring a file of the file server to `dest`, or into the cache if that is empty. Gives its path; false if there is no
- * such file, or no folder to put it in.
+ * Fetch a file from the file server to `dest`, or into the cache if `dest` is empty. Resolves to its path, or to false if
+ * the file or the destination folder does not exist.
  */
 export async function fetchServerFile(
   { path, saltenv }: ServerPath,
@@ -29,13 +29,15 @@ export async function fetchServerFile(
   if (dest === '') return (await files.cache(path, saltenv, options)) ?? false
   const place = await insideFolder(dest, path)
   if (!(await files.hash(path, saltenv)) || !(await folderFor(place, makedirs))) {
-    log.debug(`salt://${path} was not brought to ${place}: it is not there, or its folder is not`)
+    log.debug(`salt://${path} was not copied to ${place}: the file or the destination folder does not exist`)
     return false
   }
   return (await files.fetch(path, saltenv, place, options)) ? place : false
 }
 
-/** `cp.get_url`: Salt's answers for each kind of URL; the content where `dest` is null. */
+/**
+ * Fetch a URL for `cp.get_url`, with Salt's results for each kind of URL. Resolves to the content if `dest` is null.
+ */
 export async function fetchUrl(
   url: string,
   dest: string | null,
@@ -59,7 +61,7 @@ export async function fetchUrl(
   }
   if (scheme === 'http' || scheme === 'https') return fetchOverHttp(url, dest, options, context)
   throw new CommandExecutionError(
-    `Files cannot be fetched by ${scheme}:// yet; salt://, http://, https:// and file:// can be used`,
+    `Files cannot be fetched from ${scheme}:// URLs; use salt://, http://, https:// or file://`,
   )
 }
 
@@ -74,21 +76,23 @@ async function fetchOverHttp(
   if (dest === null) return textIfPossible(await readUrl(url, options))
   const cached = dest === '' ? externalCopy(url, environment(context, saltenv), context) : undefined
   if (dest === '' && cached === undefined)
-    throw new CommandExecutionError(`${shown(url)} has no place in the cache: its path leads out of it`)
+    throw new CommandExecutionError(
+      `${withoutPassword(url)} cannot be cached: its path leads out of the cache`,
+    )
   const place = cached ?? (await insideFolder(dest, new URL(url).pathname.split('/').at(-1) || 'index.html'))
   if (digest && (await hasDigest(place, digest))) return place
   if (!(await folderFor(place, makedirs || cached !== undefined, cached ? 0o700 : undefined))) return ''
   const check = async (path: string) => {
     if (digest && !(await hasDigest(path, digest)))
       throw new CommandExecutionError(
-        `${shown(url)} does not have the ${digest.type} of source_hash; it was not kept`,
+        `${withoutPassword(url)} does not have the ${digest.type} of source_hash; it was discarded`,
       )
   }
   await download(url, place, { ...options, useEtag: use_etag, check })
   return place
 }
 
-/** A file that is to be put into a folder keeps its name. */
+/** Append the file's name if `dest` is a folder. */
 async function insideFolder(dest: string, path: string): Promise<string> {
   const isFolder = dest.endsWith('/') || (await stat(dest).catch(() => undefined))?.isDirectory()
   return isFolder ? join(dest, basename(path)) : dest
@@ -102,7 +106,7 @@ async function folderFor(path: string, makedirs: boolean, mode?: number): Promis
 
 const localPath = (url: string): string => (url.startsWith('file:///') ? fileURLToPath(url) : url.slice(7))
 
-/** Text where it is some; else bytes. */
+/** Read a file: a string if it is valid UTF-8, else bytes. */
 export async function contentOf(path: string): Promise<string | Buffer> {
   return textIfPossible(await readFile(path))
 }
@@ -112,7 +116,7 @@ function textIfPossible(content: Buffer): string | Buffer {
   return Buffer.from(text).equals(content) ? text : content
 }
 
-/** Like {@link fetchUrl} into the cache. */
+/** Fetch a URL into the cache, as {@link fetchUrl} does. Fetches each http and https URL only once per job. */
 export async function cacheUrl(url: string, options: FetchOptions, context: Context): Promise<unknown> {
   const kept = new Map(context.context.get('cp.cache_file') as Map<string, unknown> | undefined)
   const key = `${url}\0${environment(context, options.saltenv)}`
@@ -121,7 +125,7 @@ export async function cacheUrl(url: string, options: FetchOptions, context: Cont
   const path = await fetchUrl(url, '', { ...options, makedirs: true }, context)
   if (path === false)
     context.log.error(
-      `Unable to cache file '${shown(url)}' from saltenv '${environment(context, options.saltenv)}'.`,
+      `Unable to cache file '${withoutPassword(url)}' from saltenv '${environment(context, options.saltenv)}'.`,
     )
   if (isRemote) context.context.set('cp.cache_file', kept.set(key, path))
   return path

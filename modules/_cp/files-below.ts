@@ -1,7 +1,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Paths of the files below a folder, links to files among them. No other link is followed; a folder that cannot be read has none. */
+/**
+ * List the files below a folder, including links to files. Links to folders are not followed; unreadable folders are
+ * skipped.
+ */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const paths = await Promise.all(

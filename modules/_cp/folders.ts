@@ -1,10 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Context, eachOf, fnmatch, pythonRegExp, safePath } from 'salt-ts'
+import { type Context, safePath } from 'salt-ts'
+import { fnmatch, mapConcurrently, pythonRegExp } from '#internal'
 import { filesBelow } from './files-below.ts'
 import { cacheOf, type ServerPath } from './places.ts'
 
-/** Copy a folder of the file server, empty folders too, into `dest`. Gives the paths of all that is there now, sorted. */
+/**
+ * Copy a folder of the file server, including empty folders, into `dest`. Resolves to the sorted paths of the copies.
+ */
 export async function fetchFolder(
   { path, saltenv }: ServerPath,
   dest: string,
@@ -20,18 +23,18 @@ export async function fetchFolder(
   }
   const isInside = (found: string) => folder === '' || found.startsWith(`${folder}/`)
   const found = (await files.list('files', saltenv, folder)).filter(isInside)
-  const written = await eachOf(found, async (source) => {
+  const written = await mapConcurrently(found, async (source) => {
     const target = place(source)
     if (target === undefined) return undefined
     await mkdir(dirname(target), { recursive: true })
     const isThere = await files.fetch(source, saltenv, target, gzip ? { gzip } : {})
     if (isThere) return target
-    context.log.error(`salt://${source} is gone, or cannot be served`)
+    context.log.error(`salt://${source} no longer exists, or cannot be served`)
     context.retcode = 1
     return undefined
   })
   const empty = (await files.list('emptyDirs', saltenv, folder)).filter(isInside)
-  const made = await eachOf(empty, async (source) => {
+  const made = await mapConcurrently(empty, async (source) => {
     const target = place(source)
     if (target !== undefined) await mkdir(target, { recursive: true })
     return target
@@ -45,7 +48,7 @@ export interface CacheFolderOptions {
   readonly exclude_pat?: readonly string[] | undefined
 }
 
-/** Bring a folder into the cache. Gives the paths there, in the order of the list. */
+/** Fetch a folder into the cache. Resolves to the cached paths, in the order of the master's list. */
 export async function cacheFolder(
   { path, saltenv }: ServerPath,
   { include_empty, include_pat, exclude_pat }: CacheFolderOptions,
@@ -58,9 +61,9 @@ export async function cacheFolder(
     (include_pat?.some((pattern) => matches(found, pattern)) ?? true) &&
     !exclude_pat?.some((pattern) => matches(found, pattern))
   const found = (await files.list('files', saltenv, beginning)).filter(isWanted)
-  const cached = await eachOf(found, (source) => files.cache(source, saltenv))
+  const cached = await mapConcurrently(found, (source) => files.cache(source, saltenv))
   const empty = include_empty ? await files.list('emptyDirs', saltenv, beginning) : []
-  const made = await eachOf(
+  const made = await mapConcurrently(
     empty.filter((one) => one.startsWith(beginning)),
     async (source) => {
       const target = files.cachedPath(source, saltenv)
@@ -71,13 +74,13 @@ export async function cacheFolder(
   return [...cached, ...made].filter((one) => one !== undefined)
 }
 
-/** A shell pattern, or after `E@` a regular expression that may match anywhere. */
+/** Match a path with a shell pattern, or, after `E@`, with a regular expression that may match anywhere in the path. */
 function matches(path: string, pattern: string): boolean {
   if (!pattern.startsWith('E@')) return fnmatch(path, pattern)
   return pythonRegExp(`[\\s\\S]*?(?:${pattern.slice(2)})`).matches(path)
 }
 
-/** What the cache holds of an environment, and copies of files of this host. */
+/** List the cached files of an environment, and the cached copies of local files. */
 export async function cachedFiles(saltenv: string, context: Context): Promise<string[]> {
   const place = safePath(saltenv)
   const folders = [...(place ? [join('files', place)] : []), 'localfiles']

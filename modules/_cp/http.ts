@@ -9,21 +9,24 @@ import { pipeline } from 'node:stream/promises'
 import { CommandExecutionError } from 'salt-ts'
 
 export interface HttpOptions {
-  /** Refuse a server whose certificate is not in order. */
+  /** Refuse a server without a valid certificate. */
   readonly verifySsl: boolean
   readonly signal: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const REDIRECTS = 10
-/** A server that is silent for so long is given up. */
-const SILENCE_MS = 60_000
+const MAX_REDIRECTS = 10
+/** Time without data after which a request fails. */
+const IDLE_TIMEOUT_MS = 60_000
 
-/** The answer to a GET, redirections followed, to http and https only; a password goes only to where it was given for, by the same protocol. */
-async function ask(text: string, options: HttpOptions): Promise<IncomingMessage> {
+/**
+ * Send a GET request and follow redirects to http and https. User and password go only to the origin they were given
+ * for.
+ */
+async function get(text: string, options: HttpOptions): Promise<IncomingMessage> {
   let url = new URL(text)
   const { username, password, origin } = url
-  for (let count = 0; count <= REDIRECTS; count++) {
+  for (let count = 0; count <= MAX_REDIRECTS; count++) {
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw failure(text, `it redirects to ${url.protocol}, which is not followed`)
     const auth =
@@ -38,7 +41,7 @@ async function ask(text: string, options: HttpOptions): Promise<IncomingMessage>
     url.username = ''
     url.password = ''
   }
-  throw failure(text, `it redirects more than ${REDIRECTS} times`)
+  throw failure(text, `it redirects more than ${MAX_REDIRECTS} times`)
 }
 
 function request(
@@ -49,21 +52,24 @@ function request(
   bare.username = ''
   bare.password = ''
   return new Promise((resolve, reject) => {
-    const get = url.protocol === 'https:' ? overHttps : overHttp
-    const options = { signal, headers, timeout: SILENCE_MS, ...(auth && { auth }) }
-    const sent = get(bare, { ...options, rejectUnauthorized: verifySsl }, resolve)
+    const send = url.protocol === 'https:' ? overHttps : overHttp
+    const options = { signal, headers, timeout: IDLE_TIMEOUT_MS, ...(auth && { auth }) }
+    const sent = send(bare, { ...options, rejectUnauthorized: verifySsl }, resolve)
     sent.once('error', reject)
-    sent.once('timeout', () => sent.destroy(new Error(`no answer for ${SILENCE_MS / 1000} s`)))
+    sent.once('timeout', () => sent.destroy(new Error(`no answer for ${IDLE_TIMEOUT_MS / 1000} s`)))
   })
 }
 
-/** What a URL holds. @throws CommandExecutionError */
+/** Read the content of a URL. @throws CommandExecutionError */
 export async function readUrl(url: string, options: HttpOptions): Promise<Buffer> {
   const answer = await answered(url, options)
-  return Buffer.concat(await Readable.from(answer).toArray())
+  return Buffer.concat(await Readable.from(answer).toArray().catch(failWith(url)))
 }
 
-/** Replaces `dest` once all has come and `check` is content. With `useEtag` only if the server has another version. */
+/**
+ * Download a URL, and replace `dest` if `check` accepts the file. With `useEtag` only if the server has another
+ * version.
+ */
 export async function download(
   url: string,
   dest: string,
@@ -75,7 +81,7 @@ export async function download(
   if (answer.statusCode === 304) return void answer.resume()
   const temporary = join(dirname(dest), `.tmp-${randomUUID()}`)
   try {
-    await pipeline(answer, createWriteStream(temporary, { flags: 'wx' }))
+    await pipeline(answer, createWriteStream(temporary, { flags: 'wx' })).catch(failWith(url))
     await check(temporary)
     await rename(temporary, dest)
     const { etag } = answer.headers
@@ -86,17 +92,21 @@ export async function download(
 }
 
 async function answered(url: string, options: HttpOptions): Promise<IncomingMessage> {
-  const answer = await ask(url, options).catch((error: Error) => {
-    throw error instanceof CommandExecutionError ? error : failure(url, error.message)
-  })
+  const answer = await get(url, options).catch(failWith(url))
   const { statusCode = 0, statusMessage } = answer
   if (statusCode === 304 || (statusCode >= 200 && statusCode < 300)) return answer
   answer.resume()
-  throw new CommandExecutionError(`HTTP error ${statusCode} reading ${shown(url)}: ${statusMessage}`)
+  throw new CommandExecutionError(
+    `HTTP error ${statusCode} reading ${withoutPassword(url)}: ${statusMessage}`,
+  )
+}
+
+const failWith = (url: string) => (error: Error) => {
+  throw error instanceof CommandExecutionError ? error : failure(url, error.message)
 }
 
 const failure = (url: string, reason: string) =>
-  new CommandExecutionError(`Error reading ${shown(url)}: ${reason}`)
+  new CommandExecutionError(`Error reading ${withoutPassword(url)}: ${reason}`)
 
-/** Without user and password. */
-export const shown = (url: string): string => url.replace(/^(\w+:\/\/)[^/@]*@/, '$1<redacted>@')
+/** Hide user and password in a URL. */
+export const withoutPassword = (url: string): string => url.replace(/^(\w+:\/\/)[^/@]*@/, '$1<redacted>@')

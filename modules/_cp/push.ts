@@ -1,6 +1,7 @@
 import { open, realpath, rm, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, normalize } from 'node:path'
-import { CommandExecutionError, type Context, fnmatch } from 'salt-ts'
+import { CommandExecutionError, type Context } from 'salt-ts'
+import { fnmatch } from '#internal'
 import { filesBelow } from './files-below.ts'
 
 export interface PushOptions {
@@ -9,7 +10,7 @@ export interface PushOptions {
   readonly remove_source?: boolean
 }
 
-/** Send a file to the master, piece by piece (`_file_recv`). @throws CommandExecutionError with the reason. */
+/** Send a file to the master in pieces (`_file_recv`). @throws CommandExecutionError with the reason */
 export async function pushFile(path: string, options: PushOptions, context: Context): Promise<true> {
   const { keep_symlinks = false, upload_path, remove_source = false } = options
   checkPlain(path)
@@ -53,15 +54,16 @@ async function send(source: string, path: readonly string[], { minion, id, opts 
   }
 }
 
-/** A master of Python Salt answers false, without a reason. */
+/** Describe why the master refused a file. A Python Salt master returns false, without a reason. */
 function refusal(source: string, answer: unknown): string {
-  const { refused = 'set file_recv: True there, and look at file_recv_max_size' } = (answer || {}) as {
+  const { refused = 'set file_recv: True in its configuration, and check file_recv_max_size' } = (answer ||
+    {}) as {
     refused?: string
   }
-  return `The master did not take ${source}: ${refused}.`
+  return `The master did not accept ${source}: ${refused}.`
 }
 
-/** Send the files below a folder whose names match; stops at the first that is not taken. */
+/** Send the files below a folder whose names match `glob`. Stops at the first one that is refused. */
 export async function pushFolder(
   path: string,
   glob: string | undefined,
@@ -74,7 +76,7 @@ export async function pushFolder(
   const found = (await filesBelow(real)).filter((file) => glob === undefined || fnmatch(basename(file), glob))
   if (found.length === 0)
     throw new CommandExecutionError(
-      `There is no file${glob ? ` named like ${glob}` : ''} below ${path} to push.`,
+      `There is no file${glob ? ` that matches ${glob}` : ''} below ${path} to push.`,
     )
   for (const file of found) {
     const upload = upload_path && join('/', upload_path, file.slice(real.length))

@@ -6,7 +6,7 @@ import type { Context } from 'salt-ts'
 const isFolder = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => undefined))?.isDirectory() ?? false
 
-/** Write small files that `salt-cp` sends: path → whether that worked. */
+/** Write small files that `salt-cp` sends. Resolves to a map of path to success, or to Salt's error message. */
 export async function receiveFiles(
   files: Readonly<Record<string, unknown>>,
   dest: string,
@@ -28,14 +28,16 @@ export async function receiveFiles(
 
 export interface Chunk {
   readonly dest: string
-  /** Base64; null makes an empty folder. */
+  /** Base64. Null makes an empty folder. */
   readonly chunk: string | null
   readonly append: boolean
   readonly compressed: boolean
   readonly mode?: number | undefined
 }
 
-/** Write a piece of a file that `salt-cp --chunked` sends. True, or why it could not be written. */
+/**
+ * Write a piece of a file that `salt-cp --chunked` sends. Resolves to true, or to the reason why it was not written.
+ */
 export async function receiveChunk({ dest, chunk, append, compressed, mode }: Chunk, context: Context) {
   try {
     if (chunk === null) return await makeEmptyFolder(dest)

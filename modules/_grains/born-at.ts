@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
-/** When a process began: the start of the machine, and the clock ticks since. Undefined if it is over. */
+/**
+ * Return when a process started: the boot id of the machine, and the clock ticks since boot. Undefined if it has ended.
+ */
 export async function bornAt(pid: number): Promise<string | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')

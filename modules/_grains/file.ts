@@ -1,15 +1,16 @@
 import { readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { CommandExecutionError, type Context, replaceFile } from 'salt-ts'
+import { CommandExecutionError, type Context } from 'salt-ts'
 import { Document, isMap, parseDocument, type Tags } from 'yaml'
+import { replaceFile } from '#internal'
 import { bornAt } from './born-at.ts'
 
 export type Grains = Record<string, unknown>
 /** Top-level grains to write; `undefined` removes one. */
 export type Changes = Readonly<Record<string, unknown>>
 
-// YAML as Salt reads it, but a date stays the text that was written.
+// YAML as Salt reads it, except that dates stay text.
 const yaml = {
   version: '1.1' as const,
   customTags: (tags: Tags): Tags =>
@@ -18,19 +19,17 @@ const yaml = {
 
 const LOCK_WAIT_MS = 10_000
 
-/** Where persistent grains are kept: `grains` beside the minion's configuration file. */
+/** Return the path of the persistent grains: `grains` beside the minion's configuration file. */
 export function grainsPath({ opts }: Pick<Context, 'opts'>): string {
   const { config_dir, conf_file } = opts
   if (typeof config_dir === 'string') return join(config_dir, 'grains')
   if (typeof conf_file === 'string') return join(dirname(conf_file), 'grains')
-  throw new CommandExecutionError(
-    'The minion has no configuration folder, so there is nowhere to keep grains',
-  )
+  throw new CommandExecutionError('The minion has no configuration folder, so grains cannot be stored')
 }
 
 /**
- * Change the grains file. `decide` sees the grains in it and gives what to write, or nothing. Nobody else writes
- * meanwhile, comments and order are kept, and readers see the old file or the new one, never half of one.
+ * Change the grains file under a lock. `decide` receives the grains in it and returns the changes, or undefined for none.
+ * Keeps comments and order, and replaces the file atomically.
  */
 export async function changeGrainsFile(
   path: string,
@@ -62,7 +61,9 @@ async function readDocument(path: string): Promise<Document> {
   return isMap(document.contents) ? document : new Document({}, yaml)
 }
 
-/** Waits its turn, however many come before it; gives up when one of them holds the lock for too long. */
+/**
+ * Do `work` under a lock file. Waits for any number of holders before it; fails when one holds the lock for too long.
+ */
 async function withLock(path: string, work: () => Promise<void>): Promise<void> {
   let holder: string | undefined
   let since = Date.now()
@@ -71,7 +72,7 @@ async function withLock(path: string, work: () => Promise<void>): Promise<void> 
     if (seen !== holder) [holder, since] = [seen, Date.now()]
     if (Date.now() - since > LOCK_WAIT_MS) {
       throw new CommandExecutionError(
-        `Another process has been changing the grains for too long; see ${path}`,
+        `Another process has locked the grains file for more than ${LOCK_WAIT_MS / 1000} s; see ${path}`,
       )
     }
     await wait(10)
@@ -83,7 +84,7 @@ async function withLock(path: string, work: () => Promise<void>): Promise<void> 
   }
 }
 
-/** Which lock is there: each is a file of its own. */
+/** Identify the current lock: each holder creates a new file. */
 async function lockAt(path: string): Promise<string | undefined> {
   const found = await stat(path, { bigint: true }).catch(() => undefined)
   return found && `${found.ino}:${found.mtimeNs}`
@@ -100,7 +101,8 @@ async function take(path: string): Promise<boolean> {
   }
 }
 
-// Who held it has died; its number may be another process's by now. An empty lock was made this moment.
+// The holder is gone if no process has its pid, or if the process with its pid started at another time. An empty lock
+// file has just been created.
 async function isAbandoned(path: string): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const [pid, born] = text.split(' ')

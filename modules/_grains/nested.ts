@@ -4,29 +4,29 @@ import { isMapping, plainCopy, traverse } from '../_values/traverse.ts'
 export const MISSING = Symbol('missing')
 
 type Grains = Readonly<Record<string, unknown>>
-/** The top-level grain that has to be written for a nested one to have its value, or why it cannot. */
+/** The top-level grain to write so that a nested one gets its value, or the reason why that is refused. */
 type Nesting = { readonly key: string; readonly value: unknown } | { readonly refused: string }
 
-/** The value at a path, as a copy; {@link MISSING} if there is none. */
+/** Return a copy of the value at a path, or {@link MISSING}. */
 export const valueAt = (grains: Grains, path: string, delimiter: string): unknown =>
   plainCopy(traverse(grains, path, MISSING, delimiter))
 
 /**
- * Put a value at a path, from the leaf up: maps get the key, lists the element `{key: value}`. A scalar in the way
- * is only replaced if it equals the key below it, or with `force`. `remove` takes the leaf out instead.
+ * Put a value at a path, from the leaf up: maps get the key, lists the element `{key: value}`. A scalar above the leaf
+ * is replaced only if it equals the key below it, or with `force`. `remove` removes the leaf instead.
  */
-export function nest(
+export function withNested(
   grains: Grains,
   path: string,
   value: unknown,
   { delimiter, force = false, remove = false }: { delimiter: string; force?: boolean; remove?: boolean },
 ): Nesting {
-  let [key, below, leaving] = [path, value, remove]
+  let [key, below, removing] = [path, value, remove]
   for (let at = lastIndex(key, delimiter); at >= 0; at = lastIndex(key, delimiter)) {
     const leaf = key.slice(at + delimiter.length)
     key = key.slice(0, at)
     const parent = valueAt(grains, key, delimiter)
-    const changed = leaving ? without(parent, leaf) : put(parent, leaf, below, force)
+    const changed = removing ? without(parent, leaf) : put(parent, leaf, below, force)
     if (changed === MISSING) {
       const shown = typeof parent === 'string' ? parent : JSON.stringify(parent)
       return {
@@ -34,9 +34,9 @@ export function nest(
       }
     }
     below = changed
-    leaving = false
+    removing = false
   }
-  return { key, value: leaving ? undefined : below }
+  return { key, value: removing ? undefined : below }
 }
 
 const lastIndex = (key: string, delimiter: string): number =>

@@ -8,7 +8,7 @@ const hide: Readonly<Record<string, (value: unknown) => string>> = {
   nodename: () => 'MINION',
 }
 
-/** Grains that may be shown to strangers: names of the host and its serial number are replaced. */
+/** Copy grains for publication: replace the names of the host and part of its serial number. */
 export function sanitized(grains: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(grains).map(([key, value]) => [key, Object.hasOwn(hide, key) ? hide[key]!(value) : value]),

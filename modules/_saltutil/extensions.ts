@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 
-/** Names of the files in each folder of `extension_modules`, without their endings. */
+/** List the extensions in each folder of `extension_modules`, without file extensions. */
 export async function listExtensions(root: unknown): Promise<Record<string, string[]>> {
   if (typeof root !== 'string') return {}
   const types = await foldersIn(root)

@@ -1,33 +1,33 @@
 import { type Context, fn, p, type SyncReport } from 'salt-ts'
 
 const names = p.optional(p.union(p.string(), p.array(p.string())))
-/** For one type a list or text with commas; for several a map by type. */
+/** A list or comma-separated text for all types, or a map of them by type. */
 export const modules = p.optional(
   p.union(p.string(), p.array(p.string()), p.record(p.union(p.string(), p.array(p.string())))),
 )
 
 export const details = p.default(
-  p.boolean({ description: 'Answer with maps of added, changed, removed and failed' }),
+  p.boolean({ description: 'Return maps of added, changed, removed and failed extensions.' }),
   false,
 )
 
-/** What every `sync_*` function takes. */
+/** Parameters of every `sync_*` function. */
 const params = {
   saltenv: names,
-  refresh: p.default(p.boolean({ description: 'Have what changed loaded before this answers' }), true),
+  refresh: p.default(p.boolean({ description: 'Load the changes before returning.' }), true),
   extmod_whitelist: modules,
   extmod_blacklist: modules,
   details,
 }
 
-/** A `sync_*` function of one type. */
+/** Create the `sync_*` function of one type. */
 export const syncOf = (type: string) =>
   fn(params, async ({ details, ...how }, context) => {
     const report = await context.minion.sync({ types: [type], ...requestOf(how) })
     return Object.values(answer(report, details, context))[0]
   })
 
-/** `sync_all`. */
+/** Sync all types (`sync_all`). */
 export const syncEvery = fn(
   { ...params, clean_pillar_cache: p.default(p.boolean(), false) },
   async ({ details, clean_pillar_cache: _, ...how }, context) =>
@@ -48,7 +48,7 @@ const requestOf = ({
   extmod_blacklist: Modules
 }) => ({ saltenv, refresh, whitelist, blacklist })
 
-/** Salt's lists, or all of it. The call fails if something that is there cannot be loaded. */
+/** Return Salt's lists, or all changes with `details`. Sets the retcode to 1 if an extension cannot be used. */
 export function answer(report: SyncReport, details: boolean, context: Context): Record<string, unknown> {
   const types = Object.entries(report)
   if (types.some(([, { failed }]) => Object.keys(failed).length > 0)) context.retcode = 1

@@ -1,7 +1,10 @@
 import type { Context } from 'salt-ts'
 
-/** What a job says of itself as Python minions tell their functions: `__pub_<key>`, arguments without the mark of keywords. */
-export function wordsOfJob({ job, nested }: Pick<Context, 'job' | 'nested'>): Record<string, unknown> {
+/**
+ * Return the fields of a job as the keyword arguments `__pub_<key>` that Python minions pass to functions, with `__kwarg__`
+ * removed from its arguments. Empty for calls within a job.
+ */
+export function jobKwargs({ job, nested }: Pick<Context, 'job' | 'nested'>): Record<string, unknown> {
   if (!job || nested) return {}
   const words = { ...job, ...(job.arg && { arg: job.arg.map(unmarked) }) }
   return Object.fromEntries(Object.entries(words).map(([key, value]) => [`__pub_${key}`, value]))

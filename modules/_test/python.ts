@@ -1,7 +1,7 @@
-import { floatText } from 'salt-ts'
+import { floatText } from '#internal'
 import { isMapping } from '../_values/traverse.ts'
 
-/** A value as Python's `repr` writes it: what Salt's users compare with. */
+/** Format a value as Python's `repr` does. */
 export function pythonRepr(value: unknown): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
@@ -15,7 +15,7 @@ export function pythonRepr(value: unknown): string {
   return `{${pairs.map(([key, inner]) => `${pythonRepr(key)}: ${pythonRepr(inner)}`).join(', ')}}`
 }
 
-/** A tuple, as Python's `repr` writes it: `(1, 2)`, `(1,)`, `()`. */
+/** Format a tuple as Python's `repr` does: `(1, 2)`, `(1,)`, `()`. */
 export function pythonTuple(values: readonly unknown[]): string {
   const items = values.map(pythonRepr).join(', ')
   return values.length === 1 ? `(${items},)` : `(${items})`
@@ -32,7 +32,7 @@ function quoted(text: string): string {
 const control = /[\p{Cc}]/gu
 const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
 
-/** The name of the type Python's `type` gives: `<class 'int'>`. */
+/** Format the type of a value as Python does: `<class 'int'>`. */
 export function pythonType(value: unknown): string {
   return `<class '${typeName(value)}'>`
 }

@@ -10,7 +10,7 @@ export const saltVersion: string = manifest.version
 
 export type Versions = Readonly<Record<string, Readonly<Record<string, string | null>>>>
 
-/** Versions of everything a report of a bug should name, in Salt's sections. */
+/** Collect the versions that a bug report should name, in Salt's sections. */
 export function readVersions(grains: Readonly<Record<string, unknown>>): Versions {
   const libraries = Object.keys(manifest.dependencies).sort()
   return {
@@ -32,7 +32,7 @@ export function readVersions(grains: Readonly<Record<string, unknown>>): Version
   }
 }
 
-/** The version in the manifest nearest above the library's entry; null if it is not installed. */
+/** Return a library's version from its package.json in the nearest node_modules; null if it is not installed. */
 function installedVersion(name: string): string | null {
   const folders = require.resolve.paths(name) ?? []
   for (const folder of folders) {
@@ -44,7 +44,7 @@ function installedVersion(name: string): string | null {
   return null
 }
 
-/** The same as text, names aligned to the right. */
+/** Format versions as text, with names aligned to the right. */
 export function versionsText(versions: Versions): string {
   const width =
     Math.max(...Object.values(versions).flatMap((section) => Object.keys(section).map((n) => n.length))) + 1

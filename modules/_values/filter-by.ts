@@ -1,19 +1,22 @@
-import { fnmatch, SaltInvocationError } from 'salt-ts'
+import { SaltInvocationError } from 'salt-ts'
+import { fnmatch } from '#internal'
 import { mergeDeep } from './merge.ts'
 import { entriesOf, isMapping } from './traverse.ts'
 
-/** How a value is picked from a map whose keys are shell globs. */
+/** Options of picking a value from a map whose keys are globs. */
 interface Choice {
   readonly default: string
-  /** Key of a value that lies below what was picked. */
+  /** Key of a map into which the picked value is merged. */
   readonly base?: string | undefined
-  /** Laid over what was picked. */
+  /** Map to merge into the picked value. */
   readonly merge?: unknown
 }
 
-/** The value whose key, a glob, matches the found value (or one of several); else that of `default`; else null. */
+/**
+ * Return the value whose key, a glob, matches the found value (or one of several); else that of `default`; else null.
+ */
 export function pickBy(lookup: unknown, found: unknown, choice: Choice): unknown {
-  if (!isMapping(lookup)) throw new SaltInvocationError('filter_by needs a dictionary to look up in')
+  if (!isMapping(lookup)) throw new SaltInvocationError('filter_by lookup_dict must be a dictionary.')
   const pairs = entriesOf(lookup)
   const picked =
     firstMatch(pairs, [found].flat()) ?? pairs.find(([key]) => key === choice.default)?.[1] ?? null
@@ -41,5 +44,7 @@ function withMerge(picked: unknown, merge: unknown): unknown {
   if (!isMapping(merge)) throw new SaltInvocationError('filter_by merge argument must be a dictionary.')
   if (picked === null) return merge
   if (isMapping(picked)) return mergeDeep(picked, merge)
-  throw new SaltInvocationError('filter_by can merge only into a dictionary, but what was picked is none')
+  throw new SaltInvocationError(
+    'filter_by can merge only into a dictionary, and the selected value is not one.',
+  )
 }

@@ -1,8 +1,8 @@
 import { entriesOf, isMapping, type Mapping } from './traverse.ts'
 
 /**
- * `over` on top of `base`, maps merged in depth; lists replace each other, or are joined without doubles. Neither
- * is changed.
+ * Merge `over` into a copy of `base`, maps recursively. A list replaces the one below it; with `lists` both are joined,
+ * without duplicates.
  */
 export function mergeDeep(base: Mapping, over: Mapping, { lists = false } = {}): Record<string, unknown> {
   const merged = new Map(entriesOf(base))
@@ -19,7 +19,7 @@ function joined(below: readonly unknown[], more: readonly unknown[]): unknown[] 
   return [...below, ...more.filter((value) => !below.some((known) => sameValue(known, value)))]
 }
 
-/** Equal as values: numbers, texts, lists and maps by what they hold, whatever the order of keys. */
+/** Whether two values are equal. Lists and maps are compared by content, regardless of the order of keys. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (a instanceof Number || b instanceof Number) return Number(a) === Number(b)

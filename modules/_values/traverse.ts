@@ -1,4 +1,4 @@
-/** A map as it comes off the wire or out of YAML: a plain object, or a Map if its keys are not all text. */
+/** A map decoded from MessagePack or YAML: a plain object, or a Map if not all of its keys are strings. */
 export type Mapping = Readonly<Record<string, unknown>> | ReadonlyMap<unknown, unknown>
 
 export function isMapping(value: unknown): value is Mapping {
@@ -8,7 +8,7 @@ export function isMapping(value: unknown): value is Mapping {
   return prototype === Object.prototype || prototype === null
 }
 
-/** The pairs of a mapping, keys as text. */
+/** Return the entries of a mapping, with keys as strings. */
 export function entriesOf(mapping: Mapping): [string, unknown][] {
   return mapping instanceof Map
     ? [...mapping].map(([key, value]) => [String(key), value])
@@ -16,8 +16,8 @@ export function entriesOf(mapping: Mapping): [string, unknown][] {
 }
 
 /**
- * The value at a path such as `ip_interfaces:eth0:0`: keys of maps, indexes of lists, or a key of the first map
- * in a list that has it. `missing` where the path leads nowhere.
+ * Return the value at a path such as `ip_interfaces:eth0:0`, or `missing`. Each step is a key of a map, an index of a
+ * list, or a key of the first map in a list that has it.
  */
 export function traverse(value: unknown, path: string, missing: unknown, delimiter = ':'): unknown {
   let at = value
@@ -49,7 +49,7 @@ function inMapping(value: unknown, step: string): { value: unknown } | undefined
   return Object.hasOwn(value, step) ? { value: (value as Record<string, unknown>)[step] } : undefined
 }
 
-/** A copy in plain objects and lists, which may be changed. */
+/** Copy a value deeply into plain objects and lists, which the caller may change. */
 export function plainCopy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainCopy)
   if (!isMapping(value)) return value

@@ -1,4 +1,4 @@
-/** A name and a password, as nearly all backends take them. */
+/** Checks of the name and the password that most backends take. */
 import type { Credentials } from 'salt-ts'
 
 export interface Refused {
@@ -11,13 +11,13 @@ export interface NameAndPassword {
 }
 
 const MAX_NAME = 256
-/** Bytes. Hashing more would cost more. */
+/** Bytes. The cost of hashing grows with the length. */
 const MAX_PASSWORD = 4096
 
 /**
- * What could not be a name or a password is refused before anybody is asked: names that logs and files could show as others,
- * that databases take for others, or that `external_auth` has for groups; passwords that would be cut short at a NUL; and
- * empty ones, with which some directories let everybody in as nobody in particular.
+ * Check the name and the password before a backend sees them. Refused names: those that logs and files could show as another
+ * name, that databases take for another name, or that `external_auth` uses for groups. Refused passwords: those that a NUL
+ * would cut short, and empty ones, which some directories accept as an anonymous bind.
  */
 export function nameAndPassword(credentials: Credentials): NameAndPassword | Refused {
   const { username } = credentials
@@ -29,8 +29,8 @@ export function nameAndPassword(credentials: Credentials): NameAndPassword | Ref
 export function wrongWithName(name: unknown): string | undefined {
   if (typeof name !== 'string' || name === '') return 'no username was given as text'
   if (name.length > MAX_NAME) return `the username is longer than ${MAX_NAME} characters`
-  if (/\p{C}/u.test(name)) return 'the username has characters that cannot be seen'
-  if (name !== name.trim()) return 'the username begins or ends with a blank'
+  if (/\p{C}/u.test(name)) return 'the username has invisible characters'
+  if (name !== name.trim()) return 'the username begins or ends with white space'
   if (name.endsWith('%')) return 'the username ends with %, which marks groups'
   return undefined
 }
@@ -38,6 +38,6 @@ export function wrongWithName(name: unknown): string | undefined {
 export function wrongWithPassword(password: unknown): string | undefined {
   if (typeof password !== 'string' || password === '') return 'no password was given as text'
   if (Buffer.byteLength(password) > MAX_PASSWORD) return `the password is longer than ${MAX_PASSWORD} bytes`
-  if (/[\0\p{Cs}]/u.test(password)) return 'the password has characters that no password has'
+  if (/[\0\p{Cs}]/u.test(password)) return 'the password has a NUL or an unpaired surrogate'
   return undefined
 }

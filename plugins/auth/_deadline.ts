@@ -1,31 +1,31 @@
-/** Questions to servers end: with an answer, or with a sentence that says who gave none. */
+/** Deadlines of requests to servers. */
 
-export interface Patience {
-  /** For sentences: `LDAP at ldap.example.com:389`. */
+export interface DeadlineSettings {
+  /** The server's name in error messages: `LDAP at ldap.example.com:389`. */
   readonly place: string
   readonly seconds: number
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal
 }
 
-/** What `work` gives; its signal is aborted when it is over. Every rejection begins with the place. */
+/** Resolve with the result of `work`, whose signal is aborted at the deadline. Every rejection begins with the place. */
 export async function beforeDeadline<T>(
-  { place, seconds, signal }: Patience,
+  { place, seconds, signal }: DeadlineSettings,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const end = new AbortController()
   const over = new Promise<never>((_, reject) =>
     end.signal.addEventListener('abort', () => reject(end.signal.reason), { once: true }),
   )
-  over.catch(() => undefined) // nobody listens when the work was quicker
-  const leave = () => end.abort(new Error('nobody waits for it any more'))
+  over.catch(() => undefined) // unhandled if the work settles first
+  const leave = () => end.abort(new Error('the caller no longer waits'))
   const timer = setTimeout(() => end.abort(new Error(`no answer within ${seconds} seconds`)), seconds * 1000)
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
   try {
     return await Promise.race([over, work(end.signal)])
   } catch (error) {
-    throw new Error(`${place}: ${whatItSays(error)}`, { cause: error })
+    throw new Error(`${place}: ${messageOf(error)}`, { cause: error })
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', leave)
@@ -33,7 +33,7 @@ export async function beforeDeadline<T>(
   }
 }
 
-function whatItSays(error: unknown): string {
+function messageOf(error: unknown): string {
   const { message, code, errors } = error as AggregateError & { readonly code?: string }
   return message || errors?.map((each) => each.message).join(', ') || `${code}`
 }

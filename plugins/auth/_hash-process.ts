@@ -1,4 +1,4 @@
-/** Entry of a helper process of the backend file: compares passwords with hashes that are slow on purpose. */
+/** Entry of the helper process of the backend file: compares passwords with slow hashes. */
 import { library } from './_library.ts'
 import { md5Crypt } from './_md5-crypt.ts'
 import type { SlowKind } from './_password-hashes.ts'

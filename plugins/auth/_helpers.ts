@@ -1,27 +1,27 @@
 /**
- * Processes for what blocks or may crash: PAM, and hashes that are slow on purpose. Each does one thing at a time; one that
- * hangs or dies is replaced. What they are told goes over their pipe alone: nothing of it is among arguments or environment.
+ * Helper processes for calls that block or may crash: PAM, and slow password hashes. Each handles one request at a time; one
+ * that hangs or dies is replaced. Requests travel over the IPC channel alone, never in arguments or the environment.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { beforeDeadline, type Patience } from './_deadline.ts'
+import { beforeDeadline, type DeadlineSettings } from './_deadline.ts'
 
 export type HelperAnswer<A> = { readonly answer: A } | { readonly failure: string }
 
 export interface Helpers<Q, A> {
-  /** Rejects if a helper says why it cannot answer, ends, or does not answer in time. */
-  ask(request: Q, patience: Patience): Promise<A>
-  /** No helper is left then. What asks later starts others. */
+  /** Rejects if the helper reports a failure, ends, or does not answer in time. */
+  ask(request: Q, patience: DeadlineSettings): Promise<A>
+  /** Resolves when all helpers have ended. A later request starts new ones. */
   close(): Promise<void>
 }
 
 export interface HelpersChoice {
-  /** At once. */
+  /** Most helpers at once. */
   readonly most?: number
-  /** Who else asks is told to come back when so many wait. */
+  /** Most requests that wait for a helper; further ones are refused. */
   readonly waiting?: number
-  /** With nothing to do for so long a helper ends. Milliseconds. */
+  /** A helper that has been idle this long ends. Milliseconds. */
   readonly idleMs?: number
 }
 
@@ -32,7 +32,7 @@ interface Helper {
   idle?: NodeJS.Timeout
 }
 
-/** `entry`: the file beside this one that they run, without its ending. They are started when they are needed. */
+/** `entry` is the name, without extension, of the file beside this one that helpers run. They are started on demand. */
 export function helpers<Q extends object, A>(
   entry: string,
   { most = 2, waiting = 100, idleMs = 60_000 }: HelpersChoice = {},
@@ -58,7 +58,7 @@ export function helpers<Q extends object, A>(
     helper.process.kill('SIGKILL')
     forget(helper)
   }
-  /** The next who waits has a turn. */
+  /** Let the next request in the queue proceed. */
   function next(): void {
     const [first] = queue
     if (!first) return
@@ -67,7 +67,7 @@ export function helpers<Q extends object, A>(
   }
   async function taken(signal: AbortSignal): Promise<{ helper: Helper; isNew: boolean }> {
     while (idle.length === 0 && all.size >= most) {
-      if (queue.size >= waiting) throw new Error(`${waiting} others are waiting already`)
+      if (queue.size >= waiting) throw new Error(`${waiting} requests are waiting already`)
       await new Promise<void>((turn) => {
         queue.add(turn)
         signal.addEventListener('abort', () => queue.delete(turn), { once: true })
@@ -101,7 +101,7 @@ export function helpers<Q extends object, A>(
           try {
             return await answerOf<A>(helper.process, request)
           } catch (error) {
-            // It had died while it had nothing to do.
+            // The helper had died while it was idle.
             if (!(error instanceof NotSent) || isNew) throw error
             end(helper)
           } finally {
@@ -136,7 +136,7 @@ const forked = (entry: string): ChildProcess => {
 const isRunning = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
   pid !== undefined && exitCode === null && signalCode === null
 
-/** A helper with nothing to do keeps nobody from ending. */
+/** Let this process end while the helper is idle. */
 function letGo({ process }: Helper): void {
   process.unref()
   process.channel?.unref()
@@ -155,8 +155,8 @@ function answerOf<A>(helper: ChildProcess, request: object): Promise<A> {
       work()
     }
     const said = (message: unknown) => {
-      const told = message as HelperAnswer<A>
-      settle(() => ('failure' in told ? fail(new Error(told.failure)) : done(told.answer)))
+      const reply = message as HelperAnswer<A>
+      settle(() => ('failure' in reply ? fail(new Error(reply.failure)) : done(reply.answer)))
     }
     let sent = false
     const ended = (code: number | null, signal: string | null) => {

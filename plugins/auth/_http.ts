@@ -1,16 +1,16 @@
-/** One question over HTTP. Nothing follows a redirect: what is sent is for one server alone. */
+/** A single HTTP request. Redirects are not followed: the request may go to one server only. */
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import type { Settings } from './_settings.ts'
 
-export interface Question {
+export interface HttpQuery {
   readonly method: 'GET' | 'POST'
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** A file of authorities in PEM, trusted instead of those of Node. */
+  /** File of certificate authorities in PEM, trusted instead of those of Node. */
   readonly authorities: string | undefined
   readonly signal: AbortSignal
 }
@@ -22,8 +22,8 @@ export interface HttpAnswer {
 
 const MAX_BYTES = 1024 * 1024
 
-/** Rejects if no answer comes, if it is too long, and if the certificate cannot be checked. */
-export async function askOverHttp({ authorities, url, ...question }: Question): Promise<HttpAnswer> {
+/** Rejects if no response arrives, if it is too long, or if the certificate cannot be verified. */
+export async function askOverHttp({ authorities, url, ...question }: HttpQuery): Promise<HttpAnswer> {
   const ca = authorities === undefined ? undefined : await readFile(authorities)
   const { method, headers, body, signal } = question
   const ask = url.protocol === 'https:' ? tlsRequest : request
@@ -52,7 +52,7 @@ export async function askOverHttp({ authorities, url, ...question }: Question): 
   })
 }
 
-/** A setting that is an address; undefined if it is not set, or wrong. The text is not shown: it may have a password in it. */
+/** Read a setting that is a URL; undefined if it is missing or wrong. Errors do not show its text: it may have a password in it. */
 export function readUrl(read: Settings, name: string): URL | undefined {
   const text = read.text(name)
   if (text === undefined) return undefined
@@ -62,7 +62,7 @@ export function readUrl(read: Settings, name: string): URL | undefined {
   return undefined
 }
 
-/** What anybody on the way to another host could read and change. */
+/** Whether a URL sends plain text to another host, where it could be read and changed on the way. */
 export const isOpen = ({ protocol, hostname }: URL): boolean =>
   protocol === 'http:' &&
   hostname !== 'localhost' &&

@@ -1,4 +1,4 @@
-/** One connection to an LDAP server. It is never opened a second time: after STARTTLS that would be without TLS. */
+/** A connection to an LDAP server. It is never reopened: after STARTTLS, a new connection would be without TLS. */
 import { readFile } from 'node:fs/promises'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
@@ -9,9 +9,9 @@ import { library } from './_library.ts'
 export type { Entry } from 'ldapts'
 
 export interface LdapConnection {
-  /** False if the server says that the password is not that of this name. */
+  /** Resolves with false if the server refuses the password. */
   bind(dn: string, password: string): Promise<boolean>
-  /** Entries of the base and below, as `scope` says. Referrals to other servers are left out. */
+  /** Search the base and the entries below it, as `scope` says. Referrals to other servers are left out. */
   search(
     base: string,
     filter: string,
@@ -21,10 +21,10 @@ export interface LdapConnection {
 }
 
 const MOST = 1000
-/** A wrong password, or an account that must not be used. */
+/** LDAP result codes for a wrong password, or an account that must not be used. */
 const REFUSED = new Set([48, 49, 50, 53])
 
-/** `work` with a connection that is closed afterwards, and at once when the signal is aborted. */
+/** Run `work` with a connection that is closed afterwards, and at once when the signal is aborted. */
 export async function withLdap<T>(
   settings: LdapSettings,
   signal: AbortSignal,
@@ -51,7 +51,7 @@ export async function withLdap<T>(
     ...(url.protocol === 'ldaps:' && { tlsOptions: tls }),
     createConnection: ((port: number, to: string) => once(() => connect(port, to))) as typeof connect,
     createSecureConnection: ((...given: unknown[]) =>
-      // Over the connection that is there, with STARTTLS; else a new one.
+      // With STARTTLS over the existing connection, else over a new one.
       startTls
         ? tlsConnect(given[0] as object)
         : once(() => tlsConnect(...(given as [number, string, object])))) as typeof tlsConnect,
@@ -72,7 +72,7 @@ export async function withLdap<T>(
 
 const connectionOf = (client: Client): LdapConnection => ({
   async bind(dn, password) {
-    if (dn === '' || password === '') return false // a server would take it for a wish to stay unknown
+    if (dn === '' || password === '') return false // a server would take it for an anonymous bind
     try {
       await client.bind(dn, password)
       return true
@@ -87,7 +87,7 @@ const connectionOf = (client: Client): LdapConnection => ({
   },
 })
 
-/** Values of an attribute as text, however many there are. */
+/** Return the values of an attribute as text, whether it has none, one or many. */
 export function valuesOf(entry: Entry, attribute: string): readonly string[] {
   const name = Object.keys(entry).find((key) => key.toLowerCase() === attribute.toLowerCase())
   const value = name === undefined ? [] : entry[name]

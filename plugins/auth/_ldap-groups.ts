@@ -1,11 +1,11 @@
-/** Groups of a user, as Salt looks for them in the three kinds of directories. */
+/** The groups of a user, searched as Salt does in the three kinds of directories. */
 import { type LdapConnection, valuesOf } from './_ldap-connection.ts'
 import type { GroupSettings, LdapSettings } from './_ldap-settings.ts'
 import { filterFor, firstValue, inFilter } from './_ldap-text.ts'
 
 interface User {
   readonly name: string
-  /** What the directory has for this user; unknown to who binds without a search. */
+  /** Distinguished name in the directory; undefined if the user bound without a search. */
   readonly dn: string | undefined
 }
 
@@ -33,7 +33,7 @@ const searches: Readonly<Record<GroupSettings['kind'], Search>> = {
       .flatMap((entry) => firstValue(entry.dn) ?? [])
   },
 
-  /** Groups that name the user; and what a person's own entry names as its groups. */
+  /** Groups that list the user, and those that the user's own entry lists. */
   async openldap(connection, { name, dn }, { groups }) {
     const { account, membership, groupClass } = groups
     const filter = `(&(${account}=${inFilter(name)})(objectClass=${groupClass}))`
@@ -52,7 +52,7 @@ const searches: Readonly<Record<GroupSettings['kind'], Search>> = {
 
 const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
-/** Names, each once. */
+/** Return the names of the user's groups, each once. */
 export async function groupsOf(
   connection: LdapConnection,
   user: User,

@@ -3,7 +3,7 @@ import { hasHole, isTemplate } from './_ldap-text.ts'
 import { readSettings } from './_settings.ts'
 
 const PREFIX = 'auth.ldap.'
-/** Those of Salt that have no meaning here, and why. */
+/** Options of Salt that have no effect here, and why. */
 const WITHOUT_EFFECT = {
   auth_by_group_membership_only: 'has no effect: a password is always checked. Remove it',
 } as const
@@ -15,10 +15,10 @@ export interface LdapSettings {
   readonly authorities: string | undefined
   readonly seconds: number
   readonly baseDn: string
-  /** Of the account that looks for users; or, without a password, a template of the name users bind with. */
+  /** DN of the account that searches for users; or, without a password, a template of the name that users bind with. */
   readonly bindDn: string | undefined
   readonly bindPassword: string | undefined
-  /** Users are looked for without an account. */
+  /** Whether users are searched for without an account. */
   readonly anonymous: boolean
   readonly filter: string | undefined
   readonly scope: 'base' | 'one' | 'sub'
@@ -35,7 +35,7 @@ export interface GroupSettings {
   readonly personType: string
 }
 
-/** Those of the configuration that begin with `auth.ldap.`, and as `^name` in `external_auth.ldap`. */
+/** Read the options that begin with `auth.ldap.`, and those given as `^name` in `external_auth.ldap`. */
 export function ldapSettings(
   opts: Readonly<Record<string, unknown>>,
   own: Readonly<Record<string, unknown>>,
@@ -50,10 +50,10 @@ export function ldapSettings(
     const template = (name: string): string | undefined => {
       const text = read.text(name)
       if (text !== undefined && !isTemplate(text))
-        read.refuse(name, 'has more of Jinja in it than {{ username }}, which is all that is understood')
+        read.refuse(name, 'has Jinja other than {{ username }}, which is all that is supported')
       return text
     }
-    /** They are put into filters as they are. */
+    /** Read an attribute name. Filters get it unescaped. */
     const attribute = (name: string, fallback: string): string => {
       const text = read.text(name) ?? fallback
       if (!/^[\w.;-]+$/.test(text)) read.refuse(name, 'must be the name of an attribute or a class')
@@ -100,14 +100,14 @@ export function ldapSettings(
   })
 }
 
-/** An address that cannot be read is refused by who reads its scheme. */
+/** Return the URL of the server; one with the scheme `none:` if it cannot be read, which the check of the scheme refuses. */
 function urlOf(uri: string | undefined, server: string, port: number, tls: boolean): URL {
   const host = server.includes(':') && !server.startsWith('[') ? `[${server}]` : server
   const text = uri?.trim() ?? `${tls ? 'ldaps' : 'ldap'}://${host}:${port}`
   return !/\s/.test(text) && URL.canParse(text) ? new URL(text) : new URL('none:')
 }
 
-/** Settings that do not go together: name and sentence. */
+/** Settings that contradict each other, each as the setting's name and a sentence. */
 function contradictionsIn(settings: LdapSettings): (readonly [name: string, why: string])[] {
   const { url, startTls, bindDn, filter, groups } = settings
   const wrong = [
@@ -120,14 +120,20 @@ function contradictionsIn(settings: LdapSettings): (readonly [name: string, why:
     ...(looksForUsers(settings)
       ? [
           filter === undefined &&
-            (['filter', 'is missing: it says how users are found, as uid={{ username }}'] as const),
+            ([
+              'filter',
+              'is missing: set it to the filter that finds a user, like uid={{ username }}',
+            ] as const),
           filter !== undefined &&
             !hasHole(filter) &&
-            (['filter', 'has no {{ username }}: it would find the same for all'] as const),
+            (['filter', 'has no {{ username }}: it would find the same entries for every user'] as const),
         ]
       : [
           bindDn === undefined &&
-            (['binddn', 'is missing, as uid={{ username }},ou=People,dc=example,dc=com'] as const),
+            ([
+              'binddn',
+              'is missing: set it to a template like uid={{ username }},ou=People,dc=example,dc=com',
+            ] as const),
           bindDn !== undefined &&
             !hasHole(bindDn) &&
             (['bindpw', 'is missing, or auth.ldap.binddn has no {{ username }}'] as const),
@@ -139,6 +145,6 @@ function contradictionsIn(settings: LdapSettings): (readonly [name: string, why:
   return wrong.filter((one) => one !== false)
 }
 
-/** Else they are known by `binddn` alone. */
+/** Whether users are found by a search; else their name is made from `binddn`. */
 export const looksForUsers = ({ anonymous, bindDn, bindPassword }: LdapSettings): boolean =>
   anonymous || (bindDn !== undefined && bindPassword !== undefined)

@@ -1,6 +1,6 @@
-/** Texts of LDAP with a name of a user in them. */
+/** LDAP filters and distinguished names with a user's name in them. */
 
-/** RFC 4515: nothing in a value ends it or means anything else. */
+/** Escape a value for a filter (RFC 4515). */
 export const inFilter = (value: string): string =>
   [...Buffer.from(value)]
     .map((byte) =>
@@ -10,7 +10,7 @@ export const inFilter = (value: string): string =>
     )
     .join('')
 
-/** RFC 4514, as a value of a distinguished name. */
+/** Escape a value for a distinguished name (RFC 4514). */
 export const inName = (value: string): string =>
   value
     .replace(/[\\,+"<>;=#]/g, '\\$&')
@@ -19,28 +19,28 @@ export const inName = (value: string): string =>
 
 const HOLE = /\{\{\s*username\s*\}\}/g
 
-/** Anything else between such braces is Jinja that is not understood. */
+/** Whether the text has no Jinja other than `{{ username }}`, which is all that is supported. */
 export const isTemplate = (text: string): boolean => !/\{[{%#]/.test(text.replace(HOLE, ''))
 
-/** Salt's `{{ username }}`. */
+/** Whether the text has Salt's `{{ username }}`. */
 export const hasHole = (text: string): boolean => text.search(HOLE) >= 0
 
 const filled = (template: string, value: string): string => template.replace(HOLE, () => value)
 
-/** Filters of Salt's users often have no parentheses around them. */
+/** Fill in a filter. Those in Salt configurations often have no parentheses around them. */
 export function filterFor(template: string, username: string): string {
   const filter = filled(template, inFilter(username)).trim()
   return filter.startsWith('(') ? filter : `(${filter})`
 }
 
-/** With whom to bind: a distinguished name, or what Active Directory takes as well (`name@domain`, `DOMAIN\name`). */
+/** Return the name to bind with: a distinguished name, or the other forms of Active Directory (`name@domain`, `DOMAIN\name`). */
 export function bindNameFor(template: string, username: string): string | undefined {
   if (!hasHole(template)) return template
   if (template.includes('=')) return filled(template, inName(username))
   return /^[\p{L}\p{N}_.$-]+$/u.test(username) ? filled(template, username) : undefined
 }
 
-/** `web admins` of `cn=web admins,ou=Groups,dc=example,dc=com`; undefined for what is no distinguished name. */
+/** Return `web admins` for `cn=web admins,ou=Groups,dc=example,dc=com`; undefined if the text is no distinguished name. */
 export function firstValue(dn: string): string | undefined {
   const [, value] = /^[\w.-]+\s*=\s*((?:\\.|[^,+\\])*)/.exec(dn) ?? []
   if (value === undefined) return undefined
@@ -50,7 +50,7 @@ export function firstValue(dn: string): string | undefined {
   return bytes.replace(/\\(.)/g, '$1')
 }
 
-/** Attributes that are compared with the name: `uid` of `(&(uid={{ username }})(objectClass=person))`. */
+/** Return the attributes that a template compares with the username: `uid` for `(&(uid={{ username }})(objectClass=person))`. */
 export const comparedWith = (template: string): readonly string[] =>
   [...template.matchAll(/([\w.;-]+)\s*=\s*\{\{\s*username\s*\}\}(?=\s*(?:[),+]|$))/g)].map(
     ([, name = '']) => name,

@@ -1,8 +1,8 @@
-/** The npm libraries of backends are installed by those who use them. */
+/** Loading of the npm libraries of backends, which operators install when they need them. */
 import { createRequire } from 'node:module'
 
 /**
- * What `load` imports. Rejects with the line that installs it if it is not there.
+ * Return what `load` imports. Rejects with the command that installs the library if it is missing.
  * @example const { createConnection } = await library('mysql', 'mysql2', () => import('mysql2/promise'))
  */
 export async function library<T>(backend: string, name: string, load: () => Promise<T>): Promise<T> {
@@ -14,7 +14,7 @@ export async function library<T>(backend: string, name: string, load: () => Prom
   }
 }
 
-/** The same sentence, in a list, if a library is not there; nothing is loaded to find that out. */
+/** Return the same sentence in a list if the library is missing. Does not load it. */
 export function missingLibrary(backend: string, name: string): string[] {
   try {
     createRequire(import.meta.url).resolve(name)

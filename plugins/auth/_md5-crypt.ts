@@ -1,8 +1,8 @@
-/** MD5-crypt as `crypt(3)` ($1$) and Apache ($apr1$) have it. */
+/** MD5-crypt, in the variants of `crypt(3)` ($1$) and Apache ($apr1$). */
 import { createHash } from 'node:crypto'
 
 const LETTERS = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** Which bytes of the digest make four letters, the last of them the lowest bits. */
+/** Indices of the digest's bytes that make four letters; the last byte has the lowest bits. */
 const ORDER = [
   [0, 6, 12],
   [1, 7, 13],
@@ -18,7 +18,7 @@ const md5 = (...parts: readonly (Buffer | string)[]): Buffer => {
   return hash.digest()
 }
 
-/** `magic` is `$1$` or `$apr1$`; of the salt eight characters count. */
+/** Hash a password. `magic` is `$1$` or `$apr1$`; only the first eight characters of the salt count. */
 export function md5Crypt(text: string, magic: string, salt: string): string {
   const password = Buffer.from(text)
   const used = salt.slice(0, 8)

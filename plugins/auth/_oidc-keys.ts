@@ -1,4 +1,4 @@
-/** The keys issuers sign with: kept, and asked for again when they are old or a token names one that is not among them. */
+/** The signing keys of issuers: cached, and fetched again when they are old or a token names a key that is not among them. */
 import type { FetchImplementation, JWTVerifyGetKey } from 'jose'
 import { beforeDeadline } from './_deadline.ts'
 import { askOverHttp } from './_http.ts'
@@ -10,14 +10,14 @@ interface Kept {
   readonly until: number
 }
 
-/** By the settings. */
+/** Key sets by their settings, as JSON. */
 const known = new Map<string, Kept>()
-/** Where an issuer has its keys is asked again after so long. Milliseconds. */
+/** The address of an issuer's keys is looked up again after this time. */
 const DISCOVERED_MS = 3_600_000
 
 export const forgetKeys = (): void => known.clear()
 
-/** Rejects if the issuer does not say in time where its keys are. */
+/** Rejects if the issuer does not report in time where its keys are. */
 export function keysOf(settings: OidcSettings): Promise<JWTVerifyGetKey> {
   const { issuer, jwksUri, authorities, seconds } = settings
   const name = JSON.stringify([issuer, jwksUri?.href, authorities, seconds])
@@ -40,26 +40,26 @@ async function opened(settings: OidcSettings): Promise<JWTVerifyGetKey> {
     )
     return new Response(text, { status })
   }
-  // Its own sentence for that says less.
+  // jose's own error for a timeout says less, so its timeout is the longer one.
   return createRemoteJWKSet(address, { timeoutDuration: (seconds + 1) * 1000, [customFetch]: fetchKeys })
 }
 
-/** What the issuer says of itself, at the place OpenID Connect has for it. */
+/** Look up the address of the keys in the issuer's OpenID Connect discovery document. */
 async function discovered(settings: OidcSettings): Promise<URL> {
   const { issuer, seconds } = settings
-  const { signal } = new AbortController() // others wait for the same when who was first has left
+  const { signal } = new AbortController() // never aborted: other requests may wait for the same lookup
   const address = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
   return beforeDeadline({ place: address.host, seconds, signal }, async (inTime) => {
     const { status, text } = await answer(address, settings, inTime)
     if (status !== 200) throw new Error(`${address.pathname} answered ${status}`)
     const said = JSON.parse(text) as { readonly issuer?: unknown; readonly jwks_uri?: unknown }
     if (said.issuer !== issuer)
-      throw new Error(`it says that it is another issuer than external_auth.oidc.^issuer`)
+      throw new Error('its discovery document names another issuer than external_auth.oidc.^issuer')
     if (typeof said.jwks_uri !== 'string' || !URL.canParse(said.jwks_uri))
-      throw new Error('it does not say where its keys are')
+      throw new Error('its discovery document has no valid jwks_uri')
     const found = new URL(said.jwks_uri)
     if (found.protocol !== 'https:' && found.protocol !== address.protocol)
-      throw new Error('it says that its keys are at an address without TLS')
+      throw new Error('its jwks_uri is an address without TLS')
     return found
   })
 }

@@ -1,7 +1,7 @@
 import { readUrl } from './_http.ts'
 import { readSettings } from './_settings.ts'
 
-/** With a public key for everybody to check with. Those with a shared one would take the public key for it. */
+/** Signature algorithms with a public key. One with a shared secret would accept the public key as the secret. */
 export const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -19,13 +19,13 @@ export const ALGORITHMS = [
 export interface OidcSettings {
   readonly issuer: string
   readonly audience: readonly string[]
-  /** What the issuer itself says where its keys are, if not this. */
+  /** Address of the keys; if it is undefined, the issuer's discovery document gives it. */
   readonly jwksUri: URL | undefined
   readonly authorities: string | undefined
   readonly usernameClaim: string
   readonly groupsClaim: string
   readonly algorithms: readonly string[]
-  /** Seconds that clocks may differ. */
+  /** Allowed clock difference in seconds. */
   readonly leeway: number
   readonly seconds: number
 }
@@ -35,7 +35,8 @@ export const oidcSettings = (settings: Readonly<Record<string, unknown>>): OidcS
     read.needed('issuer')
     readUrl(read, 'issuer')
     const audience = read.texts('audience')
-    if (audience.length === 0) read.refuse('audience', 'is missing: tokens for others would be taken')
+    if (audience.length === 0)
+      read.refuse('audience', 'is missing: without it, tokens for other audiences would be accepted')
     const algorithms = read.texts('algorithms')
     if (algorithms.some((one) => !(ALGORITHMS as readonly string[]).includes(one)))
       read.refuse('algorithms', `must be some of ${ALGORITHMS.join(', ')}`)

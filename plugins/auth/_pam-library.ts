@@ -1,20 +1,20 @@
-/** libpam and the accounts of this host, called by koffi. Calls block until PAM is done: for helper processes only. */
+/** Calls libpam and the accounts of this host through koffi. Calls block until PAM is done: for helper processes only. */
 import { library } from './_library.ts'
 
 export interface PamRequest {
   readonly service: string
   readonly username: string
   readonly password: string
-  /** Let those in whose shell says that they must not sign in. */
+  /** Whether users may sign in whose shell forbids it, like `nologin`. */
   readonly anyShell: boolean
 }
 
-/** `delayMs`: how long modules want it to be unknown. */
+/** `delayMs` is the delay after a failure that the PAM modules ask for. */
 export type PamAnswer =
   | { readonly name: string; readonly groups: readonly string[] }
   | { readonly refused: string; readonly delayMs: number }
 
-/** A pointer, as koffi has it. */
+/** A pointer as koffi represents it. */
 type Pointer = bigint
 interface Account {
   readonly name: string
@@ -23,18 +23,18 @@ interface Account {
 }
 
 const ECHO_OFF = 1
-/** Messages that want no answer. */
+/** Messages that need no answer. */
 const ERROR_MESSAGE = 3
 const TEXT_INFO = 4
 const SUCCESS = 0
 const CONVERSATION_ERROR = 19
 const ITEM_USER = 2
 const ITEM_FAIL_DELAY = 10
-/** Results that say who it is not; others say that PAM itself does not work. */
+/** Result codes that refuse the user. All others report a failure of PAM itself. */
 const REFUSALS = new Set([6, 7, 8, 10, 11, 12, 13, 16, 19, 20, 27])
 const MOST_GROUPS = 65_536
 
-/** Rejects with a sentence if koffi or libpam is not there. */
+/** Rejects if koffi or libpam is missing. */
 export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
   const { default: koffi } = await library('pam', 'koffi', () => import('koffi'))
   const [pam, libc] = [load('libpam.so.0'), koffi.load(null)]
@@ -82,7 +82,7 @@ export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
   const sentence = pam.func('const char *pam_strerror(void *handle, int code)')
   const end = pam.func('int pam_end(void *handle, int code)')
 
-  /** Every question that is not to be seen while it is answered gets the password; others make it fail. */
+  /** Answers every prompt with echo off with the password; any other prompt makes the conversation fail. */
   let password = ''
   const talking = koffi.register((n: number, messages: Pointer, responses: Pointer) => {
     const asked = (koffi.decode(messages, koffi.array('void *', n)) as Pointer[]).map(
@@ -90,7 +90,7 @@ export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
     )
     if (asked.some((style) => style !== ECHO_OFF && style !== ERROR_MESSAGE && style !== TEXT_INFO))
       return CONVERSATION_ERROR
-    const answers = calloc(n, koffi.sizeof(response)) // PAM frees it, and the texts
+    const answers = calloc(n, koffi.sizeof(response)) // PAM frees the array and its texts
     asked.forEach((style, index) => {
       const text = style === ECHO_OFF ? strdup(password) : null
       koffi.encode(answers, index * koffi.sizeof(response), response, { text, code: 0 })
@@ -99,7 +99,7 @@ export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
     return SUCCESS
   }, talk)
 
-  /** The helper has others to answer meanwhile; who asked it waits. */
+  /** Delay that PAM asks for. The caller waits, so that the helper can answer other requests. */
   let delayMs = 0
   const delaying = koffi.register((_code: number, microseconds: number) => {
     delayMs = microseconds / 1000
@@ -146,7 +146,7 @@ export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
       const account = accountOf(name)
       if (!account) return { name, groups: [] }
       if (!request.anyShell && /\/(?:nologin|false)$/.test(account.shell ?? ''))
-        return { refused: `its shell is ${account.shell}, which lets nobody sign in`, delayMs }
+        return { refused: `its shell is ${account.shell}, which does not allow signing in`, delayMs }
       return { name, groups: groupsOf(account) }
     } finally {
       password = ''

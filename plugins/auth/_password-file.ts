@@ -1,4 +1,4 @@
-/** A file with a line for each user. */
+/** A file with one line for each user. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { costOf, HASH_TYPES, type HashType } from './_password-hashes.ts'
@@ -9,19 +9,19 @@ export interface FileSettings {
   readonly filetype: 'text' | 'htpasswd' | 'htdigest'
   readonly hashtype: HashType
   readonly separator: string
-  /** Counted from 1. */
+  /** Column numbers, counted from 1. */
   readonly fields: { readonly user: number; readonly password: number }
   readonly realm: string
-  /** Entries of htpasswd files that are the password itself count. */
+  /** Whether htpasswd entries that are no known hash count as plain-text passwords. */
   readonly plaintext: boolean
   readonly seconds: number
 }
 
 export interface PasswordFile {
-  /** User → what stands for the password. */
+  /** User → stored password or hash. */
   readonly users: ReadonlyMap<string, string>
-  /** The one that takes longest to compare: who is not there takes as long. */
-  readonly dearest: string
+  /** The entry that takes longest to compare. It is compared for unknown users, so that timing does not reveal who exists. */
+  readonly costliest: string
 }
 
 export const fileSettings = (settings: Readonly<Record<string, unknown>>): FileSettings =>
@@ -47,20 +47,20 @@ export const fileSettings = (settings: Readonly<Record<string, unknown>>): FileS
 
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** What changes when the file does. */
+/** Return a text that changes when the file does. */
 const stampOf = (facts: { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint }) =>
   [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(' ')
 
 /**
- * Reads the file, and again when it has changed. Rejects with a sentence if it cannot be read, or if others than root and
- * the user of this process could have written it.
+ * Return a function that reads the file, and reads it again when it has changed. It rejects if the file cannot be read, or if
+ * others than root and the user of this process could have written it.
  */
 export function passwordFileReader(settings: FileSettings): () => Promise<PasswordFile> {
   const { filename } = settings
   let known: { readonly stamp: string; readonly file: PasswordFile } | undefined
 
   return async () => {
-    // Without waiting for a writer, should it be a named pipe.
+    // O_NONBLOCK keeps the open from waiting for a writer if the file is a named pipe.
     const handle = await open(filename, constants.O_RDONLY | constants.O_NONBLOCK).catch(unreadable(filename))
     try {
       const stats = await handle.stat({ bigint: true })
@@ -84,7 +84,7 @@ const unreadable = (filename: string) => (error: NodeJS.ErrnoException) => {
 function checkTrust(filename: string, uid: number, mode: number): void {
   if (uid !== 0 && uid !== process.geteuid?.())
     throw new Error(
-      `The file of users ${filename} belongs to another user (uid ${uid}); it must be root or who runs this`,
+      `The file of users ${filename} belongs to another user (uid ${uid}); it must belong to root or to the user of this process`,
     )
   if ((mode & 0o022) !== 0)
     throw new Error(
@@ -98,8 +98,8 @@ function parse(text: string, settings: FileSettings): PasswordFile {
     const [user, stored] = entryOf(line.trim(), settings) ?? []
     if (user && stored && !users.has(user)) users.set(user, stored)
   }
-  const [dearest = ''] = [...users.values()].sort((one, other) => costOf(other) - costOf(one))
-  return { users, dearest }
+  const [costliest = ''] = [...users.values()].sort((one, other) => costOf(other) - costOf(one))
+  return { users, costliest }
 }
 
 function entryOf(line: string, settings: FileSettings): readonly [string?, string?] | undefined {

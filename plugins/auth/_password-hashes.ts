@@ -1,11 +1,11 @@
-/** What stands for a password in a file, and whether it is the one of a password. */
+/** The kinds of stored passwords, and the comparison with a password. */
 import { createHash } from 'node:crypto'
 import { sameText } from './_same-text.ts'
 
-/** Hashes that are slow on purpose are worked out by a helper process. */
+/** Hashes that are slow on purpose. A helper process computes them. */
 export type SlowKind = 'bcrypt' | 'md5-crypt' | 'sha-crypt'
 
-/** What Salt's `^hashtype` names, and what Node calls it. */
+/** Salt's names of `^hashtype` and Node's names of the digests. */
 const DIGESTS = {
   md5: 'md5',
   sha1: 'sha1',
@@ -27,17 +27,17 @@ export const HASH_TYPES = ['plaintext', ...Object.keys(DIGESTS)] as readonly Has
 const hexDigest = (algorithm: string, text: string): string =>
   createHash(algorithm).update(text).digest('hex')
 
-/** A digest without salt, in hexadecimal; or the password itself. */
+/** Whether `stored` is the digest of the password, unsalted and in hexadecimal; or, for `plaintext`, the password itself. */
 export function isTextOf(password: string, hashType: HashType, stored: string): boolean {
   if (hashType === 'plaintext') return sameText(password, stored)
   return sameText(hexDigest(DIGESTS[hashType], password), stored.toLowerCase())
 }
 
-/** As `htdigest` writes it. */
+/** Whether `stored` is the entry that `htdigest` writes for the password. */
 export const isHtdigestOf = (user: string, realm: string, password: string, stored: string): boolean =>
   sameText(hexDigest('md5', `${user}:${realm}:${password}`), stored.toLowerCase())
 
-/** `{SHA}` of `htpasswd -s`. */
+/** Whether `stored` is the `{SHA}` entry that `htpasswd -s` writes for the password. */
 export const isShaOf = (password: string, stored: string): boolean =>
   sameText(`{SHA}${createHash('sha1').update(password).digest('base64')}`, stored)
 
@@ -48,7 +48,7 @@ export function slowKind(stored: string): SlowKind | undefined {
   return undefined
 }
 
-/** How long it takes, roughly, to compare it: in rounds of MD5-crypt. */
+/** Estimate the cost of a comparison, in rounds of MD5-crypt. */
 export function costOf(stored: string): number {
   switch (slowKind(stored)) {
     case 'bcrypt':

@@ -3,5 +3,5 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 const key = randomBytes(32)
 const digest = (text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-/** In a time that tells nothing of where they differ, nor of their lengths. */
+/** Compare in a time that reveals neither where the texts differ nor their lengths. */
 export const sameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))

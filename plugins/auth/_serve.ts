@@ -1,7 +1,7 @@
-/** What a helper process does, seen from inside. */
+/** The main loop of helper processes. */
 import type { HelperAnswer } from './_helpers.ts'
 
-/** Answers what it is asked, until nobody is there who asks. What `answer` throws has to be a sentence without a secret. */
+/** Answer requests until the parent disconnects. The messages of errors that `answer` throws must not contain secrets. */
 export function serve<Q, A>(title: string, answer: (request: Q) => A | Promise<A>): void {
   const reply = (message: HelperAnswer<A>) => process.connected && process.send?.(message)
   process.title = title
@@ -13,7 +13,7 @@ export function serve<Q, A>(title: string, answer: (request: Q) => A | Promise<A
     }
   })
   process.on('disconnect', () => process.exit(0))
-  // Ctrl-C reaches all processes of a terminal; who started this one ends it.
+  // Ctrl-C reaches all processes of a terminal; the parent ends this one.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => {})
 }

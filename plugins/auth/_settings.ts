@@ -1,8 +1,8 @@
-/** Settings of backends, out of the configuration. */
+/** Reads the settings of backends from the configuration. */
 
 type Values = Readonly<Record<string, unknown>>
 
-/** All that is wrong with some settings. */
+/** All problems found in the settings. */
 class SettingsError extends Error {
   readonly problems: readonly string[]
 
@@ -12,7 +12,7 @@ class SettingsError extends Error {
   }
 }
 
-/** Reads settings one by one. What is wrong is gathered, and told at once. */
+/** Reads settings one by one. Collects the problems and reports them all at once. */
 export class Settings {
   readonly #prefix: string
   readonly #values: Values
@@ -23,7 +23,7 @@ export class Settings {
     this.#values = values
   }
 
-  /** Says so if it is not set; the text that is then given is never used. */
+  /** Report the setting if it is missing; the empty text that is then returned is never used. */
   needed(name: string): string {
     if (this.#get(name) === undefined) this.refuse(name, 'is missing')
     return this.text(name) ?? ''
@@ -44,7 +44,7 @@ export class Settings {
     return []
   }
 
-  /** Salt's examples have some numbers in quotes. */
+  /** Read an integer. Salt's examples have some numbers in quotes. */
   integer(name: string, fallback: number, [minimum, maximum]: readonly [number, number]): number {
     const value = Number(this.#get(name) ?? fallback)
     if (Number.isInteger(value) && value >= minimum && value <= maximum) return value
@@ -55,7 +55,7 @@ export class Settings {
   seconds(name: string, fallback: number): number {
     const value = Number(this.#get(name) ?? fallback)
     if (value > 0 && value <= 600) return value
-    this.refuse(name, 'must be seconds: more than 0, and at most 600')
+    this.refuse(name, 'must be a number of seconds, more than 0 and at most 600')
     return fallback
   }
 
@@ -81,19 +81,19 @@ export class Settings {
     if (this.#problems.length > 0) throw new SettingsError(this.#problems)
   }
 
-  /** It is there and says nothing: its default is not wanted. */
+  /** Whether the setting is present but empty, which turns its default off. */
   isEmptied(name: string): boolean {
     return Object.hasOwn(this.#values, name) && this.#get(name) === undefined
   }
 
-  /** Salt's examples write `None` for what is not set. */
+  /** Return the value; undefined also for `None`, which Salt's examples write for what is not set. */
   #get(name: string): unknown {
     const value = Object.hasOwn(this.#values, name) ? this.#values[name] : undefined
     return value === null || value === '' || value === 'None' ? undefined : value
   }
 }
 
-/** What `read` gives. Throws a sentence about each setting that is wrong. */
+/** Return the result of `read`. Throws an error with a sentence for each problem. */
 export function readSettings<T>(prefix: string, values: Values, read: (settings: Settings) => T): T {
   const settings = new Settings(prefix, values)
   const result = read(settings)
@@ -101,7 +101,7 @@ export function readSettings<T>(prefix: string, values: Values, read: (settings:
   return result
 }
 
-/** What is wrong, as `check` of a backend says it. */
+/** Return the problems of `work` as `check` of a backend reports them. */
 export async function problemsOf(work: () => unknown): Promise<readonly string[]> {
   try {
     await work()

@@ -1,20 +1,23 @@
-/** Salt's `auth_sql`, in which the name and the password are put as text, as a statement they travel apart from. */
+/** Turns Salt's `auth_sql`, into which Salt formats the name and the password as text, into a statement with parameters. */
 
 export type Given = 'username' | 'password'
 
 export interface Statement {
-  /** What stands around the values: one more than there are. */
+  /** Text around the parameters: one part more than there are parameters. */
   readonly parts: readonly string[]
-  /** What they are, in order. */
+  /** The parameters, in order. */
   readonly values: readonly Given[]
 }
 
 const PLACE = /\{[01]\}|%s/
 const WHOLE = /^(?:\{[01]\}|%s)$/
-/** Texts in quotes, comments, and places outside of them. */
+/** Matches quoted texts, comments, and placeholders outside of them. */
 const PARTS = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\{[01]\}|%s|\?/g
 
-/** Or what is wrong with it. `%s` is first the name, then the password; Salt's `{0}` and `{1}` are the same in any order. */
+/**
+ * Return the statement, or a sentence about the problem. The first `%s` is the name, the second the password; Salt's `{0}` and
+ * `{1}` are the same, in any order.
+ */
 export function statementOf(sql: string): Statement | string {
   const [values, parts]: [Given[], string[]] = [[], []]
   let wrong: string | undefined
@@ -27,12 +30,12 @@ export function statementOf(sql: string): Statement | string {
       parts.push(sql.slice(end, index))
       end = index + part.length
     } else if (PLACE.test(part))
-      wrong ??= `has a place for a value in the text ${part}: it has to stand alone, use concat()`
-    else if (part === '?') wrong ??= 'has a ?, which must be %s'
+      wrong ??= `has a placeholder inside the text ${part}: it must stand alone, use concat()`
+    else if (part === '?') wrong ??= 'has a ?: write %s instead'
   }
   parts.push(sql.slice(end))
   if (nth > 2) wrong ??= 'has more than two %s; use {0} and {1}'
   if (!values.includes('username') || !values.includes('password'))
-    wrong ??= 'must have %s for the username and %s for the password, or everybody would be let in'
+    wrong ??= 'must have %s for the username and %s for the password, else anybody could sign in'
   return wrong ?? { parts, values }
 }

@@ -1,4 +1,4 @@
-/** Users of a database, asked for by a statement of the configuration. */
+/** Users of a database, looked up with a statement from the configuration. */
 import { readFile } from 'node:fs/promises'
 import type { AuthBackend, Authenticated, AuthFacts } from 'salt-ts'
 import { type NameAndPassword, nameAndPassword, type Refused } from './_credentials.ts'
@@ -21,22 +21,25 @@ export interface SqlSettings {
   readonly seconds: number
 }
 
-/** As `tls.connect` takes it. */
+/** TLS options for `tls.connect`. */
 export interface SqlTls {
   readonly rejectUnauthorized: boolean
   readonly ca?: Buffer
 }
 
 export interface SqlDialect {
-  /** `mysql`: the backend's name. */
+  /** Name of the backend: `mysql`. */
   readonly name: string
-  /** For people. */
+  /** Name in messages: `MySQL`. */
   readonly says: string
   readonly library: string
   readonly port: number
-  /** Where the configuration may have the settings, the first that is there counts. */
+  /** Options that may hold the settings; the first that is set counts. */
   readonly options: readonly string[]
-  /** The rows the statement gives, column → value. The connection is closed then, and when the signal is aborted. */
+  /**
+   * Run the statement and return its rows (column → value). The connection is closed afterwards, and at once when the signal is
+   * aborted.
+   */
   rows(
     settings: SqlSettings,
     given: NameAndPassword,
@@ -49,7 +52,7 @@ function settingsOf(
   { options, port }: SqlDialect,
   { opts, settings }: Pick<AuthFacts, 'opts' | 'settings'>,
 ): SqlSettings {
-  const name = options.find((option) => isMap(opts[option])) ?? (options[0] as string)
+  const name = options.find((option) => isRecord(opts[option])) ?? (options[0] as string)
   const values = { ...(opts[name] as object), ...settings }
   return readSettings(`${name}.`, values, (read) => {
     const statement = statementOf(read.needed('auth_sql'))
@@ -70,10 +73,10 @@ function settingsOf(
   })
 }
 
-const isMap = (value: unknown): boolean =>
+const isRecord = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** One row is somebody; with a column `username`, the one the database has under that name. */
+/** Return the user if there is exactly one row. Its column `username`, if there is one, gives the name. */
 function who(
   rows: readonly Readonly<Record<string, unknown>>[],
   { username }: NameAndPassword,
@@ -83,7 +86,7 @@ function who(
   if (rows.length > 1) return { refused: 'auth_sql finds more than one row' }
   const column = Object.keys(row).find((name) => name.toLowerCase() === 'username')
   const name = column === undefined ? username : row[column]
-  if (typeof name !== 'string' || name === '') return { refused: 'the column username is no text' }
+  if (typeof name !== 'string' || name === '') return { refused: 'the column username is not a text' }
   return { name }
 }
 

@@ -1,4 +1,4 @@
-/** Lets everybody be whom they say they are: for trying things out, and nothing else. */
+/** Accepts every name with any password: for development only. */
 import { auth } from 'salt-ts'
 import { wrongWithName } from './_credentials.ts'
 
@@ -16,7 +16,7 @@ export default auth({
   async check({ log, opts }) {
     if (isNamed(opts))
       log.warn(
-        'external_auth has auto, which lets everybody be whom they say they are, with any password. That is for development only.',
+        'external_auth has auto, which accepts every name with any password. Use it for development only.',
       )
     return []
   },

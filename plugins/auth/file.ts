@@ -1,4 +1,4 @@
-/** Users of a file: text as Salt's, or what `htpasswd` and `htdigest` of Apache write. */
+/** Users in a file: Salt's text format, or what Apache's `htpasswd` and `htdigest` write. */
 import { type AuthFacts, auth } from 'salt-ts'
 import { nameAndPassword } from './_credentials.ts'
 import type { HashRequest } from './_hash-process.ts'
@@ -15,7 +15,7 @@ const LIBRARIES: Readonly<Partial<Record<SlowKind, string>>> = {
   'sha-crypt': 'unixcrypt',
 }
 
-/** By the settings they were opened with. */
+/** Readers by their settings, as JSON. */
 const readers = new Map<string, () => Promise<PasswordFile>>()
 
 function fileOf(settings: FileSettings): Promise<PasswordFile> {
@@ -42,7 +42,7 @@ async function isRight(guess: Guess, settings: FileSettings, signal: AbortSignal
   return plaintext && sameText(password, stored)
 }
 
-/** Entries nobody can sign in with, as of `htpasswd -d`, and libraries that are missing for others. */
+/** Return the entries that allow no sign-in, like those of `htpasswd -d`, and the libraries that other entries need but lack. */
 function problemsIn({ users }: PasswordFile, { filename, filetype, plaintext }: FileSettings): string[] {
   if (filetype !== 'htpasswd') return []
   const entries = [...users].map(([user, stored]) => ({ user, stored, kind: slowKind(stored) }))
@@ -53,7 +53,7 @@ function problemsIn({ users }: PasswordFile, { filename, filetype, plaintext }: 
     ...(unknown.length === 0
       ? []
       : [
-          `The file of users ${filename} has ${unknown.length} passwords of a kind that is not taken, the first that of ${unknown[0]?.user}. Set them anew with: htpasswd -B ${filename} USER`,
+          `The file of users ${filename} has ${unknown.length} passwords in a format that is not supported, first that of ${unknown[0]?.user}. Set them again with: htpasswd -B ${filename} USER`,
         ]),
   ]
 }
@@ -63,12 +63,12 @@ export default auth({
     const said = nameAndPassword(credentials)
     if ('refused' in said) return said
     const settings = fileSettings(given)
-    const { users, dearest } = await fileOf(settings)
+    const { users, costliest } = await fileOf(settings)
     const stored = users.get(said.username)
-    // Who is not there takes as long.
-    const right = await isRight({ ...said, stored: stored ?? dearest }, settings, signal)
+    // Unknown users take as long as known ones.
+    const right = await isRight({ ...said, stored: stored ?? costliest }, settings, signal)
     if (stored === undefined) return { refused: 'the file has no such user' }
-    return right ? { name: said.username } : { refused: 'the password is another one' }
+    return right ? { name: said.username } : { refused: 'the password is wrong' }
   },
   async check({ settings: given, log }) {
     let inside: readonly string[] = []
@@ -76,7 +76,9 @@ export default auth({
       const settings = fileSettings(given)
       inside = problemsIn(await fileOf(settings), settings)
       if (settings.filetype === 'text' && settings.hashtype === 'plaintext')
-        log.warn(`The file of users ${settings.filename} has passwords that everybody who reads it can use.`)
+        log.warn(
+          `The file of users ${settings.filename} has passwords in plain text: anybody who can read it can use them.`,
+        )
     })
     return [...problems, ...inside]
   },

@@ -1,4 +1,4 @@
-/** An LDAP directory: OpenLDAP, Active Directory, FreeIPA. */
+/** Users of an LDAP directory: OpenLDAP, Active Directory, FreeIPA. */
 import { type Authenticated, auth } from 'salt-ts'
 import { type NameAndPassword, nameAndPassword, type Refused } from './_credentials.ts'
 import { beforeDeadline } from './_deadline.ts'
@@ -10,7 +10,7 @@ import { bindNameFor, comparedWith, filterFor } from './_ldap-text.ts'
 import { missingLibrary } from './_library.ts'
 import { problemsOf } from './_settings.ts'
 
-const WRONG = { refused: 'the directory does not take this password' }
+const WRONG = { refused: 'the directory refuses this password' }
 
 const signIn = (
   connection: LdapConnection,
@@ -21,7 +21,7 @@ const signIn = (
     ? searchThenBind(connection, said, settings)
     : bindByTemplate(connection, said, settings)
 
-/** Who the user is, is found by an account that may look, or by anybody. */
+/** Find the user with the search account, or anonymously, then bind as the user. */
 async function searchThenBind(
   connection: LdapConnection,
   { username, password }: NameAndPassword,
@@ -30,14 +30,14 @@ async function searchThenBind(
   const { bindDn = '', bindPassword = '', anonymous, baseDn, scope, filter = '' } = settings
   const account = () =>
     anonymous ? true : connection.bind(bindNameFor(bindDn, username) ?? '', bindPassword)
-  if (!(await account())) throw new Error(`it does not take auth.ldap.bindpw for ${bindDn}`)
+  if (!(await account())) throw new Error(`the server refuses auth.ldap.bindpw for ${bindDn}`)
   const found = await connection.search(baseDn, filterFor(filter, username), comparedWith(filter), scope)
   const [entry] = found
   if (!entry) return { refused: 'the directory has no such user' }
   if (found.length > 1) return { refused: 'auth.ldap.filter finds more than one user of that name' }
   if (!(await connection.bind(entry.dn, password))) return WRONG
   const name = nameIn(entry, filter, username)
-  // Users may not look for groups; the account may.
+  // Users may not be allowed to search for groups; the account is.
   if (!anonymous) await account()
   return { name, groups: await groupsOf(connection, { name, dn: entry.dn }, settings) }
 }
@@ -50,7 +50,7 @@ async function bindByTemplate(
   const template = settings.bindDn ?? ''
   const dn = bindNameFor(template, username)
   if (dn === undefined)
-    return { refused: 'the username has characters that auth.ldap.binddn has no place for' }
+    return { refused: 'the username has characters that are not allowed in auth.ldap.binddn' }
   if (!(await connection.bind(dn, password))) return WRONG
   if (!dn.includes('='))
     return { name: username, groups: await groupsOf(connection, { name: username, dn: undefined }, settings) }
@@ -62,8 +62,8 @@ async function bindByTemplate(
 }
 
 /**
- * As the directory writes it: `FRED` and `fred` are the same to it, and must not be two to rules. As it was given, if it
- * tells nothing.
+ * Return the name as the directory spells it: `FRED` and `fred` are the same there and must not be two users to the rules.
+ * Return it as given if the entry does not have it.
  */
 function nameIn(entry: Entry, template: string, username: string): string {
   const all = comparedWith(template).flatMap((attribute) => valuesOf(entry, attribute))
@@ -88,9 +88,10 @@ export default auth({
       const host = new URL(`http://${url.host}`)
       if (url.protocol === 'ldap:' && !startTls && isOpen(host))
         log.warn(
-          `auth.ldap.tls and auth.ldap.starttls are off: everybody on the way to ${url.host} can read passwords.`,
+          `auth.ldap.tls and auth.ldap.starttls are off: anybody on the network path to ${url.host} can read passwords.`,
         )
-      if (!verify) log.warn(`auth.ldap.no_verify is on: anybody who answers for ${url.host} gets passwords.`)
+      if (!verify)
+        log.warn(`auth.ldap.no_verify is on: any server that poses as ${url.host} receives passwords.`)
     })),
   ],
 })

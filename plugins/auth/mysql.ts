@@ -5,7 +5,7 @@ import { sqlBackend } from './_sql.ts'
 
 const ILLEGAL_MIX = 1267
 
-/** A name that the character set of the column does not have is in no row of it. */
+/** Return no rows if the name has characters that the column's character set lacks: no row can have that name. */
 function nobody(error: unknown): [] {
   if ((error as { readonly errno?: unknown }).errno === ILLEGAL_MIX) return []
   throw error

@@ -1,4 +1,4 @@
-/** Tokens of an issuer of OpenID Connect: who brings one that is right has signed in there. */
+/** Tokens of an OpenID Connect issuer: a valid token proves that its holder has signed in there. */
 
 import type { JWTPayload } from 'jose'
 import { type Authenticated, auth, type Credentials } from 'salt-ts'
@@ -11,7 +11,7 @@ import { problemsOf } from './_settings.ts'
 
 const MAX_TOKEN = 16_384
 
-/** `id_token`, or the password of who can only type one. */
+/** Return the `id_token`, or the password, for clients that can only send one. */
 function tokenIn({ id_token, password }: Credentials): string | undefined {
   const token = id_token ?? password
   return typeof token === 'string' && token.length <= MAX_TOKEN && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)
@@ -19,7 +19,7 @@ function tokenIn({ id_token, password }: Credentials): string | undefined {
     : undefined
 }
 
-/** Who a token that was checked is of. */
+/** Return the user that the verified token belongs to. */
 function holderOf(claims: JWTPayload, given: unknown, settings: OidcSettings): Authenticated | Refused {
   const { usernameClaim, groupsClaim } = settings
   const name = claimOf(claims, usernameClaim)
@@ -28,12 +28,12 @@ function holderOf(claims: JWTPayload, given: unknown, settings: OidcSettings): A
   if (usernameClaim === 'email' && claims.email_verified !== true)
     return { refused: 'the issuer has not verified the address of the claim email' }
   if (given !== undefined && given !== '' && given !== name)
-    return { refused: 'the token is that of another user' }
+    return { refused: 'the token belongs to another user' }
   const groups = [claimOf(claims, groupsClaim) ?? []].flat()
   return { name: name as string, groups: groups.filter((group) => typeof group === 'string') }
 }
 
-/** `realm_access.roles` is in a map, if no claim has that name. */
+/** Return a claim. If none has the name `realm_access.roles`, `roles` is looked up in the map `realm_access`. */
 function claimOf(claims: JWTPayload, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path]
   return path
@@ -47,7 +47,7 @@ function claimOf(claims: JWTPayload, path: string): unknown {
     )
 }
 
-/** What is wrong with the token; anything else is wrong with the issuer. */
+/** Codes of jose for a bad token. Any other error is a problem of the issuer. */
 const REFUSALS =
   /^ERR_(?:JWT_|JWS_|JWK_|JWKS_(?:NO|MULTIPLE)_MATCHING|JOSE_(?:ALG_NOT_ALLOWED|NOT_SUPPORTED))/
 
@@ -79,7 +79,7 @@ export default auth({
       const open = [new URL(issuer), jwksUri].find((url) => url && isOpen(url))
       if (open)
         log.warn(
-          `external_auth.oidc has http:// for ${open.host}: who is on the way there decides who somebody is.`,
+          `external_auth.oidc has http:// for ${open.host}: anybody on the network path to it can sign in as any user.`,
         )
     })),
   ],

@@ -1,4 +1,4 @@
-/** Accounts of this host, or what else its PAM knows. */
+/** Accounts of this host, or whatever else its PAM is configured for. */
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AuthFacts, auth } from 'salt-ts'
@@ -9,7 +9,7 @@ import { problemsOf, readSettings } from './_settings.ts'
 
 const processes = helpers<PamRequest | { readonly ready: true }, PamAnswer | undefined>('_pam-process')
 
-/** Which service it is, is the master's choice alone: with another one, other rules would hold. */
+/** Read the settings. Clients cannot choose the service: another one would have other rules. */
 function settingsOf({ opts, settings }: Pick<AuthFacts, 'opts' | 'settings'>) {
   const given = { service: opts['auth.pam.service'], ...settings }
   return readSettings('external_auth.pam.^', given, (read) => {
@@ -21,12 +21,12 @@ function settingsOf({ opts, settings }: Pick<AuthFacts, 'opts' | 'settings'>) {
 
 const FOLDERS = ['/etc/pam.d', '/usr/lib/pam.d', '/usr/share/pam.d', '/usr/etc/pam.d']
 
-/** For a service that is not there PAM would go by its service `other`, which may let in more. */
+/** Throws if the service does not exist. PAM would use its service `other` instead, which may allow more. */
 function checkService(service: string): void {
   const found = existsSync('/etc/pam.d')
     ? FOLDERS.some((folder) => existsSync(`${folder}/${service}`))
     : existsSync('/etc/pam.conf')
-  if (!found) throw new Error(`external_auth.pam.^service is ${service}, and /etc/pam.d has no such file.`)
+  if (!found) throw new Error(`external_auth.pam.^service is ${service}, but /etc/pam.d has no such file.`)
 }
 
 export default auth({

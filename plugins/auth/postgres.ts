@@ -19,7 +19,7 @@ export default auth(
         ...{ host: socket ?? host, port, user, password, database, ssl },
         connectionTimeoutMillis: seconds * 1000,
       })
-      client.on('error', () => undefined) // the query under way fails as well
+      client.on('error', () => undefined) // the running query rejects as well
       const cut = () => void client.end().catch(() => undefined)
       signal.addEventListener('abort', cut, { once: true })
       try {

@@ -1,4 +1,4 @@
-/** An address that is asked, and may say what somebody is allowed. */
+/** Checks credentials by an HTTP request. The response may also list permissions. */
 import { type AuthFacts, auth } from 'salt-ts'
 import { nameAndPassword } from './_credentials.ts'
 import { beforeDeadline } from './_deadline.ts'
@@ -15,15 +15,15 @@ const settingsOf = (settings: AuthFacts['settings']) =>
     }
   })
 
-/** What `external_auth` has for a user, as JSON; nothing, or null, says only that the password is right. */
+/** Return the permissions in the form that `external_auth` has, from JSON; an empty body or null grants nothing beyond the sign-in. */
 function permissionsIn({ status, text }: HttpAnswer): readonly unknown[] | undefined {
   if (status === 401 || status === 403) return undefined
   if (status >= 300 && status < 400)
-    throw new Error(`it answered ${status}: redirects are not followed; ^url has to be the address itself`)
+    throw new Error(`it answered ${status}: redirects are not followed; ^url must be the final address`)
   if (status !== 200) throw new Error(`it answered ${status}`)
   const said = text.trim() === '' ? null : parsed(text)
   if (said === null) return []
-  if (!Array.isArray(said)) throw new Error('its answer is not a list of what is allowed')
+  if (!Array.isArray(said)) throw new Error('its answer is not a list of permissions')
   return said
 }
 
@@ -53,7 +53,7 @@ export default auth({
         }),
       ),
     )
-    if (!permissions) return { refused: `${url.host} says that it is not so` }
+    if (!permissions) return { refused: `${url.host} refuses the username or the password` }
     return { name: username, ...(permissions.length > 0 && { permissions }) }
   },
   check: async ({ settings, log }) =>
@@ -61,7 +61,7 @@ export default auth({
       const { url } = settingsOf(settings)
       if (isOpen(url))
         log.warn(
-          `external_auth.rest.^url begins with http://: everybody on the way to ${url.host} can read passwords.`,
+          `external_auth.rest.^url begins with http://: anybody on the network path to ${url.host} can read passwords.`,
         )
     }),
 })

@@ -1,4 +1,4 @@
-/** A secret that the master shares with a front that knows who somebody is, such as a proxy with Kerberos. */
+/** A secret shared with a front end that authenticates users itself, such as a proxy with Kerberos. */
 import { auth } from 'salt-ts'
 import { wrongWithName, wrongWithPassword } from './_credentials.ts'
 import { sameText } from './_same-text.ts'
@@ -15,7 +15,7 @@ export default auth({
     const given = sharedsecret ?? password
     const refused = wrongWithName(username) ?? wrongWithPassword(given)
     if (refused !== undefined) return { refused }
-    if (!sameText(given as string, secretOf(opts))) return { refused: 'the secret is another one' }
+    if (!sameText(given as string, secretOf(opts))) return { refused: 'the secret is wrong' }
     return { name: username as string }
   },
   check: async ({ opts, log }) =>

@@ -1,4 +1,4 @@
-/** Writes all events to the log, at level debug: to see that engines run, and as an example. */
+/** Writes all events to the log at level debug: to check that engines run, and as an example. */
 import { engine, recordJson } from 'salt-ts'
 
 export default engine({

@@ -1,11 +1,11 @@
 /**
- * Spreads a job over the minions: each waits its part of `splaytime` seconds, always the same, before the next executor
- * has its turn. It is the option of the job, else that of the configuration, else 300.
+ * Spreads a job over the minions. Each waits for its own fixed part of `splaytime` seconds before the next executor runs.
+ * `splaytime` is an option of the job, else of the configuration, else 300.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { executor, SaltInvocationError } from 'salt-ts'
 
-/** Minions are told apart by so many values of their hash. */
+/** Number of values of the hash that spreads the minions. */
 const VALUES = 8192
 
 export default executor({
@@ -20,7 +20,7 @@ export default executor({
   },
 })
 
-/** Jenkins' one-at-a-time hash, as Salt takes it, so that a minion has the same place whichever of the two runs it. */
+/** Jenkins' one-at-a-time hash, as in Salt, so that a minion gets the same delay from Salt and from salt-ts. */
 function hash(text: string): number {
   let value = 0
   for (const byte of Buffer.from(text)) {

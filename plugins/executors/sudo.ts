@@ -1,6 +1,6 @@
 /**
- * Runs the function as `sudo_user`, by `sudo -n -u USER node …/bin/salt-call`. Only root and the user of the minion can read
- * its keys: for anybody else salt-call runs with `--local`, without a master and its pillar.
+ * Runs the function as `sudo_user`, with `sudo -n -u USER node …/bin/salt-call`. Only root and the minion's own user can read
+ * the minion's keys: for any other user salt-call runs with `--local`, without a master and its pillar.
  */
 import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -37,7 +37,7 @@ const saltCall = join(
   'bin/salt-call',
 )
 
-/** The arguments are words on standard input, where nobody sees them in the list of processes. */
+/** Build the command line. The arguments go to standard input, where the list of processes does not show them. */
 function commandOf(fun: string, opts: Options): string[] {
   const user = userOf(opts)
   const readsKeys = user === 'root' || user === opts.user
@@ -49,7 +49,7 @@ function commandOf(fun: string, opts: Options): string[] {
   ]
 }
 
-/** JSON, which salt-call reads as YAML; a `#` would end it there. */
+/** Write the arguments as JSON, which salt-call reads as YAML. A `#` would start a comment there, so it is escaped. */
 function wordsOf({ args, kwargs }: ExecutorCall): string {
   const word = (value: unknown) => (JSON.stringify(value) ?? 'null').replaceAll('#', '\\u0023')
   const words = [
@@ -71,9 +71,9 @@ function run(words: readonly string[], input: string, signal: AbortSignal): Prom
     const child = execFile('sudo', words, settings, (error, stdout, stderr) => {
       if (error === null || typeof error.code === 'number')
         resolve({ code: Number(error?.code ?? 0), stdout, stderr })
-      else reject(new CommandExecutionError('sudo did not run to its end', { cause: error }))
+      else reject(new CommandExecutionError('sudo did not run to completion', { cause: error }))
     })
-    child.stdin?.on('error', () => {}) // why it did not read is in what it says
+    child.stdin?.on('error', () => {}) // the child's output says why it did not read
     child.stdin?.end(input)
   })
 }
@@ -84,7 +84,7 @@ function readReturn(stdout: string): { readonly return: unknown; readonly retcod
     return local
   } catch (cause) {
     throw new CommandExecutionError(
-      `salt-call, run by sudo, did not give a return: ${stdout.slice(0, 200)}`,
+      `salt-call, run by sudo, printed no return that can be read: ${stdout.slice(0, 200)}`,
       { cause },
     )
   }

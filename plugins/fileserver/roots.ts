@@ -1,21 +1,15 @@
-import {
-  type FileLists,
-  type FileSource,
-  fileServerBackend,
-  mergeLists,
-  openInside,
-  type SafePath,
-} from 'salt-ts'
+import { type FileLists, type FileSource, fileServerBackend, type SafePath } from 'salt-ts'
+import { mergeLists, openInside } from '#internal'
 import { type Environments, openEnvironments } from './_roots/environments.ts'
 import { type Ignored, openIgnored } from './_roots/ignored.ts'
 import { Tree } from './_roots/tree.ts'
 
-/** Trees that are kept to be looked through faster the next time. */
+/** Most trees in the cache. */
 const KEPT = 64
 
 /**
- * Files from directories of this host (`file_roots`), the first that has a file wins. Links are followed as far as they
- * stay within the roots or `fileserver_linked_dirs`; with `fileserver_followsymlinks: false` within their own root.
+ * Serves files from directories of this host (`file_roots`); the first directory that has a file wins. Links are followed if
+ * they stay within the roots or `fileserver_linked_dirs`; with `fileserver_followsymlinks: false`, within their own root.
  */
 class Roots implements FileSource {
   readonly #environments: Environments
@@ -57,7 +51,7 @@ class Roots implements FileSource {
     this.#trees.clear()
   }
 
-  /** Where links may lead, real paths. */
+  /** Directories that links may lead to, as real paths. */
   #served(): Promise<readonly string[]> {
     return this.#links.follow ? this.#environments.allRealRoots() : Promise.resolve([])
   }

@@ -1,4 +1,4 @@
-/** The core grains: what Salt knows of every host. Other sources come after these and may override them. */
+/** The core grains, which Salt has for every host. Other sources are merged later and may override them. */
 import { grains } from 'salt-ts'
 import gpus from './_core/gpus.ts'
 import hardware from './_core/hardware.ts'

@@ -1,4 +1,4 @@
-/** Grains people keep in the file `grains` beside the minion's configuration. */
+/** Static grains from the file `grains` beside the minion's configuration. */
 import { dirname, join } from 'node:path'
 import { type Context, grains } from 'salt-ts'
 import { parse } from 'yaml'
@@ -28,7 +28,7 @@ function grainsPath({ config_dir, conf_file }: Context['opts']): string | undefi
   return typeof conf_file === 'string' ? join(dirname(conf_file), 'grains') : undefined
 }
 
-// A date stays the text that was written.
+// Dates stay text.
 type Tags = import('yaml').Tags
 const withoutDates = (tags: Tags): Tags =>
   tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp')

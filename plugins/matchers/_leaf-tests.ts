@@ -1,5 +1,5 @@
-/** What the end of `key:sub:…:pattern` may be, for values as text. Case does not matter. */
-import { fnmatch, pythonRegExp } from 'salt-ts'
+/** Tests of the last part of `key:sub:…:pattern`, for values as text. Case does not matter. */
+import { fnmatch, pythonRegExp } from '#internal'
 
 type LeafTest = (text: string) => boolean
 
@@ -13,7 +13,7 @@ export function exactTest(wanted: string): LeafTest {
   return (text) => text.toLowerCase() === lower
 }
 
-/** Where an expression may end in several patterns, those that are none match nothing. */
+/** Return the test. An invalid expression matches nothing, because the path may also be split at another delimiter. */
 export function pcreTest(pattern: string): LeafTest {
   try {
     const expression = pythonRegExp(pattern, { ignoreCase: true })

@@ -1,23 +1,26 @@
 /**
- * `key:sub:…:pattern` against nested data (wire protocol §15). Where the key ends and the pattern begins is not
- * marked, so every delimiter is tried as that point, the longest key first. What remains of the pattern inside a map may
- * be one of its keys, or again such an expression, always with `:`; `*:` stands for any key.
+ * Matches `key:sub:…:pattern` against nested data (wire protocol §15). Nothing marks where the key ends and the pattern
+ * begins, so every delimiter is tried as that point, the longest key first. The rest of the pattern inside a map may be one of
+ * its keys, or another such expression, always with `:`; `*:` stands for any key.
  */
-import { type MatchSubject, SaltInvocationError, type Verdict } from 'salt-ts'
+import { type MatchResult, type MatchSubject, SaltInvocationError } from 'salt-ts'
 import { strOf } from '../outputters/_python.ts'
 
 type LeafTest = (text: string) => boolean
 
-/** Some expressions can be read in very many ways: after so many steps on one minion they are refused. */
+/** Limit for one minion: some expressions can be split in very many ways. */
 const MOST_STEPS = 200_000
 
-/** Not decidable without data; false for an expression without delimiter. `compile` makes the test of a pattern. */
+/**
+ * Prepare an expression. The result is `unknown` without data, and false for an expression without a delimiter. `compile` makes
+ * the test of a pattern.
+ */
 export function preparePath(
   expression: unknown,
   delimiter: string,
   of: 'grains' | 'pillar',
   compile: (pattern: string) => LeafTest,
-): (subject: MatchSubject) => Verdict {
+): (subject: MatchSubject) => MatchResult {
   const parts = typeof expression === 'string' ? expression.split(delimiter) : []
   const tests = new Map<string, LeafTest>()
   const testOf = (pattern: string): LeafTest => {
@@ -32,7 +35,7 @@ export function preparePath(
   }
 }
 
-/** One expression on the data of one minion. */
+/** The search of one expression in the data of one minion. */
 class Search {
   readonly #testOf: (pattern: string) => LeafTest
   #steps = 0
@@ -51,14 +54,14 @@ class Search {
   }
 
   #found(found: unknown, pattern: string): boolean {
-    if (isMap(found)) return sizeOf(found) > 0 && this.#inMap(found, pattern)
+    if (isMapping(found)) return sizeOf(found) > 0 && this.#inMap(found, pattern)
     if (!Array.isArray(found)) return this.#matches(found, pattern)
     return found.some(
-      (member) => (isMap(member) && this.#inMap(member, pattern)) || this.#matches(member, pattern),
+      (member) => (isMapping(member) && this.#inMap(member, pattern)) || this.#matches(member, pattern),
     )
   }
 
-  /** A map matches by one of its keys (`*`: by being there), or by what lies further down. `*:x` looks at every value. */
+  /** A map matches by one of its keys (`*`: by existing), or by a deeper match. `*:x` tests every value. */
   #inMap(map: Readable, expression: string): boolean {
     this.#step()
     const wildcard = expression.startsWith('*:')
@@ -69,7 +72,7 @@ class Search {
   }
 
   #inValue(value: unknown, pattern: string): boolean {
-    if (isMap(value)) return this.#inMap(value, pattern)
+    if (isMapping(value)) return this.#inMap(value, pattern)
     return [value].flat().some((member) => this.#matches(member, pattern))
   }
 
@@ -78,13 +81,13 @@ class Search {
     return this.#testOf(pattern)(strOf(value))
   }
 
-  /** The values at the first 0, 1, 2, … keys of a path, as far as it leads; the last of its parts is no key. */
+  /** Return the values at the first 0, 1, 2, … keys of a path, as far as it exists; the path's last part is not a key. */
   #along(data: Readable, path: readonly string[]): unknown[] {
     const values: unknown[] = []
     let here: unknown = data
     while (here !== undefined && values.push(here) < path.length) {
       const key = path[values.length - 1] as string
-      here = Array.isArray(here) ? inList(here, key) : isMap(here) ? member(here, key) : undefined
+      here = Array.isArray(here) ? inList(here, key) : isMapping(here) ? member(here, key) : undefined
     }
     return values
   }
@@ -92,9 +95,7 @@ class Search {
   #step(size = 1): void {
     this.#steps += size
     if (this.#steps > MOST_STEPS)
-      throw new SaltInvocationError(
-        'The target can be read in too many ways to be decided: leave out some of its delimiters.',
-      )
+      throw new SaltInvocationError('The target can be split in too many ways: use fewer delimiters.')
   }
 }
 
@@ -104,19 +105,23 @@ const INTEGER = /^\s*[+-]?\d+(?:_\d+)*\s*$/
 const sizeOf = (map: Readable): number => (map instanceof Map ? map.size : Object.keys(map).length)
 const valuesOf = (map: Readable): unknown[] => (map instanceof Map ? [...map.values()] : Object.values(map))
 
-/** In a list a number is an index, or such a key of one of its maps; a name is a key of one of its maps. */
+/** Look up a key in a list: a number is an index, or such a key of one of its maps; a name is a key of one of its maps. */
 function inList(list: readonly unknown[], key: string): unknown {
   const number = INTEGER.test(key) ? Number(key.replaceAll('_', '')) : undefined
   const wanted = number ?? key
   for (const map of list) {
     const found =
-      map instanceof Map ? map.get(wanted) : isMap(map) && number === undefined ? member(map, key) : undefined
+      map instanceof Map
+        ? map.get(wanted)
+        : isMapping(map) && number === undefined
+          ? member(map, key)
+          : undefined
     if (found !== undefined) return found
   }
   return number === undefined ? undefined : list.at(number)
 }
 
-/** Keys that are no text are found by what YAML makes of a word. */
+/** Look up a key. Keys that are numbers or booleans match what YAML makes of the word. */
 function member(map: Readable, key: string): unknown {
   if (!(map instanceof Map))
     return Object.hasOwn(map, key) ? (map as Readonly<Record<string, unknown>>)[key] : undefined
@@ -129,7 +134,7 @@ function member(map: Readable, key: string): unknown {
 const hasText = (map: Readable, key: string): boolean =>
   map instanceof Map ? map.has(key) : Object.hasOwn(map, key)
 
-function isMap(value: unknown): value is Readable {
+function isMapping(value: unknown): value is Readable {
   if (value instanceof Map) return true
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }

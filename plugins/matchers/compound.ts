@@ -1,17 +1,12 @@
 /**
- * Several targets joined by `and`, `or`, `not`, `(` and `)`, each a word of its own: `web* and not G@env:prod`.
- * `not` binds tighter than `and`, `and` tighter than `or`; `a not b` means `a and not b`.
+ * Selects by several targets joined by `and`, `or`, `not`, `(` and `)`, each a separate word: `web* and not G@env:prod`.
+ * `not` binds tighter than `and`, `and` tighter than `or`; `a not b` is `a and not b`.
  */
-import {
-  type CompoundLeaf,
-  type CompoundTree,
-  type MatchSubject,
-  matcher,
-  parseCompound,
-  type Verdict,
-} from 'salt-ts'
 
-type Decide = (subject: MatchSubject) => Verdict
+import { type MatchResult, type MatchSubject, matcher } from 'salt-ts'
+import { type CompoundLeaf, type CompoundTree, parseCompound } from '#internal'
+
+type Decide = (subject: MatchSubject) => MatchResult
 
 export default matcher({
   prepare: (expression, { letters, prepare }) =>
@@ -27,10 +22,10 @@ function decided(tree: CompoundTree, leaf: (leaf: CompoundLeaf) => Decide): Deci
   return leaf(tree)
 }
 
-/** Yes if one says yes; unknown if one of the others might. */
+/** True if one part is true; else unknown if one is unknown. */
 function anyOf(parts: readonly Decide[]): Decide {
   return (subject) => {
-    let verdict: Verdict = false
+    let verdict: MatchResult = false
     for (const part of parts) {
       const one = part(subject)
       if (one === true) return true
@@ -40,10 +35,10 @@ function anyOf(parts: readonly Decide[]): Decide {
   }
 }
 
-/** No if one says no; unknown if one of the others might. */
+/** False if one part is false; else unknown if one is unknown. */
 function allOf(parts: readonly Decide[]): Decide {
   return (subject) => {
-    let verdict: Verdict = true
+    let verdict: MatchResult = true
     for (const part of parts) {
       const one = part(subject)
       if (one === false) return false

@@ -1,5 +1,7 @@
-/** What the minion keeps with `data.update` matches: `role:web*`. Only the minion knows it. */
-import { fnmatch, matcher } from 'salt-ts'
+/** Selects by the values that a minion keeps with `data.update`: `role:web*`. Only the minion itself can decide. */
+
+import { matcher } from 'salt-ts'
+import { fnmatch } from '#internal'
 import { strOf } from '../outputters/_python.ts'
 
 export default matcher({

@@ -1,5 +1,7 @@
-/** The id matches a shell pattern: `web*`, `web0[12]`. */
-import { fnmatch, matcher } from 'salt-ts'
+/** Selects ids by a shell pattern: `web*`, `web0[12]`. */
+
+import { matcher } from 'salt-ts'
+import { fnmatch } from '#internal'
 
 export default matcher({
   prepare(expression) {

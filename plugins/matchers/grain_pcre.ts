@@ -1,5 +1,7 @@
-/** A grain begins with what a regular expression describes: `os:(Debian|Ubuntu)`. Case does not matter. */
-import { checkPathPcre, matcher } from 'salt-ts'
+/** Selects by a grain and a regular expression for its beginning: `os:(Debian|Ubuntu)`. Case does not matter. */
+
+import { matcher } from 'salt-ts'
+import { checkPathPcre } from '#internal'
 import { pcreTest } from './_leaf-tests.ts'
 import { preparePath } from './_match-path.ts'
 

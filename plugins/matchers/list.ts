@@ -1,4 +1,4 @@
-/** The id is one of a list, given as an array or as text with commas. Nothing is trimmed. */
+/** Selects the ids of a list, given as an array or as text with commas. Nothing is trimmed. */
 import { matcher } from 'salt-ts'
 
 export default matcher({

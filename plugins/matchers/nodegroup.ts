@@ -1,5 +1,7 @@
-/** The nodegroup of that name, from the configuration: a compound expression, or a list of ids. */
-import { isCompoundOperator, matcher, SaltInvocationError } from 'salt-ts'
+/** Selects by a nodegroup of the configuration: a compound expression, or a list of ids. */
+
+import { matcher, SaltInvocationError } from 'salt-ts'
+import { isCompoundOperator } from '#internal'
 
 export default matcher({
   prepare(name, { nodegroups, prepare }) {

@@ -1,5 +1,7 @@
-/** The id begins with what a regular expression describes: `web\d+`. */
-import { matcher, pythonRegExp } from 'salt-ts'
+/** Selects ids by a regular expression for their beginning: `web\d+`. */
+
+import { matcher } from 'salt-ts'
+import { pythonRegExp } from '#internal'
 
 export default matcher({
   prepare(expression) {

@@ -1,4 +1,4 @@
-/** A pillar value matches a shell pattern: `role:front*`. Case does not matter. */
+/** Selects by a pillar value and a shell pattern: `role:front*`. Case does not matter. */
 import { matcher } from 'salt-ts'
 import { globTest } from './_leaf-tests.ts'
 import { preparePath } from './_match-path.ts'

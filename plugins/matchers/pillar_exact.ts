@@ -1,4 +1,4 @@
-/** A pillar value equals a text (no pattern), so that a rule about one value cannot be widened. Case does not matter. */
+/** Selects by a pillar value and an exact text, so that access rules about one value cannot be widened. Case does not matter. */
 import { matcher } from 'salt-ts'
 import { exactTest } from './_leaf-tests.ts'
 import { preparePath } from './_match-path.ts'

@@ -1,5 +1,7 @@
-/** A pillar value begins with what a regular expression describes: `role:front.*`. Case does not matter. */
-import { checkPathPcre, matcher } from 'salt-ts'
+/** Selects by a pillar value and a regular expression for its beginning: `role:front.*`. Case does not matter. */
+
+import { matcher } from 'salt-ts'
+import { checkPathPcre } from '#internal'
 import { pcreTest } from './_leaf-tests.ts'
 import { preparePath } from './_match-path.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The hosts that a range server names for an expression: `%web:ALL`. It is asked by the client, before a job is published
- * (option `range_server`); the job then goes to a list of ids.
+ * Selects the hosts that a range server (option `range_server`) lists for an expression: `%web:ALL`. The client queries it
+ * before it publishes the job, which then has a list of ids as its target.
  */
 import { CommandExecutionError, matcher, SaltInvocationError } from 'salt-ts'
 
@@ -10,20 +10,20 @@ const LONGEST_ANSWER = 10_000_000
 export default matcher({
   prepare() {
     throw new SaltInvocationError(
-      'Which minions a range means is asked of the range server before a job is published: it is no target for a minion.',
+      'A minion cannot evaluate a range target: the client expands it with the range server before it publishes the job.',
     )
   },
   async expand(expression, { opts }) {
     const { range_server: server } = opts
     if (typeof server !== 'string' || server === '')
       throw new SaltInvocationError(
-        "A range target needs a range server: name it in the master's configuration, as in 'range_server: range.example.com:80'.",
+        "A range target needs a range server. Set it in the master's configuration: range_server: range.example.com:80",
       )
     return idsOf(await ask(server, String(expression)))
   },
 })
 
-/** The answer of `GET /range/list?<expression>`: one host a line. */
+/** Return the response to `GET /range/list?<expression>`: one host per line. */
 async function ask(server: string, expression: string): Promise<string> {
   const url = `http://${server}/range/list?${encodeURIComponent(expression)}`
   const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((cause: unknown) => {
@@ -32,17 +32,17 @@ async function ask(server: string, expression: string): Promise<string> {
   const text = await answer.text()
   const complaint = answer.headers.get('RangeException')
   if (complaint)
-    throw new SaltInvocationError(`The range server ${server} says of '${expression}': ${complaint}`)
-  if (!answer.ok) throw failed(server, `it answers with HTTP status ${answer.status}`)
+    throw new SaltInvocationError(`The range server ${server} refuses '${expression}': ${complaint}`)
+  if (!answer.ok) throw failed(server, `it answered with HTTP status ${answer.status}`)
   if (text.length > LONGEST_ANSWER) throw failed(server, 'its answer is too long')
   return text
 }
 
-/** What went wrong below `fetch failed`. */
+/** Return the error behind the message `fetch failed`. */
 const reasonOf = ({ message, cause }: Error): string => (cause instanceof Error && cause.message) || message
 
 const failed = (server: string, reason: string): CommandExecutionError =>
-  new CommandExecutionError(`The range server ${server} cannot be asked: ${reason}.`)
+  new CommandExecutionError(`The range server ${server} cannot be used: ${reason}.`)
 
 const idsOf = (answer: string): string[] => [
   ...new Set(

@@ -20,10 +20,10 @@ const CODES = {
 export type Color = keyof typeof CODES
 export type Paint = (color: Color, text: string) => string
 
-/** What switches a colour on, or off (`end`). Empty where there is no colour. */
+/** Codes that turn a colour on, or colours off (`end`). Empty if colours are off. */
 export type Codes = Readonly<Record<Color | 'end', string>>
 
-/** `theme` of the options gives colours other codes; it is Salt's `color_theme`, read. */
+/** Return the codes. `theme` replaces codes of colours; it is the content of Salt's `color_theme`. */
 export function codesOf({ color, theme }: OutputOptions): Codes {
   const all = { ...CODES, end: '0;0', ...(theme as Partial<Record<Color, string>>) }
   return Object.fromEntries(
@@ -31,7 +31,7 @@ export function codesOf({ color, theme }: OutputOptions): Codes {
   ) as Codes
 }
 
-/** Gives the function that puts text in colour, or leaves it as it is. */
+/** Return the function that colours text, or leaves it as it is if colours are off. */
 export function painter(options: OutputOptions): Paint {
   const codes = codesOf(options)
   return options.color ? (name, text) => codes[name] + text + codes.end : (_, text) => text
@@ -40,8 +40,8 @@ export function painter(options: OutputOptions): Paint {
 export type Screen = (text: string, what?: 'key') => string
 
 /**
- * Gives the function that makes text harmless: ESC is shown as `?`, as Salt does, and before a terminal every control
- * character but the tab. `strip_colors: false` lets all of it through.
+ * Return the function that makes text harmless: ESC is shown as `?`, as in Salt, and on a terminal every control character but
+ * tab and line feed. With `strip_colors: false` it changes nothing.
  */
 export function screen({ terminal, strip_colors }: OutputOptions): Screen {
   if (strip_colors === false) return (text) => text
@@ -49,6 +49,6 @@ export function screen({ terminal, strip_colors }: OutputOptions): Screen {
 }
 
 function withoutControls(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are to be removed
   return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '?')
 }

@@ -1,14 +1,14 @@
-/** Salt's `state_compress_ids`: the names of one id that ended alike become one state. */
-import { isMap, membersOf } from './_highstate-values.ts'
+/** Salt's `state_compress_ids`: states of one id with the same result become one state, whatever their names. */
+import { isMapping, membersOf } from './_highstate-values.ts'
 import { fixed, strOf } from './_python.ts'
 import { compare, entriesOf } from './_values.ts'
 
 type Entries = [unknown, unknown][]
 
-/** The same hosts if one of their states lacks what is needed for it. */
+/** Return the hosts with compressed states, or unchanged if a state lacks something needed for that. */
 export function compressIds(hosts: Entries): Entries {
   try {
-    return hosts.every(([, states]) => isMap(states))
+    return hosts.every(([, states]) => isMapping(states))
       ? hosts.map(([host, states]) => [host, compressed(entriesOf(states))])
       : hosts
   } catch {
@@ -53,7 +53,7 @@ function member(state: unknown, name: string): unknown {
   return members.get(name)
 }
 
-/** The first of both runs, the time of both, and the changes of both by name. */
+/** Merge two states: the earlier run number and start time, the sum of the durations, and the changes of both by name. */
 function merged(first: Map<unknown, unknown>, next: Map<unknown, unknown>): Map<unknown, unknown> {
   const both = new Map(first)
   const number = (state: Map<unknown, unknown>, name: string) => Number(member(state, name))
@@ -67,14 +67,14 @@ function merged(first: Map<unknown, unknown>, next: Map<unknown, unknown>): Map<
 
 const hasChanges = (state: Map<unknown, unknown>): boolean => {
   const changes = state.get('changes')
-  return isMap(changes) && entriesOf(changes).length > 0
+  return isMapping(changes) && entriesOf(changes).length > 0
 }
 
 function mergedChanges(first: Map<unknown, unknown>, next: Map<unknown, unknown>): unknown {
   const own: Entries = hasChanges(first) ? [[first.get('name'), first.get('changes')]] : []
   const rolled = hasChanges(first) ? membersOf(first.get('changes')).get('compressed changes') : undefined
   const all = new Map([
-    ...(isMap(rolled) ? entriesOf(rolled) : own),
+    ...(isMapping(rolled) ? entriesOf(rolled) : own),
     [next.get('name'), next.get('changes')],
   ] as Entries)
   return new Map([['compressed changes', all]])

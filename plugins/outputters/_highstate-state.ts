@@ -1,4 +1,4 @@
-/** One state: as a block, or on one line. */
+/** The display of one state: as a block, or on one line. */
 import type { Color } from './_colors.ts'
 import { isTrue, type Look, NoStates, needed } from './_highstate-values.ts'
 import { strip, strOf } from './_python.ts'
@@ -8,13 +8,13 @@ import { entriesOf, kindOf, listOf } from './_values.ts'
 export interface StateLook extends Look {
   readonly color: Color
   readonly changed: boolean
-  /** The text of its changes. */
+  /** Changes as text. */
   readonly changes: string
 }
 
 type State = ReadonlyMap<unknown, unknown>
 
-/** `full`: it is shown as a block. */
+/** Show a state. `full` is true if it is shown as a block. */
 export function showState(name: string, state: State, look: StateLook): { lines: string[]; full: boolean } {
   const parts = name.split('_|-')
   if (parts.length < 4) throw new NoStates()
@@ -38,7 +38,7 @@ function formOf(state: State, { output, options, changed }: StateLook): 'full' |
   return isTerse ? 'terse' : 'full'
 }
 
-/** Results by name: a list, or a text with commas. */
+/** Results by name, as a list or as text with commas. */
 function wordsOf(option: unknown): string[] {
   if (typeof option === 'string') return option.split(',')
   return kindOf(option) === 'list' ? listOf(option).map(strOf) : []
@@ -129,7 +129,7 @@ function verdictOf(state: State): string {
   return isTrue(state.get('changes')) ? 'Changed' : 'Clean'
 }
 
-/** `{4:>10}` is the fifth value in ten columns, `{6[duration]}` a member of the state. */
+/** Fill in the values: `{4:>10}` is the fifth value in ten columns, `{6[duration]}` a member of the state. */
 function formatted(form: string, values: readonly (string | undefined)[], state: State): string {
   return form.replace(
     /\{(\d)(?:\[(\w+)\])?(?:!s)?(?::([<>]?)(\d+))?\}/g,

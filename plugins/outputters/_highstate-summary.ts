@@ -1,5 +1,5 @@
-/** How many states succeeded, failed and changed something, and how long all took. */
-import { floatText } from 'salt-ts'
+/** The summary: how many states succeeded, failed and made changes, and their run time. */
+import { floatText } from '#internal'
 import type { Color } from './_colors.ts'
 import type { Look } from './_highstate-values.ts'
 import { fixed } from './_python.ts'
@@ -8,12 +8,12 @@ export interface Counts {
   readonly byResult: Map<unknown, number>
   changes: number
   warnings: number
-  /** Milliseconds of the states that ran one after the other, and of those beside each other. */
+  /** Milliseconds of the states that ran one after another; `parallel` has those of concurrent states. */
   readonly durations: number[]
   readonly parallel: number[]
 }
 
-/** Columns of the longest label and what follows it. */
+/** Columns of the longest label with the separator after it. */
 const LABELS = 'Succeeded: '.length
 
 export function summary(host: string, counts: Counts, look: Look): string[] {
@@ -58,7 +58,7 @@ function statistics(
   return parts.length > 0 ? ` (${parts.join(', ')})` : ''
 }
 
-/** Of states that ran beside each other the longest counts. */
+/** Return the line with the run time. Of the concurrent states only the longest counts. */
 function runTime({ durations, parallel }: Counts, width: number): string {
   const sum =
     durations.reduce((total, one) => total + one, 0) + (parallel.length > 0 ? Math.max(...parallel) : 0)

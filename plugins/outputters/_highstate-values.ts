@@ -1,9 +1,9 @@
-/** What the highstate outputter takes from the results of states, and how it is to be shown. */
+/** Helpers of the highstate outputter: its options, and access to the results of states. */
 import type { OutputOptions } from 'salt-ts'
 import { type Codes, codesOf, type Screen, screen } from './_colors.ts'
 import { entriesOf, kindOf } from './_values.ts'
 
-/** The value is none that this outputter can show. */
+/** Thrown if the outputter cannot show the value. */
 export class NoStates extends Error {}
 
 export interface Look {
@@ -17,11 +17,11 @@ export interface Look {
   readonly diff: boolean
   readonly percent: boolean
   readonly compress: boolean
-  /** Lines of terse states: a sentence, a table, or of a form of one's own. */
+  /** Format of terse states: a sentence, a table, or the user's own format. */
   readonly tabular: boolean | string
 }
 
-/** Salt's defaults where nothing else is said. */
+/** Read the options, with Salt's defaults. */
 export function lookOf(options: OutputOptions): Look {
   const { state_output: output, state_tabular: tabular } = options
   return {
@@ -38,17 +38,17 @@ export function lookOf(options: OutputOptions): Look {
   }
 }
 
-export const isMap = (value: unknown): boolean => kindOf(value) === 'map'
+export const isMapping = (value: unknown): boolean => kindOf(value) === 'map'
 
 export const membersOf = (map: unknown): Map<unknown, unknown> => new Map(entriesOf(map))
 
-/** A member that has to be there. */
+/** Return a required member. */
 export function needed(members: ReadonlyMap<unknown, unknown>, name: string): unknown {
   if (!members.has(name)) throw new NoStates()
   return members.get(name)
 }
 
-/** Whether Python takes the value for true. */
+/** Whether the value is true in Python. */
 export function isTrue(value: unknown): boolean {
   const kind = kindOf(value)
   if (kind === 'list') return (value as unknown[]).length > 0
@@ -56,7 +56,7 @@ export function isTrue(value: unknown): boolean {
   return kind === 'float' || kind === 'int' ? Number(value) !== 0 : Boolean(value)
 }
 
-/** Milliseconds, as a number or as `5 ms`; undefined if it is neither. */
+/** Return milliseconds, given as a number or as `5 ms`; undefined for any other text. */
 export function millisecondsOf(duration: unknown): number | undefined {
   if (duration === undefined) return 0
   const kind = kindOf(duration)

@@ -1,11 +1,11 @@
-/** Results of states as text: hosts, their states in the order they ran, and a summary. */
+/** Shows results of states as text: hosts, their states in the order they ran, and a summary. */
 import type { OutputOptions } from 'salt-ts'
 import type { Color } from './_colors.ts'
 import { compressIds } from './_compress-ids.ts'
 import { type StateLook, showState } from './_highstate-state.ts'
 import { type Counts, summary } from './_highstate-summary.ts'
 import {
-  isMap,
+  isMapping,
   isTrue,
   type Look,
   lookOf,
@@ -21,28 +21,28 @@ import { entriesOf, kindOf, linesOf, listOf } from './_values.ts'
 
 export const highstate = (value: unknown, options: OutputOptions): string => hosts(value, lookOf(options), 1)
 
-/** `level` is 2 and more for what an orchestration ran. */
+/** Show the hosts. `level` is 1, and higher for what an orchestration ran. */
 function hosts(value: unknown, look: Look, level: number): string {
   const data = unwrapped(value)
   if (kindOf(data) === 'text') return data as string
   if (kindOf(data) === 'null') return 'None'
-  if (!isMap(data)) throw new NoStates()
+  if (!isMapping(data)) throw new NoStates()
   const entries = withoutRetcode(entriesOf(data))
   const shown = look.compress ? compressIds(entries) : entries
   return shown.map(([host, states]) => showHost(strOf(host), states, look, level).text).join('\n')
 }
 
-/** States may come in the envelope of a return, of a runner, or of a looked up job. */
+/** Remove the envelope of a return, of a runner's result, or of a job that was looked up. */
 function unwrapped(value: unknown): unknown {
   let data = value
-  for (const name of ['return', 'data']) if (isMap(data)) data = membersOf(data).get(name) ?? data
-  if (!isMap(data) || entriesOf(data).length !== 1) return data
+  for (const name of ['return', 'data']) if (isMapping(data)) data = membersOf(data).get(name) ?? data
+  if (!isMapping(data) || entriesOf(data).length !== 1) return data
   const only = entriesOf(data)[0]?.[1]
-  if (!isMap(only)) return data
+  if (!isMapping(only)) return data
   const members = membersOf(only)
   if (!members.has('jid') || !members.has('fun')) return data
   const returned = members.get('return')
-  return isMap(returned) ? (membersOf(returned).get('data') ?? data) : data
+  return isMapping(returned) ? (membersOf(returned).get('data') ?? data) : data
 }
 
 function withoutRetcode(entries: [unknown, unknown][]): [unknown, unknown][] {
@@ -92,7 +92,7 @@ function showStates(
   const counts: Counts = { byResult: new Map(), changes: 0, warnings: 0, durations: [], parallel: [] }
   const warned = entriesOf(data).filter(
     ([name, info]) =>
-      isMap(info) && name !== 'changes' && isTrue(info) && !membersOf(info).has('__run_num__'),
+      isMapping(info) && name !== 'changes' && isTrue(info) && !membersOf(info).has('__run_num__'),
   )
   const lines = warned.reverse().flatMap(([, info]) => [NO_ORDER, pformat(info)])
   let title: Color = 'green'
@@ -115,7 +115,7 @@ function showStates(
   return titled(title, [...lines, ...summary(host, counts, look)], counts.changes > 0)
 }
 
-/** To Python 1 and True are one key of a map. */
+/** Turn 1 and 0 into booleans: in Python 1 and True are the same key of a map. */
 function asBoolean(result: unknown): unknown {
   const kind = kindOf(result)
   if (kind !== 'int' && kind !== 'float') return result
@@ -124,7 +124,7 @@ function asBoolean(result: unknown): unknown {
 
 function inOrder(data: unknown): [string, Map<unknown, unknown>][] {
   const states = entriesOf(data)
-    .filter(([, info]) => isMap(info))
+    .filter(([, info]) => isMapping(info))
     .map(([name, info]): [string, Map<unknown, unknown>] => [strOf(name), membersOf(info)])
     .filter(([, state]) => state.has('result'))
   const place = (state: Map<unknown, unknown>) => Number(state.get('__run_num__') ?? 0)
@@ -137,7 +137,7 @@ function colorOf(result: unknown, changed: boolean): Color {
   return changed ? 'cyan' : 'green'
 }
 
-/** How many states were rolled into one. */
+/** Return how many states were compressed into this one. */
 function countOf(name: string, { compress }: Look): number {
   if (!compress || !name.includes('_|-state_compressed_')) return 1
   return Number(/\((\d+)\)$/.exec(name.split('_|-')[1] ?? '')?.[1] ?? 1)
@@ -145,7 +145,7 @@ function countOf(name: string, { compress }: Look): number {
 
 function compressedChanges(state: ReadonlyMap<unknown, unknown>): number {
   const all = membersOf(state.get('changes')).get('compressed changes')
-  return (isMap(all) && entriesOf(all).length) || 1
+  return (isMapping(all) && entriesOf(all).length) || 1
 }
 
 function addDuration(counts: Counts, state: ReadonlyMap<unknown, unknown>): void {
@@ -163,12 +163,12 @@ function changesOf(state: ReadonlyMap<unknown, unknown>, look: Look, level: numb
     return { text: text.replace(/^/gm, ' '.repeat(MARGIN * level)), changed: true }
   }
   if (!isTrue(changes)) return { text: '', changed: false }
-  if (!isMap(changes)) return { text: `Invalid Changes data: ${strOf(changes)}`, changed: true }
+  if (!isMapping(changes)) return { text: `Invalid Changes data: ${strOf(changes)}`, changed: true }
   const members = membersOf(changes)
   const inner = members.get('ret')
   if (kindOf(inner) === 'null' || members.get('out') !== 'highstate')
     return { text: `\n${nested(changes, { ...look.options, retcode: 0 }, MARGIN)}`, changed: true }
-  if (!isMap(inner)) throw new NoStates()
+  if (!isMapping(inner)) throw new NoStates()
   const shown = entriesOf(inner).map(([host, states]) => showHost(strOf(host), states, look, 1))
   const text = shown.map(
     (one) =>

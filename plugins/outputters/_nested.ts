@@ -1,4 +1,4 @@
-/** The display of `nested`, which others fall back to where they cannot show a value. */
+/** The display of `nested`, which other outputters fall back to for values that they cannot show. */
 import type { OutputOptions } from 'salt-ts'
 import { type Color, type Paint, painter, type Screen, screen } from './_colors.ts'
 import { rstrip, strOf } from './_python.ts'
@@ -6,7 +6,7 @@ import { entriesOf, isSortable, kindOf, linesOf, listOf, sortedEntriesOf } from 
 
 const STEP = 4
 
-/** What Salt's `nested` shows; `indent` is the column of the outermost lines. */
+/** Format a value as Salt's `nested` does; `indent` is the column of the outermost lines. */
 export function nested(value: unknown, options: OutputOptions, indent = baseIndent(options)): string {
   return rstrip(new Display(options).value(value, indent, '').join('\n'))
 }
@@ -57,7 +57,7 @@ class Display {
     )
   }
 
-  /** What holds other values is red if the function failed. */
+  /** Maps and lists are red if the function failed. */
   #tone(color: Color): Color {
     return this.#failed ? 'red' : color
   }
@@ -67,7 +67,7 @@ class Display {
   }
 }
 
-/** Keys of different kinds become text. */
+/** Turn the keys into text if they have different types, so that they can be sorted. */
 function comparable(map: unknown): unknown {
   const entries = entriesOf(map)
   return isSortable(entries) ? map : new Map(entries.map(([key, value]) => [strOf(key), value]))

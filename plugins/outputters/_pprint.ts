@@ -1,10 +1,10 @@
-/** Python's `pprint.pformat`: 80 columns, maps sorted. */
+/** Python's `pprint.pformat` with 80 columns and sorted maps. */
 import { reprOf, SPACE, safelySorted } from './_python.ts'
 import { kindOf, lengthOf, linesWithEnds, listOf } from './_values.ts'
 
 const WIDTH = 80
 
-/** Where a value stands: its column, and how many columns after it are taken by closing brackets. */
+/** Position of a value: its column, and how many columns closing brackets take after it. */
 interface Place {
   readonly indent: number
   readonly allowance: number
@@ -12,7 +12,7 @@ interface Place {
   readonly step: number
 }
 
-/** `step`: spaces per level. */
+/** Format a value. `step` is the number of spaces per level. */
 export function pformat(value: unknown, step = 1): string {
   return format(value, { indent: 0, allowance: 0, level: 1, step })
 }
@@ -47,7 +47,7 @@ function inside(place: Place, indent: number, last: boolean): Place {
   return { indent, allowance: last ? place.allowance + 1 : 1, level: place.level + 1, step: place.step }
 }
 
-/** Long text becomes several literals, broken after lines and spaces; in parentheses if it stands alone. */
+/** Split long text into several literals, after line ends and spaces; in parentheses at the top level. */
 function formatText(text: string, { indent, allowance, level }: Place): string {
   const alone = level === 1 ? 1 : 0
   const chunks = chunksOf(text, WIDTH - indent - alone, allowance + alone)
@@ -56,7 +56,7 @@ function formatText(text: string, { indent, allowance, level }: Place): string {
   return alone ? `(${joined})` : joined
 }
 
-/** Words with the white space after them, as Python sees it. */
+/** Matches words with the white space after them, as Python defines it. */
 const WORDS = new RegExp(`[^${SPACE}]+[${SPACE}]*|[${SPACE}]+`, 'g')
 
 function chunksOf(text: string, width: number, allowance: number): string[] {
@@ -84,7 +84,7 @@ function wordsOf(line: string, width: number, allowance: number): string[] {
   return chunks
 }
 
-/** Literals of as many groups of four bytes as a line takes. */
+/** Split bytes into literals of as many groups of four as fit on a line. */
 function formatBytes(bytes: Uint8Array, { indent, allowance, level }: Place): string {
   if (bytes.length <= 4) return reprOf(bytes)
   const alone = level === 1 ? 1 : 0

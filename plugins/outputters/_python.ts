@@ -1,29 +1,29 @@
-/** Values as Python writes them: `str` and `repr`. */
-import { floatText } from 'salt-ts'
+/** Values as Python writes them, with `str` and `repr`. */
+import { floatText } from '#internal'
 import { compare, entriesOf, kindOf, listOf, orderOf } from './_values.ts'
 
-/** Text as it is, a date as people write it, anything else as `repr`. */
+/** Return text as it is, a date in readable form, and any other value as its `repr`. */
 export function strOf(value: unknown): string {
   if (typeof value === 'string') return value
   return kindOf(value) === 'date' ? dateText(value) : reprOf(value)
 }
 
-/** White space as Python sees it, for character classes: file, group, record and unit separators belong to it. */
+/** White space as Python defines it, for character classes; it includes the file, group, record and unit separators. */
 export const SPACE = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 const LEADING = new RegExp(`^[${SPACE}]+`)
 const TRAILING = new RegExp(`(?<![${SPACE}])[${SPACE}]+$`)
 
-/** Salt shows nothing of the white space that a text ends with. */
+/** Remove trailing white space, as Salt does. */
 export const rstrip = (text: string): string => text.replace(TRAILING, '')
 
 export const strip = (text: string): string => rstrip(text).replace(LEADING, '')
 
-/** The members of a map in the order of `pprint`, which can compare every two keys. */
+/** Return the entries of a map in the order of `pprint`, which can compare any two keys. */
 export function safelySorted(map: unknown): [unknown, unknown][] {
   return entriesOf(map).sort(([a], [b]) => orderOf(a) - orderOf(b) || compare(a, b))
 }
 
-/** `sorted` puts maps in the order of `pprint`. */
+/** Return Python's `repr` of a value. With `sorted`, maps are in the order of `pprint`. */
 export function reprOf(value: unknown, sorted = false): string {
   const kind = kindOf(value)
   if (kind === 'null') return 'None'
@@ -47,21 +47,21 @@ function pair([key, value]: [unknown, unknown], sorted: boolean): string {
   return `${reprOf(key, sorted)}: ${reprOf(value, sorted)}`
 }
 
-/** `2020-01-02 03:04:05.000006`, without the fraction where it is nothing. */
+/** Return `2020-01-02 03:04:05.000006`; the fraction is left out if it is zero. */
 export function dateText(value: unknown): string {
   return String(value)
     .replace('T', ' ')
     .replace(/\.000000$/, '')
 }
 
-/** Seconds and microseconds are left out from behind as long as they are 0. */
+/** Return the `repr` of a date. Trailing seconds and microseconds are left out while they are 0. */
 function dateRepr(value: unknown): string {
   const fields = String(value).split(/\D/).map(Number)
   const shown = fields[6] === 0 ? fields.slice(0, fields[5] === 0 ? 5 : 6) : fields
   return `datetime.datetime(${shown.join(', ')})`
 }
 
-/** So many decimals; what lies exactly between two of them goes to the even one. */
+/** Format a number with fixed decimals; a tie is rounded to the even digit. */
 export function fixed(value: number, decimals: number): string {
   const near = value.toFixed(decimals)
   const finer = value.toFixed(decimals + 1)

@@ -1,10 +1,10 @@
-/** Draws one table: cells wrapped, made equally wide and put between lines. */
+/** Draws one table: wraps the cells, pads them to equal width, and draws the separators. */
 import type { OutputOptions } from 'salt-ts'
 import { type Color, painter, screen } from './_colors.ts'
 import { lengthOf } from './_values.ts'
 
 export interface Layout {
-  /** A line of text in a colour, so many columns to the right. */
+  /** Return a coloured line of text, indented by so many columns. */
   line(indent: number, color: Color, text: string): string
   readonly hasHeader: boolean
   readonly rowDelimiter: string
@@ -34,7 +34,7 @@ export function layoutOf(options: OutputOptions): Layout {
   }
 }
 
-/** `headed`: the first row holds the titles of the columns. */
+/** Draw the table. With `headed`, the first row has the column titles. */
 export function frame(
   rows: readonly (readonly string[])[],
   headed: boolean,
@@ -57,7 +57,7 @@ export function frame(
   return layout.separateRows ? [ruled, ...shown] : shown
 }
 
-/** The lines of a row: its cells wrapped, and all made equally high. */
+/** Return the lines of a row: the cells wrapped and padded to equal height. */
 function linesOf(cells: readonly string[], width: number): string[][] {
   const wrapped = cells.map((cell) => wrapOnSpace(cell, width).split('\n'))
   const height = Math.max(...wrapped.map((lines) => lines.length))

@@ -1,4 +1,4 @@
-/** Finds the tables in a value: lists of maps, of lists of texts, or of texts. */
+/** Finds tables in a value: lists of maps, of lists of texts, or of texts. */
 import type { OutputOptions } from 'salt-ts'
 import { painter } from './_colors.ts'
 import { nested } from './_nested.ts'
@@ -6,7 +6,7 @@ import { rstrip, strOf } from './_python.ts'
 import { frame, layoutOf } from './_table-frame.ts'
 import { entriesOf, isSortable, kindOf, listOf, sortedEntriesOf } from './_values.ts'
 
-/** A value that holds what no table can show is shown as `nested` shows it, as a whole. */
+/** Show the tables of a value. If any part of it cannot be shown as a table, the whole value is shown as by `nested`. */
 export function table(value: unknown, options: OutputOptions): string {
   try {
     const finder = new Tables(options)
@@ -22,7 +22,7 @@ class NoTable extends Error {}
 const indentOf = ({ nested_indent }: OutputOptions): number =>
   typeof nested_indent === 'number' ? nested_indent : 0
 
-/** Only above the rows of one key. */
+/** Return the title; there is one only with `rows_key`. */
 function titleOf(options: OutputOptions): string[] {
   if (!options.title || !options.rows_key) return []
   return [`${' '.repeat(indentOf(options))}${painter(options)('white', String(options.title))}\n`]
@@ -30,9 +30,9 @@ function titleOf(options: OutputOptions): string[] {
 
 class Tables {
   readonly #options: OutputOptions
-  /** Of all lists, show only those under this key. */
+  /** Key of the lists to show; others are left out. All lists are shown if it is not set. */
   readonly #rowsKey: unknown
-  /** The key beside it that holds the titles of the columns. */
+  /** Key, beside the rows, of the column titles. */
   readonly #labelsKey: unknown
 
   constructor(options: OutputOptions) {
@@ -63,7 +63,7 @@ class Tables {
     ]
   }
 
-  /** Nothing unless all rows are of one kind. */
+  /** Return the lines of a table; none unless all rows have the same type. */
   #rows(rows: readonly unknown[], labels: unknown, indent: number): string[] {
     const kinds = [...new Set(rows.map(kindOf))]
     if (kinds.length !== 1) return []
@@ -101,7 +101,7 @@ function sorted(map: unknown): [unknown, unknown][] {
   return sortedEntriesOf(map)
 }
 
-/** `last_move` is "Last Move". */
+/** Turn `last_move` into "Last Move". */
 function asTitle(key: unknown): string {
   return strOf(key)
     .replaceAll('_', ' ')

@@ -1,4 +1,4 @@
-/** Python's `textwrap.fill`: lines broken between words and after hyphens. */
+/** Python's `textwrap.fill`: breaks lines between words and after hyphens. */
 import { lengthOf } from './_values.ts'
 
 const SPACES = '\\t\\n\\v\\f\\r '
@@ -14,7 +14,7 @@ const CHUNKS = new RegExp(
   'gu',
 )
 
-/** Every line begins with `margin` and is at most `width` columns wide. */
+/** Wrap text. Every line begins with `margin` and has at most `width` columns. */
 export function fill(text: string, width: number, margin: string): string {
   const chunks =
     withoutTabs(text)

@@ -1,8 +1,8 @@
-/** What outputters need to know of a decoded value. */
+/** Types of decoded values, and access to their members. */
 
 export type Kind = 'null' | 'bool' | 'int' | 'float' | 'text' | 'bytes' | 'date' | 'list' | 'map' | 'other'
 
-/** The kind a value has for a reader of another language. A boxed number is a float, whatever its value. */
+/** Return the type of a value in terms of Python. A boxed number is a float, whatever its value. */
 export function kindOf(value: unknown): Kind {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'boolean') return 'bool'
@@ -28,25 +28,25 @@ export function listOf(value: unknown): unknown[] {
   return value instanceof Set ? [...value] : (value as unknown[])
 }
 
-/** The members of a map, in their own order. */
+/** Return the entries of a map in their own order. */
 export function entriesOf(map: unknown): [unknown, unknown][] {
   return map instanceof Map ? [...map] : Object.entries(map as object)
 }
 
-/** The members of a map by key; keys that Python cannot compare with each other stay as they are. */
+/** Return the entries of a map sorted by key; unsorted if Python could not compare the keys. */
 export function sortedEntriesOf(map: unknown): [unknown, unknown][] {
   const entries = entriesOf(map)
   return isSortable(entries) ? entries.sort(([a], [b]) => compare(a, b)) : entries
 }
 
-/** Whether Python can put these members in order: their keys are all text, all numbers, … */
+/** Whether Python can sort the entries: all keys are text, all are numbers, and so on. */
 export function isSortable(entries: readonly [unknown, unknown][]): boolean {
   return entries.length < 2 || (new Set(entries.map(([key]) => orderOf(key))).size === 1 && !isNull(entries))
 }
 
 const isNull = ([first]: readonly [unknown, unknown][]): boolean => first?.[0] === null
 
-/** Kinds that can be compared with each other, in the order `pprint` gives those that cannot. */
+/** Groups of types that can be compared with each other, in the order that `pprint` gives the groups. */
 const ORDERS: Readonly<Partial<Record<Kind, number>>> = {
   null: 0,
   bool: 1,
@@ -58,7 +58,7 @@ const ORDERS: Readonly<Partial<Record<Kind, number>>> = {
 
 export const orderOf = (key: unknown): number => ORDERS[kindOf(key)] ?? 4
 
-/** Less than 0 if the first comes first: numbers by value, texts by code points (not by UTF-16 units). */
+/** Compare two keys of one group: numbers by value, texts by code points (not by UTF-16 units). */
 export function compare(a: unknown, b: unknown): number {
   if (typeof a !== 'string' || typeof b !== 'string') return (a as number) < (b as number) ? -1 : 1
   for (let at = 0; at < a.length && at < b.length; at++) {
@@ -67,20 +67,20 @@ export function compare(a: unknown, b: unknown): number {
   return a.length - b.length
 }
 
-/** A surrogate stands for something beyond all other code units. */
+/** Return a unit for comparison. Surrogates belong to code points above all other units. */
 function codePointAround(text: string, at: number): number {
   const unit = text.charCodeAt(at)
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
-/** Characters, as Python counts them. */
+/** Count characters as Python does, in code points. */
 export function lengthOf(text: string): number {
   let length = text.length
   for (let at = 0; at < text.length - 1; at++) if ((text.codePointAt(at) as number) > 0xffff) length--
   return length
 }
 
-/** Lines as Python's `splitlines` sees them: no empty one at the end. */
+/** Split text into lines as Python's `splitlines` does: without an empty one at the end. */
 export function linesOf(text: string): string[] {
   return linesWithEnds(text).map((line) => line.replace(LINE_END, ''))
 }
@@ -90,7 +90,7 @@ const LINE_END = /(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const AFTER_LINE_END = /(?<=\r(?!\n)|[\n\v\f\x1c-\x1e\x85\u2028\u2029])/
 
-/** The same lines, each with its end. */
+/** Split text into the same lines, each with its line end. */
 export function linesWithEnds(text: string): string[] {
   return text.split(AFTER_LINE_END).filter((line) => line !== '')
 }

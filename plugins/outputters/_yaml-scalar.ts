@@ -1,6 +1,6 @@
-/** Which styles a YAML text may be written in so that a YAML 1.1 reader gets the same text back. */
+/** The YAML styles in which a YAML 1.1 reader reads a text back unchanged. */
 
-/** Plain texts that a reader would take for a null, boolean, number, date, merge key … */
+/** Plain texts that a reader would read as null, boolean, number, date, merge key and so on. */
 const TAKEN_FOR_OTHER = [
   /^(?:~|null|Null|NULL|<<|=|!|&|\*|)$/,
   /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/,
@@ -43,14 +43,14 @@ function charactersOf(text: string) {
   }
 }
 
-/** As LibYAML sees it, which writes what is beyond the first plane as an escape. */
+/** Whether LibYAML writes a character unescaped. It escapes all characters beyond the Basic Multilingual Plane. */
 export function isPrintable(character: string): boolean {
   const code = character.codePointAt(0) as number
   if (code === 0x0a || (code >= 0x20 && code <= 0x7e)) return true
   return (code >= 0xa0 && code <= 0xd7ff) || (code >= 0xe000 && code <= 0xfffd && code !== 0xfeff)
 }
 
-/** Whether the text holds what means something else at that place, in block and in flow style. */
+/** Whether the text has characters with a special meaning at their place, in block and in flow style. */
 function indicatorsOf(text: string): { block: boolean; flow: boolean } {
   let block = text.startsWith('---') || text.startsWith('...')
   let flow = block

@@ -1,5 +1,5 @@
-/** Writes YAML as PyYAML with LibYAML's emitter lays it out: 80 columns, sorted keys, lists not indented under their key. */
-import { floatText } from 'salt-ts'
+/** Writes YAML in the layout of PyYAML with LibYAML's emitter: 80 columns, sorted keys, lists not indented under their key. */
+import { floatText } from '#internal'
 import { dateText, rstrip } from './_python.ts'
 import { entriesOf, kindOf, listOf, sortedEntriesOf } from './_values.ts'
 import { isPrintable, stylesOf } from './_yaml-scalar.ts'
@@ -24,13 +24,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\u2029': 'P',
 }
 
-/** Where a node stands. */
+/** Position of a node. */
 interface Place {
-  /** Column its lines start at; -1: the document itself. */
+  /** Column where its lines begin; -1 for the document itself. */
   readonly indent: number
-  /** It is the value (or key) of a map. */
+  /** Whether it is a value or key of a map. */
   readonly inMap?: boolean
-  /** It is a key on the line of its value. */
+  /** Whether it is a key on the same line as its value. */
   readonly key?: boolean
 }
 
@@ -39,9 +39,9 @@ export class YamlWriter {
   readonly #allFlow: boolean
   #output = ''
   #column = 0
-  /** The last character was white space. */
+  /** Whether the last character is white space. */
   #blank = true
-  /** So far the line holds only white space and `-` or `?`. */
+  /** Whether the line has only white space and `-` or `?` yet. */
   #indention = true
   #flowLevel = 0
 
@@ -163,7 +163,7 @@ export class YamlWriter {
     this.#indicator("'", { space: false })
   }
 
-  /** A reader folds one line break into a space, so a run of them gets one more. */
+  /** Write line breaks. A reader folds a single one into a space, so a run gets one more. */
   #breaks(run: string, indent: number): void {
     this.#output += (run.startsWith('\n') ? '\n' : '') + run
     this.#column = 0
@@ -189,7 +189,7 @@ export class YamlWriter {
     this.#indicator('"', { space: false })
   }
 
-  /** Its colons forbid the plain style there; the mark says that the quotes do not make it a text. */
+  /** Write a date in flow style. Its colons rule out the plain style there; the tag `!` marks the quoted value as not a text. */
   #flowDate(text: string, place: Place): void {
     this.#indicator('!', { space: true })
     this.#singleQuoted(text, place)

@@ -1,4 +1,4 @@
-/** What states did: one block per state, a summary per minion. Options are Salt's `state_output`, `state_verbose`, … */
+/** Shows results of states: one block per state, a summary per minion. Options are Salt's `state_output`, `state_verbose`, … */
 import { outputter } from 'salt-ts'
 import { highstate } from './_highstate.ts'
 import { NoStates } from './_highstate-values.ts'

@@ -11,5 +11,5 @@ export default outputter({
   },
 })
 
-/** What JSON has no form for: dates as people write them to programs, all else as Python shows it. */
+/** Return the text for a value that JSON cannot represent: a date in ISO form, anything else as Python shows it. */
 const textOf = (value: unknown): string => (kindOf(value) === 'date' ? String(value) : reprOf(value))

@@ -31,7 +31,7 @@ export default outputter({
   },
 })
 
-/** A map by state of lists and maps whose ids can be sorted. */
+/** Whether the value is a map from states to lists or maps whose ids can be sorted. */
 function isKeyList(value: unknown): boolean {
   if (kindOf(value) !== 'map') return false
   return entriesOf(value).every(([state, keys]) => SECTIONS.has(state) && isSortable(idsOf(keys)))
@@ -42,7 +42,7 @@ function idsOf(keys: unknown): [unknown, unknown][] {
   return kindOf(keys) === 'map' ? entriesOf(keys) : []
 }
 
-/** Ids from a list, or `id:  text` from a map (fingerprints, keys). Line ends of keys stay. */
+/** Return the ids of a list, or `id:  text` for a map (fingerprints, keys). Line ends in keys stay. */
 function rows(keys: unknown, safe: Screen): string[] {
   const text = kindOf(keys) === 'map' ? (value: unknown) => `:  ${strOf(value)}` : () => ''
   return idsOf(keys)

@@ -1,4 +1,4 @@
-/** Indented and coloured, for people: the default. Keys are sorted. */
+/** Indented and coloured, with sorted keys. The default. */
 import { outputter } from 'salt-ts'
 import { nested } from './_nested.ts'
 

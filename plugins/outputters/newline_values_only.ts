@@ -1,4 +1,4 @@
-/** Only the returned values, a line each, without ids. */
+/** Only the returned values, one per line, without ids. */
 import { outputter } from 'salt-ts'
 import { nested } from './_nested.ts'
 import { rstrip, strOf } from './_python.ts'

@@ -1,4 +1,4 @@
-/** For minions that did not return: the reason, in red. */
+/** Shows, in red, why minions did not return. */
 import { outputter } from 'salt-ts'
 import { type Paint, painter, type Screen, screen } from './_colors.ts'
 import { nested } from './_nested.ts'

@@ -1,4 +1,4 @@
-/** As Python's `pprint` lays values out. `--out-indent`: spaces per level. */
+/** The layout of Python's `pprint`. `--out-indent`: spaces per level. */
 import { outputter } from 'salt-ts'
 import { pformat } from './_pprint.ts'
 import { rstrip } from './_python.ts'

@@ -1,6 +1,6 @@
-/** How long each state took, as a table, the shortest first. */
+/** A table of how long each state took, shortest first. */
 import { outputter } from 'salt-ts'
-import { isMap, membersOf } from './_highstate-values.ts'
+import { isMapping, membersOf } from './_highstate-values.ts'
 import { nested } from './_nested.ts'
 import { fixed, strOf } from './_python.ts'
 import { table } from './_table.ts'
@@ -11,7 +11,7 @@ const HEADER = 'duration (ms)'
 
 export default outputter({
   render(value, options) {
-    const found = isMap(value)
+    const found = isMapping(value)
       ? entriesOf(value).flatMap(([, states]) => statesOf(states) ?? [undefined])
       : [undefined]
     if (found.includes(undefined)) return nested(value, options)
@@ -28,19 +28,19 @@ export default outputter({
 interface Timed {
   readonly name: string
   readonly fun: string
-  /** Milliseconds; -1 where none is said. */
+  /** Milliseconds; -1 if the state has none. */
   readonly duration: number
 }
 
-/** Undefined if it is nothing that holds states. */
+/** Return the states; undefined if the value has none. */
 function statesOf(states: unknown): (Timed | undefined)[] | undefined {
-  if (isMap(states)) return entriesOf(states).map(([id, state]) => timed(strOf(id), state))
+  if (isMapping(states)) return entriesOf(states).map(([id, state]) => timed(strOf(id), state))
   if (kindOf(states) === 'list') return listOf(states).map((id) => timed(strOf(id), {}))
   return kindOf(states) === 'text' ? [...(states as string)].map((id) => timed(id, {})) : undefined
 }
 
 function timed(id: string, state: unknown): Timed | undefined {
-  const members = isMap(state) ? membersOf(state) : new Map<unknown, unknown>([['name', id]])
+  const members = isMapping(state) ? membersOf(state) : new Map<unknown, unknown>([['name', id]])
   const name = members.has('name') ? members.get('name') : members.get('__id__')
   const duration = Number(members.get('duration') ?? -1)
   if (Number.isNaN(duration) || !['text', 'null'].includes(kindOf(name))) return undefined

@@ -1,4 +1,4 @@
-/** Nothing at all. */
+/** Prints nothing. */
 import { outputter } from 'salt-ts'
 
 export default outputter({ render: () => '' })

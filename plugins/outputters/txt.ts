@@ -1,4 +1,4 @@
-/** `id: line` for every line a minion returned; easy to grep. */
+/** `id: line` for every line that a minion returned; easy to grep. */
 import { outputter } from 'salt-ts'
 import { pformat } from './_pprint.ts'
 import { rstrip, strOf } from './_python.ts'
@@ -16,7 +16,7 @@ export default outputter({
   },
 })
 
-/** Texts by lines; all else is one text, whatever it holds. */
+/** Return the lines of a text; any other value is one text. */
 function shown(value: unknown): string[] {
   return kindOf(value) === 'text' ? linesOf(value as string) : [strOf(value)]
 }

@@ -1,4 +1,4 @@
-/** YAML, laid out as PyYAML does. `--out-indent`: spaces per level, negative for flow style on few lines. */
+/** YAML in the layout of PyYAML. `--out-indent`: spaces per level, negative for flow style on few lines. */
 import { outputter } from 'salt-ts'
 import { YamlWriter } from './_yaml-writer.ts'
 

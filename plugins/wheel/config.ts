@@ -1,8 +1,8 @@
-/** The configuration of the master. What is set is good from its next start on. */
+/** The configuration of the master. Changes take effect at its next start. */
 import { fn, p } from 'salt-ts'
 import { masked } from '../../modules/_config/mask.ts'
 
-/** The file that {@link apply} writes; later files win, and this is the last. */
+/** The file that {@link apply} writes. Later files win, and its name sorts last. */
 const APPLIED = 'zz_wheel'
 
 /**
@@ -13,8 +13,8 @@ const APPLIED = 'zz_wheel'
 export const values = fn((_, { opts }) => masked(opts))
 
 /**
- * Set one option, in `master.d/zz_wheel.conf`; the other files stay as they are. A value that the master could not start
- * with is refused. Gives the path.
+ * Set one option in `master.d/zz_wheel.conf`; other files stay unchanged. A value that would keep the master from starting is
+ * refused. Returns the path.
  *
  * @example salt-run wheel config.apply keep_jobs_seconds 3600
  */
@@ -24,7 +24,7 @@ export const apply = fn(
 )
 
 /**
- * Write options to `master.d/<file_name>.conf`, in place of what is in it.
+ * Write options to `master.d/<file_name>.conf`, replacing its contents.
  *
  * @example salt-run wheel config.update_config gui '{timeout: 10}'
  */

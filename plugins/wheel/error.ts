@@ -1,12 +1,12 @@
-/** Failures on purpose, to see what becomes of them. */
+/** Deliberate errors, to test how errors are handled. */
 import { CommandExecutionError, CommandNotFoundError, fn, p, SaltInvocationError } from 'salt-ts'
 
 const known = { CommandExecutionError, CommandNotFoundError, SaltInvocationError }
 
 /**
- * Fail with an error of this name and with this message; without a name nothing happens.
+ * Raise an error with this name and message; without a name, do nothing.
  *
- * @example salt-run wheel error.error name=CommandExecutionError message='It was meant to fail.'
+ * @example salt-run wheel error.error name=CommandExecutionError message='This is a test.'
  */
 export const error = fn(
   { name: p.optional(p.string()), message: p.default(p.string(), '') },

@@ -1,4 +1,4 @@
-/** Keys of minions: list, accept, reject, delete, compare. Answers are maps of Salt's sections (`minions`, `minions_pre`, …). */
+/** Minion keys: list, accept, reject, delete, compare. Results are maps by Salt's sections (`minions`, `minions_pre`, …). */
 import { fn, p, SaltInvocationError } from 'salt-ts'
 
 const off = p.default(p.boolean(), false)
@@ -11,32 +11,32 @@ const accepting = { include_rejected: off, include_denied: off }
 const rejecting = { include_accepted: off, include_denied: off }
 
 /**
- * Keys in a state: `accepted`, `pre` (or `unaccepted`), `rejected`, `denied`, `all`.
+ * List the keys in a state: `accepted`, `pre` (or `unaccepted`), `rejected`, `denied`, `all`.
  *
  * @example salt-run key.list pre
  */
 export const list = fn({ match: text }, async ({ match: word }, { master }) => {
   const found = await master.keys.list(word)
   if (found) return found
-  throw new SaltInvocationError(`There is no list '${word}': accepted, pre, rejected, denied or all.`)
+  throw new SaltInvocationError(`There is no list '${word}'. Use accepted, pre, rejected, denied or all.`)
 })
 
 /**
- * All keys, and the files of the master's own.
+ * List all keys, and the files of the master's own keys.
  *
  * @example salt-run key.list_all
  */
 export const list_all = fn((_, { master }) => master.keys.all())
 
 /**
- * Keys whose id matches.
+ * List the keys whose id matches.
  *
  * @example salt-run key.name_match 'web*'
  */
 export const name_match = fn({ match }, ({ match }, { master }) => master.keys.match(match))
 
 /**
- * Accept pending keys; rejected and denied ones if asked.
+ * Accept pending keys; on request also rejected and denied ones.
  *
  * @example salt-run key.accept 'web*'
  */
@@ -54,7 +54,7 @@ export const accept_dict = fn({ match: dict, ...accepting }, ({ match, ...includ
 )
 
 /**
- * Reject pending keys; accepted and denied ones if asked.
+ * Reject pending keys; on request also accepted and denied ones.
  *
  * @example salt-run key.reject 'web*' include_accepted=True
  */
@@ -88,14 +88,14 @@ export { remove as delete }
 export const delete_dict = fn({ match: dict }, ({ match }, { master }) => master.keys.deleteDict(match))
 
 /**
- * Public keys whose id matches, as PEM.
+ * Return the public keys whose id matches, as PEM.
  *
  * @example salt-run key.print web1
  */
 export const print = fn({ match }, ({ match }, { master }) => master.keys.print(match))
 
 /**
- * Fingerprints of the keys whose id matches.
+ * Return the fingerprints of the keys whose id matches.
  *
  * @example salt-run key.finger 'web*' hash_type=md5
  */
@@ -104,7 +104,7 @@ export const finger = fn({ match, hash_type }, ({ match, hash_type }, { master }
 )
 
 /**
- * The fingerprint of the master's public key (`master_finger` of minions).
+ * Return the fingerprint of the master's public key (`master_finger` of minions).
  *
  * @example salt-run key.finger_master
  */
@@ -113,14 +113,14 @@ export const finger_master = fn({ hash_type }, ({ hash_type }, { master }) =>
 )
 
 /**
- * The master's public key, as PEM.
+ * Return the master's public key as PEM.
  *
  * @example salt-run key.master_key_str
  */
 export const master_key_str = fn((_, { master }) => master.keys.master())
 
 /**
- * Make a key pair. It is stored nowhere.
+ * Make a key pair. It is not stored.
  *
  * @example salt-run key.gen
  */
@@ -129,8 +129,8 @@ export const gen = fn({ id_: p.optional(p.string()), keysize }, ({ keysize }, { 
 )
 
 /**
- * Make a key pair for a minion and accept the public key; the private one is only in the answer. Nothing is done for an
- * id that has a key, unless with `force`.
+ * Make a key pair for a minion and accept the public key; only the result has the private key. An id that has a key
+ * is left as it is, unless with `force`.
  *
  * @example salt-run key.gen_accept web9
  */
@@ -139,12 +139,12 @@ export const gen_accept = fn(
   async ({ id_, ...options }, { master }) => (await master.keys.generateAccepted(id_, options)) ?? {},
 )
 
-const place = p.optional(p.string({ pattern: '^/', description: 'A whole path.' }))
+const place = p.optional(p.string({ pattern: '^/', description: 'An absolute path.' }))
 const bits = p.optional(p.integer({ minimum: 2048, maximum: 8192 }))
 
 /**
  * Make a key pair in a folder of the master's host: `<keyname>.pem` and `<keyname>.pub`, by default `minion` in
- * `pki_dir`. A private key that is there is left as it is. Gives the fingerprint.
+ * `pki_dir`. An existing private key is kept. Returns the fingerprint.
  *
  * @example salt-run wheel key.gen_keys keydir=/etc/salt/pki/new keyname=web9
  */
@@ -154,8 +154,8 @@ export const gen_keys = fn(
 )
 
 /**
- * Sign the master's public key with the signing key, for `master_use_pubkey_signature`. Paths are by default those of the
- * configuration; with `auto_create` a signing key is made there if there is none.
+ * Sign the master's public key with the signing key, for `master_use_pubkey_signature`. The default paths are those of
+ * the configuration; with `auto_create`, a missing signing key is created.
  *
  * @example salt-run wheel key.gen_signature auto_create=True
  */

@@ -1,8 +1,8 @@
-/** Minions the master knows. */
+/** Minions of the master. */
 import { fn } from 'salt-ts'
 
 /**
- * Ids of the minions that are connected.
+ * Return the ids of the connected minions.
  *
  * @example salt-run wheel minions.connected
  */

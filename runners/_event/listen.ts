@@ -1,17 +1,18 @@
-/** Events on the terminal, for `event.listen` and `state.event`. */
+/** Prints events on the terminal, for `event.listen` and `state.event`. */
 import { writeSync } from 'node:fs'
-import { type Args, type Context, fnmatch, jsonText, type PythonRegExp, p, pythonRegExp } from 'salt-ts'
+import { type Args, type Context, jsonText, p } from 'salt-ts'
+import { fnmatch, type PythonRegExp, pythonRegExp } from '#internal'
 
 export const listenParams = {
   tagmatch: p.default(p.described(p.string(), 'A shell pattern, or a regular expression.'), '*'),
   count: p.default(p.integer({ minimum: -1 }), -1),
   quiet: p.default(p.boolean(), false),
-  sock_dir: p.optional(p.described(p.string(), 'Has no effect: it is that of the configuration.')),
+  sock_dir: p.optional(p.described(p.string(), 'Has no effect: the configuration has the directory.')),
   pretty: p.default(p.boolean(), false),
-  node: p.default(p.described(p.enum('master'), 'Only the bus of the master.'), 'master'),
+  node: p.default(p.described(p.enum('master'), 'Only the event bus of the master.'), 'master'),
 }
 
-/** Prints `tag<TAB>JSON` a line, until `count` were seen. `show` writes a line. */
+/** Print events as `tag<TAB>JSON` lines until `count` have been printed. `show` writes a line. */
 export async function listen(
   { tagmatch, count, quiet, pretty }: Args<typeof listenParams>,
   { master, signal }: Context,
@@ -31,8 +32,8 @@ export async function listen(
 }
 
 /**
- * Write to the descriptor of standard output: here the lines are the result, while `salt-run` sends what runners write to
- * `process.stdout` to standard error.
+ * Write to the file descriptor of standard output: these lines are the result, while `salt-run` redirects `process.stdout` of
+ * runners to standard error.
  */
 function showOnStandardOutput(text: string): void {
   for (let rest = Buffer.from(text); rest.length > 0; ) {
@@ -48,7 +49,7 @@ function showOnStandardOutput(text: string): void {
   }
 }
 
-/** Whichever of the two a pattern is meant to be, as in Salt: either may fit. */
+/** Return the test of tags. As in Salt, a pattern may be a shell pattern or a regular expression; a match as either counts. */
 function matcherOf(pattern: string): (tag: string) => boolean {
   const expression = expressionOf(pattern)
   return (tag) => fnmatch(tag, pattern) || expression?.matches(tag) === true
@@ -62,10 +63,10 @@ function expressionOf(pattern: string): PythonRegExp | undefined {
   }
 }
 
-/** What every matching tag begins with. */
+/** Return the text that every matching tag begins with. */
 function literalStart(pattern: string): string {
   if (pattern.includes('|')) return ''
   const [start] = /^[^*?[\\.+({^$]*/.exec(pattern) as RegExpExecArray
-  const isRepeated = /^[*?+{]/.test(pattern.slice(start.length)) // the last letter perhaps not at all
+  const isRepeated = /^[*?+{]/.test(pattern.slice(start.length)) // the last character may be absent
   return isRepeated ? start.slice(0, -1) : start
 }

@@ -1,13 +1,13 @@
-/** What is sent to a web server and what comes back. */
+/** Bodies of HTTP requests and responses. */
 import { CommandExecutionError, jsonText } from 'salt-ts'
 
-/** A map or list is sent as JSON. */
+/** Return the request body. Maps and lists are sent as JSON. */
 export function bodyOf(data: unknown): { body?: string } {
   if (data === undefined || data === null) return {}
   return { body: typeof data === 'string' ? data : jsonText(data) }
 }
 
-/** The text of an answer. A longer one is not read to its end. */
+/** Read the text of a response. Rejects, without reading on, if it is longer than `most` bytes. */
 export async function readLimited(response: Response, most: number): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
@@ -15,7 +15,7 @@ export async function readLimited(response: Response, most: number): Promise<str
     size += part.length
     if (size > most) {
       throw new CommandExecutionError(
-        `The answer of ${response.url} has more than ${most} bytes; max_body allows more.`,
+        `The response of ${response.url} has more than ${most} bytes. Raise max_body to allow it.`,
       )
     }
     parts.push(part)

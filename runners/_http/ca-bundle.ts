@@ -1,11 +1,11 @@
-/** Files of certificates of authorities, as OpenSSL reads them. */
+/** Bundles of CA certificates in PEM, as OpenSSL reads them. */
 import { randomUUID, X509Certificate } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { CommandExecutionError } from 'salt-ts'
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Refuses a text that has none, or one that cannot be read. */
+/** Throws if the text has no certificate, or one that cannot be parsed. */
 export function checkCertificates(text: string, from: string): void {
   const certificates = text.match(CERTIFICATE) ?? []
   if (certificates.length === 0) throw new CommandExecutionError(`${from} has no certificate in it.`)
@@ -20,7 +20,7 @@ export function checkCertificates(text: string, from: string): void {
   }
 }
 
-/** The text of a file with certificates. */
+/** Read a file of certificates. Rejects if it has none, or one that cannot be parsed. */
 export async function readCertificates(path: string): Promise<string> {
   try {
     const text = await readFile(path, 'utf8')
@@ -32,7 +32,7 @@ export async function readCertificates(path: string): Promise<string> {
   }
 }
 
-/** Who reads it meanwhile sees the old file or the new one. */
+/** Replace the file atomically: readers see either the old file or the new one. */
 export async function replaceBundle(path: string, text: string): Promise<void> {
   const fresh = `${path}.${randomUUID()}`
   try {

@@ -1,5 +1,7 @@
-/** Stored jobs in the words Salt's users know: Function, Arguments, Target, … */
-import { type StoredJob, type StoredReturn, timeText } from 'salt-ts'
+/** Descriptions of stored jobs with Salt's labels: Function, Arguments, Target, … */
+
+import type { StoredJob, StoredReturn } from 'salt-ts'
+import { timeText } from '#internal'
 
 export function describeJob({
   jid,
@@ -19,7 +21,7 @@ export function describeJob({
   }
 }
 
-/** What the job asked for beside its function, where it did. */
+/** Labels of a job's other options; only those that are set are shown. */
 const OPTIONS = {
   ret: 'Returner',
   ret_config: 'Return-config',

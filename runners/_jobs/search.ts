@@ -1,4 +1,4 @@
-/** What `jobs.*` are searched by, in Salt's words, as a query. */
+/** Turns the search parameters of `jobs.*`, which have Salt's names, into a query. */
 import { type JobQuery, SaltInvocationError } from 'salt-ts'
 
 export interface Search {
@@ -6,10 +6,10 @@ export interface Search {
   readonly search_function?: unknown
   readonly search_target?: unknown
   readonly search_user?: unknown
-  /** Dates. What happened at them is found as well. */
+  /** Dates, inclusive. */
   readonly start_time?: string | undefined
   readonly end_time?: string | undefined
-  /** Job ids, which are not found themselves. */
+  /** Job ids, exclusive. */
   readonly before?: unknown
   readonly after?: unknown
 }
@@ -41,17 +41,17 @@ function jidOf(name: string, given: unknown): string | undefined {
   return String(given)
 }
 
-/** The first jid of a moment; dates without zone are UTC, as jids are. */
+/** Return the first jid of a moment. Dates without a zone are UTC, like jids. */
 function stamp(text: string): string {
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text.trim())
     ? text
     : `${text.trim().replace(' ', 'T')}${text.includes(':') ? 'Z' : ''}`
   const date = new Date(zoned)
   if (Number.isNaN(date.getTime())) {
-    throw new SaltInvocationError(`'${text}' is not a date; write it as 2026-11-21 or 2026-11-21 03:42:00.`)
+    throw new SaltInvocationError(`'${text}' is not a date. Use the form 2026-11-21 or 2026-11-21 03:42:00.`)
   }
   return date.toISOString().replace(/\D/g, '').slice(0, 17).padEnd(20, '0')
 }
 
-/** The id before or after it. */
+/** Return the jid before or after another one. */
 const neighbour = (jid: string, step: bigint): string => String(BigInt(jid) + step).padStart(20, '0')

@@ -1,4 +1,4 @@
-/** Who is connected, for the many names Salt has for it. */
+/** Lists connected minions, for the many functions that Salt has for it. */
 import type { Context } from 'salt-ts'
 
 interface Wanted {
@@ -6,7 +6,7 @@ interface Wanted {
   readonly show_ip: boolean
 }
 
-/** Accepted minions that are connected, or are not: ids, or a map id → address. */
+/** Return the accepted minions that are connected, or those that are not: ids, or id → address. */
 export async function connected(
   master: Context['master'],
   wanted: boolean,
@@ -21,7 +21,7 @@ export async function connected(
   return Object.fromEntries(await Promise.all(addresses))
 }
 
-/** The first address others can reach; null if none is known. */
+/** Return the first address that other hosts can reach; null if none is known. */
 function addressIn(grains: Readonly<Record<string, unknown>> | undefined): string | null {
   const { fqdn_ip4, ipv4, ipv6 } = grains ?? {}
   const all = [fqdn_ip4, ipv4, ipv6].flat().filter((one): one is string => typeof one === 'string')

@@ -1,9 +1,9 @@
-/** Differences of two texts, line by line. */
+/** Line-by-line differences of two texts. */
 
-/** Longer texts are not compared line by line: it takes memory for each pair of lines. */
+/** Longer texts are not compared line by line, which takes memory for every pair of lines. */
 const MOST_LINES = 3000
 
-/** As `diff -u0` writes it; empty if they are equal. */
+/** Return a diff in the form of `diff -u0`; empty if the texts are equal. */
 export function unifiedDiff(from: string, to: string, fromName: string, toName: string): string {
   if (from === to) return ''
   const [old, fresh] = [from.split('\n'), to.split('\n')]
@@ -11,7 +11,7 @@ export function unifiedDiff(from: string, to: string, fromName: string, toName: 
   return [`--- ${fromName}`, `+++ ${toName}`, ...hunks.flatMap(shown)].join('\n')
 }
 
-/** Lines `old` at `from` are replaced by the lines `fresh` at `to`, both from 0. */
+/** A replacement of the lines `old` at `from` by the lines `fresh` at `to`. Both positions count from 0. */
 interface Hunk {
   readonly from: number
   readonly to: number
@@ -45,7 +45,7 @@ function hunksOf(old: readonly string[], fresh: readonly string[]): Hunk[] {
   return hunks
 }
 
-/** How many lines the rests of both, from each pair of places on, have in common. */
+/** Return, for each pair of positions, the length of the longest common subsequence of the lines after them. */
 function commonLengths(old: readonly string[], fresh: readonly string[]): Uint16Array {
   const width = fresh.length + 1
   const lengths = new Uint16Array((old.length + 1) * width)

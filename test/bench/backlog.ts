@@ -1,8 +1,8 @@
 /** A master that starts with very many records in an outbox, and a store that is away. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster } from '../harness/daemons.ts'
+import { quietLog } from '../harness/log.ts'
 import { freePort } from '../harness/ports.ts'
-import { quietLog } from '../harness/quiet-log.ts'
 import { eventText } from './event-text.ts'
 import { type ProcessUsage, usagesOf } from './processes.ts'
 import { createReturnerAdmin, eventOutboxDirectory, Outbox, openJobCache } from './product.ts'

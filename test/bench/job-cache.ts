@@ -5,11 +5,12 @@
  * process. The same number of returns lies in three shapes: many minions each, few, and one.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { JobRow } from '../../core/jobs/job-transfer.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { median, timeProgram } from './measure.ts'
 import { createMasterServices, JobCache, jobCacheDirectory, loadMasterConfig } from './product.ts'
 
@@ -99,7 +100,7 @@ function memoryOf([program, ...args]: readonly string[]): number {
 const words = (query: object): string[] => Object.entries(query).map(([name, value]) => `${name}=${value}`)
 
 async function measure(minions: number): Promise<string[][]> {
-  const root = await mkdtemp(join(tmpdir(), 'salt-bench-'))
+  const root = await temporaryFolder('salt-bench-')
   try {
     const dirs = ['pki', 'cache', 'run', 'log'].map((name) => join(root, name))
     for (const dir of dirs) await mkdir(dir, { mode: 0o700 })
@@ -127,7 +128,7 @@ async function measure(minions: number): Promise<string[][]> {
     const shape = `${returns / minions} jobs of ${minions} minion${minions > 1 ? 's' : ''}`
     return [[`**${shape}**: file ${fileSize} MB, ${used} MB in use`, '', '', '', ''], ...rows]
   } finally {
-    await rm(root, { recursive: true })
+    await removeFolder(root)
   }
 }
 

@@ -1,17 +1,13 @@
 /**
- * `npm run bench:loader`: what the loader costs, with the compiled product. Prints a table; `--write` keeps it.
+ * `npm run bench:loader`: what the loader costs. Prints a table; `--write` keeps it.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadMinionConfig } from '../../core/config/index.ts'
-import type * as Loading from '../../core/loader/index.ts'
-import type * as Pooling from '../../core/minion/job-pool.ts'
+import { createContext, openLoader } from '../../core/loader/index.ts'
+import { JobPool } from '../../core/minion/jobs/job-pool.ts'
 import { Cluster } from '../harness/daemons.ts'
-
-const product = (file: string) => import(new URL(`../../dist/core/${file}`, import.meta.url).href)
-const { openLoader, createContext } = (await product('loader/index.js')) as typeof Loading
-const { JobPool } = (await product('minion/job-pool.js')) as typeof Pooling
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 const ROUNDS = 7
 const FEW = 10
@@ -87,7 +83,7 @@ async function minionStart(cluster: Cluster, folder: string, id: string): Promis
 
 async function run(): Promise<void> {
   process.execArgv.length = 0 // job processes run without the conditions of this one
-  const root = await mkdtemp(join(tmpdir(), 'salt-bench-'))
+  const root = await temporaryFolder('salt-bench-')
   const cluster = await Cluster.open()
   try {
     const few = await writeModules(join(root, 'few'), FEW)
@@ -119,7 +115,7 @@ async function run(): Promise<void> {
     if (process.argv.includes('--write')) await writeFile(new URL('loader.md', import.meta.url), text)
   } finally {
     await cluster.close()
-    await rm(root, { recursive: true, force: true })
+    await removeFolder(root)
   }
 }
 

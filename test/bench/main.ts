@@ -4,7 +4,7 @@
  * Measures the compiled product: a master under simulated minions, and the command line. With `--beside` the same load
  * runs against a second master in the same run, see `readBeside`.
  */
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Fleet } from './fleet.ts'
@@ -18,6 +18,7 @@ import {
   openFleet,
   timeProgram,
 } from './measure.ts'
+import { withFigures } from './readme-figures.ts'
 import { report } from './report.ts'
 
 const { values: options } = parseArgs({
@@ -62,7 +63,14 @@ async function run(): Promise<void> {
   }
   const text = report(measured, { minions, ...load, rounds })
   process.stdout.write(text)
-  if (options.write) await writeFile(new URL('README.md', import.meta.url), text)
+  if (options.write) await write(text)
+}
+
+/** Write the report, and the figures of the project's README that stand in it. */
+async function write(text: string): Promise<void> {
+  await writeFile(new URL('README.md', import.meta.url), text)
+  const readme = new URL('../../README.md', import.meta.url)
+  await writeFile(readme, withFigures(await readFile(readme, 'utf8'), text))
 }
 
 function measureCommands(measured: readonly Measured[]): void {

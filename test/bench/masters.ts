@@ -1,7 +1,7 @@
 /** The masters that are measured: ours, and perhaps another one beside it. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { version } from '../../core/cli/version.ts'
+import { version } from '../../core/cli/program/version.ts'
 import { bin, Cluster } from '../harness/daemons.ts'
 
 export interface MeasuredMaster {

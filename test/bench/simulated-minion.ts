@@ -48,6 +48,8 @@ export class SimulatedMinion {
   readonly #client: RequestClient
   readonly #address: Address
   #credentials: Credentials | undefined
+  #frames: Awaited<ReturnType<Transport['subscribe']>> | undefined
+  #isClosed = false
 
   /** `token` is the key's seal of "salt", made once per key. */
   constructor(id: string, key: PrivateKey, token: Buffer, address: Address) {
@@ -79,7 +81,16 @@ export class SimulatedMinion {
       topics: this.#address.ownTopics ? ['', topicOf(this.id)] : [],
     })
     await new Promise<void>((up) => frames.onConnection((state) => state === 'up' && up()))
-    void this.#answerJobs(frames)
+    this.#frames = frames
+    this.#answerJobs(frames).catch((error) => {
+      if (!this.#isClosed) throw error // else nobody waits for the answer that was under way
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#frames?.close()
+    await this.#client.close()
   }
 
   /** A return of `bytes` bytes to job `jid`, ready to be sent. */

@@ -4,10 +4,10 @@
  * Processor time of the compiled master to find out whom a target means, by what is cached of many minions; beside it
  * the time with all of a minion's grains or pillar decoded for that.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { median } from './measure.ts'
 import { cachedMinions, codec, expectedMinions, MinionData, openMatchers } from './product.ts'
 
@@ -84,7 +84,7 @@ function report(rows: readonly (readonly string[])[], bytes: number): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join(' | ')} |`
   return [
-    '# Whom a target means',
+    '# Finding the minions of a target',
     '',
     'Written by `npm run bench:targets -- --write`. Processor time of the master to find the expected minions of a target',
     `among ${minions} minions with ${KEYS} grains (${bytes} bytes) each; medians of ${rounds} rounds, ${cpus().length} cores.`,
@@ -97,7 +97,7 @@ function report(rows: readonly (readonly string[])[], bytes: number): string {
 }
 
 const log = { trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error }
-const folder = await mkdtemp(join(tmpdir(), 'salt-bench-'))
+const folder = await temporaryFolder('salt-bench-')
 const data = MinionData.open(folder)
 try {
   const ids = Array.from({ length: minions }, (_, n) => `${n % 2 ? 'web' : 'db'}${n}`)
@@ -123,5 +123,5 @@ try {
   if (options.write) await writeFile(new URL('targets.md', import.meta.url), text)
 } finally {
   await data.close()
-  await rm(folder, { recursive: true })
+  await removeFolder(folder)
 }

@@ -5,12 +5,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openDevice, openWorker } from '../../core/transport/device.ts'
 import { getTransport } from '../../core/transport/index.ts'
+import { openProxy, openWorker } from '../../core/transport/proxy.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 const REQUESTS = 20_000
 const SIZE = 1_000
@@ -47,14 +46,14 @@ async function runAll(): Promise<void> {
 }
 
 async function measure({ name, rounds, workers, clients }: Case): Promise<object> {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-'))
+  const directory = await temporaryFolder('bench-')
   const backend = join(directory, 'workers.ipc')
   const [front, port] = workers ? await start('device', backend) : await start('server', `${rounds}`)
   const children = [front]
   for (let n = 0; n < workers; n++) children.push((await start('worker', backend, `w${n}`, `${rounds}`))[0])
   const times = await ask(port, clients)
   for (const child of children) child.kill('SIGKILL')
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
   times.each.sort((a, b) => a - b)
   return {
     server: name,
@@ -104,7 +103,7 @@ async function runServer(rounds: number): Promise<void> {
 }
 
 async function runDevice(backend: string): Promise<void> {
-  const device = await openDevice({
+  const device = await openProxy({
     front: { host: '127.0.0.1', port: 0 },
     backend,
     refusal: Buffer.alloc(0),

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { AuthBackend, Authenticated, AuthFacts, Credentials } from '../../core/author/auth.ts'
 import { openLoader } from '../../core/loader/index.ts'
 import { type LogLine, recordingLog } from '../../core/testing/recording-log.ts'
@@ -174,7 +174,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
   const { name, open, anyName } = tested
   const wrong = tested.wrong ?? ((right: Credentials) => ({ ...right, password: `${CANARY} another` }))
   if (tested.needs && !tested.needs.isMet)
-    return it(`the backend ${name} is tested with what it needs`, needs(tested.needs), () => {})
+    return test(`the backend ${name} is tested with what it needs`, needs(tested.needs), () => {})
   const prepared = await tested.prepare()
   const { right, known } = prepared
   const unusable = (await tested.unusable?.(prepared)) ?? {}
@@ -188,44 +188,44 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
 
   describe(`the backend ${name}`, () => {
     const ask = (credentials: Credentials, setup: Setup = prepared) => backend.ask(credentials, setup)
-    it('finds nothing wrong with settings that are right', async () => {
+    test('finds nothing wrong with settings that are right', async () => {
       expect(await backend.check(prepared)).toEqual([])
     })
 
-    it('lets in who it is, and says who that is', async () => {
+    test('lets in who it is, and says who that is', async () => {
       expect(await ask(right)).toEqual(known)
       expect(await ask(right)).toEqual(known)
     })
 
-    it('ignores all that it does not ask for: nobody chooses a setting, a group or another name', async () => {
+    test('ignores all that it does not ask for: nobody chooses a setting, a group or another name', async () => {
       expect(await ask({ ...WISHES, ...right })).toEqual(known)
       if (!open) expect(await ask({ ...WISHES, ...wrong(right) })).toEqual(REFUSED)
     })
 
     if (!open)
-      it('refuses a wrong password', async () => {
+      test('refuses a wrong password', async () => {
         expect(await ask(wrong(right))).toEqual(REFUSED)
       })
 
     if (!open && !anyName)
-      it('refuses somebody it does not know', async () => {
+      test('refuses somebody it does not know', async () => {
         expect(await ask({ ...right, username: 'nobody_of_that_name' })).toEqual(REFUSED)
       })
 
     const names = Object.entries(ODD_NAMES).filter(([what]) => !(open || anyName) || !isName(what))
-    it.each(names)('refuses a name that is %s', async (_, username) => {
+    test.each(names)('refuses a name that is %s', async (_, username) => {
       // Who shows a token need not say a name.
       if (tested.namedInside && username === '') return
       expect(await ask({ ...right, username })).toEqual(REFUSED)
     })
 
     const passwords = open ? [] : Object.entries(ODD_PASSWORDS)
-    it.each(passwords)('refuses a password that is %s', async (_, password) => {
+    test.each(passwords)('refuses a password that is %s', async (_, password) => {
       const { username } = right
       expect(await ask({ username, password })).toEqual(REFUSED)
     })
 
-    it('refuses names and passwords that are no text', async () => {
+    test('refuses names and passwords that are no text', async () => {
       for (const value of NO_TEXT) {
         if (!(tested.namedInside && value === undefined))
           expect(await ask({ ...right, username: value })).toEqual(REFUSED)
@@ -234,7 +234,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
       expect(await ask({})).toEqual(REFUSED)
     })
 
-    it('answers many at once, each for themselves', async () => {
+    test('answers many at once, each for themselves', async () => {
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, n) => ask(n % 2 === 0 ? right : wrong(right))),
       )
@@ -242,18 +242,18 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
     })
 
     const setups = Object.entries(tested.wrongSetups?.(prepared) ?? {})
-    it.each(setups)('says at the start of a master that %s', async (_, { setup, says }) => {
+    test.each(setups)('says at the start of a master that %s', async (_, { setup, says }) => {
       expect((await backend.check(setup)).join('\n')).toContain(says)
       await expect(ask(right, setup)).rejects.toThrow(/\w/)
     })
 
-    it.each(Object.entries(unusable))('rejects with a sentence when %s', async (_, { setup, says }) => {
+    test.each(Object.entries(unusable))('rejects with a sentence when %s', async (_, { setup, says }) => {
       await expect(ask(right, setup)).rejects.toThrow(says)
       await expect(ask(wrong(right), setup)).rejects.toThrow(says)
       expect(await ask(right)).toEqual(known)
     })
 
-    it('lets in again after it was closed, and leaves no process behind', async () => {
+    test('lets in again after it was closed, and leaves no process behind', async () => {
       await ask(right)
       await backend.close()
       await until('its processes to be gone', () => helpersOf(name).length === 0)
@@ -262,7 +262,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
       await until('its processes to be gone', () => helpersOf(name).length === 0)
     })
 
-    it('shows no password in what it says and logs', () => {
+    test('shows no password in what it says and logs', () => {
       expect(inspect({ said: backend.said, lines: backend.lines }, { depth: 10 })).not.toContain(CANARY)
     })
   })

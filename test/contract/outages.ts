@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Returner } from '../../core/author/returner.ts'
 import { aReturn, returnerWith } from '../harness/returner.ts'
 import type { TestServer } from '../harness/server.ts'
@@ -27,7 +27,7 @@ export function outageContract({ name, server, returner, says, nowhere }: Outage
         () => false,
       )
 
-  it('rejects while the server hangs, and goes on when it answers again', async () => {
+  test('rejects while the server hangs, and goes on when it answers again', async () => {
     await until('a save', saved)
     await server().pause()
     await expect(returner().save(aReturn())).rejects.toThrow(at(server().port))
@@ -35,14 +35,14 @@ export function outageContract({ name, server, returner, says, nowhere }: Outage
     await until('a save', saved)
   })
 
-  it('rejects while the server is gone, and goes on when it is back', async () => {
+  test('rejects while the server is gone, and goes on when it is back', async () => {
     await server().kill()
     await expect(returner().save(aReturn())).rejects.toThrow(at(server().port))
     await server().start()
     await until('a save', saved)
   })
 
-  it('says where it found no server', async () => {
+  test('says where it found no server', async () => {
     const lost = await returnerWith(name, nowhere)
     try {
       await expect(lost.save(aReturn())).rejects.toThrow(/ at 127\.0\.0\.1:1: .*ECONNREFUSED/)

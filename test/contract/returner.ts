@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EventRecord, LoadRecord, Returner, ReturnRecord } from '../../core/author/returner.ts'
 import { openLoader } from '../../core/loader/index.ts'
-import { openReturner } from '../../core/returners/open-returner.ts'
+import { openReturner } from '../../core/outbox/open-returner.ts'
+import { quietLog } from '../harness/log.ts'
 import { type Need, needs } from '../harness/needs.ts'
-import { quietLog } from '../harness/quiet-log.ts'
 
 /** A store of its own for one run of the suite. */
 interface PreparedStore {
@@ -120,7 +120,7 @@ const anEvent = (tag: string, n = 0): EventRecord => ({
 /** What every returner must do, for the members it has. */
 export async function returnerContract(store: StoreUnderTest): Promise<void> {
   if (store.needs && !store.needs.isMet)
-    return it(`the returner ${store.name} is tested with its store`, needs(store.needs), () => {})
+    return test(`the returner ${store.name} is tested with its store`, needs(store.needs), () => {})
   const prepared = await store.prepare()
   describe(`the returner ${store.name}`, () => {
     let returner: Returner
@@ -142,21 +142,21 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
         ?.filter((ret) => ret.id === id)
         .map((ret) => ({ ...ret, return: withoutBuffer(ret.return) }))
 
-    it.each(Object.entries(KINDS))('keeps a return that is %s', async (kind, value) => {
+    test.each(Object.entries(KINDS))('keeps a return that is %s', async (kind, value) => {
       const ret = aReturn({ return: value })
       await returner.save(ret)
       if (!returner.getJid || store.lossy?.[kind] !== undefined) return
       expect(await read(ret.jid)).toEqual([expect.objectContaining({ ...ret, return: value })])
     })
 
-    it.each(ODD_IDS)('keeps the return of a minion called %s', async (id) => {
+    test.each(ODD_IDS)('keeps the return of a minion called %s', async (id) => {
       const ret = aReturn({ id })
       await returner.save(ret)
       if (returner.getJid)
         expect(await read(ret.jid, id)).toEqual([expect.objectContaining({ id, return: true })])
     })
 
-    it('takes text of SQL and of shells in every field for what it is', async () => {
+    test('takes text of SQL and of shells in every field for what it is', async () => {
       const ret = aReturn({
         id: INJECTION,
         fun: INJECTION.slice(0, 50),
@@ -174,7 +174,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       if (returner.getJid) expect(await read(ret.jid, INJECTION)).toHaveLength(1)
     })
 
-    it('keeps what came with a return', async () => {
+    test('keeps what came with a return', async () => {
       const ret = aReturn({
         success: false,
         retcode: 2,
@@ -186,7 +186,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       if (returner.getJid) expect(await read(ret.jid)).toEqual([expect.objectContaining(ret)])
     })
 
-    it('has one return of a minion for a job, the last one, however often it is saved', async () => {
+    test('has one return of a minion for a job, the last one, however often it is saved', async () => {
       const ret = aReturn({ return: 'no answer', success: false, state: 'timed_out' })
       await returner.save(ret)
       const { state, ...real } = { ...ret, return: 'done', success: true }
@@ -200,7 +200,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(found).not.toHaveProperty('state')
     })
 
-    it('saves many returns at once, and again after it is not sure whether they arrived', async () => {
+    test('saves many returns at once, and again after it is not sure whether they arrived', async () => {
       const jid = nextJid()
       const rets = Array.from({ length: 500 }, (_, n) => aReturn({ jid, id: `m${n}`, return: n }))
       const save = async (some: readonly ReturnRecord[]) => {
@@ -217,7 +217,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       )
     })
 
-    it('keeps jobs and gives them back, newest first', async () => {
+    test('keeps jobs and gives them back, newest first', async () => {
       if (!returner.saveLoad) return
       const jobs = Array.from({ length: 5 }, () =>
         aLoad(nextJid(), { arg: [INJECTION, { k: 3n ** 40n }], user: INJECTION }),
@@ -246,7 +246,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       }
     })
 
-    it('remembers when the last return of a job came', async () => {
+    test('remembers when the last return of a job came', async () => {
       if (!returner.updateEndtime || !returner.saveLoad || !returner.getLoad) return
       const { jid } = aReturn()
       await returner.saveLoad(aLoad(jid))
@@ -256,12 +256,12 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(await returner.getLoad(jid)).toHaveProperty('endtime', '2030-02-03T04:05:06.789Z')
     })
 
-    it('knows of no job that it was not given', async () => {
+    test('knows of no job that it was not given', async () => {
       expect(await returner.getLoad?.(nextJid())).toBeUndefined()
       expect((await returner.getJid?.(nextJid())) ?? []).toEqual([])
     })
 
-    it('remembers which minions are expected', async () => {
+    test('remembers which minions are expected', async () => {
       if (!returner.saveLoad || !returner.saveMinions || !returner.getLoad) return
       const job = aLoad(nextJid())
       await returner.saveLoad(job)
@@ -273,7 +273,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       ])
     })
 
-    it('gives the last return of a function, and the minions there are', async () => {
+    test('gives the last return of a function, and the minions there are', async () => {
       const fun = `contract.f${nextJid()}`
       await returner.save(aReturn({ fun, id: 'web1', return: 'old' }))
       await returner.save(aReturn({ fun, id: 'web1', return: 'new' }))
@@ -291,7 +291,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
         expect(await returner.getMinions()).toEqual(expect.arrayContaining(['web1', 'web2']))
     })
 
-    it('keeps events, each once, however often their batch is written', async () => {
+    test('keeps events, each once, however often their batch is written', async () => {
       if (!returner.saveEvents) return
       const tag = `salt/contract/${nextJid()}`
       const events = Array.from({ length: 20 }, (_, n) => anEvent(tag, n))
@@ -302,7 +302,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
         expect(await prepared.events(tag)).toHaveLength(21)
     })
 
-    it('forgets what is old, and only that', async () => {
+    test('forgets what is old, and only that', async () => {
       if (!returner.cleanOldJobs || !returner.saveLoad) return
       const job = aLoad(nextJid())
       await returner.saveLoad(job)
@@ -314,7 +314,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       if (returner.getJid) expect(await read(job.jid)).toEqual([])
     })
 
-    it('removes one job', async () => {
+    test('removes one job', async () => {
       if (!returner.remove) return
       const [gone, kept] = [aReturn(), aReturn()]
       for (const ret of [gone, kept]) {
@@ -327,7 +327,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(await read(kept.jid)).toHaveLength(1)
     })
 
-    it('can be migrated again without harm', async () => {
+    test('can be migrated again without harm', async () => {
       if (!returner.migrate) return
       const ret = aReturn()
       await returner.save(ret)
@@ -335,7 +335,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       if (returner.getJid) expect(await read(ret.jid)).toHaveLength(1)
     })
 
-    it('says what is wrong when the password is', async () => {
+    test('says what is wrong when the password is', async () => {
       if (!store.wrongCredentials) return
       const refused = await open(store.wrongCredentials(prepared.config))
       try {

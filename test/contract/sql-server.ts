@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../core/author/returner.ts'
 import type { SqlDatabase } from '../../returners/_sql-database.ts'
 import { type Need, needs } from '../harness/needs.ts'
@@ -47,7 +47,7 @@ export function sqlServerContract(
       await server.drop()
     })
 
-    it('says host, port and what the server said about a wrong password, and not the password', async () => {
+    test('says host, port and what the server said about a wrong password, and not the password', async () => {
       const refused = await connect({ [password]: 'wrong horse' })
       const error: unknown = await refused.save(aReturn()).catch((thrown: unknown) => thrown)
       expect(String(error)).toContain(`${says} at 127.0.0.1:${server.port}: ${refusal}`)
@@ -56,7 +56,7 @@ export function sqlServerContract(
 
     more(connect, () => server)
 
-    it('gives up on a server that says nothing more, and leaves one return when it is back', async () => {
+    test('gives up on a server that says nothing more, and leaves one return when it is back', async () => {
       const [connected, other] = [await connect(), await connect()]
       const ret = aReturn({ jid: '20261122050000000002' })
       await connected.save(aReturn())
@@ -74,7 +74,7 @@ export function sqlServerContract(
       expect(await other.getJid?.(ret.jid)).toEqual([ret])
     })
 
-    it('connects again after the server was gone', async () => {
+    test('connects again after the server was gone', async () => {
       const returner = await connect()
       await returner.save(aReturn({ return: 'before' }))
       await server.kill()
@@ -85,7 +85,7 @@ export function sqlServerContract(
       expect(await returner.getJid?.(aReturn().jid)).toEqual([aReturn({ return: 'after' })])
     })
 
-    it('outlives that the server is gone between two statements', async () => {
+    test('outlives that the server is gone between two statements', async () => {
       const raw = await database(server)
       await expect(
         raw.transaction(async (query) => {

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../core/author/returner.ts'
 import { type Certificate, selfSigned } from '../harness/certificate.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, program } from '../harness/needs.ts'
 import { aReturn, returnerWith } from '../harness/returner.ts'
 
@@ -39,7 +39,7 @@ export function tlsContract({
   program: server,
   start,
   config,
-  says = 'the server asks for a certificate',
+  says = 'the server requires a client certificate',
   use = (one) => one.save(aReturn()),
 }: TlsSetup): void {
   describe(`the returner ${name} with TLS`, server ? needs(program(server)) : {}, () => {
@@ -47,13 +47,13 @@ export function tlsContract({
     let own: Certificate
     let server: SecureServer
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'salt-ts-tls-'))
+      folder = await temporaryFolder('salt-ts-tls-')
       own = await selfSigned(folder)
       server = await start(own)
     })
     afterAll(async () => {
       await server?.drop()
-      await rm(folder, { recursive: true })
+      await removeFolder(folder)
     })
     const connect = async (options: object, { port } = server) => {
       const returner = await returnerWith(name, config(port, { timeout: 5, ...options }))
@@ -69,13 +69,13 @@ export function tlsContract({
       await work(other).finally(() => other.drop())
     }
 
-    it('takes a certificate it can check', () => connect({ ssl_ca: own.cert }))
-    it('refuses one it cannot check', async () => {
+    test('takes a certificate it can check', () => connect({ ssl_ca: own.cert }))
+    test('refuses one it cannot check', async () => {
       await expect(connect({ ssl: true })).rejects.toThrow('self-signed certificate')
     })
-    it('takes any certificate if told to', () => connect({ ssl: true, insecure: true }))
+    test('takes any certificate if told to', () => connect({ ssl: true, insecure: true }))
 
-    it('refuses a certificate of another host', async () => {
+    test('refuses a certificate of another host', async () => {
       const other = await selfSigned(await mkdtemp(join(folder, 'other-')), 'DNS:other.example')
       await withServer(other, async (imposter) => {
         await expect(connect({ ssl_ca: other.cert }, imposter)).rejects.toThrow(
@@ -84,7 +84,7 @@ export function tlsContract({
       })
     })
 
-    it('shows a certificate of its own where the server asks for one, and says if it has none', async () => {
+    test('shows a certificate of its own where the server asks for one, and says if it has none', async () => {
       const client = await selfSigned(await mkdtemp(join(folder, 'client-')))
       const clients = join(folder, 'clients.pem')
       await writeFile(clients, (await Promise.all([own, client].map(({ cert }) => readFile(cert)))).join(''))

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
-import { getTransport } from '../../core/transport/index.ts'
+import { getTransport, transportNames } from '../../core/transport/index.ts'
 import { transportContract } from './transport.ts'
 
-describe.each(['memory', 'zeromq'])('the transport %s', (name) => {
+describe.each(transportNames)('the transport %s', (name) => {
   transportContract(getTransport(name))
 })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type {
   ClientSettings,
   PublishClient,
@@ -47,7 +47,7 @@ export function transportContract(transport: Transport): void {
     )
 
   describe('requests', () => {
-    it('gives each request its answer', async () => {
+    test('gives each request its answer', async () => {
       const server = await serveRequests()
       server.serve(async (request) => Buffer.from(`re: ${text(request)}`))
       const client = connect(server.port)
@@ -55,7 +55,7 @@ export function transportContract(transport: Transport): void {
       expect(text(await client.request(Buffer.from('two'), 5000))).toBe('re: two')
     })
 
-    it('gives many requests under way at once each its own answer, in whatever order they are ready', async () => {
+    test('gives many requests under way at once each its own answer, in whatever order they are ready', async () => {
       const server = await serveRequests()
       const held: (() => void)[] = []
       server.serve(
@@ -71,7 +71,7 @@ export function transportContract(transport: Transport): void {
       expect(answers.map(text)).toEqual(words)
     })
 
-    it('serves more requests at once than it keeps connections for', async () => {
+    test('serves more requests at once than it keeps connections for', async () => {
       const server = await serveRequests()
       server.serve(async (request) => request)
       const client = connect(server.port)
@@ -80,7 +80,7 @@ export function transportContract(transport: Transport): void {
       expect(answers.map(text)).toEqual(words)
     })
 
-    it('carries empty, binary and large frames unchanged', async () => {
+    test('carries empty, binary and large frames unchanged', async () => {
       const server = await serveRequests()
       server.serve(async (request) => request)
       const client = connect(server.port)
@@ -89,7 +89,7 @@ export function transportContract(transport: Transport): void {
       }
     })
 
-    it('does not see what the sender does to its buffer afterwards', async () => {
+    test('does not see what the sender does to its buffer afterwards', async () => {
       const server = await serveRequests()
       server.serve(async (request) => request)
       const frame = Buffer.from('before')
@@ -99,19 +99,19 @@ export function transportContract(transport: Transport): void {
       expect(text(await answer)).toBe('before')
     })
 
-    it('answers requests that came before it was told how', async () => {
+    test('answers requests that came before it was told how', async () => {
       const server = await serveRequests()
       const answer = connect(server.port).request(Buffer.from('early'), 5000)
       server.serve(async (request) => request)
       expect(text(await answer)).toBe('early')
     })
 
-    it('rejects with TIMEOUT when nobody listens', async () => {
+    test('rejects with TIMEOUT when nobody listens', async () => {
       const request = connect(await freePort()).request(Buffer.from('x'), 150)
       await expect(request).rejects.toMatchObject({ code: 'TIMEOUT' })
     })
 
-    it('rejects with TIMEOUT when the answer does not come, and never gives a late answer to another request', async () => {
+    test('rejects with TIMEOUT when the answer does not come, and never gives a late answer to another request', async () => {
       const server = await serveRequests()
       const late: (() => void)[] = []
       server.serve((request) =>
@@ -125,7 +125,7 @@ export function transportContract(transport: Transport): void {
       for (let i = 0; i < 5; i++) expect(text(await client.request(Buffer.from('next'), 5000))).toBe('prompt')
     })
 
-    it('may be asked before the server is there', async () => {
+    test('may be asked before the server is there', async () => {
       const port = await freePort()
       const answer = connect(port).request(Buffer.from('waiting'), 10_000)
       const server = await serveRequests({ port })
@@ -133,7 +133,7 @@ export function transportContract(transport: Transport): void {
       expect(text(await answer)).toBe('waiting')
     })
 
-    it('reaches the server again after it was restarted', async () => {
+    test('reaches the server again after it was restarted', async () => {
       const first = await transport.serveRequests({ host: HOST, port: 0 })
       first.serve(async () => Buffer.from('first'))
       const client = connect(first.port)
@@ -144,7 +144,7 @@ export function transportContract(transport: Transport): void {
       await eventually(async () => expect(text(await client.request(Buffer.from('x'), 300))).toBe('second'))
     })
 
-    it('answers requests under way before it closes', async () => {
+    test('answers requests under way before it closes', async () => {
       const server = await serveRequests()
       let release = () => {}
       const taken = new Promise<void>((resolve) => {
@@ -164,7 +164,7 @@ export function transportContract(transport: Transport): void {
       expect(text(await answer)).toBe('in work')
     })
 
-    it('gives an empty answer, not silence, when answering fails', async () => {
+    test('gives an empty answer, not silence, when answering fails', async () => {
       const server = await serveRequests()
       server.serve(async () => {
         throw new Error('broken')
@@ -172,7 +172,7 @@ export function transportContract(transport: Transport): void {
       expect((await connect(server.port).request(Buffer.from('x'), 5000)).length).toBe(0)
     })
 
-    it('rejects with CANCELLED what is under way when the client closes, and what comes later', async () => {
+    test('rejects with CANCELLED what is under way when the client closes, and what comes later', async () => {
       const client = connect(await freePort())
       const request = expect(client.request(Buffer.from('x'), 60_000)).rejects.toMatchObject({
         code: 'CANCELLED',
@@ -182,7 +182,7 @@ export function transportContract(transport: Transport): void {
       await expect(client.request(Buffer.from('x'), 60_000)).rejects.toMatchObject({ code: 'CANCELLED' })
     })
 
-    it('does not take frames above the limit, and goes on with others', async () => {
+    test('does not take frames above the limit, and goes on with others', async () => {
       const server = await serveRequests({ maxFrameSize: 1000 })
       server.serve(async (request) => request)
       const client = connect(server.port)
@@ -193,7 +193,7 @@ export function transportContract(transport: Transport): void {
       expect(text(await client.request(Buffer.from('small'), 5000))).toBe('small')
     })
 
-    it('refuses a port that is taken, and says by whom', async () => {
+    test('refuses a port that is taken, and says by whom', async () => {
       const { port } = await serveRequests()
       const second = transport.serveRequests({ host: HOST, port })
       await expect(second).rejects.toMatchObject({ code: 'ADDRESS_IN_USE', data: { port, pid: process.pid } })
@@ -210,7 +210,7 @@ export function transportContract(transport: Transport): void {
       return taken
     }
 
-    it('reach every subscriber in order', async () => {
+    test('reach every subscriber in order', async () => {
       const server = await servePublish()
       const clients = await Promise.all([subscribe(server.port), subscribe(server.port, { identity: 'm2' })])
       await subscribed(server, 2)
@@ -221,7 +221,7 @@ export function transportContract(transport: Transport): void {
       ])
     })
 
-    it('may be sent without waiting for one another', async () => {
+    test('may be sent without waiting for one another', async () => {
       const server = await servePublish()
       const client = await subscribe(server.port)
       await subscribed(server, 1)
@@ -230,7 +230,7 @@ export function transportContract(transport: Transport): void {
       expect(await take(client, 500)).toEqual(words)
     })
 
-    it('with a topic reach those who asked for it, and without one everybody', async () => {
+    test('with a topic reach those who asked for it, and without one everybody', async () => {
       const server = await servePublish()
       const one = await subscribe(server.port, { topics: ['broadcast', 'aaaa'] })
       const two = await subscribe(server.port, { topics: ['broadcast', 'bbbb'], identity: 'm2' })
@@ -244,7 +244,7 @@ export function transportContract(transport: Transport): void {
       expect(await take(two, 3)).toEqual(['for two', 'for both', 'for all'])
     })
 
-    it('are asked for by topics that the publisher can see', async () => {
+    test('are asked for by topics that the publisher can see', async () => {
       const server = await servePublish()
       const one = await subscribe(server.port, { topics: ['', 'aaaa'] })
       await subscribe(server.port, { topics: ['broadcast', 'bbbb'], identity: 'm2' })
@@ -256,7 +256,7 @@ export function transportContract(transport: Transport): void {
       await eventually(() => expect([...server.topics].sort()).toEqual(['bbbb', 'broadcast']))
     })
 
-    it('with a topic reach those who subscribe to everything, except for topics that are not addressed to them', async () => {
+    test('with a topic reach those who subscribe to everything, except for topics that are not addressed to them', async () => {
       const server = await servePublish()
       const any = await subscribe(server.port)
       const own = await subscribe(server.port, { addressed: ['broadcast', 'aaaa'], identity: 'm2' })
@@ -268,7 +268,7 @@ export function transportContract(transport: Transport): void {
       expect(await take(own, 2)).toEqual(['addressed', 'plain'])
     })
 
-    it('go on after the publisher was restarted, and the subscriber hears of both', async () => {
+    test('go on after the publisher was restarted, and the subscriber hears of both', async () => {
       const first = await transport.servePublish({ host: HOST, port: 0 })
       const client = await subscribe(first.port)
       const states: string[] = []
@@ -284,7 +284,7 @@ export function transportContract(transport: Transport): void {
       expect(await take(client, 1)).toEqual(['again'])
     })
 
-    it('may be subscribed to before the publisher is there', async () => {
+    test('may be subscribed to before the publisher is there', async () => {
       const port = await freePort()
       const client = await subscribe(port)
       const server = await servePublish({ port })
@@ -293,7 +293,7 @@ export function transportContract(transport: Transport): void {
       expect(await take(client, 1)).toEqual(['hello'])
     })
 
-    it('are no longer sent to a subscriber that left', async () => {
+    test('are no longer sent to a subscriber that left', async () => {
       const server = await servePublish()
       const client = await subscribe(server.port)
       await subscribed(server, 1)
@@ -301,7 +301,7 @@ export function transportContract(transport: Transport): void {
       await subscribed(server, 0)
     })
 
-    it('end for the reader when the subscriber is closed', async () => {
+    test('end for the reader when the subscriber is closed', async () => {
       const server = await servePublish()
       const client = await subscribe(server.port)
       const reading = take(client, 1)
@@ -310,7 +310,7 @@ export function transportContract(transport: Transport): void {
       expect(await reading).toEqual([])
     })
 
-    it('that a stuck subscriber cannot take are counted, and reach the others', async () => {
+    test('that a stuck subscriber cannot take are counted, and reach the others', async () => {
       const server = await servePublish({ highWaterMark: 10 })
       await subscribe(server.port, { identity: 'stuck' })
       const reader = await subscribe(server.port)
@@ -332,7 +332,7 @@ export function transportContract(transport: Transport): void {
       await reading
     })
 
-    it('are refused a port that is taken', async () => {
+    test('are refused a port that is taken', async () => {
       const { port } = await servePublish()
       await expect(transport.servePublish({ host: HOST, port })).rejects.toMatchObject({
         code: 'ADDRESS_IN_USE',

@@ -1,24 +1,24 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bin } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { stepsOf, writeStep } from '../harness/guide.ts'
 import { keyPair } from '../harness/key-pairs.ts'
 
-const guide = new URL('../../core/auth/docs/who-may-do-what.md', import.meta.url)
+const guide = new URL('../../docs/who-may-do-what.md', import.meta.url)
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-access-guide-'))
+  folder = await temporaryFolder('salt-access-guide-')
   const accepted = join(folder, 'root/etc/salt/pki/master/minions')
   await mkdir(accepted, { recursive: true })
   for (const id of ['web1', 'db1']) await writeFile(join(accepted, id), (await keyPair(id)).publicKey.pem)
   await mkdir(join(folder, 'etc'))
   await writeFile(join(folder, 'etc/master'), `root_dir: ${folder}/root\n`)
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 test('the guide about who may do what shows what the programs do', async () => {
   const env = {

@@ -1,20 +1,20 @@
 /** A client of the API that is not on the master's host: its link goes through proxies that see what is on the wire. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAudit } from '../../core/auth/audit/index.ts'
 import { connectStream } from '../../core/channel/event-stream-client.ts'
 import { createRequestChannel } from '../../core/channel/request-channel.ts'
 import { signIn } from '../../core/channel/sign-in-client.ts'
-import { linkRemote } from '../../core/client/link-remote.ts'
-import type { MasterLink } from '../../core/client/master-link.ts'
-import type { RemoteMaster } from '../../core/client/remote-master.ts'
+import type { MasterLink } from '../../core/client/local/master-link.ts'
+import { linkRemote } from '../../core/client/remote/link-remote.ts'
+import type { RemoteMaster } from '../../core/client/remote/remote-master.ts'
 import { PrivateKey, SymmetricKey } from '../../core/crypto/index.ts'
 import { type Event, tags } from '../../core/events/index.ts'
 import { fakeLog } from '../../core/testing/recording-log.ts'
 import { getTransport } from '../../core/transport/index.ts'
 import { Cluster } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { freePort } from '../harness/ports.ts'
 import { openProxy, type TcpProxy } from '../harness/proxy.ts'
 import { until } from '../harness/until.ts'
@@ -40,13 +40,13 @@ beforeAll(async () => {
   const through = (port: number) =>
     openProxy({ host: '127.0.0.1', port }, 0, undefined, (bytes) => void wire.push(Buffer.from(bytes)))
   proxies = { requests: await through(cluster.ports.request), events: await through(streamPort) }
-  folder = await mkdtemp(join(tmpdir(), 'salt-api-host-'))
+  folder = await temporaryFolder('salt-api-host-')
 })
 afterAll(async () => {
   await link?.close()
   await Promise.all([proxies?.requests.close(), proxies?.events.close()])
   await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const master = (changes: Partial<RemoteMaster> = {}): RemoteMaster => ({
@@ -114,7 +114,7 @@ test('may fire hooks, and no other events', async () => {
   const hooks = bus.subscribe('salt/')
   await link?.events.fire('salt/netapi/hook/build', { number: 1 })
   await expect(link?.events.fire('salt/job/20261122000000000001/ret/web', { id: 'web' })).rejects.toThrow(
-    'only hooks of the API',
+    'only fires events of hooks of the API',
   )
   for await (const { tag, data } of hooks) {
     expect(tag).toBe('salt/netapi/hook/build')
@@ -125,7 +125,7 @@ test('may fire hooks, and no other events', async () => {
 })
 
 test('acts as nobody by the key of a local user, even by the right one', async () => {
-  const { localCredentials } = await import('../../core/client/credentials.ts')
+  const { localCredentials } = await import('../../core/client/local/credentials.ts')
   const right = await localCredentials(cluster.config)
   const publish = {
     cmd: 'publish',

@@ -3,14 +3,18 @@
  * known, or may not, through every client.
  */
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listAudit } from '../../core/auth/audit/index.ts'
+import { RunnerClient } from '../../core/client/index.ts'
+import { KeyStore } from '../../core/keys/index.ts'
 import { API_CLIENTS, apiClients } from '../harness/api-clients.ts'
 import { Cluster, Daemon } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
+import { quietLog } from '../harness/log.ts'
 import { freePort } from '../harness/ports.ts'
+import { readJobCache } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
 const SECRET = 'a shared secret of the test'
@@ -54,7 +58,7 @@ async function signIn(url: string, credentials: object): Promise<string> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-api-refusals-'))
+  folder = await temporaryFolder('salt-api-refusals-')
   mark = join(folder, 'mark')
   const [near, events, own] = [await freePort(), await freePort(), await freePort()]
   urls = { near: `http://127.0.0.1:${near}`, far: `http://127.0.0.1:${own}` }
@@ -99,7 +103,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await far?.stop()
   await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 /** What would leave a mark if it were obeyed. */
@@ -125,10 +129,9 @@ const bad: [string, () => Chunk, number][] = [
 
 async function expectNoEffect(): Promise<void> {
   expect(existsSync(mark)).toBe(false)
-  const { stdout } = await cluster.command('salt-run', 'jobs.list_jobs', '--out', 'json')
-  expect(stdout).not.toContain(mark)
-  const keys = await cluster.command('salt-key', '-L', '--out', 'json')
-  expect(JSON.parse(keys.stdout).minions).toContain('m1')
+  const jobs = readJobCache(cluster, (cache) => [...cache.list()])
+  expect(JSON.stringify(jobs)).not.toContain(mark)
+  expect(await new KeyStore(cluster.config.pki_dir).list('accepted')).toContain('m1')
 }
 
 describe.each(['near', 'far'] as const)(
@@ -213,16 +216,11 @@ test.each(['near', 'far'] as const)(
 )
 
 test('each refusal is in the audit log, which is whole', async () => {
-  const listed = await cluster.command(
-    'salt-run',
-    'audit.list',
-    'verdict=refused',
-    'user=pinger',
-    '--out',
-    'json',
-  )
-  const lines = JSON.parse(listed.stdout) as Chunk[]
+  const runners = new RunnerClient({ config: cluster.config, log: quietLog, user: 'root' })
+  const listed = await runners.run('audit.list', [], { verdict: 'refused', user: 'pinger' })
+  const lines = listed.return as Chunk[]
   expect(lines.map(({ act }) => act)).toEqual(expect.arrayContaining(['publish', 'runner', 'wheel']))
-  const verified = await cluster.command('salt-run', 'audit.verify', '--out', 'json')
-  expect(verified.code).toBe(0)
+  const verified = await runners.run('audit.verify', [], {})
+  expect(verified).toMatchObject({ retcode: 0, return: { valid: true } })
+  await runners.close()
 })

@@ -1,11 +1,11 @@
 /** Requests as people send them, by curl and by Debian's salt-pepper, to a master that serves them, with two minions. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_CLIENTS } from '../harness/api-clients.ts'
 import { Cluster, Daemon } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, program } from '../harness/needs.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
@@ -21,7 +21,7 @@ let token: string
 
 beforeAll(async () => {
   port = await freePort()
-  folder = await mkdtemp(join(tmpdir(), 'salt-api-'))
+  folder = await temporaryFolder('salt-api-')
   cluster = await Cluster.open({
     minions: ['m1', 'm2'],
     master: {
@@ -42,7 +42,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await cluster.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 interface Told {
@@ -310,9 +310,12 @@ test('salt-api runs by itself beside a master, waits for it, and ends in order',
     `http://localhost:${own}/run`,
     ...json([{ client: 'local', tgt: 'm1', fun: 'test.sleep', arg: [20], ...credentials }]),
   ])
-  await until('the job to run', async () =>
-    (await signed('', ...json([{ client: 'runner', fun: 'jobs.active' }]))).body.includes('test.sleep'),
-  )
+  const client = await cluster.client()
+  await until('the job to run', async () => {
+    const running = await client.cmd({ tgt: 'm1', fun: 'saltutil.running' })
+    return JSON.stringify(running).includes('test.sleep')
+  })
+  await client.close()
   await daemon.stop()
   expect(JSON.parse((await waiting).stdout)).toMatchObject({ status: 503 })
   expect(daemon.exitCode).toBe(0)

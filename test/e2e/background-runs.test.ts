@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { until } from '../harness/until.ts'
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-background-'))
+  folder = await temporaryFolder('salt-ts-background-')
   const modules = join(folder, 'own')
   await mkdir(join(modules, 'runners'), { recursive: true })
   await writeFile(
@@ -18,7 +18,7 @@ beforeAll(async () => {
   )
   await writeFile(join(folder, 'master'), JSON.stringify({ root_dir: folder, module_dirs: [modules] }))
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 const runner = (...words: string[]) => run('salt-run', ['-c', folder, ...words])
 
@@ -71,7 +71,7 @@ test('wheel functions are run by their name, or after the word wheel', async () 
     code: 0,
     stdout: '[]\n',
   })
-  expect((await runner('-d', 'minions.connected')).stdout).toContain('Ids of the minions that are connected')
+  expect((await runner('-d', 'minions.connected')).stdout).toContain('ids of the connected minions')
   expect((await runner('wheel', '-d')).stdout).toMatch(/^config\.apply:$/m)
   const unknown = await runner('wheel', 'minions.connectd')
   expect([unknown.code, unknown.stderr]).toEqual([64, expect.stringContaining("'minions.connected'?")])

@@ -75,7 +75,7 @@ test('a user who is not there: as on the terminal', async () => {
 test('a key file that others can read: as on the terminal', async () => {
   const master = await aMaster('open-key')
   const started = await run('salt-master', ['-d', '-c', master.directory])
-  expect(started.stderr).toMatch(/salt-master is started, process \d+\.\n$/)
+  expect(started.stderr).toMatch(/salt-master is running, process \d+\.\n$/)
   const pid = await pidOf(master)
   process.kill(pid, 'SIGTERM')
   await until('its end', () => !isAlive(pid))
@@ -97,7 +97,7 @@ test('salt-api on a port that is taken: as on the terminal', async () => {
 test('a minion is started when its master has answered, or does not', async () => {
   const minion = cluster.minionDaemon('back')
   await minion.writeConfig({ auth_timeout: 1, master_port: await freePort() })
-  for (const says of [/does not answer/, /^salt-minion is started, process \d+\.\n$/]) {
+  for (const says of [/does not answer/, /^salt-minion is running, process \d+\.\n$/]) {
     const { code, stderr } = await run('salt-minion', ['-d', '-c', minion.directory])
     expect(stderr).toMatch(says)
     expect(code).toBe(0)
@@ -127,7 +127,7 @@ test('a backend of external_auth that lacks a setting is told to who starts the 
   const { code, stderr } = await run('salt-master', ['-d', '-c', master.directory])
   expect(code).toBe(0)
   expect(stderr).toMatch(
-    /^\[ERROR {3}\] external_auth\.file\.\^filename is missing\.\nsalt-master is started/,
+    /^\[ERROR {3}\] external_auth\.file\.\^filename is missing\.\nsalt-master is running/,
   )
   const pid = await pidOf(master)
   process.kill(pid, 'SIGTERM')

@@ -1,9 +1,9 @@
 /** Extensions that the master keeps loaded are taken up without a restart, whether a sync brings them or somebody writes them. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { until } from '../harness/until.ts'
 
 let folder: string
@@ -11,7 +11,7 @@ let cluster: Cluster
 let pid: number
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-extensions-'))
+  folder = await temporaryFolder('salt-ts-extensions-')
   cluster = await Cluster.open({
     master: {
       file_roots: { base: [join(folder, 'srv')] },
@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(async () => {
   await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 async function write(place: string, file: string, text: string): Promise<void> {

@@ -1,10 +1,10 @@
 /** Standard output of a program has its result, whatever a module or a runner prints. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 const bin = (name: string) => fileURLToPath(new URL(`../../bin/${name}`, import.meta.url))
 
@@ -21,7 +21,7 @@ export const words = fn(() => {
 `
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-output-'))
+  folder = await temporaryFolder('salt-output-')
   await mkdir(join(folder, 'etc'))
   for (const kind of ['modules', 'runners']) {
     await mkdir(join(folder, 'own', kind), { recursive: true })
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'etc', 'master'), config)
   await writeFile(join(folder, 'etc', 'minion'), `${config}id: m1\n`)
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 test.each([
   ['salt-call', ['--local', 'loud.words'], { local: { a: 1 } }],
@@ -66,7 +66,7 @@ test('salt-call says what is wrong with a returner whose save is misspelt', asyn
 
 test.each([
   [['tset.ping'], "'tset.ping' is not available. Did you mean 'test.ping'?", 255],
-  [['-m', '/nonexistent', 'test.ping'], '/nonexistent is no folder; -m (--module-dirs) names one', 64],
+  [['-m', '/nonexistent', 'test.ping'], '/nonexistent is no folder. -m (--module-dirs) needs a folder', 64],
 ])('salt-call %j says what may be meant', async (words, sentence, code) => {
   const args = ['-c', join(folder, 'etc'), '--local', ...words]
   const { stderr, exitCode } = await execa(bin('salt-call'), args, { reject: false })

@@ -1,21 +1,9 @@
-import {
-  chmod,
-  chown,
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  rm,
-  stat,
-  symlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, cp, mkdir, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, ROOT } from '../harness/needs.ts'
 import { until } from '../harness/until.ts'
 
@@ -23,11 +11,11 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 
 let folder: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-words-'))
+  folder = await temporaryFolder('salt-ts-words-')
   await writeFile(join(folder, 'master'), `root_dir: ${folder}\n`)
   await key('minions', 'web01')
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const keys = (section: string) => join(folder, 'etc/salt/pki/master', section)
 const words = () => join(folder, 'cache/salt-ts/completion', folder)

@@ -1,18 +1,18 @@
 /** Runners of one's own, from their first line to their end, however they end. */
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RunnerClient } from '../../core/client/index.ts'
 import type { Event } from '../../core/events/index.ts'
+import { runningRuns } from '../../core/runs/running-runs.ts'
 import { bin, Cluster, run } from '../harness/daemons.ts'
-import { quietLog } from '../harness/quiet-log.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
+import { quietLog } from '../harness/log.ts'
+import { readJobCache } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
 const source = (greeting: string) => `/** Own. */
-import { existsSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import { fn, p } from 'salt-ts'
 
 /**
@@ -28,10 +28,18 @@ export const ask = fn({ tgt: p.string(), times: p.default(p.integer({ minimum: 1
   }
   return answers
 })
+`
+
+/** In JavaScript, which every process of a runner loads sooner than TypeScript. */
+const ends = `
+import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { fn, p } from 'salt-ts'
+
 export const sleepers = fn(async (_, { master }) => {
   for await (const { id } of master.run({ tgt: '*', fun: 'test.sleep', arg: [300] })) return id
 })
-export const spin = fn(() => { process.stderr.write('it turns\\n'); for (;;); })
+export const spin = fn(() => { process.stderr.write('it turns\\n'); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) })
 export const memory = fn(() => { const all = []; for (;;) all.push(new Array(1000).fill(all.length)) })
 export const proxy = fn(() => { throw new Proxy({}, { get() { throw 1 }, has() { throw 1 }, getPrototypeOf() { throw 1 } }) })
 export const question = fn(() => { process.stderr.write('Sure? '); return 'asked' })
@@ -47,17 +55,16 @@ let folder: string
 let own: string
 let cluster: Cluster
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-runners-'))
+  folder = await temporaryFolder('salt-ts-runners-')
   own = join(folder, 'own.ts')
   await writeFile(own, source('hello'))
+  await writeFile(join(folder, 'ends.js'), ends)
   await writeFile(join(folder, 'broken.ts'), 'export const a = 1\nexport const b = ( => 2\n')
   cluster = await Cluster.open({ minions: ['web1'], master: { runner_dirs: [folder] } })
-  process.env.NODE_OPTIONS = '--max-old-space-size=120'
 })
 afterAll(async () => {
-  delete process.env.NODE_OPTIONS
   await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const runner = (...words: string[]) => cluster.command('salt-run', ...words)
@@ -71,13 +78,16 @@ async function ask(fun: string, ...args: string[]): Promise<unknown> {
   return result.return
 }
 const running = async () => Object.keys((await ask('runs.list')) as object)
+/** What `running` looks at, for those who look many times. */
+const processes = () => runningRuns(cluster.config)
 
-const returned = (jid: string) =>
-  until(`the return of ${jid}`, async () => {
-    const answer = await ask('jobs.lookup_jid', jid)
-    if (typeof answer !== 'object' || answer === null) throw new Error(`lookup_jid: ${answer}`)
-    return Object.values(answer)[0] as { success: boolean; return: unknown } | undefined
-  })
+async function returned(jid: string): Promise<{ success: boolean; return: unknown }> {
+  const { config } = cluster
+  await until(`the return of ${jid}`, () => readJobCache({ config }, (cache) => cache.returns(jid).size > 0))
+  const answer = await ask('jobs.lookup_jid', jid)
+  if (typeof answer !== 'object' || answer === null) throw new Error(`lookup_jid: ${answer}`)
+  return Object.values(answer)[0]
+}
 
 /** The events of a run, until its end. */
 async function eventsOf(work: () => Promise<unknown>, fun: string): Promise<Event[]> {
@@ -130,36 +140,36 @@ test('a file that cannot be read is named with its line, and harms no other', as
 test('-m names a folder of runners, without a word of it in the configuration', async () => {
   const other = join(folder, 'other')
   await mkdir(other)
-  await writeFile(join(other, 'mine.ts'), "import { fn } from 'salt-ts'\nexport const a = fn(() => 'flat')\n")
+  await writeFile(join(other, 'mine.js'), "export const a = () => 'flat'\n")
   expect((await runner('-m', other, 'mine.a')).stdout).toBe('flat\n')
   expect((await runner('mine.a')).code).toBe(64)
 })
 
 test('one in the background is listed, is a job that has not returned, and is killed: then its return says so', async () => {
-  const jid = await start('own.sleepers')
-  expect(await ask('runs.list')).toMatchObject({ [jid]: { Function: 'runner.own.sleepers', Arguments: [] } })
+  const jid = await start('ends.sleepers')
+  expect(await ask('runs.list')).toMatchObject({ [jid]: { Function: 'runner.ends.sleepers', Arguments: [] } })
   expect(await ask('jobs.lookup_jid', jid)).toEqual({})
   expect(await ask('runs.kill', jid)).toBe(true)
   expect(await returned(jid)).toMatchObject({
     success: false,
-    return: 'runner own.sleepers was killed (SIGTERM) before it was done.',
+    return: 'runner ends.sleepers was killed (SIGTERM) before it was done.',
   })
   expect(await running()).toEqual([])
   expect(await ask('runs.kill', jid)).toContain('See salt-run runs.list.')
 })
 
 test('one that hears nothing any more is killed, too', async () => {
-  const jid = await start('own.spin')
-  const events = await eventsOf(() => ask('runs.kill', jid), 'own.spin')
+  const jid = await start('ends.spin')
+  const events = await eventsOf(() => ask('runs.kill', jid), 'ends.spin')
   expect(events.at(-1)?.data).toMatchObject({ jid, success: false })
-  expect((await returned(jid)).return).toContain('runner own.spin ended before its function did')
+  expect((await returned(jid)).return).toContain('runner ends.spin ended before its function did')
 })
 
 test('one that ends its own process has failed, in the foreground and in the background', async () => {
-  const [left, jid] = await Promise.all([runner('own.leave'), start('own.leave')])
+  const [left, jid] = await Promise.all([runner('ends.leave'), start('ends.leave')])
   expect(left).toMatchObject({
     code: 1,
-    stderr: 'ERROR: own.leave ended the process it runs in (exit code 0) before it was done.\n',
+    stderr: 'ERROR: ends.leave ended its process (exit code 0) before it returned.\n',
   })
   expect(await returned(jid)).toMatchObject({
     success: false,
@@ -168,22 +178,28 @@ test('one that ends its own process has failed, in the foreground and in the bac
 })
 
 test('an error that nobody caught is its return', async () => {
-  const { code, stderr } = await runner('own.uncaught')
+  const { code, stderr } = await runner('ends.uncaught')
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^Exception occurred in runner own\.uncaught: Error: unseen/),
+    expect.stringMatching(/^Exception occurred in runner ends\.uncaught: Error: unseen/),
   ])
 })
 
 test('Ctrl-C ends one in the foreground, and its end is told', async () => {
   const file = join(folder, 'never')
   const events = await eventsOf(async () => {
-    const child = spawn(process.execPath, [join(bin, 'salt-run'), '-c', cluster.configDir, 'own.until', file])
-    await until('it to run', async () => (await running()).length > 0)
+    const child = spawn(process.execPath, [
+      join(bin, 'salt-run'),
+      '-c',
+      cluster.configDir,
+      'ends.until',
+      file,
+    ])
+    await until('it to run', async () => (await processes()).length > 0)
     const gone = new Promise((done) => child.once('close', done))
     child.kill('SIGINT')
     expect(await gone).toBe(130)
-  }, 'own.until')
+  }, 'ends.until')
   expect(events.at(-1)?.data).toMatchObject({ success: false, return: expect.stringContaining('(Ctrl-C)') })
 })
 
@@ -194,15 +210,15 @@ test.for([
   'one that hears nothing any more is ended by %s in the foreground, with all it started',
   async ([signal, code]) => {
     const events = await eventsOf(async () => {
-      const child = spawn(process.execPath, [join(bin, 'salt-run'), '-c', cluster.configDir, 'own.spin'])
+      const child = spawn(process.execPath, [join(bin, 'salt-run'), '-c', cluster.configDir, 'ends.spin'])
       let stderr = ''
       child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
       await until('it to run', () => stderr === 'it turns\n')
       const gone = new Promise((done) => child.once('close', done))
       child.kill(signal)
       expect(await gone).toBe(code)
-      expect(stderr).toBe('it turns\nERROR: own.spin did not end by itself: it was killed.\n')
-    }, 'own.spin')
+      expect(stderr).toBe('it turns\nERROR: ends.spin did not end in time and was killed.\n')
+    }, 'ends.spin')
     expect(events.at(-1)?.data).toMatchObject({
       success: false,
       return: expect.stringContaining('was killed'),
@@ -213,39 +229,40 @@ test.for([
 
 test('one that hears nothing any more is ended by runner_timeout, in the foreground and in the background', async () => {
   await cluster.master.writeConfig({ runner_timeout: 1 })
-  const [{ code, stderr }, jid] = await Promise.all([runner('own.spin'), start('own.spin')])
+  const [{ code, stderr }, jid] = await Promise.all([runner('ends.spin'), start('ends.spin')])
   await cluster.master.writeConfig()
   expect(code).toBe(1)
   expect(stderr).toContain(
-    'own.spin was not done after 1 s (runner_timeout), and did not end by itself: it is killed.',
+    'ends.spin was not done after 1 s (runner_timeout), and did not end by itself: it is killed.',
   )
-  expect((await returned(jid)).return).toContain('runner own.spin ended before its function did')
+  expect((await returned(jid)).return).toContain('runner ends.spin ended before its function did')
   expect(await running()).toEqual([])
 })
 
 test('one that takes all memory, and one that throws what cannot be shown, say so in a sentence', async () => {
-  const { code, stderr } = await runner('own.memory')
+  process.env.NODE_OPTIONS = '--max-old-space-size=120'
+  const { code, stderr } = await runner('ends.memory').finally(() => delete process.env.NODE_OPTIONS)
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^ERROR: The process of own\.memory ran out of memory: .*\n$/),
+    expect.stringMatching(/^ERROR: The process of ends\.memory ran out of memory: .*\n$/),
   ])
-  expect((await runner('own.proxy')).stderr).toContain('a value that cannot be shown was thrown')
+  expect((await runner('ends.proxy')).stderr).toContain('a value that cannot be shown was thrown')
 })
 
 test('what it writes is shown before what it gives; words of standard input are its arguments', async () => {
-  expect(await runner('own.question')).toMatchObject({ code: 0, stderr: 'Sure? ', stdout: 'asked\n' })
-  const words = ['-c', cluster.configDir, '--args-stdin', 'own.until']
+  expect(await runner('ends.question')).toMatchObject({ code: 0, stderr: 'Sure? ', stdout: 'asked\n' })
+  const words = ['-c', cluster.configDir, '--args-stdin', 'ends.until']
   expect(await run('salt-run', words, `file=${own}\n`)).toMatchObject({ code: 0, stdout: 'it is there\n' })
 })
 
 test('one in the background goes on when the master is stopped; its return is there at once, and told by the next master', async () => {
   const file = join(folder, 'later')
-  const jid = await start('own.until', file)
+  const jid = await start('ends.until', file)
   await cluster.master.stop()
   await writeFile(file, '')
   expect(await returned(jid)).toMatchObject({ success: true, return: 'it is there' })
   const files = () => readdir(join(cluster.config.cachedir, 'proc'))
-  await until('it to give up telling', async () => (await running()).length === 0)
+  await until('it to give up telling', async () => (await processes()).length === 0)
   expect(await files()).toEqual([jid])
   await cluster.startMaster()
   await until('the end to be told', async () => (await files()).length === 0)

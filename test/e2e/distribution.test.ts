@@ -3,23 +3,32 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type LocalClient, RunnerClient } from '../../core/client/index.ts'
+import { parseInput } from '../../core/loader/calls/words.ts'
 import { Cluster, run } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
+import { quietLog } from '../harness/log.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
+let client: LocalClient
 let srv: string
 
 beforeAll(async () => {
-  cluster = await Cluster.open({ master: { file_recv: true } })
-  srv = join(cluster.root, 'srv')
-  await mkdir(srv)
-  await cluster.master.stop()
-  await cluster.master.writeConfig({ file_roots: { base: [srv] } })
+  srv = await temporaryFolder('salt-srv-')
   await write('_modules/early.ts', module("'here from the start'"))
-  await cluster.startMaster()
-  await cluster.addMinion('web1', { extension_modules: '/extmods' })
+  cluster = await Cluster.open({
+    minions: ['web1'],
+    master: { file_recv: true, file_roots: { base: [srv] } },
+    minion: { extension_modules: '/extmods' },
+  })
+  client = await cluster.client()
 })
-afterAll(() => cluster?.close())
+afterAll(async () => {
+  await client?.close()
+  await cluster?.close()
+  await removeFolder(srv)
+})
 
 async function write(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(join(srv, path)), { recursive: true })
@@ -35,7 +44,10 @@ async function ask(...words: string[]): Promise<{ answer: unknown; code: number 
   if (!stdout) throw new Error(stderr)
   return { answer: JSON.parse(stdout).web1, code }
 }
-const answer = async (...words: string[]) => (await ask(...words)).answer
+/** What it answers, asked without a command, which costs less. */
+async function answer(fun: string, ...words: string[]): Promise<unknown> {
+  return (await client.cmd({ tgt: 'web1', fun, arg: parseInput(words), timeout: 30 })).web1
+}
 
 describe('extensions of users', () => {
   test('that are there when a minion starts are there with it', async () => {
@@ -45,17 +57,19 @@ describe('extensions of users', () => {
 
   test('a job that runs finishes on the old code, the next has the new one, helpers too', async () => {
     const hello = (text: string) => `import { fn, p } from 'salt-ts'
+      import { existsSync } from 'node:fs'
+      import { setTimeout } from 'node:timers/promises'
       import { end } from './_end.ts'
       export const greet = fn(() => '${text}' + end)
-      export const slowly = fn({ seconds: p.number() }, async ({ seconds }) => {
-        await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+      export const slowly = fn({ file: p.string() }, async ({ file }) => {
+        while (!existsSync(file)) await setTimeout(20)
         return '${text}' + end
       })\n`
     await write('_modules/hello.ts', hello('old'))
     await write('_modules/_end.ts', "export const end = '!'\n")
     expect(await ask('saltutil.sync_modules')).toEqual({ answer: ['modules._end', 'modules.hello'], code: 0 })
-    const client = await cluster.client()
-    const running = client.cmd({ tgt: 'web1', fun: 'hello.slowly', arg: [4], timeout: 30 })
+    const go = join(cluster.root, 'go')
+    const running = client.cmd({ tgt: 'web1', fun: 'hello.slowly', arg: [go], timeout: 30 })
     await until('the job runs', async () => {
       const jobs = (await answer('saltutil.is_running', 'hello.slowly')) as unknown[]
       return jobs.length > 0
@@ -64,8 +78,8 @@ describe('extensions of users', () => {
     await write('_modules/_end.ts', "export const end = '?'\n")
     expect(await answer('saltutil.sync_all')).toMatchObject({ modules: ['modules._end', 'modules.hello'] })
     expect(await answer('hello.greet')).toBe('new?')
+    await writeFile(go, '')
     expect((await running).web1).toBe('old!')
-    await client.close()
   })
 
   test('one that is broken harms no other, and details=True gives all as maps', async () => {
@@ -87,8 +101,8 @@ describe('extensions of users', () => {
       "import { grains } from 'salt-ts'\nexport default grains({ collect: async () => ({ site: 'berlin' }) })\n"
     await write('_grains/site.ts', source)
     expect(await answer('saltutil.sync_grains')).toEqual(['grains.site'])
-    const { stdout } = await cluster.salt('-G', 'site:berlin', 'test.ping', '--out', 'json')
-    expect(JSON.parse(stdout)).toEqual({ web1: true })
+    const request = { tgt: 'site:berlin', tgtType: 'grain', fun: 'test.ping' }
+    expect(await client.cmd(request)).toEqual({ web1: true })
   })
 })
 
@@ -110,13 +124,14 @@ describe('on the host of the master', () => {
   })
 
   test('the file server can be looked at', async () => {
-    const look = async (...words: string[]) =>
-      JSON.parse((await cluster.command('salt-run', ...words, '--out', 'json')).stdout)
+    const runners = new RunnerClient({ config: cluster.config, log: quietLog, user: 'ann' })
+    const look = async (fun: string) => (await runners.run(fun, [], {})).return
     expect(await look('fileserver.envs')).toEqual(['base'])
     expect(await look('fileserver.file_list')).toContain('_modules/early.ts')
     expect(await look('fileserver.dir_list')).toContain('_modules')
     expect(await look('fileserver.clear_file_list_cache')).toEqual({ roots: ['base'] })
     expect(await look('fileserver.update')).toBe(true)
+    await runners.close()
   })
 })
 

@@ -1,15 +1,15 @@
 /** Engines of a real master and a real minion: they run, hear and fire events, and are kept running. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EventBus } from '../../core/events/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { stepsOf } from '../harness/guide.ts'
 import { isAlive } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
-const guide = new URL('../../core/author/docs/write-an-engine.md', import.meta.url)
+const guide = new URL('../../docs/write-an-engine.md', import.meta.url)
 const relay = stepsOf(guide).flatMap((step) => ('file' in step ? [step.text] : []))[0] as string
 
 /** An engine that ends as its events want it to, and says who it is. What it logs no message between processes can carry. */
@@ -39,29 +39,30 @@ export default engine({
 /** Ways in which an engine ends by itself. */
 const ways = ['return', 'throw', 'exit', 'stray', 'signal', 'abort', 'proxy']
 
+const enginesAtFirst = [
+  { relay: { from: 'told/' } },
+  { changing: { place: 'first' } },
+  { nosuch: {} },
+  { wrong: { engine_module: 'relay' } },
+]
+
 let cluster: Cluster
 let files: string
 let engines: string
 let bus: EventBus
 
 beforeAll(async () => {
-  files = await mkdtemp(join(tmpdir(), 'salt-engines-'))
+  files = await temporaryFolder('salt-engines-')
   engines = join(files, 'engines')
   await mkdir(engines)
   await mkdir(join(files, '_engines'))
   await writeFile(join(engines, 'relay.ts'), relay)
-  await writeFile(join(engines, 'moody.ts'), moody('first'))
+  for (const name of ['moody.ts', 'changing.ts']) await writeFile(join(engines, name), moody('first'))
   cluster = await Cluster.open({
     master: {
       file_roots: { base: [files] },
       engines_dirs: [engines],
-      engines: [
-        { relay: { from: 'told/' } },
-        ...ways.map((place) => ({ [`by-${place}`]: { engine_module: 'moody', place } })),
-        { moody: { place: 'first' } },
-        { nosuch: {} },
-        { wrong: { engine_module: 'relay' } },
-      ],
+      engines: enginesAtFirst,
     },
   })
   bus = await cluster.events()
@@ -69,7 +70,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bus?.close()
   await cluster?.close()
-  await rm(files, { recursive: true, force: true })
+  await removeFolder(files)
 })
 
 /** Act once the tag is listened for. Gives the data of the first event with it that is meant. */
@@ -117,40 +118,50 @@ test('a master runs the engines of its configuration, with their options', async
 
 test('an engine that cannot be used is an error in the log, once, and does not hold up the others', async () => {
   const { master } = cluster
-  await master.logged("Engine(nosuch) is not started: There is no 'nosuch' among the engines. Known are:")
+  await master.logged("Engine(nosuch) is not started: There is no 'nosuch' among the engines. Available:")
   await master.logged("Engine(wrong) is not started: it needs the option 'from' below wrong in 'engines'.")
   expect(restarts(master, 'nosuch')).toBe(1)
 })
 
-test.each([
-  ['return', 'it returned'],
-  ['throw', 'Error: on purpose'],
-  ['exit', 'its process ended with exit code 3'],
-  ['stray', 'Error: in a timer'],
-  ['abort', 'its process was ended by SIGABRT'],
-  ['proxy', 'a value that cannot be shown was thrown'],
-])('an engine that ends by %s is started again, and the log says why', async (way, why) => {
-  await cluster.master.logged(`${way} listens`)
-  const begun = await next(`${way}/begun`, () => bus.fire(`${way}/${way}`, {}))
-  expect(begun).toMatchObject({ role: 'master', version: 'first' })
-  await cluster.master.logged(why)
-  expect(cluster.master.output).toMatch(
-    new RegExp(`Engine\\(by-${way}\\) has ended, and is started again in \\d\\.\\d seconds: `),
-  )
-  expect(cluster.master.output).not.toContain('stack trace')
-})
-
-test('an engine that is killed is started again', async () => {
-  await cluster.master.logged('signal listens')
-  const { pid } = await next('signal/begun', () => bus.fire('signal/return', {}))
-  const again = await next('signal/begun', () => process.kill(Number(pid), 'SIGKILL'))
-  expect(again.pid).not.toBe(pid)
-  await cluster.master.logged('its process was ended by SIGKILL')
-})
-
 test('an engine whose file changes is started again with the new code', async () => {
-  const begun = await next('first/begun', () => writeFile(join(engines, 'moody.ts'), moody('second')))
+  const change = () => writeFile(join(engines, 'changing.ts'), moody('second'))
+  const begun = await next('first/begun', change, ({ version }) => version !== 'first')
   expect(begun).toMatchObject({ version: 'second' })
+})
+
+describe('an engine for each way to end', () => {
+  // A master starts all its engines again when the file of one changes: these are started after that.
+  beforeAll(async () => {
+    const byThemselves = ways.map((place) => ({ [`by-${place}`]: { engine_module: 'moody', place } }))
+    await cluster.master.writeConfig({ engines: [...enginesAtFirst, ...byThemselves] })
+    hup(cluster.master)
+  })
+
+  test.each([
+    ['return', 'it returned'],
+    ['throw', 'Error: on purpose'],
+    ['exit', 'its process ended with exit code 3'],
+    ['stray', 'Error: in a timer'],
+    ['abort', 'its process was ended by SIGABRT'],
+    ['proxy', 'a value that cannot be shown was thrown'],
+  ])('an engine that ends by %s is started again, and the log says why', async (way, why) => {
+    await cluster.master.logged(`${way} listens`)
+    const begun = await next(`${way}/begun`, () => bus.fire(`${way}/${way}`, {}))
+    expect(begun).toMatchObject({ role: 'master', version: 'first' })
+    await cluster.master.logged(why)
+    expect(cluster.master.output).toMatch(
+      new RegExp(`Engine\\(by-${way}\\) has ended and will be restarted in \\d\\.\\d seconds: `),
+    )
+    expect(cluster.master.output).not.toContain('stack trace')
+  })
+
+  test('an engine that is killed is started again', async () => {
+    await cluster.master.logged('signal listens')
+    const { pid } = await next('signal/begun', () => bus.fire('signal/return', {}))
+    const again = await next('signal/begun', () => process.kill(Number(pid), 'SIGKILL'))
+    expect(again.pid).not.toBe(pid)
+    await cluster.master.logged('its process was ended by SIGKILL')
+  })
 })
 
 test('SIGHUP starts and stops engines as the new configuration has them, and leaves alone those that did not change', async () => {
@@ -168,18 +179,21 @@ test('SIGHUP starts and stops engines as the new configuration has them, and lea
 
 test('a minion runs the engines that saltutil.sync_engines brings, and passes their events to the master', async () => {
   await writeFile(join(files, '_engines/moody.ts'), moody('synced'))
+  const client = await cluster.client()
   const minion = await cluster.addMinion('web1', { engines: { moody: { place: 'far' }, test: null } })
   await minion.logged('far listens') // brought by the sync of the start
   const sync = async () => {
     await writeFile(join(files, '_engines/moody.ts'), moody('synced again'))
-    expect((await cluster.salt('web1', 'saltutil.sync_engines')).stdout).toContain('engines.moody')
+    const synced = await client.cmd({ tgt: 'web1', fun: 'saltutil.sync_engines' })
+    expect(synced.web1).toContain('engines.moody')
   }
   const isAgain = ({ data }: Record<string, unknown>) =>
     (data as { version: string }).version === 'synced again'
   const begun = await next('far/begun', sync, isAgain)
   expect(begun).toMatchObject({ id: 'web1', data: { role: 'minion' } })
   const { pid } = begun.data as { pid: number }
-  await cluster.salt('web1', 'event.fire', '{}', 'far/hang')
+  await client.cmd({ tgt: 'web1', fun: 'event.fire', arg: [{}, 'far/hang'] })
+  await client.close()
   await minion.stop()
   expect(isAlive(pid)).toBe(false)
 })

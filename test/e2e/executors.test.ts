@@ -1,24 +1,29 @@
 /** What a master brings to its minions for their modules: executors, as options of jobs and of the configuration, and utils. */
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LocalClient } from '../../core/client/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, program, ROOT } from '../harness/needs.ts'
 
 let cluster: Cluster
+let client: LocalClient
 let extensions: string
 /** What the program in the place of sudo was called with, a line each. */
 let calls: string
 
 beforeAll(async () => {
-  extensions = await mkdtemp(join(tmpdir(), 'salt-executors-'))
+  extensions = await temporaryFolder('salt-executors-')
   cluster = await Cluster.open({ minions: ['web1'], master: { file_roots: { base: [extensions] } } })
+  client = await cluster.client()
   calls = join(cluster.root, 'calls')
 })
 afterAll(async () => {
+  await client?.close()
   await cluster?.close()
-  await rm(extensions, { recursive: true })
+  await removeFolder(extensions)
 })
 
 describe('--module-executors', () => {
@@ -46,8 +51,8 @@ describe('--module-executors', () => {
       `import { executor } from 'salt-ts'\nexport default executor({ execute: ({ fun }) => \`\${fun}: ${answer}\` })\n`
     for (const answer of ['first', 'second']) {
       await writeFile(join(folder, 'mine.ts'), file(answer))
-      const { stdout } = await cluster.salt('web1', 'saltutil.sync_executors')
-      expect(stdout).toContain('executors.mine')
+      const { web1 } = await client.cmd({ tgt: 'web1', fun: 'saltutil.sync_executors' })
+      expect(web1).toContain('executors.mine')
       const ran = await cluster.salt('web1', 'test.ping', '--module-executors', 'mine')
       expect(ran.stdout).toContain(`test.ping: ${answer}`)
     }
@@ -66,9 +71,10 @@ test('saltutil.sync_utils brings what modules share, and a changed file takes ef
   await writeFile(join(extensions, '_modules/told.ts'), sharing)
   for (const word of ['first', 'second']) {
     await writeFile(join(extensions, '_utils/words.ts'), `export const word = '${word}'\n`)
-    expect((await cluster.salt('web1', 'saltutil.sync_utils')).stdout).toContain('utils.words')
-    await cluster.salt('web1', 'saltutil.sync_modules')
-    expect((await cluster.salt('web1', 'told.say')).stdout).toBe(`web1:\n    ${word}\n`)
+    const fun = ['saltutil.sync_utils', 'saltutil.sync_modules']
+    const { web1 } = await client.cmd({ tgt: 'web1', fun, arg: [[], []] })
+    expect(web1).toMatchObject({ 'saltutil.sync_utils': expect.arrayContaining(['utils.words']) })
+    expect(await client.cmd({ tgt: 'web1', fun: 'told.say' })).toEqual({ web1: word })
   }
 })
 
@@ -109,10 +115,10 @@ exec env -i PATH=/usr/bin:/bin HOME=/ setpriv --reuid="$user" --clear-groups -- 
     expect(await ran('cmd.run', 'id -un')).toEqual({ value: 'nobody', code: 0 })
     const odd = ['a#b', "it's", 'a: b', '[1, 2.50, {x: null}]', "'1.10'", 'two\nlines', 'true']
     const words = [...odd, 'text= "quoted" # no comment']
-    const { value } = await ran('test.arg', ...words)
-    const here = await json('web1', 'test.arg', ...words)
-    expect(value?.args).toEqual(here.value?.args)
-    expect(value?.kwargs.text).toBe(here.value?.kwargs.text)
+    const both = await cluster.salt('-L', 'as-nobody,web1', 'test.arg', ...words, '--out=json', '--static')
+    const { 'as-nobody': value, web1: here } = JSON.parse(both.stdout) as Record<string, Returned>
+    expect(value?.args).toEqual(here?.args)
+    expect(value?.kwargs.text).toBe(here?.kwargs.text)
     expect(value?.args).toContain('two\nlines')
     expect(await readFile(calls, 'utf8')).not.toContain('comment')
   })
@@ -127,8 +133,8 @@ exec env -i PATH=/usr/bin:/bin HOME=/ setpriv --reuid="$user" --clear-groups -- 
 
   test('reaches the master as root, who may read the keys', async () => {
     await startAs('root')
-    const { value } = await json('as-root', 'event.send', 'from/sudo', '{a: 1}')
-    expect(value).toBe(true)
+    const sent = await client.cmd({ tgt: 'as-root', fun: 'event.send', arg: ['from/sudo', { a: 1 }] })
+    expect(sent).toEqual({ 'as-root': true })
   })
 
   test('leaves alone what the minion answers itself, and salt-call', async () => {

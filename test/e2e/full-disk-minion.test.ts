@@ -36,7 +36,8 @@ async function beginJob(): Promise<{ end(): ReturnType<typeof answer> }> {
   }
 }
 
-const REFUSED = /^ERROR: The job was not run\. (?:The disk is full: n|N)othing was stored in .*Make room/
+const REFUSED =
+  /^ERROR: The job was not run\. (?:The disk is full: n|N)othing was stored in .*Free some space/
 
 /** Who waits asks after 3 seconds; a busy machine may take its time to answer. */
 async function fresh(): Promise<void> {
@@ -67,7 +68,7 @@ test('a return that neither the disk takes nor the master waits for one of them'
   disk = limitFiles(minion)
   disk.fill()
   const shown = job.end()
-  await minion.logged('is in memory only, until the master has it or the disk takes it')
+  await minion.logged('is in memory only, until the master acknowledges it or the disk can be written')
   await cluster.startMaster()
   expect(await shown).toEqual({ value: 'kept', code: 0 })
 })

@@ -71,7 +71,9 @@ for (const [name, needed, open] of disks)
 
       const refused = await cluster.salt('*', 'test.ping')
       expect(refused.code).not.toBe(0)
-      expect(refused.stderr).toMatch(/No command was sent, because the job could not be stored\. .*Make room/)
+      expect(refused.stderr).toMatch(
+        /No command was sent, because the job could not be stored\. .*Free some space/,
+      )
       await until('the events of returns that cannot be stored', () =>
         jids.every((jid) => errors.some(({ tag }) => tag === tags.jobError(jid))),
       )

@@ -1,20 +1,20 @@
 /** Programs while another version is being installed in their place: files are missing for a moment. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { bin } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 const root = join(bin, '..')
 let folder: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-installing-'))
+  folder = await temporaryFolder('salt-ts-installing-')
   await cp(bin, join(folder, 'bin'), { recursive: true })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
 })
-afterEach(() => rm(folder, { recursive: true }))
+afterEach(() => removeFolder(folder))
 
 function start(program: string, seconds: number) {
   const child = spawn(process.execPath, [join(folder, 'bin', program), '--version'], {

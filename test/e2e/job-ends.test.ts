@@ -108,7 +108,7 @@ test('kill -9 of the minion and of all it started: the minion, started again, sa
   await minion.killAll()
   await restart()
   expect(await returned(jid)).toMatchObject({
-    return: expect.stringMatching(/^ERROR: .*minion.*not known/),
+    return: expect.stringMatching(/^ERROR: The minion ended while job .* unknown how much/),
     retcode: 1,
     success: false,
   })

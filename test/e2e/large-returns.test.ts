@@ -107,7 +107,7 @@ test('a large return that no master takes is brought to it by the next life of a
 test('a return that no master takes comes as a failed one that says its size and the limit', async () => {
   const { jid } = await client.runJob({ tgt: 'web1', fun: 'big.huge', arg: [] })
   expect(await arrived(jid)).toMatchObject({
-    return: 'ERROR: The return is too large: it has 286.1 MiB, and a master takes 99.9 MiB at most.',
+    return: 'ERROR: The return is too large: it has 286.1 MiB, and a master accepts 99.9 MiB at most.',
     retcode: 1,
     success: false,
   })

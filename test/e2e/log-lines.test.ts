@@ -1,6 +1,5 @@
 /** What people who debug read in the logs, in the words of Salt; and what they must not read there. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,6 +7,7 @@ import { loadMinionConfig } from '../../core/config/index.ts'
 import { masterEventSockets } from '../../core/events/index.ts'
 import { readRootKey } from '../../core/keys/index.ts'
 import { Cluster } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { freePort } from '../harness/ports.ts'
 import { until } from '../harness/until.ts'
 
@@ -29,7 +29,7 @@ const told = { log_level_logfile: 'all', log_fmt_logfile: '%(name)s|%(process)d|
 
 beforeAll(async () => {
   port = await freePort()
-  tokens = await mkdtemp(join(tmpdir(), 'salt-ts-tokens-'))
+  tokens = await temporaryFolder('salt-ts-tokens-')
   cluster = await Cluster.open({
     master: {
       ...told,
@@ -53,7 +53,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await cluster.close()
-  await rm(tokens, { recursive: true, force: true })
+  await removeFolder(tokens)
 })
 
 const logOf = (daemon: string, file = 'log') => readFile(join(cluster.root, daemon, file), 'utf8')

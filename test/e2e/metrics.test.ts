@@ -1,5 +1,6 @@
 import { createConnection } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LocalClient } from '../../core/client/index.ts'
 import { masterEventSockets } from '../../core/events/index.ts'
 import { Cluster } from '../harness/daemons.ts'
 import { sampleOf, scrape } from '../harness/exposition.ts'
@@ -8,6 +9,7 @@ import { isAlive, treeOf } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
+let client: LocalClient
 let ports: { master: number; minion: number }
 beforeAll(async () => {
   ports = { master: await freePort(), minion: await freePort() }
@@ -16,8 +18,12 @@ beforeAll(async () => {
     master: { metrics_port: ports.master, worker_threads: 2, loop_interval: 1, presence_events: true },
     minion: { metrics_port: ports.minion, process_count_max: 2 },
   })
+  client = await cluster.client()
 })
-afterAll(() => cluster.close())
+afterAll(async () => {
+  await client?.close()
+  await cluster?.close()
+})
 
 const master = async () => (await scrape(ports.master)).families
 const minion = async () => (await scrape(ports.minion)).families
@@ -30,13 +36,19 @@ describe('after a known workload', () => {
       'the minion to be seen',
       async () => sampleOf(await master(), 'salt_master_minions_connected') === 1,
     )
+    const isRefused = () =>
+      client.cmd({ tgt: '*', fun: 'test.pign' }).then(
+        () => false,
+        () => true,
+      )
+    await until('the master to know the functions of the minion', isRefused)
     before = await master()
     minionBefore = await minion()
-    for (let n = 0; n < 3; n++) await cluster.salt('*', 'test.ping')
-    await cluster.salt('*', 'test.exception')
-    await cluster.salt('*', 'test.sleep', '0.3')
-    await cluster.salt('nobody', 'test.ping')
-    await cluster.salt('*', 'test.pign')
+    for (let n = 0; n < 3; n++) await client.cmd({ tgt: '*', fun: 'test.ping' })
+    await client.cmd({ tgt: '*', fun: 'test.exception' })
+    await client.cmd({ tgt: '*', fun: 'test.sleep', arg: [0.3] })
+    await expect(client.cmd({ tgt: 'nobody', fun: 'test.ping' })).rejects.toThrow()
+    await expect(client.cmd({ tgt: '*', fun: 'test.pign' })).rejects.toThrow('is not available')
   })
 
   /** How much a value has grown meanwhile. */
@@ -98,8 +110,7 @@ test('a master tells how it stands', async () => {
 })
 
 test('a minion tells what runs and what waits', async () => {
-  const jobs = [1, 2, 3].map(() => cluster.salt('*', 'test.sleep', '2', '--async'))
-  await Promise.all(jobs)
+  for (let n = 0; n < 3; n++) await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [2] })
   await until('a job to wait', async () => {
     const families = await minion()
     const [running, queued] = ['running', 'queued'].map((what) =>

@@ -1,22 +1,22 @@
 /** A master that may open few files, and more connections than these. */
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { Dealer, Subscriber } from 'zeromq'
-import { Fleet } from '../bench/fleet.ts'
+import { SimulatedMinion } from '../bench/simulated-minion.ts'
 import { Cluster } from '../harness/daemons.ts'
+import { keyPair } from '../harness/key-pairs.ts'
 import { treeOf } from '../harness/processes.ts'
-import { openConnection } from '../harness/raw-connection.ts'
 import { eventually } from '../harness/until.ts'
 
 const MINIONS = 6
 const ROUNDS = 2
 
 let cluster: Cluster
-let fleet: Fleet | undefined
+const minions: SimulatedMinion[] = []
 const burst: { close(): unknown }[] = []
 afterEach(async () => {
   for (const one of burst.splice(0)) one.close()
-  fleet?.close()
+  await Promise.all(minions.splice(0).map((minion) => minion.close()))
   await cluster?.close()
 })
 
@@ -30,26 +30,50 @@ const peer: Stranger = (port, to) => {
   return socket
 }
 
-/** It says this, and then nothing more. */
+/**
+ * The kernel drops the first packet of a connection while the queue of the port is full, and sends it again after 1, 3,
+ * 7, 15 … seconds: a new connection gets in sooner.
+ */
+const CONNECT_MS = 300
+
+/** Sends this text, and then nothing more. */
 const talker =
-  (words: string | Buffer): Stranger =>
+  (text: string | Buffer): Stranger =>
   (port) => {
-    let socket: Socket | undefined
+    let socket: Socket
     let isClosed = false
-    const again = async () => {
-      socket = await openConnection(port).catch(() => undefined)
-      if (isClosed) return socket?.destroy()
-      socket?.write(words)
-      socket?.once('close', () => !isClosed && setTimeout(again, 100))
+    const open = () => {
+      if (isClosed) return
+      socket = connect({ port, host: '127.0.0.1' })
+      const late = setTimeout(() => socket.destroy(), CONNECT_MS)
+      socket.once('connect', () => {
+        clearTimeout(late)
+        socket.write(text)
+      })
+      socket.on('error', () => undefined)
+      socket.once('close', () => {
+        clearTimeout(late)
+        if (!isClosed) setTimeout(open, 100)
+      })
+      socket.resume()
     }
-    void again()
+    open()
     return {
       close() {
         isClosed = true
-        socket?.destroy()
+        socket.destroy()
       },
     }
   }
+
+/** Resolves when a minion in the process of this test has signed in and listens. */
+async function addMinion(id: string): Promise<void> {
+  const key = await keyPair('wire1')
+  const address = { host: '127.0.0.1', port: cluster.ports.request, ownTopics: true }
+  const minion = new SimulatedMinion(id, key, key.seal(Buffer.from('salt')), address)
+  minions.push(minion)
+  await minion.open()
+}
 
 const refusals = () =>
   cluster.master.output.split('\n').filter((line) => line.includes('are refused until some end'))
@@ -66,11 +90,10 @@ test.each<[string, number, number, Stranger]>([
   '%s, with %i files and %i of them: every job of those who were connected before is answered whole',
   async (_, files, strangers, stranger) => {
     cluster = await Cluster.open({ within: ['bash', '-c', `ulimit -n ${files}; exec "$0" "$@"`] })
-    const { config, ports } = cluster
-    const address = { host: '127.0.0.1', port: ports.request, ownTopics: true }
-    fleet = await Fleet.open({ minions: MINIONS, processes: 1, address, pkiDir: config.pki_dir })
+    const { ports } = cluster
     const client = await cluster.client()
     const ids = Array.from({ length: MINIONS }, (_, index) => `sim-${index}`)
+    await Promise.all(ids.map(addMinion))
     const ping = async () => {
       const returns = await client.cmd({ tgt: ids, tgtType: 'list', fun: 'test.ping', timeout: 60 })
       expect(returns).toEqual(Object.fromEntries(ids.map((id) => [id, true])))
@@ -93,7 +116,7 @@ test.each<[string, number, number, Stranger]>([
       )
 
     for (const one of burst.splice(0)) one.close()
-    await cluster.addMinion('late')
+    await addMinion('late')
     const late = await client.cmd({ tgt: 'late', fun: 'test.ping', timeout: 60 })
     expect(late).toEqual({ late: true })
     await client.close()

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connectedIds } from '../../core/cache/connected.ts'
 import type { Event, EventBus } from '../../core/events/index.ts'
-import { connectedIds } from '../../core/jobs/connected.ts'
 import { Cluster, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
 
@@ -46,6 +46,14 @@ async function restartMaster(options: Record<string, unknown>): Promise<void> {
   await cluster.master.stop()
   await cluster.master.writeConfig(options)
   await cluster.startMaster()
+}
+
+/** For options that a running master takes. */
+async function reload(options: Record<string, unknown>): Promise<void> {
+  await cluster.master.writeConfig(options)
+  cluster.master.output = ''
+  process.kill(cluster.master.pid, 'SIGHUP')
+  await cluster.master.logged('Changed options: ')
 }
 
 beforeAll(async () => {
@@ -117,7 +125,9 @@ test('a rejected key ends the minion that knows its master with exit code 77 and
   expect((await key('-y', '-r', 'plain', '--include-accepted')).code).toBe(0)
   await event('salt/key', ({ id, act }) => id === 'plain' && act === 'reject')
   await event('key', (data) => data.rotate_aes_key === true)
-  await cluster.salt('-t', '1', 'auto1', 'test.ping')
+  const client = await cluster.client()
+  await client.cmd({ tgt: 'auto1', fun: 'test.ping', timeout: 1 })
+  await client.close()
   await plain.exited()
   expect(plain.exitCode).toBe(77)
   expect(plain.output).toMatch(/has rejected this minion's key.*rejected_retry: true/)
@@ -135,7 +145,7 @@ test('with rejected_retry the minion asks on, and serves as soon as its key is a
 })
 
 test('deleting a key locks a minion out at once; with rotate_aes_key off no new AES key is asked for', async () => {
-  await restartMaster({ ...policy, rotate_aes_key: false })
+  await restartMaster({ ...policy, rotate_aes_key: false, open_mode: true, max_minions: 0 })
   await cluster.minions.get('auto1')!.stop()
   expect((await key('-y', '-d', 'auto1')).stdout).toContain('Key for minion auto1 deleted.\n')
   expect(existsSync(inMaster('cache', '.dfn'))).toBe(false)
@@ -144,19 +154,20 @@ test('deleting a key locks a minion out at once; with rotate_aes_key off no new 
 })
 
 test('open_mode lets everybody in, with a warning; max_minions lets in no more than that', async () => {
-  await restartMaster({ ...policy, open_mode: true, max_minions: 0 })
   expect(cluster.master.output).toContain('open_mode is on')
   await cluster.minions.get('bad1')!.logged('is ready to receive jobs')
 
-  await restartMaster({ ...policy, auto_accept: true, max_minions: 1 })
+  await restartMaster({ ...policy, auto_accept: true, max_minions: 1, publish_session: 1 })
   await until('a minion to be seen', async () => (await connectedIds(cluster.config))?.length)
   const late = await startMinion('late')
-  await late.logged('takes no more minions (max_minions)')
+  await late.logged('accepts no more minions (max_minions)')
   await late.stop()
 })
 
 test('publish_session makes a new AES key now and then, and no job is lost', async () => {
-  await restartMaster({ ...policy, publish_session: 1 })
+  await reload({ ...policy, publish_session: 1 })
+  const isThere = async () => (await connectedIds(cluster.config))?.includes('plain')
+  await until('the minion to be let in again', isThere)
   await until('two rotations', () => cluster.master.output.split('A new AES key is used').length > 2)
   const { stdout } = await cluster.salt('plain', 'test.ping', '--out', 'txt')
   expect(stdout).toBe('plain: True\n')
@@ -165,7 +176,7 @@ test('publish_session makes a new AES key now and then, and no job is lost', asy
 test('master_finger: the right one serves, a wrong one ends the minion with exit code 42 and both fingerprints', async () => {
   const { stdout } = await key('-f', 'master.pub', '--out', 'json')
   const finger = JSON.parse(stdout).local['master.pub']
-  await restartMaster({ ...policy, auto_accept: true })
+  await reload({ ...policy, auto_accept: true })
   const right = await startMinion('right', { master_finger: finger })
   await right.logged('is ready to receive jobs')
   const wrong = await startMinion('wrong', { master_finger: finger.replaceAll(/./g, 'a') })

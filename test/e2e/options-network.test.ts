@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Cluster, run } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
@@ -57,27 +57,17 @@ test('over IPv6, with event buses on TCP ports and publications by topic, jobs g
   expect(cluster.master.output).toContain('every user of this host can read the events of this master')
 })
 
-test('a minion that wants signatures takes no job of a master that does not sign; one that filters hears others', async () => {
-  cluster = await Cluster.open({ master: { sign_pub_messages: false, gather_job_timeout: 2 } })
-  const strict = await cluster.addMinion('strict', { sign_pub_messages: true })
-  await cluster.addMinion('filters', { sign_pub_messages: false, zmq_filtering: true })
-  const { stdout, code } = await cluster.salt('-t', '1', '*', 'test.ping', '--out', 'txt')
-  expect(stdout).toContain('filters: True')
-  expect(stdout).toMatch(/strict: Minion did not return/)
-  expect(code).toBe(75)
-  await strict.logged('it is not signed by the master. Set sign_pub_messages: true there')
-})
-
 test.each([
   ['one that is not known', 'carrier-pigeon', /no transport 'carrier-pigeon'.*zeromq/],
-  ['one that stays within a process', 'memory', /'memory' joins masters and minions of one process.*zeromq/],
+  [
+    'one that stays within a process',
+    'memory',
+    /'memory' connects masters and minions of one process.*zeromq/,
+  ],
 ])(
   '%s keeps the daemons and salt-call from starting, and those that do are named',
   async (_, transport, sentence) => {
-    cluster = await Cluster.open()
-    await cluster.master.stop()
-    await cluster.master.writeConfig({ transport })
-    cluster.master.output = ''
+    cluster = await Cluster.open({ start: false, master: { transport } })
     cluster.master.start()
     await cluster.master.exited()
     expect(cluster.master.exitCode).not.toBe(0)
@@ -94,35 +84,51 @@ test.each([
   },
 )
 
-test('two masters are served at once, and one of them that is away holds nobody up', async () => {
-  cluster = await Cluster.open()
-  const other = await Cluster.open()
-  try {
-    await other.master.stop()
-    const pem = await readFile(`${cluster.master.directory}/pki/master.pem`)
-    await other.writeMasterKey(pem)
-    await other.startMaster()
-    const addresses = [cluster, other].map(({ ports }) => `127.0.0.1:${ports.request}`)
-    const minion = await cluster.addMinion('both', { master: addresses })
-    await until('both masters', () => minion.output.split('is ready to receive jobs').length === 3)
-    for (const each of [cluster, other]) {
-      const { stdout } = await each.salt('both', 'test.ping', '--out', 'txt')
-      expect(stdout).toBe('both: True\n')
-    }
+describe('with a master that does not sign', () => {
+  let cluster: Cluster
+  beforeAll(async () => {
+    cluster = await Cluster.open({ master: { sign_pub_messages: false, gather_job_timeout: 2 } })
+  })
+  afterAll(() => cluster?.close())
 
-    await cluster.master.stop() // the first of the list
-    const events = await other.events()
-    const fired = events.subscribe('my/tag')
-    const sent = await other.salt('both', 'event.send', 'my/tag', '--out', 'txt')
-    expect(sent.stdout).toBe('both: True\n')
-    expect((await fired[Symbol.asyncIterator]().next()).value?.tag).toBe('my/tag')
-    await events.close()
-    const refreshed = await other.salt('both', 'saltutil.refresh_grains', '--out', 'txt')
-    expect(refreshed.stdout).toBe('both: True\n')
-    await minion.stop()
-    expect(minion.output).not.toContain('is given up')
-  } finally {
-    await cluster.minions.get('both')?.stop()
-    await other.close()
-  }
+  test('a minion that wants signatures takes no job of a master that does not sign; one that filters hears others', async () => {
+    const strict = await cluster.addMinion('strict', { sign_pub_messages: true })
+    await cluster.addMinion('filters', { sign_pub_messages: false, zmq_filtering: true })
+    const { stdout, code } = await cluster.salt('-t', '1', '*', 'test.ping', '--out', 'txt')
+    expect(stdout).toContain('filters: True')
+    expect(stdout).toMatch(/strict: Minion did not return/)
+    expect(code).toBe(75)
+    await strict.logged('it is not signed by the master. Set sign_pub_messages: true there')
+  })
+
+  test('two masters are served at once, and one of them that is away holds nobody up', async () => {
+    const other = await Cluster.open({ start: false })
+    try {
+      const pem = await readFile(`${cluster.master.directory}/pki/master.pem`)
+      await other.writeMasterKey(pem)
+      await other.startMaster()
+      const addresses = [other, cluster].map(({ ports }) => `127.0.0.1:${ports.request}`)
+      const minion = await cluster.addMinion('both', { master: addresses, sign_pub_messages: false })
+      await until('both masters', () => minion.output.split('is ready to receive jobs').length === 3)
+      for (const each of [cluster, other]) {
+        const { stdout } = await each.salt('both', 'test.ping', '--out', 'txt')
+        expect(stdout).toBe('both: True\n')
+      }
+
+      await other.master.stop() // the first of the list
+      const events = await cluster.events()
+      const fired = events.subscribe('my/tag')
+      const sent = await cluster.salt('both', 'event.send', 'my/tag', '--out', 'txt')
+      expect(sent.stdout).toBe('both: True\n')
+      expect((await fired[Symbol.asyncIterator]().next()).value?.tag).toBe('my/tag')
+      await events.close()
+      const refreshed = await cluster.salt('both', 'saltutil.refresh_grains', '--out', 'txt')
+      expect(refreshed.stdout).toBe('both: True\n')
+      await minion.stop()
+      expect(minion.output).not.toContain('gives up')
+    } finally {
+      await cluster.minions.get('both')?.stop()
+      await other.close()
+    }
+  })
 })

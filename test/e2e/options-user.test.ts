@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { bin, Cluster, type Daemon } from '../harness/daemons.ts'
 import { needs, program, ROOT } from '../harness/needs.ts'
 
@@ -25,8 +25,8 @@ function account(name: string): Account {
 }
 
 /** Other users may pass through the folders of a test, as they may through those of a host. */
-async function passable(...daemons: Daemon[]): Promise<void> {
-  const folders = [tmpdir(), cluster.root, ...daemons.map(({ directory }) => directory)]
+async function passable({ root }: Cluster, ...daemons: Daemon[]): Promise<void> {
+  const folders = [tmpdir(), root, ...daemons.map(({ directory }) => directory)]
   for (const path of folders) if (!((await stat(path)).mode & 0o001)) await chmod(path, 0o755)
 }
 
@@ -41,8 +41,8 @@ const placesOf = ({ directory }: Daemon, logs: string) => ({
 
 const modeOf = async (...path: string[]) => (await stat(join(...path))).mode & 0o777
 
-async function saltAs({ uid, gid }: Account, ...args: string[]) {
-  const child = spawn(process.execPath, [join(bin, 'salt'), '-c', cluster.configDir, ...args], { uid, gid })
+async function saltAs({ configDir }: Cluster, { uid, gid }: Account, ...args: string[]) {
+  const child = spawn(process.execPath, [join(bin, 'salt'), '-c', configDir, ...args], { uid, gid })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output += text))
@@ -59,7 +59,7 @@ test(
     const { master } = cluster
     const minion = cluster.minions.get('web1')!
     for (const daemon of [minion, master]) await daemon.stop()
-    await passable(master, minion)
+    await passable(cluster, master, minion)
 
     for (const daemon of [master, minion]) {
       await daemon.writeConfig({ user: 'nobody', ...(daemon === master && { auto_accept: false }) })
@@ -111,48 +111,12 @@ test(
 )
 
 test(
-  'a master that root starts for another user writes its logs in a folder that was not there, also after logrotate',
-  needs(ROOT, program('logrotate')),
-  async () => {
-    cluster = await Cluster.open()
-    const { master } = cluster
-    await master.stop()
-    await passable(master)
-    const logs = join(master.directory, 'logs')
-    await master.writeConfig({ user: 'nobody', log_file: '/logs/master' })
-    await cluster.startMaster()
-    const verified = async () => {
-      await cluster.command('salt-run', 'test.arg', 'one')
-      const { stdout, stderr, code } = await cluster.command('salt-run', 'audit.verify', '--out', 'json')
-      expect({ ...JSON.parse(stdout), stderr, code }).toMatchObject({ valid: true, stderr: '', code: 0 })
-      return JSON.parse(stdout).lines
-    }
-    const before = await verified()
-    for (const how of ['nocreate', 'copytruncate']) {
-      const rules = join(cluster.root, how)
-      const names = ['master', 'audit.log', 'key-audit.log'].map((name) => join(logs, name)).join(' ')
-      await writeFile(
-        rules,
-        `su nobody nogroup\n${names} {\n  rotate 9\n  missingok\n  nocompress\n  ${how}\n}\n`,
-      )
-      execFileSync('logrotate', ['-f', '-s', `${rules}.state`, rules])
-      expect(await verified()).toBeGreaterThan(before)
-      expect(await readdir(logs)).toEqual(expect.arrayContaining(['audit.log', 'audit.log.1']))
-    }
-    for (const name of await readdir(logs))
-      expect((await stat(join(logs, name))).uid).toBe(account('nobody').uid)
-    expect(master.output).not.toMatch(/may not make files|cannot be written|not written/)
-  },
-)
-
-test(
   'a folder with other things in it stays whose it is: the files are handed over, and a warning says what is left to do',
   needs(ROOT),
   async () => {
-    cluster = await Cluster.open()
+    cluster = await Cluster.open({ start: false })
     const { master } = cluster
-    await master.stop()
-    await passable(master)
+    await passable(cluster, master)
     const shared = join(cluster.root, 'shared', 'logs')
     await mkdir(shared, { recursive: true })
     await writeFile(join(shared, 'of-another-program'), '')
@@ -161,7 +125,7 @@ test(
     expect((await stat(shared)).uid).toBe(0)
     expect((await stat(join(shared, 'of-another-program'))).uid).toBe(0)
     expect((await stat(join(shared, 'audit.log'))).uid).toBe(account('nobody').uid)
-    expect(master.output).toContain(`User nobody (option user) may not make files in ${shared}`)
+    expect(master.output).toContain(`User nobody (option user) may not create files in ${shared}`)
     const { code } = await cluster.command('salt-run', 'audit.verify')
     expect(code).toBe(0)
   },
@@ -181,16 +145,16 @@ test(
       },
     })
     const { directory } = cluster.master
-    await passable(cluster.master)
+    await passable(cluster, cluster.master)
     await chmod(join(directory, 'master'), 0o644)
 
-    const allowed = await saltAs(games, '*', 'test.ping', '--out', 'json', '--static')
+    const allowed = await saltAs(cluster, games, '*', 'test.ping', '--out', 'json', '--static')
     expect(allowed.output).toContain('"web1": true')
     expect(allowed.code).toBe(0)
-    expect((await saltAs(games, '-N', 'web', 'cmd.run', 'echo fine', '--out', 'txt')).output).toBe(
+    expect((await saltAs(cluster, games, '-N', 'web', 'cmd.run', 'echo fine', '--out', 'txt')).output).toBe(
       'web1: fine\n',
     )
-    const large = await saltAs(games, 'web1', 'cmd.run', 'seq 200000')
+    const large = await saltAs(cluster, games, 'web1', 'cmd.run', 'seq 200000')
     expect(large.output).toMatch(/^web1:\n {4}VALUE_TRIMMED$/m)
     expect(large.output).toMatch(
       /too large for an event \(max_event_size\).* salt-run jobs\.lookup_jid \d{20}$/m,
@@ -203,14 +167,14 @@ test(
       ['web1', 'test.ping,test.arg'],
       ['nosuch', 'cmd.run', 'id'],
     ]) {
-      expect(await saltAs(games, ...refused)).toEqual({
+      expect(await saltAs(cluster, games, ...refused)).toEqual({
         output: expect.stringMatching(/Authorization error occurred|No minions matched/),
         code: expect.toBeOneOf([2, 77]),
       })
     }
-    const listed = await saltAs(account('man'), 'web1', 'test.ping')
+    const listed = await saltAs(cluster, account('man'), 'web1', 'test.ping')
     expect(listed.code).not.toBe(0)
-    const stranger = await saltAs(account('backup'), 'web1', 'test.ping')
+    const stranger = await saltAs(cluster, account('backup'), 'web1', 'test.ping')
     expect(stranger.output).toMatch(/may not act for it|may not read the events of this master/)
     expect(stranger.code).not.toBe(0)
 
@@ -226,27 +190,69 @@ test(
   },
 )
 
-test(
-  'publisher_acl has effect, too, under a user that is not root, where root starts the master',
-  needs(ROOT),
-  async () => {
-    const games = account('games')
-    cluster = await Cluster.open({ minions: ['web1'] })
-    const { master } = cluster
-    await master.stop()
-    await passable(master)
-    await master.writeConfig({ user: 'nobody', publisher_acl: { games: ['test.*'] } })
-    await chmod(join(master.directory, 'master'), 0o644)
-    for (let start = 0; start < 2; start++) {
-      await cluster.startMaster()
-      const answer = await saltAs(games, 'web1', 'test.arg', 'one', '--out', 'json')
-      expect(answer).toMatchObject({ output: expect.stringContaining('"one"'), code: 0 })
-      expect(await saltAs(games, 'web1', 'cmd.run', 'id')).toMatchObject({ code: 77 })
-      expect((await saltAs(account('man'), 'web1', 'test.ping')).code).not.toBe(0)
-      expect(master.output).not.toMatch(/has no effect|cannot see/)
-      await master.stop()
-    }
-    const key = await stat(join(master.directory, 'cache', '.games_key'))
-    expect([key.mode & 0o777, key.uid, key.gid]).toEqual([0o640, games.uid, account('nobody').gid])
-  },
-)
+describe('a master of another user', needs(ROOT), () => {
+  let cluster: Cluster
+  beforeAll(async () => {
+    cluster = await Cluster.open({
+      start: false,
+      master: { user: 'nobody', log_file: '/logs/master', publisher_acl: { games: ['test.*'] } },
+    })
+    await passable(cluster, cluster.master)
+    await chmod(join(cluster.configDir, 'master'), 0o644)
+    await cluster.startMaster()
+  })
+  afterAll(() => cluster?.close())
+
+  test(
+    'a master that root starts for another user writes its logs in a folder that was not there, also after logrotate',
+    needs(ROOT, program('logrotate')),
+    async () => {
+      const { master } = cluster
+      const logs = join(master.directory, 'logs')
+      const verified = async () => {
+        await cluster.command('salt-run', 'test.arg', 'one')
+        const { stdout, stderr, code } = await cluster.command('salt-run', 'audit.verify', '--out', 'json')
+        expect({ ...JSON.parse(stdout), stderr, code }).toMatchObject({ valid: true, stderr: '', code: 0 })
+        return JSON.parse(stdout).lines
+      }
+      const before = await verified()
+      for (const how of ['nocreate', 'copytruncate']) {
+        const rules = join(cluster.root, how)
+        const names = ['master', 'audit.log', 'key-audit.log'].map((name) => join(logs, name)).join(' ')
+        await writeFile(
+          rules,
+          `su nobody nogroup\n${names} {\n  rotate 9\n  missingok\n  nocompress\n  ${how}\n}\n`,
+        )
+        execFileSync('logrotate', ['-f', '-s', `${rules}.state`, rules])
+        expect(await verified()).toBeGreaterThan(before)
+        expect(await readdir(logs)).toEqual(expect.arrayContaining(['audit.log', 'audit.log.1']))
+      }
+      for (const name of await readdir(logs))
+        expect((await stat(join(logs, name))).uid).toBe(account('nobody').uid)
+      expect(master.output).not.toMatch(/may not create files|cannot be written|not written/)
+    },
+  )
+
+  test(
+    'publisher_acl has effect, too, under a user that is not root, where root starts the master',
+    needs(ROOT),
+    async () => {
+      const games = account('games')
+      const { master } = cluster
+      await cluster.addMinion('web1')
+      for (let start = 0; start < 2; start++) {
+        if (start > 0) {
+          await master.stop()
+          await cluster.startMaster()
+        }
+        const answer = await saltAs(cluster, games, 'web1', 'test.arg', 'one', '--out', 'json')
+        expect(answer).toMatchObject({ output: expect.stringContaining('"one"'), code: 0 })
+        expect(await saltAs(cluster, games, 'web1', 'cmd.run', 'id')).toMatchObject({ code: 77 })
+        expect((await saltAs(cluster, account('man'), 'web1', 'test.ping')).code).not.toBe(0)
+        expect(master.output).not.toMatch(/has no effect|cannot see/)
+      }
+      const key = await stat(join(master.directory, 'cache', '.games_key'))
+      expect([key.mode & 0o777, key.uid, key.gid]).toEqual([0o640, games.uid, account('nobody').gid])
+    },
+  )
+})

@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type LocalClient, RunnerClient } from '../../core/client/index.ts'
 import { Cluster, Daemon } from '../harness/daemons.ts'
 import { folderStore } from '../harness/folder-store.ts'
+import { quietLog } from '../harness/log.ts'
 import { freePort } from '../harness/ports.ts'
 import { until } from '../harness/until.ts'
 
@@ -12,6 +14,8 @@ let root: string
 let store: string
 let drop: () => Promise<void>
 let cluster: Cluster
+let client: LocalClient
+let runners: RunnerClient
 
 beforeAll(async () => {
   const made = await folderStore()
@@ -32,8 +36,12 @@ beforeAll(async () => {
       loop_interval: 1,
     },
   })
+  client = await cluster.client()
+  runners = new RunnerClient({ config: cluster.config, log: quietLog, user: 'root' })
 })
 afterAll(async () => {
+  await runners?.close()
+  await client?.close()
   await cluster?.close()
   await drop?.()
 })
@@ -48,23 +56,34 @@ const events = async (): Promise<Record<string, unknown>[]> => {
         .map((line) => JSON.parse(line))
 }
 
-const runner = async (...args: string[]): Promise<unknown> => {
-  const { stdout, stderr, code } = await cluster.command('salt-run', ...args, '--out', 'json')
-  expect(stderr).toBe('')
-  expect(code).toBe(0)
-  return JSON.parse(stdout)
+/** What a runner function returns, which runs in this process. */
+async function runner(fun: string, args: readonly unknown[] = [], kwargs: Options = {}): Promise<unknown> {
+  const { return: value, success } = await runners.run(fun, args, kwargs)
+  expect(success, JSON.stringify(value)).toBe(true)
+  return value
+}
+
+type Options = Readonly<Record<string, unknown>>
+const FROM_FOLDER = { ext_source: 'folder' }
+
+/** Run a job on both minions, and return its id. */
+async function echo(text: string): Promise<string> {
+  const run = await client.cmdIter({ tgt: '*', fun: 'test.echo', arg: [text] })
+  const returned: unknown[] = []
+  for await (const result of run) returned.push([result.id, result.state === 'returned' && result.return])
+  expect(Object.fromEntries(returned as [string, unknown][])).toEqual({ web1: text, web2: text })
+  return run.jid
 }
 
 test('a job and its returns arrive in the store of master_job_cache, and their events in that of event_return', async () => {
-  const { stdout } = await cluster.salt('*', 'test.echo', 'hello', '--show-jid')
-  const jid = /\d{20}/.exec(stdout)?.[0] ?? ''
+  const jid = await echo('hello')
   await until('both returns', () =>
     ['web1', 'web2'].every((id) => existsSync(join(store, `ret ${jid} ${id}`))),
   )
-  expect(await runner('jobs.lookup_jid', jid, 'ext_source=folder')).toEqual({ web1: 'hello', web2: 'hello' })
-  expect(Object.keys((await runner('jobs.list_jobs', 'ext_source=folder')) as object)).toContain(jid)
+  expect(await runner('jobs.lookup_jid', [jid], FROM_FOLDER)).toEqual({ web1: 'hello', web2: 'hello' })
+  expect(Object.keys((await runner('jobs.list_jobs', [], FROM_FOLDER)) as object)).toContain(jid)
   const ended = { EndTime: expect.stringMatching(/^\d{4}, \w{3} \d\d \d\d:\d\d:\d\d\.\d{6}$/) }
-  expect(await runner('jobs.list_job', jid)).toMatchObject(ended)
+  expect(await runner('jobs.list_job', [jid])).toMatchObject(ended)
   expect(await runner('jobs.list_jobs')).toMatchObject({ [jid]: ended })
   expect(existsSync(join(store, `end ${jid}`))).toBe(true)
   const tags = await until('the events', async () => {
@@ -76,10 +95,7 @@ test('a job and its returns arrive in the store of master_job_cache, and their e
 
 test('a store that is away delays no job, is told of, and has every return once when it is back', async () => {
   await rm(store, { recursive: true })
-  for (let n = 0; n < 3; n++) {
-    const { code } = await cluster.salt('*', 'test.echo', `n${n}`)
-    expect(code).toBe(0)
-  }
+  const sent = [await echo('n0'), await echo('n1'), await echo('n2')]
   const down = await until('the outbox to say so', async () => {
     const { folder } = (await runner('returner.status')) as {
       folder: { state: string; queued: number; error: string }
@@ -87,7 +103,7 @@ test('a store that is away delays no job, is told of, and has every return once 
     return folder.state === 'down' && folder.queued >= 9 && folder
   })
   expect(down.error).toContain('ENOENT')
-  await cluster.master.logged('Returner folder: its store takes nothing; records wait in the outbox.')
+  await cluster.master.logged('Returner folder: its store accepts no records; they wait in the outbox.')
   const told = (await events()).map(({ tag }) => tag)
   expect(told).not.toContain('salt/returner/folder/down') // not in the whitelist
 
@@ -96,10 +112,13 @@ test('a store that is away delays no job, is told of, and has every return once 
     const { folder } = (await runner('returner.status')) as { folder: { state: string; queued: number } }
     return folder.state === 'up' && folder.queued === 0
   })
-  const jobs = (await runner('jobs.list_jobs', 'ext_source=folder', 'search_function=test.echo')) as object
-  expect(Object.keys(jobs)).toHaveLength(3)
+  const jobs = (await runner('jobs.list_jobs', [], {
+    ...FROM_FOLDER,
+    search_function: 'test.echo',
+  })) as object
+  expect(Object.keys(jobs).sort()).toEqual(sent)
   for (const jid of Object.keys(jobs)) {
-    const returns = (await runner('jobs.lookup_jid', jid, 'ext_source=folder')) as object
+    const returns = (await runner('jobs.lookup_jid', [jid], FROM_FOLDER)) as object
     expect(Object.keys(returns).sort()).toEqual(['web1', 'web2'])
   }
 })
@@ -109,12 +128,10 @@ test('a returner that never ends holds up its own queue only, is named, and goes
   await writeFile(loop, '')
   const bus = await cluster.events()
   const told = bus.subscribe('salt/returner/stubborn/down')[Symbol.asyncIterator]()
-  const { stdout, code } = await cluster.salt('*', 'test.echo', 'loop', '--show-jid')
-  expect(code).toBe(0)
-  const jid = /\d{20}/.exec(stdout)?.[0] ?? ''
+  const jid = await echo('loop')
   await until('the other store to have it', () => existsSync(join(store, `ret ${jid} web2`)))
   const sentence = 'It did not answer for 5 seconds, as in an endless loop.'
-  await cluster.master.logged(`Returner stubborn: ${sentence} Its process is started again.`)
+  await cluster.master.logged(`Returner stubborn: ${sentence} Its process will be restarted.`)
   const { stubborn, folder } = (await runner('returner.status')) as Record<string, object>
   expect(stubborn).toMatchObject({ state: 'down', error: sentence, dead: 0 })
   expect(folder).toMatchObject({ state: 'up', queued: 0, rate: expect.any(Number) })
@@ -143,7 +160,7 @@ test('a minion that did not return has a row with its state', async () => {
 })
 
 test('returner.test writes, reads and removes a return', async () => {
-  const seen = (await runner('returner.test', 'folder')) as string[]
+  const seen = (await runner('returner.test', ['folder'])) as string[]
   expect(seen.join(' ')).toMatch(/has saved .* was asked .* as it was saved\. It was removed/)
 })
 

@@ -54,7 +54,7 @@ test('--return_kwargs and --return_config choose another place', async () => {
 })
 
 test.each([
-  [['--return', 'foldr'], "There is no 'foldr' among the returners. Known are:"],
+  [['--return', 'foldr'], "There is no 'foldr' among the returners. Available:"],
   [['--return', 'folder', '--return_kwargs', '{"pth": "/"}'], "There is no option 'pth' in --return_kwargs"],
   [
     ['--module-executors', '[sudo]'],
@@ -103,7 +103,7 @@ test('a store that is away fails no job, is told of, and has every return once, 
     jids.push(jidIn(stdout))
   }
   const minion = cluster.minions.get('web1')!
-  await minion.logged('Returner folder: its store takes nothing; records wait in the outbox.')
+  await minion.logged('Returner folder: its store accepts no records; they wait in the outbox.')
   await minion.stop()
   minion.start()
   await mkdir(store)
@@ -130,7 +130,7 @@ test('salt-call --return writes to the store, and leaves to the minion what it d
   await rm(store, { recursive: true })
   const { stdout: second, stderr: warning, code } = await call('two')
   expect(code).toBe(0)
-  expect(warning).toContain('WARNING: The store of the returner folder does not take the return: ENOENT')
+  expect(warning).toContain('WARNING: The store of the returner folder does not accept the return: ENOENT')
   await mkdir(store)
   await arrived(JSON.parse(second).local.jid, 'web1')
 })

@@ -1,16 +1,16 @@
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
 
 /** As after `npm install salt-ts salt-ts-plugin-hello`, but for the network. */
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-plugins-'))
+  folder = await temporaryFolder('salt-ts-plugins-')
   const modules = join(folder, 'node_modules')
   await mkdir(join(modules, '.bin'), { recursive: true })
   await mkdir(join(modules, '@oclif'))
@@ -21,7 +21,7 @@ beforeAll(async () => {
     recursive: true,
   })
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 async function type(...words: string[]): Promise<{ code: number | undefined; text: string }> {
   const options = { cwd: folder, reject: false, all: true } as const
@@ -54,7 +54,7 @@ test('mistakes in commands of plugins are sentences, and their exit codes count'
 test('commands of salt-ts itself go before those of a plugin', async () => {
   expect(await type('create', 'module', 'Hello')).toEqual({
     code: 64,
-    text: expect.stringContaining("'Hello' is no name"),
+    text: expect.stringContaining("'Hello' is not a valid name"),
   })
 })
 

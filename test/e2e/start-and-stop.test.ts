@@ -1,13 +1,37 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster, Daemon, run } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { signalAll } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
+/** One for all tests: each starts what it needs and the one before it ended. */
 let cluster: Cluster
-afterEach(() => cluster?.close())
+beforeAll(async () => {
+  cluster = await Cluster.open({ start: false })
+})
+afterAll(() => cluster?.close())
+
+const isDown = (daemon: Daemon) => daemon.processes().length === 0
+
+async function masterUp(): Promise<Daemon> {
+  if (isDown(cluster.master)) await cluster.startMaster()
+  return cluster.master
+}
+
+/** With the master up. */
+async function minionUp(): Promise<Daemon> {
+  await masterUp()
+  const minion = cluster.minions.get('web1')
+  if (!minion) return cluster.addMinion('web1')
+  if (isDown(minion)) {
+    minion.output = ''
+    minion.start()
+    await minion.logged('is ready to receive jobs')
+  }
+  return minion
+}
 
 async function ended(daemon: Daemon, how: () => unknown): Promise<void> {
   await how()
@@ -15,40 +39,8 @@ async function ended(daemon: Daemon, how: () => unknown): Promise<void> {
   await until('all its processes to be gone', () => daemon.processes().length === 0)
 }
 
-test('SIGTERM ends a master and a minion and leaves no process', async () => {
-  cluster = await Cluster.open({ minions: ['web1'] })
-  const minion = cluster.minions.get('web1')!
-  await ended(minion, () => signalAll([minion.pid], 'SIGTERM'))
-  expect(minion.exitCode).toBe(0)
-  await ended(cluster.master, () => signalAll([cluster.master.pid], 'SIGTERM'))
-  expect(cluster.master.exitCode).toBe(0)
-})
-
-test('Ctrl-C, which every process of the group gets, ends both likewise', async () => {
-  cluster = await Cluster.open({ minions: ['web1'] })
-  for (const daemon of [cluster.minions.get('web1')!, cluster.master]) {
-    const group = daemon.processes().map(({ pid }) => pid)
-    await ended(daemon, () => signalAll(group, 'SIGINT'))
-    expect(daemon.exitCode).toBe(0)
-  }
-})
-
-test('SIGTERM ends a master even if a worker and the publisher hang', async () => {
-  cluster = await Cluster.open()
-  const { master } = cluster
-  const hanging = master.processes().filter(({ pid }) => pid !== master.pid)
-  const stop = () => {
-    signalAll(
-      hanging.map(({ pid }) => pid),
-      'SIGSTOP',
-    )
-    signalAll([master.pid], 'SIGTERM')
-  }
-  await ended(master, stop)
-})
-
 test('a second master on the same ports says who holds them, ends with an error, and harms nobody', async () => {
-  cluster = await Cluster.open({ minions: ['web1'] })
+  await minionUp()
   const same = await run('salt-master', ['-c', cluster.configDir, '-l', 'info'])
   expect(same.code).not.toBe(0)
   expect(same.stderr).toContain(`process ${cluster.master.pid}`)
@@ -72,8 +64,7 @@ test('a second master on the same ports says who holds them, ends with an error,
 })
 
 test('a minion refuses the cachedir of another that runs, whatever its id, and says whose it is', async () => {
-  cluster = await Cluster.open({ minions: ['web1'] })
-  const first = cluster.minions.get('web1')!
+  const first = await minionUp()
   for (const id of ['web2', 'web1']) {
     const second = new Daemon('salt-minion', join(cluster.root, 'second'), {
       ...first.options,
@@ -100,10 +91,11 @@ test('a minion refuses the cachedir of another that runs, whatever its id, and s
   other.start()
   await other.logged('is ready to receive jobs')
   await other.stop()
+  await first.writeConfig()
 })
 
 test('a master on other ports refuses the cachedir of one that runs', async () => {
-  cluster = await Cluster.open()
+  await masterUp()
   const second = new Daemon('salt-master', join(cluster.root, 'second'), {
     ...cluster.master.options,
     sock_dir: '/other',
@@ -127,10 +119,9 @@ test('a master on other ports refuses the cachedir of one that runs', async () =
   await second.stop()
 })
 
-test('nothing a killed master or minion leaves behind keeps it from starting: 10 rounds of kill -9', async () => {
-  cluster = await Cluster.open({ minions: ['web1'] })
-  const minion = cluster.minions.get('web1')!
-  for (let round = 0; round < 10; round++) {
+test('nothing a killed master or minion leaves behind keeps it from starting: 4 rounds of kill -9', async () => {
+  const minion = await minionUp()
+  for (let round = 0; round < 4; round++) {
     const { master } = cluster
     // In odd rounds only the supervisor dies; what it started has to give way by itself.
     if (round % 2) signalAll([master.pid], 'SIGKILL')
@@ -147,4 +138,33 @@ test('nothing a killed master or minion leaves behind keeps it from starting: 10
   expect(stdout).toBe('web1: True\n')
   const keys = await readFile(join(cluster.master.directory, 'pki', 'master.pub'), 'utf8')
   expect(keys).toContain('BEGIN PUBLIC KEY')
+})
+
+test('SIGTERM ends a master and a minion and leaves no process', async () => {
+  const minion = await minionUp()
+  await ended(minion, () => signalAll([minion.pid], 'SIGTERM'))
+  expect(minion.exitCode).toBe(0)
+  await ended(cluster.master, () => signalAll([cluster.master.pid], 'SIGTERM'))
+  expect(cluster.master.exitCode).toBe(0)
+})
+
+test('Ctrl-C, which every process of the group gets, ends both likewise', async () => {
+  for (const daemon of [await minionUp(), cluster.master]) {
+    const group = daemon.processes().map(({ pid }) => pid)
+    await ended(daemon, () => signalAll(group, 'SIGINT'))
+    expect(daemon.exitCode).toBe(0)
+  }
+})
+
+test('SIGTERM ends a master even if a worker and the publisher hang', async () => {
+  const master = await masterUp()
+  const hanging = master.processes().filter(({ pid }) => pid !== master.pid)
+  const stop = () => {
+    signalAll(
+      hanging.map(({ pid }) => pid),
+      'SIGSTOP',
+    )
+    signalAll([master.pid], 'SIGTERM')
+  }
+  await ended(master, stop)
 })

@@ -72,13 +72,13 @@ test('Ctrl-C, twice, ends the command and nothing else; who looks the job up is 
   await until('the receipt of the minion', () => seen.text.includes('running 1'))
   child.stdin.write('\x03\x03')
   expect(await ended).toBe(130)
-  const [, jid = ''] = /The job with jid (\d{20}) goes on/.exec(seen.text) ?? []
+  const [, jid = ''] = /The job with jid (\d{20}) is still running/.exec(seen.text) ?? []
   const look = async () =>
     JSON.parse(
       (await cluster.command('salt-run', 'jobs.lookup_jid', jid, 'missing=True', '--out', 'json')).stdout,
     )
   expect(await look()).toEqual({
-    web1: 'Minion did not return so far.\nState: started. It runs there.',
+    web1: 'Minion did not return so far.\nState: started. The minion is running it.',
   })
   await end()
   await until('the return', async () => (await look()).web1 === 'done')

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { until } from '../harness/until.ts'
 
 interface Shown {
@@ -17,7 +17,7 @@ interface Shown {
   readonly pid: number
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'salt-spans-'))
+const folder = await temporaryFolder('salt-spans-')
 const file = join(folder, 'spans')
 const before = { ...process.env }
 
@@ -40,7 +40,7 @@ afterAll(async () => {
   process.env.NODE_OPTIONS = before.NODE_OPTIONS ?? ''
   delete process.env.SPANS
   await cluster.close()
-  rmSync(folder, { recursive: true, force: true })
+  removeFolder(folder)
 })
 
 const spans = (): Shown[] =>

@@ -1,9 +1,9 @@
 /** A function that throws where nobody catches it, or ends its process, has failed: nothing else ends with it. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 const ends = `import { exit } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,7 +15,7 @@ export const away = async () => { await delay(1); exit(0) }
 let folder: string
 let cluster: Cluster
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-uncaught-'))
+  folder = await temporaryFolder('salt-uncaught-')
   await mkdir(join(folder, 'modules'))
   await writeFile(join(folder, 'modules', 'ends.js'), ends)
   cluster = await Cluster.open()
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const uncaught = 'ERROR: The minion function caused an exception that nothing caught: Error: '

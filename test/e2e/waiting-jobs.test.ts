@@ -95,10 +95,13 @@ test(
   needs(MOUNTS),
   async () => {
     await minion.stop()
-    for (const life of [1, 2, 3]) {
+    const live = async () => {
       minion.output = ''
       minion.start('info', namespace)
       await minion.logged('is ready to receive jobs')
+    }
+    await live()
+    for (const life of [1, 2, 3]) {
       const file = join(cluster.root, `life-${life}`)
       const { jid } = await client.runJob({
         tgt: 'web1',
@@ -107,12 +110,11 @@ test(
       })
       await until('the job to run', () => existsSync(file))
       await minion.stop('SIGKILL')
-      minion.output = ''
-      minion.start('info', namespace)
+      await live()
       expect(await returned(jid)).toMatchObject({
         return: expect.stringMatching(/^ERROR: The minion ended while job/),
       })
-      await minion.stop('SIGKILL') // unshare leaves SIGTERM alone
     }
+    await minion.stop('SIGKILL') // unshare leaves SIGTERM alone
   },
 )

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { until } from '../harness/until.ts'
 
 const saltCall = fileURLToPath(new URL('../../bin/salt-call', import.meta.url))
@@ -13,7 +13,7 @@ let folder: string
 let child: ChildProcess | undefined
 let output: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-watch-'))
+  folder = await temporaryFolder('salt-watch-')
   output = ''
 })
 afterEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
     child.kill('SIGTERM')
     await gone
   }
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 /** A configuration, so that nothing of this host is read. */
@@ -135,5 +135,8 @@ test('without a folder there is nothing to watch', async () => {
     cwd: folder,
     reject: false,
   })
-  expect(run).toMatchObject({ exitCode: 64, stderr: expect.stringContaining('Say with -m in which folder') })
+  expect(run).toMatchObject({
+    exitCode: 64,
+    stderr: expect.stringContaining('Name the folder to watch with -m'),
+  })
 })

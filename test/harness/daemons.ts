@@ -1,14 +1,15 @@
 /** Real processes: masters, minions and commands, each with its state in a folder of its own under a temporary one. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { LocalClient } from '../../core/client/index.ts'
 import { loadMasterConfig, type MasterConfig } from '../../core/config/index.ts'
 import { EventBus, masterEventSockets } from '../../core/events/index.ts'
+import { temporaryFolder } from './folder.ts'
 import { freePort } from './ports.ts'
+import { giveKey } from './private-keys.ts'
 import { isAlive, type ProcessInfo, signalAll, withEnvironment } from './processes.ts'
 import { until } from './until.ts'
 
@@ -145,9 +146,11 @@ export class Cluster {
       minion?: Options
       /** What the master is started within, at first (see `Daemon.start`). */
       within?: readonly string[]
+      /** With `false` its configuration and its key are written, and `startMaster` starts it; it then has no minions yet. */
+      start?: boolean
     } = {},
   ): Promise<Cluster> {
-    const root = await mkdtemp(join(tmpdir(), 'salt-'))
+    const root = await temporaryFolder('salt-')
     const ports = { publish: await freePort(), request: await freePort() }
     const master = new Daemon('salt-master', join(root, 'master'), {
       ...paths(join(root, 'master')),
@@ -155,10 +158,14 @@ export class Cluster {
       publish_port: ports.publish,
       ret_port: ports.request,
       auto_accept: true,
+      // A worker is a process: most tests need no second one. Those that do say so.
+      worker_threads: 1,
       ...options.master,
     })
     const cluster = new Cluster(root, master, ports)
     await master.writeConfig()
+    await giveKey(join(master.directory, 'pki'), 'master')
+    if (options.start === false) return cluster
     await cluster.startMaster(options.within)
     await Promise.all((options.minions ?? []).map((id) => cluster.addMinion(id, options.minion)))
     return cluster
@@ -210,6 +217,7 @@ export class Cluster {
     const minion = this.minionDaemon(id, options)
     this.minions.set(id, minion)
     await minion.writeConfig()
+    await giveKey(join(minion.directory, 'pki'), 'minion')
     minion.start()
     return minion
   }

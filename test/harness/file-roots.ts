@@ -1,9 +1,9 @@
 /** Directories of a file server in a temporary folder, with what must not be served beside them. */
-import { mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { FileServer, type FileServerConfig, fileRequests } from '../../core/fileserver/index.ts'
 import { recordingLog } from '../../core/testing/recording-log.ts'
+import { temporaryFolder } from './folder.ts'
 
 /** The text of everything outside the roots. */
 export const SECRET = 'nobody may read this'
@@ -13,7 +13,7 @@ export class FileRoots {
   readonly logged: string[] = []
 
   static async make(): Promise<FileRoots> {
-    const roots = new FileRoots(await realpath(await mkdtemp(join(tmpdir(), 'salt-roots-'))))
+    const roots = new FileRoots(await realpath(await temporaryFolder('salt-roots-')))
     for (const place of ['secret', 'salt-secret/file', 'salt-secret/x/file']) await roots.write(place, SECRET)
     await roots.write('salt/file', 'in base')
     return roots

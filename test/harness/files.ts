@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { entriesBelow } from '../../core/base/entries-below.ts'
+import { entriesBelow } from '../../core/base/files/entries-below.ts'
 
 /** Path, digest and mode of every file and folder below, in order. */
 export function filesBelow(directory: string): string[] {

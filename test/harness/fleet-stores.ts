@@ -1,13 +1,13 @@
 /** Stores a fleet writes to, each read by a client that is not the one it is written with. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { connect as connectAmqp } from 'amqplib'
 import { connect } from 'nats'
 import { selfSigned } from './certificate.ts'
 import { elasticsearchDouble } from './elasticsearch.ts'
+import { removeFolder, temporaryFolder } from './folder.ts'
 import { httpServer } from './http-server.ts'
 import { startInfluxdb } from './influxdb.ts'
 import { kafkaDouble } from './kafka.ts'
@@ -81,8 +81,8 @@ async function mysql(): Promise<FleetStore> {
 
 /** A folder that goes with the store. */
 async function inFolder(open: (folder: string) => Omit<FleetStore, 'drop'>): Promise<FleetStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'salt-ts-fleet-'))
-  return { ...open(folder), drop: () => rm(folder, { recursive: true }) }
+  const folder = await temporaryFolder('salt-ts-fleet-')
+  return { ...open(folder), drop: () => removeFolder(folder) }
 }
 
 const sqlite = () =>
@@ -266,11 +266,11 @@ function named(texts: readonly string[], jid: string, ids: readonly string[]): R
 }
 
 async function syslog(): Promise<FleetStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'salt-ts-fleet-'))
+  const folder = await temporaryFolder('salt-ts-fleet-')
   const { port, lines, drop } = await startRsyslog(await selfSigned(folder))
   const read = async (jid: string) => fromLines((await lines()).map(({ text }) => text).join('\n'), jid)
   const config = { syslog: { host: HOST, port, protocol: 'tcp' } }
-  return { config, read, drop: () => drop().then(() => rm(folder, { recursive: true })) }
+  return { config, read, drop: () => drop().then(() => removeFolder(folder)) }
 }
 
 const rawfile = () =>

@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { removeFolder, temporaryFolder } from './folder.ts'
 
 const returner_dirs = [fileURLToPath(new URL('../fixtures/returners', import.meta.url))]
 
 /** A store of files in a folder for the returner `folder` of the fixtures: without the folder it is away. */
 export async function folderStore() {
-  const root = await mkdtemp(join(tmpdir(), 'salt-ts-stores-'))
+  const root = await temporaryFolder('salt-ts-stores-')
   const store = join(root, 'store')
   await mkdir(store)
   return {
@@ -21,6 +21,6 @@ export async function folderStore() {
       outbox_retry_timer: 0.05,
       outbox_retry_timer_max: 0.2,
     },
-    drop: () => rm(root, { recursive: true, force: true }),
+    drop: () => removeFolder(root),
   }
 }

@@ -1,7 +1,7 @@
 /** A master and its minions in the test's own process, joined by either transport; jobs run in that process as well. */
 import { decode } from '../../core/codec/index.ts'
 import { tags } from '../../core/events/index.ts'
-import { openPublisher, type Publisher } from '../../core/master/publisher.ts'
+import { openPublisher, type Publisher } from '../../core/master/publisher/publisher.ts'
 import type { Minion } from '../../core/minion/minion.ts'
 import { Minions } from '../../core/testing/minions.ts'
 import type { RequestServer } from '../../core/transport/contract.ts'
@@ -32,8 +32,8 @@ export class InProcessCluster {
       options: { ...local, ...setup.master },
       publish: (...job) => publisher.channel.publish(...job),
     })
-    const { config, aesKeys, room } = master
-    const publisher = await openPublisher({ config, transport, aesKeys, masterKey: room.masterKey })
+    const { config, aesKeys, context } = master
+    const publisher = await openPublisher({ config, transport, aesKeys, masterKey: context.masterKey })
     const requests = await transport.serveRequests({ host: config.interface, port: 0 })
     requests.serve((frame) => master.answer(frame))
     const cluster = new InProcessCluster(setup, master, requests, publisher)
@@ -69,7 +69,7 @@ export class InProcessCluster {
       load: { jid: string; minions: string[] }
     }
     const { jid, minions } = reply.load
-    const returns = () => this.master.room.jobs.returns(jid)
+    const returns = () => this.master.context.jobs.returns(jid)
     await Promise.all(minions.map((id) => this.returned(jid, id)))
     return Object.fromEntries([...returns()].map(([id, ret]) => [id, ret.return]))
   }
@@ -78,7 +78,7 @@ export class InProcessCluster {
   async returned(jid: string, id: string): Promise<void> {
     await until(
       () => `the return of ${id}, which has logged:\n${this.logged(id).slice(-20).join('\n')}`,
-      () => this.master.room.jobs.return(jid, id),
+      () => this.master.context.jobs.return(jid, id),
     )
   }
 

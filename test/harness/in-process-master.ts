@@ -1,22 +1,24 @@
 /** A worker of a master in the test's own process: real stores and keys in a temporary folder, bus and publisher noted down. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../../core/author/context.ts'
 import { Disposer } from '../../core/base/disposer.ts'
 import { AesKeys } from '../../core/channel/aes-keys.ts'
+import { connectedFile } from '../../core/config/cachedir.ts'
 import { loadMasterConfig, type MasterConfig } from '../../core/config/index.ts'
 import { fingerprint, PublicKey, SymmetricKey } from '../../core/crypto/index.ts'
 import type { Event } from '../../core/events/index.ts'
-import { connectedFile } from '../../core/jobs/paths.ts'
 import { readRootKey, writeRootKeys } from '../../core/keys/index.ts'
-import { presentable } from '../../core/log/presentable.ts'
-import { type OpenWorker, openMasterWorker } from '../../core/master/open-worker.ts'
-import type { WorkerRoom } from '../../core/master/room.ts'
+import { sanitize } from '../../core/log/sanitize.ts'
+import type { WorkerContext } from '../../core/master/worker/context.ts'
+import { type OpenWorker, openMasterWorker } from '../../core/master/worker/open-worker.ts'
 import { openStore } from '../../core/store/index.ts'
 import { recordingLog } from '../../core/testing/recording-log.ts'
 import type { JobLoad } from '../../core/wire/publication.ts'
+import { temporaryFolder } from './folder.ts'
 import { keyPair } from './key-pairs.ts'
+import { isAlive, signalAll, withEnvironment } from './processes.ts'
+import { until } from './until.ts'
 
 export interface MasterSetup {
   /** Options of the master's configuration. */
@@ -27,8 +29,13 @@ export interface MasterSetup {
   readonly rootKey?: string
   readonly maxPending?: number
   /** Is given every job besides its being noted down. */
-  readonly publish?: WorkerRoom['publish']
+  readonly publish?: WorkerContext['publish']
 }
+
+/** Set in the environment of the processes that a master starts to its folder. */
+const MARK = 'SALT_TEST_MASTER'
+/** In the command line of a process that runs a runner or wheel function. */
+const RUN_PROCESS = 'background-process'
 
 const FOLDERS = { accepted: 'minions', pending: 'minions_pre', rejected: 'minions_rejected' } as const
 
@@ -48,7 +55,7 @@ export class InProcessMaster {
   #worker!: OpenWorker
 
   static async open(setup: MasterSetup = {}): Promise<InProcessMaster> {
-    const root = await mkdtemp(join(tmpdir(), 'salt-master-'))
+    const root = await temporaryFolder('salt-master-')
     const overrides = {
       root_dir: root,
       pki_dir: '/pki',
@@ -58,6 +65,7 @@ export class InProcessMaster {
       ...setup.options,
     }
     const { config } = loadMasterConfig({ configDir: root, overrides })
+    process.env[MARK] = root
     const master = new InProcessMaster(root, config, setup)
     await master.#prepare()
     await master.#start()
@@ -72,8 +80,8 @@ export class InProcessMaster {
     this.aesKeys = new AesKeys(aes, 300_000, { now: () => this.now })
   }
 
-  get room(): OpenWorker['room'] {
-    return this.#worker.room
+  get context(): OpenWorker['context'] {
+    return this.#worker.context
   }
 
   get sessions(): OpenWorker['sessions'] {
@@ -95,6 +103,12 @@ export class InProcessMaster {
 
   async close(): Promise<void> {
     await this.#disposer.close()
+    // Runners and wheel functions in processes of their own would make the folder again.
+    const runs = withEnvironment(MARK, this.root)
+      .filter(({ command }) => command.includes(RUN_PROCESS)) // esbuild's service has the mark too, if it started meanwhile
+      .map(({ pid }) => pid)
+    signalAll(runs, 'SIGKILL')
+    await until('the runs to be gone', () => !runs.some(isAlive))
     await rm(this.root, { recursive: true, force: true, maxRetries: 5 }) // what ends meanwhile may write there
   }
 
@@ -160,7 +174,7 @@ export class InProcessMaster {
 
   #log(): Log {
     return recordingLog((level, message, facts) =>
-      this.logged.push(`${level} ${message} ${facts ? JSON.stringify(presentable(facts)) : ''}`.trim()),
+      this.logged.push(`${level} ${message} ${facts ? JSON.stringify(sanitize(facts)) : ''}`.trim()),
     )
   }
 }

@@ -1,7 +1,7 @@
 import type { Returner, ReturnRecord } from '../../core/author/returner.ts'
 import { openLoader } from '../../core/loader/index.ts'
-import { openReturner } from '../../core/returners/open-returner.ts'
-import { quietLog } from './quiet-log.ts'
+import { openReturner } from '../../core/outbox/open-returner.ts'
+import { quietLog } from './log.ts'
 
 type Config = Readonly<Record<string, unknown>>
 

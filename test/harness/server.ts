@@ -2,12 +2,12 @@
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chown, readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { removeFolder, temporaryFolder } from './folder.ts'
 import { freePort } from './ports.ts'
-import { signalAll, treeOf } from './processes.ts'
+import { isAlive, signalAll, treeOf } from './processes.ts'
 import { until } from './until.ts'
 
 interface Place {
@@ -43,7 +43,7 @@ export async function startServer(
   args: (place: Place) => readonly string[] | Promise<readonly string[]>,
   { user, init, ready = takesConnections }: Needs = {},
 ): Promise<TestServer> {
-  const folder = await mkdtemp(join(tmpdir(), `salt-ts-${basename(program)}-`))
+  const folder = await temporaryFolder(`salt-ts-${basename(program)}-`)
   const place = { port: await freePort(), folder }
   const owner = user !== undefined && process.getuid?.() === 0 ? identity(user) : undefined
   // What programs write elsewhere than into the folder they are told, too.
@@ -65,9 +65,11 @@ export async function startServer(
     )
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
-    signal('SIGKILL')
+    const pids = treeOf(child.pid ?? 0).map(({ pid }) => pid)
+    const gone = once(child, 'exit') // not before all its threads are gone, and with them its connections
+    signalAll(pids, 'SIGKILL')
     await gone
+    await until('the server to be gone', () => !pids.some(isAlive)) // PostgreSQL does not start beside old children
   }
   await start()
   return {
@@ -83,7 +85,7 @@ export async function startServer(
     resume: () => signal('SIGCONT'),
     drop: async () => {
       await kill()
-      await rm(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
 }

@@ -1,10 +1,15 @@
 /** What the job cache of a cluster's master has on disk, read as another process. */
+
+import { jobCacheDirectory } from '../../core/config/cachedir.ts'
+import type { MasterConfig } from '../../core/config/index.ts'
 import { JobCache } from '../../core/jobs/job-cache.ts'
-import { jobCacheDirectory } from '../../core/jobs/paths.ts'
 import type { Cluster, Daemon } from './daemons.ts'
 import { until } from './until.ts'
 
-export function readJobCache<T>({ config }: Cluster, read: (cache: JobCache) => T): T {
+export function readJobCache<T>(
+  { config }: { readonly config: MasterConfig },
+  read: (cache: JobCache) => T,
+): T {
   const cache = JobCache.open(jobCacheDirectory(config))
   try {
     return read(cache)

@@ -1,19 +1,18 @@
 /** The routes of salt-api in this process, for `inject`, with a master that the test plays. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { createApp } from '../../core/api/app.ts'
 import { type ApiSettings, readSettings } from '../../core/api/settings.ts'
 import type { Log } from '../../core/author/context.ts'
-import type { MasterLink } from '../../core/client/master-link.ts'
-import { recordsHere } from '../../core/client/master-records.ts'
+import type { MasterLink } from '../../core/client/local/master-link.ts'
+import { localRecords } from '../../core/client/local/master-records.ts'
 import { loadMasterConfig, type MasterConfig, type MasterOptions } from '../../core/config/index.ts'
 import { EventBus, EventPublisher, masterEventSockets, type Subscription } from '../../core/events/index.ts'
 import type { ApiRefusal } from '../../core/wire/api-refusal.ts'
 import type { Via } from '../../core/wire/via.ts'
 import { API_CLIENTS } from './api-clients.ts'
-import { quietLog } from './quiet-log.ts'
+import { removeFolder, temporaryFolder } from './folder.ts'
+import { quietLog } from './log.ts'
 
 type Load = Readonly<Record<string, unknown>>
 
@@ -43,7 +42,7 @@ export async function openTestApi(
   settings: Partial<ApiSettings> = {},
   log: Log = quietLog,
 ): Promise<TestApi> {
-  const folder = await mkdtemp(join(tmpdir(), 'salt-ts-api-'))
+  const folder = await temporaryFolder('salt-ts-api-')
   const overrides = {
     root_dir: folder,
     sock_dir: '/run',
@@ -70,7 +69,7 @@ export async function openTestApi(
   }
   const link: MasterLink = {
     events: { subscribe, fire: (tag, data) => events.fire(tag, data) },
-    records: recordsHere(config),
+    records: localRecords(config),
     async ask(load, _, via) {
       api.asked.push(load)
       api.vias.push(via)
@@ -83,12 +82,12 @@ export async function openTestApi(
     api.refused.push(refusal)
     return new Promise<void>(() => {})
   }
-  const room = {
+  const context = {
     refusals: { note },
     ...{ config, link, log, stopping: stopping.signal },
     settings: { ...readSettings(config).settings, ...settings },
   }
-  const app = await createApp(room)
+  const app = await createApp(context)
   const always = open.size
   const api: TestApi = {
     ...{ app, config, events },
@@ -103,7 +102,7 @@ export async function openTestApi(
       await api.app.close()
       await events.close()
       await publisher.close()
-      await rm(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
   return api

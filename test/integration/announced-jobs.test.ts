@@ -108,14 +108,14 @@ describe('a return without a job, of salt-call or a schedule', () => {
     expect(event!.tag).toBe(`salt/job/${String(jid)}/ret/wire1`)
     expect(Object.keys(event!.data).slice(-3)).toEqual(['arg', 'tgt_type', 'tgt'])
     expect(event!.data).toMatchObject({ arg: ['x'], tgt_type: 'glob', tgt: 'wire1', fun_args: ['x'] })
-    expect(master.room.jobs.load(String(jid))?.load).toMatchObject({ fun: 'test.echo', tgt: 'wire1' })
+    expect(master.context.jobs.load(String(jid))?.load).toMatchObject({ fun: 'test.echo', tgt: 'wire1' })
   })
 
   test('is of the minion, whatever user it names', async () => {
     await open()
     await give({ ...load, user: 'root' })
     const jid = String(master.events[0]!.data.jid)
-    expect(master.room.jobs.load(jid)?.load).toMatchObject({ user: 'wire1', owner: 'minion:wire1' })
+    expect(master.context.jobs.load(jid)?.load).toMatchObject({ user: 'wire1', owner: 'minion:wire1' })
   })
 
   test.each([{ fun: { name: 'test.echo' } }, { fun: ['test.echo', 1] }, { fun: undefined }])(
@@ -123,7 +123,7 @@ describe('a return without a job, of salt-call or a schedule', () => {
     async (wrong) => {
       await open()
       await give({ ...load, ...wrong })
-      expect([...master.room.jobs.list()]).toEqual([])
+      expect([...master.context.jobs.list()]).toEqual([])
       expect(master.events).toEqual([])
     },
   )

@@ -100,7 +100,7 @@ test('logging in and out, without password and token', async () => {
 
 test('runners and wheel functions, with secrets masked', async () => {
   const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', user: 'root', key, kwarg: { arg: [1] } })
-  await until('the runner is over', () => master.room.jobs.return(String(jid), master.config.id))
+  await until('the runner is over', () => master.context.jobs.return(String(jid), master.config.id))
   await clear({ cmd: 'wheel', fun: 'key.list_all', user: 'root', key })
   const kwarg = { arg: [], kwarg: { eauth: 'listed', username: 'eve', password: CANARY } }
   await clear({ cmd: 'runner', fun: 'auth.mk_token', ...eauth, kwarg })

@@ -3,10 +3,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
+import { jobCacheDirectory } from '../../core/config/cachedir.ts'
 import { tags } from '../../core/events/index.ts'
 import { JobCache } from '../../core/jobs/job-cache.ts'
-import { jobCacheDirectory } from '../../core/jobs/paths.ts'
-import { BatchKeeper } from '../../core/master/batches.ts'
+import { BatchRunner } from '../../core/master/batches/batch-runner.ts'
 import { openStore, under } from '../../core/store/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
@@ -22,10 +22,10 @@ afterAll(() => cluster?.close())
 
 /** The time for batches: a test moves it, everything else takes as long as it takes. */
 let now = Date.now()
-let keeper: BatchKeeper
+let keeper: BatchRunner
 let file: string
 const keep = () => {
-  keeper = new BatchKeeper(cluster.master.room, { now: () => now })
+  keeper = new BatchRunner(cluster.master.context, { now: () => now })
 }
 beforeEach(async () => {
   keep()
@@ -49,14 +49,17 @@ async function start(batch: string, load: Record<string, unknown> = {}, extras =
   return String(reply.load?.jid)
 }
 
-const status = (jid: string) => cluster.master.room.jobs.batches.status(jid)!
+const status = (jid: string) => cluster.master.context.jobs.batches.status(jid)!
 /** Let the batches go on until it is so. */
 const go = (what: string, check: () => unknown) =>
-  until(what, async () => {
-    await keeper.look()
-    return Boolean(check())
-  })
-const stop = (jid: string) => cluster.master.room.jobs.batches.stop(jid, 'Batch run stopped on request.')
+  until(
+    () => `${what}; the batches are ${JSON.stringify([...cluster.master.context.jobs.batches.list()])}`,
+    async () => {
+      await keeper.look()
+      return Boolean(check())
+    },
+  )
+const stop = (jid: string) => cluster.master.context.jobs.batches.stop(jid, 'Batch run stopped on request.')
 const done = (jid: string) => go('the end of the batch', () => status(jid).phase === 'done')
 /** Jobs that were published for a batch. */
 function published(jid: string) {
@@ -100,7 +103,7 @@ test('a batch runs on so many at a time, on each minion once, and tells of its s
 test('the jid of a batch stands for all of its jobs', async () => {
   const jid = await start('1', { tgt: 'm[12]' })
   await done(jid)
-  const { jobs } = cluster.master.room
+  const { jobs } = cluster.master.context
   expect(jobs.load(jid)).toMatchObject({ load: { fun: 'test.ping' }, minions: ['m1', 'm2'] })
   expect(jobs.waves(jid)).toEqual(waves(jid).map((job) => job.jid))
   expect(
@@ -115,14 +118,14 @@ test('a minion that is not there gets no job; one that comes meanwhile does', as
   await cluster.stopMinion('m2')
   await cluster.stopMinion('m3')
   const jid = await start('1', { tgt: 'm[123]', fun: 'cmd.run', arg: ['sleep 0.5'] })
-  await go('the ping', () => cluster.master.room.jobs.return(published(jid).ping, 'm1'))
+  await go('the ping', () => cluster.master.context.jobs.return(published(jid).ping, 'm1'))
   now += 10_000
   await go('the first wave', () => status(jid).minions.running)
   expect(told(tags.batchStart(jid))).toMatchObject([
     { available_minions: ['m1'], down_minions: ['m2', 'm3'] },
   ])
   await cluster.startMinion('m2')
-  await cluster.master.room.jobs.saveReturn(published(jid).ping, 'm2', { return: true, fun: 'test.ping' })
+  await cluster.master.context.jobs.saveReturn(published(jid).ping, 'm2', { return: true, fun: 'test.ping' })
   now += 3_000
   await done(jid)
   expect(status(jid).minions).toEqual({ done: ['m1', 'm2'], down: ['m3'] })
@@ -135,7 +138,7 @@ test('a minion that neither returns nor says that it works is given up, and its 
   const [first = ''] = status(jid).minions.running!
   await cluster.stopMinion(first)
   now += 6_000 // timeout
-  const about = () => cluster.master.room.jobs.waves(jid)
+  const about = () => cluster.master.context.jobs.waves(jid)
   const asked = () =>
     cluster.master.published.filter(
       ({ job }) => job.fun === 'saltutil.find_job' && about().includes(String(job.arg[0])),
@@ -159,7 +162,7 @@ test('a minion that neither returns nor says that it works is given up, and its 
 
 test('who answers that it does not run the wave is asked again: the answer may have overtaken the return', async () => {
   const jid = await start('1', { tgt: 'm[12]', fun: 'test.sleep', arg: [60], timeout: 5 })
-  const { jobs } = cluster.master.room
+  const { jobs } = cluster.master.context
   await go('the first wave', () => status(jid).minions.running)
   const [first = ''] = status(jid).minions.running!
   await cluster.stopMinion(first)
@@ -184,7 +187,7 @@ test('who answers that it does not run the wave is asked again: the answer may h
 
 test.each([
   ['failhard', { failhard: true }, 'due to failhard', 1],
-  ['a limit of failures', { batch_max_fail: '1' }, '2 failed or did not return, allowed are 1', 2],
+  ['a limit of failures', { batch_max_fail: '1' }, '2 failed or did not return; the limit is 1', 2],
 ])('%s stops it, and the end says who was left', async (_, extras, why, ran) => {
   const jid = await start('1', { tgt: 'm[123]', fun: 'test.retcode', arg: [3] }, extras)
   await done(jid)
@@ -219,13 +222,13 @@ test('after a restart it goes on where it was: nobody runs twice, nobody is left
 
 test('a wave that was recorded and not published when the master died is published after all, once, under its jid', async () => {
   const jid = await start('1', { tgt: 'm[12]', fun: 'cmd.run', arg: [traced(0.1)] })
-  const { room } = cluster.master
-  const dying = new BatchKeeper(
+  const { context } = cluster.master
+  const dying = new BatchRunner(
     {
-      ...room,
+      ...context,
       publish: async (...job) => {
         if (job[0].fun === 'cmd.run') throw new Error('killed')
-        await room.publish(...job)
+        await context.publish(...job)
       },
     },
     { now: () => now },
@@ -239,17 +242,17 @@ test('a wave that was recorded and not published when the master died is publish
   await done(jid)
   expect(status(jid).minions.done?.toSorted()).toEqual(['m1', 'm2'])
   expect(await trace()).toEqual({ runs: 2, most: 1 })
-  expect(waves(jid)[0]).toMatchObject({ tgt: [lost], jid: room.jobs.waves(jid)[0] })
+  expect(waves(jid)[0]).toMatchObject({ tgt: [lost], jid: context.jobs.waves(jid)[0] })
 })
 
 test('the same wave published again after a restart is run by nobody a second time', async () => {
   const jid = await start('1', { tgt: 'm1', fun: 'cmd.run', arg: [traced(0.1)] })
   await go('the wave', () => status(jid).minions.running)
-  const wave = cluster.master.room.jobs.waves(jid)[0]!
+  const wave = cluster.master.context.jobs.waves(jid)[0]!
   await cluster.returned(wave, 'm1')
   await cluster.master.restart()
   keep()
-  await cluster.master.room.publish(waves(jid)[0]!, ['m1'])
+  await cluster.master.context.publish(waves(jid)[0]!, ['m1'])
   await cluster.run('m1', 'test.ping')
   await done(jid)
   expect(await trace()).toEqual({ runs: 1, most: 1 })
@@ -268,7 +271,7 @@ test('a batch that makes no sense is refused with a sentence, and one that may n
     name: 'AuthenticationError',
   })
   expect(await publish({ tgt: 'nobody', kwargs: { batch: '1' } })).toMatchObject({ load: { jid: null } })
-  expect(cluster.master.room.jobs.batches.open()).toEqual([])
+  expect(cluster.master.context.jobs.batches.open()).toEqual([])
 })
 
 test('a batch that was stopped by a failure starts nobody after a restart either', async () => {
@@ -296,18 +299,18 @@ describe('a secret argument of a batch', () => {
 
   /** Everything that people and programs are shown. */
   async function isShown(jid: string): Promise<boolean> {
-    const { room, events, logged, config } = cluster.master
+    const { context, events, logged, config } = cluster.master
     const files = await readdir(join(config.cachedir, 'jobs'), { recursive: true, withFileTypes: true })
     const texts = files.flatMap((one) =>
       one.isFile() ? [readFile(join(one.parentPath, one.name), 'latin1')] : [],
     )
     const inJobFiles = (await Promise.all(texts)).some((text) => text.includes(SECRET))
-    const batches = [status(jid), ...room.jobs.batches.list()]
+    const batches = [status(jid), ...context.jobs.batches.list()]
     const inRecords = (await Promise.all(KINDS.map(stored))).includes(true)
     return (
       inJobFiles ||
       inRecords ||
-      JSON.stringify([batches, [...room.jobs.list()], events, logged]).includes(SECRET)
+      JSON.stringify([batches, [...context.jobs.list()], events, logged]).includes(SECRET)
     )
   }
 
@@ -333,7 +336,7 @@ describe('a secret argument of a batch', () => {
 
   test('is kept while the batch runs, however old it is, and its job expires without it', async () => {
     const jid = await start('1', { tgt: 'm1', ...secret(0) })
-    const { jobs } = cluster.master.room
+    const { jobs } = cluster.master.context
     await jobs.expire(new Date(cluster.master.now + 1))
     expect(await stored('batch')).toBe(true)
     await done(jid)

@@ -1,15 +1,15 @@
 /** Calls that cannot work are refused before anything is stored or published; whatever may work goes out. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Catalogues } from '../../core/cache/catalogues.ts'
 import { decode } from '../../core/codec/index.ts'
+import { minionDataDirectory } from '../../core/config/cachedir.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
-import { Catalogues } from '../../core/jobs/catalogues.ts'
-import { minionDataDirectory } from '../../core/jobs/paths.ts'
 import { encryptedHandlers } from '../../core/master/handlers/index.ts'
 import { hashOf } from '../../core/wire/catalogue.ts'
 import { packClear } from '../../core/wire/envelope.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
 import { keyPair } from '../harness/key-pairs.ts'
 import { until } from '../harness/until.ts'
@@ -17,12 +17,12 @@ import { until } from '../harness/until.ts'
 let cluster: InProcessCluster
 let folder: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-modules-'))
+  folder = await temporaryFolder('salt-modules-')
   await mkdir(join(folder, 'modules'))
 })
 afterEach(async () => {
   await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const module = (name: string, text: string) => writeFile(join(folder, 'modules', `${name}.js`), text)
@@ -40,7 +40,7 @@ async function open(
   for (const id of minions) await reported(id)
 }
 const reported = (id: string) =>
-  until(`the catalogue of ${id}`, () => cluster.master.room.catalogues.hash(id) !== undefined)
+  until(`the catalogue of ${id}`, () => cluster.master.context.catalogues.hash(id) !== undefined)
 
 interface Reply {
   readonly load?: {
@@ -57,7 +57,7 @@ async function ask(load: Record<string, unknown>): Promise<Reply> {
   return decode(await cluster.master.answer(packClear(request))) as Reply
 }
 const published = () => cluster.master.published.filter(({ job }) => job.fun !== '_check').length
-const jobs = () => [...cluster.master.room.jobs.list()].length
+const jobs = () => [...cluster.master.context.jobs.list()].length
 
 describe('a call that no minion would run', () => {
   test.each([
@@ -110,8 +110,8 @@ describe('a call that no minion would run', () => {
 
 describe('arguments of a function that neither the master nor the minion has told of', () => {
   const secrets = () => {
-    const { room, events, logged } = cluster.master
-    const loads = [...room.jobs.list()].map((job) => [job.load, ...room.jobs.returns(job.jid).values()])
+    const { context, events, logged } = cluster.master
+    const loads = [...context.jobs.list()].map((job) => [job.load, ...context.jobs.returns(job.jid).values()])
     return JSON.stringify([loads, events, logged]).includes('hunter2')
   }
 
@@ -136,13 +136,13 @@ describe('arguments of a function that neither the master nor the minion has tol
 
   test('are masked too for a minion that has not reported yet, and shown where only Python minions are meant', async () => {
     await open(['web1'])
-    const { room } = cluster.master
-    await room.catalogues.remove('web1')
+    const { context } = cluster.master
+    await context.catalogues.remove('web1')
     const { load } = await ask({ fun: 'db.set', arg: ['root', 'hunter2'] })
     await cluster.returned(load?.jid as string, 'web1')
     expect(secrets()).toBe(false)
     await cluster.master.file('py1', (await keyPair('minion')).publicKey)
-    await room.minions.save('py1', { grains: { pythonversion: [3, 10, 0] } })
+    await context.minions.save('py1', { grains: { pythonversion: [3, 10, 0] } })
     await ask({ fun: 'db.set', arg: ['root', 'shown'], tgt: 'py1' })
     expect(cluster.master.events.at(-1)?.data).toMatchObject({ arg: ['root', 'shown'] })
   })
@@ -163,7 +163,7 @@ test('once modules were refreshed, the master knows what is new', async () => {
   await open(['web1'])
   await module('fresh', 'export const now = () => 7\n')
   expect(await cluster.run('web1', 'saltutil.refresh_modules')).toEqual({ web1: true })
-  const { catalogues } = cluster.master.room
+  const { catalogues } = cluster.master.context
   expect(catalogues.text(catalogues.hash('web1')!)).toContain('"fresh.now"')
 })
 
@@ -172,7 +172,7 @@ describe('catalogues that are too much together', () => {
     JSON.stringify({ functions: { [name]: params }, missing: { pad: 'x'.repeat(400_000), name } })
   const save = async (id: string, text: string) => {
     await cluster.master.file(id, (await keyPair('minion')).publicKey)
-    await cluster.master.room.catalogues.save(id, { hash: hashOf(text), text })
+    await cluster.master.context.catalogues.save(id, { hash: hashOf(text), text })
   }
   const newJob = () => cluster.master.events.findLast(({ tag }) => tag.endsWith('/new'))?.data
 
@@ -208,7 +208,7 @@ describe('a call that may work goes out', () => {
     const { load } = await ask({ fun: 'fresh.now' })
     expect(load).not.toHaveProperty('refusals')
     await cluster.returned(load?.jid as string, 'web2')
-    expect(cluster.master.room.jobs.return(load?.jid as string, 'web2')?.return).toBe(7)
+    expect(cluster.master.context.jobs.return(load?.jid as string, 'web2')?.return).toBe(7)
   })
 
   test('if a minion that would refuse it does not answer', async () => {
@@ -224,7 +224,7 @@ describe('a call that may work goes out', () => {
     expect((await ask({ fun: ['test.ping', 'test.pign'], arg: [[], []] })).load?.refusals).toEqual([
       { minions: ['web1'], reason: "'test.pign' is not available. Did you mean 'test.ping'?" },
     ])
-    await cluster.master.room.catalogues.remove('web1')
+    await cluster.master.context.catalogues.remove('web1')
     expect((await ask({ fun: 'test.pign' })).load?.jid).toEqual(expect.any(String))
   })
 
@@ -276,10 +276,10 @@ describe('a plan', () => {
 
 test('catalogues are taken from minions that proved who they are, and only readable ones', async () => {
   await open(['web1', 'web2'])
-  const { catalogues } = cluster.master.room
+  const { catalogues } = cluster.master.context
   expect(catalogues.hash('web1')).toBe(catalogues.hash('web2'))
   const own = catalogues.hash('web1')
-  const handle = encryptedHandlers(cluster.master.room).get('_catalogue')!
+  const handle = encryptedHandlers(cluster.master.context).get('_catalogue')!
   const sender = (verified: boolean) =>
     ({ id: 'web1', verified, version: 3, fingerprint: Buffer.alloc(32) }) as unknown as Parameters<
       typeof handle
@@ -300,12 +300,12 @@ describe('a Python minion', () => {
   async function addPythonMinion(): Promise<void> {
     await open(['web1'])
     await cluster.master.file('py1', (await keyPair('minion')).publicKey)
-    await cluster.master.room.minions.save('py1', { grains: { pythonversion: [3, 10, 0] } })
+    await cluster.master.context.minions.save('py1', { grains: { pythonversion: [3, 10, 0] } })
   }
   async function answer(): Promise<void> {
     const { jid } = questions().at(-1)!.job
     const ret = { cmd: '_return', id: 'py1', jid, fun: 'sys.argspec', fun_args: ['*'], return: argspecs }
-    const handle = encryptedHandlers(cluster.master.room).get('_return')!
+    const handle = encryptedHandlers(cluster.master.context).get('_return')!
     expect(
       await handle(ret, { id: 'py1', verified: true, fingerprint: Buffer.alloc(32) } as never),
     ).toBeNull()
@@ -332,10 +332,10 @@ describe('a Python minion', () => {
     await until('it to be asked', () => questions().length === 1)
     await answer()
     expect((await ask({ fun: 'test.pign', tgt: 'py1' })).load?.jid).toEqual(expect.any(String))
-    const handle = encryptedHandlers(cluster.master.room).get('_minion_event')!
+    const handle = encryptedHandlers(cluster.master.context).get('_minion_event')!
     const start = { cmd: '_minion_event', id: 'py1', tag: 'salt/minion/py1/start', data: 'started' }
     await handle(start, { id: 'py1', verified: true, fingerprint: Buffer.alloc(32, 1) } as never)
-    await until('it not to count as asked', () => cluster.master.room.catalogues.asked('py1') === 0)
+    await until('it not to count as asked', () => cluster.master.context.catalogues.asked('py1') === 0)
     await ask({ fun: 'test.ping', tgt: 'py1' })
     await until('it to be asked again', () => questions().length === 2)
   })

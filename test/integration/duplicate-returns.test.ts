@@ -33,12 +33,12 @@ async function send(value: unknown): Promise<unknown> {
 }
 
 const announced = () => master.events.filter(({ tag }) => tag === tags.jobReturn(JID, 'wire1'))
-const row = () => master.room.jobs.returns(JID).get('wire1')?.return
+const row = () => master.context.jobs.returns(JID).get('wire1')?.return
 
 test('the same return five times, at once and one after the other, is acknowledged each time: one row, one event', async () => {
   expect(await Promise.all([1, 2, 3, 4, 5].map(() => send('first')))).toEqual([null, null, null, null, null])
   for (let n = 0; n < 5; n++) expect(await send('first')).toBeNull()
-  expect([...master.room.jobs.returns(JID).keys()]).toEqual(['wire1'])
+  expect([...master.context.jobs.returns(JID).keys()]).toEqual(['wire1'])
   expect(announced()).toHaveLength(1)
 })
 

@@ -6,7 +6,7 @@ import { ExtData } from '@msgpack/msgpack'
 import { afterEach, describe, expect, test } from 'vitest'
 import { currentUser } from '../../core/base/current-user.ts'
 import { decode } from '../../core/codec/index.ts'
-import { readRootKey, vouchFor } from '../../core/keys/index.ts'
+import { readRootKey, signForAddress } from '../../core/keys/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { keyPair } from '../harness/key-pairs.ts'
@@ -64,7 +64,7 @@ describe('a job', () => {
     expect(reply).toMatchObject({ load: { minions: ['db1', 'web1'] } })
     const [job] = master.published
     expect(job?.job).toMatchObject({ user: 'fred', fun: 'test.ping' })
-    expect([...master.room.jobs.list()][0]?.load).toMatchObject({ user: 'fred' })
+    expect([...master.context.jobs.list()][0]?.load).toMatchObject({ user: 'fred' })
     expect(master.events.find(({ tag }) => tag.endsWith('/new'))?.data).toMatchObject({ user: 'fred' })
   })
 
@@ -94,8 +94,8 @@ describe('a job', () => {
 
   test('that is allowed on certain minions is sent to no others, whatever these know of themselves', async () => {
     await open({ fred: [{ 'web*': ['test.*'] }] })
-    await master.room.minions.save('web1', { grains: { os: 'Debian' } })
-    await master.room.minions.save('db1', { grains: { os: 'Fedora' } })
+    await master.context.minions.save('web1', { grains: { os: 'Debian' } })
+    await master.context.minions.save('db1', { grains: { os: 'Fedora' } })
     const sent = async (tgt: string, tgt_type: string) => {
       await publish(fred, { tgt, tgt_type })
       const job = master.published.at(-1)?.job
@@ -107,7 +107,7 @@ describe('a job', () => {
       'compound',
     ])
     expect(await sent('web*', 'glob')).toEqual(['web*', 'glob'])
-    const [, , grain] = [...master.room.jobs.list()]
+    const [, , grain] = [...master.context.jobs.list()]
     expect(grain?.load).toMatchObject({ tgt: 'os:Debian', tgt_type: 'grain' })
   })
 
@@ -146,7 +146,7 @@ describe('a job', () => {
     const named = [{ __kwarg__: true, jid }]
     for (const arg of [[jid], named, [BigInt(jid)]])
       expect([arg, await ask(bob, arg)]).toMatchObject([arg, { error: { name: 'AuthorizationError' } }])
-    expect(JSON.stringify(await ask(bob, [jid]))).toContain(`The job ${jid} is somebody else's.`)
+    expect(JSON.stringify(await ask(bob, [jid]))).toContain(`The job ${jid} belongs to another user.`)
     expect(await ask(ann, [jid])).toMatchObject({ load: { minions: ['db1', 'web1'] } })
   })
 
@@ -241,10 +241,10 @@ describe('who is let in', () => {
       expect((await publish({ ...fred, username })).error).toEqual({
         name: 'AuthenticationError',
         message: 'Authentication error occurred.',
-        reason: expect.stringContaining('try again later'),
+        reason: expect.stringContaining('Try again later'),
       })
     expect(await login({ ...fred, username: 'down' })).toEqual({
-      error: { name: 'EauthAuthenticationError', message: expect.stringContaining('try again later') },
+      error: { name: 'EauthAuthenticationError', message: expect.stringContaining('Try again later') },
     })
     expect(master.logged.join('\n')).toContain('the server is away')
   })
@@ -260,8 +260,8 @@ describe('who is let in', () => {
     const proof = { eauth: 'pki', username: 'fred', password: (await keyPair('wire1')).publicKey.pem }
     expect((await publish(proof)).error?.name).toBe('AuthenticationError')
     expect(master.published).toEqual([])
-    expect(await master.room.auth.checkBackends()).toEqual([
-      expect.stringContaining('external_auth.pki lets nobody in'),
+    expect(await master.context.auth.checkBackends()).toEqual([
+      expect.stringContaining('external_auth.pki cannot be used'),
     ])
   })
 
@@ -299,9 +299,9 @@ describe('a token', () => {
     await publish(fred)
     await clear({ cmd: 'wheel', fun: 'minions.connected', ...fred, otp: 'c4n4ry-otp' })
     const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', token, kwarg: { a: 1 } })
-    await until('the return', () => master.room.jobs.return(String(jid), master.config.id))
+    await until('the return', () => master.context.jobs.return(String(jid), master.config.id))
     expect(
-      JSON.stringify([master.events, master.published, master.logged, [...master.room.jobs.list()]]),
+      JSON.stringify([master.events, master.published, master.logged, [...master.context.jobs.list()]]),
     ).not.toMatch(new RegExp(`${token}|c4n4ry`))
     // A folder of the run may go while they are listed.
     const list = () => readdir(master.root, { recursive: true, withFileTypes: true }).catch(() => undefined)
@@ -394,7 +394,7 @@ describe('a token', () => {
       expect([load, await clear(load)]).toMatchObject([load, { error: { name: 'SaltMasterError' } }])
     expect((await publish({ token })).error).toMatchObject({
       name: 'AuthenticationError',
-      reason: expect.stringContaining('try again later'),
+      reason: expect.stringContaining('Try again later'),
     })
     expect(master.published).toEqual([])
   })
@@ -402,7 +402,7 @@ describe('a token', () => {
   test('is not made for who may do nothing', async () => {
     await open({ fred: ['.*'] })
     expect(await login({ ...fred, username: 'bob' })).toBe('')
-    expect(master.logged.at(-1)).toContain('nothing in external_auth is for this user')
+    expect(master.logged.at(-1)).toContain('no rule of external_auth is for this user')
   })
 
   test.each<[unknown, unknown, number]>([
@@ -426,7 +426,7 @@ describe("functions of the master's host", () => {
   test('run for who has the rule, in their name, without what proved who they are', async () => {
     await open({ fred: [{ '@runner': ['test.arg'] }, { '@minions': ['connected'] }] })
     const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', ...fred, kwarg: { arg: ['x'], b: 1 } })
-    const ret = await until('the return', () => master.room.jobs.return(String(jid), master.config.id))
+    const ret = await until('the return', () => master.context.jobs.return(String(jid), master.config.id))
     expect(ret.return).toMatchObject({
       user: 'fred',
       fun_args: ['x', { b: 1 }],
@@ -452,7 +452,7 @@ describe("functions of the master's host", () => {
     const mine = await publish(proof)
     const ask = async (fun: string, arg: unknown[] = []) => {
       const { jid } = await clear({ cmd: 'runner', fun, ...proof, kwarg: { arg } })
-      const ret = await until('the return', () => master.room.jobs.return(String(jid), master.config.id))
+      const ret = await until('the return', () => master.context.jobs.return(String(jid), master.config.id))
       return (ret.return as Record<string, unknown>).return
     }
     const [their, my] = [theirs, mine].map(({ load }) =>
@@ -465,7 +465,7 @@ describe("functions of the master's host", () => {
     const { jid } = batch.load as unknown as Record<string, unknown>
     expect(await ask('batch.list')).toEqual({})
     expect(await ask('batch.stop', [jid])).toContain(`There is no batch ${jid}`)
-    expect(master.room.jobs.batches.stopped(String(jid))).toBeUndefined()
+    expect(master.context.jobs.batches.stopped(String(jid))).toBeUndefined()
     expect(master.published.map(({ job }) => Object.hasOwn(job, 'owner'))).not.toContain(true)
   })
 
@@ -527,11 +527,11 @@ describe('guessing', () => {
     expect(await login({ ...fred, username: 'bob' })).toHaveProperty('token')
   })
 
-  test('at an address that a server of this host vouches for keeps out nobody who was right at another one', async () => {
+  test('at an address that a server of this host isValidProof for keeps out nobody who was right at another one', async () => {
     await open({ fred: ['test.*'] }, { login_attempts: 2 })
     const key = (await readRootKey(master.config, master.config.user)) as string
     const from =
-      (address: string, proof = vouchFor(key, address)) =>
+      (address: string, proof = signForAddress(key, address)) =>
       async (credentials: object) =>
         decode(await master.answer(packClear({ cmd: 'mk_token', ...credentials }, 3, { address, proof })))
     const [home, away, liar] = [from('192.0.2.1'), from('192.0.2.2'), from('192.0.2.1', 'a lie')]

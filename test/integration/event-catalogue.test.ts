@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { topicOf } from '../../core/channel/publish-channel.ts'
 import { EventBus, tags } from '../../core/events/index.ts'
-import { Presence } from '../../core/master/presence.ts'
+import { Presence } from '../../core/master/publisher/presence.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'

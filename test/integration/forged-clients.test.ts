@@ -111,9 +111,9 @@ const all = [
 ]
 
 const effects = async () => ({
-  jobs: [...master.room.jobs.list()],
+  jobs: [...master.context.jobs.list()],
   published: [...master.published],
-  keys: await master.room.keys.list(),
+  keys: await master.context.keys.list(),
   told: master.events.filter(({ tag }) => tag !== 'salt/job/error'),
 })
 
@@ -192,11 +192,11 @@ describe('a client of the API', () => {
     algorithms: { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const,
   })
   const send = (cmd: string, load: Load) =>
-    withApiClients(master.room, clearOnes, new Map()).get(cmd)?.(load, sender())
+    withApiClients(master.context, clearOnes, new Map()).get(cmd)?.(load, sender())
 
   test('is no minion; of what is asked by those it is not for 100 lines a minute are in the log', async () => {
     const handlers = withApiClients(
-      master.room,
+      master.context,
       new Map(),
       new Map([['_return', async () => ({ done: true })]]),
     )
@@ -210,7 +210,7 @@ describe('a client of the API', () => {
     expect(await send('_client_request', { load: { cmd } })).toEqual({})
     expect(await send('_client_request', { load: cmd })).toEqual({})
     expect(asked).toEqual([])
-    expect(master.logged.join()).toContain('of api-1')
+    expect(master.logged.join()).toContain('from api-1')
   })
 
   test.each<[unknown, unknown]>([
@@ -239,7 +239,7 @@ describe('a client of the API', () => {
     const ids = ['wire1', 'wire2', 'wire3']
     for (const id of ids) {
       const ret = { id, jid: JID, fun: 'test.ping', return: 'x'.repeat(5_000_000), retcode: 0, success: true }
-      await master.room.jobs.saveReturn(JID, id, ret)
+      await master.context.jobs.saveReturn(JID, id, ret)
     }
     expect(await send('_client_returns', { jid: JID, ids })).toMatchObject({ rest: ['wire2', 'wire3'] })
     await mkdir(join(master.config.pki_dir, 'minions_denied'), { recursive: true })

@@ -129,7 +129,7 @@ describe('CVE-2025-22236, CVE-2025-22239: a tag that only masters may use', () =
   test('is told in the log, with the minion', async () => {
     await fire({ tag: tags.auth, data: {} })
     expect(master.logged.filter((line) => !line.startsWith('trace '))).toEqual([
-      'warn Dropped an event of wire1: minions may not use the tag salt/auth.',
+      'warn Dropped an event from wire1: minions may not use the tag salt/auth.',
     ])
   })
 

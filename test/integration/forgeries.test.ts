@@ -4,7 +4,7 @@
  * clients of the API: 715 forged requests.
  */
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
 import { tags } from '../../core/events/index.ts'
@@ -122,7 +122,7 @@ function forget(): void {
 
 /** All that a request can change. */
 async function everything() {
-  const { jobs, minions, keys } = master.room
+  const { jobs, minions, keys } = master.context
   return {
     jobs: [...jobs.list()],
     returns: Object.fromEntries(jobs.returns(JID)),
@@ -300,6 +300,15 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
         })
         expect(client!.aes.text).not.toBe(mallory.aes.text)
       })
+  })
+
+  describe('CVE-2025-62349: with minimum_auth_version: 2', () => {
+    // One master for all: a request that is refused changes nothing.
+    beforeAll(async () => {
+      allowing = options
+      await open({ options: { minimum_auth_version: 2 } })
+    })
+    afterAll(() => master.close())
 
     test.each([null, 0, 1, 1.9, -1, Number.NEGATIVE_INFINITY, Number.NaN, '2', '3', true, [3], 2n ** 63n])(
       'the version %s is refused',
@@ -338,7 +347,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       'is refused at once in generation %s, whatever it still holds',
       async (minimum_auth_version) => {
         await open({ options: { minimum_auth_version } })
-        await master.room.keys.remove('wire2')
+        await master.context.keys.remove('wire2')
         await expectNoEffect(async () => {
           for (const [cmd, load] of Object.entries(commands)) {
             const requests = [
@@ -355,7 +364,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
 
     test('is refused when rejected as well, and gets no keys when it comes again', async () => {
       await open()
-      await master.room.keys.reject('wire2', { includeAccepted: true })
+      await master.context.keys.reject('wire2', { includeAccepted: true })
       expect(await send(victim.seal({ cmd: '_file_envs' }))).toEqual(refused('bad load'))
       expect(await victim.signIn(ask)).toMatchObject({ ret: false })
     })
@@ -377,7 +386,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       const inherited = victim.seal({ cmd: '_file_envs' }, { load: { tok: successor.token } })
       expect(await send(inherited)).toEqual(refused('bad load'))
       await successor.signIn(ask)
-      expect(master.room.minions.grains('wire2')).toBeUndefined()
+      expect(master.context.minions.grains('wire2')).toBeUndefined()
       expect(await send(victim.seal({ cmd: '_file_envs' }))).toEqual(refused('bad load'))
       expect(await send(successor.seal({ cmd: '_file_envs' }))).toEqual(['base'])
       expect(successor.session.text).not.toBe(victim.session.text)
@@ -455,7 +464,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       await ask(old.frame)
       await ask(pillar('New').frame)
       await ask(old.frame)
-      expect(master.room.minions.grains('wire2')).toEqual({ os: 'New', id: 'wire2' })
+      expect(master.context.minions.grains('wire2')).toEqual({ os: 'New', id: 'wire2' })
     })
 
     test('a return without job cache is told once', async () => {
@@ -477,7 +486,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       await open({ maxPending: 20 })
       const flood = Array.from({ length: 200 }, (_, i) => ask(mallory.signInFrame({ id: `flood${i}` })))
       await Promise.all(flood)
-      const { pending, denied, rejected } = await master.room.keys.list()
+      const { pending, denied, rejected } = await master.context.keys.list()
       expect(pending.length).toBeGreaterThanOrEqual(20)
       expect(pending.length).toBeLessThan(40)
       expect([denied, rejected]).toEqual([[], []])
@@ -491,7 +500,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       const owners = ['wire1', 'wire2', 'master', 'master_sign', 'other1']
       const peers = await Promise.all(owners.map((owner) => Peer.named('contested', owner)))
       await Promise.all(Array.from({ length: 10 }, () => peers.map((peer) => ask(peer.signInFrame()))).flat())
-      const { pending, denied, accepted } = await master.room.keys.list()
+      const { pending, denied, accepted } = await master.context.keys.list()
       expect({ pending, denied, accepted }).toEqual({
         pending: ['contested'],
         denied: ['contested'],

@@ -1,24 +1,22 @@
 /** What somebody between a master and a minion, or another minion, can make a minion do: nothing. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Log } from '../../core/author/context.ts'
 import { AesKeys } from '../../core/channel/aes-keys.ts'
 import { PublishChannel } from '../../core/channel/publish-channel.ts'
 import { createRequestChannel } from '../../core/channel/request-channel.ts'
 import { type Credentials, signIn } from '../../core/channel/sign-in-client.ts'
-import { subscription } from '../../core/channel/subscription.ts'
+import { receiveJobs } from '../../core/channel/subscription.ts'
 import { decode, encodeNetwork } from '../../core/codec/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../core/crypto/index.ts'
 import { SeenJobs } from '../../core/jobs/seen-jobs.ts'
 import { openStore, type Store } from '../../core/store/index.ts'
 import type { PublishServer, RequestClient } from '../../core/transport/contract.ts'
 import { type JobLoad, makeJobLoad, packPublication } from '../../core/wire/publication.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { keyPair } from '../harness/key-pairs.ts'
+import { quietLog } from '../harness/log.ts'
 
-const quiet: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 const HOUR = 3_600_000
 
 describe('publications', () => {
@@ -40,7 +38,7 @@ describe('publications', () => {
   }
 
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'salt-seen-'))
+    directory = await temporaryFolder('salt-seen-')
     open()
     masterKey = await keyPair('master')
     now = Date.UTC(2026, 10, 21)
@@ -53,7 +51,7 @@ describe('publications', () => {
   })
   afterEach(async () => {
     await store.close()
-    await rm(directory, { recursive: true })
+    await removeFolder(directory)
   })
 
   const jobOf = (jid: string): JobLoad =>
@@ -79,7 +77,7 @@ describe('publications', () => {
     }
     const settings = {
       frames: Object.assign(all(), { onConnection() {}, async close() {} }),
-      log: quiet,
+      log: quietLog,
       requireSignature,
       credentials: async () => credentials(),
       renew: async () => {
@@ -87,7 +85,7 @@ describe('publications', () => {
         return credentials()
       },
     }
-    for await (const { job, serial, keyDigest } of subscription(settings)) {
+    for await (const { job, serial, keyDigest } of receiveJobs(settings)) {
       if (await seen.accept({ keyDigest, serial, jid: job.jid, now })) executed.push(job.jid)
     }
   }

@@ -6,8 +6,8 @@ import type { PublicKey } from '../../core/crypto/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { Invites } from '../../core/keys/index.ts'
 import { verifierOf } from '../../core/keys/join-token.ts'
-import { presentable } from '../../core/log/presentable.ts'
-import { joinOf } from '../../core/minion/join.ts'
+import { sanitize } from '../../core/log/sanitize.ts'
+import { joinOf } from '../../core/minion/link/join.ts'
 import { fakeLog } from '../../core/testing/recording-log.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
@@ -67,7 +67,7 @@ const altered =
 const wait = (ms: number) => {
   master.now += ms
 }
-const stateOf = async (id: string) => master.room.keys.state(id)
+const stateOf = async (id: string) => master.context.keys.state(id)
 const told = (tag: string) => master.events.filter((event) => event.tag === tag).map(({ data }) => data)
 
 describe('a join token', () => {
@@ -85,7 +85,7 @@ describe('a join token', () => {
   test('accepts a key that is pending already', async () => {
     expect(await join('')).toEqual({ state: 'pending' })
     expect(await join(await tokenFor())).toMatchObject({ state: 'accepted' })
-    expect(await master.room.keys.list()).toMatchObject({ accepted: ['web1'], pending: [] })
+    expect(await master.context.keys.list()).toMatchObject({ accepted: ['web1'], pending: [] })
   })
 
   test.each([
@@ -150,7 +150,7 @@ describe('who listens on the way', () => {
     const token = await tokenFor()
     const changes = await change()
     await join(token, { wire: altered((load) => ({ ...load, ...changes })) }).catch(() => {})
-    expect(await master.room.keys.list('accepted')).toEqual([])
+    expect(await master.context.keys.list('accepted')).toEqual([])
     expect(told(tags.auth)).toMatchObject([{ join: 'unknown' }])
     expect(invites.list()).toMatchObject([{ left: 1 }])
   })
@@ -177,7 +177,7 @@ describe('what a join token does not open', () => {
     const token = await tokenFor()
     await master.file('web1', (await keyPair('wire2')).publicKey)
     expect(await join(token)).toEqual({ state: 'rejected' })
-    expect(await master.room.keys.list('denied')).toEqual(['web1'])
+    expect(await master.context.keys.list('denied')).toEqual(['web1'])
     expect(await join(token)).toEqual({ state: 'rejected' }) // the denied key is not taken either
     expect(invites.list()).toMatchObject([{ left: 1 }])
   })
@@ -209,12 +209,12 @@ describe('the master that a join token names', () => {
 
 test('of a token that was cut off, or is of another master, it is said so, in a line of which the log masks nothing', async () => {
   const named = await joinOf({ join_token: await tokenFor(), join_token_file: '' }, fakeLog().log)
-  expect(presentable(named?.refusal((await keyPair('wire1')).publicKey))).toContain(
+  expect(sanitize(named?.refusal((await keyPair('wire1')).publicKey))).toContain(
     'Its key has the fingerprint',
   )
   const { log, lines } = fakeLog()
   expect(await joinOf({ join_token: 'abcdef', join_token_file: '' }, log)).toBeUndefined()
-  expect(lines.map(({ message }) => presentable(message))).toEqual([
+  expect(lines.map(({ message }) => sanitize(message))).toEqual([
     'This minion signs in without a join token. The join token is not one that "salt-key --invite" prints: it has been cut off or changed.',
   ])
 })
@@ -269,9 +269,10 @@ test('a minion joins with the token in its environment, and a second one says in
     await cluster.startMinion('web1')
     expect(await cluster.run('web1', 'test.ping')).toEqual({ web1: true })
     const late = cluster.startMinion('web2').catch(() => {})
-    const log = () => cluster.logged('web2').find((line) => line.includes('The join token did not help'))
+    const log = () =>
+      cluster.logged('web2').find((line) => line.includes('The master did not accept the join token'))
     expect(await until('the reason in the log', log)).toContain('it was used before')
-    await cluster.master.room.keys.accept('web2')
+    await cluster.master.context.keys.accept('web2')
     await late
   } finally {
     await own.close()

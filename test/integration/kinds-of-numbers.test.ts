@@ -1,16 +1,16 @@
 /** A float that is whole stays a float, and a large integer keeps its digits: from the words to what is shown and stored. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseInput } from '../../core/loader/words.ts'
+import { parseInput } from '../../core/loader/calls/words.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
 import { render } from '../harness/outputters.ts'
 
 let cluster: InProcessCluster
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-numbers-'))
+  folder = await temporaryFolder('salt-numbers-')
   await mkdir(join(folder, 'modules'))
   await writeFile(
     join(folder, 'modules', 'kinds.js'),
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 const words = ['3', '3.0', '-0.0', '1e400', '9007199254740993', '-9007199254740993', 'deep=[1.0, 2]']

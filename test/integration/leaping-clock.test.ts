@@ -1,20 +1,19 @@
 /** The clock of a host goes ahead by eight days, and is set right a little later. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Attempts } from '../../core/auth/sign-in/attempts.ts'
+import { Attempts } from '../../core/auth/login/attempts.ts'
 import type { TokenRecord, TokenStore } from '../../core/auth/tokens/contract.ts'
 import { Tokens } from '../../core/auth/tokens/tokens.ts'
 import { monotonicClock } from '../../core/base/clock.ts'
 import { SteadyTime } from '../../core/base/steady-time.ts'
 import { AesKeys } from '../../core/channel/aes-keys.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
-import { Outbox } from '../../core/jobs/outbox.ts'
 import { ReturnSpool } from '../../core/jobs/return-spool.ts'
 import { Unannounced } from '../../core/jobs/unannounced.ts'
 import { Invites } from '../../core/keys/invites.ts'
+import { Outbox } from '../../core/outbox/outbox.ts'
 import { openStore, type Store } from '../../core/store/index.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { keyPair } from '../harness/key-pairs.ts'
 
 const DAYS = 8 * 86_400_000
@@ -24,14 +23,14 @@ let store: Store
 let ahead: number
 const clock = { now: () => 1_800_000_000_000 + ahead }
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-clock-'))
+  folder = await temporaryFolder('salt-ts-clock-')
   store = openStore(join(folder, 'test.mdb'))
   ahead = 0
 })
 afterEach(async () => {
   vi.useRealTimers()
   await store.close()
-  await rm(folder, { recursive: true })
+  await removeFolder(folder)
 })
 
 test('an invitation outlives one that is made meanwhile', async () => {
@@ -87,8 +86,8 @@ test('what was put into an outbox meanwhile does not wait for that day to be gat
   ahead = DAYS
   await outbox.add(['file'], [{ kind: 'return', ret: {} }])
   ahead = 0
-  const batch = await outbox.next('file', { gather: { ms: 1000, parcels: 100 } })
-  expect(batch?.parcels).toHaveLength(1)
+  const batch = await outbox.next('file', { gather: { ms: 1000, entries: 100 } })
+  expect(batch?.entries).toHaveLength(1)
 })
 
 test('a return whose worker died meanwhile is announced all the same', async () => {

@@ -2,28 +2,24 @@
  * Ten minutes without a master, in seconds: the minion's real link, deliverer and spool on disk over the memory
  * transport, a real master's worker with its stores, and timers that run as fast as they can.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Log } from '../../core/author/context.ts'
 import { loadMinionConfig, type MinionConfig } from '../../core/config/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { ReturnSpool } from '../../core/jobs/return-spool.ts'
-import { Deliverer } from '../../core/minion/deliverer.ts'
-import { MasterLink } from '../../core/minion/master-link.ts'
+import { Deliverer } from '../../core/minion/jobs/deliverer.ts'
+import { MasterConnection } from '../../core/minion/link/master-connection.ts'
 import type { RequestServer } from '../../core/transport/contract.ts'
 import { getTransport } from '../../core/transport/index.ts'
 import { makeReturn } from '../../core/wire/return.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { keyPair } from '../harness/key-pairs.ts'
+import { quietLog } from '../harness/log.ts'
 
 const ID = 'wire1'
 const PORT = 4506
 const memory = getTransport('memory')
-const quiet = Object.fromEntries(
-  ['trace', 'debug', 'info', 'warn', 'error'].map((level) => [level, () => {}]),
-) as unknown as Log
 
 let root: string
 /** Requests the master works on, and what the minion writes to its disk: time stands still meanwhile. */
@@ -81,9 +77,9 @@ async function startMinion(): Promise<typeof minion> {
       read: (entry) => spool.read(entry),
       replace: (entry, change) => spool.replace(entry, change),
     },
-    owed: spool.pending(),
+    spooled: spool.pending(),
     send,
-    log: quiet,
+    log: quietLog,
     retry: { min, max },
   })
   return {
@@ -102,8 +98,8 @@ async function startMinion(): Promise<typeof minion> {
   }
 }
 
-async function openLink(config: MinionConfig): Promise<MasterLink> {
-  return new MasterLink({
+async function openLink(config: MinionConfig): Promise<MasterConnection> {
+  return new MasterConnection({
     config,
     id: ID,
     key: await keyPair(ID),
@@ -112,7 +108,7 @@ async function openLink(config: MinionConfig): Promise<MasterLink> {
     transport: memory,
     address: { host: 'master', port: PORT },
     grains: () => ({}),
-    log: quiet,
+    log: quietLog,
     onJob: () => {},
     onReady: async () => {},
     now: Date.now,
@@ -135,11 +131,12 @@ async function pass(seconds: number, enough: () => boolean = () => false): Promi
   return seconds
 }
 
-const rows = () => Array.from({ length: JOBS }, (_, job) => master.room.jobs.return(jidOf(job), ID)?.return)
+const rows = () =>
+  Array.from({ length: JOBS }, (_, job) => master.context.jobs.return(jidOf(job), ID)?.return)
 const JOBS = 500
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'salt-outage-'))
+  root = await temporaryFolder('salt-outage-')
   master = await InProcessMaster.open()
   await master.file(ID, (await keyPair(ID)).publicKey)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] })
@@ -152,7 +149,7 @@ afterEach(async () => {
   await vanish()
   vi.useRealTimers()
   await master.close()
-  await rm(root, { recursive: true, force: true })
+  await removeFolder(root)
 })
 
 test('returns of 500 jobs that end during an outage of 10 minutes arrive within a minute of its end, each once, although the minion is started again in between', async () => {

@@ -1,12 +1,12 @@
 /** Options of the master that decide about single requests. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { signMessage } from '../../core/wire/message-signature.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { Peer, refused } from '../harness/peer.ts'
@@ -61,7 +61,7 @@ describe('the signature of a return', () => {
     retcode: 0,
     success: true,
   }
-  const stored = () => master.room.jobs.return(ret.jid, 'wire1')?.return
+  const stored = () => master.context.jobs.return(ret.jid, 'wire1')?.return
   const wrong = { ...ret, sig: Buffer.from('no signature') }
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>, unknown]>([
@@ -115,7 +115,7 @@ describe('the signature of a return', () => {
 test('allow_minion_key_revoke: off keeps the key of a minion that gives it up', async () => {
   await open({ allow_minion_key_revoke: false })
   await ask({ cmd: 'revoke_auth' })
-  expect(master.room.keys.accepted('wire1' as never)).toBeDefined()
+  expect(master.context.keys.accepted('wire1' as never)).toBeDefined()
   expect(master.events).toEqual([])
 })
 
@@ -133,7 +133,7 @@ test.each([
     ver: '2',
   }
   await master.answer(peer.seal(load).frame)
-  expect(master.room.minions.grains('wire1')).toEqual(kept)
+  expect(master.context.minions.grains('wire1')).toEqual(kept)
   expect(master.events).toEqual([])
 })
 
@@ -154,7 +154,7 @@ test('secrets in the arguments of a job go to its minions, and neither into even
   const { jid } = reply.load
   expect(master.published[0]?.job.arg).toEqual(arg)
   expect(master.events.find(({ tag }) => tag === tags.jobNew(jid))?.data.arg).toEqual(shown)
-  expect(master.room.jobs.load(jid)?.load.arg).toEqual(shown)
+  expect(master.context.jobs.load(jid)?.load.arg).toEqual(shown)
   await master.answer(packClear({ ...load, fun: ['test.ping', 'cmd.run'], arg: [[], arg] }))
   expect(master.published[1]?.job.arg).toEqual([[], arg])
   await master.answer(packClear({ ...load, jid: 'wrong' }))
@@ -162,7 +162,7 @@ test('secrets in the arguments of a job go to its minions, and neither into even
 })
 
 test('arguments of a function whose module never finishes loading are all taken for secret', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'salt-modules-'))
+  const folder = await temporaryFolder('salt-modules-')
   await mkdir(join(folder, 'modules'))
   await writeFile(join(folder, 'modules', 'hangs.mjs'), 'await new Promise(() => {})\n')
   await open({ module_dirs: [folder] })
@@ -175,8 +175,8 @@ test('arguments of a function whose module never finishes loading are all taken 
   const { jid } = (reply as { load: { jid: string } }).load
   expect(master.published[0]?.job.arg).toEqual([['hello'], arg])
   expect(master.events.find(({ tag }) => tag === tags.jobNew(jid))?.data.arg).toEqual([['hello'], shown])
-  expect(master.room.jobs.load(jid)?.load.arg).toEqual([['hello'], shown])
-  await rm(folder, { recursive: true })
+  expect(master.context.jobs.load(jid)?.load.arg).toEqual([['hello'], shown])
+  await removeFolder(folder)
 })
 
 test('a job is addressed to minions by their ids where the target is one of ids, listed ones without a key among them', async () => {

@@ -26,7 +26,7 @@ test('with pub_ret off nothing is returned to the master; what cache_jobs keeps 
   await until('the end of the job', () =>
     cluster.logged('web1').some((line) => line.includes(`for job: ${jid}`)),
   )
-  expect(master.room.jobs.return(jid, 'web1')).toBeUndefined()
+  expect(master.context.jobs.return(jid, 'web1')).toBeUndefined()
   expect(master.events.filter(({ tag }) => tag.includes('/ret/'))).toEqual([])
 })
 

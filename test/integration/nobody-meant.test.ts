@@ -1,6 +1,6 @@
 /** What a master says of targets that mean nobody, that nobody understands, or of which it cannot know whom they mean. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { unreturned } from '../../core/client/unreturned.ts'
+import { unreturned } from '../../core/client/services/unreturned.ts'
 import { decode } from '../../core/codec/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
@@ -27,7 +27,7 @@ async function publish(tgt: unknown, tgt_type = 'glob', more: Record<string, unk
 }
 
 async function learnFacts(): Promise<void> {
-  const { minions } = master.room
+  const { minions } = master.context
   const pillar = { role: 'front', password: 'hunter2' }
   await minions.save('web01', { grains: { os: 'Debian', roles: ['web', 'lb'], ipv4: ['10.0.0.1'] }, pillar })
   await minions.save('web02', {
@@ -41,15 +41,19 @@ describe('a target that means nobody', () => {
     ['web1', 'glob', "There is no minion 'web1'. Did you mean 'web01'?"],
     ['db*', 'glob', "No minion has an id that matches 'db*'."],
     ['G@os:x', 'glob', 'Is it a compound target? Then it needs -C.'],
-    ['db.*', 'pcre', "begins with what 'db.*' describes"],
+    ['db.*', 'pcre', "whose beginning matches 'db.*'"],
     [['web1', 'zzz'], 'list', "There is no minion 'web1'. Did you mean 'web01'?\nThere is no minion 'zzz'."],
     ['web09', 'glob', 'The key of web09 is pending: accept it with salt-key -a web09'],
     ['web08', 'glob', 'The key of web08 is rejected: accept it with salt-key -a web08 --include-rejected'],
     ['roels:web', 'grain', "No minion has the grain 'roels'. Did you mean 'roles'?"],
-    ['os:RedHat', 'grain', 'there is Debian, Ubuntu.'],
-    ['os:Red.*', 'grain_pcre', 'there is Debian, Ubuntu.'],
-    ['saltversion:3006*', 'grain', 'the grain saltcompat is the release of Salt whose behaviour they have.'],
-    ['G@saltversion:3006*', 'compound', 'there is 0.1.0. Minions of salt-ts have versions of their own'],
+    ['os:RedHat', 'grain', 'They have: Debian, Ubuntu.'],
+    ['os:Red.*', 'grain_pcre', 'They have: Debian, Ubuntu.'],
+    [
+      'saltversion:3006*',
+      'grain',
+      'the grain saltcompat is the Salt release that a minion is compatible with.',
+    ],
+    ['G@saltversion:3006*', 'compound', 'They have: 0.1.0. Versions of salt-ts differ from those of Salt'],
     ['meta:rak:row:B', 'grain', "No minion has 'rak' below the grain 'meta'. Did you mean 'rack'?"],
     ['os', 'grain', "'os' has no value. Write key:value, as in os:Debian."],
     ['rol:front', 'pillar', "No minion has the pillar key 'rol'. Did you mean 'role'?"],
@@ -71,7 +75,7 @@ describe('a target that means nobody', () => {
       "Q@os:Debian: Unknown target type 'Q@', so this was taken for a minion id. Known: G@,",
     ],
     ['user@host', 'compound', "There is no minion 'user@host'."],
-    ['web02 and G@os:Debian', 'compound', 'no minion fits all that is asked together'],
+    ['web02 and G@os:Debian', 'compound', 'no minion matches the whole target'],
     ['web09 or web08', 'compound', 'web09: The key of web09 is pending'],
   ])('says why: %s as %s', async (tgt, type, why) => {
     await learnFacts()
@@ -87,7 +91,7 @@ describe('a target that means nobody', () => {
   })
 
   test('says that no key is accepted, and how many wait for it', async () => {
-    await master.room.keys.remove('web0[12]')
+    await master.context.keys.remove('web0[12]')
     expect((await publish('os:x', 'grain')).load.reason).toBe(
       "This master has accepted no minion's key yet; 1 is pending (salt-key -L).",
     )
@@ -102,11 +106,7 @@ describe('a target that means nobody', () => {
 
   test.each([
     ['a:'.repeat(100_000), 'grain', 'The target has 200000 characters, but may have 65536'],
-    [
-      Array.from({ length: 1_001 }, (_, n) => `G@os:x${n}`).join(' or '),
-      'compound',
-      'is made of 1001 targets',
-    ],
+    [Array.from({ length: 1_001 }, (_, n) => `G@os:x${n}`).join(' or '), 'compound', 'has 1001 terms'],
   ])('that is too large is refused with a sentence, whoever asks', async (tgt, type, sentence) => {
     for (const cmd of tgt.length < 65_536 ? ['publish', '_plan'] : ['publish']) {
       const { error } = (await publish(tgt, type, { cmd, key: 'none' })) as unknown as { error: object }
@@ -123,26 +123,26 @@ describe('a target that means nobody', () => {
 })
 
 test('whom the master knows too little of is named as unknown, in the reply, in the event and when the job is looked up', async () => {
-  await master.room.minions.save('web01', { grains: { os: 'Debian' } })
+  await master.context.minions.save('web01', { grains: { os: 'Debian' } })
   const { load } = await publish('G@os:Debian', 'compound')
   expect(load).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
   const news = master.events.find(({ tag }) => tag.endsWith('/new'))
   expect(news?.data).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
-  const { config, room } = master
-  const { jobs } = room
+  const { config, context } = master
+  const { jobs } = context
   const jid = String(load.jid)
   expect(jobs.load(jid)).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
   const client = () => Promise.reject(new Error('nobody has a key, so nobody is asked'))
   const found = await unreturned(jid, { config, jobs, accepted: [], client })
   expect([...found.values()].map(({ why }) => why)).toEqual([
-    'The master has no accepted key of that name.',
+    'The master has no accepted key for this id.',
     expect.stringContaining('It is not known whether the target means this minion'),
   ])
   expect((await publish('web*')).load).not.toHaveProperty('unknown')
 })
 
 test('a plan names them, too, and says why a target means nobody', async () => {
-  await master.room.minions.save('web01', { grains: { os: 'Debian' } })
+  await master.context.minions.save('web01', { grains: { os: 'Debian' } })
   const { plan } = (await publish('os:Debian', 'grain', { cmd: '_plan' })).load
   expect(plan).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
   expect((await publish('web1', 'glob', { cmd: '_plan' })).load.plan).toMatchObject({

@@ -25,7 +25,7 @@ beforeAll(async () => {
     transport: 'memory',
     master: { peer, peer_run, nodegroups },
   })
-  handlers = encryptedHandlers(cluster.master.room)
+  handlers = encryptedHandlers(cluster.master.context)
 })
 afterAll(() => cluster.close())
 
@@ -119,7 +119,7 @@ describe('the module publish', () => {
 
   test('names returners as rules of peer grant them', async () => {
     const publish = (ret: string) => call('web1', 'publish.publish', 'db1', 'test.ping', null, 'glob', ret)
-    expect(await publish('rawfile_json')).toContain('web1 may not name the returner rawfile_json')
+    expect(await publish('rawfile_json')).toContain('web1 may not use the returner rawfile_json')
     expect(await noted()).toMatchObject([{ verdict: 'refused', user: 'web1', ret: 'rawfile_json' }])
   })
 
@@ -248,7 +248,7 @@ describe('by hand', () => {
     expect(await noted()).toMatchObject([{ verdict: 'allowed' }, { verdict: 'refused', user: 'web10', jid }])
     const own = await cluster.run('db1', 'test.ping')
     expect(own).toEqual({ db1: true })
-    const [newest] = cluster.master.room.jobs.list({ limit: 1 })
+    const [newest] = cluster.master.context.jobs.list({ limit: 1 })
     expect(await ask('pub_ret', { jid: newest?.jid })).toEqual({})
   })
 

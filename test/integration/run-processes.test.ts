@@ -1,11 +1,11 @@
 /** Runners that a master starts: each in a process of its own, of which the next one waits already. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createJidSource } from '../../core/base/jid.ts'
 import { loadMasterConfig, type MasterConfig } from '../../core/config/index.ts'
-import { RunProcesses } from '../../core/jobs/background.ts'
-import { createJidSource } from '../../core/jobs/jid.ts'
+import { RunProcesses } from '../../core/runs/background.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { until } from '../harness/until.ts'
 
 let root: string
@@ -13,7 +13,7 @@ let config: MasterConfig
 let runs: RunProcesses
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'salt-runs-'))
+  root = await temporaryFolder('salt-runs-')
   const runners = join(root, 'own', 'runners')
   await mkdir(runners, { recursive: true })
   const source = `import { setTimeout } from 'node:timers/promises'
@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(async () => {
   runs.close()
   await until('the end of all processes', async () => (await children()).length === 0)
-  await rm(root, { recursive: true })
+  await removeFolder(root)
 })
 
 const nextJid = createJidSource({ now: Date.now })

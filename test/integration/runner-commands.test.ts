@@ -23,7 +23,7 @@ const clear = async (load: object): Promise<Record<string, unknown>> =>
   decode(await master.answer(packClear(load as Record<string, unknown>))) as Record<string, unknown>
 
 const stored = (jid: unknown) =>
-  until('the return of the runner', () => master.room.jobs.return(String(jid), master.config.id))
+  until('the return of the runner', () => master.context.jobs.return(String(jid), master.config.id))
 
 test('a runner is answered when it has begun; what it returns is in the job cache', async () => {
   // As RunnerClient of Python Salt sends it.
@@ -38,7 +38,7 @@ test('a runner is answered when it has begun; what it returns is in the job cach
     return: { args: [1, 'two'], kwargs: { three: 3 } },
     success: true,
   })
-  expect(master.room.jobs.load(String(jid))).toMatchObject({
+  expect(master.context.jobs.load(String(jid))).toMatchObject({
     load: { fun: 'runner.test.arg', user: 'root' },
     minions: [master.config.id],
   })
@@ -61,7 +61,7 @@ test('with runner_returns switched off nothing is stored', async () => {
   master = await InProcessMaster.open({ options: { runner_returns: false } })
   const load = { cmd: 'wheel', fun: 'minions.connected', user: 'root', key: await master.rootKey() }
   const { data } = (await clear(load)) as { data: { jid: string; success: boolean } }
-  expect([data.success, [...master.room.jobs.list()]]).toEqual([true, []])
+  expect([data.success, [...master.context.jobs.list()]]).toEqual([true, []])
 })
 
 test('a wheel function is answered with what it gives; what is for the master does not reach it', async () => {
@@ -101,7 +101,7 @@ test.each(['runner', 'wheel'])('%s needs the key of the user of the master, or a
   expect(await refused({ user: 'ann', key: own })).toBe('UserAuthenticationError') // publisher_acl is for publishing
   expect(await refused({ user: 'root', key, token: 'x' })).toBe('TokenAuthenticationError')
   expect(await refused({ user: 'root', key, eauth: 'pam' })).toBe('EauthAuthenticationError')
-  expect([...master.room.jobs.list()]).toEqual([])
+  expect([...master.context.jobs.list()]).toEqual([])
   expect(master.logged.filter((line) => line.includes(`Refused to run ${cmd}`))).toHaveLength(6)
   expect(master.logged.at(-1)).toContain("external_auth does not name the backend 'pam'")
   expect(JSON.stringify(master.logged)).not.toContain(own)
@@ -159,11 +159,11 @@ test('a load that names no function is answered with an error', async () => {
 test('more runs at once than the host should bear are refused, until some are over', async () => {
   const over: (() => void)[] = []
   const gone = () => new Promise<void>((done) => over.push(done))
-  const room = {
-    ...master.room,
+  const context = {
+    ...master.context,
     startRun: async () => ({ end: new Promise<never>(() => {}), gone: gone(), leave: () => {} }),
   }
-  const runner = new Map(runFunctionHandlers(room)).get('runner')
+  const runner = new Map(runFunctionHandlers(context)).get('runner')
   const ask = () => runner?.({ cmd: 'runner', fun: 'test.sleep', user: 'root', key })
   for (let n = 0; n < 32; n++) expect(await ask()).toHaveProperty('jid')
   expect(await ask()).toMatchObject({ error: { message: expect.stringContaining('try again') } })

@@ -1,7 +1,7 @@
 /** Minions tell which jobs have begun on them; who looks such a job up is told the state of each minion. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SaltError } from '../../core/base/errors.ts'
-import { unreturned } from '../../core/client/unreturned.ts'
+import { unreturned } from '../../core/client/services/unreturned.ts'
 import { decode } from '../../core/codec/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
@@ -33,7 +33,7 @@ const noMaster = async () => Promise.reject(new SaltError('MASTER_UNREACHABLE', 
 const lookUp = (jid: string) =>
   unreturned(jid, {
     config: cluster.master.config,
-    jobs: cluster.master.room.jobs,
+    jobs: cluster.master.context.jobs,
     accepted: ['web1', 'web2'],
     client: noMaster,
   })
@@ -46,7 +46,7 @@ test('a job that takes longer than a moment has a receipt of each minion, and is
       [tags.jobStart(jid, 'web1'), expect.objectContaining({ id: 'web1', jid, fun: 'test.sleep' })],
     ]),
   )
-  await until('both to be stored', () => cluster.master.room.jobs.starts(jid).size === 2)
+  await until('both to be stored', () => cluster.master.context.jobs.starts(jid).size === 2)
   const states = await lookUp(jid)
   expect([...states].map(([id, { state }]) => [id, state]).sort()).toEqual([
     ['web1', 'started'],
@@ -67,14 +67,14 @@ test('one that waits for its turn has none', async () => {
 
 test('a receipt for a job that the master does not know is not kept', async () => {
   const jid = '20261121000000000009'
-  await cluster.master.room.jobs.noteStart(jid, 'web1')
-  expect(cluster.master.room.jobs.starts(jid).size).toBe(0)
+  await cluster.master.context.jobs.noteStart(jid, 'web1')
+  expect(cluster.master.context.jobs.starts(jid).size).toBe(0)
 })
 
 test('receipts go with their job when it expires', async () => {
   const jid = await publish('web1', 'test.sleep', [1.2])
-  await until('the receipt', () => cluster.master.room.jobs.starts(jid).size === 1)
+  await until('the receipt', () => cluster.master.context.jobs.starts(jid).size === 1)
   await cluster.returned(jid, 'web1')
-  await cluster.master.room.jobs.expire(new Date(cluster.master.now + 1))
-  expect(cluster.master.room.jobs.starts(jid).size).toBe(0)
+  await cluster.master.context.jobs.expire(new Date(cluster.master.now + 1))
+  expect(cluster.master.context.jobs.starts(jid).size).toBe(0)
 })

@@ -1,18 +1,16 @@
 /** However often a store goes away while returns come in, it has each of them in the end, and once. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { JobCache } from '../../core/jobs/job-cache.ts'
 import { openLoader } from '../../core/loader/index.ts'
-import { Deliveries } from '../../core/returners/deliveries.ts'
+import { Deliveries } from '../../core/outbox/deliveries.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
+import { quietLog } from '../harness/log.ts'
 import { mysqlDatabase } from '../harness/mysql-database.ts'
 import { mysqlHere, needs, postgresHere, program } from '../harness/needs.ts'
 import { postgresDatabase } from '../harness/postgres-database.ts'
 import { openProxy } from '../harness/proxy.ts'
-import { quietLog } from '../harness/quiet-log.ts'
 import { returnerWith } from '../harness/returner.ts'
 import { startServer } from '../harness/server.ts'
 import { until } from '../harness/until.ts'
@@ -79,9 +77,9 @@ async function redis(): Promise<Store> {
 
 let folder: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-outages-'))
+  folder = await temporaryFolder('salt-ts-outages-')
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const JID = '20300101000000000000'
 const RETURNS = 10_000

@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fn, p } from '../../core/author/index.ts'
 import { Cluster, recordRun, recordStored, replay } from '../../core/testing/index.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 let folder: string
 let cluster: Cluster
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-testing-'))
+  folder = await temporaryFolder('salt-testing-')
   await mkdir(join(folder, 'modules'))
   await mkdir(join(folder, 'runners'))
   await writeFile(
@@ -36,7 +36,7 @@ export const greet = fn(async (_, { master }) => {
 })
 afterAll(async () => {
   await cluster?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 test('a function of a folder runs on the minions that are meant, each with its own grains', async () => {

@@ -27,11 +27,11 @@ async function damage(path: string, text: string): Promise<void> {
 test('a record of the master that is damaged is left out and told', async () => {
   master = await InProcessMaster.open()
   const jid = '20261121120000000001'
-  await master.room.jobs.create(jid, { fun: 'recognisable.text' }, ['web1'])
+  await master.context.jobs.create(jid, { fun: 'recognisable.text' }, ['web1'])
   await master.restart(async () =>
     damage(join(master!.config.cachedir, 'job_cache', 'jobs.mdb'), 'recognisable'),
   )
-  expect(master.room.jobs.load(jid)).toBeUndefined()
+  expect(master.context.jobs.load(jid)).toBeUndefined()
   expect(master.logged.filter((line) => line.startsWith('error'))).toEqual([
     expect.stringMatching(/The record .*20261121120000000001.* is damaged and was left out/),
   ])

@@ -5,8 +5,8 @@ import { afterEach, expect, test } from 'vitest'
 import { MASK } from '../../core/base/secret.ts'
 import { decode } from '../../core/codec/index.ts'
 import { tags } from '../../core/events/index.ts'
-import { runPath } from '../../core/jobs/running-runs.ts'
-import { storeRun, storeStart } from '../../core/jobs/stored-run.ts'
+import { runPath } from '../../core/runs/running-runs.ts'
+import { storeRun, storeStart } from '../../core/runs/stored-run.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { Peer } from '../harness/peer.ts'
@@ -45,7 +45,7 @@ async function publish(tgt: unknown, tgt_type = 'glob', kwargs = {}): Promise<st
 }
 
 const announced = () => master.events.filter(({ tag }) => tag.includes('/ret/')).map(({ data }) => data.id)
-const stored = (jid: string) => [...master.room.jobs.returns(jid).keys()]
+const stored = (jid: string) => [...master.context.jobs.returns(jid).keys()]
 const told = () => master.logged.filter((line) => line.includes('which was not sent to it'))
 
 test.each<[unknown, string]>([
@@ -56,7 +56,7 @@ test.each<[unknown, string]>([
   ['G@id:wire1 or L@wire1', 'compound'],
 ])('a return for a job for %j (%s) is taken from who was asked, and from nobody else', async (tgt, type) => {
   const { ret } = await open()
-  for (const id of ['wire1', 'evil2']) await master.room.minions.save(id, { grains: { id } })
+  for (const id of ['wire1', 'evil2']) await master.context.minions.save(id, { grains: { id } })
   const jid = await publish(tgt, type)
   expect(await ret('evil2', jid)).toBe(false)
   expect(await ret('wire1', jid)).toBeNull()
@@ -69,7 +69,7 @@ test('returns that are refused are told once for each minion', async () => {
   const jid = await publish('wire1')
   for (let n = 0; n < 3; n++) await ret('evil2', jid)
   expect(told()).toHaveLength(1)
-  expect(told()[0]).toContain(`warn evil2 speaks of job ${jid}`)
+  expect(told()[0]).toContain(`warn evil2 sent a return or an event for job ${jid}`)
 })
 
 test('of a master that keeps no returns it is the same', async () => {
@@ -84,7 +84,7 @@ test('arguments in the returns of Python minions are stored and told with secret
   const jid = await publish('wire1')
   const fun_args = ['a', { password: 'c4n4ry' }]
   await send('wire1', { cmd: '_return', jid, fun: 'some.thing', fun_args, return: true, retcode: 0 })
-  expect(master.room.jobs.returns(jid).get('wire1')).toMatchObject({ fun_args: ['a', { password: MASK }] })
+  expect(master.context.jobs.returns(jid).get('wire1')).toMatchObject({ fun_args: ['a', { password: MASK }] })
   expect(JSON.stringify(master.events)).not.toContain('c4n4ry')
 })
 
@@ -104,7 +104,7 @@ test('events of a job are fired for who was asked, and for nobody else', async (
 test('runners are jobs of no minion: while they run, and when they are over', async () => {
   const { ret } = await open()
   const run = { jid: OTHER, fun: 'runner.test.arg', user: 'root', fun_args: [] }
-  const { jobs } = master.room
+  const { jobs } = master.context
   await storeStart(master.config, run, jobs)
   expect(await ret('evil2', OTHER)).toBe(false)
   await storeRun(master.config, { ...run, return: 1, success: true }, jobs)
@@ -133,14 +133,14 @@ test('what a minion runs by itself is taken as it was', async () => {
 
 test('whom the target means by now may return, though the master knew less when it published', async () => {
   const { ret, signIn } = await open()
-  await master.room.minions.save('wire1', { grains: { role: 'db' } })
-  await master.room.minions.save('evil2', { grains: { role: 'web' } })
+  await master.context.minions.save('wire1', { grains: { role: 'db' } })
+  await master.context.minions.save('evil2', { grains: { role: 'web' } })
   const list = await publish(['wire1', 'wire3'], 'list')
   const glob = await publish('wire*')
   const grain = await publish('role:db', 'grain')
   await signIn('wire3')
   expect([await ret('wire3', list), await ret('wire3', glob)]).toEqual([null, null])
   expect(await ret('evil2', grain)).toBe(false)
-  await master.room.minions.save('wire3', { grains: { role: 'db' } })
+  await master.context.minions.save('wire3', { grains: { role: 'db' } })
   expect(await ret('wire3', grain)).toBeNull()
 })

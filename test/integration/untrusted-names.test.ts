@@ -1,12 +1,12 @@
-/** Names that come from peers and from files nobody vouches for: none becomes a path, a pattern or a program. */
+/** Names that come from peers and from files nobody isValidProof for: none becomes a path, a pattern or a program. */
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isMinionId } from '../../core/base/minion-id.ts'
 import { loadMasterConfig } from '../../core/config/index.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { Peer } from '../harness/peer.ts'
 
@@ -87,7 +87,7 @@ describe('a path or name in a request reaches no file', () => {
       await ask({ cmd: '_syndic_return', ...entry })
     }
     expect(await filesOfMaster()).toEqual(before)
-    expect([...master.room.jobs.list()]).toEqual([])
+    expect([...master.context.jobs.list()]).toEqual([])
   })
 
   test('CVE-2025-22237: of an external pillar that a minion asks for', async () => {
@@ -159,9 +159,9 @@ test('CVE-2017-12791: sign-ins under random ids leave only files of valid ids', 
 describe('a configuration file', () => {
   let directory: string
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'salt-config-'))
+    directory = await temporaryFolder('salt-config-')
   })
-  afterAll(() => rm(directory, { recursive: true }))
+  afterAll(() => removeFolder(directory))
 
   const load = async (text: string) => {
     await writeFile(join(directory, 'master'), text, { mode: 0o600 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseInput, parseWords, yamlify } from '../../core/loader/words.ts'
+import { parseInput, parseWords, yamlify } from '../../core/loader/calls/words.ts'
 import { fromNotation } from '../harness/notation.ts'
 import { vectors } from '../harness/vectors.ts'
 

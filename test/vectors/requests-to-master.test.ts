@@ -3,12 +3,14 @@
  * the one in the table of deviations with its reason: nothing is skipped. Real masters ran with few restrictions, so
  * ours runs with `minimum_auth_version: 0` here; what it does by default is at the end.
  */
+
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isJid } from '../../core/base/jid.ts'
+import { isRecord } from '../../core/base/record.ts'
 import { decode } from '../../core/codec/index.ts'
 import { type SigningAlgorithm, SymmetricKey } from '../../core/crypto/index.ts'
-import { isJid } from '../../core/jobs/jid.ts'
-import { asBytes, isRecord } from '../../core/wire/bytes.ts'
+import { asBytes } from '../../core/wire/bytes.ts'
 import { InProcessMaster, type MasterSetup } from '../harness/in-process-master.ts'
 import { openReply } from '../harness/peer.ts'
 import { bytes, vectors } from '../harness/vectors.ts'
@@ -220,7 +222,7 @@ describe('requests to a generation 2 master, sent to ours', () => {
     expect(master.published.map(({ job }) => job.fun)).toEqual(
       Array.from({ length: 5 }, () => 'test.ping'), // by key, by credentials, and for a minion
     )
-    expect(await master.room.keys.list()).toMatchObject({
+    expect(await master.context.keys.list()).toMatchObject({
       accepted: ['wire1', 'wire2'],
       pending: [],
       denied: [],
@@ -261,7 +263,7 @@ describe('sign-ins at a generation 2 master, sent to ours', () => {
 
   test('filed are keys that can be read, of ids that are valid', async () => {
     const master = await masters.get(setups[2]!)!
-    expect(await master.room.keys.list()).toEqual({
+    expect(await master.context.keys.list()).toEqual({
       accepted: ['garbage', 'wire1', 'wire2'],
       pending: ['.hid', 'a b', 'newbie', 'żółw'],
       rejected: ['badguy'],
@@ -303,7 +305,7 @@ describe('sign-ins at a generation 3 master, sent to ours', () => {
   })
 
   test('an unusable algorithm is refused before anything is filed', async () => {
-    expect(await plain.room.keys.list()).toEqual({
+    expect(await plain.context.keys.list()).toEqual({
       accepted: ['wire1', 'wire2'],
       pending: ['newbie'],
       rejected: ['badguy'],
@@ -346,10 +348,10 @@ describe.each(generation3.request_sets)('requests to a generation 3 master, sent
 
   test('every return is one row of the minion that sent it, and no key is gone that was not given up', async () => {
     for (const master of new Set([newer, older])) {
-      const rows = [...master.room.jobs.returns('20240101000000000001').keys()]
+      const rows = [...master.context.jobs.returns('20240101000000000001').keys()]
       expect(rows).toEqual(master === newer && set.set === 'basic' ? ['wire1'] : [])
       const accepted = set.set === 'extra' ? ['wire1', 'wire3'] : ['wire1', 'wire2']
-      expect(await master.room.keys.list('accepted')).toEqual(accepted)
+      expect(await master.context.keys.list('accepted')).toEqual(accepted)
     }
   })
 })

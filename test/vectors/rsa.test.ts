@@ -6,7 +6,7 @@ import {
   PublicKey,
   type SigningAlgorithm,
 } from '../../core/crypto/index.ts'
-import { unpad, withTrailer } from '../../core/crypto/x931.ts'
+import { restoreBlock, unpad } from '../../core/crypto/x931.ts'
 import { bytes, vectors } from '../harness/vectors.ts'
 
 interface Sealed {
@@ -45,7 +45,7 @@ describe('RSA operations recorded from Salt', () => {
 
   test.each(sealed)('the block under the seal of $key is padded as X9.31 says ($message_b64)', (row) => {
     const modulus = modulusOf(keys[`${row.key}_public_pem`])
-    const block = withTrailer(open(row.key, bytes(row.signature_b64 ?? '')), modulus)
+    const block = restoreBlock(open(row.key, bytes(row.signature_b64 ?? '')), modulus)
     expect(block.toString('hex')).toBe(row.padded_block_hex)
     expect(unpad(block)).toEqual(bytes(row.message_b64))
   })

@@ -4,39 +4,39 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Log } from '../../author/context.ts'
-import { writeFileAtomic } from '../../base/atomic-file.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
+import { writeFileAtomic } from '../../base/files/atomic-file.ts'
 import type { MasterConfig } from '../../config/index.ts'
-import { makeSelfSigned } from '../../crypto/index.ts'
+import { makeSelfSignedCertificate } from '../../crypto/index.ts'
 import type { ApiSettings } from '../settings.ts'
 
 export type Pem = Pick<SecureContextOptions, 'cert' | 'key'>
 
-/** The files, all in PEM; the key may be in that of the certificate. */
+/** PEM files. The key may be in the file of the certificate. */
 interface Files {
   readonly cert: string
   readonly key: string
   readonly chain?: string
 }
 
-/** How often the files are looked at. Milliseconds. */
-const ROUND_MS = 5000
+/** How often the files are checked for changes. */
+const CHECK_INTERVAL_MS = 5000
 const DAY_MS = 86_400_000
-/** From when on an end that is near is told, or a certificate of our own made again. */
-const NEAR_MS = 21 * DAY_MS
-const OWN_DAYS = 800
+/** A certificate that ends this soon is warned about, or generated again if it is self-signed. */
+const EXPIRY_WARNING_MS = 21 * DAY_MS
+const SELF_SIGNED_DAYS = 800
 
 /**
- * What the server shows to its clients: the certificate of the configuration, or one of its own. A new one in the same
- * files is taken without a restart; one that cannot be used is told, and the old one stays.
+ * The TLS certificate of the server: the configured one, or a self-signed one. It is reloaded when its files change.
+ * If the new one cannot be used, that is logged and the old one stays.
  */
 export class ServerCertificate {
   readonly #files: Files
   readonly #log: Log
   #pem: Pem
-  #seen: string
-  #coming = ''
-  #told = ''
+  #loaded: string
+  #changed = ''
+  #warnedOn = ''
   #round: NodeJS.Timeout | undefined
   #onChange: (pem: Pem) => void = () => {}
 
@@ -44,11 +44,11 @@ export class ServerCertificate {
     this.#files = files
     this.#log = log
     this.#pem = pem
-    this.#seen = seen
+    this.#loaded = seen
   }
 
   /**
-   * Undefined with `disable_ssl`.
+   * Load the certificate; undefined with `disable_ssl`.
    * @throws SaltError CONFIG_INVALID for a certificate that cannot be used
    */
   static async open(
@@ -59,7 +59,7 @@ export class ServerCertificate {
     const { ssl_crt, ssl_key, ssl_chain, disable_ssl } = settings
     if (disable_ssl) {
       log.warn(
-        'disable_ssl: passwords and tokens reach salt-api in the clear, unless something in front encrypts.',
+        'disable_ssl: passwords and tokens reach salt-api unencrypted, unless a proxy in front of it encrypts.',
       )
       return undefined
     }
@@ -76,15 +76,15 @@ export class ServerCertificate {
     return this.#pem
   }
 
-  /** `onChange` gets every new one, from now until `close`. */
-  watch(onChange: (pem: Pem) => void, roundMs: number = ROUND_MS): void {
+  /** Call `onChange` with every new certificate, until `close`. */
+  watch(onChange: (pem: Pem) => void, roundMs: number = CHECK_INTERVAL_MS): void {
     this.#onChange = onChange
-    this.#round = setInterval(() => void this.#lookAfter(), roundMs).unref()
+    this.#round = setInterval(() => void this.#check(), roundMs).unref()
   }
 
-  /** Read the files again now, as SIGHUP asks. */
+  /** Reload the files now (SIGHUP). */
   async reload(): Promise<void> {
-    this.#seen = await stateOf(this.#files)
+    this.#loaded = await stateOf(this.#files)
     try {
       this.#pem = await load(this.#files)
     } catch (error) {
@@ -92,7 +92,7 @@ export class ServerCertificate {
       return
     }
     this.#onChange(this.#pem)
-    this.#log.info(`The TLS certificate was read again: ${fingerprintOf(this.#pem)}`)
+    this.#log.info(`The TLS certificate was reloaded: ${fingerprintOf(this.#pem)}`)
     this.#warnOfEnd()
   }
 
@@ -100,27 +100,27 @@ export class ServerCertificate {
     clearInterval(this.#round)
   }
 
-  async #lookAfter(): Promise<void> {
+  async #check(): Promise<void> {
     const state = await stateOf(this.#files)
-    // Files that are being replaced one after the other are left alone until they stay as they are.
-    if (state !== this.#seen && state === this.#coming) await this.reload()
-    this.#coming = state
+    // Reload only when the files did not change since the last check: they are replaced one after the other.
+    if (state !== this.#loaded && state === this.#changed) await this.reload()
+    this.#changed = state
     this.#warnOfEnd()
   }
 
-  /** Once a day. */
+  /** Warn at most once a day. */
   #warnOfEnd(): void {
     const end = Date.parse(new X509Certificate(this.#pem.cert as string).validTo)
     const day = new Date().toDateString()
-    if (end - Date.now() > NEAR_MS || this.#told === day) return
-    this.#told = day
+    if (end - Date.now() > EXPIRY_WARNING_MS || this.#warnedOn === day) return
+    this.#warnedOn = day
     this.#log.warn(
       `The TLS certificate in ${this.#files.cert} is valid until ${new Date(end).toISOString()} only.`,
     )
   }
 }
 
-/** Changes whenever one of the files does; a file that is away for a moment counts as it was not. */
+/** Return a text that changes whenever one of the files does. A missing file counts as a state of its own. */
 async function stateOf({ cert, key, chain }: Files): Promise<string> {
   const states = [cert, key, ...(chain ? [chain] : [])].map(async (file) => {
     const found = await stat(file).catch(() => undefined)
@@ -129,7 +129,10 @@ async function stateOf({ cert, key, chain }: Files): Promise<string> {
   return (await Promise.all(states)).join('\n')
 }
 
-/** @throws SaltError CONFIG_INVALID */
+/**
+ * Load and check the files.
+ * @throws SaltError CONFIG_INVALID
+ */
 async function load({ cert, key, chain }: Files): Promise<Pem> {
   const [certText, keyText, chainText] = await Promise.all([read(cert), read(key), chain ? read(chain) : ''])
   try {
@@ -160,30 +163,34 @@ const unusable = (cert: string, key: string, why: string): SaltError =>
     `The certificate in ${cert} with the key in ${key} cannot be used for TLS: ${why}. See ssl_crt, ssl_key and ssl_chain.`,
   )
 
-/** Made at the first start, and again when it nears its end; key and certificate are one file, so they always fit. */
+/**
+ * Generate the self-signed certificate at the first start, and again before it expires. Key and certificate are in
+ * one file, so they always match.
+ */
 async function ownCertificate({ host }: ApiSettings, { pki_dir }: MasterConfig, log: Log): Promise<Files> {
   const file = join(pki_dir, 'api.pem')
   const files = { cert: file, key: file }
-  if (!(await lasts(files))) {
+  if (!(await isLongValid(files))) {
     const names = new Set([hostname(), 'localhost', '127.0.0.1', '::1', ...(isSpecific(host) ? [host] : [])])
-    const { cert, key } = makeSelfSigned([...names], { days: OWN_DAYS })
+    const { cert, key } = makeSelfSignedCertificate([...names], { days: SELF_SIGNED_DAYS })
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     await writeFileAtomic(file, `${cert}${key}`)
   }
   const fingerprint = fingerprintOf(await load(files))
   log.warn(
-    `No ssl_crt is given: TLS with a certificate of our own, ${file}. Clients that cannot know it refuse it; ` +
-      `give them the file's certificate, or the fingerprint ${fingerprint} (SHA-256).`,
+    `No ssl_crt is configured: TLS uses the self-signed certificate ${file}, which clients do not trust yet. ` +
+      `Give them the certificate in that file, or its fingerprint ${fingerprint} (SHA-256).`,
   )
   return files
 }
 
 const isSpecific = (host: string): boolean => !['', '0.0.0.0', '::'].includes(host)
 
-async function lasts(files: Files): Promise<boolean> {
+async function isLongValid(files: Files): Promise<boolean> {
   const pem = await load(files).catch(() => undefined)
   return (
-    pem !== undefined && Date.parse(new X509Certificate(pem.cert as string).validTo) > Date.now() + NEAR_MS
+    pem !== undefined &&
+    Date.parse(new X509Certificate(pem.cert as string).validTo) > Date.now() + EXPIRY_WARNING_MS
   )
 }
 

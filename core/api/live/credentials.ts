@@ -1,18 +1,21 @@
 import { type Claim, digestOf } from '../../auth/index.ts'
-import { isRecord } from '../../wire/bytes.ts'
+import { isRecord } from '../../base/record.ts'
 import { CREDENTIALS } from '../chunk.ts'
 
 const NAMES = ['eauth', ...CREDENTIALS]
 
 type Part = Readonly<Record<string, unknown>>
 
-/** Each different set of credentials in a body: commands may carry some each, or a token, which then counts. */
+/**
+ * Collect the different credentials in a body. Each chunk may have some of its own; a token wins over user and
+ * password.
+ */
 export function claimsIn(body: unknown): Claim[] {
   return claimsOf(body, (part) => tokenIn(part) ?? credentialsIn(part))
 }
 
-/** The same where one signs in: no token that is among the credentials counts. */
-export const signInsIn = (body: unknown): Claim[] => claimsOf(body, credentialsIn)
+/** Collect the credentials in a body of /login or /token, where tokens do not count. */
+export const loginClaimsIn = (body: unknown): Claim[] => claimsOf(body, credentialsIn)
 
 function claimsOf(body: unknown, read: (part: Part) => Claim | undefined): Claim[] {
   const claims = [body].flat().map((part) => (isRecord(part) ? read(part) : undefined))

@@ -1,35 +1,37 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
-import type { MasterEvents } from '../../client/master-link.ts'
+import type { MasterEvents } from '../../client/local/master-link.ts'
 import type { Event, Subscription } from '../../events/index.ts'
 import { FrameStream, type Sink, type StreamReader, type StreamSettings } from './frame-stream.ts'
-import { EventFrame, type Frame, remark } from './frames.ts'
+import { commentFrame, EventFrame, type Frame } from './frames.ts'
 import { JobOwners } from './job-owners.ts'
 import { Summaries } from './summaries.ts'
 
 export interface HubSettings extends StreamSettings {
-  /** `own`: readers get the events of jobs and runs of others only if they are nobody's. */
+  /** `own`: readers get the events of their own jobs and runs, and those that belong to no job. */
   readonly events: 'all' | 'own'
 }
 
-/** What a reader is to get. */
-export interface Wish {
-  /** Who reads, as jobs name their owner. */
+/** Which events a reader gets. */
+export interface EventFilter {
+  /** The reader, in the form in which jobs name their owner. */
   readonly owner: string
   readonly tag?: (tag: string) => boolean
 }
 
-/** Events taken up in one turn, bytes. More wait until sockets have had their turn. */
-const TURN = 256 * 1024
-/** Events that come so close together are written together: a write to each reader costs more than what is in it. Milliseconds. */
-const TOGETHER_MS = 20
-/** So often readers of formatted events get a job that changes: each time all of it. Milliseconds. */
-const SUMMARY_MS = 200
-/** How often readers are looked after. Milliseconds. */
-const ROUND_MS = 5000
+/** Bytes of events to process before sockets get their turn of the event loop. */
+const MAX_BYTES_PER_TURN = 256 * 1024
+/** Events within this time are written together: each write to each reader has a fixed cost. */
+const FLUSH_INTERVAL_MS = 20
+/** How often readers of formatted events get a job that changes: each frame holds the whole job. */
+const SUMMARY_INTERVAL_MS = 200
+/** How often stalled readers are dropped. */
+const STALL_CHECK_INTERVAL_MS = 5000
 
-/** The events of the master, subscribed to once for all who read them here, and only while somebody does. */
+/**
+ * Passes the events of the master on to readers over HTTP. One subscription serves all of them, while there are any.
+ */
 export class EventHub {
   readonly #bus: MasterEvents
   readonly #settings: HubSettings
@@ -38,12 +40,12 @@ export class EventHub {
   readonly #formatted: FrameStream<Frame>
   readonly #summaries: Summaries
   readonly #owners = new JobOwners()
-  readonly #beginnings: Subscription | undefined
+  readonly #firstEvents: Subscription | undefined
   readonly #round: NodeJS.Timeout
   #subscription: Subscription | undefined
   #flushing: NodeJS.Timeout | undefined
   #summing: NodeJS.Timeout | undefined
-  /** Bytes taken up since then. */
+  /** Bytes of events since the last flush. */
   #unflushed = 0
   #flushedAt = 0
   #delivered = 0
@@ -55,8 +57,8 @@ export class EventHub {
     this.#events = new FrameStream(settings)
     this.#formatted = new FrameStream(settings)
     this.#summaries = new Summaries({ grains: settings.events === 'all' })
-    this.#round = setInterval(() => this.#lookAfter(), ROUND_MS).unref()
-    this.#beginnings = settings.events === 'own' ? bus.subscribe(JobOwners.isTold) : undefined
+    this.#round = setInterval(() => this.#dropStalled(), STALL_CHECK_INTERVAL_MS).unref()
+    this.#firstEvents = settings.events === 'own' ? bus.subscribe(JobOwners.namesOwner) : undefined
     void this.#noteOwners()
   }
 
@@ -64,74 +66,73 @@ export class EventHub {
     return this.#events.readers + this.#formatted.readers
   }
 
-  get figures(): { readonly readers: number; readonly dropped: number; readonly events: number } {
+  get stats(): { readonly readers: number; readonly dropped: number; readonly events: number } {
     const dropped = this.#events.dropped + this.#formatted.dropped
     return { readers: this.readers, dropped, events: this.#delivered }
   }
 
-  /** Events as they come, from now on. */
-  read(sink: Sink<Frame>, wish: Wish): StreamReader {
-    return this.#add(this.#events, sink, this.#filter(wish))
+  /** Send events as they come, from now on. */
+  read(sink: Sink<Frame>, filter: EventFilter): StreamReader {
+    return this.#add(this.#events, sink, this.#predicate(filter))
   }
 
-  /** What comes of them: jobs and minions as they are now. */
-  readSummaries(sink: Sink<Frame>, wish: Wish): StreamReader {
-    return this.#add(this.#formatted, sink, this.#filter(wish))
+  /** Send summaries of the events: jobs and minions as they are now. */
+  readSummaries(sink: Sink<Frame>, filter: EventFilter): StreamReader {
+    return this.#add(this.#formatted, sink, this.#predicate(filter))
   }
 
   close(): void {
     clearInterval(this.#round)
     clearTimeout(this.#flushing)
     clearTimeout(this.#summing)
-    this.#beginnings?.close()
+    this.#firstEvents?.close()
     this.#subscription?.close()
   }
 
-  #add(stream: FrameStream<Frame>, sink: Sink<Frame>, wants?: (frame: Frame) => boolean): StreamReader {
-    const reader = stream.add(sink, wants)
+  #add(stream: FrameStream<Frame>, sink: Sink<Frame>, filter?: (frame: Frame) => boolean): StreamReader {
+    const reader = stream.add(sink, filter)
     this.#listen()
     return {
       close: () => {
         reader.close()
-        if (this.readers === 0) this.#rest()
+        if (this.readers === 0) this.#unsubscribe()
       },
     }
   }
 
-  #filter({ owner, tag }: Wish): ((frame: Frame) => boolean) | undefined {
+  #predicate({ owner, tag }: EventFilter): ((frame: Frame) => boolean) | undefined {
     const own = this.#settings.events === 'own'
     if (!own && !tag) return undefined
     return (frame) =>
       frame.tag === undefined || ((!tag || tag(frame.tag)) && (!own || this.#isFor(owner, frame)))
   }
 
-  /** Events of a job or run are for its owner alone. A refused job may have no id. */
-  #isFor(reader: string, { jid, ofJob, owner }: Frame): boolean {
+  /** Whether a frame is for a reader: events of a job or run are for its owner alone. A refused job may have no id. */
+  #isFor(reader: string, { jid, isAboutJob, owner }: Frame): boolean {
     if (jid !== undefined) return this.#owners.isOf(reader, jid)
-    return !ofJob || owner === reader
+    return !isAboutJob || owner === reader
   }
 
   #listen(): void {
     if (this.#subscription) return
-    const onGap = (missed: number | undefined) => this.#tellGap(missed)
+    const onGap = (missed: number | undefined) => this.#reportGap(missed)
     const subscription = this.#bus.subscribe('', undefined, { onGap })
     this.#subscription = subscription
-    void this.#give(subscription).finally(() => {
+    void this.#pump(subscription).finally(() => {
       if (this.#subscription === subscription) this.#subscription = undefined
     })
   }
 
-  /** Nobody reads any more. */
-  #rest(): void {
+  #unsubscribe(): void {
     this.#subscription?.close()
     this.#subscription = undefined
     this.#summaries.clear()
   }
 
-  async #give(subscription: Subscription): Promise<void> {
+  async #pump(subscription: Subscription): Promise<void> {
     for await (const event of subscription) {
-      this.#unflushed += this.#take(event)
-      if (this.#unflushed < TURN) {
+      this.#unflushed += this.#handle(event)
+      if (this.#unflushed < MAX_BYTES_PER_TURN) {
         this.#flushSoon()
       } else {
         this.#flush()
@@ -140,9 +141,9 @@ export class EventHub {
     }
   }
 
-  /** At once after a while of silence. */
+  /** Schedule a flush: at once if the last one is long ago. */
   #flushSoon(): void {
-    const pause = this.#flushedAt + TOGETHER_MS - performance.now()
+    const pause = this.#flushedAt + FLUSH_INTERVAL_MS - performance.now()
     this.#flushing ??= setTimeout(() => this.#flush(), Math.max(0, pause))
   }
 
@@ -155,7 +156,7 @@ export class EventHub {
   }
 
   #sumUpSoon(): void {
-    this.#summing ??= setTimeout(() => this.#sumUp(), SUMMARY_MS)
+    this.#summing ??= setTimeout(() => this.#sumUp(), SUMMARY_INTERVAL_MS)
   }
 
   #sumUp(): void {
@@ -164,14 +165,14 @@ export class EventHub {
       for (const frame of this.#summaries.changed()) this.#formatted.push(frame)
     } catch (error) {
       this.#log.error(`A job is too large for readers of formatted events: ${messageOf(error)}`)
-      this.#sumUpSoon() // of the others
+      this.#sumUpSoon() // the other jobs
     }
     this.#formatted.flush()
   }
 
-  #take(event: Event): number {
+  #handle(event: Event): number {
     this.#delivered++
-    if (this.#settings.events === 'own' && JobOwners.isTold(event.tag)) this.#owners.note(event)
+    if (this.#settings.events === 'own' && JobOwners.namesOwner(event.tag)) this.#owners.note(event)
     try {
       if (this.#formatted.readers > 0) {
         this.#summaries.note(event)
@@ -187,19 +188,19 @@ export class EventHub {
     }
   }
 
-  /** Whose jobs are running when the first reader comes, too. */
+  /** Note the owners of jobs from the start, also while nobody reads events. */
   async #noteOwners(): Promise<void> {
-    for await (const event of this.#beginnings ?? []) this.#owners.note(event)
+    for await (const event of this.#firstEvents ?? []) this.#owners.note(event)
   }
 
-  #tellGap(missed: number | undefined): void {
+  #reportGap(missed: number | undefined): void {
     const what = missed === undefined ? 'Events' : `${missed} events`
     this.#log.warn(`${what} did not reach the readers of the API: ${whyMissed(missed)}.`)
-    this.#events.push(remark(`${what} were missed here: ${whyMissed(missed)}`))
+    this.#events.push(commentFrame(`${what} were missed here: ${whyMissed(missed)}`))
     this.#events.flush()
   }
 
-  #lookAfter(): void {
+  #dropStalled(): void {
     this.#events.dropStalled()
     this.#formatted.dropStalled()
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { checkPresence } from '../calling.ts'
-import type { ApiRoom } from '../room.ts'
+import type { ApiContext } from '../context.ts'
+import { throwIfClientLeft } from '../waits.ts'
 import type { Sink } from './frame-stream.ts'
 import type { Frame } from './frames.ts'
 import type { Admitted, Readers } from './readers.ts'
@@ -12,28 +12,28 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** How long a reader that is dropped has to take the reason. Milliseconds. */
+/** How long a dropped reader has to receive the reason. */
 const FAREWELL_MS = 1000
 
-/** `GET /events`: the events of the master as server-sent events. */
-export function events(app: FastifyInstance, room: ApiRoom, readers: Readers): void {
-  const tokenOf = (request: FastifyRequest) => tokenOfReader(request, room)
+/** Add `GET /events`: the events of the master as server-sent events. */
+export function events(app: FastifyInstance, context: ApiContext, readers: Readers): void {
+  const tokenOf = (request: FastifyRequest) => tokenOfReader(request, context)
   const config = {
     endless: true,
-    writesItself: true,
+    fixedFormat: true,
     tokenOf,
     query: ['token', 'salt_token', 'tag'],
   } as const
   app.get('/events', { config, exposeHeadRoute: false }, async (request, reply) => {
     const admitted = await readers.admit(tokenOf(request), request)
-    checkPresence(reply)
+    throwIfClientLeft(reply)
     serve(request, reply, admitted, readers)
   })
 }
 
 function serve(request: FastifyRequest, reply: FastifyReply, admitted: Admitted, readers: Readers): void {
   const { raw } = reply.hijack()
-  // Without chunks every reader is written the very same bytes; the connection ends with the stream.
+  // Without chunked encoding, the same buffer is written to every reader. The connection ends with the stream.
   raw.useChunkedEncodingByDefault = false
   for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...HEADERS }))
     if (value !== undefined) raw.setHeader(name, value)
@@ -48,8 +48,8 @@ function serve(request: FastifyRequest, reply: FastifyReply, admitted: Admitted,
       farewell(`This reader was dropped. ${reason}`)
     },
   }
-  const reader = readers.hub.read(sink, admitted.wish)
-  const release = readers.keep(admitted, (why) => {
+  const reader = readers.hub.read(sink, admitted.filter)
+  const release = readers.register(admitted, (why) => {
     reader.close()
     farewell(why)
   })

@@ -1,10 +1,10 @@
 import { EventLog } from '../../events/index.ts'
 import type { Frame } from './frames.ts'
 
-/** Frames that follow one another, given out in one piece. */
+/** Consecutive frames, written in one piece. */
 export class Batch<F extends Frame> {
   readonly frames: readonly F[]
-  /** The position after the last of them. */
+  /** The position after the last frame. */
   readonly end: number
   #joined: Buffer | undefined
 
@@ -13,7 +13,7 @@ export class Batch<F extends Frame> {
     this.end = end
   }
 
-  /** For server-sent events; put together once for all readers that get this batch. */
+  /** The frames as server-sent events, joined once for all readers of this batch. */
   get sse(): Buffer {
     this.#joined ??= Buffer.concat(this.frames.map(({ sse }) => sse))
     return this.#joined
@@ -24,16 +24,16 @@ export class Batch<F extends Frame> {
   }
 }
 
-/** A connection that takes frames. */
+/** A connection that receives frames. */
 export interface Sink<F extends Frame> {
-  /** `done` is called when all of it has left this process, and nothing is written before that. */
+  /** Write a batch. `done` is called when all of it has left this process; the next batch is written after that. */
   write(batch: Batch<F>, done: () => void): void
-  /** The reader does not keep up; `reason` is a sentence. */
+  /** Close the connection of a reader that does not keep up. `reason` is a sentence. */
   drop(reason: string): void
 }
 
 export interface StreamReader {
-  /** It wants no more. */
+  /** Stop sending frames to it. */
   close(): void
 }
 
@@ -41,31 +41,31 @@ interface Position<F extends Frame> {
   readonly sink: Sink<F>
   readonly wants: ((frame: F) => boolean) | undefined
   next: number
-  /** When the batch that is on its way was written, in milliseconds of `performance.now()`. */
+  /** When the batch in flight was written, in milliseconds of `performance.now()`. */
   writing: number | undefined
 }
 
 export interface StreamSettings {
-  /** How far a reader may be behind, bytes. */
+  /** How many bytes a reader may be behind. */
   readonly maxBacklog: number
-  /** How long a reader may take nothing though there is something for it, milliseconds. */
+  /** How long a reader may accept no data although there is some, in milliseconds. */
   readonly maxStallMs: number
 }
 
-/** Written in one go. Bytes. */
-const BATCH = 64 * 1024
+/** Size of a batch. */
+const BATCH_BYTES = 64 * 1024
 
 /**
- * Gives frames to all readers from one log, so that slow readers cost no memory of their own: each has a position in
- * it and one batch on its way. Who falls out of the log is dropped.
+ * Sends frames to all readers from one log, so that slow readers cost no memory of their own: each has a position in
+ * the log and one batch in flight. A reader whose position falls out of the log is dropped.
  */
 export class FrameStream<F extends Frame> {
   readonly #settings: StreamSettings
   readonly #log: EventLog<F>
   readonly #readers = new Set<Position<F>>()
-  /** Of this flush, by their first position: most readers are at the same one. */
+  /** Batches of this flush by their first position: most readers are at the same one. */
   readonly #batches = new Map<number, Batch<F>>()
-  /** The position after what was flushed. */
+  /** The position after the last flushed frame. */
   #flushed = 0
   #dropped = 0
 
@@ -78,12 +78,12 @@ export class FrameStream<F extends Frame> {
     return this.#readers.size
   }
 
-  /** Readers that were dropped since the start. */
+  /** Number of readers dropped since the start. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** The reader gets what is pushed from now on. */
+  /** Add a reader, which gets the frames pushed from now on. */
   add(sink: Sink<F>, wants?: (frame: F) => boolean): StreamReader {
     const reader: Position<F> = { sink, wants, next: this.#log.end, writing: undefined }
     this.#readers.add(reader)
@@ -94,7 +94,7 @@ export class FrameStream<F extends Frame> {
     if (this.#readers.size > 0) this.#log.push(frame)
   }
 
-  /** Write what was pushed. */
+  /** Write the pushed frames to all readers. */
   flush(): void {
     this.#batches.clear()
     this.#flushed = this.#log.end
@@ -104,7 +104,7 @@ export class FrameStream<F extends Frame> {
     this.#log.dropBefore(needed)
   }
 
-  /** Drop those that take nothing; to be called now and then. */
+  /** Drop readers that accept no data. To be called periodically. */
   dropStalled(now: number = performance.now()): void {
     const { maxStallMs } = this.#settings
     this.#batches.clear()
@@ -140,7 +140,7 @@ export class FrameStream<F extends Frame> {
     const known = this.#batches.get(first)
     if (known) return known
     const frames: F[] = []
-    for (let at = first, size = 0; at < this.#flushed && size < BATCH; at++) {
+    for (let at = first, size = 0; at < this.#flushed && size < BATCH_BYTES; at++) {
       const frame = this.#log.at(at) as F
       frames.push(frame)
       size += frame.length

@@ -1,32 +1,38 @@
-import { jsonText } from '../../base/json.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { type Event, tags } from '../../events/index.ts'
 
-/** What readers of events get, encoded once for all of them. */
+/** An event as readers get it, encoded once for all of them. */
 export interface Frame {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly length: number
   /** For readers of server-sent events. */
   readonly sse: Buffer
-  /** For websockets, as rest_cherrypy and as rest_tornado send it; none of a remark: there is no room for one. */
+  /**
+   * For websockets, in the form of rest_cherrypy (`websocket`) and of rest_tornado (`plain`). Comments have neither,
+   * since those protocols have no comments.
+   */
   readonly websocket?: Buffer
   readonly plain?: Buffer
-  /** Of what it is about; those of nobody in particular have none. */
+  /** Tag and job id of the event, if it has them. */
   readonly tag?: string
   readonly jid?: string
-  /** It tells of a job or run, whether that has an id or not. */
-  readonly ofJob?: boolean
-  /** Whose it is, if the event itself says so. */
+  /** The event is about a job or run, whether it has an id or not. */
+  readonly isAboutJob?: boolean
+  /** The owner of the job, if the event names it. */
   readonly owner?: string
 }
 
-/** An event: `tag: …`, `data: {…}` and an empty line, as Salt's `/events`. Websockets get it without the first line. */
+/**
+ * An event in the form of Salt's `/events`: `tag: …`, `data: {…}` and an empty line. Websockets get it without the
+ * first line.
+ */
 export class EventFrame implements Frame {
   readonly sse: Buffer
   readonly websocket: Buffer
   readonly plain: Buffer
   readonly tag: string
   readonly jid?: string
-  readonly ofJob: boolean
+  readonly isAboutJob: boolean
   readonly owner?: string
 
   constructor({ tag, data }: Event) {
@@ -38,7 +44,7 @@ export class EventFrame implements Frame {
     this.tag = tag
     const jid = tags.jidOf(tag) ?? jidIn(data)
     if (jid !== undefined) this.jid = jid
-    this.ofJob = OF_JOB.test(tag)
+    this.isAboutJob = OF_JOB.test(tag)
     if (typeof data.owner === 'string') this.owner = data.owner
   }
 
@@ -47,13 +53,13 @@ export class EventFrame implements Frame {
   }
 }
 
-/** A line that clients skip, but people see. */
-export function remark(text: string): Frame {
+/** Create a comment of server-sent events: clients skip it, people see it. */
+export function commentFrame(text: string): Frame {
   const sse = Buffer.from(`: ${text}\n\n`)
   return { sse, length: sse.length }
 }
 
-/** JSON of what came from the bus. Bytes that are no text are shown as well as they can be. */
+/** Return the JSON of event data. Bytes that are no text are decoded as UTF-8. */
 export const eventJson = (value: unknown): string =>
   jsonText(value, {
     other: (other) => (other instanceof Uint8Array ? Buffer.from(other).toString() : String(other)),

@@ -1,20 +1,23 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
-import type { MasterLink } from '../../client/master-link.ts'
-import { MASTER_AWAY } from '../problems.ts'
-import type { ApiRoom } from '../room.ts'
+import { endsWithin } from '../../base/with-timeout.ts'
+import type { MasterLink } from '../../client/local/master-link.ts'
+import type { ApiContext } from '../context.ts'
+import { MASTER_NOT_ANSWERING } from '../http-errors.ts'
 
-const ASK_MS = 2000
-/** The question may have to wait for its turn behind others. Milliseconds. */
-const PATIENCE_MS = 3000
+const PING_TIMEOUT_MS = 2000
+/** How long to wait for an answer, including the time the request is queued behind others. */
+const ANSWER_TIMEOUT_MS = 3000
 const BUSY = 'The master does not keep up with the requests of this server.'
-/** So long the master is believed to be as it was. Milliseconds. */
-const BELIEVED_MS = 1000
+/** How long an answer is reused. */
+const CACHE_MS = 1000
 
-/** `/livez`: this process answers. `/readyz`: it can serve, or why not. */
-export function health(app: FastifyInstance, { link, log, stopping }: ApiRoom): void {
+/**
+ * Add `/livez`, which this process always answers, and `/readyz`, which says whether it can serve requests, or why
+ * not.
+ */
+export function health(app: FastifyInstance, { link, log, stopping }: ApiContext): void {
   const master = new MasterHealth({ link, log })
   const config = { health: true, open: true, query: 'any' } as const
   app.get('/livez', { config }, async () => ({ live: true }))
@@ -25,13 +28,13 @@ export function health(app: FastifyInstance, { link, log, stopping }: ApiRoom): 
   })
 }
 
-/** Asked at most once at a time, however often somebody wants to know. */
+/** Pings the master, at most one ping at a time however many requests ask. */
 class MasterHealth {
   readonly #link: MasterLink
   readonly #log: Log
   #asked: { readonly problems: Promise<string[]>; until: number } | undefined
 
-  constructor({ link, log }: Pick<ApiRoom, 'link' | 'log'>) {
+  constructor({ link, log }: Pick<ApiContext, 'link' | 'log'>) {
     this.#link = link
     this.#log = log
   }
@@ -44,19 +47,19 @@ class MasterHealth {
   #ask() {
     const asked = { problems: this.#ping(), until: Number.POSITIVE_INFINITY }
     void asked.problems.then(() => {
-      asked.until = performance.now() + BELIEVED_MS
+      asked.until = performance.now() + CACHE_MS
     })
     return asked
   }
 
   async #ping(): Promise<string[]> {
-    const answer = this.#link.ask({ cmd: 'ping' }, ASK_MS).then(
+    const answer = this.#link.ask({ cmd: 'ping' }, PING_TIMEOUT_MS).then(
       () => [],
       (error) => {
         this.#log.warn(`The master does not answer: ${messageOf(error)}`)
-        return [MASTER_AWAY]
+        return [MASTER_NOT_ANSWERING]
       },
     )
-    return Promise.race([answer, delay(PATIENCE_MS, [BUSY], { ref: false })])
+    return (await endsWithin(answer, ANSWER_TIMEOUT_MS)) ? answer : [BUSY]
   }
 }

@@ -1,34 +1,34 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { tokenBrought } from '../identity.ts'
+import type { ApiContext } from '../context.ts'
+import { presentedToken } from '../identity.ts'
 import { collectorToken, metrics } from '../metrics.ts'
-import type { ApiRoom } from '../room.ts'
 import { events } from './events.ts'
 import { health } from './health.ts'
 import { hook } from './hook.ts'
 import { limits } from './limits.ts'
+import { LoginGuard } from './login-guard.ts'
 import { Readers } from './readers.ts'
 import { securityHeaders } from './security-headers.ts'
-import { SignInGuard } from './sign-in-guard.ts'
 import { stats } from './stats.ts'
 import { websockets } from './websockets.ts'
 
 export { serverOptions } from './server-options.ts'
 
-/** What every request has to pass, before any other hook. */
-export async function protect(app: FastifyInstance, room: ApiRoom): Promise<void> {
-  setMaxListeners(0, room.stopping) // each request that waits listens
+/** Add the guards that every request passes before any other hook: limits and log-in. */
+export async function protect(app: FastifyInstance, context: ApiContext): Promise<void> {
+  setMaxListeners(0, context.stopping) // each waiting request adds a listener
   securityHeaders(app)
-  await limits(app, room)
-  new SignInGuard(room).guard(app)
+  await limits(app, context)
+  new LoginGuard(context).guard(app)
 }
 
-/** The routes of what is live: events, hooks, figures, health. */
-export async function live(app: FastifyInstance, room: ApiRoom): Promise<void> {
-  const readers = new Readers(room)
+/** Add the routes that need no lowstate: events, hooks, statistics, health. */
+export async function live(app: FastifyInstance, context: ApiContext): Promise<void> {
+  const readers = new Readers(context)
   const sockets = new Set<Socket>()
-  // The server itself forgets those that went over to another protocol.
+  // The server does not track upgraded connections, so they are closed here.
   app.server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -37,24 +37,24 @@ export async function live(app: FastifyInstance, room: ApiRoom): Promise<void> {
     readers.close()
     const timer = setTimeout(() => {
       for (const socket of sockets) socket.destroy()
-    }, room.settings.stop_timeout * 1000)
+    }, context.settings.stop_timeout * 1000)
     app.server.once('close', () => clearTimeout(timer))
   })
   app.addHook('onResponse', async (request, reply) => {
-    const token = tokenBrought(request, room.settings)
+    const token = presentedToken(request, context.settings)
     if (request.routeOptions.url?.endsWith('/logout') && reply.statusCode === 200 && token !== undefined)
-      readers.tokens.ended(token)
+      readers.tokens.revoke(token)
   })
-  stats(app, room, readers)
-  const { metrics: wanted, stats_disable_auth: open } = room.settings
+  stats(app, context, readers)
+  const { metrics: wanted, stats_disable_auth: open } = context.settings
   if (wanted)
     await metrics(app, {
-      admit: async (token) => open || readers.tokens.require(token),
-      readers: () => readers.hub.figures,
-      route: { writesItself: true, tokenOf: collectorToken, ...(open && { open }) },
+      authorize: async (token) => open || readers.tokens.require(token),
+      readers: () => readers.hub.stats,
+      route: { fixedFormat: true, tokenOf: collectorToken, ...(open && { open }) },
     })
-  health(app, room)
-  hook(app, room, readers)
-  events(app, room, readers)
-  if (room.settings.websockets) websockets(app, room, readers)
+  health(app, context)
+  hook(app, context, readers)
+  events(app, context, readers)
+  if (context.settings.websockets) websockets(app, context, readers)
 }

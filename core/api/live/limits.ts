@@ -2,37 +2,40 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { digestOf } from '../../auth/index.ts'
 import { sameClient } from '../../base/same-client.ts'
-import { tokenBrought } from '../identity.ts'
-import { refusal } from '../problems.ts'
-import type { ApiRoom } from '../room.ts'
+import type { ApiContext } from '../context.ts'
+import { httpError } from '../http-errors.ts'
+import { presentedToken } from '../identity.ts'
 import type { ApiSettings } from '../settings.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Asked by machines that look after this one: answered at once, past all limits. */
+    /** The route is for health checks: it is answered past all limits. */
     readonly health?: true
-    /** Its answer does not end: it is not counted among those that are waited for. */
+    /** The answer is a stream: it does not count as a waiting request. */
     readonly endless?: true
   }
 }
 
 const MINUTE_MS = 60_000
 
-/** What is refused before anybody looks at who sent it. */
-export async function limits(app: FastifyInstance, { settings }: ApiRoom): Promise<void> {
+/** Add the limits that apply before authentication. */
+export async function limits(app: FastifyInstance, { settings }: ApiContext): Promise<void> {
   refuseBodies(app)
   await limitRate(app, settings)
   limitWaits(app, settings)
 }
 
-/** What could become much larger than it was sent, or has many parts, is not even read. */
+/** Refuse compressed and multipart bodies unread: they could expand to any size or number of parts. */
 function refuseBodies(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers }) => {
     const { 'content-encoding': encoding, 'content-type': type = '' } = headers
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-      throw refusal(415, 'Compressed requests are not read. Send it without Content-Encoding.')
+      throw httpError(
+        415,
+        'Compressed requests are not supported. Send the request without Content-Encoding.',
+      )
     if (/^\s*multipart\//i.test(type))
-      throw refusal(415, 'Multipart requests are not read. Send JSON, YAML or a form.')
+      throw httpError(415, 'Multipart requests are not supported. Send JSON, YAML or a form.')
   })
 }
 
@@ -45,7 +48,7 @@ async function limitRate(app: FastifyInstance, settings: ApiSettings): Promise<v
   const byToken = app.createRateLimit({ ...options, keyGenerator: (request) => clientOf(request, settings) })
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.health) return
-    const counts = [byAddress, ...(tokenBrought(request, settings) === undefined ? [] : [byToken])]
+    const counts = [byAddress, ...(presentedToken(request, settings) === undefined ? [] : [byToken])]
     for (const count of counts) {
       const counted = await count(request)
       if (!counted.isAllowed && counted.isExceeded) throw tooOften(reply, counted.ttlInSeconds, max)
@@ -55,14 +58,14 @@ async function limitRate(app: FastifyInstance, settings: ApiSettings): Promise<v
 
 function tooOften(reply: FastifyReply, seconds: number, max: number): Error {
   reply.header('Retry-After', String(seconds))
-  return refusal(
+  return httpError(
     429,
-    `More than ${max} requests a minute are not served (requests_per_minute). Try again in ${seconds} s.`,
+    `More than ${max} requests per minute (requests_per_minute). Try again in ${seconds} s.`,
     { limit: 'requests_per_minute' },
   )
 }
 
-/** Requests that are being answered: most of them wait for returns. */
+/** Limit the number of requests in progress; most of them wait for returns. */
 function limitWaits(app: FastifyInstance, settings: ApiSettings): void {
   const { max_waits, max_waits_per_token } = settings
   const waits = new Map<string, number>()
@@ -89,11 +92,11 @@ function limitWaits(app: FastifyInstance, settings: ApiSettings): void {
 function tooMany(reply: FastifyReply, status: number, what: string, option: string): Error {
   reply.header('Retry-After', '5')
   const sentence = `${what} are being answered, and no more at once (${option}). Try again later.`
-  return refusal(status, sentence, { limit: option })
+  return httpError(status, sentence, { limit: option })
 }
 
-/** By token if there is one, else by address. */
+/** Return what identifies a client: its token, else its address. */
 function clientOf(request: FastifyRequest, settings: ApiSettings): string {
-  const token = tokenBrought(request, settings)
+  const token = presentedToken(request, settings)
   return token === undefined ? sameClient(request.ip) : digestOf(token)
 }

@@ -1,38 +1,38 @@
 import { setMaxListeners } from 'node:events'
 import type { FastifyRequest } from 'fastify'
-import { fnmatch } from '../../base/fnmatch.ts'
-import { refusal } from '../problems.ts'
-import type { ApiRoom } from '../room.ts'
-import { EventHub, type Wish } from './event-hub.ts'
-import { passed } from './sign-in-guard.ts'
+import { fnmatch } from '../../dialect/fnmatch.ts'
+import type { ApiContext } from '../context.ts'
+import { httpError } from '../http-errors.ts'
+import { type EventFilter, EventHub } from './event-hub.ts'
+import { markAuthenticated } from './login-guard.ts'
 import { type TokenOwner, Tokens } from './tokens.ts'
 
 const STOPPING = 'The server is stopping.'
 const MAX_STALL_MS = 60_000
-/** Patterns in one `tag=`, and their length. */
+/** Limits for the patterns in `tag=`. */
 const MAX_PATTERNS = 20
-const MAX_PATTERN = 256
+const MAX_PATTERN_LENGTH = 256
 
-/** Somebody who may read events. */
+/** A client that may read events. */
 export interface Admitted {
   readonly token: string
   readonly owner: TokenOwner
-  readonly wish: Wish
+  readonly filter: EventFilter
 }
 
-/** Who reads events here: admitted by their tokens, not too many, let go when the server stops. */
+/** The readers of events: admitted by their tokens, limited in number, closed when the server stops. */
 export class Readers {
   readonly hub: EventHub
   readonly tokens: Tokens
-  readonly #room: ApiRoom
+  readonly #context: ApiContext
   readonly #closing = new AbortController()
   readonly #end: AbortSignal
-  #kept = 0
+  #connected = 0
 
-  constructor(room: ApiRoom) {
-    const { settings, link, log } = room
-    this.#room = room
-    this.#end = AbortSignal.any([room.stopping, this.#closing.signal])
+  constructor(context: ApiContext) {
+    const { settings, link, log } = context
+    this.#context = context
+    this.#end = AbortSignal.any([context.stopping, this.#closing.signal])
     setMaxListeners(0, this.#end)
     this.tokens = new Tokens(link)
     this.hub = new EventHub(
@@ -42,48 +42,54 @@ export class Readers {
     )
   }
 
-  /** @throws SaltError with status 401, 400 or 503 */
+  /**
+   * Admit a reader.
+   * @throws SaltError with status 401, 400 or 503
+   */
   async admit(token: string | undefined, request: FastifyRequest): Promise<Admitted> {
     const owner = await this.tokens.require(token)
-    passed(request)
-    if (this.#end.aborted) throw refusal(503, STOPPING)
-    const { max_readers } = this.#room.settings
-    if (this.#kept >= max_readers)
-      throw refusal(
+    markAuthenticated(request)
+    if (this.#end.aborted) throw httpError(503, STOPPING)
+    const { max_readers } = this.#context.settings
+    if (this.#connected >= max_readers)
+      throw httpError(
         503,
         `${max_readers} readers of events are connected, and no more are served (max_readers).`,
       )
-    return { token: token as string, owner, wish: { owner: owner.id, ...tagsWanted(request) } }
+    return { token: token as string, owner, filter: { owner: owner.id, ...tagFilter(request) } }
   }
 
-  /** `end` is called at most once, with a sentence: the token is not valid any more, or the server stops. */
-  keep({ token, owner }: Admitted, end: (why: string, stopping: boolean) => void): () => void {
-    const onStop = () => over(() => end(STOPPING, true))
+  /**
+   * Count a reader as connected until the returned function is called. `end` is called at most once, with a sentence:
+   * the token is not valid any more, or the server stops.
+   */
+  register({ token, owner }: Admitted, end: (why: string, stopping: boolean) => void): () => void {
+    const onStop = () => finish(() => end(STOPPING, true))
     const unwatch = this.tokens.watch(token, owner, () =>
-      over(() => end('The token has expired or was revoked.', false)),
+      finish(() => end('The token has expired or was revoked.', false)),
     )
     this.#end.addEventListener('abort', onStop)
-    let kept = true
-    this.#kept++
+    let counted = true
+    this.#connected++
     const release = () => {
-      if (kept) this.#kept--
-      kept = false
+      if (counted) this.#connected--
+      counted = false
       this.#end.removeEventListener('abort', onStop)
       unwatch()
     }
-    const over = (tell: () => void) => {
+    const finish = (notify: () => void) => {
       release()
-      tell()
+      notify()
     }
     return release
   }
 
-  /** One line for whoever looks after the server. */
+  /** Log that a reader was dropped. */
   noteDropped(request: FastifyRequest, { owner }: Admitted, reason: string): void {
-    this.#room.log.warn(`Dropped a reader of events, ${owner.name} at ${request.ip}: ${reason}`)
+    this.#context.log.warn(`Dropped a reader of events, ${owner.name} at ${request.ip}: ${reason}`)
   }
 
-  /** Lets all of them go. */
+  /** Close all readers. */
   close(): void {
     this.#closing.abort()
     this.hub.close()
@@ -91,12 +97,17 @@ export class Readers {
   }
 }
 
-/** `tag=` of the query: shell patterns, of which one must match; it may be given several times. */
-function tagsWanted({ query }: FastifyRequest): { tag?: (tag: string) => boolean } {
+/**
+ * Return the filter of the query's `tag=`, which may be given several times: shell patterns of which one must match.
+ */
+function tagFilter({ query }: FastifyRequest): { tag?: (tag: string) => boolean } {
   const { tag } = query as Record<string, unknown>
   if (tag === undefined) return {}
   const patterns = [tag].flat().map(String)
-  if (patterns.length > MAX_PATTERNS || patterns.some((pattern) => pattern.length > MAX_PATTERN))
-    throw refusal(400, `At most ${MAX_PATTERNS} patterns of ${MAX_PATTERN} characters can be given as tag.`)
+  if (patterns.length > MAX_PATTERNS || patterns.some((pattern) => pattern.length > MAX_PATTERN_LENGTH))
+    throw httpError(
+      400,
+      `At most ${MAX_PATTERNS} patterns of ${MAX_PATTERN_LENGTH} characters can be given as 'tag'.`,
+    )
   return { tag: (name) => patterns.some((pattern) => fnmatch(name, pattern)) }
 }

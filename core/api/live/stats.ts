@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { tokenOf } from '../identity.ts'
-import type { ApiRoom } from '../room.ts'
+import type { ApiContext } from '../context.ts'
+import { requiredToken } from '../identity.ts'
 import type { Readers } from './readers.ts'
 
-/** `GET /stats`: figures of this server, in CherryPy's names, for what reads those; none with `collect_stats: false`. */
-export function stats(app: FastifyInstance, room: ApiRoom, readers: Readers): void {
-  const { settings } = room
-  const figures = settings.collect_stats ? new Figures(app) : undefined
+/** Add `GET /stats`: statistics of this server under CherryPy's names; empty with `collect_stats: false`. */
+export function stats(app: FastifyInstance, context: ApiContext, readers: Readers): void {
+  const { settings } = context
+  const requests = settings.collect_stats ? new RequestStats(app) : undefined
   const open = settings.stats_disable_auth
   app.get('/stats', { config: open ? { open } : {} }, async (request) => {
-    if (!open) await readers.tokens.require(tokenOf(request, room))
-    return figures ? { ...figures.now(), 'Event readers': readers.hub.figures } : {}
+    if (!open) await readers.tokens.require(requiredToken(request, context))
+    return requests ? { ...requests.now(), 'Event readers': readers.hub.stats } : {}
   })
 }
 
-class Figures {
-  /** Of each connection: how many of its bytes are counted. A request has often arrived whole before it is seen. */
+class RequestStats {
+  /** Bytes of each connection that are counted already. A request has often arrived completely before its hook runs. */
   readonly #counted = new WeakMap<Socket, { read: number; written: number }>()
   readonly #started = Date.now()
   #current = 0
@@ -33,12 +33,12 @@ class Figures {
       reply.raw.once('close', () => {
         this.#current--
         this.#seconds += (performance.now() - begun) / 1000
-        this.#count(socket)
+        this.#countBytes(socket)
       })
     })
   }
 
-  #count(socket: Socket): void {
+  #countBytes(socket: Socket): void {
     const { bytesRead: read = 0, bytesWritten: written = 0 } = socket
     const before = this.#counted.get(socket) ?? { read: 0, written: 0 }
     this.#read += read - before.read

@@ -3,7 +3,7 @@ import { eventJson, type Frame } from './frames.ts'
 
 interface MinionOfJob {
   readonly hasReturned: boolean
-  /** Success, return and retcode as JSON: each change of the job writes it again. */
+  /** Success, return and retcode as JSON, kept since each change of the job writes it again. */
   readonly json: string
 }
 
@@ -23,15 +23,15 @@ interface MinionSeen {
   grains?: unknown
 }
 
-/** What is remembered of jobs: so many, and so many characters of what minions have returned. */
+/** Limits of what is remembered: jobs, and characters of their returns. */
 const MAX_JOBS = 100
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
 const EXPECTED: MinionOfJob = { hasReturned: false, json: eventJson({ success: false }) }
 
 /**
- * Events put together to jobs and minions as they are now (Salt's `format_events`). Salt repeats every job it has seen
- * with each event, for ever; here a frame holds the job it is about, once for all changes that come together.
+ * Jobs and minions as they are now, put together from events (Salt's `format_events`). Salt repeats every job it has
+ * seen with each event; here a frame holds one job, once for all changes of a short time.
  */
 export class Summaries {
   readonly #grains: boolean
@@ -41,7 +41,7 @@ export class Summaries {
   #characters = 0
   #minionsChanged = false
 
-  /** `grains`: minions are shown with what `grains.items` of any job has returned. */
+  /** `grains`: show minions with their grains, as a `grains.items` job returns them. */
   constructor({ grains }: { readonly grains: boolean }) {
     this.#grains = grains
   }
@@ -55,10 +55,10 @@ export class Summaries {
     if (kind === 'presence') this.#presence(data)
   }
 
-  /** Frames of what has changed since this was last asked. */
+  /** Return frames of what has changed since the last call. */
   *changed(): Generator<Frame, void> {
     for (const jid of this.#changed) {
-      this.#changed.delete(jid) // before it is written: one that cannot be is not tried for ever
+      this.#changed.delete(jid) // removed first, so that a job that cannot be encoded is not tried for ever
       const job = this.#jobs.get(jid)
       if (job) yield jobFrame(job)
     }
@@ -131,7 +131,7 @@ const namesIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(
 const lengthOf = (minion: MinionOfJob | undefined): number => (minion?.hasReturned ? minion.json.length : 0)
 
 function jobFrame(job: Job): Frame {
-  // Salt waits for the success of all, and shows a job with one failure as running for ever.
+  // Salt waits until all have succeeded, so a job with one failure stays "running" for ever.
   if ([...job.minions.values()].every(({ hasReturned }) => hasReturned)) job.state = 'complete'
   const plain = Buffer.from(`${jobJson(job)}\n\n`)
   return { sse: plain, plain, websocket: plain.subarray(0, -2), length: plain.length, tag: '', jid: job.jid }
@@ -146,7 +146,7 @@ function jobJson({ jid, start_time, minions, fun, tgt, tgt_type, state }: Job): 
   return `{"jobs": {${JSON.stringify(jid)}: {${before}, "minions": {${each.join(', ')}}, ${after}}}}`
 }
 
-/** A list for readers of rest_cherrypy, by id for those of rest_tornado. */
+/** Return all minions: as a list for readers of rest_cherrypy, by id for those of rest_tornado. */
 function minionsFrame(minions: ReadonlyMap<string, MinionSeen>): Frame {
   const websocket = Buffer.from(eventJson({ minions: [...minions.values()] }))
   const plain = Buffer.from(`${eventJson({ minions })}\n\n`)

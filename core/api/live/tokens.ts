@@ -1,15 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import { ownerOf } from '../../auth/index.ts'
-import type { MasterLink } from '../../client/master-link.ts'
-import { isRecord } from '../../wire/bytes.ts'
+import { isRecord } from '../../base/record.ts'
+import { LONGEST_TIMER_MS } from '../../base/with-timeout.ts'
+import type { MasterLink } from '../../client/local/master-link.ts'
+import type { ApiContext } from '../context.ts'
 import { denial } from '../denials.ts'
-import { tokenIfAny } from '../identity.ts'
-import type { ApiRoom } from '../room.ts'
+import { optionalToken } from '../identity.ts'
 
-/** Who a token stands for. */
+/** The user of a token. */
 export interface TokenOwner {
   readonly name: string
-  /** As jobs name their owner. */
+  /** The user in the form in which jobs name their owner. */
   readonly id: string
   /** Milliseconds since 1970. */
   readonly expires: number
@@ -20,27 +21,29 @@ interface Watched {
   timer: NodeJS.Timeout | undefined
 }
 
-const ASK_MS = 10_000
-/** How often the tokens of open connections are looked up again: they may have been revoked. */
-const ROUND_MS = 15_000
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const REQUEST_TIMEOUT_MS = 10_000
+/** How often the tokens of open connections are checked again for revocation. */
+const RECHECK_INTERVAL_MS = 15_000
 
-/** Tokens, as the master knows them. */
+/** Asks the master about tokens, and watches those of open connections. */
 export class Tokens {
   readonly #link: MasterLink
   readonly #watched = new Map<string, Watched>()
   readonly #round: NodeJS.Timeout
-  #looking = false
+  #rechecking = false
 
-  constructor(link: MasterLink, roundMs: number = ROUND_MS) {
+  constructor(link: MasterLink, roundMs: number = RECHECK_INTERVAL_MS) {
     this.#link = link
-    this.#round = setInterval(() => void this.#lookAfter(), roundMs).unref()
+    this.#round = setInterval(() => void this.#recheck(), roundMs).unref()
   }
 
-  /** Whose it is; undefined if it is none, or none any more. @throws SaltError MASTER_UNREACHABLE */
+  /**
+   * Return the user of a token, undefined if it is unknown or expired.
+   * @throws SaltError MASTER_UNREACHABLE
+   */
   async ownerOf(token: string): Promise<TokenOwner | undefined> {
     if (!isTokenLike(token)) return undefined
-    const known = await this.#link.ask({ cmd: 'get_token', token }, ASK_MS)
+    const known = await this.#link.ask({ cmd: 'get_token', token }, REQUEST_TIMEOUT_MS)
     if (!isRecord(known) || typeof known.name !== 'string') return undefined
     const { name, eauth } = known
     const expires = Number(known.expire) * 1000
@@ -49,17 +52,20 @@ export class Tokens {
       : undefined
   }
 
-  /** @throws SaltError with status 401, MASTER_UNREACHABLE */
+  /**
+   * Return the user of a token.
+   * @throws SaltError AUTHENTICATION_FAILED, MASTER_UNREACHABLE
+   */
   async require(token: string | undefined): Promise<TokenOwner> {
     const owner = token === undefined ? undefined : await this.ownerOf(token)
     if (owner) return owner
     throw denial(
       'AUTHENTICATION_FAILED',
-      'No token was sent, or one that is not known or has expired. Sign in at /login.',
+      'There is no token, or it is unknown or has expired. Sign in at /login.',
     )
   }
 
-  /** `onEnd` is called when the token has expired or was revoked, unless what this gives was called before. */
+  /** Call `onEnd` when the token has expired or was revoked, unless the returned function was called before. */
   watch(token: string, { expires }: TokenOwner, onEnd: () => void): () => void {
     const watched = this.#watched.get(token) ?? { onEnd: new Set(), timer: undefined }
     this.#watched.set(token, watched)
@@ -71,8 +77,8 @@ export class Tokens {
     }
   }
 
-  /** Whoever uses it now is cut off; it was revoked. */
-  ended(token: string): void {
+  /** Close the connections that use a revoked token. */
+  revoke(token: string): void {
     const { onEnd } = this.#watched.get(token) ?? {}
     this.#forget(token)
     for (const end of onEnd ?? []) end()
@@ -85,7 +91,7 @@ export class Tokens {
 
   #endAt(token: string, expires: number): NodeJS.Timeout {
     const left = Math.max(0, expires - Date.now())
-    return setTimeout(() => this.ended(token), Math.min(left, LONGEST_TIMER_MS)).unref()
+    return setTimeout(() => this.revoke(token), Math.min(left, LONGEST_TIMER_MS)).unref()
   }
 
   #forget(token: string): void {
@@ -93,27 +99,27 @@ export class Tokens {
     this.#watched.delete(token)
   }
 
-  /** A master that does not answer revokes nothing. */
-  async #lookAfter(): Promise<void> {
-    if (this.#looking) return // a master that is away takes longer than a round
-    this.#looking = true
+  /** Check the tokens of open connections. A master that does not answer revokes nothing. */
+  async #recheck(): Promise<void> {
+    if (this.#rechecking) return // requests to a master that is down take longer than the interval
+    this.#rechecking = true
     for (const token of [...this.#watched.keys()]) {
       const owner = await this.ownerOf(token).catch(() => 'unknown')
-      if (!owner) this.ended(token)
+      if (!owner) this.revoke(token)
     }
-    this.#looking = false
+    this.#rechecking = false
   }
 }
 
-/** Tokens are hexadecimal: nothing else is sent to the master. */
+/** Whether a text can be a token: only those are sent to the master. */
 const isTokenLike = (token: string): boolean => /^[0-9a-f]{8,256}$/i.test(token)
 
 /**
- * The token of a request for events, in Salt's order: in the query, for browsers, whose EventSource sends no headers;
- * in a header; in the cookie.
+ * Return the token of a request for events, in Salt's order: from the query (browsers' EventSource sends no headers),
+ * from a header, from the cookie.
  */
-export function tokenOfReader(request: FastifyRequest, room: ApiRoom): string | undefined {
+export function tokenOfReader(request: FastifyRequest, context: ApiContext): string | undefined {
   const { token, salt_token } = request.query as Record<string, unknown>
   const given = [token, salt_token].find((each) => typeof each === 'string' && each !== '')
-  return typeof given === 'string' ? given : tokenIfAny(request, room)
+  return typeof given === 'string' ? given : optionalToken(request, context)
 }

@@ -7,16 +7,16 @@ interface Upgrade {
   readonly head: Buffer
 }
 
-/** Whether the client asks to go over to another protocol. */
+/** Whether the request asks to switch to the protocol. */
 export const isUpgrade = ({ headers }: IncomingMessage, protocol: string): boolean =>
   headers.upgrade?.toLowerCase() === protocol
 
 /**
- * Requests to go over to another protocol, brought to the routes like all others: so whatever is checked of a request
- * is checked of these. Those that no route takes over (`curl --http2`) are answered as if they had not asked.
+ * Routes upgrade requests like all others, so that all checks apply to them. Requests that no route takes over (`curl
+ * --http2`) are answered as if they had not asked to upgrade.
  */
 export class Upgrades {
-  readonly #waiting = new WeakMap<IncomingMessage, Upgrade>()
+  readonly #upgrades = new WeakMap<IncomingMessage, Upgrade>()
 
   constructor(app: FastifyInstance) {
     app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -25,21 +25,21 @@ export class Upgrades {
         socket.end(NO_BODY, () => socket.destroy())
         return
       }
-      this.#waiting.set(request, { socket, head })
+      this.#upgrades.set(request, { socket, head })
       const response = new ServerResponse(request)
       response.shouldKeepAlive = false
       response.assignSocket(socket)
-      // Nothing reads from it any more, nor looks how long it takes: so it is not left to the client to close it.
+      // No parser and no time-out watches this socket any more, so the server closes it.
       response.on('finish', () => socket.end(() => socket.destroy()))
       app.routing(request, response)
     })
   }
 
-  /** The connection of such a request, for whoever takes it over; nothing was written to it. */
+  /** Return the connection of an upgrade request. Nothing was written to it. */
   take(request: IncomingMessage, response: ServerResponse): Upgrade {
-    const upgrade = this.#waiting.get(request) as Upgrade
+    const upgrade = this.#upgrades.get(request) as Upgrade
     response.detachSocket(upgrade.socket)
-    upgrade.socket.once('close', () => response.emit('close')) // for who counts what is open
+    upgrade.socket.once('close', () => response.emit('close')) // for the hooks that count requests in progress
     return upgrade
   }
 }

@@ -1,59 +1,49 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { checkPresence } from '../calling.ts'
+import type { ApiContext } from '../context.ts'
 import { denial } from '../denials.ts'
-import { refusal } from '../problems.ts'
-import type { ApiRoom } from '../room.ts'
+import { httpError } from '../http-errors.ts'
+import { throwIfClientLeft } from '../waits.ts'
 import type { Sink, StreamReader } from './frame-stream.ts'
 import type { Frame } from './frames.ts'
-import { mayOpen } from './origins.ts'
 import type { Admitted, Readers } from './readers.ts'
 import { tokenOfReader } from './tokens.ts'
 import { isUpgrade, Upgrades } from './upgrades.ts'
 
-/** What a client says when it is ready for events. */
+/** The message with which a client asks for events. */
 const READY = 'websocket client ready'
 const PING_MS = 30_000
 const FAREWELL_MS = 1000
-/** RFC 6455 §7.4.1 and its registry. */
-const close = { policy: 1008, stopping: 1001, tryLater: 1013 } as const
+/** Close codes (RFC 6455 §7.4.1 and its registry). */
+const CLOSE_CODE = { policy: 1008, stopping: 1001, tryLater: 1013 } as const
 
-type Form = (frame: Frame) => Buffer | undefined
-const asCherrypy: Form = ({ websocket }) => websocket
-const asTornado: Form = ({ plain }) => plain
+type Encoding = (frame: Frame) => Buffer | undefined
+const asCherrypy: Encoding = ({ websocket }) => websocket
+const asTornado: Encoding = ({ plain }) => plain
 
-/** The events of the master by websocket: `/ws` of Salt's rest_cherrypy, and the two paths of rest_tornado. */
-export function websockets(app: FastifyInstance, room: ApiRoom, readers: Readers): void {
+/** Add the events of the master as websockets: `/ws` of rest_cherrypy, and the two paths of rest_tornado. */
+export function websockets(app: FastifyInstance, context: ApiContext, readers: Readers): void {
   const upgrades = new Upgrades(app)
   const tokenOf = (request: FastifyRequest): string | undefined =>
-    (request.params as { token?: string }).token ?? tokenOfReader(request, room)
+    (request.params as { token?: string }).token ?? tokenOfReader(request, context)
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: 4096,
   })
-  const serve = async (request: FastifyRequest, reply: FastifyReply, form: Form, formatted: boolean) => {
-    if (!isUpgrade(request.raw, 'websocket'))
-      throw refusal(400, `${request.routeOptions.url} is for websockets; this request is none.`)
-    if (!mayOpen(request.headers, room.settings.cors_origin))
-      throw denial(
-        'AUTHORIZATION_FAILED',
-        'Pages of this origin may not open websockets here; see cors_origin.',
-        {
-          rule: 'cors_origin',
-        },
-      )
+  const serve = async (request: FastifyRequest, reply: FastifyReply, form: Encoding, formatted: boolean) => {
+    checkHandshake(request, context)
     const admitted = await readers.admit(tokenOf(request), request)
-    checkPresence(reply)
+    throwIfClientLeft(reply)
     const socket = await upgrade(server, upgrades, request.raw, reply)
     if (socket) new EventSocket(socket, request, admitted, readers).open(form, formatted)
   }
   const cherrypy = (request: FastifyRequest, reply: FastifyReply) =>
     serve(request, reply, asCherrypy, 'format_events' in (request.query as object))
   const query = ['token', 'salt_token', 'tag', 'format_events']
-  const config = { endless: true, writesItself: true, tokenOf, query } as const
+  const config = { endless: true, fixedFormat: true, tokenOf, query } as const
   app.get('/ws', { config, exposeHeadRoute: false }, cherrypy)
   app.get('/ws/:token', { config, exposeHeadRoute: false }, cherrypy)
   app.get('/all_events/:token', { config, exposeHeadRoute: false }, (request, reply) =>
@@ -64,7 +54,24 @@ export function websockets(app: FastifyInstance, room: ApiRoom, readers: Readers
   )
 }
 
-/** Undefined if `ws` has refused the handshake, and answered. */
+/** @throws SaltError with status 400 or 403 */
+function checkHandshake({ raw, headers, routeOptions }: FastifyRequest, { settings }: ApiContext): void {
+  if (!isUpgrade(raw, 'websocket')) throw httpError(400, `${routeOptions.url} serves websockets only.`)
+  if (mayOpenWebSocket(headers, settings.cors_origin)) return
+  const sentence = 'Pages of this origin may not open websockets here; see cors_origin.'
+  throw denial('AUTHORIZATION_FAILED', sentence, { rule: 'cors_origin' })
+}
+
+/**
+ * Whether a page may open a websocket, which browsers do not check: pages of this server may, and those of the
+ * origins in `cors_origin`. Programs other than browsers send no Origin.
+ */
+function mayOpenWebSocket({ origin, host }: IncomingHttpHeaders, allowed: readonly string[]): boolean {
+  if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return true
+  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()
+}
+
+/** Complete the handshake. Undefined if `ws` refused it and answered. */
 function upgrade(
   server: WebSocketServer,
   upgrades: Upgrades,
@@ -92,11 +99,11 @@ class EventSocket {
     this.#readers = readers
   }
 
-  /** Nothing is sent before the client says that it is ready. */
-  open(form: Form, formatted: boolean): void {
+  /** Send events once the client says that it is ready. */
+  open(form: Encoding, formatted: boolean): void {
     const socket = this.#socket
-    const release = this.#readers.keep(this.#admitted, (why, stopping) =>
-      this.#close(stopping ? close.stopping : close.policy, why),
+    const release = this.#readers.register(this.#admitted, (why, stopping) =>
+      this.#close(stopping ? CLOSE_CODE.stopping : CLOSE_CODE.policy, why),
     )
     const pings = setInterval(() => this.#ping(), PING_MS).unref()
     let reader: StreamReader | undefined
@@ -114,13 +121,13 @@ class EventSocket {
     })
   }
 
-  #read(form: Form, formatted: boolean): StreamReader {
+  #read(form: Encoding, formatted: boolean): StreamReader {
     const { hub } = this.#readers
     const sink = this.#sink(form)
-    return formatted ? hub.readSummaries(sink, this.#admitted.wish) : hub.read(sink, this.#admitted.wish)
+    return formatted ? hub.readSummaries(sink, this.#admitted.filter) : hub.read(sink, this.#admitted.filter)
   }
 
-  #sink(form: Form): Sink<Frame> {
+  #sink(form: Encoding): Sink<Frame> {
     return {
       write: ({ frames }, done) => {
         const messages = frames.map(form).filter((message) => message !== undefined)
@@ -131,7 +138,7 @@ class EventSocket {
       },
       drop: (reason) => {
         this.#readers.noteDropped(this.#request, this.#admitted, reason)
-        this.#close(close.tryLater, reason)
+        this.#close(CLOSE_CODE.tryLater, reason)
       },
     }
   }

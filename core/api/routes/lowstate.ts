@@ -1,32 +1,29 @@
 import type { FastifyInstance } from 'fastify'
-import { whileWaited } from '../calling.ts'
 import { type Chunk, lowstateSchema, readLowstate } from '../chunk.ts'
-import { runLowstate } from '../clients.ts'
-import { tokenIfAny, tokenOf } from '../identity.ts'
-import { type ApiRoom, roomFor } from '../room.ts'
+import { runForRequest } from '../clients.ts'
+import type { ApiContext } from '../context.ts'
+import { optionalToken, requiredToken } from '../identity.ts'
 
 /**
- * Commands, and an item for each: `POST /` with a token, `POST /run` with what each chunk has of its own or, as in rest_tornado,
- * with the token.
+ * Add `POST /`, which runs chunks with the token of the request, and `POST /run`, which runs chunks with their own
+ * credentials or, as in rest_tornado, with that token.
  */
-export function lowstate(app: FastifyInstance, room: ApiRoom): void {
-  const schema = { body: lowstateSchema(room.settings.max_chunks) }
+export function lowstate(app: FastifyInstance, context: ApiContext): void {
+  const schema = { body: lowstateSchema(context.settings.max_chunks) }
 
   app.post<{ Body: Chunk[] }>(
     '/',
     {
       schema,
       preValidation: async (request) => {
-        tokenOf(request, room)
+        requiredToken(request, context)
         request.body = readLowstate(request.body)
       },
     },
     async (request, reply) => {
-      const token = tokenOf(request, room)
+      const token = requiredToken(request, context)
       return {
-        return: await whileWaited(room, reply, (signal) =>
-          runLowstate(roomFor(room, request), request.body, token, signal),
-        ),
+        return: await runForRequest(context, [request, reply], request.body, token),
       }
     },
   )
@@ -37,16 +34,14 @@ export function lowstate(app: FastifyInstance, room: ApiRoom): void {
       schema,
       preValidation: async (request) => {
         const chunks = readLowstate(request.body)
-        const token = chunks.every(provesItself) ? undefined : tokenIfAny(request, room)
-        request.body = chunks.map((chunk) => (token && !provesItself(chunk) ? { ...chunk, token } : chunk))
+        const token = chunks.every(hasCredentials) ? undefined : optionalToken(request, context)
+        request.body = chunks.map((chunk) => (token && !hasCredentials(chunk) ? { ...chunk, token } : chunk))
       },
     },
     async (request, reply) => ({
-      return: await whileWaited(room, reply, (signal) =>
-        runLowstate(roomFor(room, request), request.body, undefined, signal),
-      ),
+      return: await runForRequest(context, [request, reply], request.body, undefined),
     }),
   )
 }
 
-const provesItself = ({ token, eauth }: Chunk): boolean => token !== undefined || eauth !== undefined
+const hasCredentials = ({ token, eauth }: Chunk): boolean => token !== undefined || eauth !== undefined

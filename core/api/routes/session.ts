@@ -1,91 +1,105 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { SaltError } from '../../base/errors.ts'
-import { askForToken, type Token } from '../../client/external-auth.ts'
-import { yamlify } from '../../loader/words.ts'
-import { isRecord } from '../../wire/bytes.ts'
-import { maySignIn } from '../addresses.ts'
+import { isRecord } from '../../base/record.ts'
+import { requestToken, type Token } from '../../client/local/external-auth.ts'
+import { yamlify } from '../../loader/calls/words.ts'
+import { mayLogIn } from '../addresses.ts'
+import { type ApiContext, contextFor } from '../context.ts'
 import { type Denied, denial } from '../denials.ts'
-import { COOKIE, tokenOf } from '../identity.ts'
+import { COOKIE, requiredToken } from '../identity.ts'
 import { permissionsOf } from '../permissions.ts'
-import { type ApiRoom, roomFor } from '../room.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-const REVOKE_MS = 15_000
+const REVOKE_TIMEOUT_MS = 15_000
 
-/** Masters of Python Salt have no command for it. */
+/** Masters of Python Salt cannot revoke tokens. */
 const PYTHON_MASTER = 'This master cannot revoke tokens. Forget yours; it ends when it expires.'
 
-/** `/login`, `/logout` and `/token`. A session is a token of the master: this server keeps none. */
-export function session(app: FastifyInstance, room: ApiRoom): void {
+/** Add `/login`, `/logout` and `/token`. A session is a token of the master; this server stores none. */
+export function session(app: FastifyInstance, context: ApiContext): void {
   app.get('/login', async (_, reply) => {
     reply.header('WWW-Authenticate', 'Session')
     return { status: null, return: 'Please log in' }
   })
 
-  const few = { type: 'array', maxItems: room.settings.max_chunks }
+  const few = { type: 'array', maxItems: context.settings.max_chunks }
   // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
   const schema = { body: { if: { type: 'array' }, then: few } }
   app.post('/login', { schema }, async (request, reply) => {
     const [credentials = {}] = credentialsIn(request.body)
-    const made = await signIn(request, room, credentials)
+    const made = await signIn(request, context, credentials)
     reply.header('X-Auth-Token', made.token)
-    setCookie(request, reply, room, made)
+    setCookie(request, reply, context, made)
     const { token, expire, start, name: user, eauth } = made
-    return { return: [{ token, expire, start, user, eauth, perms: permissionsOf(made, room.config) }] }
+    return { return: [{ token, expire, start, user, eauth, perms: permissionsOf(made, context.config) }] }
   })
 
   app.post('/logout', async (request, reply) => {
-    const token = tokenOf(request, room)
-    const done = await roomFor(room, request).link.ask({ cmd: '_revoke_token', token }, REVOKE_MS)
+    const token = requiredToken(request, context)
+    const { link } = contextFor(context, request)
+    const revoked = await link.ask({ cmd: '_revoke_token', token }, REVOKE_TIMEOUT_MS)
     reply.header('Set-Cookie', `${COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`)
-    if (done === true) return { return: 'Your token has been cleared' }
-    if (done === false)
-      throw denial('AUTHENTICATION_FAILED', 'This token is not known, or no longer.', { act: 'logout' })
-    if (isRecord(done) && isRecord(done.error)) throw unreachable(String(done.error.message))
-    return { return: PYTHON_MASTER }
+    return { return: logoutSentence(revoked) }
   })
 
   app.post('/token', { schema }, async (request) => {
     const all = credentialsIn(request.body)
-    for (const { username, password, eauth, sharedsecret } of all) {
-      if (username === undefined || eauth === undefined || (password ?? sharedsecret) === undefined)
-        throw new SaltError('INVALID_ARGUMENTS', 'Require "username", "password", and "eauth" params')
-    }
+    all.forEach(checkCredentials)
     const made: Token[] = []
-    for (const credentials of all) made.push(await signIn(request, room, credentials))
+    for (const credentials of all) made.push(await signIn(request, context, credentials))
     return made
   })
 }
 
-/** One map of credentials, or a list of them. */
+/** Return the answer to /logout for the master's answer. Masters of Python Salt answer with neither true nor false. */
+function logoutSentence(revoked: unknown): string {
+  if (revoked === true) return 'Your token has been cleared'
+  if (revoked === false)
+    throw denial('AUTHENTICATION_FAILED', 'This token is unknown or was revoked.', { act: 'logout' })
+  if (isRecord(revoked) && isRecord(revoked.error)) throw unreachable(String(revoked.error.message))
+  return PYTHON_MASTER
+}
+
+/** @throws SaltError INVALID_ARGUMENTS for credentials that /token needs and lacks */
+function checkCredentials({ username, password, eauth, sharedsecret }: Members): void {
+  if (username === undefined || eauth === undefined || (password ?? sharedsecret) === undefined)
+    throw new SaltError('INVALID_ARGUMENTS', 'Require "username", "password", and "eauth" params')
+}
+
+/** Return the credentials in a body: one map, or a list of maps. */
 function credentialsIn(body: unknown): Members[] {
   const given = [body].flat()
   if (given.length > 0 && given.every(isRecord)) return given
   throw new SaltError('INVALID_ARGUMENTS', 'Sign in with a map of username, password and eauth.')
 }
 
-async function signIn(request: FastifyRequest, room: ApiRoom, credentials: Members): Promise<Token> {
+async function signIn(request: FastifyRequest, context: ApiContext, credentials: Members): Promise<Token> {
   const { token_expire } = credentials
   const refused = 'Could not authenticate using provided credentials'
-  if (!maySignIn(credentials.username, request.ip, room.settings))
-    throw denial('AUTHENTICATION_FAILED', refused, notFromThere(credentials))
+  if (!mayLogIn(credentials.username, request.ip, context.settings))
+    throw denial('AUTHENTICATION_FAILED', refused, aclDenial(credentials))
   const asked = typeof token_expire === 'string' ? { token_expire: yamlify(token_expire) } : {}
   try {
-    return await askForToken(roomFor(room, request).link.ask, { ...credentials, ...asked })
+    return await requestToken(contextFor(context, request).link.ask, { ...credentials, ...asked })
   } catch (error) {
     const isRefused = SaltError.is(error) && error.code === 'AUTHENTICATION_FAILED'
     throw isRefused ? new SaltError(error.code, refused) : error
   }
 }
 
-const notFromThere = ({ username }: Members): Denied => ({
+const aclDenial = ({ username }: Members): Denied => ({
   ...{ act: 'login', rule: 'api_acl', reason: 'api_acl does not let this user sign in from there.' },
   ...(typeof username === 'string' && { user: username }),
 })
 
-/** Out of reach of scripts, and of other sites. */
-function setCookie(request: FastifyRequest, reply: FastifyReply, { settings }: ApiRoom, made: Token): void {
+/** Set the session cookie, out of reach of scripts and of other sites. */
+function setCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { settings }: ApiContext,
+  made: Token,
+): void {
   if (!settings.enable_sessions) return
   const age = Math.max(0, Math.trunc(Number(made.expire) - Date.now() / 1000)) || 0
   const secure = request.protocol === 'https' ? '; Secure' : ''

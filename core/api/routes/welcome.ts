@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { CLIENTS } from '../clients.ts'
+import { CLIENT_NAMES } from '../clients.ts'
 
-/** `GET /`: what this is. */
+/** Add `GET /`: a welcome, and the names of the clients. */
 export function welcome(app: FastifyInstance): void {
-  app.get('/', async () => ({ return: 'Welcome', clients: CLIENTS }))
+  app.get('/', async () => ({ return: 'Welcome', clients: CLIENT_NAMES }))
 }

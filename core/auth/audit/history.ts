@@ -5,23 +5,23 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { type AuditLine, readLine } from './line.ts'
 
-/** A line as it stands in a file. */
-export interface FoundLine {
+/** A line of a file. */
+export interface StoredLine {
   readonly path: string
-  /** In its file, from 1. */
+  /** Number of the line in its file, from 1. */
   readonly number: number
-  /** Undefined: it is no line of an audit log. */
+  /** Undefined if it is not a line of an audit log. */
   readonly line: AuditLine | undefined
-  /** False for what stands behind the last line break. */
+  /** Whether a line break follows. */
   readonly finished: boolean
 }
 
-/** What is longer is no line. */
-const MOST_BYTES = 2_097_152
+/** Longer text is not a line. */
+const MAX_LINE_BYTES = 2_097_152
 
 /**
- * The files of an audit log, oldest first: itself, and what was rotated away to names like `audit.log.1`,
- * `audit.log-20261122.gz` beside it. `unread`: those that are packed in a way that cannot be read here.
+ * List the files of an audit log, oldest first: itself, and rotated ones beside it with names like `audit.log.1` and
+ * `audit.log-20261122.gz`. `unread` has those with a compression that is not supported.
  */
 export async function auditFiles(path: string): Promise<{ files: string[]; unread: string[] }> {
   const [folder, name] = [dirname(path), basename(path)]
@@ -38,7 +38,7 @@ export async function auditFiles(path: string): Promise<{ files: string[]; unrea
   return { files: [...found.map(({ file }) => file), path], unread }
 }
 
-/** Of its first line; undefined if that is none of an audit log, and 0 if it cannot be read, which its reader is told. */
+/** Return the seq of the first line; undefined if it is not from an audit log, 0 if the file cannot be read, which its reader reports. */
 async function firstSeq(path: string): Promise<number | undefined> {
   try {
     for await (const { line } of linesOf(path)) return line?.seq
@@ -48,11 +48,11 @@ async function firstSeq(path: string): Promise<number | undefined> {
   }
 }
 
-/** Nothing, where there is no such file. Rejects with what the system says if it cannot be read. */
-export async function* linesOf(path: string): AsyncGenerator<FoundLine> {
+/** Yield the lines of a file; none if it does not exist. Rejects with the system's error if it cannot be read. */
+export async function* linesOf(path: string): AsyncGenerator<StoredLine> {
   let rest = Buffer.alloc(0)
   let number = 0
-  const found = (text: Buffer, finished: boolean): FoundLine => ({
+  const found = (text: Buffer, finished: boolean): StoredLine => ({
     path,
     number: ++number,
     line: readLine(text.toString()),
@@ -66,7 +66,7 @@ export async function* linesOf(path: string): AsyncGenerator<FoundLine> {
       start = end + 1
     }
     rest = rest.subarray(start)
-    if (rest.length <= MOST_BYTES) continue
+    if (rest.length <= MAX_LINE_BYTES) continue
     yield found(rest, true)
     rest = Buffer.alloc(0)
   }
@@ -78,7 +78,7 @@ async function* bytesOf(path: string): AsyncGenerator<Buffer> {
   try {
     if (!path.endsWith('.gz')) return yield* file
     const unpacked = createGunzip()
-    void pipeline(file, unpacked).catch(() => {}) // the reader of `unpacked` is told
+    void pipeline(file, unpacked).catch(() => {}) // the reader of `unpacked` gets the error
     yield* unpacked
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

@@ -1,14 +1,14 @@
 import type { KeyAuditEntry, Operator } from '../../keys/index.ts'
 import type { AuditEntry } from './line.ts'
 
-/** By what a minion's own request moves its key, whoever it is: nobody has looked at the key yet. */
-const BY_STRANGERS = new Set(['sign-in', 'autoreject_file'])
+/** Causes of key changes that a minion's own request triggers. The minion is unverified then: nobody has checked its key. */
+const BY_UNVERIFIED = new Set(['sign-in', 'autoreject_file'])
 const REFUSALS = new Set(['reject', 'denied'])
 
-/** A change of a key, as the audit log has it: `key` is what the audit log of keys has. */
+/** Return the audit log entry for a change of a key. `key` has the entry of the key audit log. */
 export function keyEntry(entry: KeyAuditEntry, who: Operator): AuditEntry {
   const { by, reason, ...key } = entry
-  const isOwn = BY_STRANGERS.has(by)
+  const isOwn = BY_UNVERIFIED.has(by)
   return {
     act: 'key',
     verdict: isOwn && REFUSALS.has(entry.act) ? 'refused' : 'allowed',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { jsonText } from '../../base/json.ts'
+import { jsonText } from '../../dialect/json.ts'
 
 type AuditAct =
   | 'login'
@@ -15,55 +15,55 @@ type AuditAct =
   | 'request'
   | 'log'
 
-/** Something somebody did, or was refused. Arguments come masked: nothing secret may be in it. */
+/** An action that was done or refused. Arguments are masked already: an entry must have no secrets. */
 export interface AuditEntry {
   readonly act: AuditAct
   readonly verdict: 'allowed' | 'refused'
-  /** Who acts. With `claimed` that is what they say, and no more. */
+  /** The user who acts. With `claimed`, the name is unverified. */
   readonly user: string
   readonly claimed?: true
-  /** How it is known who it is: `key`, `token`, `eauth`, `minion`; or the program of this host: `host`, `salt-key`, … */
+  /** How the user was identified: `key`, `token`, `eauth`, `minion`; or the program on this host: `host`, `salt-key`, … */
   readonly by?: string
   /** The backend of `external_auth`. */
   readonly eauth?: string | undefined
-  /** Where it came from, where that is known: an address, the id of a minion. */
+  /** Origin, if known: an address, the id of a minion. */
   readonly from?: string
-  /** The server that has passed it on, if that proved who it is, and for whom, as it says. */
+  /** The server that passed on the request, if it proved its identity, and the client's address that it reports. */
   readonly via?: { readonly api?: string; readonly claimed_address?: string } | undefined
   readonly fun?: string | readonly string[]
   readonly args?: readonly unknown[]
   readonly tgt?: unknown
   readonly tgt_type?: string
   readonly jid?: string
-  /** Where the rule that made the verdict stands. */
+  /** Place in the configuration of the rule that decided. */
   readonly rule?: string | undefined
-  /** Why it is refused, as a sentence. */
+  /** Reason of a refusal, as a sentence. */
   readonly reason?: string
   readonly [detail: string]: unknown
 }
 
-/** What the log says of itself. */
+/** A note of the log about itself. */
 export type AuditNote = { readonly act: 'log'; readonly reason: string } & Readonly<Record<string, unknown>>
 
-/** A line that was read. */
+/** A parsed line. */
 export interface AuditLine {
   readonly seq: number
   readonly prev: string
   readonly hash: string
-  /** Its hash is that of its text. */
+  /** Whether its hash matches its text. */
   readonly whole: boolean
   readonly members: Readonly<Record<string, unknown>>
 }
 
-/** Of the first line there ever was. */
+/** The previous hash of the very first line. */
 export const NO_HASH = '0'.repeat(64)
 
-/** No member takes more of a line; of more there are size and hash. */
-const MOST_BYTES = 16_384
+/** Longest value of a member in a line; longer ones are replaced by their size and hash. */
+const MAX_MEMBER_BYTES = 16_384
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** `time` in UTC, ISO 8601. The hash is that of the line without its last member. */
+/** Make a line. `time` is UTC, ISO 8601. The hash is that of the line without its last member. */
 export function makeLine(
   seq: number,
   prev: string,
@@ -79,7 +79,7 @@ export function makeLine(
 function fitting(value: unknown): unknown {
   const json = text(value)
   const bytes = Buffer.byteLength(json)
-  return bytes <= MOST_BYTES ? value : { left_out: bytes, sha256: sha256(json) }
+  return bytes <= MAX_MEMBER_BYTES ? value : { left_out: bytes, sha256: sha256(json) }
 }
 
 const text = (value: unknown): string =>
@@ -89,7 +89,7 @@ const text = (value: unknown): string =>
 
 const LINE = /^(.*), "hash": "([0-9a-f]{64})"\}$/s
 
-/** Undefined for what is no line of an audit log. Without the line break. */
+/** Parse a line without its line break. Undefined if it is not a line of an audit log. */
 export function readLine(line: string): AuditLine | undefined {
   const [, start, hash] = LINE.exec(line) ?? []
   if (start === undefined || hash === undefined) return undefined

@@ -1,11 +1,11 @@
 import type { AuditQuery } from '../../author/master.ts'
-import { fnmatch } from '../../base/fnmatch.ts'
-import { isRecord } from '../../wire/bytes.ts'
+import { isRecord } from '../../base/record.ts'
+import { fnmatch } from '../../dialect/fnmatch.ts'
 import { auditFiles, linesOf } from './history.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** The newest lines that fit, oldest first. Older files are read only if those before were not enough. */
+/** Return the newest matching lines, oldest first. Older files are read only if newer ones have too few. */
 export async function listAudit(path: string, { limit = 50, ...query }: AuditQuery): Promise<Members[]> {
   const { files } = await auditFiles(path)
   let found: Members[] = []

@@ -2,26 +2,27 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Deferred, deferred } from '../../base/deferred.ts'
 import { messageOf } from '../../base/errors.ts'
-import { fileProblem } from '../../base/file-problem.ts'
-import { type Holder, holdersOf, holderText, isStopped } from '../../base/holders.ts'
-import { quota } from '../../base/quota.ts'
-import { seldom } from '../../base/seldom.ts'
+import { fileProblem } from '../../base/files/file-problem.ts'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
+import { perMinuteQuota } from '../../base/quota.ts'
+import { endsWithin } from '../../base/with-timeout.ts'
 import type { MasterConfig } from '../../config/index.ts'
+import { type Holder, holdersOf, holderText, isStopped } from '../../process/holders.ts'
 import { openStore, type Store } from '../../store/index.ts'
-import { appendToChain, type ChainEnd, NO_LINE, type Recorded } from './file.ts'
+import { type AppendResult, appendToChain, type ChainEnd, EMPTY_CHAIN_END } from './file.ts'
 import type { AuditEntry } from './line.ts'
 
 export type AuditConfig = Pick<MasterConfig, 'audit_log' | 'cachedir'>
 
-/** Who acts waits so long for the line, as when a process that was stopped is in the middle of writing its own. */
-const PATIENCE_MS = 2_000
-/** Then it is looked for one that was stopped, so often. */
-const LOOK_MS = 1_000
-/** Lines that wait. */
-const MOST_WAITING = 10_000
-/** Lines a minute and process about what strangers and minions are refused: they must not fill the disk. */
-const CHEAP = 100
-/** A line is on disk after so long, for a power cut; a process that is killed takes none with it. */
+/** How long an action waits for its line to be written. It takes long while a stopped process holds the lock. */
+const MAX_WAIT_MS = 2_000
+/** Least interval between searches for a stopped process. */
+const LOOK_INTERVAL_MS = 1_000
+/** Most lines that wait to be written. */
+const MAX_WAITING = 10_000
+/** Lines per minute and process about refused minions and unverified callers, who must not be able to fill the disk. */
+const MAX_CHEAP_LINES = 100
+/** Delay until lines are synced to disk, against power failures; the end of a process loses none. */
 const SYNC_MS = 1_000
 
 const END = ['end'] as const
@@ -33,19 +34,19 @@ export const auditStorePath = ({ cachedir }: Pick<AuditConfig, 'cachedir'>): str
 const opened = new Map<string, { readonly log: AuditLog; users: number }>()
 
 /**
- * The log of who did what, and who was refused what: JSON lines, each with the hash of the one before. The transaction of
- * LMDB that keeps the end of the chain is the lock between the processes that write. What is done never fails for the
- * log: what cannot be written is told to `complain`, and counted, beside the end of the chain and in the next line that can.
+ * The audit log: who did what, and who was refused what. JSON lines, each with the hash of the one before. The LMDB transaction
+ * that stores the end of the chain is the lock between writing processes. An action never fails because of the log: lines that
+ * cannot be written are reported to `complain`, and counted with the end of the chain and in the next line that is written.
  */
 export class AuditLog {
   readonly #path: string
   readonly #storePath: string
   readonly #complain: (problem: string, about: string) => void
-  readonly #many = quota(CHEAP, Date.now)
+  readonly #cheapLineQuota = perMinuteQuota(MAX_CHEAP_LINES, Date.now)
   #store: Store | undefined
   #waiting = newBatch()
   #writing: Promise<void> | undefined
-  /** Lines that could not be written, as far as that does not stand with the end of the chain yet. */
+  /** Lines that could not be written, not yet counted with the end of the chain. */
   #leftOut = 0
   #syncing: NodeJS.Timeout | undefined
   #lookAgain = 0
@@ -61,37 +62,37 @@ export class AuditLog {
   private constructor(config: AuditConfig, complain: (problem: string) => void) {
     this.#path = config.audit_log
     this.#storePath = auditStorePath(config)
-    this.#complain = seldom(complain)
+    this.#complain = onceInAWhile(complain)
   }
 
-  /** Resolves when the line is in the file, where a killed process leaves it, or when that takes too long. Never rejects. */
+  /** Resolves when the line is in the file, safe from the end of the process, or when that takes too long. Never rejects. */
   async record(entry: AuditEntry): Promise<void> {
-    const before = isCheap(entry) ? this.#many() : 0
+    const before = isCheap(entry) ? this.#cheapLineQuota() : 0
     if (before === undefined) return
     const { lines, written } = this.#waiting
-    if (lines.length >= MOST_WAITING) return void this.#leftOut++
+    if (lines.length >= MAX_WAITING) return void this.#leftOut++
     const time = new Date().toISOString()
     lines.push({ time, entry: before > 0 ? withLeftOut(entry, before) : entry })
     this.#writing ??= this.#write()
-    if (!(await inTime(written.promise))) void this.#lookForStopped()
+    if (!(await endsWithin(written.promise, MAX_WAIT_MS))) void this.#lookForStopped()
   }
 
-  /** Waits are long on a busy machine, too, and end by themselves; who was stopped in the middle of a line must be told of. */
+  /** Report a process that is stopped while it holds the lock. Other waits are long on a busy machine, too, and end by themselves. */
   async #lookForStopped(): Promise<void> {
     const now = performance.now()
     if (now < this.#lookAgain) return
-    this.#lookAgain = now + LOOK_MS
+    this.#lookAgain = now + LOOK_INTERVAL_MS
     for await (const holder of holdersOf((link) => link === `${this.#storePath}-lock`))
       if (await isStopped(holder.pid)) this.#complain(notYet(this.#storePath, holder), 'late')
   }
 
-  /** The last line there is, and its file, as far as that is known. */
+  /** Return the end of the chain, if it is known. */
   async end(): Promise<ChainEnd | undefined> {
     await this.#writing
     return this.#open().get(END) as ChainEnd | undefined
   }
 
-  /** Resolves when all lines are on disk, if nobody else in this process has it open. */
+  /** Resolves when all lines are on disk, if this is the last user of the log in this process. */
   async close(): Promise<void> {
     await this.#writing
     const [name, own] = [...opened].find(([, { log }]) => log === this) ?? []
@@ -112,7 +113,7 @@ export class AuditLog {
     return this.#store
   }
 
-  /** What comes meanwhile is written next, all at once. */
+  /** Write all waiting lines. Lines that arrive meanwhile become the next batch. */
   async #write(): Promise<void> {
     while (this.#waiting.lines.length > 0) await this.#writeBatch()
     this.#writing = undefined
@@ -145,12 +146,12 @@ export class AuditLog {
     this.#leftOut += lines.length
     const leftOut = (await this.#keepLeftOut()) ?? this.#leftOut
     this.#complain(
-      `Done, but not written to the audit log (audit_log) ${this.#path}: ${fileProblem(error)}. Left out so far: ${leftOut}.`,
+      `An action was carried out but not written to the audit log (audit_log) ${this.#path}: ${fileProblem(error)}. Left out so far: ${leftOut}.`,
       'failed',
     )
   }
 
-  /** For whoever writes the next line, in this process or another. Gives how many there are; undefined if it cannot be kept. */
+  /** Store the number of lost lines for the next writer, in this process or another. Returns it; undefined if it cannot be stored. */
   async #keepLeftOut(): Promise<number | undefined> {
     try {
       return await this.#open().change((records) => {
@@ -170,34 +171,34 @@ export class AuditLog {
       const file = await open(this.#path, 'r')
       await file.datasync().finally(() => file.close())
     } catch (error) {
-      this.#complain(`The audit log ${this.#path} could not be put on disk: ${messageOf(error)}`, 'sync')
+      this.#complain(`The audit log ${this.#path} could not be synced to disk: ${messageOf(error)}`, 'sync')
     }
   }
 }
 
-/** There may be some that were left out elsewhere. */
+/** Add the lines left out here to those that an API server left out. */
 const withLeftOut = (entry: AuditEntry, before: number): AuditEntry => ({
   ...entry,
   left_out_before: before + Number(entry.left_out_before ?? 0),
 })
 
 function withLost(last: ChainEnd | undefined, lost: number): ChainEnd | undefined {
-  return lost === 0 ? last : { ...(last ?? NO_LINE), leftOut: (last?.leftOut ?? 0) + lost }
+  return lost === 0 ? last : { ...(last ?? EMPTY_CHAIN_END), leftOut: (last?.leftOut ?? 0) + lost }
 }
 
-/** Lines that are written at once. */
+/** Lines that are written in one transaction. */
 interface Batch {
-  readonly lines: Recorded[]
-  /** Or given up. */
+  readonly lines: AppendResult[]
+  /** Resolved when they are written, or given up. */
   readonly written: Deferred<void>
 }
 
 const newBatch = (): Batch => ({ lines: [], written: deferred() })
 
 const notYet = (store: string, holder: Holder): string =>
-  `What was done is not in the audit log (audit_log) yet: ${holderText(holder)} has ${store} open and was stopped, as by Ctrl-Z. Have it go on (kill -CONT ${holder.pid}), or end it.`
+  `An action is not in the audit log (audit_log) yet: ${holderText(holder)} has ${store} open and is stopped, as by Ctrl-Z. Continue it (kill -CONT ${holder.pid}), or end it.`
 
-/** For a program that does one thing. Resolves when it is on disk; never rejects. */
+/** Record entries, for a program that exits afterwards. Resolves when they are on disk; never rejects. */
 export async function recordOnce(
   config: AuditConfig,
   complain: (problem: string) => void,
@@ -210,14 +211,3 @@ export async function recordOnce(
 
 const isCheap = ({ claimed, verdict, by }: AuditEntry): boolean =>
   claimed === true || (verdict === 'refused' && by === 'minion')
-
-/** False if it takes too long. */
-function inTime(work: Promise<void>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), PATIENCE_MS)
-    void work.then(() => {
-      clearTimeout(timer)
-      resolve(true)
-    })
-  })
-}

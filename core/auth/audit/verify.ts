@@ -1,17 +1,17 @@
 import type { AuditReport } from '../../author/master.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { ChainEnd } from './file.ts'
-import { auditFiles, type FoundLine, linesOf } from './history.ts'
+import { auditFiles, linesOf, type StoredLine } from './history.ts'
 import type { AuditLine } from './line.ts'
 
-/** A line that was noted elsewhere, as `audit.verify` shows it. */
+/** A line that was noted elsewhere, from the output of `audit.verify`. */
 export interface Anchor {
   readonly since?: number | undefined
   readonly hash?: string | undefined
 }
 
-/** More are counted only. */
-const MOST_PROBLEMS = 100
+/** Most problems that are reported; all are counted. */
+const MAX_PROBLEMS = 100
 
 interface Place {
   readonly seq: number
@@ -19,9 +19,9 @@ interface Place {
 }
 
 /**
- * Read an audit log from its oldest file to its end. `end` is the end of the chain as its writers know it, taken before:
- * lines cut off at the end are missed by that. Who can write the files of this host can remake all of it, which shows by
- * an anchor noted elsewhere.
+ * Verify an audit log from its oldest file to its end. `end` is the end of the chain as the writers stored it, read beforehand; it
+ * reveals lines that were cut off at the end. Somebody who can write the files of this host can rewrite the whole log, which only an
+ * anchor noted elsewhere reveals.
  */
 export async function verifyAudit(
   path: string,
@@ -48,10 +48,12 @@ export async function verifyAudit(
   const problems = [
     ...chain.problems,
     ...marks.flatMap((mark) => mark.problem(last)),
-    ...(end?.leftOut ? [`Behind the last line, ${end.leftOut} lines could not be written.`] : []),
+    ...(end?.leftOut ? [`After the last line, ${end.leftOut} lines could not be written.`] : []),
   ]
   const earlier = first && first.seq > 1 ? [`It begins with line seq ${first.seq}: ${earlierOf(first)}.`] : []
-  const packed = unread.map((file) => `${file} is packed in a way that is not read here; unpack it for that.`)
+  const packed = unread.map(
+    (file) => `${file} has a compression that is not supported. Decompress it to verify it.`,
+  )
   return {
     valid: problems.length === 0,
     lines: Object.values(counts).reduce((sum, count) => sum + count, 0),
@@ -66,41 +68,41 @@ const earlierOf = ({ seq }: AuditLine): string =>
   seq === 2 ? 'the one before it is in no file here' : `the ${seq - 1} before it are in no file here`
 
 const shortened = (problems: readonly string[]): readonly string[] =>
-  problems.length <= MOST_PROBLEMS
+  problems.length <= MAX_PROBLEMS
     ? problems
-    : [...problems.slice(0, MOST_PROBLEMS), `… and ${problems.length - MOST_PROBLEMS} more.`]
+    : [...problems.slice(0, MAX_PROBLEMS), `… and ${problems.length - MAX_PROBLEMS} more.`]
 
-/** Goes through the lines in the order of the files and says which do not fit. */
+/** Follows the lines in the order of the files and collects problems. */
 class Chain {
   first: AuditLine | undefined
   last: AuditLine | undefined
   readonly problems: string[] = []
   readonly notes: string[] = []
   #before: Place | undefined
-  /** What stood before cannot be relied on, and was told. */
+  /** Whether the previous line was unreadable, which is reported already. */
   #broken = false
-  /** Lines with a seq that another one had before: one of the two was inserted. */
+  /** Hashes and seqs of lines whose seq an earlier line had: one of the two was inserted. */
   #rivals = new Map<string, number>()
 
-  take({ path, number, line, finished }: FoundLine, isCurrent: boolean): AuditLine | undefined {
+  take({ path, number, line, finished }: StoredLine, isCurrent: boolean): AuditLine | undefined {
     const at = `${path} line ${number}`
     if (!finished && isCurrent) {
-      this.notes.push(`${at} is not finished; who writes the next one will mend that.`)
+      this.notes.push(`${at} is unfinished. The next write to the log repairs that.`)
       return undefined
     }
-    if (!line) return this.#wrong(`${at} is no line of an audit log.`)
+    if (!line) return this.#wrong(`${at} is not a line of an audit log.`)
     const place = `${at} (seq ${line.seq})`
     const before = this.#before
     if (!line.whole) {
       this.#before = { seq: before ? before.seq + 1 : line.seq, hash: line.hash }
-      this.problems.push(`${place} was changed: its hash is not that of its text.`)
+      this.problems.push(`${place} was changed: its hash does not match its text.`)
       this.#broken = false
       return undefined
     }
     if (before && line.seq <= before.seq) {
       this.#rivals.set(line.hash, line.seq)
       this.problems.push(
-        `${place} is out of place: it stands behind line seq ${before.seq}. It was moved, or one of the two was inserted.`,
+        `${place} is out of place: it follows line seq ${before.seq}. It was moved, or one of the two was inserted.`,
       )
       return undefined
     }
@@ -134,7 +136,7 @@ class Chain {
   }
 }
 
-/** A line that must be there. */
+/** A line that must exist. */
 class Mark {
   readonly #seq: number | undefined
   readonly #hash: string | undefined

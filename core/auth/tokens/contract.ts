@@ -1,29 +1,29 @@
-/** What is kept of a token. Of the token itself only the SHA-256 is, as hex digits, by which it is found. */
+/** The stored data of a token. It is found by the SHA-256 of the token, as hex digits; the token itself is not stored. */
 export interface TokenRecord {
   /** Seconds since 1970. */
   readonly start: number
   readonly expire: number
   readonly name: string
-  /** The backend that said who it is. */
+  /** The backend that authenticated the user. */
   readonly eauth: string
   readonly groups: readonly string[]
-  /** Rights that count instead of those in the configuration. */
+  /** Rights that replace those of the configuration. */
   readonly permissions?: readonly unknown[]
-  /** Digest of the entries of the configuration that applied when it was made; they have to be the same when it is used. */
+  /** Digest of the entries of the configuration that applied when the token was made; they must be unchanged when it is used. */
   readonly rights?: string
 }
 
 /**
- * Where tokens are kept; all workers of a master share it, or several masters. Everything rejects with SaltError
- * STORE_FAILED while the store is away; that is never taken for "there is no such token".
+ * A store of tokens, shared by all workers of a master, or by several masters. Everything rejects with SaltError STORE_FAILED while
+ * the store is unavailable, which is never mistaken for a missing token.
  */
 export interface TokenStore {
-  /** Resolves when it will be found, also after a crash as far as the store keeps what it has. */
+  /** Resolves when the record can be found, also after a crash if the store is durable. */
   put(digest: string, record: TokenRecord): Promise<void>
   get(digest: string): Promise<TokenRecord | undefined>
-  /** False if there is none. */
+  /** Returns false if there is none. */
   remove(digest: string): Promise<boolean>
-  /** Forget those that expired before `now`, in seconds. Gives how many. */
+  /** Delete records that expired before `now`, in seconds. Returns their number. */
   expire(now: number): Promise<number>
   close(): Promise<void>
 }

@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import { makeDirectory } from '../../base/directory.ts'
+import { makeDirectory } from '../../base/files/directory.ts'
 import { openStore, type StoreKey, type StoreOptions, under } from '../../store/index.ts'
 import type { TokenRecord, TokenStore } from './contract.ts'
 import { readRecord } from './record.ts'
 
-/** The file inside `directory`. */
+/** Return the path of the file inside `directory`. */
 export const tokenFile = (directory: string): string => join(directory, 'tokens.mdb')
 
 const keyOf = (digest: string): StoreKey => ['token', digest]
 
-/** Tokens in LMDB, which all processes of a master share. @throws SaltError STORE_FAILED */
+/** Open the token store in LMDB, which all processes of a master share. @throws SaltError STORE_FAILED */
 export async function openEmbeddedTokens(directory: string, options?: StoreOptions): Promise<TokenStore> {
   await makeDirectory(directory)
   const store = openStore(tokenFile(directory), options)

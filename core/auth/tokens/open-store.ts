@@ -4,17 +4,17 @@ import type { StoreOptions } from '../../store/index.ts'
 import type { TokenStore } from './contract.ts'
 import { openEmbeddedTokens, tokenFile } from './embedded.ts'
 
-/** Where the tokens of this master are kept, if that is here. */
+/** Return the directory of this master's tokens, for a local store. */
 const tokenDirectory = ({ token_dir, cachedir }: Pick<MasterConfig, 'token_dir' | 'cachedir'>): string =>
   token_dir ?? join(cachedir, 'tokens')
 
-/** The file with the tokens of this master; undefined if they are kept elsewhere, or there are none to be. */
+/** Return the file with this master's tokens; undefined if the store is remote, or if no backend is configured. */
 export function tokenStoreFile(config: MasterConfig): string | undefined {
   const here = isHere(config) && Object.keys(config.external_auth).length > 0
   return here ? tokenFile(tokenDirectory(config)) : undefined
 }
 
-/** The store that `eauth_tokens` names. @throws SaltError STORE_FAILED, CONFIG_INVALID */
+/** Open the store that `eauth_tokens` selects. @throws SaltError STORE_FAILED, CONFIG_INVALID */
 export async function openTokenStore(config: MasterConfig, options?: StoreOptions): Promise<TokenStore> {
   if (isHere(config)) return openEmbeddedTokens(tokenDirectory(config), options)
   const { openRedisTokens } = await import('./redis.ts')
@@ -29,6 +29,6 @@ export async function openTokenStore(config: MasterConfig, options?: StoreOption
   })
 }
 
-/** Salt's word for files of its own. */
+/** Whether tokens are stored locally. Salt's name for that is `localfs`. */
 const isHere = ({ eauth_tokens }: Pick<MasterConfig, 'eauth_tokens'>): boolean =>
   eauth_tokens === 'localfs' || eauth_tokens === 'embedded'

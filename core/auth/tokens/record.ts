@@ -1,7 +1,7 @@
-import { isRecord } from '../../wire/bytes.ts'
+import { isRecord } from '../../base/record.ts'
 import type { TokenRecord } from './contract.ts'
 
-/** Undefined for what is no record: then there is no such token. */
+/** Validate a record. Undefined for an invalid one, which counts as no token. */
 export function readRecord(value: unknown): TokenRecord | undefined {
   if (!isRecord(value)) return undefined
   const { name, eauth, groups, permissions, rights } = value

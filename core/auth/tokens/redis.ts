@@ -1,5 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { messageOf, SaltError } from '../../base/errors.ts'
+import { importModule } from '../../process/import-module.ts'
 import type { TokenStore } from './contract.ts'
 import { readRecord } from './record.ts'
 
@@ -10,16 +11,16 @@ export interface RedisSettings {
   readonly user?: string | undefined
   readonly password?: string | undefined
   readonly tls: boolean
-  /** It is a node of a cluster. */
+  /** Whether the host is a node of a cluster. */
   readonly cluster: boolean
 }
 
-/** Milliseconds that a question may take. */
+/** Time limit of a command. */
 const DEADLINE_MS = 5_000
 
 const keyOf = (digest: string): string => `salt:eauth_token:${digest}`
 
-/** Tokens in Redis, which forgets them by itself when they expire. Connects on first need, and again by itself. */
+/** Open the token store in Redis, which deletes expired tokens itself. Connects on first use, and reconnects by itself. */
 export async function openRedisTokens(settings: RedisSettings): Promise<TokenStore> {
   const redis = await connect(settings)
   const ask = async <T>(question: (redis: Redis | Cluster) => Promise<T>): Promise<T> => {
@@ -50,13 +51,13 @@ async function connect({
   tls,
   cluster,
 }: RedisSettings): Promise<Redis | Cluster> {
-  const { Redis, Cluster } = await import('ioredis').catch(() => {
+  const { Redis, Cluster } = (await importModule('ioredis').catch(() => {
     throw new SaltError(
       'CONFIG_INVALID',
-      'eauth_tokens: redis needs the library ioredis: npm install ioredis, where salt-ts was installed.',
+      'eauth_tokens: redis needs the library ioredis. Install it beside salt-ts: npm install ioredis',
       { key: 'eauth_tokens' },
     )
-  })
+  })) as typeof import('ioredis')
   const options = {
     ...(user !== undefined && { username: user }),
     ...(password !== undefined && { password }),
@@ -69,14 +70,14 @@ async function connect({
   const redis = cluster
     ? new Cluster([{ host, port }], { redisOptions: options, lazyConnect: true })
     : new Redis({ ...options, host, port, db, lazyConnect: true })
-  redis.on('error', () => {}) // whoever asks is told
+  redis.on('error', () => {}) // each command rejects with it
   return redis
 }
 
 function away({ host, port }: RedisSettings, error: unknown): SaltError {
   return new SaltError(
     'STORE_FAILED',
-    `Tokens cannot be looked up for the moment: Redis at ${host}:${port} (eauth_redis_host): ${messageOf(error)}`,
+    `Tokens cannot be looked up at the moment: Redis at ${host}:${port} (eauth_redis_host): ${messageOf(error)}`,
     {},
     { cause: error },
   )

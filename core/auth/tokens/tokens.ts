@@ -6,14 +6,14 @@ import type { TokenRecord, TokenStore } from './contract.ts'
 const TOKEN = /^[0-9a-f]{64}$/
 
 export interface TokensSettings {
-  /** Opened when it is needed first. */
+  /** Open the store; called on first use. */
   open(): Promise<TokenStore>
   readonly clock: Clock
-  /** Whether the rights it was made with are still those of the configuration. */
+  /** Whether the rights that the token was made with are still those of the configuration. */
   isCurrent(record: TokenRecord): boolean
 }
 
-/** The tokens of a master. Everything rejects with STORE_FAILED while the store is away. */
+/** The tokens of a master. Everything rejects with STORE_FAILED while the store is unavailable. */
 export class Tokens {
   readonly #settings: TokensSettings
   #store: Promise<TokenStore> | undefined
@@ -22,7 +22,7 @@ export class Tokens {
     this.#settings = settings
   }
 
-  /** A new one that lives for so many seconds. */
+  /** Make a token with a lifetime in seconds. */
   async make(
     about: Omit<TokenRecord, 'start' | 'expire'>,
     seconds: number,
@@ -34,7 +34,7 @@ export class Tokens {
     return { token, record }
   }
 
-  /** What is kept of it. One that has expired, or whose owner's rights are not what they were, is removed. */
+  /** Return the record of a token. A token that has expired, or whose owner's rights have changed, is deleted. */
   async find(token: string): Promise<TokenRecord | undefined> {
     if (!TOKEN.test(token)) return undefined
     const store = await this.#opened()
@@ -44,7 +44,7 @@ export class Tokens {
     return undefined
   }
 
-  /** False if there is none. */
+  /** Delete a token. Returns false if there is none. */
   async revoke(token: string): Promise<boolean> {
     return TOKEN.test(token) && (await this.#opened()).remove(digestOf(token))
   }
@@ -54,7 +54,7 @@ export class Tokens {
     await store?.close()
   }
 
-  /** One that could not be opened is tried again. */
+  /** Open the store once; after a failure, try again. */
   #opened(): Promise<TokenStore> {
     this.#store ??= this.#settings.open().catch((error: unknown) => {
       this.#store = undefined

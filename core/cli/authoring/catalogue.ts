@@ -1,15 +1,21 @@
-/** The file that tells TypeScript of the functions in a folder of modules, for `call('hello.greet', { name: 'Ada' })`. */
+/**
+ * Generates the declaration file that types `call('hello.greet', { name: 'Ada' })` for the functions of a folder of
+ * modules.
+ */
 import path from 'node:path'
+import { readSource } from '../../loader/describe/read-source.ts'
+import { importFile } from '../../loader/files/import-file.ts'
+import { listFolder } from '../../loader/files/index-files.ts'
 import { listFunctions } from '../../loader/functions.ts'
-import { importFile } from '../../loader/import-file.ts'
-import { listFolder } from '../../loader/index-files.ts'
-import { readSource } from '../../loader/read-source.ts'
 
-/** How such a file begins. */
+/** First line of a generated file. */
 export const HEAD =
   '// Written by `salt-ts types`: the functions here, for the types of `call`. Changes are lost.\n'
 
-/** Its text. Files of JavaScript are left out, having no types; so are those that cannot be read, named in `unread`. */
+/**
+ * Return the text of the file. JavaScript files are left out, since they have no types; so are files that cannot be
+ * read, which `unread` lists.
+ */
 export async function catalogueOf(
   folder: string,
 ): Promise<{ text: string; names: string[]; unread: string[] }> {
@@ -29,7 +35,10 @@ export async function catalogueOf(
   return { text: render(sorted), names: sorted.map(([name]) => name), unread }
 }
 
-/** `hello.greet` and the name it is exported by. The file is imported only if its text does not tell. */
+/**
+ * Return pairs of full name (`hello.greet`) and export name. The file is imported only if its source does not show
+ * them.
+ */
 async function functionsOf(file: string, name: string): Promise<[string, string][]> {
   const { names, functions } = await readSource(file, name)
   if (names && functions) return pairs(names, functions)
@@ -43,7 +52,7 @@ async function functionsOf(file: string, name: string): Promise<[string, string]
 const pairs = (modules: readonly string[], functions: readonly string[]): [string, string][] =>
   modules.flatMap((module) => functions.map((own): [string, string] => [`${module}.${own}`, own]))
 
-/** As a TypeScript file is imported whose compiled self is a module of Node. */
+/** Return the import specifier of the compiled file. */
 const specifier = (file: string) => `./${file.replaceAll(path.sep, '/').replace(/\.(m?)ts$/, '.$1js')}`
 
 const typeOf = (from: string, own: string) => `typeof import('${from}')['${own}']`

@@ -1,15 +1,15 @@
-/** What lies around extensions: a manifest for npm, and the settings of TypeScript. */
+/** Files around extensions: the npm manifest, and the settings of TypeScript. */
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf, SaltError } from '../../base/errors.ts'
-import { version } from '../version.ts'
+import { version } from '../program/version.ts'
 
 interface NewFile {
   readonly path: string
   readonly text: string
 }
 
-/** The files that are missing, and what should be said about those that are there. */
+/** Return the missing files, and notes about the existing ones. */
 export async function projectFiles(directory: string): Promise<{ files: NewFile[]; notes: string[] }> {
   const tsconfig = path.join(directory, 'tsconfig.json')
   const manifest = await nearestManifest(directory)
@@ -25,7 +25,7 @@ export async function projectFiles(directory: string): Promise<{ files: NewFile[
   }
 }
 
-/** Settings with which TypeScript reads a file as salt-ts runs it. */
+/** TypeScript settings under which a file is checked as salt-ts runs it. */
 const compilerSettings = {
   compilerOptions: {
     target: 'es2023',
@@ -57,7 +57,7 @@ function newManifest(directory: string): object {
   }
 }
 
-/** Of the directory, or of what it is a part of. */
+/** Return the path of the nearest package.json, if its package is an ES module. */
 async function nearestManifest(directory: string): Promise<string | undefined> {
   const file = path.join(directory, 'package.json')
   if (await stat(file).catch(() => undefined)) return file

@@ -4,18 +4,18 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { SaltError } from '../../base/errors.ts'
-import { codeRoot, fromSource } from '../../loader/own-package.ts'
+import { codeRoot, fromSource } from '../../process/own-package.ts'
 import { exitCodes } from '../exit-codes.ts'
 
-/** Loaded into every process of the tests: TypeScript, and `salt-ts` wherever the files lie. */
+/** Loaded into every test process: hooks for TypeScript, and for `salt-ts` wherever the files are. */
 const HOOKS = path.join(codeRoot, 'core', 'cli', 'authoring', fromSource ? 'test-hooks.ts' : 'test-hooks.js')
 
-/** Run the tests below a folder with Node's own test runner. Gives the exit code. */
+/** Run the tests below a folder with Node's test runner and return the exit code. */
 export async function runTests(folder: string, { watch }: { watch: boolean }): Promise<number> {
   const files = await testFiles(folder)
   if (files.length === 0)
-    throw new SaltError('INVOCATION', `There are no tests below ${folder}: no file *.test.ts.`, { folder })
-  // tsx turns source maps on for stacks; by the flag alone Node's runner locates tests by them, too.
+    throw new SaltError('INVOCATION', `There are no tests below ${folder}: no *.test.ts files.`, { folder })
+  // tsx enables source maps for stacks; with the flag, Node's runner locates tests by them as well.
   const options = [
     '--enable-source-maps',
     '--import',
@@ -33,7 +33,7 @@ export async function runTests(folder: string, { watch }: { watch: boolean }): P
 
 async function testFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
-    throw new SaltError('INVOCATION', `${folder} is no folder that can be read.`, { folder })
+    throw new SaltError('INVOCATION', `The folder ${folder} cannot be read.`, { folder })
   })
   const inside = entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
   const found = await Promise.all(

@@ -1,11 +1,11 @@
 import { lstat, mkdir, readFile, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { packageRoot } from '../../loader/own-package.ts'
+import { packageRoot } from '../../process/own-package.ts'
 
 /**
- * Let `salt-ts` be found from a directory where it is not installed, by editors, tsc and npm's scripts: `node_modules` gets a
- * link to this running copy. (Programs of salt-ts find it without.) Gives what was done.
+ * Link this copy of salt-ts into `node_modules` of a directory where it is not installed, for editors, tsc and npm
+ * scripts. (Programs of salt-ts find it without.) Returns the text to print.
  */
 export async function linkSaltTs(directory: string): Promise<string | undefined> {
   if (isFoundFrom(directory)) return undefined
@@ -16,14 +16,14 @@ export async function linkSaltTs(directory: string): Promise<string | undefined>
     (found) => found.isSymbolicLink(),
     () => false,
   )
-  if (isLink) await rm(link) // to a copy that is there no more
+  if (isLink) await rm(link) // a dangling link, to a copy that was removed
   await symlink(packageRoot, link)
   const { bin } = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8')) as {
     bin: object
   }
   for (const [name, file] of Object.entries(bin)) {
     const target = path.join('..', 'salt-ts', String(file))
-    await symlink(target, path.join(modules, '.bin', name)).catch(() => undefined) // another package's
+    await symlink(target, path.join(modules, '.bin', name)).catch(() => undefined) // another package has the name
   }
   return `linked node_modules/salt-ts to ${packageRoot}, since salt-ts is not installed here`
 }

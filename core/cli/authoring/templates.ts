@@ -1,12 +1,12 @@
-/** What `salt-ts create` writes, by kind. Each is complete: it type-checks, and its test passes. */
+/** Templates of `salt-ts create`, by kind. The files type-check, and their tests pass. */
 import type { KindName } from '../../loader/kinds.ts'
 
 export interface Template {
   readonly kind: KindName
-  /** The file, by the name users will type. */
+  /** Text of the extension with this name. */
   source(name: string): string
   test(name: string): string
-  /** The command that tries it out, where there is one. */
+  /** A command that tries it out, if there is one. */
   tryOut?(name: string): string
 }
 
@@ -29,7 +29,7 @@ export const greet = fn(
 )
 
 /**
- * Who the minion runs as.
+ * Return the user that the minion runs as.
  *
  * @example salt '*' ${name}.whoami
  */
@@ -40,16 +40,16 @@ export const whoami = fn(async (_, { call }) => {
 `,
   test: (name) => `${RUN_HEAD}import { greet, whoami } from './${name}.ts'
 
-test('greets as often as it is asked to', async () => {
+test('greets as often as requested', async () => {
   const { result } = await run(greet, { name: 'Ada', times: 2 }, { id: 'web1' })
   assert.deepEqual(result, ['Hello, Ada, from web1!', 'Hello, Ada, from web1!'])
 })
 
-test('refuses what makes no sense', async () => {
+test('refuses to greet zero times', async () => {
   await assert.rejects(run(greet, { name: 'Ada', times: 0 }), /'times' must be at least 1/)
 })
 
-test('asks the system who it is', async () => {
+test('asks the system for its user', async () => {
   const { result } = await run(whoami, [], { calls: { 'cmd.run': 'ada\\n' } })
   assert.equal(result, 'ada')
 })
@@ -63,7 +63,7 @@ const runner: Template = {
 import { fn, p } from 'salt-ts'
 
 /**
- * Minions that answer, and those that do not.
+ * List the minions that answer, and those that do not.
  *
  * @example salt-run ${name}.answering 'web*'
  */
@@ -76,7 +76,7 @@ export const answering = fn({ tgt: p.default(p.string(), '*') }, async ({ tgt },
 `,
   test: (name) => `${RUN_HEAD}import { answering } from './${name}.ts'
 
-test('tells who answers from who does not', async () => {
+test('separates minions that answer from those that do not', async () => {
   const { result } = await run(answering, { tgt: 'web*' }, {
     master: {
       async *run({ tgt }) {
@@ -110,7 +110,7 @@ export default grains({
   test: (name) => `${TEST_HEAD}import { fakeLog } from 'salt-ts/testing'
 import source from './${name}.ts'
 
-test('a host that does not say is unknown', async () => {
+test('a host without the file is unknown', async () => {
   const { log } = fakeLog()
   assert.deepEqual(await source.collect({ opts: {}, grains: {}, log }), { ${name}: 'unknown' })
 })
@@ -120,7 +120,7 @@ test('a host that does not say is unknown', async () => {
 
 const outputter: Template = {
   kind: 'outputters',
-  source: (name) => `/** What ${name} makes of a value, in a sentence. */
+  source: (name) => `/** How ${name} shows a value, in a sentence. */
 import { outputter } from 'salt-ts'
 
 export default outputter({
@@ -141,7 +141,7 @@ test('renders a value on one line', () => {
 
 const matcher: Template = {
   kind: 'matchers',
-  source: (name) => `/** Which minions ${name} means, in a sentence. */
+  source: (name) => `/** Which minions ${name} matches, in a sentence. */
 import { matcher } from 'salt-ts'
 
 export default matcher({
@@ -152,12 +152,12 @@ export default matcher({
 
 const options = { delimiter: ':', nodegroups: {}, match: () => 'unknown' as const }
 
-test('means the minion of that host', () => {
+test('matches the minion of that host', () => {
   assert.equal(plugin.match('web1', { id: 'm1', grains: { host: 'web1' } }, options), true)
   assert.equal(plugin.match('web2', { id: 'm1', grains: { host: 'web1' } }, options), false)
 })
 
-test('does not guess where no grains are known', () => {
+test('does not guess without grains', () => {
   assert.equal(plugin.match('web1', { id: 'm1' }, options), 'unknown')
 })
 `,
@@ -173,14 +173,14 @@ import { fromRecordJson, p, type ReturnRecord, recordJson, returner, safeName, U
 export default returner({
   options: { directory: p.default(p.string({ minLength: 1 }), '${name}') },
   create({ options: { directory } }) {
-    /** What can never be taken is put aside; whatever else fails is tried again. */
+    /** An UnsavableError puts the return aside; after any other error it is tried again. */
     const nameOf = (text: string): string => {
       const name = safeName(text)
       if (name === undefined) throw new UnsavableError(\`\${text} cannot be the name of a file.\`)
       return name
     }
     return {
-      /** Saved twice, it is there once: a file for each job and minion. */
+      /** Save a return to a file for its job and minion: a return that is saved twice is stored once. */
       async save(ret) {
         const folder = join(directory, nameOf(ret.jid))
         await mkdir(folder, { recursive: true })
@@ -215,7 +215,7 @@ const directory = await mkdtemp(join(tmpdir(), '${name}-'))
 const store = await openReturner(plugin, { directory })
 test.after(() => rm(directory, { recursive: true }))
 
-test('gives back what it saved, once for each minion, the last', async () => {
+test('returns the last saved return of each minion', async () => {
   await store.save({ ...ret, return: 'old' })
   await store.save(ret)
   await store.save({ ...ret, id: 'web2' })
@@ -224,11 +224,11 @@ test('gives back what it saved, once for each minion, the last', async () => {
   assert.deepEqual(await store.getJid?.('20300101000000000001'), [])
 })
 
-test('says so when it can never take something', async () => {
+test('reports a return that can never be saved', async () => {
   await assert.rejects(store.save({ ...ret, id: '../web1' }), { code: 'UNSAVABLE' })
 })
 
-test('refuses an option that makes no sense', async () => {
+test('refuses an invalid option', async () => {
   await assert.rejects(openReturner(plugin, { directory: '' }), /directory/)
 })
 `,
@@ -260,7 +260,7 @@ const executed = (work: () => Promise<unknown>) =>
     plugin.execute({ fun: 'test.ping', args: [], kwargs: {}, options: {}, run: work }, context),
   )
 
-test('gives what the function gives, and logs how long it took', async () => {
+test('returns what the function returns, and logs how long it took', async () => {
   const { result, log } = await run(executed(async () => true))
   assert.equal(result, true)
   assert.match(log[0]?.message ?? '', /^test\\.ping took \\d+ ms$/)
@@ -291,7 +291,7 @@ export default engine({
   test: (name) => `${TEST_HEAD}import { fakeLog } from 'salt-ts/testing'
 import plugin from './${name}.ts'
 
-test('logs whose event it is', async () => {
+test('logs the id in each event', async () => {
   const { log, lines } = fakeLog()
   await plugin.start({
     options: { tag: 'salt/auth' },
@@ -320,14 +320,14 @@ test('logs whose event it is', async () => {
     `echo 'engines: [${name}]'  # into the configuration of a master or a minion, beside module_dirs`,
 }
 
-/** By what people call the kind: one of it. */
+/** Templates by the singular of their kind. */
 const templates: ReadonlyMap<string, Template> = new Map(
   Object.entries({ module, runner, returner, grains, outputter, matcher, executor, engine }),
 )
 
 export const templateWords: readonly string[] = [...templates.keys()]
 
-/** `module` or `modules`, `grain` or `grains`. */
+/** Find a template by singular or plural: `module` or `modules`, `grain` or `grains`. */
 export function findTemplate(word: string): Template | undefined {
   return templates.get(word) ?? templates.get(`${word}s`) ?? templates.get(word.replace(/s$/, ''))
 }

@@ -1,6 +1,6 @@
-/** Entry for `node --import`: what a test imports is found and compiled as what the loader imports is. */
+/** Entry for `node --import`: resolve and compile the imports of a test as the loader does. */
 import { register } from 'tsx/esm/api'
-import { installResolveHook } from '../../loader/resolve-hook.ts'
+import { installResolveHook } from '../../loader/files/resolve-hook.ts'
 
 installResolveHook({ everyFile: true })
 register({ tsconfig: false })

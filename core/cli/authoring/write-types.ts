@@ -3,7 +3,7 @@ import path from 'node:path'
 import { SaltError } from '../../base/errors.ts'
 import { catalogueOf, HEAD } from './catalogue.ts'
 
-/** Write the catalogue of a folder of modules, or of the folder `modules` in it. Gives what to tell. */
+/** Write the catalogue of a folder of modules, or of its subfolder `modules`. Returns the text to print. */
 export async function writeTypes(given: string): Promise<string> {
   const folder = await modulesIn(given)
   const file = path.join(folder, '_catalogue.d.ts')
@@ -30,5 +30,5 @@ async function modulesIn(folder: string): Promise<string> {
 
 function emptySentence(folder: string, unread: readonly string[]): string {
   const reasons = unread.map((reason) => ` ${reason}`).join('')
-  return `There is no function in ${folder} that TypeScript could know: no .ts file exports one.${reasons}`
+  return `No .ts file in ${folder} exports a function.${reasons}`
 }

@@ -1,10 +1,16 @@
 import { loadMasterConfig } from '../../config/index.ts'
-import { BaseProgram } from '../base-program.ts'
-import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
+import {
+  daemonFlags,
+  daemonOverrides,
+  essentialDaemonFlags,
+  runDaemon,
+  withFiles,
+} from '../daemons/daemon.ts'
+import { BaseProgram } from '../program/base-program.ts'
 
 export default class SaltApi extends BaseProgram {
   static override id = 'salt-api'
-  static override description = 'Serve the fleet over HTTP.'
+  static override description = 'Serve the HTTP API (REST) of a master.'
   static override usage = 'salt-api [options]'
   static override examples = ['salt-api -c .salt -l info', 'salt-api -d']
   static readonly essential = essentialDaemonFlags

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
+import type { InferredFlags } from '@oclif/core/interfaces'
 import { loadMinionConfig, type MinionConfig, type MinionOptions } from '../../config/index.ts'
+import { typedWords } from '../../loader/calls/typed.ts'
+import { parseWords } from '../../loader/calls/words.ts'
 import { openLoader } from '../../loader/index.ts'
-import { typedWords } from '../../loader/typed.ts'
-import { parseWords } from '../../loader/words.ts'
-import { BaseProgram } from '../base-program.ts'
-import { tell } from '../console.ts'
-import { showDocs } from '../docs.ts'
+import type { CallResult, CallSettings } from '../../minion/call.ts'
 import { exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
 import {
   diffFlag,
@@ -17,11 +16,14 @@ import {
   number,
   profilingFlags,
 } from '../flags.ts'
-import { matchingDocs } from '../loader-docs.ts'
-import { outputAside } from '../output-aside.ts'
+import { printNote } from '../output/console.ts'
+import { matchingDocs, showDocs } from '../output/docs.ts'
+import type { Printer } from '../output/printer.ts'
+import { stdoutToStderr } from '../output/stdout-to-stderr.ts'
+import { BaseProgram } from '../program/base-program.ts'
+import { positionalWords } from '../program/positional-words.ts'
+import { yamlList, yamlMap } from '../program/yaml-options.ts'
 import { type OutputChoice, openTools, outputOverrides } from '../tools.ts'
-import { wordsFrom } from '../words-stdin.ts'
-import { yamlList, yamlMap } from '../yaml-words.ts'
 
 export default class SaltCall extends BaseProgram {
   static override id = 'salt-call'
@@ -43,30 +45,32 @@ export default class SaltCall extends BaseProgram {
     'config-dir',
   ]
   static override flags = {
-    local: boolean({ description: 'Do not speak to a master.' }),
+    local: boolean({ description: 'Do not connect to a master.' }),
     master: string({ description: 'Address of the master.' }),
     id: string({ description: 'Id of this minion.' }),
-    cachedir: string({ description: 'Folder for what is cached (config: cachedir).' }),
-    'no-return-event': boolean({ description: 'Do not tell the master what was returned.' }),
-    'module-dirs': moduleDirsFlag('Folder with more modules.'),
+    cachedir: string({ description: 'Folder for cached data (config: cachedir).' }),
+    'no-return-event': boolean({ description: 'Do not send the return to the master.' }),
+    'module-dirs': moduleDirsFlag('Additional folder of modules.'),
     'file-root': string({
-      description: 'Folder of the base environment, with file_client: local or --local.',
+      description: 'Folder of the base environment. Needs --local or file_client: local.',
     }),
     grains: boolean({ char: 'g', description: 'Show the grains of this host.' }),
-    doc: docFlag('Show the documentation of the function, or of all.'),
-    'retcode-passthrough': boolean({ description: 'Exit with the code of the function.' }),
-    metadata: boolean({ description: 'Print the whole return, with jid and retcode.' }),
+    doc: docFlag('Show the documentation of one function, or of all functions.'),
+    'retcode-passthrough': boolean({ description: 'Exit with the return code of the function.' }),
+    metadata: boolean({ description: 'Print the complete return, with jid and retcode.' }),
     timeout: number({ char: 't', description: 'Seconds to wait for the master (config: auth_timeout).' }),
     watch: boolean({
-      description: 'Run it again whenever a file it imports from the module folders is saved.',
+      description: 'Run the function again whenever a file that it imports from the module folders is saved.',
     }),
-    'set-metadata': string({ description: 'Map that goes with the return.' }),
-    'skip-grains': boolean({ description: 'Collect no grains; those of the configuration are there.' }),
-    'refresh-grains-cache': boolean({ description: 'Does nothing: grains are collected each time.' }),
-    'pillar-root': string({ description: 'Folder of the pillar; has no effect yet.' }),
-    'states-dir': string({ description: 'Folder with more states; has no effect yet.' }),
-    return: string({ description: 'Returners that get the return, too, with commas.' }),
-    proxyid: string({ description: 'There are no proxy minions.' }),
+    'set-metadata': string({ description: 'Metadata to send with the return, as a YAML map.' }),
+    'skip-grains': boolean({
+      description: 'Do not collect grains; only those of the configuration are set.',
+    }),
+    'refresh-grains-cache': boolean({ description: 'No effect: grains are collected each time.' }),
+    'pillar-root': string({ description: 'Folder of the pillar. No effect yet.' }),
+    'states-dir': string({ description: 'Additional folder of states. No effect yet.' }),
+    return: string({ description: 'Returners that also get the return, separated by commas.' }),
+    proxyid: string({ description: 'Not supported: there are no proxy minions.' }),
     ...executorFlags,
     ...profilingFlags,
     ...diffFlag,
@@ -75,8 +79,8 @@ export default class SaltCall extends BaseProgram {
 
   override async run(): Promise<number> {
     const { flags, raw } = await this.parse(SaltCall)
-    refuseWhatIsNotThere(flags)
-    const typed = await wordsFrom(raw, flags['args-stdin'])
+    refuseUnsupported(flags)
+    const typed = await positionalWords(raw, flags['args-stdin'])
     const [fun, ...words] = flags.grains ? ['grains.items'] : typed
     const configDir = flags['config-dir']
     const { config, log, printer } = await openTools(
@@ -86,49 +90,21 @@ export default class SaltCall extends BaseProgram {
     )
     if (flags.doc)
       return showDocs(
-        await outputAside(() => matchingDocs(openLoader('modules', { config, log }).view, fun)),
+        await stdoutToStderr(() => matchingDocs(openLoader('modules', { config, log }).view, fun)),
         printer,
       )
-    if (fun === undefined) throw new UsageError('Say which function is to run.')
+    if (fun === undefined) throw new UsageError('Name the function to run.')
     if (flags.watch) return this.#watch(config)
     const { callFunction } = await import('../../minion/call.ts')
-    const noParse = flags['no-parse']?.split(',')
-    const { args, kwargs } = parseWords(words, noParse)
-    const call = {
-      config,
-      local: isLocal(flags, config),
-      tellMaster: !flags['no-return-event'],
-      skipGrains: flags['skip-grains'],
-      metadata: yamlMap('set-metadata', flags['set-metadata']),
-      fun,
-      args,
-      kwargs,
-      words: typedWords(words, noParse),
-      moduleExecutors: yamlList('module-executors', flags['module-executors']),
-      executorOpts: yamlMap('executor-opts', flags['executor-opts']),
-      returners: flags.return,
-      log,
-    }
-    const result = await outputAside(() => callFunction(call))
-    const { failure, notStored, ...returned } = result
-    for (const sentence of notStored) tell(`WARNING: ${sentence}`)
-    const { return: value, retcode, success, out } = returned
-    if (failure) {
-      tell(String(value))
-      return failure === 'missing' ? exitCodes.noFunction : exitCodes.failed
-    }
-    const metadata = yamlMap('set-metadata', flags['set-metadata'])
-    const about = { ...returned, id: config.id, fun, fun_args: args, ...(metadata && { metadata }) }
-    const shown = flags.metadata ? about : value
-    await printer.print({ local: shown }, { outputter: out, retcode: success ? 0 : retcode || 1 })
-    if (flags['retcode-passthrough'] && retcode !== 0) return passedThrough(retcode)
-    return success && retcode === 0 ? exitCodes.ok : exitCodes.failed
+    const call = { ...callSettings(flags, config, words), fun, log }
+    const result = await stdoutToStderr(() => callFunction(call))
+    return printResult(result, call, flags, printer)
   }
 
-  /** The same command without --watch, again and again. */
+  /** Run the same command without --watch, again and again. */
   async #watch({ module_dirs }: MinionConfig): Promise<number> {
-    if (module_dirs.length === 0) throw new UsageError('Say with -m in which folder to watch for changes.')
-    const { packageOf, runOnChange } = await import('../run-on-change.ts')
+    if (module_dirs.length === 0) throw new UsageError('Name the folder to watch with -m.')
+    const { packageOf, runOnChange } = await import('../watch/run-on-change.ts')
     const end = this.argv.indexOf('--')
     const words = this.argv.filter((word, at) => word !== '--watch' || (end >= 0 && at > end))
     const folders = module_dirs.map((folder) => packageOf(resolve(folder)))
@@ -136,17 +112,56 @@ export default class SaltCall extends BaseProgram {
   }
 }
 
-interface Missing {
+type CallFlags = InferredFlags<typeof SaltCall.flags>
+
+/** Return the settings of a call that the flags and the words after the function make. */
+function callSettings(flags: CallFlags, config: MinionConfig, words: string[]) {
+  const noParse = flags['no-parse']?.split(',')
+  return {
+    config,
+    local: isLocal(flags, config),
+    returnToMaster: !flags['no-return-event'],
+    skipGrains: flags['skip-grains'],
+    metadata: yamlMap('set-metadata', flags['set-metadata']),
+    ...parseWords(words, noParse),
+    words: typedWords(words, noParse),
+    moduleExecutors: yamlList('module-executors', flags['module-executors']),
+    executorOpts: yamlMap('executor-opts', flags['executor-opts']),
+    returners: flags.return,
+  }
+}
+
+/** Print the result of a function and return the exit code. */
+async function printResult(
+  { failure, notStored, ...returned }: CallResult,
+  { config, fun, args, metadata }: CallSettings,
+  flags: CallFlags,
+  printer: Printer,
+): Promise<number> {
+  for (const sentence of notStored) printNote(`WARNING: ${sentence}`)
+  const { return: value, retcode, success, out } = returned
+  if (failure) {
+    printNote(String(value))
+    return failure === 'missing' ? exitCodes.noFunction : exitCodes.failed
+  }
+  const about = { ...returned, id: config.id, fun, fun_args: args, ...(metadata && { metadata }) }
+  const shown = flags.metadata ? about : value
+  await printer.print({ local: shown }, { outputter: out, retcode: success ? 0 : retcode || 1 })
+  if (flags['retcode-passthrough'] && retcode !== 0) return passedThrough(retcode)
+  return success && retcode === 0 ? exitCodes.ok : exitCodes.failed
+}
+
+interface UnsupportedFlags {
   readonly proxyid?: string | undefined
   readonly 'pillar-root'?: string | undefined
   readonly 'states-dir'?: string | undefined
 }
 
-/** Options of Salt that mean something which does not exist here. */
-function refuseWhatIsNotThere(flags: Missing): void {
+/** Refuse or warn about options of Salt that are not supported. */
+function refuseUnsupported(flags: UnsupportedFlags): void {
   if (flags.proxyid !== undefined) throw new UsageError('There are no proxy minions; leave out --proxyid.')
   for (const name of ['pillar-root', 'states-dir'] as const)
-    if (flags[name] !== undefined) tell(`WARNING: --${name} has no effect yet.`)
+    if (flags[name] !== undefined) printNote(`WARNING: --${name} has no effect yet.`)
 }
 
 interface Overrides extends OutputChoice {

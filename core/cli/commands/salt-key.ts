@@ -1,25 +1,24 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import type { ExternalAuth } from '../../client/external-auth.ts'
-import { openKeyClient } from '../../client/key-client.ts'
-import { type KeyAct, type KeyDesk, localKeyDesk } from '../../client/key-desk.ts'
+import type { ExternalAuth } from '../../client/local/external-auth.ts'
+import { type KeyAction, type KeyOperations, localKeyOperations } from '../../client/local/key-operations.ts'
+import { openKeys } from '../../client/local/open-keys.ts'
 import { configDirectory, loadMasterConfig, type MasterConfig } from '../../config/index.ts'
 import { type Operator, operator } from '../../keys/index.ts'
-import { tellApiClients } from '../api-client-keys.ts'
-import { BaseProgram } from '../base-program.ts'
-import { runAs } from '../become-user.ts'
-import { tell } from '../console.ts'
-import { externalAuth, isStranger } from '../eauth.ts'
+import { switchToConfiguredUser } from '../daemons/become-user.ts'
+import { externalAuth, isNotMasterUser } from '../eauth.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { changeKeys, type KeySettings } from '../key-actions.ts'
-import { type KeyFlags, keyFlags } from '../key-flags.ts'
-import { ACTIONS_HERE, type ActionHere, onThisHost } from '../keys-here.ts'
-import type { Printer } from '../printer.ts'
+import { changeKeys, type KeySettings, printApiClientNote } from '../keys/key-actions.ts'
+import { type KeyFlags, keyFlags } from '../keys/key-flags.ts'
+import { LOCAL_ACTIONS, type LocalAction, runLocalAction } from '../keys/local-actions.ts'
+import { printNote } from '../output/console.ts'
+import type { Printer } from '../output/printer.ts'
+import { BaseProgram } from '../program/base-program.ts'
 import { openTools, outputOverrides } from '../tools.ts'
 
 export default class SaltKey extends BaseProgram {
   static override id = 'salt-key'
   static override strict = false
-  static override description = 'Decide which minions may speak with this master.'
+  static override description = 'Manage the keys of minions: list, accept, reject and delete them.'
   static override usage = 'salt-key [options]'
   static override examples = [
     'salt-key -L',
@@ -48,7 +47,7 @@ export default class SaltKey extends BaseProgram {
     const { flags, argv } = await this.parse(SaltKey)
     const action = actionOf(flags)
     if (argv.length > 0 && !IGNORES_WORDS.includes(action))
-      throw new UsageError(`'${argv.join(' ')}' is too much.`)
+      throw new UsageError(`salt-key takes no arguments, but was given '${argv.join(' ')}'.`)
     const who = operator()
     const loaded = loadConfig(flags)
     const { config } = loaded
@@ -57,25 +56,25 @@ export default class SaltKey extends BaseProgram {
       'log-file-level': flags['log-file-level'] ?? config.log_level_logfile,
     }
     const { printer } = await openTools('salt-key', { ...flags, ...logTo }, loaded)
-    if (isForHere(action)) return onThisHost(action, flags, { config, printer, who })
-    const auth = await externalAuth(flags, config, isStranger)
-    const desk = auth ? await remoteDesk(config, auth, flags) : localDesk(config, who)
+    if (isLocalAction(action)) return runLocalAction(action, flags, { config, printer, who })
+    const auth = await externalAuth(flags, config, isNotMasterUser)
+    const keys = auth ? await remoteKeys(config, auth, flags) : localKeys(config, who)
     try {
-      return await carryOut(action, flags, { printer, desk, config })
+      return await carryOut(action, flags, { printer, keys, config })
     } finally {
-      await desk.close()
+      await keys.close()
     }
   }
 }
 
 interface Tools {
   readonly printer: Printer
-  readonly desk: KeyDesk
+  readonly keys: KeyOperations
   readonly config: MasterConfig
 }
 
 const ACTIONS = [
-  ...ACTIONS_HERE,
+  ...LOCAL_ACTIONS,
   'list',
   'list-all',
   'print',
@@ -91,31 +90,31 @@ const ACTIONS = [
 ] as const
 type Action = (typeof ACTIONS)[number]
 
-/** Salt's documentation has `salt-key -F master`, where the word changes nothing. */
+/** Salt's documentation shows `salt-key -F master`, where the word has no effect. */
 const IGNORES_WORDS: readonly Action[] = ['finger', 'finger-all']
 
-const isForHere = (action: Action): action is ActionHere => ACTIONS_HERE.some((name) => name === action)
+const isLocalAction = (action: Action): action is LocalAction => LOCAL_ACTIONS.some((name) => name === action)
 
-/** What was asked for; two things at once are not clear. */
+/** Return the action the flags ask for. Two actions at once are refused. */
 function actionOf(flags: KeyFlags): Action {
   const [action = 'list-all', other] = ACTIONS.filter(
     (name) => flags[name] !== undefined && flags[name] !== false,
   )
   if (other) throw new UsageError(`--${action} and --${other} cannot be given together.`)
-  const idle = (['ttl', 'match', 'uses'] as const).find((name) => flags[name] !== undefined)
-  if (idle && action !== 'invite') throw new UsageError(`--${idle} belongs to --invite.`)
+  const orphan = (['ttl', 'match', 'uses'] as const).find((name) => flags[name] !== undefined)
+  if (orphan && action !== 'invite') throw new UsageError(`--${orphan} needs --invite.`)
   if (flags.keysize < 2048 || flags.keysize > 8192) {
     throw new UsageError(`--keysize needs a number from 2048 to 8192, not ${flags.keysize}.`)
   }
   return action
 }
 
-/** Whoever only makes a key pair need not be able to read the configuration. */
+/** Load the configuration. `--gen-keys` works without one that this user may read. */
 function loadConfig(flags: KeyFlags) {
   const given = flags['config-dir']
-  const needless = flags['gen-keys'] !== undefined && !isReadable(configDirectory(given))
-  const configDir = needless ? flags['gen-keys-dir'] : given
-  if (needless) mkdirSync(flags['gen-keys-dir'], { recursive: true })
+  const withoutConfig = flags['gen-keys'] !== undefined && !isReadable(configDirectory(given))
+  const configDir = withoutConfig ? flags['gen-keys-dir'] : given
+  if (withoutConfig) mkdirSync(flags['gen-keys-dir'], { recursive: true })
   const overrides = {
     ...outputOverrides(flags),
     user: flags.user,
@@ -136,21 +135,21 @@ function isReadable(path: string): boolean {
   }
 }
 
-function localDesk(config: MasterConfig, who: Operator): KeyDesk {
-  runAs('salt-key', config)
-  return localKeyDesk(openKeyClient({ config, who, by: 'salt-key', warn: tell }))
+function localKeys(config: MasterConfig, who: Operator): KeyOperations {
+  switchToConfiguredUser('salt-key', config)
+  return localKeyOperations(openKeys({ config, who, by: 'salt-key', warn: printNote }), config)
 }
 
-async function remoteDesk(config: MasterConfig, auth: ExternalAuth, flags: KeyFlags): Promise<KeyDesk> {
+async function remoteKeys(config: MasterConfig, auth: ExternalAuth, flags: KeyFlags): Promise<KeyOperations> {
   if (isTrue(flags['preserve-minions']) || !isTrue(flags['rotate-aes-key']))
     throw new UsageError(
       'Through --eauth the configuration of the master decides: leave out --preserve-minions and --rotate-aes-key.',
     )
-  const { remoteKeyDesk } = await import('../../client/remote-key-desk.ts')
-  return remoteKeyDesk(config, auth)
+  const { remoteKeyOperations } = await import('../../client/remote/remote-key-operations.ts')
+  return remoteKeyOperations(config, auth)
 }
 
-function carryOut(action: Exclude<Action, ActionHere>, flags: KeyFlags, tools: Tools): Promise<number> {
+function carryOut(action: Exclude<Action, LocalAction>, flags: KeyFlags, tools: Tools): Promise<number> {
   switch (action) {
     case 'accept':
     case 'reject':
@@ -167,8 +166,8 @@ function carryOut(action: Exclude<Action, ActionHere>, flags: KeyFlags, tools: T
   }
 }
 
-/** All of none is done, too. */
-async function changeAll(act: KeyAct, flags: KeyFlags, tools: Tools): Promise<number> {
+/** Change all keys. Having none to change is a success. */
+async function changeAll(act: KeyAction, flags: KeyFlags, tools: Tools): Promise<number> {
   const code = await changeKeys(act, '*', settingsOf(flags, tools))
   return code === exitCodes.nothing ? exitCodes.ok : code
 }
@@ -189,20 +188,20 @@ function settingsOf(flags: KeyFlags, tools: Tools): KeySettings {
   }
 }
 
-async function show(action: Action, flags: KeyFlags, { desk, printer, config }: Tools): Promise<number> {
+async function show(action: Action, flags: KeyFlags, { keys, printer, config }: Tools): Promise<number> {
   switch (action) {
     case 'print':
     case 'print-all':
-      return shown(await desk.print(flags.print ?? '*'), flags.print, printer)
+      return shown(await keys.print(flags.print ?? '*'), flags.print, printer)
     case 'finger':
     case 'finger-all':
-      return shown(await desk.finger(flags.finger ?? '*'), flags.finger, printer)
+      return shown(await keys.finger(flags.finger ?? '*'), flags.finger, printer)
   }
   const word = flags.list ?? 'all'
-  const lists = await desk.list(word)
-  if (!lists) throw new UsageError(`-l knows accepted, unaccepted, rejected, denied and all, not '${word}'.`)
+  const lists = await keys.list(word)
+  if (!lists) throw new UsageError(`-l takes accepted, unaccepted, rejected, denied or all, not '${word}'.`)
   await printer.print(lists, { outputter: 'key' })
-  if (printer.chosen === undefined) tellApiClients(lists, config.api_clients)
+  if (printer.chosen === undefined) printApiClientNote(lists, config.api_clients)
   return exitCodes.ok
 }
 
@@ -210,6 +209,6 @@ async function shown(keys: object, match: string | undefined, printer: Printer):
   const isEmpty = Object.keys(keys).length === 0
   if (!isEmpty || printer.chosen !== undefined) await printer.print(keys, { outputter: 'key' })
   if (!isEmpty || match === undefined) return exitCodes.ok
-  tell(`The key glob '${match}' does not match any keys.`)
+  printNote(`The key glob '${match}' does not match any keys.`)
   return exitCodes.nothing
 }

@@ -1,10 +1,16 @@
 import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
-import { BaseProgram } from '../base-program.ts'
-import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
+import {
+  daemonFlags,
+  daemonOverrides,
+  essentialDaemonFlags,
+  runDaemon,
+  withFiles,
+} from '../daemons/daemon.ts'
+import { BaseProgram } from '../program/base-program.ts'
 
 export default class SaltMaster extends BaseProgram {
   static override id = 'salt-master'
-  static override description = 'Publish jobs to minions and receive what they return.'
+  static override description = 'Publish jobs to minions and receive their returns.'
   static override usage = 'salt-master [options]'
   static override examples = ['salt-master -c .salt -l info', 'salt-master -d']
   static readonly essential = essentialDaemonFlags
@@ -22,11 +28,11 @@ export default class SaltMaster extends BaseProgram {
     const { config, ...remarks } = load()
     return runDaemon('salt-master', config, flags, remarks, {
       asRoot: async (account) => {
-        const { prepareMaster } = await import('../../master/prepare.ts')
+        const { prepareMaster } = await import('../../master/supervision/prepare.ts')
         await prepareMaster(config, account)
       },
       main: async (log, started) => {
-        const { runMaster } = await import('../../master/main.ts')
+        const { runMaster } = await import('../../master/supervision/main.ts')
         if (config.api !== false) await checkedApi({ config })
         return runMaster(config, { log, started, load: async () => checkedApi(load()) })
       },
@@ -34,7 +40,7 @@ export default class SaltMaster extends BaseProgram {
   }
 }
 
-/** The master does not know the settings of the API, which is a program of its own. */
+/** Check the settings of the API, which the master itself does not read. */
 async function checkedApi<T extends { readonly config: MasterConfig }>(loaded: T): Promise<T> {
   const { readSettings } = await import('../../api/settings.ts')
   readSettings(loaded.config)

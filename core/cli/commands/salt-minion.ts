@@ -1,10 +1,16 @@
 import { loadMinionConfig } from '../../config/index.ts'
-import { BaseProgram } from '../base-program.ts'
-import { daemonFlags, daemonOverrides, essentialDaemonFlags, runDaemon, withFiles } from '../daemon.ts'
+import {
+  daemonFlags,
+  daemonOverrides,
+  essentialDaemonFlags,
+  runDaemon,
+  withFiles,
+} from '../daemons/daemon.ts'
+import { BaseProgram } from '../program/base-program.ts'
 
 export default class SaltMinion extends BaseProgram {
   static override id = 'salt-minion'
-  static override description = 'Run the jobs of a master on this host.'
+  static override description = 'Run the jobs that a master publishes for this host.'
   static override usage = 'salt-minion [options]'
   static override examples = ['salt-minion -c .salt -l info', 'salt-minion -d']
   static readonly essential = essentialDaemonFlags

@@ -1,30 +1,29 @@
 import { resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
 import { currentUser } from '../../base/current-user.ts'
-import { jsonText } from '../../base/json.ts'
-import type { ExternalAuth } from '../../client/external-auth.ts'
-import type { FunctionCaller } from '../../client/function-client.ts'
+import { isJid } from '../../base/jid.ts'
+import type { FunctionCaller } from '../../client/functions/function-client.ts'
+import { killAfterTimeout, watchTermination } from '../../client/functions/run-endings.ts'
 import { LocalClient, RunnerClient, WheelClient } from '../../client/index.ts'
-import { killAfter, watchEndings } from '../../client/run-process.ts'
+import type { ExternalAuth } from '../../client/local/external-auth.ts'
 import type { MasterConfig, MasterOptions } from '../../config/index.ts'
-import { isJid } from '../../jobs/jid.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { type Operator, operator } from '../../keys/index.ts'
+import { typedWords } from '../../loader/calls/typed.ts'
+import { parseWords } from '../../loader/calls/words.ts'
 import { openLoader, usersStamp } from '../../loader/index.ts'
-import { typedWords } from '../../loader/typed.ts'
-import { parseWords } from '../../loader/words.ts'
-import type { TypedWords } from '../../wire/typed-words.ts'
-import { BaseProgram } from '../base-program.ts'
-import { runAs } from '../become-user.ts'
-import { tell } from '../console.ts'
-import { showDocs } from '../docs.ts'
-import { externalAuth, isStranger } from '../eauth.ts'
+import type { RawCallArguments } from '../../wire/raw-arguments.ts'
+import { switchToConfiguredUser } from '../daemons/become-user.ts'
+import { externalAuth, isNotMasterUser } from '../eauth.ts'
 import { exitCodeFor, exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
 import { authFlags, docFlag, functionFlags, moduleDirsFlag, number, profilingFlags } from '../flags.ts'
-import { matchingDocs } from '../loader-docs.ts'
-import { outputAside } from '../output-aside.ts'
-import { canSupervise, errorsShown, isSupervised, supervise } from '../supervised.ts'
+import { printNote } from '../output/console.ts'
+import { matchingDocs, showDocs } from '../output/docs.ts'
+import { stdoutToStderr } from '../output/stdout-to-stderr.ts'
+import { BaseProgram } from '../program/base-program.ts'
+import { positionalWords } from '../program/positional-words.ts'
+import { canSupervise, isSupervised, stderrShown, supervise } from '../program/supervised.ts'
 import { openMasterTools, type Tools } from '../tools.ts'
-import { wordsFrom } from '../words-stdin.ts'
 
 export default class SaltRun extends BaseProgram {
   static override id = 'salt-run'
@@ -49,13 +48,13 @@ export default class SaltRun extends BaseProgram {
     'config-dir',
   ]
   static override flags = {
-    doc: docFlag('Show the documentation of the function, or of all.'),
+    doc: docFlag('Show the documentation of one function, or of all functions.'),
     timeout: number({ char: 't', description: 'Seconds to wait for minions (config: timeout).' }),
-    jid: string({ description: 'The job id to run under, and to look it up by.' }),
-    async: boolean({ description: 'Run it in the background and print the job id.' }),
-    'skip-grains': boolean({ description: 'Does nothing: no grains are collected.' }),
+    jid: string({ description: 'Run under this job id.' }),
+    async: boolean({ description: 'Run the function in the background and print the job id.' }),
+    'skip-grains': boolean({ description: 'No effect: no grains are collected.' }),
     quiet: boolean({ char: 'q', description: 'Print nothing.' }),
-    'module-dirs': moduleDirsFlag('Folder with more runners.'),
+    'module-dirs': moduleDirsFlag('Additional folder of runners.'),
     ...profilingFlags,
     ...authFlags,
     ...functionFlags,
@@ -66,21 +65,21 @@ export default class SaltRun extends BaseProgram {
     const { jid } = flags
     if (jid !== undefined && !isJid(jid))
       throw new UsageError(`--jid needs a job id, 20 digits (YYYYMMDDhhmmssffffff), not '${jid}'.`)
-    const typed = called(await wordsFrom(raw, false))
+    const typed = parseCall(await positionalWords(raw, false))
     const readsLater = flags['args-stdin'] && typed.fun !== undefined && !flags.doc
     const { wheel, fun, words } =
-      flags['args-stdin'] && !readsLater ? called(await wordsFrom(raw, true)) : typed
+      flags['args-stdin'] && !readsLater ? parseCall(await positionalWords(raw, true)) : typed
     const chosen = flags.quiet ? { ...flags, out: 'quiet' } : flags
     const tools = await openMasterTools('salt-run', chosen, overridesOf(flags))
     if (flags.doc || fun === undefined) return showDocs(await docs(tools, wheel, fun), tools.printer)
     const who = operator()
-    const auth = await externalAuth(flags, tools.config, isStranger)
+    const auth = await externalAuth(flags, tools.config, isNotMasterUser)
     const isAlone = !auth && !flags.async && !flags['enable-profiling'] && typed.fun !== undefined
-    if (isAlone && canSupervise('salt-run') && (await isOfUsers(tools, wheel, fun)))
+    if (isAlone && canSupervise('salt-run') && (await mayBeUserFunction(tools, wheel, fun)))
       return superviseRun(tools, fun)
-    if (!auth) runAs('salt-run', tools.config)
+    if (!auth) switchToConfiguredUser('salt-run', tools.config)
     const noParse = flags['no-parse']?.split(',')
-    const all = readsLater ? called(await wordsFrom(raw, true)).words : words
+    const all = readsLater ? parseCall(await positionalWords(raw, true)).words : words
     const call = { fun, ...parseWords(all, noParse), words: typedWords(all, noParse), jid }
     const client = await clientFor(tools, { who, auth }, wheel, fun)
     try {
@@ -93,28 +92,28 @@ export default class SaltRun extends BaseProgram {
   }
 }
 
-/** A function of the command line, with its arguments. */
-function called([first, ...rest]: readonly string[]) {
+/** Split the words of the command line into function and arguments. */
+function parseCall([first, ...rest]: readonly string[]) {
   const wheel = first === 'wheel'
   const [fun, ...words] = wheel ? rest : first === undefined ? [] : [first, ...rest]
   return { wheel, fun, words }
 }
 
-/** Whether a file of users may have the function. None is read for that. */
-async function isOfUsers(tools: Tools<MasterConfig>, wheel: boolean, fun: string): Promise<boolean> {
+/** Whether the function may come from a user's file. No such file is read to find out. */
+async function mayBeUserFunction(tools: Tools<MasterConfig>, wheel: boolean, fun: string): Promise<boolean> {
   const kinds = wheel ? (['wheel'] as const) : (['runners', 'wheel'] as const)
   if ((await usersStamp(kinds, { ...tools.config })) === '') return false
   return !(await openLoader(kinds[0], tools).isBuiltIn(fun))
 }
 
-/** The code of users may be in a loop for ever, or take this process with it. */
+/** Run the command in a child process: code of users may loop for ever, or crash its process. */
 async function superviseRun({ config, log }: Tools<MasterConfig>, fun: string): Promise<number> {
-  const native = (text: string) => log.debug('The process of {fun} ended with: {text}', { fun, text })
-  const { endLostRuns } = await import('../../jobs/lost-runs.ts')
-  return supervise(fun, native, () => endLostRuns(config).catch(() => undefined)) // the next master tells it
+  const onStderr = (text: string) => log.debug('The process of {fun} ended with: {text}', { fun, text })
+  const { endLostRuns } = await import('../../runs/lost-runs.ts')
+  return supervise(fun, onStderr, () => endLostRuns(config).catch(() => undefined)) // otherwise the next master reports them
 }
 
-/** Folders of `-m` have folders of runners, or are one. */
+/** Return the options that the flags set. A folder of `-m` has a folder of runners, or is one. */
 function overridesOf(flags: {
   readonly timeout?: number | undefined
   readonly 'module-dirs'?: string[] | undefined
@@ -126,21 +125,21 @@ function overridesOf(flags: {
   }
 }
 
-interface Call {
+interface FunctionCall {
   readonly fun: string
   readonly args: readonly unknown[]
   readonly kwargs: Readonly<Record<string, unknown>>
-  readonly words: TypedWords | undefined
+  readonly words: RawCallArguments | undefined
   readonly jid: string | undefined
 }
 
 interface Caller {
   readonly who: Operator
-  /** Then it is the master that runs functions. */
+  /** With credentials the master runs the function. */
   readonly auth: ExternalAuth | undefined
 }
 
-/** Wheel functions are reached by their names as well, where no runner has the same. */
+/** Choose the client. A name without `wheel` is that of a wheel function if no runner has it. */
 async function clientFor(
   { config, log }: Tools<MasterConfig>,
   { who, auth }: Caller,
@@ -150,13 +149,13 @@ async function clientFor(
   const settings = { config, log, user: currentUser(), operator: who }
   const runners = new RunnerClient(settings)
   const wheels = new WheelClient(settings)
-  const isWheel = wheel || (await outputAside(async () => !(await runners.has(fun)) && wheels.has(fun)))
+  const isWheel = wheel || (await stdoutToStderr(async () => !(await runners.has(fun)) && wheels.has(fun)))
   if (!auth) return isWheel ? wheels : runners
-  const { RemoteFunctionClient } = await import('../../client/remote-function-client.ts')
+  const { RemoteFunctionClient } = await import('../../client/remote/remote-function-client.ts')
   return new RemoteFunctionClient(isWheel ? 'wheel' : 'runner', config, auth)
 }
 
-/** Of the runners; of the wheel functions only where they are asked for. */
+/** Collect the documentation of runners, or of wheel functions if those are asked for. */
 async function docs(tools: Tools<MasterConfig>, wheel: boolean, word: string | undefined) {
   const wheels = openLoader('wheel', tools).view
   if (wheel) return matchingDocs(wheels, word)
@@ -167,78 +166,87 @@ async function docs(tools: Tools<MasterConfig>, wheel: boolean, word: string | u
   return matchingDocs(isWheel ? wheels : runners, word)
 }
 
-/** The job id is the data; how to get at the result is for people. `config`: of a master that may not run. */
+/**
+ * Start a function in the background. The job id goes to standard output, the hint how to look up the result to
+ * standard error. `config` is undefined if a master runs the function.
+ */
 async function start(
   client: FunctionCaller,
-  { fun, args, kwargs, words, jid: wanted }: Call,
+  { fun, args, kwargs, words, jid: wanted }: FunctionCall,
   config: MasterConfig | undefined,
 ): Promise<number> {
   const { jid, tag } = await client.start(fun, args, kwargs, { words, jid: wanted })
   process.stdout.write(`${jid}\n`)
-  tell(`It runs in the background under the tag ${tag}. Look up the result: salt-run jobs.lookup_jid ${jid}`)
-  if (config && !(await masterRuns(config)))
-    tell(
-      `WARNING: No master runs with the configuration in ${config.config_dir}: ${fun} fails if it needs one.`,
+  printNote(
+    `Running in the background; its events have the tag ${tag}. Look up the result: salt-run jobs.lookup_jid ${jid}`,
+  )
+  if (config && !(await isMasterRunning(config)))
+    printNote(
+      `WARNING: No master is running with the configuration in ${config.config_dir}: ${fun} will fail if it needs one.`,
     )
   return exitCodes.ok
 }
 
-const masterRuns = (config: MasterConfig): Promise<boolean> =>
+const isMasterRunning = (config: MasterConfig): Promise<boolean> =>
   LocalClient.connect(config).then(
     (client) => client.close().then(() => true),
     () => false,
   )
 
-/** Whatever still keeps the process is left behind so long after Ctrl-C. */
-const HURRY_MS = 3000
+/** How long after Ctrl-C the process exits even if something still keeps it alive. */
+const EXIT_DELAY_MS = 3000
 
-interface Manner {
+interface RunOptions {
   readonly quiet: boolean
-  /** In this process; else the master runs it, and goes on, which the client tells. */
+  /**
+   * The function runs in this process. Otherwise the master runs it and continues after Ctrl-C, which the client
+   * reports.
+   */
   readonly here: boolean
 }
 
-/** Ctrl-C reaches the runner as its signal. */
+/** Run a function and print its return. Ctrl-C aborts the signal of the runner. */
 async function run(
   client: FunctionCaller,
-  { fun, args, kwargs, words, jid }: Call,
+  { fun, args, kwargs, words, jid }: FunctionCall,
   { config, printer }: Tools<MasterConfig>,
-  { quiet, here }: Manner,
+  { quiet, here }: RunOptions,
 ): Promise<number> {
-  const { signal, interrupted } = watchEndings(fun, () => {
-    if (here && !quiet) tell('\nExiting on Ctrl-C. The runner is ended; jobs that it sent to minions go on.')
-    setTimeout(() => process.exit(exitCodes.interrupted), HURRY_MS).unref()
+  const { signal, interrupted } = watchTermination(fun, () => {
+    if (here && !quiet)
+      printNote('\nExiting on Ctrl-C. The runner is stopped; jobs that it sent to minions go on.')
+    setTimeout(() => process.exit(exitCodes.interrupted), EXIT_DELAY_MS).unref()
   })
-  if (isSupervised()) killAfter(fun, config.runner_timeout, false)
+  if (isSupervised()) killAfterTimeout(fun, config.runner_timeout, false)
   const onProgress = (data: object) => {
-    if (!quiet) tell(progressLine(data))
+    if (!quiet) printNote(progressLine(data))
   }
-  const early = (code: number) => leftEarly(fun, code)
+  const early = (code: number) => reportEarlyExit(fun, code)
   process.once('exit', early)
   const stored = jid !== undefined && { jid, store: true }
-  const options = { signal, words, onProgress, alone: 'foreground', ...stored } as const
-  const result = await outputAside(() => client.run(fun, args, kwargs, options)).finally(() =>
+  const options = { signal, words, onProgress, ownProcess: 'foreground', ...stored } as const
+  const result = await stdoutToStderr(() => client.run(fun, args, kwargs, options)).finally(() =>
     process.off('exit', early),
   )
-  await errorsShown()
+  await stderrShown()
   const { return: value, success, retcode, outputter, failure } = result
   if (interrupted() && !success) return exitCodes.interrupted
-  if (!success && typeof value === 'string') tell(failure ? `ERROR: ${value}` : value)
+  if (!success && typeof value === 'string') printNote(failure ? `ERROR: ${value}` : value)
   else if (value !== null) await printer.print(value, { outputter, retcode })
   if (config.salt_exit_codes === 'legacy' && typeof value === 'string') return exitCodes.ok
   if (failure) return exitCodeFor(failure)
   return success ? exitCodes.ok : passedThrough(retcode) || exitCodes.failed
 }
 
-/** The function has ended this process, or waits for what can never come. */
-function leftEarly(fun: string, code: number): void {
+/** Report that the function ended this process, or that it waits for what can never come. */
+function reportEarlyExit(fun: string, code: number): void {
   if (code === exitCodes.brokenPipe || code === exitCodes.noOutput || code === exitCodes.interrupted) return
-  tell(`ERROR: ${fun} ended the process it runs in (exit code ${code}) before it was done.`)
+  printNote(`ERROR: ${fun} ended its process (exit code ${code}) before it returned.`)
   process.exitCode = code || exitCodes.failed
 }
 
-/** `{message}` is what runners mostly tell, and `{return}` what they yield. */
+/** Return the line for a progress event: `{message}` of most runners, `{return}` of those that yield. */
 function progressLine(data: object): string {
-  const told = 'message' in data ? data.message : 'return' in data ? data.return : data
-  return typeof told === 'string' ? told : jsonText(told)
+  const progress = 'message' in data ? data.message : 'return' in data ? data.return : data
+  return typeof progress === 'string' ? progress : jsonText(progress)
 }

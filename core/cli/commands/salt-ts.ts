@@ -1,36 +1,39 @@
 import { Plugin } from '@oclif/core/config'
 import { run } from '@oclif/core/run'
 import { settings } from '@oclif/core/settings'
-import { packageRoot } from '../../loader/own-package.ts'
+import { packageRoot } from '../../process/own-package.ts'
 import { templateWords } from '../authoring/templates.ts'
-import { BaseProgram } from '../base-program.ts'
-import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { helpFlags } from '../flags.ts'
+import { printNote } from '../output/console.ts'
+import { BaseProgram } from '../program/base-program.ts'
 import { commands } from '../salt-ts/commands.ts'
 import { loadPlugins } from '../salt-ts/plugins.ts'
 
-/** An oclif program: its commands, hooks and settings are in the section `oclif` of package.json. */
+/**
+ * The program for authors. It is an oclif program: its commands, hooks and settings are in the section `oclif` of
+ * package.json.
+ */
 export default class SaltTs extends BaseProgram {
   static override id = 'salt-ts'
   static readonly hasCommands = true
   static override description =
-    'For authors of modules and other extensions: begin one, run its tests, write the types of call(). For shells: completion.'
+    'Create modules and other extensions, run their tests, write the types of call(), and print shell completion.'
   static override usage = [
     'salt-ts create KIND NAME [--dir DIR]',
-    `    a file, a test and what TypeScript needs; KIND is ${templateWords.join(', ')}`,
+    `    create an extension, its test and TypeScript settings; KIND is ${templateWords.join(', ')}`,
     '       salt-ts test [FOLDER] [--watch]',
-    '    run the tests (*.test.ts) below a folder; nothing else needs to be installed',
+    '    run the tests (*.test.ts) below a folder; needs no other packages',
     '       salt-ts types [FOLDER]',
-    '    write _catalogue.d.ts, by which call() knows the functions of a folder of modules',
+    '    write _catalogue.d.ts, which types call() for the functions of a folder of modules',
     '       salt-ts completion bash|zsh|fish',
-    '    print what makes that shell complete all programs: eval "$(salt-ts completion bash)"',
+    '    print a script that completes all programs in that shell: eval "$(salt-ts completion bash)"',
   ].join('\n')
   static override examples = ['salt-ts create module hello', 'salt-ts test', 'salt-ts types modules']
   static override flags = { ...commands.create.flags, ...commands.test.flags, ...helpFlags }
 
   override async run(): Promise<number> {
-    if (this.argv.length === 0) throw new UsageError('Say what to do: create, test, types or completion.')
+    if (this.argv.length === 0) throw new UsageError('Name a command: create, test, types or completion.')
     settings.enableAutoTranspile = false
     const own = new Plugin({ root: packageRoot, isRoot: true, ignoreManifest: true })
     await own.load()
@@ -44,11 +47,11 @@ export default class SaltTs extends BaseProgram {
   }
 }
 
-/** Commands of plugins end by errors that have an exit code, which may mean that all is well. */
+/** Return the exit code of an error that ended a command. oclif ends commands by errors, also successful ones. */
 function ended(error: unknown): number {
   const { code, message, oclif } = error as Partial<CommandError>
   if (oclif?.exit === undefined || UsageError.is(error)) throw error
-  if (code !== 'EEXIT') tell(`ERROR: ${message}`)
+  if (code !== 'EEXIT') printNote(`ERROR: ${message}`)
   return oclif.exit
 }
 

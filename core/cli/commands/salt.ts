@@ -1,11 +1,11 @@
-import { BaseProgram } from '../base-program.ts'
-import { tell } from '../console.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
-import { jobRequest, targetOf } from '../job-request.ts'
-import { namesOf, runJob, wantsBatch } from '../run-job.ts'
-import { type SaltFlags, saltFlags } from '../salt-flags.ts'
+import { jobRequest, targetOf } from '../jobs/job-request.ts'
+import { runJob, shortIdList, wantsBatch } from '../jobs/run-job.ts'
+import { type SaltFlags, saltFlags } from '../jobs/salt-flags.ts'
+import { printNote } from '../output/console.ts'
+import { BaseProgram } from '../program/base-program.ts'
+import { positionalWords } from '../program/positional-words.ts'
 import { openMasterTools } from '../tools.ts'
-import { wordsFrom } from '../words-stdin.ts'
 
 export default class Salt extends BaseProgram {
   static override id = 'salt'
@@ -35,26 +35,26 @@ export default class Salt extends BaseProgram {
 
   override async run(): Promise<number> {
     const { flags, raw } = await this.parse(Salt)
-    checkTogether(flags)
-    if (wantsBatch(flags)) (await import('../batch.ts')).checkBatchFlags(flags)
-    const words = await wordsFrom(raw, flags['args-stdin'])
+    refuseConflicts(flags)
+    if (wantsBatch(flags)) (await import('../jobs/batch.ts')).checkBatchFlags(flags)
+    const words = await positionalWords(raw, flags['args-stdin'])
     const { config, log, printer } = await openMasterTools('salt', flags)
     if (flags['config-dump']) {
       await printer.print(config, { outputter: 'yaml' })
       return exitCodes.ok
     }
     if (flags['preview-target']) {
-      const { previewTarget } = await import('../preview.ts')
+      const { previewTarget } = await import('../jobs/preview.ts')
       const { minions, unknown } = await previewTarget(targetOf(words[0] ?? '*', flags), config, log)
       await printer.print(minions)
       if (unknown.length > 0)
-        tell(
-          `It is not known whether the target means ${namesOf(unknown)}: the master has no grains or pillar of theirs.`,
+        printNote(
+          `It is not known whether the target matches ${shortIdList(unknown)}: the master has no grains or pillar of them.`,
         )
       return exitCodes.ok
     }
     if (flags.hosts) {
-      const { rosterHosts } = await import('../roster.ts')
+      const { rosterHosts } = await import('../jobs/roster.ts')
       await printer.print(await rosterHosts(targetOf(words[0] ?? '*', flags), config, log))
       return exitCodes.ok
     }
@@ -63,16 +63,14 @@ export default class Salt extends BaseProgram {
   }
 }
 
-/** Flags that make no sense together. */
-function checkTogether(flags: SaltFlags): void {
+/** Refuse flags that contradict each other. */
+function refuseConflicts(flags: SaltFlags): void {
   if (flags.stream && flags.static)
-    throw new UsageError('--stream shows rows as they come, --static all at the end: leave out one of them.')
+    throw new UsageError(
+      '--stream shows rows as they come, --static shows everything at the end: leave one out.',
+    )
   if (flags.plan && flags.subset !== undefined)
-    throw new UsageError(
-      '--plan sends nothing, and --subset has to ask minions first; leave one of them out.',
-    )
+    throw new UsageError('--plan sends nothing, and --subset has to ask minions first: leave one out.')
   if (flags.group && flags['full-return'])
-    throw new UsageError(
-      '--group puts equal answers together, and no full return is like another: leave one out.',
-    )
+    throw new UsageError('--group joins equal answers, and no two full returns are equal: leave one out.')
 }

@@ -8,16 +8,16 @@ export type Tables = Readonly<Record<string, readonly Row[]>>
 
 export type Parameters = Readonly<Record<string, { readonly kind: string }>>
 
-/** The names of what a function takes by name, in one field. */
-export const parameters = (params: Parameters | null | undefined): string =>
+/** Return the names of the parameters of a function, in one field. */
+export const parameterNames = (params: Parameters | null | undefined): string =>
   Object.entries(params ?? {})
     .filter(([, { kind }]) => kind === 'value')
     .map(([name]) => name)
     .join(' ')
 
 /**
- * Write each table to a file of its name in a folder, which is made: a line per row, tabs between fields, as
- * `bin/complete.awk` reads it. Who reads meanwhile has the old one or the new.
+ * Write each table to a file of its name in a folder: a line per row, fields separated by tabs, as `bin/complete.awk`
+ * reads it. Files are replaced at once, so readers see the old or the new one.
  */
 export function writeTables(folder: string, tables: Tables): void {
   mkdirSync(folder, { recursive: true })
@@ -28,6 +28,6 @@ export function writeTables(folder: string, tables: Tables): void {
   }
 }
 
-/** Text of rows without control characters: some of it comes from minions, and must not end a field or steer a terminal. */
+/** Join rows, without control characters: fields from minions must not end a field or control a terminal. */
 const text = (rows: readonly Row[]): string =>
   rows.map((row) => `${row.map((field) => field.replaceAll(/\p{Cc}/gu, ' ')).join('\t')}\n`).join('')

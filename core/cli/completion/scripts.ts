@@ -1,6 +1,6 @@
-/** What shells read once to complete our programs: each asks `bin/complete.sh` at every Tab, and once to have it make its cache. */
+/** Completion scripts for shells. They call `bin/complete.sh` at every Tab, and once at the start to fill its cache. */
 
-/** `helper`: the path of `bin/complete.sh`. */
+/** Return the script. `helper` is the path of `bin/complete.sh`. */
 type Script = (programs: readonly string[], helper: string) => string
 
 const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`

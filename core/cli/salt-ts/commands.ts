@@ -3,7 +3,7 @@ import path from 'node:path'
 import { string as word } from '@oclif/core/args'
 import { Command } from '@oclif/core/command'
 import { boolean, string } from '@oclif/core/flags'
-import { packageRoot } from '../../loader/own-package.ts'
+import { packageRoot } from '../../process/own-package.ts'
 import { create } from '../authoring/create.ts'
 import { runTests } from '../authoring/run-tests.ts'
 import { templateWords } from '../authoring/templates.ts'
@@ -11,32 +11,34 @@ import { writeTypes } from '../authoring/write-types.ts'
 import { shells } from '../completion/scripts.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { helpFlags } from '../flags.ts'
+import { programNames } from '../program/program-names.ts'
 
 const baseFlags = { 'hard-crash': helpFlags['hard-crash'] }
-const folder = word({ description: 'Folder (default: this one).' })
+const folder = word({ description: 'Folder (default: the current one).' })
 
 class Create extends Command {
-  static override description = 'Begin an extension: a file, a test and what TypeScript needs.'
+  static override description = 'Create an extension: a file, a test and the TypeScript settings.'
   static override usage = 'create KIND NAME [--dir DIR]'
   static override args = {
-    kind: word({ description: `What it is: ${templateWords.join(', ')}.` }),
-    name: word({ description: 'Its name.' }),
+    kind: word({ description: `Kind of extension: ${templateWords.join(', ')}.` }),
+    name: word({ description: 'Name of the extension.' }),
   }
-  static override flags = { dir: string({ description: 'The folder to put it into (default: this one).' }) }
+  static override flags = {
+    dir: string({ description: 'Folder for the extension (default: the current one).' }),
+  }
   static override baseFlags = baseFlags
 
   override async run(): Promise<number> {
     const { args, flags } = await this.parse(Create)
     const { kind, name } = args
     if (kind === undefined || name === undefined)
-      throw new UsageError('Say what to create, and its name: salt-ts create module hello')
+      throw new UsageError('Name a kind and a name: salt-ts create module hello')
     return say(await create({ kind, name, directory: path.resolve(flags.dir ?? '.') }))
   }
 }
 
 class Test extends Command {
-  static override description =
-    'Run the tests (*.test.ts) below a folder; nothing else needs to be installed.'
+  static override description = 'Run the tests (*.test.ts) below a folder; needs no other packages.'
   static override args = { folder }
   static override flags = { watch: boolean({ description: 'Run the tests again when a file is saved.' }) }
   static override baseFlags = baseFlags
@@ -49,7 +51,7 @@ class Test extends Command {
 
 class Types extends Command {
   static override description =
-    'Write _catalogue.d.ts, by which call() knows the functions of a folder of modules.'
+    'Write _catalogue.d.ts, which types call() for the functions of a folder of modules.'
   static override args = { folder }
   static override baseFlags = baseFlags
 
@@ -59,20 +61,9 @@ class Types extends Command {
   }
 }
 
-const PROGRAMS = [
-  'salt',
-  'salt-api',
-  'salt-call',
-  'salt-key',
-  'salt-master',
-  'salt-minion',
-  'salt-run',
-  'salt-ts',
-]
-
 class Completion extends Command {
   static override description =
-    'Print what makes a shell complete all programs: eval "$(salt-ts completion bash)"'
+    'Print a script that completes all programs in a shell: eval "$(salt-ts completion bash)"'
   static override usage = 'completion bash|zsh|fish'
   static override args = { shell: word({ description: `One of ${Object.keys(shells).join(', ')}.` }) }
   static override baseFlags = baseFlags
@@ -80,12 +71,12 @@ class Completion extends Command {
   override async run(): Promise<number> {
     const { args } = await this.parse(Completion)
     const script = shells[args.shell ?? '']
-    if (!script) throw new UsageError(`Say for which shell: ${Object.keys(shells).join(', ')}.`)
-    return say(script(PROGRAMS, path.join(packageRoot, 'bin', 'complete.sh')).trimEnd())
+    if (!script) throw new UsageError(`Name a shell: ${Object.keys(shells).join(', ')}.`)
+    return say(script(programNames(), path.join(packageRoot, 'bin', 'complete.sh')).trimEnd())
   }
 }
 
-/** Print what was done: it is the data of this program. */
+/** Print the result of a command to standard output. */
 function say(text: string): number {
   process.stdout.write(`${text}\n`)
   return exitCodes.ok

@@ -1,17 +1,17 @@
 /**
- * Packages that add commands to `salt-ts`: plugins of oclif called `salt-ts-plugin-*`, also in a scope, which npm installed
- * beside salt-ts. They are found by their names, as there is no manifest to look at for a global installation.
+ * Plugins of `salt-ts`: oclif plugins called `salt-ts-plugin-*`, also in a scope, that npm installed beside salt-ts.
+ * They are found by name, since a global installation has no manifest that lists them.
  */
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { messageOf } from '../../base/errors.ts'
-import { packageRoot } from '../../loader/own-package.ts'
-import { tell } from '../console.ts'
+import { packageRoot } from '../../process/own-package.ts'
+import { printNote } from '../output/console.ts'
 
 const NAME = /^salt-ts-plugin-/
 
-/** Load all plugins, by their names. Those that cannot be loaded are left out, with a warning. */
+/** Load all plugins. Those that cannot be loaded are left out with a warning. */
 export async function loadPlugins(): Promise<Map<string, Plugin>> {
   const loaded = new Map<string, Plugin>()
   for (const [name, root] of await found()) {
@@ -28,12 +28,12 @@ async function load(name: string, root: string): Promise<Plugin | undefined> {
     if (plugin.valid) return plugin
     throw new Error(`${path.join(root, 'package.json')} has no section oclif.`)
   } catch (error) {
-    tell(`WARNING: The plugin ${name} of salt-ts is left out: ${messageOf(error).split('\n')[0]}`)
+    printNote(`WARNING: The plugin ${name} of salt-ts is left out: ${messageOf(error).split('\n')[0]}`)
     return undefined
   }
 }
 
-/** Map names of plugins to their folders; the first folder counts. */
+/** Return plugin name → folder; the first folder with the name counts. */
 async function found(): Promise<Map<string, string>> {
   const packages = new Map<string, string>()
   for (const folder of moduleFolders())
@@ -42,7 +42,10 @@ async function found(): Promise<Map<string, string>> {
   return packages
 }
 
-/** List the folders of packages beside salt-ts. The folder of the program counts too: a link of npm leads away from it. */
+/**
+ * List the folders that may hold plugins: those of packages beside salt-ts, and beside the link in `.bin` that
+ * started this program.
+ */
 function moduleFolders(): string[] {
   const beside = path.dirname(packageRoot)
   const started = path.dirname(process.argv[1] ?? '')

@@ -1,4 +1,4 @@
-/** The folder `npm start` works in: its configuration, its ports and sockets, and whether it is in use. */
+/** The working folder of `npm start`: configuration, ports, sockets, and the check that it is not in use. */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -18,19 +18,22 @@ export interface Folder {
   readonly path: string
   readonly master: MasterConfig
   readonly minion: MinionConfig
-  /** Remove what only a running master and minion need. */
+  /** Remove the files that only a running master and minion need. */
   discard(): Promise<void>
 }
 
-/** Unix sockets have short names: those of a folder with a longer name than this lie under the system's temporary one. */
-const LONGEST_SOCKET_DIR = 70
+/**
+ * Paths of Unix sockets are limited in length. With a longer folder, sockets go to the temporary folder of the
+ * system.
+ */
+const MAX_SOCKET_DIR_BYTES = 70
 
-/** Configuration of every start, and the folders for a person's own files that its configuration names. */
+/** Folders of the configuration, and of the user's own modules and files. */
 const DIRECTORIES = ['', 'master.d', 'minion.d', 'modules', 'files']
 
 /**
- * Make the folder ready for a start. The files `master` and `minion` are a person's to change, and kept, as are keys
- * and jobs; `*.d/start.conf` is written anew each time.
+ * Prepare the folder for a start. The files `master` and `minion` belong to the user and are kept, as are keys and
+ * jobs; `*.d/start.conf` is written anew each time.
  * @throws SaltError ADDRESS_IN_USE if a master or minion is running in it, CONFIG_INVALID, PERMISSIONS
  */
 export async function openFolder(path: string): Promise<Folder> {
@@ -49,7 +52,7 @@ export async function openFolder(path: string): Promise<Folder> {
   }
 }
 
-/** Whoever holds an event socket is alive, whatever process ids have become of it. */
+/** Refuse a folder whose event sockets answer. Pid files are not reliable: process ids are reused. */
 async function refuseWhileInUse(path: string): Promise<void> {
   const { config: master } = loadMasterConfig({ configDir: path })
   const { config: minion } = loadMinionConfig({ configDir: path })
@@ -72,7 +75,7 @@ async function refuse(program: string, sockets: EventSockets, pidfile: string): 
 
 async function socketDirectory(path: string): Promise<string> {
   const inside = join(path, 'run')
-  if (Buffer.byteLength(inside) > LONGEST_SOCKET_DIR) return mkdtemp(join(tmpdir(), 'salt-ts-'))
+  if (Buffer.byteLength(inside) > MAX_SOCKET_DIR_BYTES) return mkdtemp(join(tmpdir(), 'salt-ts-'))
   await rm(inside, { recursive: true, force: true })
   await mkdir(inside, { mode: 0o700 })
   return inside
@@ -121,7 +124,7 @@ function write(path: string, comment: string, options: object): Promise<void> {
   return writeFile(path, `${comment}\n${stringify(options, { lineWidth: 0 })}`, { mode: 0o600 })
 }
 
-/** Two different ports of the loopback interface that nobody listens on now. */
+/** Return two different free ports of the loopback interface. */
 async function freePorts(): Promise<[number, number]> {
   const servers = [createServer(), createServer()] as const
   for (const server of servers) {

@@ -1,21 +1,24 @@
-/** The processes of `npm start`: two daemons, and the commands that are typed one after the other. */
+/** The processes of `npm start`: two daemons, and commands that run one after the other. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { deferred } from '../../base/deferred.ts'
-import { packageRoot } from '../../loader/own-package.ts'
+import { packageRoot } from '../../process/own-package.ts'
 
-/** After this long a daemon that was told to stop is killed. */
-const STOP_MS = 4_000
+/** How long a daemon has to stop before it is killed. */
+const STOP_TIMEOUT_MS = 4_000
 
 export interface Programs {
-  /** Start a daemon; it shows errors here and writes the rest to its log file. */
+  /** Start a daemon. It shows errors here and logs the rest to its file. */
   start(name: 'salt-master' | 'salt-minion'): void
-  /** Run a command the way a person would. @throws Error if its exit code is not 0 */
+  /**
+   * Show and run a command.
+   * @throws Error if its exit code is not 0
+   */
   type(name: string, ...args: string[]): Promise<void>
-  /** Rejects when a daemon ends without having been told to. */
+  /** Rejects when a daemon ends that was not stopped. */
   readonly failed: Promise<never>
-  /** Stop everything; nothing runs any more when this resolves. */
+  /** Stop everything. No process is left when this resolves. */
   stop(): Promise<void>
 }
 
@@ -25,7 +28,7 @@ export function openPrograms(configDir: string): Programs {
   failure.promise.catch(() => undefined)
   let typed: ChildProcess | undefined
   let stopping = false
-  // Groups of their own: Ctrl-C goes to this process alone, which stops them in order.
+  // Processes are in groups of their own: Ctrl-C reaches this process alone, which stops them in order.
   const launch = (name: string, args: readonly string[]) => {
     if (stopping) throw new Error(`${name} is not started any more`)
     return spawn(process.execPath, [join(packageRoot, 'bin', name), '-c', configDir, ...args], {
@@ -52,7 +55,7 @@ export function openPrograms(configDir: string): Programs {
     async stop() {
       stopping = true
       typed?.kill('SIGKILL')
-      for (const child of daemons.toReversed()) await stopDaemon(child, STOP_MS / daemons.length)
+      for (const child of daemons.toReversed()) await stopDaemon(child, STOP_TIMEOUT_MS / daemons.length)
     },
   }
 }
@@ -66,7 +69,7 @@ async function stopDaemon(child: ChildProcess, ms: number): Promise<void> {
   clearTimeout(timer)
 }
 
-/** A word as a person would type it. */
+/** Quote a word for the shell if necessary. */
 function quoted(word: string): string {
   return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -1,19 +1,19 @@
-/** What `npm start` shows: how a key arrives and is accepted, and how a job goes out, runs and comes back. */
+/** The tour of `npm start`: a key arrives and is accepted; a job is published, runs and returns. */
 import { setTimeout } from 'node:timers/promises'
-import { jsonText } from '../../base/json.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { type Event, EventBus, masterEventSockets, type Subscription, tags } from '../../events/index.ts'
 import type { Folder } from './folder.ts'
 import type { Programs } from './programs.ts'
 
-/** No step takes longer, even on a slow machine. */
-const PATIENCE_MS = 60_000
+/** How long a step may take on a slow machine. */
+const STEP_TIMEOUT_MS = 60_000
 const LINE_WIDTH = 100
 
 export function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** Start the daemons and use them. Resolves when both run and everything was shown. */
+/** Start the daemons and run commands. Resolves when both run and everything was shown. */
 export async function tour({ master, minion }: Folder, programs: Programs): Promise<void> {
   say(`Starting salt-master on 127.0.0.1, ports ${master.publish_port} and ${master.ret_port}.`)
   programs.start('salt-master')
@@ -31,7 +31,7 @@ export async function tour({ master, minion }: Folder, programs: Programs): Prom
 }
 
 async function connect(sockets: Parameters<typeof EventBus.connect>[0]): Promise<EventBus> {
-  for (const end = Date.now() + PATIENCE_MS; ; ) {
+  for (const end = Date.now() + STEP_TIMEOUT_MS; ; ) {
     try {
       return await EventBus.connect(sockets)
     } catch (error) {
@@ -41,10 +41,13 @@ async function connect(sockets: Parameters<typeof EventBus.connect>[0]): Promise
   }
 }
 
-/** Start the minion and accept its key as soon as the master has it, unless that was done by an earlier start. */
+/** Start the minion and accept its key when it arrives, unless an earlier start did so. */
 async function minionSignedIn(bus: EventBus, id: string, programs: Programs): Promise<void> {
   const started = tags.minionStart(id)
-  const news = bus.subscribe((tag) => tag === tags.auth || tag === started, AbortSignal.timeout(PATIENCE_MS))
+  const news = bus.subscribe(
+    (tag) => tag === tags.auth || tag === started,
+    AbortSignal.timeout(STEP_TIMEOUT_MS),
+  )
   programs.start('salt-minion')
   let arrived = false
   for await (const { tag, data } of news) {
@@ -58,12 +61,12 @@ async function minionSignedIn(bus: EventBus, id: string, programs: Programs): Pr
     if (!arrived) say('Its key was accepted in an earlier start.')
     return
   }
-  throw unheard('The minion did not get ready', 'minion')
+  throw timedOut('The minion did not get ready', 'minion')
 }
 
-/** The events of the job that the work makes, in the order they came. */
+/** Return the events of the job that `work` publishes, in their order. */
 async function jobEvents(bus: EventBus, id: string, work: () => Promise<void>): Promise<Event[]> {
-  const subscription = bus.subscribe(tags.jobs, AbortSignal.timeout(PATIENCE_MS))
+  const subscription = bus.subscribe(tags.jobs, AbortSignal.timeout(STEP_TIMEOUT_MS))
   const [events] = await Promise.all([untilReturned(subscription, id), work()])
   return events
 }
@@ -74,13 +77,13 @@ async function untilReturned(subscription: Subscription, id: string): Promise<Ev
     events.push(event)
     if (event.tag.endsWith(`/ret/${id}`)) return events
   }
-  throw unheard('The return of the job was not announced', 'master')
+  throw timedOut('The return of the job was not announced', 'master')
 }
 
-const unheard = (what: string, log: string) =>
-  new Error(`${what} within ${PATIENCE_MS / 1000} seconds; see .salt/log/${log}.`)
+const timedOut = (what: string, log: string) =>
+  new Error(`${what} within ${STEP_TIMEOUT_MS / 1000} seconds; see .salt/log/${log}.`)
 
-/** The tag, and the data as JSON that is broken where a line gets long. */
+/** Render an event: the tag, and the data as JSON with line breaks. */
 function asText({ tag, data }: Event): string {
   const lines = ['{']
   for (const [index, [key, value]] of Object.entries(data).entries()) {

@@ -1,20 +1,20 @@
-/** What Python minions load; these leave it to them, as those do with everything else. */
+/** Files that only Python minions load. */
 const PYTHON = /\.(?:py[cox]?|so|zip)$|(?:^|\/)__pycache__\//
-/** What package managers put there for the shell. */
+/** Executables that package managers install. */
 const TOOLS = /(?:^|\/)node_modules\/\.bin\//
 const PACKAGES = 'node_modules/'
 
-/** Whether a file of an extensions folder, by its path in there, is brought to this host. */
-export function isOurs(path: string): boolean {
+/** Whether a file, by its path in a directory of extensions, is copied to this host. */
+export function isSynced(path: string): boolean {
   const isPython = PYTHON.test(path) && !path.includes(PACKAGES)
   return !isPython && !TOOLS.test(path) && !path.split('/').some((name) => name.startsWith('.tmp-'))
 }
 
 /**
- * What people know a file by: `sub.helper` for `sub/helper.ts`. Everything of an npm package goes by its name, as in
+ * Return the name of a file for users: `sub.helper` for `sub/helper.ts`. All files of an npm package have the name of the package:
  * `node_modules.left-pad`.
  */
-export function nameOf(path: string): string {
+export function extensionNameOf(path: string): string {
   const packages = path.indexOf(PACKAGES)
   if (packages >= 0) {
     const [scope = '', name] = path.slice(packages + PACKAGES.length).split('/')
@@ -23,9 +23,9 @@ export function nameOf(path: string): string {
   return path.replace(/(?<=[^/])\.(?:d\.)?[^./]+$/, '').replaceAll('/', '.')
 }
 
-/** The module a file is, or belongs to, which may be listed by `extmod_whitelist`; undefined for what serves them all. */
-export function moduleOf(path: string): string | undefined {
+/** Return the module that a file belongs to, for `extmod_whitelist`; undefined for a file that all modules share. */
+export function moduleNameOf(path: string): string | undefined {
   const [first = ''] = path.split('/')
   if (first.startsWith('_') || first === 'node_modules' || first === 'package.json') return undefined
-  return nameOf(path)
+  return extensionNameOf(path)
 }

@@ -2,26 +2,27 @@ import { existsSync } from 'node:fs'
 import { lstat, mkdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FileClient } from '../../author/files.ts'
-import { fillFileAtomic } from '../../base/atomic-file.ts'
-import { eachOf } from '../../base/each-of.ts'
-import { entriesBelow } from '../../base/entries-below.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
-import { isOurs } from './names.ts'
+import { fillFileAtomic } from '../../base/files/atomic-file.ts'
+import { entriesBelow } from '../../base/files/entries-below.ts'
+import { mapConcurrently } from '../../base/map-concurrently.ts'
+import { isSynced } from './names.ts'
 import type { WantedFile } from './wanted.ts'
 
-/** Paths in a folder of extensions that were made, replaced and removed. */
+/** Paths in a directory of extensions before and after a sync. */
 export interface Placed {
   readonly before: ReadonlySet<string>
   readonly after: ReadonlySet<string>
+  /** Paths that were created, replaced or removed. */
   readonly touched: ReadonlySet<string>
-  /** Those that are as they were, with the reason. */
+  /** Reasons for the paths that could not be changed. */
   readonly failed: ReadonlyMap<string, string>
 }
 
 /**
- * Make a folder of extensions hold what is wanted. Each file is replaced as a whole, and what modules import comes
- * before them; what is gone goes last. With `clean` false nothing goes. A file that was listed and cannot be brought
- * stays as it was, and the others come all the same.
+ * Copy the wanted files into a directory of extensions. Each file is replaced atomically. Files that modules import are copied before
+ * the modules, and files that are no longer wanted are removed last, unless `clean` is false. A file that cannot be fetched stays
+ * unchanged; the others are still copied.
  */
 export async function placeFiles(
   wanted: ReadonlyMap<string, WantedFile>,
@@ -47,13 +48,13 @@ export async function placeFiles(
     })
   const isModule = ({ path }: WantedFile) => !path.includes('/') && !path.startsWith('_')
   const all = [...wanted.values()]
-  await eachOf(
+  await mapConcurrently(
     all.filter((one) => !isModule(one)),
     place,
   )
-  await eachOf(all.filter(isModule), place)
+  await mapConcurrently(all.filter(isModule), place)
   if (clean)
-    await eachOf(
+    await mapConcurrently(
       [...before].filter((path) => !wanted.has(path)),
       remove,
       1,
@@ -66,22 +67,22 @@ async function contentOf({ source, saltenv }: WantedFile, files: Pick<FileClient
   if (cached !== undefined) return readFile(cached)
   throw new SaltError(
     'COMMAND_EXECUTION',
-    `the file server lists salt://${source}, but does not give it; see the log of the master`,
+    `the file server lists salt://${source}, but does not serve it; see the log of the master`,
   )
 }
 
-/** False if it holds that already. */
+/** Write the content of a file. Resolves with false if it is unchanged. */
 async function replace(path: string, content: Buffer): Promise<boolean> {
   const facts = await lstat(path).catch(() => undefined)
   if (facts?.isFile() && (await readFile(path)).equals(content)) return false
   if (facts?.isDirectory()) await rm(path, { recursive: true })
   await makeFolder(dirname(path))
-  // What is lost with the power is noticed and brought again by the next sync.
+  // Not synced to disk: the next sync repairs what a power failure damages.
   await fillFileAtomic(path, (file) => file.writeFile(content), { mode: 0o600, durable: false })
   return true
 }
 
-/** A file may be where a folder is to be. */
+/** Make a directory. A file at its path is removed. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 })
@@ -93,7 +94,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** And the folders above it that are empty then. By now there may be something else in its place. */
+/** Remove a file, and the directories above it that become empty. A directory at its path is kept. */
 async function removeFile(path: string, above: string): Promise<void> {
   const facts = await lstat(path).catch(() => undefined)
   if (!facts || facts.isDirectory()) return
@@ -107,11 +108,11 @@ async function removeFile(path: string, above: string): Promise<void> {
   }
 }
 
-/** Paths of the files in a folder that are ours to keep or remove. */
+/** Return the paths of the files in a directory that the sync manages. */
 function filesBelow(folder: string): string[] {
   if (!existsSync(folder)) return []
   return entriesBelow(folder)
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .filter(isOurs)
+    .filter(isSynced)
 }

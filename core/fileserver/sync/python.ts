@@ -1,26 +1,26 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { writeFileAtomic } from '../../base/atomic-file.ts'
+import { writeFileAtomic } from '../../base/files/atomic-file.ts'
 import { shortList } from '../../base/short-list.ts'
-import { NOT_RUN, notedPython, pythonRecord } from '../../loader/index.ts'
+import { NOT_RUN, pythonRecord, recordedPython } from '../../loader/index.ts'
 import type { SyncType } from './types.ts'
 import type { listSources } from './wanted.ts'
 
 type Sources = Awaited<ReturnType<typeof listSources>>
 
-/** Names in a sentence, at most. */
-const MOST_NAMES = 5
+/** Maximum number of names in a sentence. */
+const MAX_NAMES = 5
 
 /**
- * Note the Python modules of the file server that are not brought, for `sys.why`. Gives, by type, a sentence about those
- * that no sync has told of; a module that is there in our language, too, is none of them.
+ * Record the Python modules of the file server that are not copied, for `sys.why`. Resolves with a sentence for each type about
+ * modules that no earlier sync has reported. Modules that also exist in TypeScript or JavaScript are not counted.
  */
-export async function notePython(
+export async function reportPython(
   types: readonly SyncType[],
   sources: Sources,
   config: Readonly<Record<string, unknown>>,
 ): Promise<ReadonlyMap<string, string>> {
-  const before = await notedPython(config)
+  const before = await recordedPython(config)
   const now: Record<string, readonly string[]> = { ...before }
   const sentences = new Map<string, string>()
   for (const type of types.filter(({ kind }) => kind !== undefined)) {
@@ -28,24 +28,24 @@ export async function notePython(
     const known = before[type.kind as string] ?? []
     const fresh = found.filter((source) => !known.includes(source))
     now[type.kind as string] = found
-    if (fresh.length > 0) sentences.set(type.name, `${shortList(fresh, MOST_NAMES)}: ${NOT_RUN}`)
+    if (fresh.length > 0) sentences.set(type.name, `${shortList(fresh, MAX_NAMES)}: ${NOT_RUN}`)
   }
-  if (JSON.stringify(now) !== JSON.stringify(before)) await note(pythonRecord(config), now)
+  if (JSON.stringify(now) !== JSON.stringify(before)) await writeRecord(pythonRecord(config), now)
   return sentences
 }
 
-async function note(path: string, now: object): Promise<void> {
+async function writeRecord(path: string, now: object): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await writeFileAtomic(path, JSON.stringify(now), { mode: 0o600 })
 }
 
 function pythonIn({ folders }: SyncType, sources: Sources): string[] {
   const all = new Set(sources.map(({ source }) => source))
-  const ours = (path: string) =>
+  const hasScript = (path: string) =>
     ['ts', 'mts', 'js', 'mjs', 'cjs'].some((ending) => all.has(`${path}.${ending}`))
   const modules = [...all].flatMap((source) => {
     const [, folder = '', name = ''] = /^_(\w+)\/([^/_.][^/.]*)\.py$/.exec(source) ?? []
-    return folders.includes(folder) && !ours(`_${folder}/${name}`) ? [`salt://${source}`] : []
+    return folders.includes(folder) && !hasScript(`_${folder}/${name}`) ? [`salt://${source}`] : []
   })
   return modules.sort()
 }

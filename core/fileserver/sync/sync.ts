@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import type { Log } from '../../author/context.ts'
 import type { FileClient, ModuleNames, SyncChanges, SyncReport, SyncRequest } from '../../author/files.ts'
 import { SaltError } from '../../base/errors.ts'
-import { isBelow } from '../../base/open-inside.ts'
+import { isBelow } from '../../base/files/open-inside.ts'
 import { openLoader, probeFiles } from '../../loader/index.ts'
-import { nameOf } from './names.ts'
+import { extensionNameOf } from './names.ts'
 import { type Placed, placeFiles } from './place.ts'
-import { notePython } from './python.ts'
+import { reportPython } from './python.ts'
 import { type Role, type SyncType, syncType, syncTypesOf } from './types.ts'
 import { listSources, namesIn, wantedIn } from './wanted.ts'
 
@@ -16,16 +16,16 @@ export interface SyncSettings {
   readonly grains?: Readonly<Record<string, unknown>>
   readonly log: Log
   readonly role: Role
-  /** Do not import what came, to see whether that works. */
-  readonly unseen?: boolean
-  /** How long a file may take to load, milliseconds. */
+  /** Do not import synced files to check that they load. */
+  readonly skipImport?: boolean
+  /** Time that a file may take to load, milliseconds. */
   readonly loadMs?: number
 }
 
 /**
- * Bring extensions from `salt://_<folder>` into `extension_modules/<folder>`, and see whether what is there can be
- * loaded. Rejects, and removes nothing, where the file server cannot list its files. A file it lists and does not give
- * has failed, and the others come all the same.
+ * Copy extensions from `salt://_<folder>` into `extension_modules/<folder>`, and check that they load. Rejects, without removing
+ * files, if the file server cannot list its files. A listed file that it does not serve is reported as failed; the others are still
+ * copied.
  */
 export async function syncExtensions(request: SyncRequest, settings: SyncSettings): Promise<SyncReport> {
   const { config, role, log } = settings
@@ -47,9 +47,9 @@ export async function syncExtensions(request: SyncRequest, settings: SyncSetting
     }
     all.push([type, placed])
   }
-  const python = await notePython(types, sources, config)
+  const python = await reportPython(types, sources, config)
   const report = withPython(await reportOn(all, settings), python)
-  tell(report, log)
+  logReport(report, log)
   for (const sentence of python.values()) log.warn(sentence)
   return report
 }
@@ -64,18 +64,18 @@ const withPython = (report: SyncReport, python: ReadonlyMap<string, string>): Sy
 
 type Changes = Pick<SyncChanges, 'added' | 'changed' | 'removed'>
 
-/** Whether anything is to be loaded anew. */
+/** Whether files changed, so that they must be loaded again. */
 export const hasChanged = ({ added, changed, removed }: Changes): boolean =>
   added.length + changed.length + removed.length > 0
 
-/** A file server that has once not answered is not waited for again with each file of this sync. */
+/** Fail all further files of a sync at once after the file server has not answered once. */
 function whileAnswered(files: FileClient): FileClient {
-  let away: unknown
+  let failure: unknown
   const cache: FileClient['cache'] = (...wanted) =>
-    away
-      ? Promise.reject(away)
+    failure
+      ? Promise.reject(failure)
       : files.cache(...wanted).catch((error: unknown) => {
-          if (SaltError.is(error) && error.data.unanswered === true) away = error
+          if (SaltError.is(error) && error.data.unanswered === true) failure = error
           throw error
         })
   return { ...files, cache }
@@ -86,20 +86,20 @@ type Reasons = Readonly<Record<string, string>>
 function described(changes: Changes, unplaced: Reasons, broken: Reasons, overrides: Reasons): SyncChanges {
   const { added, changed, removed } = changes
   const lines = [
-    ...[...added, ...changed].sort().map((name) => noted(name, overrides[name])),
+    ...[...added, ...changed].sort().map((name) => withNote(name, overrides[name])),
     ...removed.map((name) => `${name} (removed)`),
-    ...Object.entries(unplaced).map(([name, reason]) => `${name} (kept as it was: ${reason})`),
+    ...Object.entries(unplaced).map(([name, reason]) => `${name} (kept unchanged: ${reason})`),
     ...Object.entries(broken).map(([name, reason]) => `${name} (failed to load: ${reason})`),
   ]
   return { ...changes, failed: { ...unplaced, ...broken }, lines }
 }
 
-const noted = (name: string, note: string | undefined): string =>
+const withNote = (name: string, note: string | undefined): string =>
   note === undefined ? name : `${name} (${note})`
 
 function changesIn({ name: type }: SyncType, placed: readonly Placed[]): Changes {
   const named = (of: (one: Placed) => ReadonlySet<string>) =>
-    new Set(placed.flatMap((one) => [...of(one)].map((path) => `${type}.${nameOf(path)}`)))
+    new Set(placed.flatMap((one) => [...of(one)].map((path) => `${type}.${extensionNameOf(path)}`)))
   const before = named((one) => one.before)
   const after = named((one) => one.after)
   const touched = [...named((one) => one.touched)].sort()
@@ -110,7 +110,7 @@ function changesIn({ name: type }: SyncType, placed: readonly Placed[]): Changes
   }
 }
 
-/** What can be loaded is known only when all is in place: modules of one type may import those of another. */
+/** Make the report after all types are copied, since modules of one type may import those of another. */
 async function reportOn(
   all: readonly (readonly [SyncType, readonly Placed[]])[],
   settings: SyncSettings,
@@ -118,7 +118,7 @@ async function reportOn(
   const report: Record<string, SyncChanges> = {}
   for (const [type, placed] of all) {
     const unplaced = unplacedIn(type, placed)
-    const broken = settings.unseen ? {} : await failuresOf(type, placed, settings)
+    const broken = settings.skipImport ? {} : await failuresOf(type, placed, settings)
     for (const [name, reason] of Object.entries({ ...unplaced, ...broken }))
       settings.log.error(`The sync of ${name} failed: ${reason}`)
     const changes = changesIn(type, placed)
@@ -133,11 +133,11 @@ async function reportOn(
 const unplacedIn = (type: SyncType, placed: readonly Placed[]): Reasons =>
   Object.fromEntries(
     placed.flatMap(({ failed }) =>
-      Array.from(failed, ([path, reason]) => [`${type.name}.${nameOf(path)}`, reason]),
+      Array.from(failed, ([path, reason]) => [`${type.name}.${extensionNameOf(path)}`, reason]),
     ),
   )
 
-/** Also of modules that were broken before: they are until somebody repairs them. */
+/** Return the modules that fail to load, including those that were broken before this sync. */
 async function failuresOf(
   type: SyncType,
   placed: readonly Placed[],
@@ -150,7 +150,7 @@ async function failuresOf(
   return namedIn(type, places, broken)
 }
 
-/** What stands in the place of built-in files. */
+/** Return the warnings about files that override built-in ones. */
 async function overridesOf(type: SyncType, { config, log }: SyncSettings): Promise<Reasons> {
   if (!type.kind) return {}
   const places = type.folders.map((folder) => placeOf(folder, config))
@@ -162,7 +162,7 @@ async function overridesOf(type: SyncType, { config, log }: SyncSettings): Promi
   )
 }
 
-/** By the name that users know a file by; what lies elsewhere is left out. */
+/** Index sentences by the name of their file for users. Files outside of `places` are left out. */
 function namedIn(
   type: SyncType,
   places: readonly string[],
@@ -170,7 +170,9 @@ function namedIn(
 ): Reasons {
   const named = Array.from(sentences, ([path, sentence]) => {
     const place = places.find((folder) => isBelow(path, folder))
-    return place === undefined ? [] : [[`${type.name}.${nameOf(path.slice(place.length + 1))}`, sentence]]
+    return place === undefined
+      ? []
+      : [[`${type.name}.${extensionNameOf(path.slice(place.length + 1))}`, sentence]]
   })
   return Object.fromEntries(named.flat())
 }
@@ -178,7 +180,7 @@ function namedIn(
 const placeOf = (folder: string, config: SyncSettings['config']): string =>
   join(String(config.extension_modules), folder)
 
-function tell(report: SyncReport, log: Log): void {
+function logReport(report: SyncReport, log: Log): void {
   for (const { added, changed, removed } of Object.values(report)) {
     const parts = Object.entries({ added, changed, removed }).filter(([, names]) => names.length > 0)
     if (parts.length)

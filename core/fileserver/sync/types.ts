@@ -1,19 +1,19 @@
 import { SaltError } from '../../base/errors.ts'
 import { type KindName, kinds } from '../../loader/kinds.ts'
 
-/** One kind of extension as `saltutil.sync_*` knows it. */
+/** One type of extension of `saltutil.sync_*`. */
 export interface SyncType {
   /** Salt's name: `modules`, `output`. */
   readonly name: string
-  /** In `extension_modules`; on the file server with `_` before. */
+  /** Directories in `extension_modules`; on the file server they have the prefix `_`. */
   readonly folders: readonly string[]
-  /** What loads it; nothing here does so with some of Salt's types, and their files are only brought. */
+  /** The kind that loads it; undefined for Salt's types that are not loaded, whose files are only copied. */
   readonly kind?: KindName
 }
 
 export type Role = 'minion' | 'master'
 
-/** Types of Salt that are no kind of extension here. */
+/** Types of Salt that are not loaded by salt-ts. */
 const further: readonly SyncType[] = [
   ...(
     'beacons cache clouds job_caches log_handlers pillar queues renderers roster sdb serializers states thorium ' +
@@ -24,7 +24,7 @@ const further: readonly SyncType[] = [
   { name: 'proxymodules', folders: ['proxy'] },
 ]
 
-/** What only one of the two uses; everything else concerns both. */
+/** Types that only one of the daemons uses. All others are for both. */
 const onlyOf: Readonly<Record<Role, ReadonlySet<string>>> = {
   minion: new Set(['beacons', 'log_handlers']),
   master: new Set(
@@ -41,19 +41,19 @@ const types: readonly SyncType[] = [
   ...further,
 ]
 
-/** Every type that concerns a daemon, by name. */
+/** Return the types that a daemon uses, sorted by name. */
 export function syncTypesOf(role: Role): readonly SyncType[] {
   const others = onlyOf[role === 'minion' ? 'master' : 'minion']
   return types.filter(({ name }) => !others.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** By any of its names: `output`, `outputters`. @throws SaltError INVOCATION */
+/** Find a type by any of its names: `output`, `outputters`. @throws SaltError INVOCATION */
 export function syncType(name: string): SyncType {
   const found = types.find((type) => type.name === name || type.kind === name || type.folders.includes(name))
   if (found) return found
   const known = types.map((type) => type.name).sort()
   throw new SaltError(
     'INVOCATION',
-    `There is no type of extension '${name}' to sync. Known are: ${known.join(', ')}.`,
+    `There is no type of extension '${name}' to sync. Known types: ${known.join(', ')}.`,
   )
 }

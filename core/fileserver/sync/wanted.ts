@@ -1,18 +1,18 @@
 import type { FileClient, ModuleNames } from '../../author/files.ts'
-import { type SafePath, safePath } from '../../base/safe-path.ts'
-import { isOurs, moduleOf, nameOf } from './names.ts'
+import { type SafePath, safePath } from '../../base/files/safe-path.ts'
+import { extensionNameOf, isSynced, moduleNameOf } from './names.ts'
 import type { SyncType } from './types.ts'
 
-/** A file that is to be in `extension_modules`. */
+/** A file to copy into `extension_modules`. */
 export interface WantedFile {
-  /** Below the folder of its type. */
+  /** Path in the directory of its type. */
   readonly path: SafePath
-  /** On the file server. */
+  /** Path on the file server. */
   readonly source: string
   readonly saltenv: string
 }
 
-/** The file server's extensions in these environments. Of one path the last environment wins. */
+/** List the extensions of the file server in these environments, in their order. */
 export async function listSources(
   files: FileClient,
   environments: readonly string[],
@@ -25,7 +25,7 @@ export async function listSources(
   return lists.flat()
 }
 
-/** Those of one folder of a type, by path, which the lists of names allow. */
+/** Return the allowed files of one directory of a type, by path. If several environments have a path, the last one wins. */
 export function wantedIn(
   folder: string,
   type: SyncType,
@@ -38,15 +38,15 @@ export function wantedIn(
   for (const { source, saltenv } of sources) {
     if (!source.startsWith(`_${folder}/`)) continue
     const path = safePath(source.slice(folder.length + 2))
-    if (path === undefined || !isOurs(path)) continue
-    const module = moduleOf(path)
+    if (path === undefined || !isSynced(path)) continue
+    const module = moduleNameOf(path)
     const isAllowed = module === undefined || only === undefined || isListed(module, only)
-    if (isAllowed && !isListed(nameOf(path), never)) wanted.set(path, { path, source, saltenv })
+    if (isAllowed && !isListed(extensionNameOf(path), never)) wanted.set(path, { path, source, saltenv })
   }
   return wanted
 }
 
-/** The list of a type; undefined if there is none, which allows all. An empty one allows nothing. */
+/** Return the list of names for a type; undefined if there is none, which allows all. An empty list allows nothing. */
 function namesFor({ name, kind, folders }: SyncType, lists: ModuleNames): ReadonlySet<string> | undefined {
   if (typeof lists === 'string' || Array.isArray(lists)) return new Set(namesIn(lists))
   const byType = new Map(Object.entries(lists as Readonly<Record<string, string | readonly string[]>>))
@@ -54,11 +54,11 @@ function namesFor({ name, kind, folders }: SyncType, lists: ModuleNames): Readon
   return key === undefined ? undefined : new Set(namesIn(byType.get(key) ?? []))
 }
 
-/** A list, or text with commas. */
+/** Read a list of names, or a text with names separated by commas. */
 export const namesIn = (names: string | readonly string[]): string[] =>
   (typeof names === 'string' ? names.split(',') : [...names]).map((name) => name.trim()).filter(Boolean)
 
-/** A folder is listed by its own name, with everything in it. */
+/** Whether a name is listed. A directory is listed by its name, with everything in it. */
 function isListed(name: string, names: ReadonlySet<string>): boolean {
   return names.has(name) || names.has(name.split('.', 1)[0] as string)
 }

@@ -1,29 +1,31 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
-import { readCatalogue } from '../../loader/read-catalogue.ts'
-import { readCatalogueReport, readVerdict } from '../../wire/catalogue.ts'
-import type { WorkerRoom } from '../room.ts'
+import { readCatalogue } from '../../loader/describe/read-catalogue.ts'
+import { readCallCheckReport, readCatalogueReport } from '../../wire/catalogue.ts'
+import type { WorkerContext } from '../worker/context.ts'
 
 /**
- * `_catalogue`: what a minion of salt-ts offers, by its hash. The answer says whether the master has the catalogue; one
- * that cannot be used counts as had, since the same again would be no better.
+ * `_catalogue`: a minion of salt-ts reports the hash of its catalogue of functions. The answer says whether the master has
+ * that catalogue. One that cannot be read counts as known, since the minion would only send the same again.
  */
-export function catalogueHandler(room: WorkerRoom): EncryptedHandler {
+export function catalogueHandler(context: WorkerContext): EncryptedHandler {
   return async (load, { id, verified }) => {
     if (!id || !verified) return {}
     const report = readCatalogueReport(load)
     if (!report || (report.text !== undefined && !readCatalogue(report.text))) {
-      room.log.warn(`${id} sent a catalogue of its functions that cannot be read; its calls are not checked.`)
+      context.log.warn(
+        `${id} sent a catalogue of functions that cannot be read; calls to it are not checked beforehand.`,
+      )
       return { known: true }
     }
-    return { known: await room.catalogues.save(id, report) }
+    return { known: await context.catalogues.save(id, report) }
   }
 }
 
-/** `_verdict`: a minion's answer to a check. */
-export function verdictHandler(room: WorkerRoom): EncryptedHandler {
+/** `_verdict`: a minion reports which calls of a check it would refuse. */
+export function callCheckHandler(context: WorkerContext): EncryptedHandler {
   return async (load, { id, verified }) => {
-    const verdict = id && verified ? readVerdict(load) : undefined
-    if (id && verdict) room.verdicts.answered(id, verdict)
+    const report = id && verified ? readCallCheckReport(load) : undefined
+    if (id && report) context.callChecks.report(id, report)
     return {}
   }
 }

@@ -1,21 +1,21 @@
 import { isMinionId } from '../../base/minion-id.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { fileRequests, receiveFile } from '../../fileserver/index.ts'
-import type { WorkerRoom } from '../room.ts'
+import type { WorkerContext } from '../worker/context.ts'
 
-/** Requests about files (wire protocol §7.2, §7.4). Files are for every minion that is accepted. */
-export function fileHandlers(room: WorkerRoom): [string, EncryptedHandler][] {
-  const reading = [...fileRequests(room.files, room.config)].map(
+/** Handle requests for files (wire protocol §7.2, §7.4). Every accepted minion may read them. */
+export function fileHandlers(context: WorkerContext): [string, EncryptedHandler][] {
+  const reading = [...fileRequests(context.files, context.config)].map(
     ([cmd, answer]): [string, EncryptedHandler] => [cmd, (load) => answer(load)],
   )
-  return [...reading, ['_file_recv', fileRecvHandler(room)]]
+  return [...reading, ['_file_recv', fileRecvHandler(context)]]
 }
 
 /**
- * `_file_recv`: a minion writes to its own folder only. A minion that asks for `reasons` (ours) is told why a file is not
- * taken, others get false.
+ * `_file_recv`: a minion writes to its own folder only. If a file is refused, a minion that sent `reasons` (our own flag)
+ * gets the reason, others get false.
  */
-function fileRecvHandler({ config, log, replays }: WorkerRoom): EncryptedHandler {
+function fileRecvHandler({ config, log, replays }: WorkerContext): EncryptedHandler {
   return async (load, { id, verified, fingerprint }) => {
     if (!verified || !isMinionId(id)) return false
     const answer = await receiveFile(load, id, { config, log, isNew: () => replays.firstTime(fingerprint) })

@@ -1,6 +1,6 @@
 import type { ClearHandler, EncryptedHandler } from '../../channel/request-server.ts'
-import type { WorkerRoom } from '../room.ts'
-import { catalogueHandler, verdictHandler } from './catalogue.ts'
+import type { WorkerContext } from '../worker/context.ts'
+import { callCheckHandler, catalogueHandler } from './catalogue.ts'
 import { fileHandlers } from './files.ts'
 import { masterOpts } from './master-opts.ts'
 import { minionEventHandler } from './minion-event.ts'
@@ -14,39 +14,42 @@ import { revokeAuthHandler } from './revoke-auth.ts'
 import { runFunctionHandlers } from './run-function.ts'
 import { tokenHandlers } from './tokens.ts'
 
-/** What is answered to a command that exists in the protocol and is not offered here. */
+/** Answers a command of the protocol that this master does not implement. */
 const notOffered = async () => ({})
 
-/** Every clear command of the protocol (§8), and `_plan` and `_revoke_token` of our own, except `_auth`, which has a room of its own. */
-export function clearHandlers(room: WorkerRoom): ReadonlyMap<string, ClearHandler> {
+/** Return the handlers of all clear commands (wire protocol §8, and our own `_plan` and `_revoke_token`) but `_auth` (core/channel). */
+export function clearHandlers(context: WorkerContext): ReadonlyMap<string, ClearHandler> {
   return new Map<string, ClearHandler>([
     ['ping', async (load) => load],
-    ['publish', publishHandler(room)],
-    ['_plan', planHandler(room)],
-    ...tokenHandlers(room),
-    ...runFunctionHandlers(room),
+    ['publish', publishHandler(context)],
+    ['_plan', planHandler(context)],
+    ...tokenHandlers(context),
+    ...runFunctionHandlers(context),
   ])
 }
 
-/** Every encrypted command of the protocol (§7), and two of our own. Commands of features that are not there yet are refused by name. */
-export function encryptedHandlers(room: WorkerRoom): ReadonlyMap<string, EncryptedHandler> {
+/**
+ * Return the handlers of all encrypted commands (wire protocol §7, and our own `_catalogue` and `_verdict`). Commands of
+ * features that salt-ts does not have get the empty answer that Salt's minions expect.
+ */
+export function encryptedHandlers(context: WorkerContext): ReadonlyMap<string, EncryptedHandler> {
   return new Map<string, EncryptedHandler>([
-    ['_return', returnHandler(room)],
-    ['_minion_event', minionEventHandler(room)],
-    ['_pillar', pillarHandler(room)],
-    ['_catalogue', catalogueHandler(room)],
-    ['_verdict', verdictHandler(room)],
-    ['_master_opts', masterOpts(room)],
-    ['revoke_auth', revokeAuthHandler(room)],
-    ...fileHandlers(room),
+    ['_return', returnHandler(context)],
+    ['_minion_event', minionEventHandler(context)],
+    ['_pillar', pillarHandler(context)],
+    ['_catalogue', catalogueHandler(context)],
+    ['_verdict', callCheckHandler(context)],
+    ['_master_opts', masterOpts(context)],
+    ['revoke_auth', revokeAuthHandler(context)],
+    ...fileHandlers(context),
     ['_master_tops', notOffered],
     ['_mine', async () => false],
     ['_mine_get', notOffered],
     ['_mine_delete', async () => false],
     ['_mine_flush', async () => false],
     ['_syndic_return', notOffered],
-    ...peerPublishHandlers(room),
-    ['minion_runner', peerRunHandler(room)],
+    ...peerPublishHandlers(context),
+    ['minion_runner', peerRunHandler(context)],
     ['verify_minion', async () => ''],
   ])
 }

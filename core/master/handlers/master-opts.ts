@@ -1,10 +1,10 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
-import { asksForReports, takesReports } from '../../wire/catalogue.ts'
+import { asksForCatalogueSupport, catalogueSupport } from '../../wire/catalogue.ts'
 import { readStartReport } from '../../wire/minion-start.ts'
-import type { WorkerRoom } from '../room.ts'
-import { answerStart } from './minion-start.ts'
+import type { WorkerContext } from '../worker/context.ts'
+import { checkMinionStart } from './minion-start.ts'
 
-/** Options a minion asks for (wire protocol §7.2), with Salt's values where salt-ts has no option of that name. */
+/** Salt's values of options that minions ask for (wire protocol §7.2) and salt-ts does not have. */
 const STATE_OPTIONS = {
   renderer: 'jinja|yaml',
   failhard: false,
@@ -20,14 +20,14 @@ const STATE_OPTIONS = {
 }
 
 /**
- * `_master_opts`: what minions take over from the master. Of the file server they get to know the environments only. Minions
- * of salt-ts say with it that they start, and ask whether they may report what they offer.
+ * `_master_opts`: options that minions take over from the master; of the file server only the names of the environments.
+ * Minions of salt-ts also announce their start with it, and ask whether this master takes catalogues.
  */
-export function masterOpts(room: WorkerRoom): EncryptedHandler {
-  const { config, files } = room
+export function masterOpts(context: WorkerContext): EncryptedHandler {
+  const { config, files } = context
   return async (load, { id, verified }) => {
     const start = id && verified ? readStartReport(load) : undefined
-    if (id && start) return (await answerStart(room, id, start)) ?? {}
+    if (id && start) return (await checkMinionStart(context, id, start)) ?? {}
 
     const envs = new Set(Object.values(await files.envs()).flat())
     const environment = {
@@ -36,7 +36,7 @@ export function masterOpts(room: WorkerRoom): EncryptedHandler {
       env_order: [],
       default_top: 'base',
     }
-    if (asksForReports(load)) return { ...environment, ...takesReports }
+    if (asksForCatalogueSupport(load)) return { ...environment, ...catalogueSupport }
     return load.env_only ? environment : { ...environment, ...STATE_OPTIONS, nodegroups: config.nodegroups }
   }
 }

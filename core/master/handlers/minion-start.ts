@@ -1,34 +1,34 @@
-import { connections } from '../../jobs/connected.ts'
+import { connections } from '../../cache/connected.ts'
 import { type MinionStart, startRefused } from '../../wire/minion-start.ts'
-import type { WorkerRoom } from '../room.ts'
-import { placeOf } from '../second-minions.ts'
+import { placeOf } from '../publisher/duplicate-minions.ts'
+import type { WorkerContext } from '../worker/context.ts'
 
-/** Who is connected is written down every five seconds at least: until then one that was let in counts as there. Milliseconds. */
-const UNSEEN_MS = 10_000
+/** The list of connected minions is written at least every 5 s: a minion that started after that counts as connected. */
+const UNLISTED_MS = 10_000
 
 /**
- * A minion is about to take jobs. With `refuse_second_minion` one that runs already elsewhere is told not to; minions of
- * Python Salt do not ask.
+ * Check a minion that is about to take jobs. With `refuse_second_minion` return a refusal if a minion with its id runs
+ * elsewhere; undefined otherwise. Minions of Python Salt do not ask.
  */
-export async function answerStart(
-  room: WorkerRoom,
+export async function checkMinionStart(
+  context: WorkerContext,
   id: string,
   start: MinionStart,
 ): Promise<ReturnType<typeof startRefused> | undefined> {
   const now = Date.now()
-  if (room.config.refuse_second_minion) {
-    const there = (await connections(room.config))?.runs?.[id] ?? []
-    const first = room.starts
+  if (context.config.refuse_second_minion) {
+    const there = (await connections(context.config))?.runs?.[id] ?? []
+    const first = context.starts
       .of(id)
-      .find(({ token, at }) => token !== start.token && (there.includes(token) || now - at < UNSEEN_MS))
+      .find(({ token, at }) => token !== start.token && (there.includes(token) || now - at < UNLISTED_MS))
     if (first) {
       const sentence = `There are two minions with the id ${id} and its key, ${placeOf(first)} and ${placeOf(start)}`
-      room.log.error(`${sentence}: the second one takes no jobs (refuse_second_minion).`)
+      context.log.error(`${sentence}: the second one takes no jobs (refuse_second_minion).`)
       return startRefused(
         `${sentence}. This one takes no jobs, as refuse_second_minion is set on the master.`,
       )
     }
   }
-  await room.starts.save(id, start, now)
+  await context.starts.save(id, start, now)
   return undefined
 }

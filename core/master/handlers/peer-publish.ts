@@ -1,61 +1,65 @@
 import { type Caller, ownerOf } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
+import { isJid } from '../../base/jid.ts'
 import type { MinionId } from '../../base/minion-id.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
-import { isJid } from '../../jobs/jid.ts'
-import { parseInput } from '../../loader/words.ts'
+import { parseInput } from '../../loader/calls/words.ts'
 import { expandTarget } from '../../targets/index.ts'
 import { type PeerPublish, readPeerPublish } from '../../wire/peer-request.ts'
 import { type PublishLoad, shownOptions } from '../../wire/publish-request.ts'
-import { noteDecision } from '../decisions.ts'
-import { offersOf, shownTo } from '../foresight.ts'
-import { publishIssue, storeIssue } from '../issue.ts'
-import { judgeJob } from '../judge-job.ts'
-import { PeerWaits } from '../peer-waits.ts'
-import { resolve } from '../resolve.ts'
-import type { WorkerRoom } from '../room.ts'
-import { provenSender, senderOf } from './peer-sender.ts'
-import { whyNotForPeers } from './peer-target.ts'
-import { withExternal } from './publish.ts'
+import { auditDecision } from '../preflight/audited-decisions.ts'
+import { authorizeJob } from '../preflight/authorize-job.ts'
+import { offeredCatalogues, shownArguments } from '../preflight/preflight-job.ts'
+import { resolveTarget } from '../preflight/resolve-target.ts'
+import type { WorkerContext } from '../worker/context.ts'
+import { PeerWaits } from '../worker/peer-waits.ts'
+import { publishJob, storeJobToPublish } from '../worker/publish-job.ts'
+import { verifiedMinion, verifiedMinionOnce } from './peer-sender.ts'
+import { peerTargetRefusal } from './peer-target.ts'
+import { withExtJobCache } from './publish.ts'
 
-/** A job that was published, or why it was not. */
-type Outcome =
+/** Names the published job, or says why none was. */
+type PeerPublishResult =
   | { readonly jid: string; readonly minions: readonly string[] }
   | { readonly refused: string; readonly rule?: string | undefined }
 
-/** Python minions take anything but an empty map for a job that was published. */
+/** Return a refusal. Python minions take anything but an empty map for a published job. */
 const refusal = ({ explain }: Pick<PeerPublish, 'explain'>, reason: string): object =>
   explain ? { refused: { reason } } : {}
 
-const NOT_READABLE = 'The request names no function or no target, or they are of the wrong kind.'
+const NOT_READABLE = 'The function or the target is missing, or of the wrong type.'
 
 /**
  * `minion_pub`, `minion_publish`, `pub_ret` (wire protocol §7.2): minions publish jobs within the option `peer`, for which
  * their keys must prove who they are.
  */
-export function peerPublishHandlers(room: WorkerRoom): [string, EncryptedHandler][] {
-  const waits = new PeerWaits(room)
+export function peerPublishHandlers(context: WorkerContext): [string, EncryptedHandler][] {
+  const waits = new PeerWaits(context)
   const handle =
     (
-      answer: (request: PeerPublish, outcome: Extract<Outcome, { jid: string }>) => unknown,
+      answer: (request: PeerPublish, published: Extract<PeerPublishResult, { jid: string }>) => unknown,
     ): EncryptedHandler =>
     async (load, sender) => {
-      const id = await senderOf(room, 'peer', sender)
+      const id = await verifiedMinionOnce(context, 'peer', sender)
       if (!id) return {}
       const request = readPeerPublish(load)
       if (!request) return refusal({ explain: load.explain === true }, NOT_READABLE)
-      const outcome = await publishFor(room, id, request)
-      if ('refused' in outcome) return refusal(request, outcome.refused)
-      return answer(request, outcome)
+      const result = await publishFor(context, id, request)
+      if ('refused' in result) return refusal(request, result.refused)
+      return answer(request, result)
     }
   return [
     ['minion_pub', handle((_, { jid, minions }) => ({ jid: jid || 0, minions }))],
     ['minion_publish', handle((request, job) => waits.returns(job, request))],
-    ['pub_ret', pubRet(room)],
+    ['pub_ret', pubRet(context)],
   ]
 }
 
-async function publishFor(room: WorkerRoom, id: MinionId, request: PeerPublish): Promise<Outcome> {
+async function publishFor(
+  context: WorkerContext,
+  id: MinionId,
+  request: PeerPublish,
+): Promise<PeerPublishResult> {
   const { fun, ret } = request
   const caller: Caller = { name: id, by: 'minion', groups: [] }
   const options = shownOptions({ ret, kwargs: {} })
@@ -63,48 +67,48 @@ async function publishFor(room: WorkerRoom, id: MinionId, request: PeerPublish):
   const refuse = async (
     reason: string,
     details: { rule?: string | undefined; args?: readonly unknown[] } = {},
-  ): Promise<Outcome> => {
-    await noteDecision(room, { ...about, ...details, verdict: 'refused', reason })
+  ): Promise<PeerPublishResult> => {
+    await auditDecision(context, { ...about, ...details, verdict: 'refused', reason })
     return { refused: reason }
   }
   const nested = [fun].flat().find((name) => name.startsWith('publish.'))
   if (nested !== undefined) return refuse(`A minion may not have others publish jobs (${nested}).`)
-  const target = await expandedTarget(room, request)
+  const target = await expandedTarget(context, request)
   if ('refused' in target) return refuse(target.refused)
   const job: PublishLoad = {
     ...{ fun, user: id, ret, jid: '', key: '', kwargs: {}, timeout: undefined },
     ...target,
     arg: typeof fun === 'string' ? parseInput(request.arg, request.noParse) : request.arg,
   }
-  const expected = await resolve(room, job)
+  const expected = await resolveTarget(context, job)
   if (expected.invalid !== undefined) return refuse(expected.invalid)
-  const args = await shownTo(room, job, offersOf(room, expected.minions))
-  const verdict = judgeJob(room.auth, caller, job, expected)
-  if (!verdict.allowed) return refuse(verdict.reason, { rule: verdict.rule, args })
+  const args = await shownArguments(context, job, offeredCatalogues(context, expected.minions))
+  const decision = authorizeJob(context.auth, caller, job, expected)
+  if (!decision.allowed) return refuse(decision.reason, { rule: decision.rule, args })
   const { minions, missing, unknown } = expected
   if (minions.length === 0) return { jid: '', minions }
-  const issue = {
+  const toPublish = {
     ...{ fun, arg: job.arg, shownArg: args, tgt: job.tgt, tgtType: job.tgtType, user: id },
     owner: ownerOf(caller),
-    ...{ ret: withExternal(ret, room.config), extras: { id }, minions, missing, unknown },
-    ...(verdict.limited && { limited: verdict.limited }),
+    ...{ ret: withExtJobCache(ret, context.config), extras: { id }, minions, missing, unknown },
+    ...(decision.limited && { limited: decision.limited }),
   }
-  const jid = await storeIssue(room, issue)
+  const jid = await storeJobToPublish(context, toPublish)
   if (!jid) return refuse('The job could not be stored.')
-  const noted = noteDecision(room, { ...about, verdict: 'allowed', args, jid, rule: verdict.rule })
-  await publishIssue(room, jid, issue)
+  const noted = auditDecision(context, { ...about, verdict: 'allowed', args, jid, rule: decision.rule })
+  await publishJob(context, jid, toPublish)
   await noted
   return { jid, minions }
 }
 
 async function expandedTarget(
-  room: WorkerRoom,
+  context: WorkerContext,
   { tgt, tgtType }: PeerPublish,
 ): Promise<{ readonly tgt: unknown; readonly tgtType: string } | { readonly refused: string }> {
   try {
-    const { config, log } = room
+    const { config, log } = context
     const target = await expandTarget({ tgt, tgt_type: tgtType }, { config, log })
-    const refused = whyNotForPeers(target)
+    const refused = peerTargetRefusal(target)
     return refused === undefined ? { tgt: target.tgt, tgtType: target.tgt_type } : { refused }
   } catch (error) {
     if (!SaltError.is(error)) throw error
@@ -112,19 +116,19 @@ async function expandedTarget(
   }
 }
 
-/** The returns there are of a job, for the minion that published it. Others learn not even that it exists. */
-function pubRet(room: WorkerRoom): EncryptedHandler {
+/** `pub_ret`: return a job's returns so far, to the minion that published it. Others do not even learn that it exists. */
+function pubRet(context: WorkerContext): EncryptedHandler {
   return async ({ jid }, sender) => {
-    const id = await provenSender(room, 'peer', sender)
-    if (!id || !isJid(jid) || !room.config.job_cache) return {}
-    if (room.jobs.load(jid)?.load.id !== id) {
-      await noteDecision(room, {
+    const id = await verifiedMinion(context, 'peer', sender)
+    if (!id || !isJid(jid) || !context.config.job_cache) return {}
+    if (context.jobs.load(jid)?.load.id !== id) {
+      await auditDecision(context, {
         ...{ act: 'peer', verdict: 'refused', user: id, by: 'minion', jid },
-        reason: 'It asked for the returns of a job that it has not published.',
+        reason: 'The minion asked for the returns of a job that it did not publish.',
       })
       return {}
     }
-    const returns = [...room.jobs.returns(jid)]
+    const returns = [...context.jobs.returns(jid)]
     return Object.fromEntries(
       returns.map(([minion, ret]) => [
         minion,

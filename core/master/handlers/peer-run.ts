@@ -1,38 +1,38 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { type Caller, ownerOf, type Verdict } from '../../auth/index.ts'
+import { type AccessDecision, type Caller, ownerOf } from '../../auth/index.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { MinionId } from '../../base/minion-id.ts'
+import { endsWithin } from '../../base/with-timeout.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { tags } from '../../events/index.ts'
-import type { FunctionRun } from '../../jobs/background.ts'
+import { parseInput } from '../../loader/calls/words.ts'
 import { splitArguments, untyped } from '../../loader/index.ts'
-import { parseInput } from '../../loader/words.ts'
+import type { FunctionRun } from '../../runs/background.ts'
 import { type PeerRun, readPeerRun } from '../../wire/peer-request.ts'
-import { noteDecision } from '../decisions.ts'
-import type { WorkerRoom } from '../room.ts'
-import { RunSlots } from '../run-slots.ts'
-import { senderOf } from './peer-sender.ts'
+import { auditDecision } from '../preflight/audited-decisions.ts'
+import type { WorkerContext } from '../worker/context.ts'
+import { RunSlots } from '../worker/run-slots.ts'
+import { verifiedMinionOnce } from './peer-sender.ts'
 
-/** So many run at once for minions, in one worker. Each is a process. */
-const MOST_RUNS = 16
-/** Who waits is answered within the deadline of its request. */
-const PATIENCE_MS = 45_000
+/** Limits the runners that one worker runs for minions at once; each is a process. */
+const MAX_RUNS = 16
+/** How long to wait for a runner: less than the deadline of a request. */
+const ANSWER_MS = 45_000
 
 /** `minion_runner` (wire protocol §7.2): minions use runners within the option `peer_run`, and get what they return. */
-export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
-  const slots = new RunSlots(MOST_RUNS, room)
+export function peerRunHandler(context: WorkerContext): EncryptedHandler {
+  const slots = new RunSlots(MAX_RUNS, context)
   return async (load, sender) => {
-    const id = await senderOf(room, 'peer_run', sender)
+    const id = await verifiedMinionOnce(context, 'peer_run', sender)
     const request = readPeerRun(load)
     if (!id || !request) return {}
     const refuse = (reason: string) => (request.explain ? { refused: { reason } } : {})
     const call = callOf(request)
-    const jid = room.nextJid()
-    const verdict = await decide(room, id, { fun: request.fun, jid, ...call })
-    if (!verdict.allowed) return refuse(verdict.reason)
-    if (slots.isFull) return refuse(`${MOST_RUNS} runners run for minions already. Try again later.`)
-    room.log.info(`Minion ${id} runs runner ${request.fun} with jid ${jid}`)
-    const ownJobs = !room.auth.access.seesAllJobs(callerOf(id))
+    const jid = context.nextJid()
+    const decision = await authorizeRun(context, id, { fun: request.fun, jid, ...call })
+    if (!decision.allowed) return refuse(decision.reason)
+    if (slots.isFull) return refuse(`${MAX_RUNS} runners are already running for minions. Try again later.`)
+    context.log.info(`Minion ${id} runs runner ${request.fun} with jid ${jid}`)
+    const ownJobs = !context.auth.access.seesAllJobs(callerOf(id))
     return run(slots, {
       kind: 'runner',
       fun: request.fun,
@@ -40,13 +40,13 @@ export function peerRunHandler(room: WorkerRoom): EncryptedHandler {
       user: id,
       owner: ownerOf(callerOf(id)),
       ownJobs,
-      config: room.config,
+      config: context.config,
       ...call,
     })
   }
 }
 
-/** Values alone: what they were typed as does not get to another process. */
+/** Return the arguments as plain values: how they were typed is not sent to another process. */
 function callOf({ arg, noParse }: PeerRun): Pick<FunctionRun, 'args' | 'kwargs'> {
   const { args, kwargs } = splitArguments(parseInput(arg, noParse))
   const values = Object.entries(kwargs).map(([name, value]) => [name, untyped(value)])
@@ -57,32 +57,30 @@ const callerOf = (id: MinionId): Caller => ({ name: id, by: 'minion', groups: []
 
 type Run = Pick<FunctionRun, 'fun' | 'jid' | 'args' | 'kwargs'>
 
-async function decide(room: WorkerRoom, id: MinionId, { jid, ...call }: Run): Promise<Verdict> {
-  const verdict = room.auth.access.judge(callerOf(id), [{ kind: 'runner', ...call }])
-  const args = await room.shownCall('runner', call)
+async function authorizeRun(
+  context: WorkerContext,
+  id: MinionId,
+  { jid, ...call }: Run,
+): Promise<AccessDecision> {
+  const decision = context.auth.access.authorize(callerOf(id), [{ kind: 'runner', ...call }])
+  const args = await context.shownCall('runner', call)
   const about = { act: 'peer_run', user: id, by: 'minion', fun: call.fun, args } as const
-  const { rule } = verdict
-  const outcome = verdict.allowed
+  const { rule } = decision
+  const audited = decision.allowed
     ? ({ verdict: 'allowed', rule, jid } as const)
-    : ({ verdict: 'refused', rule, reason: verdict.reason } as const)
-  await noteDecision(room, { ...about, ...outcome })
-  return verdict
+    : ({ verdict: 'refused', rule, reason: decision.reason } as const)
+  await auditDecision(context, { ...about, ...audited })
+  return decision
 }
 
-/** What it returns; a sentence if that takes too long, or it cannot be started. */
+/** Run the function and return its value; a message if it takes too long or cannot be started. */
 async function run(slots: RunSlots, { fun, jid, ...more }: FunctionRun): Promise<unknown> {
-  const enough = new AbortController()
   try {
-    const started = await slots.start({ fun, jid, ...more })
-    const late = delay(PATIENCE_MS, undefined, { signal: enough.signal }).then(() => ({
-      return: `runner ${fun} still runs; its end will be an event with the tag ${tags.runReturn(jid)} on the master.`,
-    }))
-    late.catch(() => {}) // nobody waits for it any more
-    const { return: value } = await Promise.race([started.end, late]).finally(() => started.leave())
-    return value
+    const { end, leave } = await slots.start({ fun, jid, ...more })
+    const ended = await endsWithin(end, ANSWER_MS).finally(leave)
+    if (ended) return (await end).return
+    return `runner ${fun} is still running; its return will be an event with the tag ${tags.runReturn(jid)} on the master.`
   } catch (error) {
     return messageOf(error)
-  } finally {
-    enough.abort()
   }
 }

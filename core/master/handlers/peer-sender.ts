@@ -1,28 +1,32 @@
 import { isMinionId, type MinionId } from '../../base/minion-id.ts'
 import type { Sender } from '../../channel/request-server.ts'
-import { noteDecision } from '../decisions.ts'
-import type { WorkerRoom } from '../room.ts'
+import { auditDecision } from '../preflight/audited-decisions.ts'
+import type { WorkerContext } from '../worker/context.ts'
 
-/** The minion that has proved to be who it says; undefined for all else. */
-export async function provenSender(
-  room: WorkerRoom,
+/** Return the sender's id if its key has proved it; otherwise audit the refusal and return undefined. */
+export async function verifiedMinion(
+  context: WorkerContext,
   act: 'peer' | 'peer_run',
   { id, verified }: Sender,
 ): Promise<MinionId | undefined> {
   if (verified && isMinionId(id)) return id
   const about = { act, user: id ?? '', claimed: true, by: 'minion' } as const
-  await noteDecision(room, { ...about, verdict: 'refused', reason: 'It has not proved who it is.' })
+  await auditDecision(context, {
+    ...about,
+    verdict: 'refused',
+    reason: 'The minion did not prove its identity.',
+  })
   return undefined
 }
 
-/** The same, with a request that has not come before. */
-export async function senderOf(
-  room: WorkerRoom,
+/** Return the verified id of the sender; undefined also for a replayed request. */
+export async function verifiedMinionOnce(
+  context: WorkerContext,
   act: 'peer' | 'peer_run',
   sender: Sender,
 ): Promise<MinionId | undefined> {
-  const id = await provenSender(room, act, sender)
-  if (id === undefined || (await room.replays.firstTime(sender.fingerprint))) return id
-  room.log.debug(`A request of ${id} came a second time; nothing is done.`)
+  const id = await verifiedMinion(context, act, sender)
+  if (id === undefined || (await context.replays.firstTime(sender.fingerprint))) return id
+  context.log.debug(`Ignored a replayed request from ${id}.`)
   return undefined
 }

@@ -1,14 +1,14 @@
-import { compoundWords } from '../../base/compound-target.ts'
+import { compoundWords } from '../../dialect/compound-target.ts'
 import type { Target } from '../../targets/index.ts'
 
 const PILLAR = /^(?:I|J)(?:.?)@/u
 const WILD = /[*?[\]]/
 
 /**
- * Why a minion may not use this target: with patterns for pillar it could find out, by who is meant, what pillar of others
- * holds. Undefined if it may.
+ * Return why a minion may not use this target; undefined if it may. With patterns for pillar it could infer other minions'
+ * pillar values from which of them match.
  */
-export function whyNotForPeers({ tgt, tgt_type }: Target): string | undefined {
+export function peerTargetRefusal({ tgt, tgt_type }: Target): string | undefined {
   const words = tgt_type === 'compound' ? (compoundWords(tgt) ?? []) : []
   const isPattern =
     tgt_type === 'pillar_pcre' ||

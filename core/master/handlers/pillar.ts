@@ -1,44 +1,44 @@
+import { isRecord } from '../../base/record.ts'
 import { type EncryptedHandler, PlainReply, type Sender } from '../../channel/request-server.ts'
 import { encodeNetwork } from '../../codec/index.ts'
 import { SymmetricKey } from '../../crypto/index.ts'
 import { tags } from '../../events/index.ts'
-import { isRecord } from '../../wire/bytes.ts'
-import type { WorkerRoom } from '../room.ts'
+import type { WorkerContext } from '../worker/context.ts'
 
-/** A request that is sent again is answered again, but old grains do not come back with it. */
-async function keep(
-  room: WorkerRoom,
+/** Store the minion's grains and pillar for targeting. A replayed request is answered, but does not bring old grains back. */
+async function storeMinionData(
+  context: WorkerContext,
   sender: Sender,
   grains: unknown,
   pillar: Record<string, unknown>,
 ): Promise<void> {
   const { id, verified, fingerprint } = sender
-  if (!id || !verified || !isRecord(grains) || !room.config.minion_data_cache) return
-  if (!(await room.replays.firstTime(fingerprint))) return
-  await room.minions.save(id, { grains: { ...grains, id }, pillar })
-  if (room.config.minion_data_cache_events) {
-    room.fire(tags.minionRefresh(id), { 'Minion data cache refresh': id })
+  if (!id || !verified || !isRecord(grains) || !context.config.minion_data_cache) return
+  if (!(await context.replays.firstTime(fingerprint))) return
+  await context.minions.save(id, { grains: { ...grains, id }, pillar })
+  if (context.config.minion_data_cache_events) {
+    context.fire(tags.minionRefresh(id), { 'Minion data cache refresh': id })
   }
 }
 
 /**
- * `_pillar` (wire protocol §7.3): an empty pillar, sealed for the minion and signed for this request. Its grains are
- * kept for targeting, if the sender has proved to be the minion it names.
+ * `_pillar` (wire protocol §7.3): answer with an empty pillar, encrypted for the minion and signed for this request. The
+ * grains in the request are stored for targeting if the sender's key has proved its id.
  */
-export function pillarHandler(room: WorkerRoom): EncryptedHandler {
+export function pillarHandler(context: WorkerContext): EncryptedHandler {
   return async (load, sender) => {
     const { id, version, algorithms } = sender
-    const key = id ? await room.publicKey(id) : undefined
+    const key = id ? await context.publicKey(id) : undefined
     if (!id || !key) return new PlainReply({ error: 'AES key not found' })
     if (version >= 2 && typeof load.nonce !== 'string') {
       return new PlainReply({ error: 'Nonce not included in request' })
     }
     const pillar = {}
-    await keep(room, sender, load.grains, pillar)
+    await storeMinionData(context, sender, load.grains, pillar)
     const once = SymmetricKey.generate()
     const wrapped = key.encrypt(Buffer.from(once.text), algorithms.encryption)
     const data = encodeNetwork({ key: wrapped, pillar, nonce: load.nonce })
-    const signed = { data, sig: room.masterKey.sign(data, algorithms.signing) }
+    const signed = { data, sig: context.masterKey.sign(data, algorithms.signing) }
     return new PlainReply({ key: wrapped, pillar: once.encrypt(encodeNetwork(signed)) })
   }
 }

@@ -1,50 +1,56 @@
 import type { Params } from '../../author/params.ts'
 import { MASK } from '../../base/secret.ts'
+import { connectedIds } from '../../cache/connected.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
-import { connectedIds } from '../../jobs/connected.ts'
 import { refusals } from '../../wire/envelope.ts'
 import { publishReplies, readPublish, shownOptions, TARGET_INVALID } from '../../wire/publish-request.ts'
-import { noteDecision } from '../decisions.ts'
-import { foreseeJob, type Group, offersOf, shownTo, withDidYouMean } from '../foresight.ts'
-import { judgeJob } from '../judge-job.ts'
-import { reasonForNobody, resolve, whyRefused } from '../resolve.ts'
-import type { WorkerRoom } from '../room.ts'
-import { identify } from './refuse-publish.ts'
+import { auditDecision } from '../preflight/audited-decisions.ts'
+import { authorizeJob } from '../preflight/authorize-job.ts'
+import {
+  offeredCatalogues,
+  type PreflightGroup,
+  preflightJob,
+  shownArguments,
+  withDidYouMean,
+} from '../preflight/preflight-job.ts'
+import { resolveTarget, targetTooLarge, whyNoMinions } from '../preflight/resolve-target.ts'
+import type { WorkerContext } from '../worker/context.ts'
+import { authenticate } from './refuse-publish.ts'
 
 /**
- * `_plan`: what would become of a job, for which nothing is stored, announced or published. Who may not publish it learns
- * that and no more. A command of its own, since masters of Python Salt, which do not know it, would publish the job.
+ * `_plan`: say what would become of a job; nothing is stored, announced or published. A client that may not publish the job
+ * learns only that. This is a command of its own because masters of Python Salt would ignore a flag and publish the job.
  */
-export function planHandler(room: WorkerRoom): ClearHandler {
+export function planHandler(context: WorkerContext): ClearHandler {
   return async (load, via) => {
     const claimed = readPublish(load)
     if (!claimed) return refusals.exception
-    const tooLarge = whyRefused(claimed)
+    const tooLarge = targetTooLarge(claimed)
     if (tooLarge !== undefined) return publishReplies.failed(TARGET_INVALID, tooLarge)
-    const who = await identify(room, 'plan', claimed, via)
+    const who = await authenticate(context, 'plan', claimed, via)
     if ('refusal' in who) return who.refusal
     const { caller } = who
     const request = { ...claimed, user: caller.name }
-    const { minions, missing, unknown, invalid } = await resolve(room, request)
+    const { minions, missing, unknown, invalid } = await resolveTarget(context, request)
     if (invalid !== undefined) return publishReplies.failed(TARGET_INVALID, invalid)
     const { name: user } = caller
-    const verdict = judgeJob(room.auth, caller, request, { minions, missing })
-    const { allowed, rule } = verdict
+    const decision = authorizeJob(context.auth, caller, request, { minions, missing })
+    const { allowed, rule } = decision
     if (!allowed) {
-      const { reason } = verdict
-      await noteDecision(room, {
+      const { reason } = decision
+      await auditDecision(context, {
         act: 'plan',
         verdict: 'refused',
         ...{ user, by: caller.by, fun: request.fun, options: shownOptions(request), rule, reason, via },
       })
       return { enc: 'clear', load: { plan: { allowed, user, reason, ...(rule !== undefined && { rule }) } } }
     }
-    const present = (await connectedIds(room.config)) ?? []
-    const offers = offersOf(room, minions)
-    const sent = await shownTo(room, request, offers)
-    const groups = foreseeJob(request, offers).map((group) => shownGroup(group, request.fun, sent))
+    const present = (await connectedIds(context.config)) ?? []
+    const offers = offeredCatalogues(context, minions)
+    const sent = await shownArguments(context, request, offers)
+    const groups = preflightJob(request, offers).map((group) => shownGroup(group, request.fun, sent))
     const there = minions.filter((id) => present.includes(id))
-    const nobody = minions.length > 0 ? undefined : await reasonForNobody(room, request, caller)
+    const nobody = minions.length > 0 ? undefined : await whyNoMinions(context, request, caller)
     const plan = {
       ...{ allowed, user, rule, minions, missing, unknown, connected: there, groups },
       ...(nobody !== undefined && { nobody }),
@@ -53,8 +59,12 @@ export function planHandler(room: WorkerRoom): ClearHandler {
   }
 }
 
-/** Where it is not known what the minions take, the arguments are shown as they are sent. */
-function shownGroup({ minions, calls }: Group, fun: string | readonly string[], sent: readonly unknown[]) {
+/** Show the calls of a group; with the arguments as they are sent where the parameters of the functions are not known. */
+function shownGroup(
+  { minions, calls }: PreflightGroup,
+  fun: string | readonly string[],
+  sent: readonly unknown[],
+) {
   const funs = [fun].flat()
   const unknown = (index: number) => ({ arguments: typeof fun === 'string' ? sent : (sent[index] ?? []) })
   const shown = funs.map((name, index) => {

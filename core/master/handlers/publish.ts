@@ -1,67 +1,76 @@
 import { type Caller, ownerOf } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
+import { isJid } from '../../base/jid.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
+import { encodeNetwork } from '../../codec/index.ts'
 import type { BatchOrder } from '../../jobs/batches.ts'
-import { isJid } from '../../jobs/jid.ts'
-import { targetsOf } from '../../jobs/outbox-target.ts'
+import { targetsOf } from '../../outbox/outbox-target.ts'
 import { refusals } from '../../wire/envelope.ts'
 import {
+  forwardedOptionsOf,
   type PublishLoad,
-  passedOn,
   publishReplies,
   readPublish,
   shownOptions,
   TARGET_INVALID,
 } from '../../wire/publish-request.ts'
-import { readBatchOrder } from '../batch-order.ts'
-import { checkJob, type Refusal } from '../check.ts'
-import { noteDecision } from '../decisions.ts'
-import { offersOf, shownTo } from '../foresight.ts'
-import { type Issue, publishIssue, storeIssue } from '../issue.ts'
-import { chosenJidRefusal } from '../jids.ts'
-import { isPlain, judgeJob, NOT_PLAIN } from '../judge-job.ts'
-import { metadataRefusal } from '../metadata-size.ts'
-import { askPythonMinions } from '../python-minions.ts'
-import { type Resolved, reasonForNobody, resolve, whyRefused } from '../resolve.ts'
-import type { WorkerRoom } from '../room.ts'
-import { deny, identify, refuse, refuseCall } from './refuse-publish.ts'
+import { readBatchOrder } from '../batches/batch-order.ts'
+import { auditDecision } from '../preflight/audited-decisions.ts'
+import { authorizeJob, isPlain, NOT_PLAIN } from '../preflight/authorize-job.ts'
+import { checkJob, type Refusal } from '../preflight/check-job.ts'
+import { chosenJidRefusal } from '../preflight/jids.ts'
+import { offeredCatalogues, shownArguments } from '../preflight/preflight-job.ts'
+import {
+  type ResolvedTarget,
+  resolveTarget,
+  targetTooLarge,
+  whyNoMinions,
+} from '../preflight/resolve-target.ts'
+import type { WorkerContext } from '../worker/context.ts'
+import { type JobToPublish, publishJob, storeJobToPublish } from '../worker/publish-job.ts'
+import { askPythonMinions } from '../worker/python-minions.ts'
+import { authenticate, refuseCall, refusePublish, refuseUnauthorized } from './refuse-publish.ts'
+
+/** Limits the metadata of a job: its event, its record and each of its returns carry it. */
+const MAX_METADATA_BYTES = 65_536
 
 /** `publish`: authenticate, resolve, authorise, store, announce, publish (wire protocol §8.1). */
-export function publishHandler(room: WorkerRoom): ClearHandler {
+export function publishHandler(context: WorkerContext): ClearHandler {
   return async (load, via) => {
     const claimed = readPublish(load)
     if (!claimed) {
-      room.log.debug('Refused to publish: tgt, fun or user are missing, or of the wrong kind')
+      context.log.debug('Refused to publish: tgt, fun or user are missing, or of the wrong kind')
       return refusals.exception
     }
-    const tooLarge = whyRefused(claimed)
+    const tooLarge = targetTooLarge(claimed)
     if (tooLarge !== undefined) return publishReplies.failed(TARGET_INVALID, tooLarge)
-    const who = await identify(room, 'publish', claimed, via)
+    const who = await authenticate(context, 'publish', claimed, via)
     if ('refusal' in who) return who.refusal
     const { caller } = who
     const owner = ownerOf(caller)
     const request = { ...claimed, user: caller.name }
-    const expected = await resolve(room, request)
-    const offers = offersOf(room, expected.minions)
-    const shown = { ...request, arg: await shownTo(room, request, offers) }
+    const expected = await resolveTarget(context, request)
+    const offers = offeredCatalogues(context, expected.minions)
+    const shown = { ...request, arg: await shownArguments(context, request, offers) }
     if (!isPlain(request) && !caller.unrestricted)
-      return refuse(room, shown, 'SaltInvocationError', NOT_PLAIN, owner)
-    const verdict = judgeJob(room.auth, caller, request, expected)
-    if (!verdict.allowed) return deny(room, caller, shown, verdict, via)
-    const wrong = wrongWith(room, request, caller)
-    if (wrong !== undefined) return refuse(room, shown, 'SaltInvocationError', wrong, owner)
-    if (!expected.minions.length) return nobody(room, request, caller, expected)
-    const checked = request.check ? await checkJob(room, request, offers) : undefined
-    if (checked?.everywhere) return refuseCall(room, shown, checked.refusals, owner)
-    if (checked) void askPythonMinions(room, expected.minions).catch(reportTo(room))
+      return refusePublish(context, shown, 'SaltInvocationError', NOT_PLAIN, owner)
+    const decision = authorizeJob(context.auth, caller, request, expected)
+    if (!decision.allowed) return refuseUnauthorized(context, caller, shown, decision, via)
+    const refusedOptions = optionsRefusal(context, request, caller)
+    if (refusedOptions !== undefined)
+      return refusePublish(context, shown, 'SaltInvocationError', refusedOptions, owner)
+    if (!expected.minions.length) return noMinionsReply(context, request, caller, expected)
+    const checked = request.check ? await checkJob(context, request, offers) : undefined
+    if (checked?.everywhere) return refuseCall(context, shown, checked.refusals, owner)
+    if (checked) void askPythonMinions(context, expected.minions).catch(logNotAsked(context))
     const onStored = (jid: string, act: 'publish' | 'batch') => {
       const { name: user, by, eauth } = caller
       const about = { fun: shown.fun, args: shown.arg, tgt: shown.tgt, options: shownOptions(shown) }
-      const { rule } = verdict
-      return noteDecision(room, { act, verdict: 'allowed', user, by, eauth, ...about, jid, rule, via })
+      const { rule } = decision
+      return auditDecision(context, { act, verdict: 'allowed', user, by, eauth, ...about, jid, rule, via })
     }
-    const { limited } = verdict
-    return publish(room, request, shown, {
+    const { limited } = decision
+    return publish(context, request, shown, {
       ...expected,
       owner,
       limited,
@@ -71,54 +80,75 @@ export function publishHandler(room: WorkerRoom): ClearHandler {
   }
 }
 
-/** Why a job cannot go out as it is asked for, whatever it runs. */
-const wrongWith = (room: WorkerRoom, { jid, kwargs }: PublishLoad, caller: Caller): string | undefined =>
+/** Return why a job cannot be published as requested, whatever it runs; undefined if it can. */
+const optionsRefusal = (
+  context: WorkerContext,
+  { jid, kwargs }: PublishLoad,
+  caller: Caller,
+): string | undefined =>
   metadataRefusal(kwargs.metadata) ??
-  (caller.unrestricted ? undefined : chosenJidRefusal(jid, room.nextJid()))
+  (caller.unrestricted ? undefined : chosenJidRefusal(jid, context.nextJid()))
 
-const reportTo = (room: WorkerRoom) => (error: unknown) =>
-  room.log.debug(`Python minions were not asked what they offer: ${messageOf(error)}`)
+function metadataRefusal(metadata: unknown): string | undefined {
+  if (metadata === undefined) return undefined
+  const bytes = encodeNetwork(metadata).length
+  return bytes <= MAX_METADATA_BYTES
+    ? undefined
+    : `The metadata of the job has ${bytes} bytes; at most ${MAX_METADATA_BYTES} are allowed, because every event and return of the job carries it. Send larger data as an argument or a file.`
+}
 
-/** Salt's answer, and why. */
-async function nobody(room: WorkerRoom, request: PublishLoad, caller: Caller, { invalid }: Resolved) {
-  const why = invalid === undefined ? { reason: await reasonForNobody(room, request, caller) } : { invalid }
+const logNotAsked = (context: WorkerContext) => (error: unknown) =>
+  context.log.debug(`Python minions were not asked what they offer: ${messageOf(error)}`)
+
+/** Answer as Salt does when no minion matches, and say why. */
+async function noMinionsReply(
+  context: WorkerContext,
+  request: PublishLoad,
+  caller: Caller,
+  { invalid }: ResolvedTarget,
+) {
+  const why = invalid === undefined ? { reason: await whyNoMinions(context, request, caller) } : { invalid }
   return publishReplies.noMatch(request.tgt, why)
 }
 
-/** A job that goes out. */
-interface Going extends Resolved {
+/** A job that is allowed, with its minions. */
+interface AllowedJob extends ResolvedTarget {
   readonly owner: string
   readonly limited: true | undefined
   readonly refusals?: readonly Refusal[] | undefined
   onStored(jid: string, act: 'publish' | 'batch'): Promise<void>
 }
 
-/** In waves, if that is asked for: then what is stored now stands for all of them. */
+/** Store the job and publish it; a batch is only stored, and its waves are published later. */
 async function publish(
-  room: WorkerRoom,
+  context: WorkerContext,
   request: PublishLoad,
   shown: PublishLoad,
-  { owner, minions, missing, unknown, limited, refusals, onStored }: Going,
+  { owner, minions, missing, unknown, limited, refusals, onStored }: AllowedJob,
 ): Promise<unknown> {
   const { fun, tgt, tgtType, user, words } = request
-  const ret = withExternal(request.ret, room.config)
-  const extras = passedOn(request.kwargs)
+  const ret = withExtJobCache(request.ret, context.config)
+  const extras = forwardedOptionsOf(request.kwargs)
   const about = { fun, tgt, tgtType, user, owner, ret, words, extras, minions, missing, unknown }
-  const issue = { ...about, ...(limited && { limited }) }
-  const job: Issue = { ...issue, arg: request.arg, shownArg: shown.arg }
-  const order = readBatchOrder(request, job, room.config)
-  if (typeof order === 'string') return refuse(room, shown, 'SaltInvocationError', order, owner)
-  const stored = await store(room, job, request.jid, order)
-  if ('refused' in stored) return refuse(room, shown, stored.refused, stored.message, owner)
+  const job: JobToPublish = {
+    ...about,
+    ...(limited && { limited }),
+    arg: request.arg,
+    shownArg: shown.arg,
+  }
+  const order = readBatchOrder(request, job, context.config)
+  if (typeof order === 'string') return refusePublish(context, shown, 'SaltInvocationError', order, owner)
+  const stored = await store(context, job, request.jid, order)
+  if ('refused' in stored) return refusePublish(context, shown, stored.refused, stored.message, owner)
   const noted = onStored(stored.jid, order ? 'batch' : 'publish')
-  if (order) room.log.info(`User ${user} started a batch of ${String(fun)} with jid ${stored.jid}`)
-  else await publishIssue(room, stored.jid, job)
-  await noted // begun before the job went out
+  if (order) context.log.info(`User ${user} started a batch of ${String(fun)} with jid ${stored.jid}`)
+  else await publishJob(context, stored.jid, job)
+  await noted // begun before the job was published
   return publishReplies.published(stored.jid, { minions, missing, unknown, refusals })
 }
 
-/** `ext_job_cache`: minions write to that returner, whatever else is asked for. */
-export function withExternal(ret: string, { ext_job_cache }: WorkerRoom['config']): string {
+/** Add the returner of `ext_job_cache` to those that the request names. */
+export function withExtJobCache(ret: string, { ext_job_cache }: WorkerContext['config']): string {
   const names = targetsOf(ext_job_cache ? `${ret},${ext_job_cache}` : ret).map(({ name }) => name)
   return names.join(',')
 }
@@ -130,17 +160,17 @@ function unusableJid(jid: string): string {
 
 type Stored = { readonly jid: string } | { readonly refused: string; readonly message: string }
 
-/** A job that cannot be stored is not published. */
+/** Store a job and its batch. A job that cannot be stored is not published. */
 async function store(
-  room: WorkerRoom,
-  job: Issue,
+  context: WorkerContext,
+  job: JobToPublish,
   wanted: string,
   order: BatchOrder | undefined,
 ): Promise<Stored> {
   try {
-    const jid = await storeIssue(room, job, wanted)
+    const jid = await storeJobToPublish(context, job, wanted)
     if (!jid) return { refused: 'SaltInvocationError', message: unusableJid(wanted) }
-    if (order) await room.jobs.batches.add(jid, order, job.minions)
+    if (order) await context.jobs.batches.add(jid, order, job.minions)
     return { jid }
   } catch (error) {
     if (!SaltError.is(error)) throw error

@@ -1,26 +1,26 @@
-import { type Caller, laterReply, ownerOf, proofIn, type Verdict } from '../../auth/index.ts'
+import { type AccessDecision, type Caller, ownerOf, proofIn, retryLaterReply } from '../../auth/index.ts'
+import { isJid } from '../../base/jid.ts'
 import { tags } from '../../events/index.ts'
-import { isJid } from '../../jobs/jid.ts'
 import { CALL_REFUSED, type PublishLoad, publishReplies, shownOptions } from '../../wire/publish-request.ts'
 import type { ClaimedVia } from '../../wire/via.ts'
-import { type Refusal, refusedSentence } from '../check.ts'
-import { noteDecision } from '../decisions.ts'
-import type { WorkerRoom } from '../room.ts'
+import { auditDecision } from '../preflight/audited-decisions.ts'
+import { type Refusal, refusalMessage } from '../preflight/check-job.ts'
+import type { WorkerContext } from '../worker/context.ts'
 
-type Denied = Extract<Verdict, { allowed: false }>
+type Denied = Extract<AccessDecision, { allowed: false }>
 
-/** Who wants it; or the answer for who did not prove that (wire protocol §8.1). */
-export async function identify(
-  room: WorkerRoom,
+/** Return who sent the request, or the answer to one that is not authenticated (wire protocol §8.1). */
+export async function authenticate(
+  context: WorkerContext,
   act: 'publish' | 'plan',
   request: PublishLoad,
   via: ClaimedVia | undefined,
 ): Promise<{ readonly caller: Caller } | { readonly refusal: unknown }> {
   const proof = proofIn(request.kwargs, request)
-  const who = await room.auth.identity.of(proof, via)
+  const who = await context.auth.identity.of(proof, via)
   if ('caller' in who) return who
   const { refused: reason, claimed: user, later } = who
-  await noteDecision(room, {
+  await auditDecision(context, {
     act,
     verdict: 'refused',
     user,
@@ -31,17 +31,17 @@ export async function identify(
     reason,
     via,
   })
-  const more = later ? laterReply(later) : {}
-  const bare = { ...request, user, arg: [] } // which are secret is not worth finding out for a stranger
-  if (act === 'publish') tellBus(room, bare, 'AuthenticationError', AUTHENTICATION_FAILED)
+  const more = later ? retryLaterReply(later) : {}
+  const bare = { ...request, user, arg: [] } // no arguments: some may be secret
+  if (act === 'publish') fireJobError(context, bare, 'AuthenticationError', AUTHENTICATION_FAILED)
   return { refusal: publishReplies.failed('AuthenticationError', AUTHENTICATION_FAILED, more) }
 }
 
 const AUTHENTICATION_FAILED = 'Authentication error occurred.'
 
-/** Who is known, but may not do it. */
-export async function deny(
-  room: WorkerRoom,
+/** Audit, announce and answer the refusal of an authenticated caller who may not publish the job. */
+export async function refuseUnauthorized(
+  context: WorkerContext,
   caller: Caller,
   shown: PublishLoad,
   { reason, rule }: Denied,
@@ -49,43 +49,43 @@ export async function deny(
 ): Promise<unknown> {
   const { name: user, by, eauth } = caller
   const { fun, arg: args, tgt } = shown
-  await noteDecision(room, {
+  await auditDecision(context, {
     act: 'publish',
     verdict: 'refused',
     ...{ user, by, eauth, fun, args, tgt, options: shownOptions(shown), rule, reason, via },
   })
   const [name, message] = ['AuthorizationError', 'Authorization error occurred.']
-  tellBus(room, shown, name, message, ownerOf(caller))
+  fireJobError(context, shown, name, message, ownerOf(caller))
   return publishReplies.failed(name, message, { reason, ...(rule !== undefined && { rule }), denied: true })
 }
 
-/** Only who wanted it is told why: the reasons quote arguments. These may be secret to the function that was meant. */
+/** Refuse a job that every minion would refuse. The reasons go to the caller only, since they quote arguments, which may be secret. */
 export function refuseCall(
-  room: WorkerRoom,
+  context: WorkerContext,
   shown: PublishLoad,
   refusals: readonly Refusal[],
   owner: string,
 ): unknown {
-  refuse(room, { ...shown, arg: [] }, CALL_REFUSED, 'No minion would run it.', owner)
-  return publishReplies.failed(CALL_REFUSED, refusedSentence(refusals))
+  refusePublish(context, { ...shown, arg: [] }, CALL_REFUSED, 'No minion would run it.', owner)
+  return publishReplies.failed(CALL_REFUSED, refusalMessage(refusals))
 }
 
-/** What is allowed, but cannot be done. */
-export function refuse(
-  room: WorkerRoom,
+/** Log, announce and answer the refusal of a job that is allowed, but cannot be published as it is. */
+export function refusePublish(
+  context: WorkerContext,
   request: PublishLoad,
   name: string,
   message: string,
   owner: string,
 ): unknown {
-  room.log.warn(`Refused to publish ${String(request.fun)} for user ${request.user}: ${message}`)
-  tellBus(room, request, name, message, owner)
+  context.log.warn(`Refused to publish ${String(request.fun)} for user ${request.user}: ${message}`)
+  fireJobError(context, request, name, message, owner)
   return publishReplies.failed(name, message)
 }
 
-/** Never with the credentials that came along. `owner`: of who has proved who they are. */
-function tellBus(
-  room: WorkerRoom,
+/** Fire the error event of a refused job, without the caller's credentials. `owner` is set once the caller is authenticated. */
+function fireJobError(
+  context: WorkerContext,
   request: PublishLoad,
   name: string,
   message: string,
@@ -94,5 +94,9 @@ function tellBus(
   const { tgt, tgtType, fun, arg, user, ret } = request
   const jid = isJid(request.jid) ? request.jid : ''
   const load = { cmd: 'publish', fun, arg, tgt, tgt_type: tgtType, ret, jid, user }
-  room.fire(tags.jobError(jid), { ...load, ...(owner !== undefined && { owner }), error: { name, message } })
+  context.fire(tags.jobError(jid), {
+    ...load,
+    ...(owner !== undefined && { owner }),
+    error: { name, message },
+  })
 }

@@ -1,25 +1,26 @@
-import { laterReply, ownerOf, proofIn } from '../../auth/index.ts'
+import { ownerOf, proofIn, retryLaterReply } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
+import { isRecord } from '../../base/record.ts'
+import { withTimeout } from '../../base/with-timeout.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import { stamp, tags } from '../../events/index.ts'
-import type { FunctionRun, StartedRun } from '../../jobs/background.ts'
-import { isRecord } from '../../wire/bytes.ts'
+import type { FunctionRun, StartedRun } from '../../runs/background.ts'
 import type { ClaimedVia } from '../../wire/via.ts'
-import { noteDecision } from '../decisions.ts'
-import type { WorkerRoom } from '../room.ts'
-import { RunSlots } from '../run-slots.ts'
+import { auditDecision } from '../preflight/audited-decisions.ts'
+import type { WorkerContext } from '../worker/context.ts'
+import { RunSlots } from '../worker/run-slots.ts'
 
-/** So many at once, each a process; what is too much is refused. */
-const MOST_RUNS = 32
-const TOO_MANY = `${MOST_RUNS} runners run already; try again when some are done.`
-const LONGEST_NAME = 256
-/** Who asked for a wheel function is answered within the deadline of its request. Milliseconds. */
+/** Limits the functions that one worker runs for clients at once; each is a process. */
+const MAX_RUNS = 32
+const TOO_MANY = `${MAX_RUNS} runners are already running; try again when some have finished.`
+const MAX_NAME_LENGTH = 256
+/** How long to wait for a wheel function: less than the deadline of a request. */
 const WHEEL_MS = 45_000
 
 type Load = Readonly<Record<string, unknown>>
 type Kind = FunctionRun['kind']
 
-/** Members of a load that are for the master, never for the function (Salt's CLIENT_INTERNAL_KEYWORDS). */
+/** Keys of a load that are for the master and never passed to the function (Salt's CLIENT_INTERNAL_KEYWORDS). */
 const INTERNAL = new Set(
   'arg client cmd eauth fun full_return kwarg key password print_event token user username __jid__ __tag__ __user__'.split(
     ' ',
@@ -27,8 +28,8 @@ const INTERNAL = new Set(
 )
 
 /**
- * In Salt's words, whether somebody is not known or may not do it. `denied`, `reason` and `rule`, of our own, tell that;
- * they are beside `error`: Python clients take its members for arguments of an exception, and fail at one they do not know.
+ * Salt's errors, which are the same for a failed authentication and a missing permission. Our own `denied`, `reason` and
+ * `rule` tell them apart; they stand beside `error`, since Python clients pass the members of `error` to an exception.
  */
 const errors = {
   token: (user: string) => failed('TokenAuthenticationError', 'token', user),
@@ -45,23 +46,23 @@ const failed = (name: string, type: string, user: string) => ({
 })
 
 /**
- * `runner` and `wheel` (wire protocol §8.2), for who has the key of the master's user, or rules with `@`. Each function
- * runs in a process of its own. A runner is answered when it has begun, with the tag of its events; a wheel function with
- * what it gives.
+ * `runner` and `wheel` (wire protocol §8.2), for callers with the key of the master's user, or with rules with `@`. Each
+ * function runs in a process of its own. The answer to a runner comes once it has started, with the tag of its events; the
+ * answer to a wheel function is its return.
  */
-export function runFunctionHandlers(room: WorkerRoom): [Kind, ClearHandler][] {
-  const slots = new RunSlots(MOST_RUNS, room)
+export function runFunctionHandlers(context: WorkerContext): [Kind, ClearHandler][] {
+  const slots = new RunSlots(MAX_RUNS, context)
   const handle =
     (kind: Kind): ClearHandler =>
     async (load, via) => {
       const { fun } = load
-      if (typeof fun !== 'string' || fun === '' || fun.length > LONGEST_NAME)
+      if (typeof fun !== 'string' || fun === '' || fun.length > MAX_NAME_LENGTH)
         return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
-      const who = await authorize(room, { kind, fun, load, via })
+      const who = await authorize(context, { kind, fun, load, via })
       if ('refusal' in who) return who.refusal
       const { jid, user, owner, ownJobs, call } = who
-      const run = { kind, fun, jid, user, owner, ownJobs, config: room.config, ...call }
-      room.log.info(`User ${user} runs ${kind} ${fun} with jid ${run.jid}`)
+      const run = { kind, fun, jid, user, owner, ownJobs, config: context.config, ...call }
+      context.log.info(`User ${user} runs ${kind} ${fun} with jid ${run.jid}`)
       if (slots.isFull) return { error: { name: 'SaltClientError', message: TOO_MANY } }
       try {
         const started = await slots.start(run)
@@ -91,41 +92,41 @@ type Authorized = {
   readonly call: Pick<FunctionRun, 'args' | 'kwargs'>
 }
 
-/** Who may do it, with what the function is given. */
+/** Authenticate and authorize the caller; return what the function is run with, or the refusal. */
 async function authorize(
-  room: WorkerRoom,
+  context: WorkerContext,
   { kind, fun, load, via }: Asked,
 ): Promise<Authorized | { readonly refusal: object }> {
-  const { auth, config } = room
+  const { auth, config } = context
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
-  // Python's salt-run names no user where it has read the key of the master's.
+  // Python's salt-run sends no user if it has read the key of the master's user.
   const named = load.user === undefined ? config.user : text(load.user)
   const proof = proofIn(load, { user: named, key: text(load.key) })
   const who = await auth.identity.of(proof, via)
   const about = { act: kind, by: proof.by, fun, via }
   if (!('caller' in who)) {
     const { claimed: user, refused: reason, later } = who
-    await noteDecision(room, { ...about, verdict: 'refused', user, claimed: true, reason })
-    return { refusal: { error: errors[proof.by](user), ...(later && laterReply(later)) } }
+    await auditDecision(context, { ...about, verdict: 'refused', user, claimed: true, reason })
+    return { refusal: { error: errors[proof.by](user), ...(later && retryLaterReply(later)) } }
   }
   const { name: user, eauth } = who.caller
   const call = argumentsOf(kind, load, await auth.identity.credentialsOf(proof))
-  const verdict = auth.access.judge(who.caller, [{ kind, fun, ...call }])
-  const known = { ...about, user, eauth, args: await room.shownCall(kind, { fun, ...call }) }
-  if (!verdict.allowed) {
-    const { reason, rule } = verdict
-    await noteDecision(room, { ...known, verdict: 'refused', rule, reason })
+  const decision = auth.access.authorize(who.caller, [{ kind, fun, ...call }])
+  const known = { ...about, user, eauth, args: await context.shownCall(kind, { fun, ...call }) }
+  if (!decision.allowed) {
+    const { reason, rule } = decision
+    await auditDecision(context, { ...known, verdict: 'refused', rule, reason })
     const more = { reason, ...(rule !== undefined && { rule }), denied: true }
     return { refusal: { error: errors[proof.by](user), ...more } }
   }
-  const jid = room.nextJid()
-  await noteDecision(room, { ...known, verdict: 'allowed', jid, rule: verdict.rule })
+  const jid = context.nextJid()
+  await auditDecision(context, { ...known, verdict: 'allowed', jid, rule: decision.rule })
   const as = user.startsWith('sudo_') && who.caller.unrestricted ? config.user : user
   const ownJobs = !auth.access.seesAllJobs(who.caller)
   return { jid, user: as, owner: ownerOf(who.caller), ownJobs, call }
 }
 
-/** Of a runner in `kwarg`, where Python clients put `{arg, kwarg}`; of a wheel function beside them, too. */
+/** Read the arguments: in `kwarg`, where Python clients put `{arg, kwarg}`; those of a wheel function also stand beside it. */
 function argumentsOf(
   kind: Kind,
   load: Load,
@@ -153,19 +154,16 @@ async function wheelReply({ fun, jid, user }: FunctionRun, started: StartedRun):
   const tag = tags.wheel(jid)
   const about = { fun: `wheel.${fun}`, jid, tag, user }
   try {
-    const { return: value, success } = await inTime(started.end, fun, tag)
+    const late = () =>
+      new SaltError(
+        'TIMEOUT',
+        `wheel ${fun} is still running; its return will be an event with the tag ${tag}/ret.`,
+      )
+    const { return: value, success } = await withTimeout(started.end, WHEEL_MS, late)
     return { tag, data: { ...about, return: value, success, _stamp: stamp(new Date()) } }
   } catch (error) {
     return { tag, data: { ...about, return: messageOf(error), success: false, _stamp: stamp(new Date()) } }
   } finally {
     started.leave()
   }
-}
-
-function inTime<T>(work: Promise<T>, fun: string, tag: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = `wheel ${fun} still runs; its end will be an event with the tag ${tag}/ret.`
-    const timer = setTimeout(() => reject(new SaltError('TIMEOUT', late)), WHEEL_MS)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

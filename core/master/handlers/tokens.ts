@@ -1,32 +1,32 @@
-import { laterReply } from '../../auth/index.ts'
+import { retryLaterReply } from '../../auth/index.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
-import { noteDecision } from '../decisions.ts'
-import type { WorkerRoom } from '../room.ts'
+import { auditDecision } from '../preflight/audited-decisions.ts'
+import type { WorkerContext } from '../worker/context.ts'
 
 const STORE_AWAY =
-  'Tokens cannot be looked up for the moment; try again later. The log of the master says why.'
+  'Tokens cannot be looked up at the moment. Try again later. The reason is in the log of the master.'
 
-/** `mk_token`, `get_token` (wire protocol §8.3), and `_revoke_token` of our own, which says whether there was one. */
-export function tokenHandlers(room: WorkerRoom): [string, ClearHandler][] {
+/** `mk_token`, `get_token` (wire protocol §8.3), and our own `_revoke_token`, which answers whether the token existed. */
+export function tokenHandlers(context: WorkerContext): [string, ClearHandler][] {
   return [
-    ['mk_token', makeHandler(room)],
+    ['mk_token', makeHandler(context)],
     [
       'get_token',
       async ({ token }) => {
         if (typeof token !== 'string') return false
-        return storeAway(room, async () => (await room.auth.show(token)) ?? {})
+        return storeAway(context, async () => (await context.auth.show(token)) ?? {})
       },
     ],
     [
       '_revoke_token',
       async ({ token }, via) => {
         if (typeof token !== 'string') return false
-        const who = await room.auth.identity.of({ by: 'token', token })
-        return storeAway(room, async () => {
-          const isRevoked = await room.auth.tokens.revoke(token)
+        const who = await context.auth.identity.of({ by: 'token', token })
+        return storeAway(context, async () => {
+          const isRevoked = await context.auth.tokens.revoke(token)
           if (isRevoked && 'caller' in who)
-            await noteDecision(room, {
+            await auditDecision(context, {
               act: 'logout',
               verdict: 'allowed',
               user: who.caller.name,
@@ -40,11 +40,11 @@ export function tokenHandlers(room: WorkerRoom): [string, ClearHandler][] {
   ]
 }
 
-/** An empty text, as in Salt, for who is not known or may do nothing. */
-function makeHandler(room: WorkerRoom): ClearHandler {
+/** `mk_token`: answer with an empty string, as Salt does, if authentication fails or the user may do nothing. */
+function makeHandler(context: WorkerContext): ClearHandler {
   return async (load, via) => {
     const { eauth } = load
-    const who = await room.auth.identity.byCredentials(eauth, load, via)
+    const who = await context.auth.identity.byCredentials(eauth, load, via)
     const about = {
       act: 'login',
       by: 'eauth',
@@ -53,16 +53,16 @@ function makeHandler(room: WorkerRoom): ClearHandler {
     } as const
     if (!('caller' in who)) {
       const { claimed: user, refused: reason, later } = who
-      await noteDecision(room, { ...about, verdict: 'refused', user, claimed: true, reason })
+      await auditDecision(context, { ...about, verdict: 'refused', user, claimed: true, reason })
       if (!later) return ''
-      const { reason: message, ...more } = laterReply(later)
+      const { reason: message, ...more } = retryLaterReply(later)
       return { error: { name: 'EauthAuthenticationError', message }, ...more }
     }
     const { name: user } = who.caller
-    return storeAway(room, async () => {
-      const token = await room.auth.mint(who.caller, load)
-      const reason = 'nothing in external_auth is for this user'
-      await noteDecision(room, {
+    return storeAway(context, async () => {
+      const token = await context.auth.mint(who.caller, load)
+      const reason = 'no rule of external_auth is for this user'
+      await auditDecision(context, {
         ...about,
         user,
         ...(token ? { verdict: 'allowed' } : { verdict: 'refused', reason }),
@@ -72,12 +72,12 @@ function makeHandler(room: WorkerRoom): ClearHandler {
   }
 }
 
-/** A store that is away says nothing about a token. */
-async function storeAway(room: WorkerRoom, ask: () => Promise<unknown>): Promise<unknown> {
+/** Answer with an error if the token store cannot be reached: then it is not known whether the token is valid. */
+async function storeAway(context: WorkerContext, ask: () => Promise<unknown>): Promise<unknown> {
   try {
     return await ask()
   } catch (error) {
-    room.log.error(messageOf(error))
+    context.log.error(messageOf(error))
     return { error: { name: 'SaltMasterError', message: STORE_AWAY } }
   }
 }

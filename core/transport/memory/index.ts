@@ -2,7 +2,10 @@ import type { Transport } from '../contract.ts'
 import { servePublish, subscribe } from './publish.ts'
 import { connectRequests, serveRequests } from './request.ts'
 
-/** Peers in one process: a whole cluster in milliseconds, for tests and for embedding. Behaves as `zeromq` does. */
+/**
+ * Connects peers in one process, for tests and embedding: a whole cluster starts in milliseconds. Behaves like
+ * `zeromq`.
+ */
 export const memory: Transport = {
   name: 'memory',
   reach: 'process',

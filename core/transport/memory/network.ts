@@ -1,12 +1,12 @@
 import { addressInUse } from '../port-holder.ts'
 
-/** A network in memory: who listens where, of one kind of server. */
+/** A network in memory: the servers of one kind, by address. */
 export class Network<Server> {
   readonly #servers = new Map<number, { readonly host: string; readonly server: Server }>()
   readonly #watchers = new Set<() => void>()
 
   /**
-   * Make a server reachable. Port 0 picks a free one.
+   * Make a server reachable. Port 0 selects a free one.
    * @throws SaltError ADDRESS_IN_USE
    */
   listen(host: string, port: number, server: Server): { readonly port: number; close(): void } {
@@ -23,13 +23,13 @@ export class Network<Server> {
     return { port: chosen, close }
   }
 
-  /** The server a client would reach; undefined if the connection would be refused. */
+  /** Return the server at an address; undefined if nothing listens there. */
   find(host: string, port: number): Server | undefined {
     const found = this.#servers.get(port)
     return found && (everywhere.has(found.host) || sameHost(found.host, host)) ? found.server : undefined
   }
 
-  /** Calls back after each start of a server. Gives the way to stop that. */
+  /** Call a function after each start of a server. Returns a function that ends this. */
   watch(watcher: () => void): () => void {
     this.#watchers.add(watcher)
     return () => void this.#watchers.delete(watcher)
@@ -41,7 +41,7 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost'])
 
 const sameHost = (a: string, b: string) => a === b || (loopback.has(a) && loopback.has(b))
 
-/** Ports in use, by servers of any kind. */
+/** Ports in use by servers of any kind. */
 const taken = new Set<number>()
 const FIRST_FREE_PORT = 49_152
 let nextPort = FIRST_FREE_PORT

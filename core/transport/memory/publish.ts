@@ -1,7 +1,7 @@
 import { BoundedQueue } from '../bounded-queue.ts'
 import { ConnectionState } from '../connection-state.ts'
 import type { PublishClient, PublishServer, ServerSettings, SubscribeSettings } from '../contract.ts'
-import { isAddressed, wantsAll } from '../topics.ts'
+import { isAddressed, subscribesToAll } from '../topics.ts'
 import { Network } from './network.ts'
 
 interface Endpoint {
@@ -10,8 +10,8 @@ interface Endpoint {
 }
 interface Peer {
   readonly topics: readonly string[]
-  wants(topic: string | undefined): boolean
-  /** False if the payload was dropped because the peer does not keep up. */
+  accepts(topic: string | undefined): boolean
+  /** Deliver a payload; false if it was dropped because the peer's queue is full. */
   deliver(payload: Uint8Array): boolean
   disconnected(): void
 }
@@ -38,7 +38,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
     },
     async publish(payload, topic) {
       const copy = Buffer.from(payload)
-      const delivered = [...peers].filter((peer) => peer.wants(topic)).map((peer) => peer.deliver(copy))
+      const delivered = [...peers].filter((peer) => peer.accepts(topic)).map((peer) => peer.deliver(copy))
       if (delivered.includes(false)) dropped++
     },
     async close() {
@@ -49,7 +49,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
   }
 }
 
-/** Payloads that wait for the reader, as between two ZeroMQ sockets with the default high-water marks. */
+/** Payloads that may wait for the reader, as between two ZeroMQ sockets with the default high-water marks. */
 const MAX_QUEUED = 2_000
 
 export async function subscribe(settings: SubscribeSettings): Promise<PublishClient> {
@@ -59,8 +59,9 @@ export async function subscribe(settings: SubscribeSettings): Promise<PublishCli
   let publisher: Endpoint | undefined
   const peer: Peer = {
     topics,
-    wants: (topic) =>
-      topic === undefined || ((wantsAll(topics) || topics.includes(topic)) && isAddressed(topic, settings)),
+    accepts: (topic) =>
+      topic === undefined ||
+      ((subscribesToAll(topics) || topics.includes(topic)) && isAddressed(topic, settings)),
     deliver: (payload) => queue.offer(payload),
     disconnected() {
       publisher = undefined

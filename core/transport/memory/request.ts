@@ -3,7 +3,7 @@ import { cancelled, timedOut } from '../errors.ts'
 import { WorkInProgress } from '../work-in-progress.ts'
 import { Network } from './network.ts'
 
-/** Takes a request; an answer that is never given is a promise that never settles. */
+/** Receives requests. The promise never settles if there is no answer. */
 interface Endpoint {
   ask(frame: Uint8Array): Promise<Uint8Array>
 }
@@ -12,10 +12,10 @@ type Answer = (request: Uint8Array) => Promise<Uint8Array>
 
 const network = new Network<Endpoint>()
 const CLOSE_MS = 1_000
-const MAX_UNDER_WAY = 5_000
+const MAX_PENDING = 5_000
 
 export async function serveRequests(settings: ServerSettings): Promise<RequestServer> {
-  const work = new WorkInProgress(MAX_UNDER_WAY)
+  const work = new WorkInProgress(MAX_PENDING)
   const early: (() => void)[] = []
   let answer: Answer | undefined
   const respond = async (frame: Uint8Array, settle: (reply: Uint8Array) => void) => {
@@ -45,9 +45,9 @@ export async function serveRequests(settings: ServerSettings): Promise<RequestSe
   }
 }
 
-/** Requests wait for a server to appear; one whose server goes away is not sent again. */
+/** Connect a client. Requests wait until there is a server; they are not sent again if that is closed. */
 export function connectRequests({ host, port }: ClientSettings): RequestClient {
-  const underWay = new Set<(error: unknown) => void>()
+  const pending = new Set<(error: unknown) => void>()
   let closed = false
   return {
     async request(frame, timeoutMs) {
@@ -56,7 +56,7 @@ export function connectRequests({ host, port }: ClientSettings): RequestClient {
         const timer = setTimeout(() => end(() => reject(timedOut(host, port, timeoutMs))), timeoutMs)
         const stopWatching = network.watch(() => connect())
         const cancel = (error: unknown) => end(() => reject(error))
-        underWay.add(cancel)
+        pending.add(cancel)
         let sent = false
         const connect = () => {
           const server = sent ? undefined : network.find(host, port)
@@ -67,7 +67,7 @@ export function connectRequests({ host, port }: ClientSettings): RequestClient {
         const end = (settle: () => void) => {
           clearTimeout(timer)
           stopWatching()
-          underWay.delete(cancel)
+          pending.delete(cancel)
           settle()
         }
         connect()
@@ -75,7 +75,7 @@ export function connectRequests({ host, port }: ClientSettings): RequestClient {
     },
     async close() {
       closed = true
-      for (const cancel of [...underWay]) cancel(cancelled(host, port))
+      for (const cancel of [...pending]) cancel(cancelled(host, port))
     },
   }
 }

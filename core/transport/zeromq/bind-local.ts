@@ -3,16 +3,16 @@ import type { Socket } from 'zeromq'
 import { claimSocketPath, parseLocalAddress } from '../local-address.ts'
 import { bindTcp } from './bind.ts'
 
-/** `ipc://` for a path, TCP as it is. */
+/** Return the ZeroMQ endpoint of an address: `ipc://` for a path, TCP unchanged. */
 export function localEndpoint(address: string): string {
   const local = parseLocalAddress(address)
   return 'path' in local ? `ipc://${local.path}` : address
 }
 
 /**
- * Bind a socket for other processes of this machine, or close it. A unix socket is for this user only: whoever can
- * connect is believed.
- * @throws SaltError ADDRESS_IN_USE, PERMISSIONS or CONFIG_INVALID.
+ * Bind a socket for other processes of this machine. Closes it after a failure. Only this user may connect to a unix socket,
+ * since peers are not authenticated.
+ * @throws SaltError ADDRESS_IN_USE, PERMISSIONS or CONFIG_INVALID
  */
 export async function bindLocal(socket: Socket, address: string): Promise<void> {
   const local = parseLocalAddress(address)
@@ -22,7 +22,7 @@ export async function bindLocal(socket: Socket, address: string): Promise<void> 
   }
   try {
     await claimSocketPath(local.path)
-    bindWithoutOthers(socket, localEndpoint(address))
+    bindForThisUser(socket, localEndpoint(address))
     await chmod(local.path, 0o600)
   } catch (error) {
     socket.close()
@@ -30,7 +30,7 @@ export async function bindLocal(socket: Socket, address: string): Promise<void> 
   }
 }
 
-function bindWithoutOthers(socket: Socket, endpoint: string): void {
+function bindForThisUser(socket: Socket, endpoint: string): void {
   const umask = process.umask(0o077)
   try {
     socket.bindSync(endpoint)

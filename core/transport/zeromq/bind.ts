@@ -7,12 +7,12 @@ import type { ServerSettings } from '../contract.ts'
 import { addressInUse, findPortHolder } from '../port-holder.ts'
 import { endpointOf } from './settings.ts'
 
-/** libzmq frees the port of a closed socket a little later. Milliseconds to wait for one of our own. */
+/** How long to wait for a port of this process, since libzmq frees the port of a closed socket in the background. */
 const OWN_PORT_MS = 1_000
 
 /**
- * Bind a socket, or close it. Gives the port.
- * @throws SaltError ADDRESS_IN_USE (naming the holder), PERMISSIONS or CONFIG_INVALID.
+ * Bind a socket, and return its port. Closes it after a failure.
+ * @throws SaltError ADDRESS_IN_USE (with the process that uses the port), PERMISSIONS or CONFIG_INVALID
  */
 export async function bindTcp(socket: Socket, { host, port, ipv6 = false }: ServerSettings): Promise<number> {
   try {
@@ -40,7 +40,7 @@ async function bindPatiently(socket: Socket, address: { host: string; port: numb
   }
 }
 
-/** libzmq binds to addresses and devices only. */
+/** Resolve a host name, since libzmq binds to addresses and network interfaces only. */
 async function resolveInterface(host: string, ipv6: boolean): Promise<string> {
   if (isIP(host) === 6 && !ipv6) {
     throw new SaltError(

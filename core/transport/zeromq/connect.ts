@@ -1,25 +1,25 @@
 import type { Socket } from 'zeromq'
 import { messageOf, SaltError } from '../../base/errors.ts'
 
-/** After a lost connection libzmq announces the next attempt at once, or makes none. Milliseconds to wait for that. */
+/** How long to wait after a lost connection for libzmq to announce the next attempt; otherwise it makes none. */
 const ANNOUNCEMENT_MS = 200
 
 interface Listener {
-  /** Something listens at the address. Whether it is a server, and one that takes connections, is yet to be seen. */
+  /** Something listens at the address; the handshake has not been completed. */
   reached?(): void
   up?(): void
-  /** Lost, or failed before it was up. */
+  /** The connection was lost, or failed before it was up. */
   down?(): void
-  /** An attempt found nothing that listens; another one follows. */
+  /** Nothing listened at the address; another attempt follows. */
   refused?(): void
   /**
-   * libzmq makes no further attempt. It does that when the peer is no ZeroMQ socket, the wrong one, or went away during
-   * the handshake; that may be over in a moment, so it is for the caller to start anew.
+   * libzmq makes no further attempt, because the peer is no ZeroMQ socket, has the wrong type, or disconnected during the
+   * handshake. That may be temporary, so the caller should connect again.
    */
   abandoned(): void
 }
 
-/** Follows the one connection of a client's socket until the socket is closed. */
+/** Watch the connection of a client's socket until the socket is closed. */
 export async function watchConnection(socket: Socket, listener: Listener): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   let reached = false
@@ -42,7 +42,7 @@ export async function watchConnection(socket: Socket, listener: Listener): Promi
   clearTimeout(timer)
 }
 
-/** @throws SaltError MASTER_UNREACHABLE if the address cannot be one. */
+/** Connect a socket. @throws SaltError MASTER_UNREACHABLE if the address is invalid */
 export function connect(socket: Socket, endpoint: string): void {
   try {
     socket.connect(endpoint)
@@ -59,13 +59,13 @@ export function connect(socket: Socket, endpoint: string): void {
   }
 }
 
-/** Start anew after libzmq gave up. */
+/** Connect again after libzmq has abandoned the connection. */
 export function reconnect(socket: Socket, endpoint: string): void {
   if (socket.closed) return
   try {
     socket.disconnect(endpoint)
   } catch {
-    // It has been forgotten already.
+    // libzmq has removed the connection already.
   }
   socket.connect(endpoint)
 }

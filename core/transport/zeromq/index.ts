@@ -4,7 +4,7 @@ import { servePublish } from './publish-server.ts'
 import { connectRequests } from './request-client.ts'
 import { serveRequests } from './request-server.ts'
 
-/** ZMTP over TCP as Salt speaks it (wire protocol §4 and §9): ROUTER–REQ for requests, XPUB–SUB for publications. */
+/** Salt's transport, ZMTP over TCP (wire protocol §4 and §9): ROUTER–REQ for requests, XPUB–SUB for publications. */
 export const zeromq: Transport = {
   name: 'zeromq',
   reach: 'network',

@@ -4,8 +4,8 @@ import { messageOf, SaltError } from '../../base/errors.ts'
 import type { ClientSettings } from '../contract.ts'
 
 /**
- * libzmq is silent about a host that it has no address for, and tries again for ever.
- * @throws SaltError MASTER_UNREACHABLE for such a one
+ * Check that the host name resolves. For one that does not, libzmq reports nothing and retries forever.
+ * @throws SaltError MASTER_UNREACHABLE if it does not
  */
 export async function checkPeerName({
   host,
@@ -24,7 +24,7 @@ export async function checkPeerName({
 const unusable = (host: string, what: string): SaltError =>
   new SaltError('MASTER_UNREACHABLE', `The master ${host} ${what}.`, { host })
 
-/** Why there is no address of this family; undefined if there is one. */
+/** Return why the host has no address of this family; undefined if it has one. */
 async function unknown(host: string, family: 0 | 4 | 6): Promise<string | undefined> {
   try {
     await lookup(host, { family })

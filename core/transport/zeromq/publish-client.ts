@@ -2,18 +2,18 @@ import type { Subscriber } from 'zeromq'
 import { BoundedQueue } from '../bounded-queue.ts'
 import { ConnectionState } from '../connection-state.ts'
 import type { PublishClient, SubscribeSettings } from '../contract.ts'
-import { isAddressed, wantsAll } from '../topics.ts'
+import { isAddressed, subscribesToAll } from '../topics.ts'
 import { connect, reconnect, watchConnection } from './connect.ts'
 import { endpointOf, peerOptions } from './settings.ts'
 import { openSubscriber } from './sockets.ts'
 
-/** Publications that wait here to be read; more wait in ZeroMQ and at the publisher. */
+/** Publications that wait in this process to be read; more wait in ZeroMQ and at the publisher. */
 const MAX_QUEUED = 10_000
 const CONNECT_TIMEOUT_MS = 10_000
 
 /**
- * A publication without topic is a MessagePack map of at most 15 entries. No text begins with such a byte, so these
- * prefixes get them to a subscriber of topics and nothing else.
+ * Prefixes that select publications without topic: these are MessagePack maps of at most 15 entries, and no topic begins
+ * with the first byte of such a map.
  */
 const TOPICLESS = Array.from({ length: 16 }, (_, entries) => Buffer.from([0x80 | entries]))
 
@@ -26,7 +26,7 @@ export async function subscribe(settings: SubscribeSettings): Promise<PublishCli
     reconnectMaxInterval: settings.reconnectMaxMs ?? 10_000,
   })
   const { topics } = settings
-  socket.subscribe(...topics, ...(topics.length === 0 ? [''] : wantsAll(topics) ? [] : TOPICLESS))
+  socket.subscribe(...topics, ...(topics.length === 0 ? [''] : subscribesToAll(topics) ? [] : TOPICLESS))
   const connection = new ConnectionState()
   const queue = new BoundedQueue<Uint8Array>(MAX_QUEUED)
   const endpoint = endpointOf(settings)
@@ -47,7 +47,9 @@ export async function subscribe(settings: SubscribeSettings): Promise<PublishCli
   }
 }
 
-/** Reads even if nobody listens: after a reconnection libzmq subscribes again only when it is asked for messages. */
+/**
+ * Read publications at all times: after a reconnection libzmq subscribes again only while messages are being received.
+ */
 async function read(
   socket: Subscriber,
   queue: BoundedQueue<Uint8Array>,

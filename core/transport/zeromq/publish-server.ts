@@ -8,15 +8,16 @@ import { serverOptions } from './settings.ts'
 import { openXPublisher } from './sockets.ts'
 import { SubscriptionCount } from './subscription-count.ts'
 
-/** Publications still in a queue when the server closes get this long to leave the machine. Milliseconds. */
+/** How long queued publications are still sent after the server is closed. */
 const LINGER_MS = 1_000
-/** How long a publication waits for full subscribers, and how long none waits after that was in vain. Milliseconds. */
+/** How long a publication waits for subscribers with full queues. */
 const PATIENCE_MS = 100
+/** How long no publication waits after one has waited in vain. */
 const IMPATIENCE_MS = 10_000
-/** A connection whose peer takes nothing for so long is closed (TCP_USER_TIMEOUT). Milliseconds. */
+/** How long a peer may acknowledge nothing before its connection is closed (TCP_USER_TIMEOUT). */
 const STALLED_MS = 60_000
 
-/** XPUB instead of PUB: the same on the wire, but it tells who subscribes. */
+/** Open a publisher. It is an XPUB socket, which is the same as PUB for subscribers, but reports their subscriptions. */
 export async function servePublish(settings: ServerSettings): Promise<PublishServer> {
   const socket = openXPublisher({
     ...serverOptions(settings),
@@ -57,10 +58,10 @@ async function readSubscriptions(socket: XPublisher, subscriptions: Subscription
 }
 
 /**
- * Sends to all subscribers and tells when one of them could not take it. ZeroMQ either drops for full subscribers
- * without a word or refuses the whole message; this waits a moment first, so that a burst is lost by nobody who
- * keeps up, and then drops knowingly, so that a stuck subscriber holds up nobody else. Until it reads again libzmq leaves
- * such a subscriber out without telling, so `dropped` counts the times when somebody fell behind.
+ * Sends to all subscribers, and detects when the queue of one is full. For such a subscriber ZeroMQ either drops messages
+ * silently or refuses them for all. This waits a moment first, so that subscribers that keep up lose nothing in a burst, and
+ * then drops the message for the full ones, so that a stuck subscriber does not delay others. libzmq then skips it silently
+ * until it reads again, so `dropped` counts the times when a subscriber fell behind.
  */
 class LossyPublisher {
   readonly #socket: XPublisher
@@ -102,7 +103,9 @@ class LossyPublisher {
   }
 }
 
-/** The option takes effect at once, but zeromq.js does not know that and would warn on the terminal each time. */
+/**
+ * Set `noDrop`. The option takes effect at once, but zeromq.js assumes otherwise, and would print a warning each time.
+ */
 function setNoDrop(socket: XPublisher, value: boolean): void {
   const { emitWarning } = process
   process.emitWarning = () => undefined

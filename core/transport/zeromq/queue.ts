@@ -6,12 +6,12 @@ const RECONNECT_MS = 50
 const RECONNECT_MAX_MS = 500
 const LINGER_MS = 1_000
 
-/** Takes messages from other processes of this machine (ZeroMQ PULL, as `publish_pull.ipc` in wire protocol §11). */
+/** Receives messages of other processes of this machine (ZeroMQ PULL, as `publish_pull.ipc` in wire protocol §11). */
 export interface QueueReceiver extends AsyncIterable<Uint8Array> {
   close(): void
 }
 
-/** `address` is the path of a unix socket, or `tcp://127.0.0.1:port`. */
+/** Open a receiver. `address` is the path of a unix socket, or `tcp://127.0.0.1:port`. */
 export async function openQueueReceiver(address: string): Promise<QueueReceiver> {
   const socket = openPull({ linger: 0 })
   await bindLocal(socket, address)
@@ -23,7 +23,7 @@ export async function openQueueReceiver(address: string): Promise<QueueReceiver>
   }
 }
 
-/** Hands messages to the receiver; they wait in the socket while the receiver restarts. */
+/** Sends messages to the receiver. They wait in the socket while the receiver restarts. */
 export interface QueueSender {
   send(message: Uint8Array): Promise<void>
   close(): void

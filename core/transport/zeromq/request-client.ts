@@ -1,18 +1,19 @@
 import type { RequestClient, RequestSettings } from '../contract.ts'
-import { cancelled, keptWaiting, timedOut } from '../errors.ts'
+import { cancelled, noHandshake, timedOut } from '../errors.ts'
 import { RequestConnection } from './request-connection.ts'
 
-/** Connections that are in use or on their way; further requests wait, and their time-out runs. */
+/** Connections in use or being opened, at most. Further requests wait, and their timeouts run. */
 const MAX_SOCKETS = 64
-/** Connections that are kept for the next requests, and for how long all but one of them. Milliseconds. */
+/** Connections that are kept for later requests, at most. */
 const MAX_IDLE = 16
+/** How long connections other than one are kept. */
 const IDLE_MS = 10_000
 
 /**
- * Each request has a REQ socket of its own while it is under way: Salt's master answers in any order, and nothing in
- * an answer tells which request it belongs to. A socket whose request got no answer is closed, so a late answer
- * reaches nobody; all others are used again. Each request that finds none has one opened, and takes whichever is free
- * first: a server that takes no new connections answers on those there are.
+ * Connect a client. Each pending request has a REQ socket to itself: Salt's master answers in any order, and answers have no
+ * reference to their requests. A socket whose request got no answer is closed, so that a late answer is discarded; others
+ * are used again. For a request without a free socket one is opened, but it takes the first that becomes free: a server
+ * that accepts no new connections still answers on existing ones.
  */
 export function connectRequests(settings: RequestSettings): RequestClient {
   return new RequestPool(settings)
@@ -25,10 +26,11 @@ interface Exchange {
 
 class RequestPool implements RequestClient {
   readonly #settings: RequestSettings
-  /** Connections that are on their way, and those that are up and free. */
-  readonly #coming = new Set<RequestConnection>()
+  /** Connections that are being opened. */
+  readonly #opening = new Set<RequestConnection>()
+  /** Connections that are up and free. */
   readonly #idle: RequestConnection[] = []
-  readonly #underWay = new Map<Exchange, RequestConnection>()
+  readonly #pending = new Map<Exchange, RequestConnection>()
   readonly #waiting = new Set<Exchange>()
   #closed = false
   #trimming: NodeJS.Timeout | undefined
@@ -42,8 +44,9 @@ class RequestPool implements RequestClient {
     if (this.#closed) return Promise.reject(cancelled(host, port))
     return new Promise((resolve, reject) => {
       const giveUp = () => {
-        const isKept = this.#waiting.has(exchange) && [...this.#coming].some((one) => one.keptWaiting)
-        exchange.settle((isKept ? keptWaiting : timedOut)(host, port, timeoutMs))
+        const isUnserved =
+          this.#waiting.has(exchange) && [...this.#opening].some((one) => one.awaitsHandshake)
+        exchange.settle((isUnserved ? noHandshake : timedOut)(host, port, timeoutMs))
       }
       const timer = setTimeout(giveUp, timeoutMs)
       const exchange: Exchange = {
@@ -64,40 +67,39 @@ class RequestPool implements RequestClient {
     this.#closed = true
     clearTimeout(this.#trimming)
     const { host, port } = this.#settings
-    for (const exchange of [...this.#waiting, ...this.#underWay.keys()])
-      exchange.settle(cancelled(host, port))
+    for (const exchange of [...this.#waiting, ...this.#pending.keys()]) exchange.settle(cancelled(host, port))
     for (const connection of this.#idle.splice(0)) connection.close()
-    this.#closeUnwanted()
+    this.#closeSurplus()
   }
 
-  /** Give those who wait what is free, and have as many connections opened as that leaves without. */
+  /** Assign free connections to waiting requests, and open connections for the remaining ones. */
   #startNext(): void {
     for (const exchange of this.#waiting) {
       const connection = this.#takeIdle()
       if (!connection) break
       this.#waiting.delete(exchange)
-      this.#underWay.set(exchange, connection)
+      this.#pending.set(exchange, connection)
       void this.#run(exchange, connection)
     }
-    const wanted = Math.min(this.#waiting.size, MAX_SOCKETS - this.#underWay.size)
-    while (this.#coming.size < wanted) void this.#connect()
+    const needed = Math.min(this.#waiting.size, MAX_SOCKETS - this.#pending.size)
+    while (this.#opening.size < needed) void this.#connect()
   }
 
   async #run(exchange: Exchange, connection: RequestConnection): Promise<void> {
     const end = (...outcome: Parameters<Exchange['settle']>) => {
-      if (this.#underWay.has(exchange)) exchange.settle(...outcome)
+      if (this.#pending.has(exchange)) exchange.settle(...outcome)
     }
     await connection.ask(exchange.frame).then((reply) => end(undefined, reply), end)
   }
 
   async #connect(): Promise<void> {
     const connection = new RequestConnection(this.#settings)
-    this.#coming.add(connection)
+    this.#opening.add(connection)
     try {
       await connection.open()
-      if (this.#coming.delete(connection)) this.#keep(connection)
+      if (this.#opening.delete(connection)) this.#keep(connection)
     } catch (error) {
-      if (!this.#coming.delete(connection)) return // nobody wanted it any more
+      if (!this.#opening.delete(connection)) return // it was closed as surplus
       connection.close()
       const waiting = [...this.#waiting]
       this.#waiting.clear()
@@ -106,13 +108,13 @@ class RequestPool implements RequestClient {
   }
 
   #end(exchange: Exchange, answered: boolean): void {
-    const connection = this.#underWay.get(exchange)
+    const connection = this.#pending.get(exchange)
     this.#waiting.delete(exchange)
-    this.#underWay.delete(exchange)
+    this.#pending.delete(exchange)
     if (answered && connection && !this.#closed) this.#keep(connection)
     else {
       connection?.close()
-      this.#closeUnwanted()
+      this.#closeSurplus()
       if (!this.#closed) this.#startNext()
     }
   }
@@ -124,20 +126,20 @@ class RequestPool implements RequestClient {
     this.#trimming ??= setTimeout(() => {
       this.#trimming = undefined
       for (const idle of this.#idle.splice(1)) idle.close()
-      this.#closeUnwanted()
+      this.#closeSurplus()
     }, IDLE_MS).unref()
   }
 
-  /** Those on their way that would come for nobody. */
-  #closeUnwanted(): void {
-    for (const connection of this.#coming) {
-      if (this.#coming.size <= this.#waiting.size) return
-      this.#coming.delete(connection)
+  /** Close connections that are being opened beyond the number of waiting requests. */
+  #closeSurplus(): void {
+    for (const connection of this.#opening) {
+      if (this.#opening.size <= this.#waiting.size) return
+      this.#opening.delete(connection)
       connection.close()
     }
   }
 
-  /** One that was lost meanwhile may not come back. */
+  /** Return a free connection, and close those that were lost meanwhile. */
   #takeIdle(): RequestConnection | undefined {
     for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (!connection.lost) return connection

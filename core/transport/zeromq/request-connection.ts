@@ -11,29 +11,29 @@ import { openRequest } from './sockets.ts'
 const RECONNECT_MS = 100
 const RECONNECT_MAX_MS = 5_000
 const CONNECT_TIMEOUT_MS = 5_000
-/** For the answer that came just before the connection was lost. Milliseconds. */
+/** Time after the loss of the connection in which an answer that arrived just before can be read. */
 const LAST_ANSWER_MS = 100
 
-/** A REQ socket for one request at a time. It is used once it is connected, and no more when that is over. */
+/** A REQ socket for one request at a time. It is used once it is connected, until the connection is lost. */
 export class RequestConnection {
   readonly #settings: RequestSettings
   readonly #up = deferred<void>()
   #socket: Request | undefined
   #wasUp = false
   #closed = false
-  /** The connection was lost: a request may have been, too. */
+  /** Whether the connection was lost, and possibly a request with it. */
   lost = false
-  /** Something listens at the address, and has not begun to talk. */
-  keptWaiting = false
+  /** Whether something listens at the address, but has not completed the handshake. */
+  awaitsHandshake = false
 
   constructor(settings: RequestSettings) {
     this.#settings = settings
-    this.#up.promise.catch(() => undefined) // it may be closed before anybody waits
+    this.#up.promise.catch(() => undefined) // `close` may reject it before `open` awaits it
   }
 
   /**
-   * Resolves when the server talks, however long that takes. Rejects if the address cannot be one, or the connection is
-   * closed meanwhile; and where nothing listens, to who is impatient.
+   * Connect. Resolves after the handshake, however long that takes. Rejects if the address is invalid or the connection is
+   * closed meanwhile; with `failFast` also if nothing listens.
    */
   async open(): Promise<void> {
     const { host, port } = this.#settings
@@ -43,7 +43,7 @@ export class RequestConnection {
     await this.#up.promise
   }
 
-  /** Rejects if the connection is closed meanwhile, or lost: nobody will answer then. */
+  /** Send a request, and return the answer. Rejects if the connection is closed or lost meanwhile. */
   async ask(frame: Uint8Array): Promise<Uint8Array> {
     const { host, port } = this.#settings
     try {
@@ -72,7 +72,7 @@ export class RequestConnection {
     })
     void watchConnection(socket, {
       reached: () => {
-        this.keptWaiting = true
+        this.awaitsHandshake = true
       },
       up: () => {
         this.#wasUp = true
@@ -84,9 +84,9 @@ export class RequestConnection {
         setTimeout(() => socket.close(), LAST_ANSWER_MS).unref()
       },
       refused: () => {
-        this.keptWaiting = false
-        const { host, port, impatient } = this.#settings
-        if (impatient && !this.#wasUp) this.#up.reject(refusedConnection(host, port))
+        this.awaitsHandshake = false
+        const { host, port, failFast } = this.#settings
+        if (failFast && !this.#wasUp) this.#up.reject(refusedConnection(host, port))
       },
       abandoned: () => this.#replace(socket),
     })

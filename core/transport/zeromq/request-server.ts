@@ -8,13 +8,16 @@ import { SendQueue } from './send-queue.ts'
 import { serverOptions } from './settings.ts'
 import { openRouter } from './sockets.ts'
 
-/** Answers that are ready when the server closes get this long to leave the machine. Milliseconds. */
+/** How long answers are still sent after the server is closed. */
 const LINGER_MS = 1_000
 
-/** More requests than this stay with their senders until others are answered. */
-const MAX_UNDER_WAY = 5_000
+/** Pending requests, at most. Further ones are read when others have been answered. */
+const MAX_PENDING = 5_000
 
-/** A ROUTER that answers by itself: enough for everything that does not need several processes (see device.ts). */
+/**
+ * Serve requests from a ROUTER in this process, which suffices unless several worker processes are needed (see
+ * proxy.ts).
+ */
 export async function serveRequests(settings: ServerSettings): Promise<RequestServer> {
   const router = openRouter({
     ...serverOptions(settings),
@@ -23,7 +26,7 @@ export async function serveRequests(settings: ServerSettings): Promise<RequestSe
   })
   const port = await bindTcp(router, settings)
   const admission = admitConnections({ ...settings, port })
-  const work = new WorkInProgress(MAX_UNDER_WAY)
+  const work = new WorkInProgress(MAX_PENDING)
   return {
     port,
     serve: (answer) => void serve(router, answer, work),
@@ -42,7 +45,7 @@ async function serve(
 ): Promise<void> {
   const replies = new SendQueue(router)
   const respond = async ({ path, payload }: Routed) => {
-    // An empty reply is an error to every client; without one it would wait for its time-out.
+    // An empty reply is an error for every client; without one the client would wait until its timeout.
     const reply = await answer(payload).catch(() => Buffer.alloc(0))
     await replies.send([...path, reply]).catch(() => undefined)
   }

@@ -1,11 +1,13 @@
 /** A request as a ROUTER receives it. */
 export interface Routed {
-  /** The way back: identity of the peer up to and including the empty delimiter. Put it in front of the reply. */
+  /** The frames from the identity of the peer to the empty delimiter. They must precede the reply. */
   readonly path: readonly Buffer[]
   readonly payload: Buffer
 }
 
-/** Takes (identity, …, empty, payload, …) apart (wire protocol §4); undefined if there is no payload. */
+/**
+ * Parse the frames (identity, …, empty, payload, …) of a request (wire protocol §4); undefined if there is no payload.
+ */
 export function readRouted(frames: readonly Buffer[]): Routed | undefined {
   const delimiter = frames.findIndex((frame, index) => index > 0 && frame.length === 0)
   const payload = frames[delimiter + 1]

@@ -6,7 +6,9 @@ interface Waiting {
   reject(reason: unknown): void
 }
 
-/** A ZeroMQ socket takes one send at a time. This sends in the order of the calls, each when the one before is done. */
+/**
+ * Sends messages one after the other, in the order of the calls, since a ZeroMQ socket accepts only one send at a time.
+ */
 export class SendQueue {
   readonly #socket: Writable<MessageLike[]>
   readonly #waiting: Waiting[] = []
@@ -16,7 +18,7 @@ export class SendQueue {
     this.#socket = socket
   }
 
-  /** Resolves when ZeroMQ has taken the message; rejects when the socket is closed. */
+  /** Send a message. Resolves when ZeroMQ has accepted it; rejects if the socket is closed. */
   send(frames: MessageLike[]): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ frames, resolve, reject })

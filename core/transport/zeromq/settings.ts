@@ -1,14 +1,17 @@
 import { isIPv6 } from 'node:net'
-import { allowedOpenFiles } from '../../base/open-files.ts'
-import { MAX_MESSAGE } from '../../wire/message-size.ts'
+import { allowedOpenFiles } from '../../process/open-files.ts'
+import { MAX_MESSAGE_BYTES } from '../../wire/message-size.ts'
 import type { ClientSettings, KeepAlive, ServerSettings } from '../contract.ts'
 
-const BACKLOG_PART = 8
-/** A peer that does not begin to talk holds a file: where there are few, not for as long as usual. Milliseconds. */
+const BACKLOG_FRACTION = 8
+/** Limit of open files below which handshakes get less time, since a peer that does not complete one occupies a file. */
 const FEW_FILES = 4_096
 const SHORT_HANDSHAKE_MS = 2_000
 
-/** Of servers. With a ZAP domain libzmq takes no ZMTP 1 and 2, which know no time-outs: HTTP passes for such a peer. */
+/**
+ * Return the socket options of servers. With a ZAP domain libzmq refuses ZMTP 1 and 2, whose handshakes have no timeout;
+ * it would take an HTTP client for such a peer.
+ */
 export const serverOptions = (settings: ServerSettings, allowed = allowedOpenFiles() ?? Infinity) => ({
   ...peerOptions(settings),
   backlog: backlogOf(settings, allowed),
@@ -17,30 +20,30 @@ export const serverOptions = (settings: ServerSettings, allowed = allowedOpenFil
 })
 
 /**
- * Connections that may wait to be taken. libzmq takes whatever waits at once: no more than a part of the files this process
- * may open, so that those that come in a burst do not use up all of them before they can be refused.
+ * Return the length of the queue of new connections. libzmq accepts all of them at once, so it is limited to a part of the
+ * files that this process may open: otherwise a burst could take all of them before connections are refused.
  */
 const backlogOf = ({ backlog = 1_000 }: ServerSettings, allowed: number) =>
-  Math.min(backlog, Math.floor(allowed / BACKLOG_PART))
+  Math.min(backlog, Math.floor(allowed / BACKLOG_FRACTION))
 
-/** Socket options of both sides. */
+/** Return the socket options of both servers and clients. */
 export const peerOptions = (settings: ServerSettings | ClientSettings) => ({
   ipv6: settings.ipv6 ?? isIPv6(settings.host),
-  maxMessageSize: settings.maxFrameSize ?? MAX_MESSAGE,
+  maxMessageSize: settings.maxFrameSize ?? MAX_MESSAGE_BYTES,
   ...keepAliveOptions(settings.keepAlive),
 })
 
-const usual: KeepAlive = { idle: 300, count: -1, interval: -1 }
+const defaultKeepAlive: KeepAlive = { idle: 300, count: -1, interval: -1 }
 
-const keepAliveOptions = (wanted: KeepAlive | false = usual) =>
-  wanted && {
+const keepAliveOptions = (keepAlive: KeepAlive | false = defaultKeepAlive) =>
+  keepAlive && {
     tcpKeepalive: 1,
-    tcpKeepaliveIdle: wanted.idle,
-    tcpKeepaliveCount: wanted.count,
-    tcpKeepaliveInterval: wanted.interval,
+    tcpKeepaliveIdle: keepAlive.idle,
+    tcpKeepaliveCount: keepAlive.count,
+    tcpKeepaliveInterval: keepAlive.interval,
   }
 
-/** `tcp://host:port`, for a client with a source address `tcp://source:0;host:port`. */
+/** Return the endpoint `tcp://host:port`, for a client with a source address `tcp://source:0;host:port`. */
 export function endpointOf({ host, port, sourceAddress }: ClientSettings): string {
   const source = sourceAddress ? `${bracketed(sourceAddress)}:0;` : ''
   return `tcp://${source}${bracketed(host)}:${port}`

@@ -1,20 +1,19 @@
 import { isMainThread } from 'node:worker_threads'
 import { context, Dealer, Pull, Push, Request, Router, type Socket, Subscriber, XPublisher } from 'zeromq'
-import { type BufferSizes, copyMessages, keepBuffersSmall } from './buffers.ts'
+import { type BufferSizes, disableZeroCopyReceive, setBufferSizes } from './buffers.ts'
 
-// The default, 1023, is too few where one process plays many minions; each place takes 12 bytes, used or not.
+// The default, 1023, is too low for a process that simulates many minions. Each possible socket takes 12 bytes.
 context.maxSockets = Math.min(16_384, context.maxSocketsLimit)
-// Sockets that are closed never hold up the end of the process longer than their own linger.
+// Closed sockets never delay the end of the process longer than their linger.
 context.blocky = false
-copyMessages(context)
+disableZeroCopyReceive(context)
 
-/** Ends a peer that stopped talking ZMTP within this time, for example one that speaks HTTP. Milliseconds. */
+/** How long a peer may take for the handshake, for example an HTTP client, which never completes it. */
 const HANDSHAKE_MS = 10_000
 
 /**
- * A half-open connection is noticed after at most interval + timeout; with the longest wait before a minion's
- * reconnection that stays below 35 seconds. libzmq answers these pings by itself, in
- * Python Salt as well. Milliseconds.
+ * ZMTP heartbeats, in milliseconds. A half-open connection is detected after at most interval + timeout; with the longest
+ * delay before a minion reconnects that is less than 35 seconds. libzmq answers these pings itself, in Python Salt, too.
  */
 const heartbeat = { heartbeatInterval: 8_000, heartbeatTimeout: 15_000 } as const
 
@@ -24,10 +23,13 @@ const common = { handshakeInterval: HANDSHAKE_MS, ...heartbeat } as const
 type Options<S extends Socket> = Partial<Omit<S, 'events' | 'context'>>
 
 const fewConnections: BufferSizes = { read: 2048, write: 2048 }
-/** A master has a connection of each minion to its ROUTER and its XPUB: for a large message two system calls more. */
+/**
+ * Small buffers, since each minion has connections to the ROUTER and the XPUB of a master. A large message takes two
+ * more system calls.
+ */
 const manyConnections: BufferSizes = { read: 256, write: 256 }
 
-/** zeromq.js aborts the process when a worker thread that has an open socket ends, so there are none in threads. */
+/** Open a socket. Throws in worker threads: zeromq.js aborts the process when a thread with an open socket ends. */
 function open<S extends Socket>(
   make: new (options: object) => S,
   options: Options<S>,
@@ -35,7 +37,7 @@ function open<S extends Socket>(
 ): S {
   if (!isMainThread) throw new Error('ZeroMQ sockets can only be opened in the main thread of a process.')
   const socket = new make({ ...common, ...options })
-  keepBuffersSmall(socket, sizes)
+  setBufferSizes(socket, sizes)
   return socket
 }
 
@@ -49,7 +51,7 @@ export const openXPublisher = (options: Options<XPublisher>): XPublisher =>
 
 const ZMQ_ROUTING_ID = 5
 
-/** SUB with an identity, as Salt's minions set it; zeromq.js has no property for it on this socket type. */
+/** A SUB socket with an identity, as Salt's minions have it; zeromq.js has no property for it on this socket type. */
 class IdentifiedSubscriber extends Subscriber {
   identify(identity: string): void {
     this.setStringOption(ZMQ_ROUTING_ID, identity)

@@ -1,9 +1,9 @@
-/** Topics longer than this are none of ours. */
+/** Longest topic of Salt, in bytes; longer ones are ignored. */
 const MAX_TOPIC = 64
-/** Different topics that are counted. */
+/** Different topics that are counted, at most. */
 const MAX_TOPICS = 100_000
 
-/** What every subscriber of Salt's asks for: everything, or with `zmq_filtering` this topic and its own. */
+/** Topics of which each subscriber of Salt has one: everything, or with `zmq_filtering` the topic `broadcast`. */
 const COMMON = ['', 'broadcast']
 
 /** Counts subscriptions from the messages of an XPUB: `01 <topic>` for a subscription, `00 <topic>` for its end. */

@@ -1,54 +1,61 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Router } from 'zeromq'
 import { openRouter } from './sockets.ts'
 
-/** Where libzmq asks about each peer that begins to talk (ZAP, ZeroMQ RFC 27); where nobody is bound, all may. */
+/**
+ * Endpoint to which libzmq sends a request about each peer in its handshake (ZAP, ZeroMQ RFC 27). If nothing is bound
+ * there, all peers are admitted.
+ */
 const ENDPOINT = 'inproc://zeromq.zap.01'
 const VERSION = '1.0'
-const MAY = '200'
+const STATUS_ACCEPTED = '200'
 /**
- * An answer in no known version has libzmq hang up at once, and the peer comes again after its reconnection interval. With
- * the answers there are for it, "later" keeps the connection for ten seconds, and "no" has the peer never come again.
+ * An unknown version, which makes libzmq disconnect at once; the peer retries after its reconnection interval. The
+ * regular statuses do not fit: 300 keeps the connection for ten seconds, and after 400 the peer never retries.
  */
-const HANG_UP = 'none'
+const REFUSING_VERSION = 'none'
+/** Interval of attempts to bind the endpoint. */
+const REBIND_MS = 5
 
-/** Hangs up, while it is shut, on each peer that begins to talk to a socket with a ZAP domain in this process. */
-export class Door {
-  readonly #porter: Porter
-  #isShut = false
+/** While it refuses, each peer in its handshake with a socket of this process that has a ZAP domain is disconnected. */
+export class HandshakeGate {
+  readonly #handler: ZapHandler
+  #isRefusing = false
 
   constructor() {
-    porter ??= new Porter()
-    this.#porter = porter
-    porter.doors.add(this)
+    processHandler ??= new ZapHandler()
+    this.#handler = processHandler
+    processHandler.gates.add(this)
   }
 
-  get isShut(): boolean {
-    return this.#isShut
+  get isRefusing(): boolean {
+    return this.#isRefusing
   }
 
-  shut(): void {
-    this.#isShut = true
-    this.#porter.listen()
+  /** Resolves once peers are refused: at once, unless the endpoint is still being released. */
+  async refuse(): Promise<void> {
+    this.#isRefusing = true
+    await this.#handler.listen()
   }
 
-  open(): void {
-    this.#isShut = false
+  accept(): void {
+    this.#isRefusing = false
   }
 
   close(): void {
-    this.#porter.doors.delete(this)
-    if (this.#porter.doors.size > 0) return
-    this.#porter.close()
-    if (porter === this.#porter) porter = undefined
+    this.#handler.gates.delete(this)
+    if (this.#handler.gates.size > 0) return
+    this.#handler.close()
+    if (processHandler === this.#handler) processHandler = undefined
   }
 }
 
-/** Libzmq asks one for all sockets of a process. */
-let porter: Porter | undefined
+/** The only ZAP handler of the process: libzmq sends it the requests for all sockets. */
+let processHandler: ZapHandler | undefined
 
-class Porter {
-  readonly doors = new Set<Door>()
-  /** It is there before it is needed: a socket takes files. */
+class ZapHandler {
+  readonly gates = new Set<HandshakeGate>()
+  /** Opened before it is needed, since a socket takes file descriptors. */
   readonly #router: Router = openRouter({ linger: 0 })
   #isListening = false
 
@@ -56,10 +63,20 @@ class Porter {
     void this.#answer()
   }
 
-  /** From then on for ever: who was asked about and got no answer would be kept until its time for a handshake is over. */
-  listen(): void {
-    if (!this.#isListening) this.#router.bindSync(ENDPOINT)
-    this.#isListening = true
+  /**
+   * Bind the endpoint, and keep it bound: a peer whose ZAP request stays unanswered would be kept until its handshake
+   * times out. libzmq releases the endpoint of a closed socket in the background, so the last handler may still hold it.
+   */
+  async listen(): Promise<void> {
+    while (!this.#isListening && !this.#router.closed) {
+      try {
+        this.#router.bindSync(ENDPOINT)
+        this.#isListening = true
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+        await setTimeout(REBIND_MS)
+      }
+    }
   }
 
   close(): void {
@@ -68,9 +85,15 @@ class Porter {
 
   async #answer(): Promise<void> {
     for await (const [identity, empty, , request] of this.#router) {
-      const isShut = [...this.doors].some((door) => door.isShut)
-      const answer = isShut ? [HANG_UP, request, '', ''] : [VERSION, request, MAY, 'OK']
-      await this.#router.send([identity, empty, ...answer, '', ''] as Buffer[]).catch(() => undefined)
+      const isRefusing = [...this.gates].some((gate) => gate.isRefusing)
+      const answer = isRefusing
+        ? [REFUSING_VERSION, request, '', '']
+        : [VERSION, request, STATUS_ACCEPTED, 'OK']
+      try {
+        await this.#router.send([identity, empty, ...answer, '', ''] as Buffer[])
+      } catch {
+        // The peer is gone, or this socket was closed since the request came.
+      }
     }
   }
 }

@@ -2,19 +2,19 @@ import { realpath } from 'node:fs/promises'
 import { safeName } from 'salt-ts'
 import { onlyIfGone } from './gone.ts'
 
-/** The name in `file_roots` that stands for every environment without an entry of its own. */
+/** The name in `file_roots` for all environments without an entry of their own. */
 const ANY = '__env__'
 
-/** A root that is a link to the present release may be turned to the next one. */
+/** How long resolved paths are cached. A root may be a link to the current release, and change. */
 const REMEMBERED_MS = 500
 const KEPT = 256
 
 export interface Environments {
-  /** Sorted, `__env__` among them if there is such an entry. */
+  /** Sorted names; `__env__` is one of them if there is such an entry. */
   readonly names: readonly string[]
-  /** Directories of an environment that are there, without links. */
+  /** Existing directories of an environment, with links resolved. */
   realRoots(saltenv: string): Promise<string[]>
-  /** Those of all environments, and what else links may lead to. */
+  /** Directories of all environments, and the other directories that links may lead to. */
   allRealRoots(): Promise<string[]>
 }
 
@@ -40,7 +40,7 @@ export function openEnvironments(opts: Readonly<Record<string, unknown>>): Envir
   }
 }
 
-/** What a peer calls an environment becomes part of a path only if it is a plain name. */
+/** Return the roots of an environment. The name, which a peer chooses, becomes part of a path only if it is a plain name. */
 function rootsOf(saltenv: string, roots: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const own = roots.get(saltenv)
   if (own) return own

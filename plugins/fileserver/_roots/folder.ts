@@ -1,14 +1,14 @@
 import type { BigIntStats } from 'node:fs'
 import { readdir, readlink, stat } from 'node:fs/promises'
-import { openInside } from 'salt-ts'
+import { openInside } from '#internal'
 import { onlyIfGone } from './gone.ts'
 
-/** One directory as it was when it was read. */
+/** A directory as it was when it was read. */
 export interface Folder {
-  /** Of the directory itself, wherever it is found: `device:inode`. */
+  /** `device:inode` of the directory, the same whatever path leads to it. */
   readonly id: string
   readonly stamp: string
-  /** What is added from now on changes the stamp. */
+  /** Whether any later addition changes the stamp. */
   readonly settled: boolean
   readonly isEmpty: boolean
   readonly files: readonly string[]
@@ -16,15 +16,15 @@ export interface Folder {
   readonly links: readonly { readonly name: string; readonly target: string }[]
 }
 
-/** Where a root is a mounted disk: only the system's administrator may read it, and nobody keeps files there. */
+/** Directory at the root of a mounted disk. Only root may read it, and it holds no files to serve. */
 const OF_THE_DISK = 'lost+found'
 
-/** Clocks of file systems tick so seldom at worst; two changes within one tick look the same. */
+/** Longest clock tick of file systems; two changes within one tick look the same. */
 const TICK_MS = 2_000
 
 /**
- * A directory below one of these: as it is known if it has not changed, else read. Undefined if it is elsewhere or
- * gone; rejects if it cannot be read. Names that are no UTF-8 are left out: there is no way to ask for them.
+ * Read a directory below one of `within`; return `known` if it has not changed. Undefined if it is elsewhere or gone; rejects
+ * if it cannot be read. Names that are not UTF-8 are left out, as no request can name them.
  */
 export async function readFolder(
   path: string,

@@ -1,9 +1,9 @@
-/** What says that there is nothing there, or nothing that links lead to. Everything else leaves open what there is. */
+/** Error codes for a missing file or a link that leads nowhere. All other errors leave open whether the file exists. */
 const GONE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP'])
 
 /**
- * A list must not look complete if it is not: minions remove what it has not. Throws what went wrong, unless something
- * is only gone.
+ * Rethrow the error unless it only says that the file is gone. An incomplete file list must not look complete: minions delete
+ * files that it lacks.
  */
 export function onlyIfGone(error: unknown): undefined {
   const { code } = error as NodeJS.ErrnoException

@@ -1,19 +1,19 @@
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { isBelow } from 'salt-ts'
+import { isBelow } from '#internal'
 import { onlyIfGone } from './gone.ts'
 
 export interface Link {
   readonly name: string
-  /** As it is written. */
+  /** Target as the link has it, not resolved. */
   readonly target: string
-  /** What is served for it; nothing if it leads out, nowhere, or to a pipe or device. */
+  /** What the file server serves for the link; undefined if it leads outside, nowhere, or to a pipe or device. */
   readonly leadsTo: 'file' | 'directory' | undefined
-  /** It leads to a place in the root it is in, or would. */
+  /** Whether the link leads to a path inside its own root, or would if the path existed. */
   readonly staysInside: boolean
 }
 
-/** Where a link in the directory `place` leads. `within`: where links may lead, real paths. */
+/** Resolve a link in the directory `place`. `within` are the directories that links may lead to, as real paths. */
 export async function resolveLink(
   place: string,
   { name, target }: Pick<Link, 'name' | 'target'>,
@@ -30,7 +30,7 @@ export async function resolveLink(
   return { name, target, leadsTo, staysInside }
 }
 
-/** A link that leads to what only others may read leads nowhere. */
+/** Treat a link into a directory that may not be read as one that leads nowhere. */
 function nowhereIfGone(error: NodeJS.ErrnoException): undefined {
   return error.code === 'EACCES' ? undefined : onlyIfGone(error)
 }

@@ -1,4 +1,5 @@
-import { CommandExecutionError, eachOf, type FileLists } from 'salt-ts'
+import { CommandExecutionError, type FileLists } from 'salt-ts'
+import { mapConcurrently } from '#internal'
 import { type Folder, readFolder } from './folder.ts'
 import type { Ignored } from './ignored.ts'
 import { type Link, resolveLink } from './link.ts'
@@ -8,11 +9,11 @@ export interface TreeSettings {
   readonly ignored: Ignored
 }
 
-/** A directory to be looked at. */
+/** A directory to visit. */
 interface Visit {
   /** Relative to the root; '' for the root. */
   readonly path: string
-  /** Of the directories it is in, to notice links in a circle. */
+  /** Ids of the directories above it, to detect circular links. */
   readonly above: readonly string[]
 }
 
@@ -21,12 +22,12 @@ interface Visited extends Visit {
   readonly links: readonly Link[]
 }
 
-/** Directories looked at at once. */
+/** Directories read at once. */
 const CONCURRENCY = 16
 
 /**
- * Everything below one root. Each list is true to the moment it was asked for: directories tell by their times whether
- * their entries have changed, and only those that have are read again.
+ * The files below one root. Each list is as of the time of its request: the times of a directory show whether its entries have
+ * changed, and only changed directories are read again.
  */
 export class Tree {
   readonly #root: string
@@ -41,7 +42,7 @@ export class Tree {
     this.#settings = settings
   }
 
-  /** Whoever asks while a walk is under way, and all who come after, wait for one that begins later. */
+  /** List the files. Requests during a walk share one next walk, because the current one may have missed recent changes. */
   list(within: readonly string[]): Promise<FileLists> {
     if (!this.#running) {
       this.#running = this.#walk(within).finally(() => {
@@ -61,7 +62,7 @@ export class Tree {
   async #walk(within: readonly string[]): Promise<FileLists> {
     const visited: Visited[] = []
     for (let level: Visit[] = [{ path: '', above: [] }]; level.length > 0; ) {
-      const found = await eachOf(level, (visit) => this.#visit(visit, within), CONCURRENCY)
+      const found = await mapConcurrently(level, (visit) => this.#visit(visit, within), CONCURRENCY)
       const here = found.filter((one) => one !== undefined)
       visited.push(...here)
       level = here.flatMap((one) => this.#below(one))
@@ -78,11 +79,15 @@ export class Tree {
     if (!folder || visit.above.includes(folder.id)) return undefined
     const links = this.#settings.links.ignore
       ? []
-      : await eachOf(folder.links, (link) => resolveLink(place, link, this.#root, within), CONCURRENCY)
+      : await mapConcurrently(
+          folder.links,
+          (link) => resolveLink(place, link, this.#root, within),
+          CONCURRENCY,
+        )
     return { ...visit, folder, links }
   }
 
-  /** What is ignored need not be readable. */
+  /** Throw for a directory that cannot be read, unless it is ignored. */
   #unread(path: string, place: string, error: Error): undefined {
     if (path !== '' && this.#settings.ignored(path)) return undefined
     throw new CommandExecutionError(
@@ -99,7 +104,7 @@ export class Tree {
     }))
   }
 
-  /** The same lists as before if nothing has changed: they are long, and asked for often. */
+  /** Return the previous lists if nothing has changed: they are long, and requested often. */
   #listsOf(visited: readonly Visited[]): FileLists {
     const of = visited
       .map(({ path, folder, links }) => `${path}\0${folder.stamp}\0${links.map(({ leadsTo }) => leadsTo)}`)

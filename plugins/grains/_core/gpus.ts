@@ -6,7 +6,7 @@ import { gather } from '../_facts/gather.ts'
 export interface PciDevice {
   /** Six hex digits: class, subclass, interface. */
   readonly class: string
-  /** Four hex digits, as `device`. */
+  /** Four hex digits, like `device`. */
   readonly vendor: string
   readonly device: string
 }
@@ -55,7 +55,7 @@ async function pciNames(): Promise<string> {
 
 export const isGpu = (device: PciDevice): boolean => GPU.test(device.class)
 
-/** What `lspci` would call them, from the text of its `pci.ids`; `Device 1eb8` where that lacks one. */
+/** Name the devices as `lspci` does, from the text of its `pci.ids`; `Device 1eb8` if it has no name there. */
 export function named(devices: readonly PciDevice[], names: string): Gpu[] {
   return devices.map(({ vendor, device }) => {
     const at = names.search(new RegExp(`^${vendor}  `, 'm'))

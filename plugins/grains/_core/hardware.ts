@@ -1,4 +1,4 @@
-/** The machine: processors, memory, firmware, disks. */
+/** Grains of the hardware: processors, memory, firmware, disks. */
 import { readlink } from 'node:fs/promises'
 import os from 'node:os'
 import { grains } from 'salt-ts'
@@ -31,7 +31,7 @@ export default grains({
     }),
 })
 
-/** Number, model and flags of the processors, from /proc/cpuinfo of x86, ARM, POWER and S/390. */
+/** Return number, model and flags of the processors, from /proc/cpuinfo of x86, ARM, POWER and S/390. */
 export function processors(cpuinfo: string): Record<string, unknown> {
   const pairs = pairsIn(cpuinfo, ':')
   const listed = cpuinfo.match(/^processor\s*:/gm)?.length ?? 0
@@ -44,7 +44,7 @@ export function processors(cpuinfo: string): Record<string, unknown> {
   }
 }
 
-/** Memory and swap in MiB. */
+/** Return memory and swap in MiB. */
 export function memory(meminfo: string): Record<string, number> {
   const pairs = pairsIn(meminfo, ':')
   const mib = (key: string) => Math.floor(Number.parseInt(pairs.get(key) ?? '0', 10) / 1024)
@@ -59,7 +59,7 @@ async function firmware(): Promise<Record<string, unknown>> {
   )
 }
 
-// What boards without DMI say of themselves: `manufacturer,model`.
+// Boards without DMI have their model here, as `manufacturer,model`.
 async function deviceTree(): Promise<Record<string, unknown>> {
   const at = '/proc/device-tree'
   const [model, serial, system] = await Promise.all(

@@ -1,4 +1,4 @@
-/** Addresses, gateways and name servers. */
+/** Grains of the network: addresses, gateways and name servers. */
 import { BlockList, isIP } from 'node:net'
 import os from 'node:os'
 import { grains } from 'salt-ts'
@@ -25,7 +25,7 @@ export default grains({
     }),
 })
 
-/** Addresses by interface, and all of them sorted as numbers. */
+/** Return the addresses by interface, and all addresses in numeric order. */
 export function addressGrains(all: readonly Interface[]): Record<string, unknown> {
   const by = (pick: (one: Interface) => unknown) =>
     Object.fromEntries(all.map((one) => [one.name, pick(one)]))
@@ -67,7 +67,7 @@ const isLoopback = (address: string) => loopback.check(address, isIP(address) ==
 const sorted = (addresses: readonly string[]): string[] =>
   [...new Set(addresses)].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 
-// Equal length, so that texts compare as the numbers they stand for.
+// Pad the groups to equal length, so that text order is numeric order.
 function sortKey(address: string): string {
   if (isIP(address) === 4)
     return address

@@ -1,4 +1,4 @@
-/** The operating system: kernel, distribution, init. */
+/** Grains of the operating system: kernel, distribution, init. */
 import os from 'node:os'
 import { grains } from 'salt-ts'
 import { lineOf, textOf } from '../_facts/files.ts'
@@ -34,7 +34,7 @@ export default grains({
     }),
 })
 
-/** The command line of the kernel as pairs; null for a parameter without a value. */
+/** Return the kernel's command line as pairs; null for a parameter without a value. */
 export function kernelParameters(line: string | undefined): [string, string | null][] | undefined {
   const words = line?.trim().match(/(?:"[^"]*"|[^\s"])+/g)
   return words?.map((word) => {
@@ -43,7 +43,7 @@ export function kernelParameters(line: string | undefined): [string, string | nu
   })
 }
 
-// As the package manager names it: amd64 to dpkg is x86_64 to rpm and the kernel.
+// The package manager's name of the architecture: dpkg has amd64 where rpm and the kernel have x86_64.
 async function packageArchitecture(family: unknown): Promise<string> {
   if (family !== 'Debian') return os.machine()
   const first = (await lineOf('/var/lib/dpkg/arch'))?.split('\n')[0]

@@ -1,4 +1,4 @@
-/** The minion's own process: identity, version, user, environment. */
+/** Grains of the minion process: identity, version, user, environment. */
 import { createHash } from 'node:crypto'
 import os from 'node:os'
 import { dirname, join } from 'node:path'
@@ -30,7 +30,7 @@ export default grains({
     }),
 })
 
-/** A number for the minion that stays the same: the last 31 bits of the hash of its id. */
+/** Return a fixed number for the minion: the last 31 bits of the hash of its id. */
 export function serverId({ id }: Context['opts']): number {
   const hash = createHash('sha256')
     .update(String(id ?? ''))
@@ -39,8 +39,8 @@ export function serverId({ id }: Context['opts']): number {
 }
 
 /**
- * The version of libzmq. Loading the library takes 40 ms where no master is asked: its package says there which one it
- * was built with.
+ * Return the version of libzmq. Loading the library takes 40 ms; without a master it is not needed, so the version comes from
+ * the package's build file.
  */
 async function zmqVersion({ local, file_client }: Context['opts']): Promise<string | undefined> {
   if (local !== true && file_client !== 'local') return (await import('zeromq')).version
@@ -48,7 +48,7 @@ async function zmqVersion({ local, file_client }: Context['opts']): Promise<stri
   return /"zeromq",\s*"version>=":\s*"([\d.]+)/.exec((await textOf(join(folder, 'vcpkg.json'))) ?? '')?.[1]
 }
 
-/** The release of Salt whose behaviour is implemented here: `saltversion` counts the versions of salt-ts. */
+/** The Salt release whose behaviour salt-ts implements; `saltversion` is the version of salt-ts. */
 const SALT_RELEASE = '3006'
 
 async function version(): Promise<Record<string, unknown>> {
@@ -62,7 +62,7 @@ async function version(): Promise<Record<string, unknown>> {
   }
 }
 
-// The sources and the compiled files lie at different depths below package.json.
+// Sources and compiled files have different depths below package.json.
 async function ownPackage(folder: string): Promise<{ version: string; folder: string } | undefined> {
   const text = await textOf(join(folder, 'package.json'))
   const { name, version } = text === undefined ? {} : JSON.parse(text)
@@ -76,7 +76,7 @@ async function user(): Promise<Record<string, unknown>> {
   return { uid, gid, username, groupname: groups.find(([, , id]) => id === String(gid))?.[0] ?? '' }
 }
 
-/** In a container the user may have a number and no name. */
+/** Return the user's account. In a container the user may have an id but no name. */
 function accountOf(): { uid: number; gid: number; username: string } {
   try {
     return os.userInfo()
@@ -86,7 +86,7 @@ function accountOf(): { uid: number; gid: number; username: string } {
   }
 }
 
-/** The plain locales are what Python makes of them: `en_US` in UTF-8. */
+/** Return the locale. `C` and `POSIX` become `en_US` in UTF-8, as in Python. */
 export function localeInfo(timezone: string): Record<string, string | null> {
   const name = process.env.LC_ALL || process.env.LC_CTYPE || process.env.LANG || 'C'
   const [, language = null, encoding = null] = /^([^.@]+)(?:\.([^@]+))?/.exec(name) ?? []

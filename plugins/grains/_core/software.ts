@@ -1,4 +1,4 @@
-/** Software of the system that Salt has a grain for. */
+/** Grains of installed software. */
 import { join } from 'node:path'
 import { grains } from 'salt-ts'
 import { exists } from '../_facts/files.ts'
@@ -22,7 +22,7 @@ async function isOnPath(program: string): Promise<boolean> {
 
 const hasZfs = async (): Promise<boolean> => (await exists('/sys/module/zfs')) || isOnPath('zfs-fuse')
 
-/** Whether the manual of the feature flags is installed, as in Salt. */
+/** Whether the manual page of the feature flags is installed; Salt checks the same. */
 async function hasFeatureFlags(): Promise<boolean> {
   const manuals = ['5', '7'].map((section) => `/usr/share/man/man${section}/zpool-features.${section}`)
   return (await Promise.all(manuals.flatMap((path) => [exists(path), exists(`${path}.gz`)]))).includes(true)

@@ -1,18 +1,18 @@
-/** Whether this is a physical machine, a virtual one or a container. */
+/** Grains that tell physical machines, virtual machines and containers apart. */
 import { stat } from 'node:fs/promises'
 import { grains } from 'salt-ts'
 import { exists, lineOf, textOf } from '../_facts/files.ts'
 import { gather } from '../_facts/gather.ts'
 
-/** What the system shows of its surroundings. */
+/** Facts by which a virtual machine or a container is recognized. */
 export interface Traces {
-  /** Vendor, product and BIOS vendor as the firmware names them. */
+  /** Vendor, product and BIOS vendor from the firmware. */
   readonly firmware: string
   readonly product: string
   readonly cpuinfo: string
   readonly clocksources: string
   readonly hypervisor: string
-  /** /run/systemd/container, `container=` of process 1, or what a marker file tells. */
+  /** From /run/systemd/container, a marker file, or `container=` in the environment of process 1. */
   readonly container: string
   readonly cgroup: string
   readonly chroot: boolean
@@ -42,7 +42,7 @@ const CONTAINERS: readonly (readonly [pattern: RegExp, virtual: string, subtype?
   [/systemd-nspawn/, 'systemd-nspawn'],
 ]
 
-/** The grains `virtual` and `virtual_subtype`. A container counts before the machine it runs on. */
+/** Return the grains `virtual` and `virtual_subtype`. A container takes precedence over the machine it runs on. */
 export function virtual(traces: Traces): { virtual: string; virtual_subtype?: string } {
   const container = CONTAINERS.find(([pattern]) => pattern.test(traces.container || traces.cgroup))
   if (container) return answer(container[1], container[2])
@@ -64,7 +64,7 @@ function amazon({ product, hypervisor }: Traces) {
   return answer(hypervisor === 'xen' ? 'xen' : 'Nitro', subtype)
 }
 
-// Small hypervisors have no firmware; the processor, and the clock the kernel found, still tell.
+// Small hypervisors have no firmware, but the processor and the kernel's clock source reveal them.
 function unnamed({ cpuinfo, clocksources, hypervisor }: Traces): string {
   if (hypervisor === 'xen') return 'xen'
   if (/QEMU Virtual CPU/.test(cpuinfo) || /kvm-clock/.test(clocksources)) return 'kvm'

@@ -1,16 +1,16 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 
-/** The text of a file; undefined if it is not there or not for us. */
+/** Return the text of a file; undefined if it is missing or may not be read. */
 export async function textOf(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined)
 }
 
-/** The text of a file without blanks around it; undefined if there is none. */
+/** Return the text of a file without surrounding white space; undefined if there is none. */
 export async function lineOf(path: string): Promise<string | undefined> {
   return (await textOf(path))?.replaceAll('\0', '').trim() || undefined
 }
 
-/** Names in a folder, sorted; none if it is not there. */
+/** Return the sorted names in a folder; none if it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   return (await readdir(folder).catch(() => [])).sort()
 }
@@ -22,7 +22,7 @@ export async function exists(path: string): Promise<boolean> {
   )
 }
 
-/** The lines of a `key<separator>value` file; of a key that comes twice, the first. */
+/** Return the pairs of a file with `key<separator>value` lines. The first of several equal keys counts. */
 export function pairsIn(text: string, separator: string): Map<string, string> {
   const pairs = new Map<string, string>()
   for (const line of text.split('\n')) {

@@ -3,7 +3,7 @@ import type { Log } from 'salt-ts'
 type Grains = Record<string, unknown>
 type Source = () => Grains | Promise<Grains>
 
-/** Ask several sources at once. One that fails is logged and left out; values that are undefined are too. */
+/** Run several sources concurrently. A source that fails is logged and left out, as are undefined values. */
 export async function gather(log: Log, sources: Readonly<Record<string, Source>>): Promise<Grains> {
   const found = await Promise.all(Object.entries(sources).map(([name, source]) => ask(name, source, log)))
   const pairs = found.flatMap((grains) => Object.entries(grains))

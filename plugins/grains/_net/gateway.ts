@@ -1,6 +1,6 @@
 import { textOf } from '../_facts/files.ts'
 
-/** The default gateways: an address, true for a default route without one, false for none. */
+/** Return the default gateways: an address, true for a default route without one, false for none. */
 export async function gateways(): Promise<Record<string, string | boolean>> {
   const [ipv4, ipv6] = await Promise.all(['/proc/net/route', '/proc/net/ipv6_route'].map(textOf))
   const ip4_gw = gatewayIn4(ipv4 ?? '')
@@ -8,7 +8,7 @@ export async function gateways(): Promise<Record<string, string | boolean>> {
   return { ip_gw: ip4_gw !== false || ip6_gw !== false, ip4_gw, ip6_gw }
 }
 
-/** Lines: interface, destination, gateway, flags, …, mask; numbers are hexadecimal in the order of a little-endian host. */
+/** Read /proc/net/route: interface, destination, gateway, flags, …, mask; hexadecimal numbers in little-endian order. */
 export function gatewayIn4(table: string): string | boolean {
   const routes = table
     .split('\n')
@@ -22,7 +22,7 @@ export function gatewayIn4(table: string): string | boolean {
   return bytes.some(Boolean) ? [...bytes].join('.') : true
 }
 
-/** Lines: destination, prefix, source, prefix, next hop, metric, …, interface. */
+/** Read /proc/net/ipv6_route: destination, prefix, source, prefix, next hop, metric, …, interface. */
 export function gatewayIn6(table: string): string | boolean {
   const zero = '0'.repeat(32)
   const routes = table.split('\n').map((line) => line.trim().split(/\s+/))

@@ -8,7 +8,7 @@ export interface Interface {
   readonly hwaddr: string | undefined
 }
 
-/** All network interfaces in the kernel's order, also those without an address. */
+/** Return all network interfaces in the kernel's order, including those without an address. */
 export async function interfaces(): Promise<Interface[]> {
   const addresses = addressesByName()
   const names = new Set([...(await namesIn('/sys/class/net')), ...addresses.keys()])
@@ -26,7 +26,7 @@ async function describe(name: string, addresses: readonly os.NetworkInterfaceInf
   return { name, index: Number(index ?? 1e9), ipv4: of('IPv4'), ipv6: of('IPv6'), hwaddr: mac }
 }
 
-// An alias such as eth0:1 is a label of an address of eth0.
+// An alias such as eth0:1 labels an address of eth0.
 function addressesByName(): Map<string, os.NetworkInterfaceInfo[]> {
   const byName = new Map<string, os.NetworkInterfaceInfo[]>()
   for (const [label, list] of Object.entries(os.networkInterfaces())) {

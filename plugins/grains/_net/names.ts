@@ -2,10 +2,10 @@ import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { textOf } from '../_facts/files.ts'
 
-/** Time all questions to name servers may take together: grains must not wait for a server that is down. */
+/** Limit for all queries to name servers together: grains must not wait for a server that is down. */
 const BUDGET_MS = 75
 
-/** The hosts file: an address, its canonical name and aliases a line. */
+/** An entry of the hosts file: an address, its canonical name and its aliases. */
 interface Host {
   readonly address: string
   readonly names: readonly string[]
@@ -22,7 +22,7 @@ export function parseHosts(text: string): Host[] {
   )
 }
 
-/** The fully qualified name of a host: its own, that of the hosts file, or the first search domain that knows it. */
+/** Return the fully qualified name of a host: its own, the one in the hosts file, or that in the first search domain that has it. */
 export async function qualify(
   host: string,
   hosts: readonly Host[],
@@ -40,7 +40,7 @@ export async function qualify(
   return candidates.find((_, index) => known?.[index]) ?? host
 }
 
-/** Addresses of a name, by the hosts file, else by DNS. */
+/** Return the addresses of a name, from the hosts file, else from DNS. */
 export async function addressesOf(
   name: string,
   hosts: readonly Host[],
@@ -53,7 +53,7 @@ export async function addressesOf(
   return split(found?.flat() ?? [])
 }
 
-/** All names the addresses have, sorted. */
+/** Return all names of the addresses, sorted. */
 export async function namesOf(addresses: readonly string[], hosts: readonly Host[]): Promise<string[]> {
   const listed = hosts
     .filter(({ address }) => addresses.includes(address))
@@ -76,7 +76,7 @@ async function isKnown(resolver: Resolver, name: string): Promise<boolean> {
   return answers.some((addresses) => addresses.length > 0)
 }
 
-// When time is up, what has been answered counts, and the other questions fail.
+// After the limit, queries that have been answered count, and the others fail.
 async function withinBudget<T>(ask: (resolver: Resolver) => Promise<T>): Promise<T | undefined> {
   const resolver = new Resolver({ timeout: BUDGET_MS, tries: 1 })
   const timer = setTimeout(() => resolver.cancel(), BUDGET_MS)

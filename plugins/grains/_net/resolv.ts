@@ -11,7 +11,7 @@ interface Resolv {
   readonly options: string[]
 }
 
-/** How the host resolves names; systemd-resolved's real servers rather than its own stub. */
+/** Read the resolver configuration. With systemd-resolved, it has the real servers rather than the stub. */
 export async function readResolv(): Promise<Resolv | undefined> {
   const resolved = '/run/systemd/resolve/resolv.conf'
   const text = await textOf((await exists(resolved)) ? resolved : '/etc/resolv.conf')

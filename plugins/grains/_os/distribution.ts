@@ -3,7 +3,7 @@ import { osFamily, osName } from './names.ts'
 
 type Pairs = ReadonlyMap<string, string>
 
-/** Files the distribution tells of itself in; tests give their own. */
+/** Contents of the files that identify the distribution; tests pass their own. */
 interface ReleaseFiles {
   readonly osRelease: string | undefined
   readonly lsbRelease: string | undefined
@@ -20,7 +20,7 @@ export async function readReleaseFiles(): Promise<ReleaseFiles> {
   return { osRelease: etc ?? usr, lsbRelease, centosRelease }
 }
 
-/** The grains `os`, `os_family`, `osrelease` and their relatives, with Salt's names for systems. */
+/** Return the grains `os`, `os_family`, `osrelease` and related ones, with Salt's names of systems. */
 export function distribution(files: ReleaseFiles): Record<string, unknown> {
   const release = shellPairs(files.osRelease ?? '')
   const lsb = lsbGrains(shellPairs(files.lsbRelease ?? ''), release)
@@ -54,7 +54,7 @@ type Lsb = Partial<
   >
 >
 
-// Where /etc/lsb-release does not say, os-release stands in.
+// Without DISTRIB_ID in /etc/lsb-release, os-release is used.
 function lsbGrains(lsb: Pairs, release: Pairs): Lsb {
   if (lsb.has('DISTRIB_ID')) {
     return Object.fromEntries(
@@ -71,14 +71,14 @@ function lsbGrains(lsb: Pairs, release: Pairs): Lsb {
   }
 }
 
-// os-release of CentOS Linux has only the major version; Mendel names its version only in PRETTY_NAME.
+// os-release has only the major version on CentOS Linux; on Mendel it has the version only in PRETTY_NAME.
 function releaseOf(release: Pairs, lsb: Lsb, centosRelease: string | undefined): string | undefined {
   const centos = release.get('ID') === 'centos' ? /\d+\.[\d.]+/.exec(centosRelease ?? '')?.[0] : undefined
   const pretty = release.get('ID') === 'mendel' ? release.get('PRETTY_NAME')?.split(' ')[2] : undefined
   return centos ?? lsb.lsb_distrib_release ?? release.get('VERSION_ID') ?? pretty
 }
 
-// Some mention their code name only in brackets.
+// Some distributions have the code name only in brackets.
 function codenameOf(release: Pairs, lsb: Lsb): string | undefined {
   const own = release.get('VERSION_CODENAME')
   if (own) return own
@@ -99,7 +99,7 @@ function versionGrains(os: string, fullName: string, osrelease: string): Record<
   }
 }
 
-/** `NAME="value"` lines as a shell would read them. */
+/** Parse `NAME="value"` lines as a shell does. */
 function shellPairs(text: string): Map<string, string> {
   const pairs = [...pairsIn(text, '=')].map(([key, value]): [string, string] => [key, unquoted(value)])
   return new Map(pairs.filter(([, value]) => value !== ''))

@@ -10,7 +10,7 @@ const BY_PROGRAM = new Map([
   ['my_init', 'runit'],
 ])
 
-/** The `init` grain: which program starts the services. */
+/** Return the `init` grain: the program that starts the services. */
 export async function initSystem(): Promise<string> {
   if (await exists('/run/systemd/system')) return 'systemd'
   const words = (await textOf('/proc/1/cmdline'))?.split('\0').filter(Boolean) ?? []
@@ -20,15 +20,15 @@ export async function initSystem(): Promise<string> {
   return known ?? 'unknown'
 }
 
-// An `init` says what it is only in its own text.
+// An executable named `init` can only be identified by text inside it.
 async function initByContent(path: string): Promise<string> {
   const content = await readFile(path, 'latin1').catch(() => '')
   return /upstart|sysvinit|systemd/i.exec(content)?.[0]?.toLowerCase() ?? 'unknown'
 }
 
 /**
- * The `systemd` grain: version and compiled-in features. Both are in systemd's shared library (in its name and in its
- * text), so that systemctl need not be run.
+ * Return the `systemd` grain: version and compiled-in features. The name and the text of systemd's shared library have them, so
+ * systemctl need not run.
  */
 export async function systemd(): Promise<{ version: string; features: string } | undefined> {
   const tools = await Promise.all(

@@ -1,4 +1,4 @@
-/** Salt's name of a system (`os`) by the first ten letters of its full name, lower case, without blanks and "Linux". */
+/** Salt's name of a system (`os`) by the first ten letters of its full name, in lower case, without spaces and "Linux". */
 const osByShortName = new Map([
   ['redhatente', 'RedHat'],
   ['gentoobase', 'Gentoo'],
@@ -61,7 +61,7 @@ export function osName(fullName: string, id: string): string {
   return osByIdAndName.get(`${id}/${fullName}`) ?? osByShortName.get(short) ?? name
 }
 
-/** The `os_family` grain for an `os`; of one nobody has told us, by what os-release says it is like. */
+/** Return the `os_family` grain for an `os`; for an unknown one, the family in ID_LIKE of os-release. */
 export function osFamily(os: string, idLike: string): string {
   const known = familyByOs.get(os)
   if (known) return known

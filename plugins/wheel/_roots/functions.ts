@@ -9,7 +9,7 @@ import { writeInside } from './write.ts'
 const saltenv = p.default(p.string(), 'base')
 const path = p.string({ minLength: 1 })
 
-/** `[{<full path>: 'txt' | 'bin'}]`: the files a path means, those of all roots in their order. */
+/** Make `find`, which returns `[{<full path>: 'txt' | 'bin'}]`: the files at a path, from all roots in their order. */
 export const finder = (option: RootsOption) =>
   fn({ path, saltenv }, async ({ path, saltenv }, { opts }) => {
     const found: Record<string, 'txt' | 'bin'>[] = []
@@ -18,7 +18,7 @@ export const finder = (option: RootsOption) =>
     return found
   })
 
-/** `[{<full path>: <text>}]`, without what is no text. */
+/** Make `read`, which returns `[{<full path>: <text>}]` without binary files. */
 export const reader = (option: RootsOption) =>
   fn({ path, saltenv }, async ({ path, saltenv }, { opts }) => {
     const texts: Record<string, string>[] = []
@@ -29,11 +29,11 @@ export const reader = (option: RootsOption) =>
     return texts
   })
 
-/** Directory → what it holds. */
+/** Make `list_env`, which returns directory → contents. */
 export const lister = (option: RootsOption) =>
   fn({ saltenv }, ({ saltenv }, { opts }) => treesOf(rootsIn(opts, option).get(saltenv) ?? []))
 
-/** Environment → the same, in a list of one. */
+/** Make `list_roots`, which returns environment → a list with one map: directory → contents. */
 export const allLister = (option: RootsOption) =>
   fn(async (_, { opts }) => {
     const environments = [...rootsIn(opts, option)]
@@ -41,7 +41,7 @@ export const allLister = (option: RootsOption) =>
     return Object.fromEntries(await Promise.all(rows))
   })
 
-/** Gives a sentence with the path that was written. */
+/** Make `write`, which returns a sentence with the path of the written file. */
 export const writer = (option: RootsOption) =>
   fn(
     { data: p.string(), path, saltenv, index: p.default(p.integer({ minimum: 0 }), 0) },
@@ -50,7 +50,9 @@ export const writer = (option: RootsOption) =>
       const inside = insidePath(path)
       const root = rootsIn(opts, option).get(saltenv)?.[index]
       if (root === undefined)
-        throw new SaltInvocationError(`${option} of the master has no directory ${index} for '${saltenv}'.`)
+        throw new SaltInvocationError(
+          `${option} of the master has no directory with index ${index} for '${saltenv}'.`,
+        )
       await writeInside(root, inside, data)
       return `Wrote data to file ${join(root, inside)}`
     },
@@ -62,5 +64,5 @@ async function treesOf(roots: readonly string[]): Promise<Record<string, Tree>> 
 }
 
 const switchedOff = (option: RootsOption): string =>
-  `${option}.write is switched off: who writes there decides what minions run. To allow it, set ` +
+  `${option}.write is disabled, because files there decide what minions run. To allow it, set ` +
   'wheel_write_roots: true in the configuration of the master.'

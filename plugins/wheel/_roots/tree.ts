@@ -1,14 +1,14 @@
-/** What a directory holds, as Salt shows it. */
+/** The contents of a directory in Salt's form. */
 import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Name → `f` for a file, or what the folder of that name holds. Folders that are links are shown, and not entered. */
+/** Name → `f` for a file, or the contents of the folder. Folders that are links are shown but not entered. */
 export interface Tree {
   readonly [name: string]: 'f' | Tree
 }
 
-/** An empty tree for a directory that is not there, or cannot be read. */
+/** Return the tree; an empty one if the directory is missing or cannot be read. */
 export async function treeOf(directory: string): Promise<Tree> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
   const branches: [string, 'f' | Tree][] = []

@@ -1,11 +1,12 @@
-/** Write a file into a root, and nowhere else. */
+/** Writes files into a root, and never outside of it. */
 import { mkdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { CommandExecutionError, isBelow, replaceFile, type SafePath } from 'salt-ts'
+import { CommandExecutionError, type SafePath } from 'salt-ts'
+import { isBelow, replaceFile } from '#internal'
 
 /**
- * Replace a file, or make it with the folders above it. A folder that a link leads out of the root with is refused; a
- * file that is a link is replaced itself. Readers see the old file or the new one.
+ * Replace a file, or create it with its folders. A folder that is a link out of the root is refused; a file that is a link is
+ * itself replaced. Readers see either the old file or the new one.
  */
 export async function writeInside(root: string, path: SafePath, text: string): Promise<void> {
   const full = join(root, path)
@@ -19,7 +20,7 @@ export async function writeInside(root: string, path: SafePath, text: string): P
   }
 }
 
-/** The real folder a file belongs into; made as far as it is not there. */
+/** Return the real path of the folder for a file, and create missing folders. */
 async function folderInside(root: string, path: SafePath): Promise<string> {
   await mkdir(root, { recursive: true })
   const realRoot = await realpath(root)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { authContract, openBackend, PASSWORD } from '../auth.ts'
 
 await authContract({
@@ -10,7 +10,7 @@ await authContract({
 })
 
 describe('auto', () => {
-  it('warns each time a master starts', async () => {
+  test('warns each time a master starts', async () => {
     const { check, lines } = openBackend('auto')
     await check({})
     await check({})
@@ -19,7 +19,7 @@ describe('auto', () => {
     )
   })
 
-  it('lets nobody in where external_auth does not name it', async () => {
+  test('lets nobody in where external_auth does not name it', async () => {
     const { ask, check, lines } = openBackend('auto')
     const opts = { external_auth: { pam: {} } }
     expect(await ask({ username: 'fred' }, { opts })).toEqual({ refused: 'external_auth does not name auto' })

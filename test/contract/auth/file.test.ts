@@ -1,15 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { program } from '../../harness/needs.ts'
 import { authContract, openBackend, PASSWORD } from '../auth.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'salt-ts-auth-file-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = await temporaryFolder('salt-ts-auth-file-')
+afterAll(() => removeFolder(folder))
 
 const written = (name: string, ...lines: string[]): string => {
   const file = join(folder, name)
@@ -104,9 +104,9 @@ await authContract({
 describe('file', () => {
   const { ask, check, close } = openBackend('file')
   afterAll(close)
-  const refused = { refused: 'the password is another one' }
+  const refused = { refused: 'the password is wrong' }
 
-  it.each(['-m', '-B', '-s', '-2', '-5'])('takes what htpasswd %s writes', async (flag) => {
+  test.each(['-m', '-B', '-s', '-2', '-5'])('takes what htpasswd %s writes', async (flag) => {
     for (const password of ['a', 'correct horse battery staple, and more', PASSWORD, '密码🦊']) {
       const settings = { filename: htpasswd('kinds', { fred: [flag] }, password), filetype: 'htpasswd' }
       expect(await ask({ username: 'fred', password }, { settings })).toEqual({ name: 'fred' })
@@ -114,7 +114,7 @@ describe('file', () => {
     }
   })
 
-  it.each(['-1', '-5', '-6'])('takes what openssl passwd %s writes', async (flag) => {
+  test.each(['-1', '-5', '-6'])('takes what openssl passwd %s writes', async (flag) => {
     for (const password of ['a', PASSWORD, 'x'.repeat(100)]) {
       const hash = execFileSync('openssl', ['passwd', flag, '-stdin'], {
         input: password,
@@ -126,7 +126,7 @@ describe('file', () => {
     }
   })
 
-  it('takes what htdigest writes, for its realm only', async () => {
+  test('takes what htdigest writes, for its realm only', async () => {
     const filename = await htdigest('digests', 'the fleet', 'fred', 'correct horse')
     const settings = { filename, filetype: 'htdigest', realm: 'the fleet' }
     const credentials = { username: 'fred', password: 'correct horse' }
@@ -137,17 +137,17 @@ describe('file', () => {
     })
   })
 
-  it('refuses a password that stands in an htpasswd file as it is, unless that is asked for', async () => {
+  test('refuses a password that stands in an htpasswd file as it is, unless that is asked for', async () => {
     const settings = { filename: htpasswd('plain', { fred: ['-p'] }, 'horse'), filetype: 'htpasswd' }
     const credentials = { username: 'fred', password: 'horse' }
     expect(await ask(credentials, { settings })).toEqual(refused)
     expect(await check({ settings })).toEqual([
-      expect.stringContaining('the first that of fred. Set them anew with: htpasswd -B'),
+      expect.stringContaining('first that of fred. Set them again with: htpasswd -B'),
     ])
     expect(await ask(credentials, { settings: { ...settings, plaintext: true } })).toEqual({ name: 'fred' })
   })
 
-  it('reads text files as Salt does, and the columns of others', async () => {
+  test('reads text files as Salt does, and the columns of others', async () => {
     const plain = { filename: written('text', 'dean:goneFishing', 'gene:OceanMan') }
     expect(await ask({ username: 'gene', password: 'OceanMan' }, { settings: plain })).toEqual({
       name: 'gene',
@@ -171,7 +171,7 @@ describe('file', () => {
     }
   })
 
-  it('sees at once when a password has changed', async () => {
+  test('sees at once when a password has changed', async () => {
     const settings = { filename: written('changing', 'fred:one') }
     expect(await ask({ username: 'fred', password: 'one' }, { settings })).toEqual({ name: 'fred' })
     written('changing', 'fred:two')
@@ -182,7 +182,7 @@ describe('file', () => {
     expect(await ask({ username: 'ada', password: 'four' }, { settings })).toEqual({ name: 'ada' })
   })
 
-  it('uses no file that others could have written', async () => {
+  test('uses no file that others could have written', async () => {
     const settings = { filename: written('open', 'fred:one') }
     chmodSync(settings.filename, 0o660)
     await expect(ask({ username: 'fred', password: 'one' }, { settings })).rejects.toThrow(
@@ -191,7 +191,7 @@ describe('file', () => {
     expect(await check({ settings })).toEqual([expect.stringContaining('can be changed by others')])
   })
 
-  it('compares the password of somebody it does not know with the dearest hash, as that of somebody it knows', async () => {
+  test('compares the password of somebody it does not know with the dearest hash, as that of somebody it knows', async () => {
     const settings = {
       filename: written('dearest', 'ada:{SHA}x', `fred:${ENDLESS}`),
       filetype: 'htpasswd',
@@ -202,7 +202,7 @@ describe('file', () => {
     expect(await ask({ username: 'ada', password: 'wrong' }, { settings })).toEqual(refused)
   })
 
-  it('goes on answering while a password is compared', async () => {
+  test('goes on answering while a password is compared', async () => {
     const settings = {
       filename: written('busy', 'ada:one', `fred:${ENDLESS}`),
       filetype: 'htpasswd',

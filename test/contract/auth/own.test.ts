@@ -1,26 +1,26 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuthBackend } from '../../../core/author/auth.ts'
 import { loadMasterConfig } from '../../../core/config/index.ts'
 import { openLoader } from '../../../core/loader/index.ts'
-import { quietLog } from '../../harness/quiet-log.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { quietLog } from '../../harness/log.ts'
 
-const readme = new URL('../../../plugins/auth/README.md', import.meta.url)
+const readme = new URL('../../../docs/sign-in-backends.md', import.meta.url)
 
-describe('the README of the backends', () => {
+describe('the page about the backends', () => {
   let folder: string
   let text: string
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'salt-ts-own-auth-'))
+    folder = await temporaryFolder('salt-ts-own-auth-')
     text = await readFile(readme, 'utf8')
   })
-  afterAll(() => rm(folder, { recursive: true }))
+  afterAll(() => removeFolder(folder))
   const blocks = (language: string) =>
     [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block)
 
-  it('has a backend of ten lines that works', async () => {
+  test('has a backend of ten lines that works', async () => {
     const [source = ''] = blocks('ts')
     expect(source.slice(source.indexOf('export')).trim().split('\n').length).toBeLessThanOrEqual(10)
     await writeFile(join(folder, 'passphrases.ts'), source)
@@ -41,14 +41,14 @@ describe('the README of the backends', () => {
       expect(await ask(username, password)).toEqual({ refused: 'another passphrase' })
   })
 
-  it('has examples of configuration that load without a warning', async () => {
+  test('has examples of configuration that load without a warning', async () => {
     for (const example of blocks('yaml')) {
       await writeFile(join(folder, 'master'), example, { mode: 0o600 })
       expect(loadMasterConfig({ configDir: folder }).warnings).toEqual([])
     }
   })
 
-  it('has every backend that there is, and no other', async () => {
+  test('has every backend that there is, and no other', async () => {
     const names = await openLoader('auth', { config: {}, log: quietLog }).pluginNames()
     const shown = [...text.matchAll(/^\| \[([\w, ]+)\]/gm)].flatMap(([, cell = '']) => cell.split(', '))
     expect(shown.sort()).toEqual(names.sort())

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { selfSigned } from '../../harness/certificate.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type Asked, type HttpServer, httpServer, type Told } from '../../harness/http-server.ts'
 import { freePort } from '../../harness/ports.ts'
 import { authContract, openBackend, PASSWORD } from '../auth.ts'
@@ -67,7 +66,7 @@ await authContract({
       'the server fails': { setup: { settings: { url: failing } }, says: /: it answered 503$/ },
       'the answer is no list': {
         setup: { settings: { url: wrong } },
-        says: /: its answer is not a list of what is allowed$/,
+        says: /: its answer is not a list of permissions$/,
       },
       'the answer has no end': {
         setup: { settings: { url: endless } },
@@ -85,21 +84,26 @@ describe('rest', () => {
   const { ask, check, lines } = openBackend('rest')
   let folder: string
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'salt-ts-auth-rest-'))
+    folder = await temporaryFolder('salt-ts-auth-rest-')
   })
-  afterAll(() => rm(folder, { recursive: true }))
+  afterAll(() => removeFolder(folder))
 
-  it('takes null, nothing and an empty list for: known, and nothing more', async () => {
+  test('takes null, nothing and an empty list for: known, and nothing more', async () => {
     for (const text of ['null', '', '[]'])
       expect(await ask(fred, { settings: { url: await served(() => ({ text })) } })).toEqual({ name: 'fred' })
   })
 
-  it.each([401, 403])('lets nobody in whom the server answers %s, whatever else it says', async (status) => {
-    const url = await served(() => ({ status, text: '[".*"]' }))
-    expect(await ask(fred, { settings: { url } })).toEqual({ refused: expect.stringContaining('not so') })
-  })
+  test.each([401, 403])(
+    'lets nobody in whom the server answers %s, whatever else it says',
+    async (status) => {
+      const url = await served(() => ({ status, text: '[".*"]' }))
+      expect(await ask(fred, { settings: { url } })).toEqual({
+        refused: expect.stringContaining('refuses the username or the password'),
+      })
+    },
+  )
 
-  it.each([201, 204, 206, 400, 404, 407, 429])(
+  test.each([201, 204, 206, 400, 404, 407, 429])(
     'takes an answer with the status %s for none',
     async (status) => {
       const url = await served(() => ({ status, text: status === 204 ? '' : '[".*"]' }))
@@ -107,7 +111,7 @@ describe('rest', () => {
     },
   )
 
-  it.each(['<html>', '[".*"', 'false', '0', '""', '"test.*"', '{}'])(
+  test.each(['<html>', '[".*"', 'false', '0', '""', '"test.*"', '{}'])(
     'takes %s for no answer',
     async (text) => {
       const url = await served(() => ({ text }))
@@ -115,7 +119,7 @@ describe('rest', () => {
     },
   )
 
-  it('sends no password on to where it is redirected', async () => {
+  test('sends no password on to where it is redirected', async () => {
     const heard: string[] = []
     const thief = await served(({ body }) => {
       heard.push(body)
@@ -128,19 +132,19 @@ describe('rest', () => {
     expect(heard).toEqual([])
   })
 
-  it('checks the certificate', async () => {
+  test('checks the certificate', async () => {
     const { cert, key } = await selfSigned(folder)
     const url = await served(answer, { cert: { cert: await readFile(cert), key: await readFile(key) } })
     await expect(ask(fred, { settings: { url } })).rejects.toThrow('self-signed certificate')
     expect(await ask(fred, { settings: { url, ca_file: cert } })).toMatchObject({ name: 'fred' })
   })
 
-  it('warns of an address that passwords go to in the clear, unless it is this host', async () => {
+  test('warns of an address that passwords go to in the clear, unless it is this host', async () => {
     await check({ settings: { url: 'http://localhost:8000/' } })
     expect(lines).toEqual([])
     expect(await check({ settings: { url: 'http://auth.example.com/' } })).toEqual([])
     expect(lines.map(({ message }) => message)).toEqual([
-      expect.stringContaining('everybody on the way to auth.example.com can read passwords'),
+      expect.stringContaining('anybody on the network path to auth.example.com can read passwords'),
     ])
   })
 })

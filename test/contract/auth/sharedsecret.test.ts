@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { authContract, openBackend, PASSWORD } from '../auth.ts'
 
 await authContract({
@@ -19,7 +19,7 @@ await authContract({
 })
 
 describe('sharedsecret', () => {
-  it('takes the secret by its own name, too, and then no password', async () => {
+  test('takes the secret by its own name, too, and then no password', async () => {
     const { ask } = openBackend('sharedsecret')
     const setup = { opts: { sharedsecret: 'of a proxy with Kerberos' } }
     expect(await ask({ username: 'fred', sharedsecret: 'of a proxy with Kerberos' }, setup)).toEqual({
@@ -27,10 +27,10 @@ describe('sharedsecret', () => {
     })
     expect(
       await ask({ username: 'fred', sharedsecret: 'wrong', password: 'of a proxy with Kerberos' }, setup),
-    ).toEqual({ refused: 'the secret is another one' })
+    ).toEqual({ refused: 'the secret is wrong' })
   })
 
-  it('warns of a secret that can be guessed', async () => {
+  test('warns of a secret that can be guessed', async () => {
     const { check, lines } = openBackend('sharedsecret')
     expect(await check({ opts: { sharedsecret: 'short' } })).toEqual([])
     expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('can be guessed')])

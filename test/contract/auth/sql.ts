@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Need, needs } from '../../harness/needs.ts'
 import { freePort } from '../../harness/ports.ts'
 import type { TestServer } from '../../harness/server.ts'
@@ -56,11 +56,11 @@ export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
       'nothing is set': { setup: {}, says: `${option}.auth_sql is missing.` },
       'a password is not compared': {
         setup: optionsFor(1, { auth_sql: 'select username from users where username = %s' }),
-        says: `${option}.auth_sql must have %s for the username and %s for the password, or everybody would be let in.`,
+        says: `${option}.auth_sql must have %s for the username and %s for the password, else anybody could sign in.`,
       },
       'a value would be part of a text': {
         setup: optionsFor(1, { auth_sql: `select 1 from users where name like 'x{0}' and password = '{1}'` }),
-        says: `has a place for a value in the text 'x{0}': it has to stand alone`,
+        says: `has a placeholder inside the text 'x{0}': it must stand alone`,
       },
     }),
     async unusable(prepared) {
@@ -101,7 +101,7 @@ export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
       await server.drop()
     })
 
-    it.each([
+    test.each([
       ['{0} and {1}', '{0}', '{1}'],
       ['{0} and {1} in quotes', "'{0}'", "'{1}'"],
       ['%s in quotes', "'%s'", "'%s'"],
@@ -130,20 +130,20 @@ export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
       },
     )
 
-    it('refuses somebody the statement finds twice', async () => {
+    test('refuses somebody the statement finds twice', async () => {
       expect(await ask({ ...fred, username: 'twin' }, optionsFor(server.port))).toEqual({
         refused: 'auth_sql finds more than one row',
       })
     })
 
-    it('outlives a server that goes away and comes back', async () => {
+    test('outlives a server that goes away and comes back', async () => {
       await server.kill()
       await expect(ask(fred, optionsFor(server.port))).rejects.toThrow('ECONNREFUSED')
       await server.start()
       expect(await ask(fred, optionsFor(server.port))).toEqual({ name: 'fred' })
     })
 
-    it('gives up on a server that says nothing more', async () => {
+    test('gives up on a server that says nothing more', async () => {
       await server.pause()
       try {
         await expect(ask(fred, optionsFor(server.port, { timeout: 1 }))).rejects.toThrow(
@@ -154,7 +154,7 @@ export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
       }
     })
 
-    it('checks the certificate', async () => {
+    test('checks the certificate', async () => {
       const more = { hostname: name === 'mysql' ? 'localhost' : '127.0.0.1', ssl: true }
       await expect(ask(fred, optionsFor(server.port, more))).rejects.toThrow('self-signed certificate')
       const ssl_ca = join(server.folder, 'cert.pem')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ReturnRecord } from '../../../core/author/returner.ts'
 import { elasticsearchDouble } from '../../harness/elasticsearch.ts'
 import { httpServer } from '../../harness/http-server.ts'
@@ -48,7 +48,7 @@ describe('elasticsearch, with a local double of the server', () => {
   }
   const documents = (index: string) => [...(server.at(index)?.documents.values() ?? [])]
 
-  it("has Salt's documents in Salt's indexes", async () => {
+  test("has Salt's documents in Salt's indexes", async () => {
     await saved({ ...ret, return: { 'a.b': 1, c: [{ 'd.e': 2 }] } }, { number_of_shards: 5 })
     expect(server.aliases.get('salt-test_ping')).toBe('salt-test_ping-v1')
     expect(server.at('salt-test_ping')?.settings).toEqual({ number_of_shards: 5, number_of_replicas: 0 })
@@ -67,7 +67,7 @@ describe('elasticsearch, with a local double of the server', () => {
     ])
   })
 
-  it('keeps what the index refuses, without showing it', async () => {
+  test('keeps what the index refuses, without showing it', async () => {
     const mixed = { ...ret, fun: 'test.mixed' }
     await saved({ ...mixed, return: 'text' })
     expect(await saved({ ...mixed, id: 'web2', return: { a: 1 } })).toContainEqual({
@@ -78,7 +78,7 @@ describe('elasticsearch, with a local double of the server', () => {
     expect(documents('salt-test_mixed')[1]).not.toHaveProperty('data')
   })
 
-  it('counts and orders states if told to', async () => {
+  test('counts and orders states if told to', async () => {
     const states = {
       'pkg_|-vim_|-vim_|-installed': { __run_num__: 1, result: false },
       'file_|-motd_|-/etc/motd_|-managed': { __run_num__: 0, result: null },
@@ -102,7 +102,7 @@ describe('elasticsearch, with a local double of the server', () => {
     ])
   })
 
-  it('reads what Python wrote', async () => {
+  test('reads what Python wrote', async () => {
     const old = '20200101000000000000'
     await saved({ ...ret, fun: 'test.old' })
     const document = {
@@ -122,7 +122,7 @@ describe('elasticsearch, with a local double of the server', () => {
     await elasticsearch.close?.()
   })
 
-  it('gives back a job of 1,200 returns, page by page', async () => {
+  test('gives back a job of 1,200 returns, page by page', async () => {
     const elasticsearch = await returnerWith('elasticsearch', configOf(server))
     const rets = Array.from({ length: 1200 }, (_, n) => ({
       ...ret,
@@ -134,20 +134,20 @@ describe('elasticsearch, with a local double of the server', () => {
     await elasticsearch.close?.()
   })
 
-  it('leaves out functions that are not wanted', async () => {
+  test('leaves out functions that are not wanted', async () => {
     expect(
       await saved({ ...ret, fun: 'test.noise', jid: '1' }, { functions_blacklist: ['test.noise'] }),
     ).toEqual([])
   })
 
-  it('asks another host when one is not there, and says so when none is', async () => {
+  test('asks another host when one is not there, and says so when none is', async () => {
     const gone = `127.0.0.1:${await freePort()}`
     const both = { hosts: [gone, `127.0.0.1:${server.port}`] }
     expect(await saved({ ...ret, jid: '20300104000000000000' }, both)).toHaveLength(1)
     await expect(saved(ret, { hosts: [gone] })).rejects.toThrow(`${gone}: connect ECONNREFUSED`)
   })
 
-  it('does not wait for ever for a server that hangs', async () => {
+  test('does not wait for ever for a server that hangs', async () => {
     const hanging = await httpServer(() => undefined)
     const options = { hosts: [`127.0.0.1:${hanging.port}`], timeout: 0.2 }
     await expect(saved(ret, options)).rejects.toThrow('no answer within 0.2 seconds')

@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
-import { fromRecordJson } from '../../../core/base/record-json.ts'
+import { readFile } from 'node:fs/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { fromRecordJson } from '../../../core/dialect/record-json.ts'
 import { selfSigned } from '../../harness/certificate.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type Asked, type HttpServer, httpServer } from '../../harness/http-server.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { returnerContract } from '../returner.ts'
@@ -60,7 +59,7 @@ describe('http', () => {
     return server
   }
 
-  it('gives the same id to what is written again, with a time of its own', async () => {
+  test('gives the same id to what is written again, with a time of its own', async () => {
     const asked: Asked[] = []
     const { url } = await served((one) => {
       asked.push(one)
@@ -83,7 +82,7 @@ describe('http', () => {
     await http.close?.()
   })
 
-  it.each([
+  test.each([
     [413, 'UNSAVABLE'],
     [400, 'UNSAVABLE'],
     [401, undefined],
@@ -99,14 +98,14 @@ describe('http', () => {
     await http.close?.()
   })
 
-  it('does not wait for ever for a receiver that hangs', async () => {
+  test('does not wait for ever for a receiver that hangs', async () => {
     const { url, port } = await served(() => undefined)
     const http = await returnerWith('http', { http: { url, timeout: 0.2 } })
     await expect(http.save(ret)).rejects.toThrow(`127.0.0.1:${port}: no answer within 0.2 seconds`)
     await http.close?.()
   })
 
-  it('says where nobody listens, and goes on when somebody does', async () => {
+  test('says where nobody listens, and goes on when somebody does', async () => {
     const gone = await served(() => ({}))
     const http = await returnerWith('http', { 'http.url': gone.url })
     await http.save(ret)
@@ -117,8 +116,8 @@ describe('http', () => {
     await http.close?.()
   })
 
-  it('checks the certificate of the receiver', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'salt-ts-http-'))
+  test('checks the certificate of the receiver', async () => {
+    const folder = await temporaryFolder('salt-ts-http-')
     const { cert, key } = await selfSigned(folder)
     const { url } = await served(() => ({}), {
       cert: { cert: await readFile(cert), key: await readFile(key) },
@@ -130,12 +129,12 @@ describe('http', () => {
     await expect(saved({})).rejects.toThrow('self-signed certificate')
     await saved({ ssl_ca: cert })
     await saved({ insecure: true })
-    await rm(folder, { recursive: true })
+    await removeFolder(folder)
   })
 
-  it('refuses an address that is none without showing it', async () => {
+  test('refuses an address that is none without showing it', async () => {
     const opened = returnerWith('http', { 'http.url': 'ftp://user:hidden@host' })
-    await expect(opened).rejects.toThrow('http.url must be an address that begins with http:// or https://')
+    await expect(opened).rejects.toThrow('http.url must be a URL that begins with http:// or https://')
     await expect(opened).rejects.not.toThrow('hidden')
   })
 })

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { kafkaDouble } from '../../harness/kafka.ts'
 import { needs, program } from '../../harness/needs.ts'
@@ -46,18 +46,18 @@ describe('the returner kafka and a local double of its cluster', () => {
     await server.drop()
   })
 
-  it('says that it was not migrated', async () => {
+  test('says that it was not migrated', async () => {
     await expect(returner.save(ret)).rejects.toThrow(
-      `Kafka at 127.0.0.1:${server.port}: there is no such topic; make it with: salt-run returner.migrate kafka`,
+      `Kafka at 127.0.0.1:${server.port}: the topic does not exist. Create it with: salt-run returner.migrate kafka`,
     )
-    expect(await returner.migrate?.()).toEqual(['Made the topic salt.', 'Made the topic salt-events.'])
+    expect(await returner.migrate?.()).toEqual(['Created the topic salt.', 'Created the topic salt-events.'])
     expect(await returner.migrate?.()).toEqual([
-      'There is the topic salt.',
-      'There is the topic salt-events.',
+      'The topic salt exists already.',
+      'The topic salt-events exists already.',
     ])
   })
 
-  it('has all of a job in one partition, in order, with what tells that one was sent again', async () => {
+  test('has all of a job in one partition, in order, with what tells that one was sent again', async () => {
     await returner.saveLoad?.({ jid: ret.jid, load: { jid: ret.jid, fun: 'test.ping' }, minions: ['web1'] })
     for (const _ of ['once', 'again']) await returner.saveBatch?.([ret, { ...ret, id: 'web2' }])
     await returner.saveEvents?.(
@@ -85,7 +85,7 @@ describe('the returner kafka and a local double of its cluster', () => {
     ])
   })
 
-  it('is read by kcat', needs(program('kcat')), async () => {
+  test('is read by kcat', needs(program('kcat')), async () => {
     const args = ['-C', '-b', server.bootstrap.join(), '-t', 'salt', '-o', 'beginning', '-e', '-q', '-J']
     const { stdout } = await promisify(execFile)('kcat', [...args, '-X', 'check.crcs=true'])
     const read = stdout
@@ -99,14 +99,14 @@ describe('the returner kafka and a local double of its cluster', () => {
     )
   })
 
-  it('goes on when another broker becomes the leader', async () => {
+  test('goes on when another broker becomes the leader', async () => {
     const before = server.records('salt').length
     server.elect()
     await returner.save(ret)
     expect(server.records('salt')).toHaveLength(before + 1)
   })
 
-  it('has once what was written when the acknowledgement was lost, and loses nothing that comes after it', async () => {
+  test('has once what was written when the acknowledgement was lost, and loses nothing that comes after it', async () => {
     const before = server.records('salt').length
     server.loseAnswers(1)
     await expect(returner.save({ ...ret, return: 'first' })).rejects.toThrow('no answer within 1 seconds')
@@ -117,7 +117,7 @@ describe('the returner kafka and a local double of its cluster', () => {
     expect(found).toEqual(['first', 'second'])
   })
 
-  it('sends a batch that is larger than the cluster takes in several', async () => {
+  test('sends a batch that is larger than the cluster takes in several', async () => {
     const jid = '20300101000000000002'
     await returner.saveBatch?.(
       Array.from({ length: 30 }, (_, n) => ({ ...ret, jid, id: `m${n}`, return: 'x'.repeat(100_000) })),
@@ -125,14 +125,14 @@ describe('the returner kafka and a local double of its cluster', () => {
     expect(valuesIn(server).filter((value) => value.jid === jid)).toHaveLength(30)
   })
 
-  it('does not save what is larger than the cluster takes, and goes on', async () => {
+  test('does not save what is larger than the cluster takes, and goes on', async () => {
     await expect(returner.save({ ...ret, return: 'x'.repeat(2_000_000) })).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })
     await returner.save(ret)
   })
 
-  it('writes without a producer id if told to', async () => {
+  test('writes without a producer id if told to', async () => {
     const plain = await opened({ idempotent: false })
     await plain.save({ ...ret, id: 'plain' })
     expect(valuesIn(server).filter((value) => value.id === 'plain')).toHaveLength(1)
@@ -164,14 +164,14 @@ describe('the returner kafka and a local double of its cluster, with users', () 
     }
   }
 
-  it.each(['plain', 'scram-sha-256'])(
+  test.each(['plain', 'scram-sha-256'])(
     'signs in by %s, and says that a password is wrong',
     async (sasl_mechanism) => {
       await saveWith({ sasl_mechanism })
       await expect(saveWith({ sasl_mechanism, password: 'falsch' })).rejects.toThrow('Authentication failed')
     },
   )
-  it('says that the cluster does not sign in so', async () => {
+  test('says that the cluster does not sign in so', async () => {
     await expect(saveWith({ sasl_mechanism: 'scram-sha-512' })).rejects.toThrow(
       'The broker does not support the requested SASL mechanism',
     )

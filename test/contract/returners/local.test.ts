@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { fromRecordJson } from '../../../core/base/record-json.ts'
+import { fromRecordJson } from '../../../core/dialect/record-json.ts'
 import { returnerContract } from '../returner.ts'
 
 await returnerContract({

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { decode, encodeLocal } from '../../../core/codec/index.ts'
 import { openLoader } from '../../../core/loader/index.ts'
-import { openReturner } from '../../../core/returners/open-returner.ts'
-import { quietLog } from '../../harness/quiet-log.ts'
+import { openReturner } from '../../../core/outbox/open-returner.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { quietLog } from '../../harness/log.ts'
 import { bytes, vectors } from '../../harness/vectors.ts'
 import { returnerContract } from '../returner.ts'
 
@@ -20,11 +20,11 @@ function folderOf(cachedir: string, jid: string): string {
 await returnerContract({
   name: 'local_cache',
   async prepare() {
-    const cachedir = await mkdtemp(join(tmpdir(), 'salt-ts-cache-'))
+    const cachedir = await temporaryFolder('salt-ts-cache-')
     return {
       config: { cachedir, hash_type: 'sha256' },
       rows: async (jid, id) => [decode(await readFile(join(folderOf(cachedir, jid), id, 'return.p')))],
-      drop: () => rm(cachedir, { recursive: true, force: true }),
+      drop: () => removeFolder(cachedir),
     }
   },
 })
@@ -34,12 +34,12 @@ describe('the files of local_cache', () => {
   let cachedir: string
   let cache: Returner
   beforeAll(async () => {
-    cachedir = await mkdtemp(join(tmpdir(), 'salt-ts-cache-'))
+    cachedir = await temporaryFolder('salt-ts-cache-')
     const config = { cachedir, hash_type: 'sha256' }
     const loader = openLoader('returners', { config, log: quietLog })
     cache = await openReturner({ name: 'local_cache' }, { loader, config, log: quietLog })
   })
-  afterAll(() => rm(cachedir, { recursive: true, force: true }))
+  afterAll(() => removeFolder(cachedir))
 
   const put = async (path: string, content: string | Uint8Array) => {
     await mkdir(dirname(path), { recursive: true })
@@ -48,7 +48,7 @@ describe('the files of local_cache', () => {
   const aReturn = { jid, id: 'web1', fun: 'test.ping', fun_args: [], return: true, retcode: 0, success: true }
 
   const recorded = vectors<{ jobs: RecordedJob[] }>('job-cache')
-  it('are read as a Python master wrote them', async () => {
+  test('are read as a Python master wrote them', async () => {
     for (const { jid, directory, files_b64, decoded } of recorded.jobs) {
       for (const [name, content] of Object.entries(files_b64))
         await put(join(cachedir, 'jobs', directory, name), bytes(content))
@@ -65,7 +65,7 @@ describe('the files of local_cache', () => {
     }
   })
 
-  it('have the names and values Python looks for', async () => {
+  test('have the names and values Python looks for', async () => {
     const load = { jid, fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', ret: '', user: 'root' }
     await cache.saveLoad?.({ jid, load, minions: ['web1', 'web2'] })
     await cache.saveMinions?.(jid, ['behind'])
@@ -89,7 +89,7 @@ describe('the files of local_cache', () => {
     expect(await readdir(join(folder, 'web1'))).toEqual(['return.p'])
   })
 
-  it('may be of old times, when a file had the value and nothing else', async () => {
+  test('may be of old times, when a file had the value and nothing else', async () => {
     const old = '20300303030303030303'
     await put(join(folderOf(cachedir, old), 'web1', 'return.p'), encodeLocal(['a', 'b']))
     expect(await cache.getJid?.(old)).toMatchObject([
@@ -97,21 +97,21 @@ describe('the files of local_cache', () => {
     ])
   })
 
-  it('are passed over where they are damaged', async () => {
+  test('are passed over where they are damaged', async () => {
     const torn = '20300404040404040404'
     await cache.save({ ...aReturn, jid: torn, id: 'whole' })
     await put(join(folderOf(cachedir, torn), 'torn', 'return.p'), Buffer.from([0x83, 0xa1]))
     expect((await cache.getJid?.(torn))?.map(({ id }) => id)).toEqual(['whole'])
   })
 
-  it('take no returns of a job that is not to be cached', async () => {
+  test('take no returns of a job that is not to be cached', async () => {
     const none = '20300505050505050505'
     await put(join(folderOf(cachedir, none), 'nocache'), '')
     await cache.save({ ...aReturn, jid: none })
     expect(await cache.getJid?.(none)).toEqual([])
   })
 
-  it.each(['../up', '.load.p', 'jid', 'a/b', 'nul\0'])(
+  test.each(['../up', '.load.p', 'jid', 'a/b', 'nul\0'])(
     'never lie where an id like %j would put them',
     async (id) => {
       await expect(cache.save({ ...aReturn, id })).rejects.toMatchObject({ code: 'UNSAVABLE' })

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { mongodbDouble } from '../../harness/mongodb.ts'
 import { freePort } from '../../harness/ports.ts'
@@ -42,7 +42,7 @@ describe('mongo, with a local double of the server', () => {
     await server.close()
   })
 
-  it("has Salt's documents", async () => {
+  test("has Salt's documents", async () => {
     await mongo.save(ret)
     expect(server.documents('saltReturns')).toMatchObject([
       {
@@ -63,7 +63,7 @@ describe('mongo, with a local double of the server', () => {
     ])
   })
 
-  it('reads what Python wrote, the last one where it wrote twice', async () => {
+  test('reads what Python wrote, the last one where it wrote twice', async () => {
     const old = '20200101000000000000'
     const python = (value: unknown) => ({
       minion: 'web1',
@@ -82,13 +82,13 @@ describe('mongo, with a local double of the server', () => {
     })
   })
 
-  it('refuses for good what is larger than a document may be', async () => {
+  test('refuses for good what is larger than a document may be', async () => {
     await expect(mongo.save({ ...ret, return: 'x'.repeat(9 * 1024 * 1024) } as never)).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })
   })
 
-  it('says which server is not there, and does not wait for ever for one that hangs', async () => {
+  test('says which server is not there, and does not wait for ever for one that hangs', async () => {
     const saved = async (port: number) => {
       const one = await returnerWith('mongo', { mongo: { host: '127.0.0.1', port, timeout: 0.5 } })
       await one.save(ret).finally(() => one.close?.())
@@ -107,7 +107,7 @@ describe('mongo, with a local double of the server', () => {
     await new Promise((done) => hanging.close(done))
   })
 
-  it('refuses two addresses, and shows no password', async () => {
+  test('refuses two addresses, and shows no password', async () => {
     const both = returnerWith('mongo', { mongo: { uri: 'mongodb://user:hidden@host/salt', host: 'other' } })
     await expect(both).rejects.toThrow('mongo.uri and mongo.host are both set')
     await expect(both).rejects.not.toThrow('hidden')

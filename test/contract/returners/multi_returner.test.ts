@@ -1,18 +1,18 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { UnsavableError } from '../../../core/author/returner.ts'
 import multi from '../../../returners/multi_returner.ts'
-import { quietLog } from '../../harness/quiet-log.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { quietLog } from '../../harness/log.ts'
 import { aReturn } from '../../harness/returner.ts'
 import { returnerContract } from '../returner.ts'
 
 await returnerContract({
   name: 'multi_returner',
   async prepare() {
-    const cachedir = await mkdtemp(join(tmpdir(), 'salt-ts-multi-'))
+    const cachedir = await temporaryFolder('salt-ts-multi-')
     const filename = join(cachedir, 'returns')
     return {
       config: {
@@ -23,7 +23,7 @@ await returnerContract({
       },
       rows: async (jid) =>
         (await readFile(filename, 'utf8')).split('\n').filter((line) => line.includes(jid)),
-      drop: () => rm(cachedir, { recursive: true, force: true }),
+      drop: () => removeFolder(cachedir),
     }
   },
 })
@@ -50,19 +50,19 @@ describe('multi_returner', () => {
     others.set('full', { save: async () => undefined, getJid: async () => [ret] })
   })
 
-  it('writes to those that work when one does not, and says which', async () => {
+  test('writes to those that work when one does not, and says which', async () => {
     const save = vi.fn(async () => undefined)
     others.set('works', { save })
     await expect((await opened('down', 'works')).save(ret)).rejects.toThrow('down: Nobody answers.')
     expect(save).toHaveBeenCalledOnce()
   })
 
-  it('calls a return unsavable when nothing else is wrong', async () => {
+  test('calls a return unsavable when nothing else is wrong', async () => {
     await expect((await opened('picky', 'full')).save(ret)).rejects.toMatchObject({ code: 'UNSAVABLE' })
     await expect((await opened('picky', 'down')).save(ret)).rejects.not.toHaveProperty('code')
   })
 
-  it('reads from the first that has something, and past one that is down', async () => {
+  test('reads from the first that has something, and past one that is down', async () => {
     const read = async (...names: string[]) => (await opened(...names)).getJid?.(ret.jid)
     expect(await read('empty', 'full')).toEqual([ret])
     expect(await read('down', 'full')).toEqual([ret])
@@ -70,19 +70,19 @@ describe('multi_returner', () => {
     await expect(read('down', 'picky')).rejects.toThrow('Too large.')
   })
 
-  it('can do what one of them can, and no more', async () => {
+  test('can do what one of them can, and no more', async () => {
     expect(await opened('full')).not.toHaveProperty('saveLoad')
     expect(await opened('full')).toHaveProperty('getJid')
   })
 
-  it('closes what it has opened when another cannot be', async () => {
+  test('closes what it has opened when another cannot be', async () => {
     const close = vi.fn(async () => undefined)
     others.set('closes', { save: async () => undefined, close })
     await expect(opened('closes', 'missing')).rejects.toThrow('There is no returner missing.')
     expect(close).toHaveBeenCalledOnce()
   })
 
-  it.each([undefined, [], 'mysql', ['multi_returner'], [7]])('refuses %j for its list', async (names) => {
+  test.each([undefined, [], 'mysql', ['multi_returner'], [7]])('refuses %j for its list', async (names) => {
     const facts = {
       options: {},
       opts: { multi_returner: names },

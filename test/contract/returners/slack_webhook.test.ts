@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { type HttpServer, httpServer } from '../../harness/http-server.ts'
 import { returnerWith } from '../../harness/returner.ts'
@@ -66,7 +66,7 @@ describe('slack_webhook, with a local receiver in the place of Slack', () => {
     return server.messages.at(-1)?.attachments
   }
 
-  it('tells what a function returned as Salt does', async () => {
+  test('tells what a function returned as Salt does', async () => {
     expect(await sent({})).toEqual([
       {
         ...head,
@@ -78,7 +78,7 @@ describe('slack_webhook, with a local receiver in the place of Slack', () => {
     ])
   })
 
-  it('counts and names states as Salt does', async () => {
+  test('counts and names states as Salt does', async () => {
     const states = {
       'file_|-motd_|-/etc/motd_|-managed': {
         __id__: 'motd',
@@ -124,12 +124,12 @@ describe('slack_webhook, with a local receiver in the place of Slack', () => {
     ])
   })
 
-  it('cuts what is long', async () => {
+  test('cuts what is long', async () => {
     const [, body] = (await sent({ return: 'x'.repeat(1_000_000) })) ?? []
     expect(String(body?.title)).toMatch(/^Return: x{8000}…$/)
   })
 
-  it('posts events of returns, and of nothing else', async () => {
+  test('posts events of returns, and of nothing else', async () => {
     const before = server.messages.length
     await returner.saveEvents?.(
       [
@@ -142,7 +142,7 @@ describe('slack_webhook, with a local receiver in the place of Slack', () => {
     expect(server.messages).toHaveLength(before + 1)
   })
 
-  it('tells a message that is wrong from a service that is down, and never shows the webhook', async () => {
+  test('tells a message that is wrong from a service that is down, and never shows the webhook', async () => {
     const refused = async (path: string) => {
       const one = await returnerWith('slack_webhook', { 'slack_webhook.webhook': `${broken.url}${path}` })
       return one.save(ret).then(

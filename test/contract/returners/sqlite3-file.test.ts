@@ -1,9 +1,9 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Sqlite, { type Database } from 'libsql'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { SALT_TABLES } from '../../harness/salt-tables.ts'
 
@@ -13,7 +13,7 @@ let returner: Returner
 let other: Database
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-sqlite-'))
+  folder = await temporaryFolder('salt-ts-sqlite-')
   file = join(folder, 'salt.db')
   returner = await returnerWith('sqlite3', {
     id: 'master1',
@@ -25,12 +25,12 @@ beforeEach(async () => {
 afterEach(async () => {
   other.close()
   await returner.close?.()
-  await rm(folder, { recursive: true })
+  await removeFolder(folder)
 })
 
 const query = (sql: string) => other.prepare(sql).all()
 
-it('reads jobs and returns that Python Salt wrote, the last of two, and adds its column to the table', async () => {
+test('reads jobs and returns that Python Salt wrote, the last of two, and adds its column to the table', async () => {
   for (const sql of SALT_TABLES.sqlite3) other.exec(sql)
   const jid = '20250101000000000001'
   other.exec(`insert into jids values ('${jid}', '{"fun": "test.arg", "tgt": "*", "user": "root"}');
@@ -54,7 +54,7 @@ it('reads jobs and returns that Python Salt wrote, the last of two, and adds its
   ])
 })
 
-it("has what is asked of Salt's tables", async () => {
+test("has what is asked of Salt's tables", async () => {
   for (const sql of SALT_TABLES.sqlite3) other.exec(sql)
   const jid = '20261122050000000010'
   await returner.saveLoad?.({ jid, load: { fun: 'state.apply', user: 'ada' }, minions: ['web1', 'web2'] })
@@ -77,13 +77,13 @@ it("has what is asked of Salt's tables", async () => {
   ])
 })
 
-it('makes a file that only its user can read', async () => {
+test('makes a file that only its user can read', async () => {
   await rm(file)
   await returner.save(aReturn())
   expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
 
-it('waits for others who write to the file, gives up, and goes on when they are done', async () => {
+test('waits for others who write to the file, gives up, and goes on when they are done', async () => {
   await returner.save(aReturn())
   other.exec('begin immediate')
   await expect(returner.save(aReturn({ return: 'late' }))).rejects.toThrow(
@@ -95,7 +95,7 @@ it('waits for others who write to the file, gives up, and goes on when they are 
   expect(await returner.getJid?.(aReturn().jid)).toEqual([aReturn({ return: 'in time' })])
 })
 
-it('leaves one return though several save it at the same time', async () => {
+test('leaves one return though several save it at the same time', async () => {
   const second = await returnerWith('sqlite3', { sqlite3: { database: file } })
   const rets = Array.from({ length: 50 }, (_, n) => aReturn({ id: `m${n}` }))
   await returner.migrate?.()
@@ -104,7 +104,7 @@ it('leaves one return though several save it at the same time', async () => {
   expect(query('select count(*) as found from salt_returns')).toEqual([{ found: 50 }])
 })
 
-it('says which file is no database, or cannot be made', async () => {
+test('says which file is no database, or cannot be made', async () => {
   await writeFile(
     file,
     'This is a text, and was one before SQLite was asked to open it, for more than a page.',
@@ -117,7 +117,7 @@ it('says which file is no database, or cannot be made', async () => {
   await expect(returnerWith('sqlite3', {})).rejects.toThrow('needs sqlite3.database in the configuration')
 })
 
-it('puts old jobs aside if jobs are archived', async () => {
+test('puts old jobs aside if jobs are archived', async () => {
   const { jid } = aReturn()
   await returner.saveLoad?.({ jid, load: { fun: 'test.ping' }, minions: [] })
   await returner.save(aReturn())

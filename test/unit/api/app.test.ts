@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => api.close())
 
-test('/ says what this is and which clients there are', async () => {
+test('/ returns a welcome and the clients', async () => {
   const answer = await app.inject('/')
   expect(answer.statusCode).toBe(200)
   expect(answer.headers['content-type']).toBe('application/json')

@@ -1,4 +1,4 @@
-/** Bodies that are small as they are sent, and would take very long to read or grow very large. */
+/** Bodies that are small when sent, but take very long to parse or expand to a huge size. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
@@ -42,7 +42,7 @@ test.each(['/login', '/run', '/hook'])('%s does not read YAML of very many parts
     const answer = await send(url, YAML, text)
     expect([answer.statusCode, answer.json().return]).toEqual([
       400,
-      'Invalid YAML document: it has more than 10000 parts; send as much as that in JSON',
+      'Invalid YAML document: it has more than 10000 tokens. Use JSON for that much data',
     ])
   }
 })
@@ -63,7 +63,7 @@ test('a word that repeats itself a million times is a text', async () => {
   expect(api.asked[0]).toMatchObject({ kwarg: { arg: [million] } })
 })
 
-test('a hook with a key that means something to JavaScript, or nested very deep, is refused', async () => {
+test('a hook with a key that pollutes prototypes, or nested very deeply, is refused', async () => {
   for (const body of ['{"__proto__": {"a": 1}}', `${'['.repeat(60)}${']'.repeat(60)}`])
     expect((await send('/hook', 'application/json', body)).statusCode).toBe(400)
 })

@@ -1,4 +1,4 @@
-/** What the server refuses by itself is told the audit log of the master: who, from where, why, and nothing secret. */
+/** Refusals of the server go into the audit log of the master, without secrets. */
 import { afterEach, expect, test } from 'vitest'
 import type { ApiSettings } from '../../../core/api/settings.ts'
 import type { MasterOptions } from '../../../core/config/index.ts'
@@ -51,19 +51,19 @@ test('calls without credentials, and with a token that cannot be one', async () 
   expect(api.asked).toEqual([])
 })
 
-test('tokens that the master does not know, where it was only asked whose they are', async () => {
+test('tokens that the master does not know, if it was only asked for their user', async () => {
   await open()
   for (const path of ['/events', `/events?token=${UNKNOWN}`, '/stats', `/ws/${UNKNOWN}`])
     await ask(path, path === '/stats' ? { 'x-auth-token': UNKNOWN } : {})
   expect(await ask('/hook/build', { 'x-auth-token': UNKNOWN }, { secret: CANARY })).toBe(401)
   expect(await ask('/logout', { 'x-auth-token': UNKNOWN }, {})).toBe(401)
-  const reason = expect.stringContaining('No token was sent, or one that is not known')
+  const reason = expect.stringContaining('There is no token, or it is unknown')
   expect(api.refused).toEqual([
     { ...refused, request: 'GET /events', reason },
     { ...refused, request: 'GET /events', reason },
     { ...refused, request: 'GET /stats', reason },
     { ...refused, request: 'POST /hook/*', reason },
-    { ...refused, act: 'logout', request: 'POST /logout', reason: 'This token is not known, or no longer.' },
+    { ...refused, act: 'logout', request: 'POST /logout', reason: 'This token is unknown or was revoked.' },
   ])
 })
 
@@ -86,7 +86,7 @@ test('from where somebody may not ask, or not sign in', async () => {
   expect(api.refused).toMatchObject([{ act: 'login', user: 'fred', rule: 'api_acl', request: 'POST /login' }])
 })
 
-test('pages of other origins, with the session of who looks at them', async () => {
+test('pages of other origins, with the session of their visitor', async () => {
   await open()
   const headers = { cookie: `session_id=${UNKNOWN}`, origin: 'https://evil.example' }
   expect(await ask('/minions', headers)).toBe(403)
@@ -102,12 +102,12 @@ test('guessing, when it is locked out, and not each guess that is not looked at'
   expect(api.refused).toEqual(
     ['from 192.0.2.7', 'for "fred"'].map((who) => ({
       ...{ ...refused, act: 'login', user: 'fred', request: 'POST /login', rule: 'login_attempts' },
-      reason: `Too many wrong passwords or tokens ${who}: no more are looked at for 300 s.`,
+      reason: `Too many wrong passwords or tokens ${who}: no more are checked for 300 s.`,
     })),
   )
 })
 
-test('what is said by who is refused takes little room', async () => {
+test('texts of refused clients are cut off', async () => {
   await open()
   const long = 'x'.repeat(100_000)
   await ask('/run', {}, [{ client: 'runner', fun: long, username: long }])
@@ -116,7 +116,7 @@ test('what is said by who is refused takes little room', async () => {
   for (const line of api.refused) expect(JSON.stringify(line).length).toBeLessThan(1_000)
 })
 
-test('not told is what the master has decided, what nobody forbids, and that there is too much of it', async () => {
+test('decisions of the master, invalid requests and exceeded limits are not sent', async () => {
   await open({ requests_per_minute: 4 })
   expect(await ask('/login', {}, { username: 'fred', password: CANARY, eauth: 'file' })).toBe(401)
   expect(await ask('/nowhere')).toBe(404)

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => api.close())
 
-/** Publishes to m1 and m2, which return at once; runs every runner and wheel function. */
+/** A master that publishes to m1 and m2, which return at once, and runs every runner and wheel function. */
 function master(load: Load): unknown {
   if (load.cmd === 'publish') {
     if (load.tgt === 'nobody') return { enc: 'clear', load: { jid: null, minions: [], error: 'none' } }
@@ -31,7 +31,7 @@ function master(load: Load): unknown {
   return { tag: tags.wheel(JID), data }
 }
 
-/** Who return at once. */
+/** Minions that return at once. */
 function publishedTo(minions: readonly string[], { fun, arg }: Load) {
   for (const id of minions)
     api.fire(tags.jobReturn(JID, id), {
@@ -74,7 +74,7 @@ describe('several functions', () => {
   })
 })
 
-test('several functions in one text are refused, whoever asks, with how they are written', async () => {
+test('several functions in one text are refused, with the correct form', async () => {
   expect(await refused({ client: 'local', tgt: '*', fun: 'test.ping,test.arg' })).toEqual([
     400,
     'Chunk 1 of the request has several functions in one text, "test.ping,test.arg": make them a list, as ["test.ping", "test.arg"].',
@@ -144,7 +144,7 @@ describe('a lowstate', () => {
     expect(answer.body).toContain('{"m1": {"arg": [1, 3.0, 9223372036854775807]}')
   })
 
-  test('may be a form, whose arguments are read as words of a command line', async () => {
+  test('may be a form, whose arguments are parsed as words of a command line', async () => {
     const body =
       'client=local&tgt=*&fun=test.arg&arg=1&arg=a%3D2.0&arg=[x, 3]&kwarg={b: 1}&timeout=7&full_return=true'
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -159,14 +159,14 @@ describe('a lowstate', () => {
     expect(api.asked[1]).toMatchObject({ tgt: ['m1', 'm2'], arg: ['one'] })
   })
 
-  test('may be JSON that says it is plain text', async () => {
+  test('may be JSON with the content type text/plain', async () => {
     const answer = await post([ping], { headers: { 'content-type': 'text/plain' } })
     expect(answer.statusCode).toBe(200)
   })
 
   test('that is none is refused with a sentence', async () => {
-    expect(await refused('"x"')).toEqual([400, 'Lowstates must be a list'])
-    expect(await refused('')).toEqual([400, 'Lowstates must be a list'])
+    expect(await refused('"x"')).toEqual([400, 'Lowstates must be a list.'])
+    expect(await refused('')).toEqual([400, 'Lowstates must be a list.'])
     expect(await refused('["x"]')).toEqual([400, 'Chunk 1 of the request must be a map.'])
     expect((await refused('{'))[1]).toMatch(/^Invalid JSON document: /)
     expect((await refused('a: [', { headers: { 'content-type': 'text/yaml' } }))[1]).toMatch(/^Invalid YAML/)
@@ -220,12 +220,12 @@ describe('a chunk', () => {
     ])
   })
 
-  test('that means nobody gives nothing, as in Salt', async () => {
+  test('that matches no minion returns an empty result, as in Salt', async () => {
     const nobody = { ...ping, tgt: 'nobody' }
     expect((await post([nobody, { ...nobody, client: 'local_async' }])).json()).toEqual({ return: [{}, {}] })
   })
 
-  test('tells in full who did not return, and why, with the members Salt gives such a minion', async () => {
+  test('with full_return lists minions that did not return, and why, with the members of Salt', async () => {
     api.answer = (load: Load) => ({ load: { ...publishedTo(['m1'], load), missing: ['m9'] } })
     const chunk = { ...ping, tgt: ['m1', 'm9'], tgt_type: 'list' }
     const why = expect.stringMatching(/^Minion did not return\. \[No accepted key\]/)
@@ -266,7 +266,7 @@ describe('a chunk', () => {
     [{ ret: { http: 1 } }, 'ret of chunk 1 of the request must be a string or an array.'],
     [{ token: 5 }, 'token of chunk 1 of the request must be a string.'],
     [{ tgt_typ: 'list' }, /'tgt_typ', which is not known. Did you mean 'tgt_type'\?$/],
-    [{ batch: '10%' }, /^batch is there for the client 'local_batch'/],
+    [{ batch: '10%' }, /^'batch' needs the client 'local_batch'/],
     [{ raw_shell: true }, /^Raw shell option not allowed/],
   ])('%j is refused before anything is sent', async (member, sentence) => {
     const said = (await refused([{ ...ping, ...member }]))[1]
@@ -306,7 +306,7 @@ describe('a chunk', () => {
   })
 })
 
-describe('who asks', () => {
+describe('the credentials', () => {
   test('has a token for /, in a header or a cookie', async () => {
     const cookie = { headers: { 'x-auth-token': '', cookie: `a=b; session_id=${TOKEN}` } }
     expect((await post([ping], cookie)).statusCode).toBe(200)
@@ -319,7 +319,7 @@ describe('who asks', () => {
     expect((await refused([{ ...ping, ...credentials }], { headers: { 'x-auth-token': '' } }))[0]).toBe(401)
   })
 
-  test('may not be a page of another site that uses the cookie of who looks at it', async () => {
+  test('may not be the cookie of a visitor to a page of another site', async () => {
     const cookie = `session_id=${TOKEN}`
     const from = (headers: object) => refused([ping], { headers: { 'x-auth-token': '', cookie, ...headers } })
     expect(await from({ origin: 'http://evil.example' })).toEqual([
@@ -330,7 +330,7 @@ describe('who asks', () => {
     expect((await from({ origin: 'http://localhost:8000', host: 'localhost:8000' }))[0]).toBe(200)
   })
 
-  test('says it in each chunk for /run, or in the header for those that do not', async () => {
+  test('are in each chunk for /run, or in the header for chunks without', async () => {
     const run = { url: '/run' }
     const without = { ...run, headers: { 'x-auth-token': '' } }
     expect(await refused([ping], without)).toEqual([401, 'No authentication credentials given'])
@@ -360,7 +360,7 @@ describe('who asks', () => {
     })
   })
 
-  test('may not use the cookie of who looks at a page of another site for /run either', async () => {
+  test('may not be such a cookie for /run either', async () => {
     const headers = { 'x-auth-token': '', cookie: `session_id=${TOKEN}`, origin: 'http://evil.example' }
     expect((await refused([ping], { url: '/run', headers }))[0]).toBe(403)
     const own = { ...ping, eauth: 'pam', username: 'alice', password: 'x' }
@@ -399,7 +399,7 @@ test('a runner that does not exist is 400, one that takes too long 504', async (
   api.answer = () => ({ tag: tags.run(JID), jid: JID })
   expect(await refused([{ ...runner, timeout: 0.05 }])).toEqual([
     504,
-    `The runner nosuch.fun is not done after 0.05 s. It goes on; look it up at /jobs/${JID}.`,
+    `The runner nosuch.fun is still running after 0.05 s. It continues to run; find its result at /jobs/${JID}.`,
   ])
 })
 

@@ -34,7 +34,7 @@ test('stats_disable_auth opens it; with metrics: false there is nothing', async 
   expect((await none({ accept: '*/*' })).statusCode).toBe(404)
 })
 
-test('/stats gives figures to who has a token, and with collect_stats: false none', async () => {
+test('/stats returns statistics to clients with a token, and none with collect_stats: false', async () => {
   const headers = { 'x-auth-token': TOKEN }
   const get = await serve({})
   expect((await get({}, '/stats')).statusCode).toBe(401)

@@ -10,7 +10,7 @@ const TOKEN = 'a'.repeat(64)
 async function serve() {
   const app = Fastify()
   await metrics(app, {
-    admit: async (token) => {
+    authorize: async (token) => {
       if (token !== TOKEN) throw Object.assign(new Error('No'), { statusCode: 401 })
     },
     readers: () => ({ readers: 2, dropped: 1 }),
@@ -45,7 +45,7 @@ test('requests are counted by route and status, and not by what is in their path
   expect(sampleOf(families, 'salt_build_info', { program: 'salt-api' })).toBe(1)
 })
 
-test('who may not see them sees nothing; a collector shows its token as such', async () => {
+test('clients without permission see nothing; a collector sends its token as a bearer', async () => {
   const { get } = await serve()
   expect((await get('/metrics')).status).toBe(401)
   const stranger = await get('/metrics', { authorization: 'Bearer no' })

@@ -10,7 +10,7 @@ const headers = { 'x-auth-token': 'ab12' }
 type Load = Readonly<Record<string, unknown>>
 
 let api: TestApi
-/** What functions of the master give. */
+/** Returns of functions of the master. */
 let gives: { return: unknown; success: boolean }
 
 beforeEach(async () => {
@@ -114,10 +114,10 @@ test('POST /keys without an id, with a bad one, or for one that has a key, is re
     const answer = await api.app.inject({ method: 'POST', url: '/keys', headers, body })
     return [answer.statusCode, answer.json().return]
   }
-  expect(await ask({})).toEqual([400, 'Lowstates must be a list'])
+  expect(await ask({})).toEqual([400, 'Lowstates must be a list.'])
   expect(await ask({ force: true })).toEqual([
     400,
-    'Say whom the keys are for: mid must be the id of a minion.',
+    "'mid' must be the id of the minion that the keys are for.",
   ])
   expect(await ask({ mid: '../m1' })).toEqual([
     400,
@@ -125,10 +125,10 @@ test('POST /keys without an id, with a bad one, or for one that has a key, is re
   ])
   expect(api.asked).toEqual([])
   gives = { return: {}, success: true }
-  expect(await ask({ mid: 'm1' })).toEqual([400, 'No keys were made for m1: it has one already.'])
+  expect(await ask({ mid: 'm1' })).toEqual([400, 'No keys were generated for m1: it has a key already.'])
 })
 
-test('words of a query search in /jobs, and name who is meant as Salt does', async () => {
+test('query parameters search in /jobs, and select ids as in Salt', async () => {
   gives = { return: { [JID]: { Function: 'test.ping' } }, success: true }
   await get('/jobs?limit=5&search_user=ada&before=20261122010203000004')
   await get(`/jobs?jid=${JID}`)
@@ -143,12 +143,12 @@ test('words of a query search in /jobs, and name who is meant as Salt does', asy
 })
 
 test.each([
-  ['/jobs?limits=5', "'limits' means nothing in the query of /jobs. Did you mean 'limit'?"],
+  ['/jobs?limits=5', "Unknown query parameter 'limits' for /jobs. Did you mean 'limit'?"],
   ['/jobs?limit=five', "'limit' must be a whole number, not 'five'."],
-  ['/jobs?limit=1&limit=2', "'limit' is there more than once in the query."],
-  ['/minions/m1?grain=os', "'grain' means nothing in the query of /minions. It takes mid."],
-  ['/stats?x=1', "'x' means nothing in the query of /stats. It takes none."],
-  ['/events?tags=salt/*', "'tags' means nothing in the query of /events. Did you mean 'tag'?"],
+  ['/jobs?limit=1&limit=2', "The query parameter 'limit' is given more than once."],
+  ['/minions/m1?grain=os', "Unknown query parameter 'grain' for /minions. It takes mid."],
+  ['/stats?x=1', "Unknown query parameter 'x' for /stats. It takes none."],
+  ['/events?tags=salt/*', "Unknown query parameter 'tags' for /events. Did you mean 'tag'?"],
 ])('%s: words that mean nothing are not left out without a word', async (url, sentence) => {
   expect(await get(url)).toEqual([400, { status: 400, return: sentence }])
   expect(api.asked.filter(({ cmd }) => cmd !== 'get_token')).toEqual([])

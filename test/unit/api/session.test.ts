@@ -1,4 +1,4 @@
-/** Signing in and out, and from where that may be done, with a master that the test plays. */
+/** Signing in and out, and allowed addresses, with a master that the test plays. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
@@ -56,7 +56,7 @@ test('/login takes forms, and lists of one', async () => {
   expect((await post('/login/', [credentials])).statusCode).toBe(200)
 })
 
-test('/login refuses what is no proof, and cannot be told what to ask the master', async () => {
+test('/login refuses a body without credentials, and passes no other members on to the master', async () => {
   const wrong = await post('/login', { ...credentials, password: 'y', cmd: 'ping' })
   expect(wrong.json()).toEqual({ status: 401, return: 'Could not authenticate using provided credentials' })
   expect(wrong.headers['set-cookie']).toBeUndefined()
@@ -75,7 +75,7 @@ test('/logout revokes the token', async () => {
   expect((await post('/logout')).statusCode).toBe(401)
 })
 
-test('/logout says so where the master cannot revoke tokens, or cannot now', async () => {
+test('/logout reports that the master cannot revoke tokens, or cannot do so now', async () => {
   const { answer } = api
   api.answer = () => 'Some exception handling minion payload' // of Python Salt
   const unknown = await post('/logout', undefined, { 'x-auth-token': TOKEN })
@@ -97,7 +97,7 @@ test('/token gives tokens for a map of credentials or a list of them', async () 
   expect((await post('/token', { ...credentials, password: 'y' })).statusCode).toBe(401)
 })
 
-test('api_acl says from where somebody may sign in, before the master is asked', async () => {
+test('api_acl limits the addresses to sign in from, before the master is asked', async () => {
   const may = async (users: object, username = 'alice') => {
     await open({}, { api_acl: { users } })
     return (await post('/login', { ...credentials, username })).statusCode
@@ -142,7 +142,7 @@ test('pages of origins that cors_origin names may ask; without it none', async (
   expect(await preflight()).toEqual([200, '*', undefined])
 })
 
-test('a long answer is compressed for who takes that', async () => {
+test('a long answer is compressed for clients that accept gzip', async () => {
   const external_auth = { pam: { alice: Array.from({ length: 200 }, (_, number) => `m${number}.x`) } }
   await open({ external_auth })
   const packed = await post('/login', credentials, { 'accept-encoding': 'gzip, deflate' })
@@ -160,7 +160,7 @@ test('paths may begin with a prefix, and end with a slash', async () => {
   expect((await api.app.inject('/login')).statusCode).toBe(404)
 })
 
-test('nobody is told where the master was looked for, or by what configuration', async () => {
+test('no answer reveals where the master was looked for, or the path of the configuration', async () => {
   const said =
     'The master is not responding on port 4506 of 127.0.0.1 (configuration in /etc/salt, sockets in /run).'
   api.answer = () => {

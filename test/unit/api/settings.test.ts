@@ -31,7 +31,7 @@ test('addresses, networks and the words that stand for some are taken', () => {
   expect(settings.trust_proxy).toEqual(['loopback', '10.0.0.1'])
 })
 
-test('how many wrong passwords are too many is said once for all ways in, unless this server has a limit of its own', () => {
+test('login_attempts of the master applies here too, unless this server has its own limit', () => {
   const config = (api: Record<string, unknown>) =>
     loadMasterConfig({ configDir: '/nowhere', overrides: { root_dir: '/nowhere', login_attempts: 5, api } })
       .config

@@ -1,4 +1,4 @@
-/** What the master is told of who asks: the address of the HTTP client, beside each call that is passed on. */
+/** The address of the HTTP client, which is sent to the master with each call. */
 import { afterEach, expect, test } from 'vitest'
 import type { ApiSettings } from '../../../core/api/settings.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
@@ -42,7 +42,7 @@ test('sign-in, jobs, runners, wheel functions and logout are passed on with the 
   expect(api.vias).toEqual(api.asked.map(() => ({ address: CLIENT })))
 })
 
-test('the address is that of the client of a trusted proxy, and of nobody who only says so', async () => {
+test('the address is that of the client behind a trusted proxy; other X-Forwarded-For headers do not count', async () => {
   const forwarded = { 'x-forwarded-for': '198.51.100.9' }
   await open({ trust_proxy: [CLIENT] })
   await post('/login', credentials, forwarded)
@@ -53,7 +53,7 @@ test('the address is that of the client of a trusted proxy, and of nobody who on
   expect(api.vias).toEqual([{ address: CLIENT }])
 })
 
-test('nothing of it is in what Python masters would give to functions', async () => {
+test('Python masters do not pass any of it to functions', async () => {
   await open()
   await post('/', { client: 'wheel', fun: 'key.finger', match: 'web1' })
   expect(JSON.stringify(api.asked)).not.toContain(CLIENT)

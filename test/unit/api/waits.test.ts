@@ -1,4 +1,4 @@
-/** Requests that wait for events: for whom, how long, and what is left when they end early. */
+/** Requests that wait for events: which minions they wait for, how long, and what remains when they end early. */
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'

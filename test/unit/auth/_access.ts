@@ -1,7 +1,7 @@
 /** Access over options of a test and three minions: web1, web2, db1. */
 import { Access } from '../../../core/auth/access.ts'
 import type { AccessConfig } from '../../../core/auth/access-rules.ts'
-import type { Call, Caller } from '../../../core/auth/contract.ts'
+import type { Caller, RequestedCall } from '../../../core/auth/contract.ts'
 import { createMatcher } from '../../../core/targets/index.ts'
 import { fakeLog } from '../../../core/testing/recording-log.ts'
 import { allMatchers } from '../../harness/matchers.ts'
@@ -40,7 +40,7 @@ export const publish = (
   minions: readonly string[] = ['web1'],
   args: readonly unknown[] = [],
   kwargs = {},
-): Call => ({
+): RequestedCall => ({
   kind: 'publish',
   ...{ fun, minions, args, kwargs },
 })
@@ -50,6 +50,6 @@ export const run = (
   fun: string,
   args: readonly unknown[] = [],
   kwargs = {},
-): Call => ({
+): RequestedCall => ({
   ...{ kind, fun, args, kwargs },
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { argumentText } from '../../../core/auth/argument-text.ts'
 import { rightsDigest } from '../../../core/auth/tokens/rights-digest.ts'
-import { Float } from '../../../core/base/float.ts'
+import { Float } from '../../../core/dialect/float.ts'
 import { fred, open, publish, run } from './_access.ts'
 
 const word = fc.stringMatching(/^[a-z_]{1,8}$/)
@@ -20,7 +20,7 @@ describe('whatever stands in the configuration', () => {
           run('runner', name, args),
           run('wheel', name, args),
         ]) {
-          const verdict = access.judge(fred, [call])
+          const verdict = access.authorize(fred, [call])
           if (!Array.isArray(entries)) expect(verdict.allowed).toBe(false)
         }
       }),
@@ -31,7 +31,7 @@ describe('whatever stands in the configuration', () => {
     fc.assert(
       fc.property(fc.array(anything), fun, (permissions, name) => {
         const { access } = open({})
-        access.judge({ ...fred, permissions }, [publish(name)])
+        access.authorize({ ...fred, permissions }, [publish(name)])
       }),
     )
   })
@@ -41,8 +41,8 @@ test('a rule for one function allows that one and no other', () => {
   fc.assert(
     fc.property(fun, fc.string(), (name, other) => {
       const { access } = open({ external_auth: { pam: { fred: [name.replace('.', '\\.')] } } })
-      expect(access.judge(fred, [publish(name)]).allowed).toBe(true)
-      expect(access.judge(fred, [publish(other)]).allowed).toBe(other === name)
+      expect(access.authorize(fred, [publish(name)]).allowed).toBe(true)
+      expect(access.authorize(fred, [publish(other)]).allowed).toBe(other === name)
     }),
   )
 })
@@ -53,7 +53,7 @@ test('a job is allowed only if each of its functions is', () => {
       const { access } = open({
         external_auth: { pam: { fred: allowed.map((name) => name.replace('.', '\\.')) } },
       })
-      const verdict = access.judge(
+      const verdict = access.authorize(
         fred,
         wanted.map((name) => publish(name)),
       )
@@ -66,7 +66,7 @@ test('nobody gets the rights of a user whose name is only like theirs', () => {
   fc.assert(
     fc.property(word, fc.string(), (name, other) => {
       const { access } = open({ external_auth: { pam: { [name]: ['.*'] } } })
-      const allowed = access.judge({ ...fred, name: other }, [publish('test.ping')]).allowed
+      const allowed = access.authorize({ ...fred, name: other }, [publish('test.ping')]).allowed
       expect(allowed).toBe(other === name)
     }),
   )

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { Call, Caller } from '../../../core/auth/contract.ts'
+import type { Caller, RequestedCall } from '../../../core/auth/contract.ts'
 import { Typed } from '../../../core/loader/index.ts'
 import { fred, open, publish, run } from './_access.ts'
 
 /** The rule that allows it; false with the reason if none does. */
-function verdict(rules: unknown, call: Call, caller: Caller = fred) {
+function verdict(rules: unknown, call: RequestedCall, caller: Caller = fred) {
   const { access } = open({ external_auth: { pam: { fred: rules } } })
-  return access.judge(caller, [call])
+  return access.authorize(caller, [call])
 }
-const allowed = (rules: unknown, call: Call) => verdict(rules, call).allowed
+const allowed = (rules: unknown, call: RequestedCall) => verdict(rules, call).allowed
 
 describe('functions on all minions', () => {
-  test.each<[unknown, Call, boolean]>([
+  test.each<[unknown, RequestedCall, boolean]>([
     [['test.*'], publish('test.ping'), true],
     [['test.*'], publish('cmd.run'), false],
     [['test.ping'], publish('test.pingpong'), false],
@@ -62,7 +62,7 @@ describe('functions on some minions', () => {
     expect(verdict([{ '*': ['pkg.*'] }], call)).not.toHaveProperty('limited')
     expect(verdict(['pkg.*'], call)).not.toHaveProperty('limited')
     const { access } = open({ external_auth: { pam: { fred: ['test.*', { 'web*': ['pkg.*'] }] } } })
-    expect(access.judge(fred, [call, publish('test.ping')])).toMatchObject({ limited: true })
+    expect(access.authorize(fred, [call, publish('test.ping')])).toMatchObject({ limited: true })
   })
 
   test('one function need not be in a list', () => {
@@ -108,7 +108,7 @@ describe('arguments', () => {
 })
 
 describe("functions of the master's host", () => {
-  test.each<[unknown, Call, boolean]>([
+  test.each<[unknown, RequestedCall, boolean]>([
     [['@runner'], run('runner', 'jobs.list_jobs'), true],
     [['@runners'], run('runner', 'jobs.list_jobs'), true],
     [['@runner'], run('wheel', 'key.accept'), false],
@@ -189,7 +189,7 @@ describe('whom the entries are for', () => {
 describe('a job of several functions', () => {
   const rules = { fred: ['test.*', { 'web*': [{ 'cmd.run': { args: ['ls'] } }] }] }
   const { access } = open({ external_auth: { pam: rules } })
-  test.each<[Call[], boolean]>([
+  test.each<[RequestedCall[], boolean]>([
     [[publish('test.ping'), publish('test.echo')], true],
     [[publish('test.ping'), publish('cmd.run', ['web1'], ['ls'])], true],
     [[publish('test.ping'), publish('cmd.run', ['web1'], ['id'])], false],
@@ -198,13 +198,13 @@ describe('a job of several functions', () => {
     [[publish('test.ping'), publish('test.ping,cmd.run')], false],
     [[], false],
   ])('CVE-2013-4435: each is looked at with its own arguments: %j: %s', (calls, expected) => {
-    expect(access.judge(fred, calls).allowed).toBe(expected)
+    expect(access.authorize(fred, calls).allowed).toBe(expected)
   })
 })
 
 describe('publisher_acl_blacklist', () => {
   const root: Caller = { name: 'root', by: 'key', groups: [], unrestricted: true }
-  test.each<[Record<string, unknown>, Caller, Call, boolean]>([
+  test.each<[Record<string, unknown>, Caller, RequestedCall, boolean]>([
     [{ modules: ['cmd'] }, root, publish('cmd.run'), false],
     [{ modules: ['cmd.*'] }, root, publish('cmd.run'), false],
     [{ modules: ['cmd\\.run'] }, fred, publish('cmd.run'), false],
@@ -220,12 +220,12 @@ describe('publisher_acl_blacklist', () => {
     [{}, root, publish('cmd.run'), true],
   ])('%j for %j and %j: allowed %s', (blacklist, caller, call, expected) => {
     const { access } = open({ publisher_acl_blacklist: blacklist, external_auth: { pam: { '*': ['.*'] } } })
-    expect(access.judge(caller, [call]).allowed).toBe(expected)
+    expect(access.authorize(caller, [call]).allowed).toBe(expected)
   })
 
   test('names the entry that forbids it', () => {
     const { access } = open({ publisher_acl_blacklist: { modules: ['pkg', 'cmd'] } })
-    expect(access.judge(root, [publish('cmd.run')])).toEqual({
+    expect(access.authorize(root, [publish('cmd.run')])).toEqual({
       allowed: false,
       rule: "publisher_acl_blacklist.modules[1]: 'cmd'",
       reason: "root may not run cmd.run: publisher_acl_blacklist.modules[1]: 'cmd' forbids it.",
@@ -239,7 +239,7 @@ describe('minions', () => {
     peer: { 'web\\d': ['test.*', { 'db*': [{ 'pkg.version': { args: ['nginx'] } }] }], db: ['.*'] },
     peer_run: { 'web.*': ['manage.*', { 'jobs.lookup_jid': { args: ['\\d{20}'] } }] },
   })
-  test.each<[string, Call, boolean]>([
+  test.each<[string, RequestedCall, boolean]>([
     ['web1', publish('test.ping', ['db1']), true],
     ['web1', publish('pkg.version', ['db1'], ['nginx']), true],
     ['web1', publish('pkg.version', ['db1'], ['bash']), false],
@@ -253,19 +253,19 @@ describe('minions', () => {
     ['web1', run('runner', 'test.arg'), false],
     ['web1', run('wheel', 'manage.up'), false],
   ])('%s asks for %j: %s', (id, call, expected) => {
-    expect(access.judge(minion(id), [call]).allowed).toBe(expected)
+    expect(access.authorize(minion(id), [call]).allowed).toBe(expected)
   })
 
   test('may not what publisher_acl_blacklist forbids, either', () => {
     const { access } = open({ peer: { '.*': ['.*'] }, publisher_acl_blacklist: { modules: ['cmd'] } })
-    expect(access.judge(minion('web1'), [publish('test.ping')]).allowed).toBe(true)
-    expect(access.judge(minion('web1'), [publish('cmd.run')]).allowed).toBe(false)
+    expect(access.authorize(minion('web1'), [publish('test.ping')]).allowed).toBe(true)
+    expect(access.authorize(minion('web1'), [publish('cmd.run')]).allowed).toBe(false)
   })
 })
 
 describe('what a verdict says', () => {
   const rules = ['test.*', { 'web*': ['pkg.*', { 'cmd.run': { args: ['ls'] } }] }, { '@jobs': ['list_.*'] }]
-  test.each<[Call, string]>([
+  test.each<[RequestedCall, string]>([
     [publish('test.ping'), "external_auth.pam.fred[0]: 'test.*'"],
     [publish('pkg.list'), "external_auth.pam.fred[1]['web*'][0]: 'pkg.*'"],
     [publish('cmd.run', ['web1'], ['ls']), "external_auth.pam.fred[1]['web*'][1]: 'cmd.run'"],
@@ -274,7 +274,7 @@ describe('what a verdict says', () => {
     expect(verdict(rules, call)).toMatchObject({ allowed: true, rule })
   })
 
-  test.each<[Call, string]>([
+  test.each<[RequestedCall, string]>([
     [publish('grains.items'), 'fred may not run grains.items: no rule of external_auth.pam allows it.'],
     [
       publish('pkg.list', ['web1', 'db1']),
@@ -282,17 +282,17 @@ describe('what a verdict says', () => {
     ],
     [
       publish('pkg.list', []),
-      "fred may not run pkg.list: external_auth.pam.fred[1]['web*'][0]: 'pkg.*' is for certain minions, and the target means none that is known.",
+      "fred may not run pkg.list: external_auth.pam.fred[1]['web*'][0]: 'pkg.*' is for certain minions, and the target selects no known minion.",
     ],
     [
       publish('cmd.run', ['web1'], ['id']),
-      "fred may not run cmd.run: external_auth.pam.fred[1]['web*'][1]: 'cmd.run' takes other arguments.",
+      "fred may not run cmd.run: external_auth.pam.fred[1]['web*'][1]: 'cmd.run' allows it with other arguments only.",
     ],
     [
       run('wheel', 'key.accept'),
       'fred may not run the wheel function key.accept: no rule of external_auth.pam allows it.',
     ],
-    [run('runner', 'jobs'), "'jobs' is not the name of a function: that is module.function."],
+    [run('runner', 'jobs'), "'jobs' is not the name of a function. Its form is module.function."],
   ])('why not: %j', (call, reason) => {
     expect(verdict(rules, call)).toMatchObject({ allowed: false, reason })
   })
@@ -307,8 +307,8 @@ describe('what a verdict says', () => {
 test('rights a backend gave that make no sense are told and allow nothing', () => {
   const { access, lines } = open({})
   const caller = { ...fred, permissions: ['test.*', { a: [], b: [] }, 5] }
-  expect(access.judge(caller, [publish('test.ping')]).allowed).toBe(true)
-  expect(access.judge(caller, [publish('cmd.run')]).allowed).toBe(false)
+  expect(access.authorize(caller, [publish('test.ping')]).allowed).toBe(true)
+  expect(access.authorize(caller, [publish('cmd.run')]).allowed).toBe(false)
   expect(lines.map(({ message }) => message).join()).toContain(
     'the rights of fred (pam)[1] must be one target',
   )

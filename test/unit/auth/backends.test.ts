@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { Backends } from '../../../core/auth/backends.ts'
 import { deferred } from '../../../core/base/deferred.ts'
 import type { MasterConfig } from '../../../core/config/index.ts'
-import { quietLog } from '../../harness/quiet-log.ts'
+import { quietLog } from '../../harness/log.ts'
 
 const auth_dirs = [fileURLToPath(new URL('../../fixtures/auth', import.meta.url))]
 const fred = { username: 'fred', password: 'x' }
@@ -51,7 +51,7 @@ describe('a backend', () => {
     ]) {
       expect(await given(credentials)).toBeUndefined()
       expect(await backends(() => ({ name: 'fred' })).authenticate('saying', credentials)).toEqual({
-        refused: 'the name or the password is no text',
+        refused: 'the name or the password is not a text',
       })
     }
   })
@@ -78,7 +78,7 @@ describe('a backend', () => {
     const slow = backends(() => done.promise.then(() => ({ name: 'fred' })))
     const first = Array.from({ length: 32 }, () => slow.authenticate('saying', fred))
     expect(await slow.authenticate('saying', fred)).toEqual({
-      unknowable: '32 others are being asked for at the same time',
+      unknowable: '32 sign-ins are being checked at the same time',
     })
     done.resolve()
     await Promise.all(first)
@@ -105,7 +105,7 @@ describe('an answer', () => {
     [{ name: 'fred', permissions: { '*': ['.*'] } }],
     [{ refused: true }],
   ])('that is none lets nobody in: %j', async (answer) => {
-    expect(await outcome(answer)).toEqual({ unknowable: 'the backend saying gave an answer that is none' })
+    expect(await outcome(answer)).toEqual({ unknowable: 'the backend saying returned no valid answer' })
   })
 
   test('is who it is, with groups and permissions of their own', async () => {

@@ -24,16 +24,16 @@ describe('a rule that nobody can read keeps a master from starting, and its plac
     [pam([['test.*']]), 'external_auth.pam.fred[0] must be a function,'],
     [
       pam([{ 'web*': [], 'db*': [] }]),
-      "external_auth.pam.fred[0] must be one target with its functions, but names 'web*' and 'db*'.",
+      "external_auth.pam.fred[0] must be one target with its functions, but has 'web*' and 'db*'.",
     ],
     [pam([{}]), 'external_auth.pam.fred[0] must be one target'],
     [
       pam(['@run ner']),
-      "external_auth.pam.fred[0]: after the @ stands runner, wheel or the name of a module, not 'run ner'.",
+      "external_auth.pam.fred[0]: the @ must be followed by runner, wheel or the name of a module, not by 'run ner'.",
     ],
     [
       pam([{ '*': ['@runner'] }]),
-      "external_auth.pam.fred[0]['*'][0]: '@runner' means nothing here. Write it as an entry of its own",
+      "external_auth.pam.fred[0]['*'][0]: '@runner' is not allowed here. Write it as a separate entry",
     ],
     [
       pam([{ '@returners': [{ postgres: [] }] }]),
@@ -44,7 +44,7 @@ describe('a rule that nobody can read keeps a master from starting, and its plac
       pam([{ '*': [{ 'cmd.run': null }] }]),
       "external_auth.pam.fred[0]['*'][0]['cmd.run'] must be a map with 'args' or 'kwargs', but is empty.",
     ],
-    [pam([{ '*': [{ 'cmd.run': { arg: ['ls'] } }] }]), "knows only 'args' and 'kwargs', not 'arg'."],
+    [pam([{ '*': [{ 'cmd.run': { arg: ['ls'] } }] }]), "supports only 'args' and 'kwargs', not 'arg'."],
     [pam([{ '*': [{ 'cmd.run': { args: 'ls' } }] }]), "takes a list of regular expressions as 'args'"],
     [pam([{ '*': [{ 'cmd.run': { kwargs: ['ls'] } }] }]), 'but kwargs is a list.'],
     [
@@ -59,11 +59,11 @@ describe('a rule that nobody can read keeps a master from starting, and its plac
     [{ publisher_acl: { fred: 'test.*' } }, 'publisher_acl.fred must be a list'],
     [
       { publisher_acl_blacklist: { user: ['x'] } },
-      "publisher_acl_blacklist knows 'users' and 'modules', not 'user'.",
+      "publisher_acl_blacklist supports 'users' and 'modules', not 'user'.",
     ],
     [
       { publisher_acl_blacklist: { modules: ['^cmd('] } },
-      "publisher_acl_blacklist.modules[0] forbids nothing. The regular expression '^cmd(' is not valid",
+      "publisher_acl_blacklist.modules[0] is not a valid pattern, so it forbids nothing: The regular expression '^cmd(' is not valid",
     ],
     [{ publisher_acl_blacklist: { users: [5] } }, 'publisher_acl_blacklist.users[0] must be text, but is 5.'],
     [{ peer: ['.*'] as never }, 'peer must be a map of expressions for ids, but is a list.'],
@@ -84,14 +84,14 @@ describe('an expression that makes no sense is told, and allows nothing', () => 
     [pam(['te(st']), "external_auth.pam.fred[0] allows nothing. The regular expression 'te(st' is not valid"],
     [
       pam([{ 'web* and': ['test.*'] }]),
-      "external_auth.pam.fred[0]['web* and'] allows nothing, because its target makes no sense:",
+      "external_auth.pam.fred[0]['web* and'] allows nothing, because its target is invalid:",
     ],
     [pam([{ 'N@nosuch': ['test.*'] }]), "There is no nodegroup 'nosuch'"],
     [
       pam([{ '*': [{ 'cmd.run': { args: ['(ls'] } }] }]),
       "external_auth.pam.fred[0]['*'][0]['cmd.run'].args[0] allows nothing.",
     ],
-    [{ external_auth: { pam: { '^(fred': ['.*'] } } }, "external_auth.pam['^(fred'] may mean nobody."],
+    [{ external_auth: { pam: { '^(fred': ['.*'] } } }, "external_auth.pam['^(fred'] may match nobody."],
     [{ peer: { '(': ['test.*'] } }, "peer['('] allows nothing."],
   ])('%j: %s', (options, sentence) => {
     expect(check(options).join('\n')).toContain(sentence)

@@ -10,7 +10,7 @@ const asking = (options: Partial<JobOptions>): JobOptions => ({
 function verdict(rules: unknown, options: Partial<JobOptions>, caller: Caller = fred, fun = 'test.ping') {
   const { access } = open({ external_auth: { pam: { fred: rules } }, peer: { fred: rules } })
   const { minions = ['web1'] } = options
-  return access.judgeJob(caller, [publish(fun, minions)], asking(options))
+  return access.authorizeJob(caller, [publish(fun, minions)], asking(options))
 }
 
 describe('returners of a job', () => {
@@ -58,7 +58,7 @@ describe('returners of a job', () => {
     expect(verdict(rules, { returners: ['http'] })).toEqual({
       allowed: false,
       reason:
-        "fred may not name the returner http: no rule of external_auth.pam grants it ('@returners': [http]).",
+        "fred may not use the returner http: no rule of external_auth.pam grants it ('@returners': [http]).",
     })
   })
 })
@@ -78,7 +78,7 @@ describe('options that say where returns go or what runs functions', () => {
     expect(verdict(['test.*'], { given: ['ret_kwargs'] })).toEqual({
       allowed: false,
       reason:
-        "fred may not give ret_kwargs: only the master's user, and who may run every function ('.*') on all minions of the job may say that.",
+        "fred may not use ret_kwargs: only the master's user, and users who may run every function ('.*') on all minions of the job may use it.",
     })
   })
 

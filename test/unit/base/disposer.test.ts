@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { Disposer } from '../../../core/base/disposer.ts'
 
-it('closes last opened first, one after the other, and only once', async () => {
+test('closes last opened first, one after the other, and only once', async () => {
   const order: string[] = []
   const disposer = new Disposer()
   disposer.defer(() => order.push('first'))
@@ -15,7 +15,7 @@ it('closes last opened first, one after the other, and only once', async () => {
   expect(order).toEqual(['second', 'first'])
 })
 
-it('closes the rest although one fails, and reports the failure', async () => {
+test('closes the rest although one fails, and reports the failure', async () => {
   const order: string[] = []
   const disposer = new Disposer()
   disposer.defer(() => order.push('closed'))
@@ -26,13 +26,13 @@ it('closes the rest although one fails, and reports the failure', async () => {
   expect(order).toEqual(['closed'])
 })
 
-it('reports several failures together', async () => {
+test('reports several failures together', async () => {
   const disposer = new Disposer()
   for (const name of ['a', 'b']) disposer.defer(() => Promise.reject(new Error(name)))
   await expect(disposer.close()).rejects.toThrow(AggregateError)
 })
 
-it('closes what arrives after the end', async () => {
+test('closes what arrives after the end', async () => {
   const disposer = new Disposer()
   await disposer.close()
   let closed = false

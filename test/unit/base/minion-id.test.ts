@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isMinionId, parseMinionId } from '../../../core/base/minion-id.ts'
 
 describe('minion ids', () => {
-  it.each([
+  test.each([
     'web1',
     'web-1.example.com',
     'a b',
@@ -18,7 +18,7 @@ describe('minion ids', () => {
     expect(parseMinionId(id)).toBe(id)
   })
 
-  it.each([
+  test.each([
     ['', 'empty'],
     ['.', 'directory'],
     ['..', 'directory'],
@@ -46,7 +46,7 @@ describe('minion ids', () => {
     )
   })
 
-  it('never accepts what is not a single file name', () => {
+  test('never accepts what is not a single file name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         if (!isMinionId(text)) return

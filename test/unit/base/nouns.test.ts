@@ -1,11 +1,11 @@
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { closest } from '../../../core/base/closest.ts'
 import { deferred } from '../../../core/base/deferred.ts'
 import { MASK, Secret } from '../../../core/base/secret.ts'
 
 describe('deferred', () => {
-  it('is settled from outside', async () => {
+  test('is settled from outside', async () => {
     const yes = deferred<number>()
     yes.resolve(3)
     expect(await yes.promise).toBe(3)
@@ -16,7 +16,7 @@ describe('deferred', () => {
 })
 
 describe('Secret', () => {
-  it('shows a mask however it is printed, and the text only on request', () => {
+  test('shows a mask however it is printed, and the text only on request', () => {
     const secret = new Secret('hunter2')
     expect([`${secret}`, JSON.stringify({ secret }), inspect({ secret })].join()).not.toContain('hunter2')
     expect(String(secret)).toBe(MASK)
@@ -26,7 +26,7 @@ describe('Secret', () => {
 
 describe('closest', () => {
   const keys = ['publish_port', 'pub_hwm', 'interface', 'id', 'user']
-  it.each([
+  test.each([
     ['publsh_port', 'publish_port'],
     ['publish_prot', 'publish_port'],
     ['Interface', 'interface'],

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { isSecretName } from '../../../core/base/secret.ts'
 
-it('knows the options that are secrets by their names', () => {
+test('knows the options that are secrets by their names', () => {
   for (const name of [
     'password',
     'key_pass',

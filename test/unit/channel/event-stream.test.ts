@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
-  directionsOf,
+  deriveDirections,
   FrameCutter,
   kinds,
   newStreamNonce,
-  packOpen,
+  packFrame,
   packProof,
   readGreeting,
 } from '../../../core/channel/event-stream.ts'
@@ -16,8 +16,8 @@ import { SymmetricKey } from '../../../core/crypto/index.ts'
 import { encodeEvent } from '../../../core/events/event.ts'
 import { readEvent } from '../../../core/events/index.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
+import { quietLog } from '../../harness/log.ts'
 import { openProxy, type TcpProxy } from '../../harness/proxy.ts'
-import { quietLog } from '../../harness/quiet-log.ts'
 import { until } from '../../harness/until.ts'
 
 const ID = 'api-one'
@@ -80,7 +80,7 @@ async function proved() {
   const own = newStreamNonce()
   one.socket.write(packProof(ID, session, nonce, own))
   await until('the answer', () => one.frames.length > 1)
-  return { ...one, directions: directionsOf(session, nonce, own) }
+  return { ...one, directions: deriveDirections(session, nonce, own) }
 }
 
 test('events of the tags that are wanted arrive, in order; others do not', async () => {
@@ -115,10 +115,10 @@ describe('whoever is on the way cannot', () => {
     ['repeat a frame', (frames: Buffer[]) => [frames[0], frames[0]]],
     ['leave one out', (frames: Buffer[]) => [frames[1]]],
     ['put them in another order', (frames: Buffer[]) => [frames[1], frames[0]]],
-    ['send back what the master said', (_: Buffer[], said: Buffer) => [packOpen(said)]],
+    ['send back what the master said', (_: Buffer[], said: Buffer) => [packFrame(said)]],
     ['change one', ([frame]: Buffer[]) => [Buffer.from(frame as Buffer).fill(1, 60, 61)]],
-    ['make one', () => [packOpen(SymmetricKey.generate().encrypt(Buffer.alloc(20)))]],
-    ['send what the session key alone has sealed', () => [packOpen(session.encrypt(Buffer.alloc(9)))]],
+    ['make one', () => [packFrame(SymmetricKey.generate().encrypt(Buffer.alloc(20)))]],
+    ['send what the session key alone has sealed', () => [packFrame(session.encrypt(Buffer.alloc(9)))]],
   ] as const)('%s: the connection ends', async (_, tamper) => {
     const { socket, frames, closed, directions } = await proved()
     const sealed = [['a/'], ['b/']].map((texts) => directions.toServer.seal(kinds.want, encodeNetwork(texts)))
@@ -130,7 +130,7 @@ describe('whoever is on the way cannot', () => {
   test('do so in the other direction: the client ends the connection, and takes nothing of it', async () => {
     const proxy: TcpProxy = await openProxy({ host: '127.0.0.1', port: server.port })
     open.push(proxy)
-    const { toClient } = directionsOf(session, newStreamNonce(), newStreamNonce())
+    const { toClient } = deriveDirections(session, newStreamNonce(), newStreamNonce())
     const { want, heard, ended } = await reader({ port: proxy.port })
     await want([''])
     const forged = toClient.seal(kinds.event, encodeEvent('salt/forged', {}))
@@ -144,9 +144,9 @@ describe('whoever is on the way cannot', () => {
 describe('a stranger', () => {
   test('that says too much, or what is no claim, is cut off', async () => {
     const loud = await stranger()
-    loud.socket.write(packOpen(Buffer.alloc(2_000)))
+    loud.socket.write(packFrame(Buffer.alloc(2_000)))
     const odd = await stranger()
-    odd.socket.write(packOpen(encodeNetwork(['no', 'claim'])))
+    odd.socket.write(packFrame(encodeNetwork(['no', 'claim'])))
     await Promise.all([loud.closed, odd.closed])
   })
 

@@ -3,7 +3,7 @@ import { createRequestChannel, type RequestChannel } from '../../../core/channel
 import { type Credentials, signIn } from '../../../core/channel/sign-in-client.ts'
 import { decode, Encoded, encodeNetwork } from '../../../core/codec/index.ts'
 import { SymmetricKey } from '../../../core/crypto/index.ts'
-import { MAX_CONTENT, MAX_MESSAGE, MAX_RETURN } from '../../../core/wire/message-size.ts'
+import { MAX_CONTENT_BYTES, MAX_MESSAGE_BYTES, MAX_RETURN_BYTES } from '../../../core/wire/message-size.ts'
 import { InProcessMaster } from '../../harness/in-process-master.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
 
@@ -145,14 +145,14 @@ test('the largest return there may be fits into a message, and a larger message 
     throw new Error('no answer')
   })
   const filled = (bytes: number) => ({ cmd: '_return', return: new Encoded(Buffer.alloc(bytes, 0xc0)) })
-  await expect(requests.request(filled(MAX_RETURN), 1000)).rejects.toThrow('no answer')
-  expect(frames[0]).toBeGreaterThan(MAX_RETURN)
-  expect(frames[0]).toBeLessThanOrEqual(MAX_MESSAGE)
+  await expect(requests.request(filled(MAX_RETURN_BYTES), 1000)).rejects.toThrow('no answer')
+  expect(frames[0]).toBeGreaterThan(MAX_RETURN_BYTES)
+  expect(frames[0]).toBeLessThanOrEqual(MAX_MESSAGE_BYTES)
   frames.length = 0
-  await expect(requests.request(filled(MAX_CONTENT), 1000)).rejects.toMatchObject({
+  await expect(requests.request(filled(MAX_CONTENT_BYTES), 1000)).rejects.toMatchObject({
     code: 'MESSAGE_TOO_LARGE',
     message: expect.stringMatching(
-      /^The message _return is too large: it has \S+ MiB, and a master takes 100.0 MiB at most/,
+      /^The message _return is too large: it has \S+ MiB, and a master accepts 100.0 MiB at most/,
     ),
   })
   expect(frames).toEqual([])

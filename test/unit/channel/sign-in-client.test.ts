@@ -118,14 +118,14 @@ describe('who the master is', () => {
     expect(known).toBeUndefined()
   })
 
-  test('a key that the signing key vouches for replaces the known one', async () => {
+  test('a key that the signing key isValidProof for replaces the known one', async () => {
     await open({ auto_accept: true, master_sign_pubkey: true })
     known = (await keyPair('wire2')).publicKey
     await credentials({ signingKey: (await keyPair('master_sign')).publicKey })
     expect(known?.equals((await keyPair('master')).publicKey)).toBe(true)
   })
 
-  test('a signing key that the minion does not know vouches for nothing', async () => {
+  test('a signing key that the minion does not know isValidProof for nothing', async () => {
     await open({ auto_accept: true, master_sign_pubkey: true })
     await expect(attempt({ signingKey: (await keyPair('wire2')).publicKey })).rejects.toThrow(
       'the signature of its public key is wrong',
@@ -157,7 +157,7 @@ describe('replies that somebody made or changed', () => {
 
   test('a reply to another request is refused', async () => {
     const reply = await master.answer(await frameOf())
-    await expect(attempt({}, async () => reply)).rejects.toThrow('its reply answers another request')
+    await expect(attempt({}, async () => reply)).rejects.toThrow('its reply belongs to another request')
   })
 
   test('an acceptance by somebody who only pretends to be the known master is refused', async () => {

@@ -4,13 +4,14 @@ import { BROADCAST_TOPIC, PublishChannel, topicOf } from '../../../core/channel/
 import type { Credentials } from '../../../core/channel/sign-in-client.ts'
 import {
   type ReceivedJob,
+  receiveJobs,
   type SubscriptionSettings,
-  subscription,
 } from '../../../core/channel/subscription.ts'
 import { encodeNetwork } from '../../../core/codec/index.ts'
 import { SymmetricKey } from '../../../core/crypto/index.ts'
 import { packPublication, readPublication } from '../../../core/wire/publication.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
+import { quietLog } from '../../harness/log.ts'
 
 const job = { jid: '20261121000000000001', fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', ret: '' }
 
@@ -51,7 +52,7 @@ async function received(
   const warnings: string[] = []
   const nothing = () => {}
   const jobs: ReceivedJob[] = []
-  const stream = subscription({
+  const stream = receiveJobs({
     frames: {
       onConnection: nothing,
       close: async () => {},
@@ -59,13 +60,7 @@ async function received(
         yield* payloads
       },
     },
-    log: {
-      trace: nothing,
-      debug: nothing,
-      info: nothing,
-      warn: (text) => void warnings.push(text),
-      error: nothing,
-    },
+    log: { ...quietLog, warn: (text) => void warnings.push(text) },
     requireSignature: true,
     credentials: async () => credentials(),
     renew: async () => credentials(),

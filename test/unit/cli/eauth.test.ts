@@ -1,5 +1,4 @@
-import { mkdtemp, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -7,13 +6,14 @@ import { externalAuth } from '../../../core/cli/eauth.ts'
 import { decode, encodeNetwork } from '../../../core/codec/index.ts'
 import { loadMasterConfig } from '../../../core/config/index.ts'
 import { getTransport } from '../../../core/transport/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { captured } from '../../harness/terminal.ts'
 
 let folder: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-eauth-'))
+  folder = await temporaryFolder('salt-ts-eauth-')
 })
-afterEach(() => rm(folder, { recursive: true }))
+afterEach(() => removeFolder(folder))
 
 const configWith = (port = 1) =>
   loadMasterConfig({
@@ -26,7 +26,7 @@ const configWith = (port = 1) =>
     },
   }).config
 
-/** With these lines on standard input. */
+/** Run with these lines on standard input. */
 async function typing<T>(lines: string, work: () => Promise<T>) {
   const stdin = vi.spyOn(process, 'stdin', 'get')
   stdin.mockReturnValue(Readable.from([lines]) as unknown as typeof process.stdin)
@@ -37,7 +37,7 @@ async function typing<T>(lines: string, work: () => Promise<T>) {
   }
 }
 
-/** A master that makes one token, and what it was asked. */
+/** A master that makes one token, and the requests it got. */
 async function tokenMaster(reply: unknown) {
   const asked: unknown[] = []
   const server = await getTransport('zeromq').serveRequests({ host: '127.0.0.1', port: 0 })
@@ -76,7 +76,7 @@ describe('external authentication', () => {
     expect((await stat(config.token_file)).mode & 0o777).toBe(0o600)
   })
 
-  test('who has opened the file of the token before does not see the new one', async () => {
+  test('a process that opened the token file before does not see the new token', async () => {
     const { server } = await tokenMaster({ token: 'abc' })
     const config = configWith(server.port)
     await writeFile(config.token_file, '', { mode: 0o644 })
@@ -96,21 +96,21 @@ describe('external authentication', () => {
     const flags = { eauth: 'pam', username: 'alice', password: 'x', 'make-token': true }
     try {
       await expect(externalAuth(flags, configWith(server.port))).rejects.toThrow(
-        'The master makes no token. The password of alice is wrong, or',
+        'The master creates no token. The password of alice is wrong, or',
       )
     } finally {
       await server.close()
     }
   })
 
-  test('a token that was kept is used by whoever names a backend and no user, also who could read a key', async () => {
+  test('a stored token is used if a backend is named without a user, also by users who may read a key', async () => {
     await writeFile(join(folder, 'token'), 'kept')
     expect(await externalAuth({ eauth: 'pam' }, configWith(), () => false)).toEqual({ token: 'kept' })
     const typed = { eauth: 'pam', username: 'alice', password: 's3cret' }
     expect(await externalAuth(typed, configWith())).toEqual(typed)
   })
 
-  test('a token that was kept is used by whoever may not read a key, while it is good', async () => {
+  test('a stored token is used by users who may not read a key, until it expires', async () => {
     const config = configWith()
     expect(await externalAuth({}, config)).toBeUndefined()
     await writeFile(config.token_file, 'abc\n')

@@ -1,24 +1,13 @@
-import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
 import { exitCodeOf, exitTable, passedThrough, UsageError } from '../../../core/cli/exit-codes.ts'
-
-test('the table of exit codes in the README is that of the programs', async () => {
-  const readme = await readFile(new URL('../../../core/cli/README.md', import.meta.url), 'utf8')
-  const rows = [...readme.matchAll(/^\| (\d+) +\| (.*?) +\| (.*?) +\|$/gm)].map(([, code, meaning, why]) => ({
-    code: Number(code),
-    meaning,
-    why,
-  }))
-  expect(rows).toEqual(Object.values(exitTable))
-})
 
 test('every end has a code of its own', () => {
   const codes = Object.values(exitTable).map(({ code }) => code)
   expect(new Set(codes).size).toBe(codes.length)
 })
 
-test('errors end as their code says', () => {
+test('errors have the exit code of their error code', () => {
   expect(exitCodeOf(new UsageError('x'))).toBe(64)
   expect(exitCodeOf(new SaltError('MASTER_UNREACHABLE', 'x'))).toBe(69)
   expect(exitCodeOf(new SaltError('AUTHORIZATION_FAILED', 'x'))).toBe(77)

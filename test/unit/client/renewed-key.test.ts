@@ -1,11 +1,11 @@
 /** A master that is started anew may have given its user another key, while a command has read the one before. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { currentUser } from '../../../core/base/current-user.ts'
 import { LocalClient, loadMasterConfig } from '../../../core/client/index.ts'
 import { publishReplies } from '../../../core/wire/publish-request.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const JOB = { tgt: 'web1', fun: 'test.ping' }
 const [OLD, NEW] = [`${'a'.repeat(75)}=`, `${'b'.repeat(75)}=`]
@@ -13,10 +13,10 @@ const [OLD, NEW] = [`${'a'.repeat(75)}=`, `${'b'.repeat(75)}=`]
 let root: string
 let asked: unknown[]
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'salt-ts-renewed-'))
+  root = await temporaryFolder('salt-ts-renewed-')
   asked = []
 })
-afterEach(() => rm(root, { recursive: true }))
+afterEach(() => removeFolder(root))
 
 /** Of a master that knows the new key; `onAsked` is called before it answers. */
 async function open(onAsked: () => Promise<void>) {

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { problemWith } from '../../../core/config/check-option.ts'
 import { masterOptions } from '../../../core/config/master-options.ts'
 import { minionOptions } from '../../../core/config/minion-options.ts'
@@ -31,7 +31,7 @@ const likely = fc.oneof(
 )
 
 describe('the schemas of the options', () => {
-  it('are decided as ajv decides them', () => {
+  test('are decided as ajv decides them', () => {
     for (const [name, { schema }] of options) {
       const validate = ajv.compile(schema)
       fc.assert(
@@ -43,7 +43,11 @@ describe('the schemas of the options', () => {
     }
   })
 
-  it.each(options)(
+  test('take an environment of the file server without directories', () => {
+    expect(problemWith({ base: null }, masterOptions.file_roots.schema)).toBeUndefined()
+  })
+
+  test.each(options)(
     'fit the default of %s, and say what it is for',
     (_, { schema, default: fallback, doc }) => {
       if (fallback !== undefined) expect(problemWith(fallback, schema)).toBe(undefined)

@@ -1,17 +1,18 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { loadMasterConfig, loadMinionConfig } from '../../../core/config/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
 
 let dir: string
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'salt-ts-config-'))
+  dir = await temporaryFolder('salt-ts-config-')
 })
 afterEach(async () => {
   vi.unstubAllEnvs()
-  await rm(dir, { recursive: true, force: true })
+  await removeFolder(dir)
 })
 
 async function write(name: string, text: string): Promise<string> {
@@ -27,7 +28,7 @@ const refusal = (message: string, code = 'CONFIG_INVALID') =>
   expect.objectContaining({ code, message: expect.stringContaining(message) })
 
 describe('two options that cannot both be so', () => {
-  it('are publish_port and ret_port with one number', async () => {
+  test('are publish_port and ret_port with one number', async () => {
     await write('master', 'publish_port: 4506\n')
     expect(() => master()).toThrow(
       refusal('The options publish_port and ret_port are both 4506: give one of them another port'),
@@ -37,7 +38,7 @@ describe('two options that cannot both be so', () => {
 })
 
 describe('defaults', () => {
-  it('are those of Salt, with a warning, when there is no file', () => {
+  test('are those of Salt, with a warning, when there is no file', () => {
     const { config, warnings } = master()
     expect(config).toMatchObject({
       interface: '0.0.0.0',
@@ -58,7 +59,7 @@ describe('defaults', () => {
     expect(warnings).toEqual([`There is no configuration file ${join(dir, 'master')}; defaults are used.`])
   })
 
-  it('of a minion include the ports and waits of the protocol', () => {
+  test('of a minion include the ports and waits of the protocol', () => {
     expect(minion({ id: 'web1' }).config).toMatchObject({
       id: 'web1',
       master: 'salt',
@@ -75,13 +76,13 @@ describe('defaults', () => {
     })
   })
 
-  it('read the directory the environment names', async () => {
+  test('read the directory the environment names', async () => {
     await write('master', 'timeout: 9\n')
     vi.stubEnv('SALT_CONFIG_DIR', dir)
     expect(loadMasterConfig().config.timeout).toBe(9)
   })
 
-  it('cannot be changed', async () => {
+  test('cannot be changed', async () => {
     await write('master', 'nodegroups: {web: [a, b]}\n')
     const { config } = master()
     expect(Object.isFrozen(config)).toBe(true)
@@ -90,7 +91,7 @@ describe('defaults', () => {
 })
 
 describe('files', () => {
-  it('are overruled by included ones in sorted order, and those by the command line', async () => {
+  test('are overruled by included ones in sorted order, and those by the command line', async () => {
     await write('master', 'timeout: 1\ngather_job_timeout: 1\nret_port: 1\npublish_port: 1\n')
     await write('master.d/20.conf', 'gather_job_timeout: 3\nret_port: 3\n')
     await write('master.d/10.conf', 'gather_job_timeout: 2\nret_port: 2\ntimeout: 2\n')
@@ -104,14 +105,14 @@ describe('files', () => {
     })
   })
 
-  it('merge maps among included files, and replace the map of the main file', async () => {
+  test('merge maps among included files, and replace the map of the main file', async () => {
     await write('master', 'nodegroups: {main: a}\n')
     await write('master.d/1.conf', 'nodegroups: {web: [w1], db: d1}\n')
     await write('master.d/2.conf', 'nodegroups: {web: [w2]}\n')
     expect(master().config.nodegroups).toEqual({ web: ['w2'], db: 'd1' })
   })
 
-  it('follow include, relative to the file that has it, by name and by pattern', async () => {
+  test('follow include, relative to the file that has it, by name and by pattern', async () => {
     await write('master', 'include:\n  - more/*.conf\n  - gone.conf\n')
     await write('more/a.conf', 'timeout: 7\ninclude: nested/b.conf\n')
     await write('more/nested/b.conf', 'ret_port: 7\n')
@@ -126,31 +127,31 @@ describe('files', () => {
     expect(warnings).toEqual([`${join(dir, 'master')} includes gone.conf, which does not exist.`])
   })
 
-  it('that include one another are refused', async () => {
+  test('that include one another are refused', async () => {
     await write('master', 'include: a.conf\n')
     await write('a.conf', 'include: a.conf\n')
     expect(() => master()).toThrow(refusal('includes itself'))
   })
 
-  it('that are no YAML are refused with the line', async () => {
+  test('that are no YAML are refused with the line', async () => {
     await write('master', 'timeout: 1\n  ret_port: [\n')
     expect(() => master()).toThrow(refusal(`${join(dir, 'master')} is not valid`))
     expect(() => master()).toThrow(/line \d/)
   })
 
-  it('that are not lines of key and value are refused', async () => {
+  test('that are not lines of key and value are refused', async () => {
     await write('master', '- a\n')
     expect(() => master()).toThrow(refusal('key: value'))
   })
 
-  it('that are no files are refused', async () => {
+  test('that are no files are refused', async () => {
     await mkdir(join(dir, 'master'))
     expect(() => master()).toThrow(refusal('not a regular file'))
   })
 })
 
 describe('types', () => {
-  it.each([
+  test.each([
     ['publish_port: abc', 'publish_port', 'a whole number from 0 to 65535', 'the text "abc"'],
     ['publish_port: "4505"', 'publish_port', 'a whole number', 'the text "4505"'],
     ['publish_port: 70000', 'publish_port', 'a whole number', '70000'],
@@ -174,47 +175,47 @@ describe('types', () => {
     },
   )
 
-  it('that are wrong name the included file they stand in', async () => {
+  test('that are wrong name the included file they stand in', async () => {
     await write('master', 'timeout: 1\n')
     const path = await write('master.d/x.conf', 'timeout: soon\n')
     expect(() => master()).toThrow(refusal(path))
   })
 
-  it('that are wrong do not show what may be a secret', async () => {
+  test('that are wrong do not show what may be a secret', async () => {
     await write('master', 'key_pass: [hunter2]\nsigning_key_pass: 1234567\n')
     expect(() => master()).toThrow(
       expect.objectContaining({ message: expect.not.stringMatching(/hunter2|1234567/) }),
     )
   })
 
-  it('are checked on the command line as well', () => {
+  test('are checked on the command line as well', () => {
     expect(() => master({ timeout: 'soon' })).toThrow(refusal('in the command line must be a number'))
   })
 
-  it('that are empty mean the default, and words of levels may be in capitals', async () => {
+  test('that are empty mean the default, and words of levels may be in capitals', async () => {
     await write('master', 'nodegroups:\nlog_level: DEBUG\nhash_type: SHA512\n')
     expect(master().config).toMatchObject({ nodegroups: {}, log_level: 'debug', hash_type: 'sha512' })
   })
 
-  it('allow the id of a minion to be digits', async () => {
+  test('allow the id of a minion to be digits', async () => {
     await write('minion', 'id: 1234\n')
     expect(minion().config.id).toBe('1234')
   })
 })
 
 describe('warnings', () => {
-  it('suggest the option that was meant, and keep the value for modules', async () => {
+  test('suggest the option that was meant, and keep the value for modules', async () => {
     const path = await write('master', 'publsh_port: 1\nfrobnicate: 2\nmysql.host: db\n')
     const { config, warnings, misspelt } = master()
     expect(misspelt).toEqual([`Unknown option 'publsh_port' in ${path}. Did you mean 'publish_port'?`])
     expect(warnings).toEqual([
       ...misspelt,
-      `The option frobnicate in ${path} is not known; only modules can see it.`,
+      `The option frobnicate in ${path} is unknown. Only modules can read it.`,
     ])
     expect(config).toMatchObject({ frobnicate: 2, 'mysql.host': 'db' })
   })
 
-  it('say which options have no effect yet, if they are not at their default', async () => {
+  test('say which options have no effect yet, if they are not at their default', async () => {
     const path = await write(
       'master',
       'reactor: [{a: b}]\nengines: []\ngitfs_remotes: [x]\nfile_recv: false\nenable_ssh_minions: false\nconf_file: /x\n',
@@ -222,11 +223,11 @@ describe('warnings', () => {
     expect(master().warnings).toEqual([
       `The option reactor in ${path} has no effect yet.`,
       `The option gitfs_remotes in ${path} has no effect yet.`,
-      `The option conf_file in ${path} has no effect: it is where the file was found.`,
+      `The option conf_file in ${path} has no effect: its value is the location of the configuration file.`,
     ])
   })
 
-  it('know the options of kinds of plugins that only Salt has', async () => {
+  test('know the options of kinds of plugins that only Salt has', async () => {
     const path = await write(
       'minion',
       'id: web1\nstates_dirs: [/srv/states]\nrender_dirs: []\nbeacons_dirs: []\n',
@@ -237,14 +238,14 @@ describe('warnings', () => {
     })
   })
 
-  it('tell that startup_states is ignored', async () => {
+  test('tell that startup_states is ignored', async () => {
     await write('minion', 'id: web1\nstartup_states: highstate\n')
     expect(minion().warnings).toEqual(['The option startup_states is ignored: salt-ts has no states yet.'])
   })
 })
 
 describe('root_dir', () => {
-  it('is put in front of every path that is not inside it', async () => {
+  test('is put in front of every path that is not inside it', async () => {
     await write(
       'master',
       `root_dir: ${dir}\ncachedir: ${dir}/cache\npki_dir: pki\nautosign_file: /etc/auto\n`,
@@ -261,34 +262,37 @@ describe('root_dir', () => {
     })
   })
 
-  it('leaves addresses of log servers alone', async () => {
+  test('leaves addresses of log servers alone', async () => {
     await write('master', `root_dir: ${dir}\nlog_file: udp://loghost:10514\n`)
     expect(master().config.log_file).toBe('udp://loghost:10514')
   })
 
-  it('may not make the path of a socket longer than the system allows', async () => {
+  test('may not make the path of a socket longer than the system allows', async () => {
     await write('master', `root_dir: /tmp/${'x'.repeat(80)}\n`)
     expect(() => master()).toThrow(refusal('unix socket'))
     expect(master({ ipc_mode: 'tcp' }).config.ipc_mode).toBe('tcp')
   })
 
-  it('is applied after the sockets moved to the cache, as in Salt', async () => {
+  test('is applied after the sockets moved to the cache, as in Salt', async () => {
     await write('master', 'cachedir: /c\n')
     expect(master().config.sock_dir).toBe('/c/.salt-unix')
   })
 })
 
 describe('a configuration others can change', () => {
-  it.each(['master', 'master.d', 'master.d/x.conf', '.'])('is refused, with the reason: %s', async (name) => {
-    await write('master', 'timeout: 1\n')
-    await write('master.d/x.conf', 'timeout: 2\n')
-    await chmod(join(dir, name), name.endsWith('.') || name.endsWith('.d') ? 0o777 : 0o666)
-    expect(() => master()).toThrow(refusal('can be changed by other users', 'PERMISSIONS'))
-    vi.stubEnv('SALT_TS_INSECURE_CONFIG', '1')
-    expect(master().config.timeout).toBe(2)
-  })
+  test.each(['master', 'master.d', 'master.d/x.conf', '.'])(
+    'is refused, with the reason: %s',
+    async (name) => {
+      await write('master', 'timeout: 1\n')
+      await write('master.d/x.conf', 'timeout: 2\n')
+      await chmod(join(dir, name), name.endsWith('.') || name.endsWith('.d') ? 0o777 : 0o666)
+      expect(() => master()).toThrow(refusal('can be changed by other users', 'PERMISSIONS'))
+      vi.stubEnv('SALT_TS_INSECURE_CONFIG', '1')
+      expect(master().config.timeout).toBe(2)
+    },
+  )
 
-  it('is refused if it belongs to another user', needs(ROOT), async () => {
+  test('is refused if it belongs to another user', needs(ROOT), async () => {
     const { chown } = await import('node:fs/promises')
     const path = await write('master', 'timeout: 1\n')
     await chown(path, 12345, 0)
@@ -297,7 +301,7 @@ describe('a configuration others can change', () => {
 })
 
 describe('the id of a minion', () => {
-  it('is found out once and then kept', async () => {
+  test('is found out once and then kept', async () => {
     await write('minion', 'minion_id_lowercase: true\n')
     const { id } = minion().config
     expect(id).not.toBe('')
@@ -306,17 +310,17 @@ describe('the id of a minion', () => {
     expect(minion().config.id).toBe('kept.example.com')
   })
 
-  it('is refused if it is not valid', async () => {
+  test('is refused if it is not valid', async () => {
     await write('minion', 'id: ../web1\n')
     expect(() => minion()).toThrow(refusal('slash', 'ID_INVALID'))
   })
 
-  it('of a master names its host', () => {
+  test('of a master names its host', () => {
     expect(master().config.id).toBe(`${hostname()}_master`)
   })
 })
 
-it('reads the room for jobs as a size, and says what one looks like', async () => {
+test('reads the room for jobs as a size, and says what one looks like', async () => {
   expect(master().config.keep_jobs_size).toBe(0)
   for (const [text, bytes] of [
     ['512M', 512 * 2 ** 20],
@@ -331,7 +335,7 @@ it('reads the room for jobs as a size, and says what one looks like', async () =
   expect(() => master()).toThrow(refusal('must be a size such as 512M or 2G'))
 })
 
-it('counts older hours of keep_jobs only where seconds are not given', async () => {
+test('counts older hours of keep_jobs only where seconds are not given', async () => {
   await write('master', 'keep_jobs: 2\n')
   expect(master().config.keep_jobs_seconds).toBe(7200)
   await write('master.d/x.conf', 'keep_jobs_seconds: 5\n')

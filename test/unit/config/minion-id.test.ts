@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { resolveMinionId } from '../../../core/config/minion-id.ts'
 import { discoverMinionId, fqdnFromHosts } from '../../../core/config/minion-id-discovery.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const host = (name: string, fqdn?: string, addresses: string[] = []) => ({
   hostname: name,
@@ -12,7 +12,7 @@ const host = (name: string, fqdn?: string, addresses: string[] = []) => ({
 })
 
 describe('discovery', () => {
-  it.each([
+  test.each([
     ['a full host name', host('web1.example.com', 'other'), 'web1.example.com'],
     ['the full name of a short one', host('web1', 'web1.example.com'), 'web1.example.com'],
     ['the short name where there is no full one', host('web1'), 'web1'],
@@ -26,11 +26,11 @@ describe('discovery', () => {
     expect(discoverMinionId(facts)?.id).toBe(id)
   })
 
-  it('finds nothing on a host without name and address', () => {
+  test('finds nothing on a host without name and address', () => {
     expect(discoverMinionId(host('localhost', undefined, ['127.0.0.1', '::1', 'fe80::1']))).toBe(undefined)
   })
 
-  it('reads the full name from the line of the hosts file that has the short one', () => {
+  test('reads the full name from the line of the hosts file that has the short one', () => {
     const hosts =
       '127.0.0.1 localhost\n127.0.1.1\tweb1.example.com web1 # here\n10.0.0.1 web2.example.com web2\n'
     expect(fqdnFromHosts('web1', hosts)).toBe('web1.example.com')
@@ -42,9 +42,9 @@ describe('discovery', () => {
 describe('resolution', () => {
   let dir: string
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'salt-ts-id-'))
+    dir = await temporaryFolder('salt-ts-id-')
   })
-  afterEach(() => rm(dir, { recursive: true, force: true }))
+  afterEach(() => removeFolder(dir))
 
   const options = {
     id: '',
@@ -57,7 +57,7 @@ describe('resolution', () => {
     (id: string, isAddress = false) =>
     () => ({ id, isAddress })
 
-  it('shapes a name as configured', () => {
+  test('shapes a name as configured', () => {
     const id = (settings: object) =>
       resolveMinionId({ ...options, minion_id_caching: false, ...settings }, dir, found('Web1.a.b')).id
     expect(id({ minion_id_lowercase: true })).toBe('web1.a.b')
@@ -67,24 +67,24 @@ describe('resolution', () => {
     expect(id({ id: 'db', append_domain: 'c.d' })).toBe('db.c.d')
   })
 
-  it('leaves an address as it is', () => {
+  test('leaves an address as it is', () => {
     expect(resolveMinionId({ ...options, append_domain: 'a.b' }, dir, found('10.0.0.1', true)).id).toBe(
       '10.0.0.1',
     )
   })
 
-  it('keeps nothing without minion_id_caching', async () => {
+  test('keeps nothing without minion_id_caching', async () => {
     resolveMinionId({ ...options, minion_id_caching: false }, dir, found('web1'))
     await expect(readFile(join(dir, 'minion_id'))).rejects.toThrow('ENOENT')
   })
 
-  it('goes on, with a warning, where the id cannot be kept', () => {
+  test('goes on, with a warning, where the id cannot be kept', () => {
     const { id, warnings } = resolveMinionId(options, join(dir, 'missing'), found('web1'))
     expect(id).toBe('web1')
     expect(warnings).toEqual([expect.stringContaining('may change')])
   })
 
-  it('asks for an id where none can be found', () => {
-    expect(() => resolveMinionId(options, dir, () => undefined)).toThrow('set the option id')
+  test('asks for an id where none can be found', () => {
+    expect(() => resolveMinionId(options, dir, () => undefined)).toThrow('Set the option id')
   })
 })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseYaml } from '../../../core/config/yaml.ts'
 
 const value = (text: string) => (parseYaml(`key: ${text}\n`) as Record<string, unknown>).key
 
 describe('words mean what they mean to users of Salt', () => {
-  it.each([
+  test.each([
     ['yes', true],
     ['On', true],
     ['OFF', false],
@@ -46,25 +46,25 @@ describe('words mean what they mean to users of Salt', () => {
 })
 
 describe('documents', () => {
-  it('merges maps with <<', () => {
+  test('merges maps with <<', () => {
     expect(parseYaml('a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\n')).toEqual({
       a: { x: 1, y: 2 },
       b: { x: 1, y: 3 },
     })
   })
 
-  it('is null when there is nothing in it', () => {
+  test('is null when there is nothing in it', () => {
     expect(parseYaml('# only a comment\n')).toBe(null)
   })
 
-  it.each([
+  test.each([
     ['a key that comes twice', 'a: 1\nb: 1\na: 2\n', /^line 3, column 1: 'a' is set twice, first on line 1$/],
     ['one in a map', 'm:\n  a: 1\n  a: 2\n', /^line 3, column 3: 'a' is set twice, first on line 2$/],
     ['a list that does not end', 'a: 1\nb: [1, [2]\nc: 3\n', /^line 2, column 4: this '\[' is never closed$/],
     ['a map that does not end', 'a: {b: "["', /^line 1, column 4: this '{' is never closed$/],
     ['a bracket too many', 'a: [1]]\n', /^line 1, column 7: Unexpected/],
-    ['a quote that does not end', 'a: "x\nb: 1\n', /begins with " and does not end with it$/],
-    ['a line that is indented otherwise', 'a:\n   b: 1\n  c: 2\n', /^line 3, column 1: .*not indented as/],
+    ['a quote that does not end', 'a: "x\nb: 1\n', /begins with " but does not end with it$/],
+    ['a line that is indented otherwise', 'a:\n   b: 1\n  c: 2\n', /^line 3, column 1: .*not indented like/],
     ['an option without a colon', 'a: 1\nb\n', /^line 2, column 1: a ':' is missing/],
     ['a value that looks like a map', 'a: b: c\n', /^line 1, column 4: .*needs quotes/],
     ['a value that begins with @', 'a: @b\n', /^line 1, column 4: a value that begins with @ needs quotes$/],
@@ -77,7 +77,7 @@ describe('documents', () => {
     expect(() => parseYaml(text)).toThrow(reason)
   })
 
-  it('refuses aliases that would grow without bound', () => {
+  test('refuses aliases that would grow without bound', () => {
     const levels = Array.from(
       { length: 9 },
       (_, n) => `a${n + 1}: &a${n + 1} [${Array(9).fill(`*a${n}`).join(',')}]`,
@@ -85,11 +85,11 @@ describe('documents', () => {
     expect(() => parseYaml(`a0: &a0 [x]\n${levels.join('\n')}\n`)).toThrow(/alias/)
   })
 
-  it('refuses nesting that would exhaust the stack', () => {
+  test('refuses nesting that would exhaust the stack', () => {
     expect(() => parseYaml(`a: ${'['.repeat(200_000)}`)).toThrow()
   })
 
-  it('keeps a key named __proto__ a key', () => {
+  test('keeps a key named __proto__ a key', () => {
     const parsed = parseYaml('__proto__: evil\n') as object
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
     expect(Object.keys(parsed)).toEqual(['__proto__'])
@@ -103,7 +103,7 @@ describe('the short cut for flat files', () => {
     fc.constantFrom('', '# comment', '  ', 'a:', 'b: c # d', 'e : f', ' g: h', '- i', 'on: 1', 'j: k: l'),
   )
 
-  it('gives what the parser gives', () => {
+  test('gives what the parser gives', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
         const text = `${lines.join('\n')}\n`

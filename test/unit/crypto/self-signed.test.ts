@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto'
 import { createServer, request } from 'node:https'
 import { expect, test } from 'vitest'
-import { makeSelfSigned } from '../../../core/crypto/index.ts'
+import { makeSelfSignedCertificate } from '../../../core/crypto/index.ts'
 
 const names = ['web.example', 'localhost', '127.0.0.1', '::1']
 
-test('the certificate names the server, vouches for itself, and says how long', () => {
+test('the certificate names the server, isValidProof for itself, and says how long', () => {
   const now = Date.UTC(2049, 5, 1)
-  const { cert, key } = makeSelfSigned(names, { days: 800, now })
+  const { cert, key } = makeSelfSignedCertificate(names, { days: 800, now })
   const x509 = new X509Certificate(cert)
   expect(x509.subject).toBe('CN=web.example')
   expect(x509.subjectAltName).toBe(
@@ -18,13 +18,13 @@ test('the certificate names the server, vouches for itself, and says how long', 
   expect(x509.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
   expect(Date.parse(x509.validTo)).toBe(now + 800 * 86_400_000)
   expect(key).toMatch(/^-----BEGIN PRIVATE KEY-----\n/)
-  expect(new X509Certificate(makeSelfSigned(names, { days: 1 }).cert).serialNumber).not.toBe(
+  expect(new X509Certificate(makeSelfSignedCertificate(names, { days: 1 }).cert).serialNumber).not.toBe(
     x509.serialNumber,
   )
 })
 
 test('a client that was given it talks to a server that has it', async () => {
-  const { cert, key } = makeSelfSigned(names, { days: 1 })
+  const { cert, key } = makeSelfSignedCertificate(names, { days: 1 })
   const server = createServer({ cert, key }, (_request, response) => response.end('hello'))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as { port: number }

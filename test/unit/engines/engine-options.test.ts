@@ -29,7 +29,7 @@ describe('the option engines', () => {
       problems: [
         "An entry of 'engines' is neither a name nor a name with a map of options: 3.",
         `An entry of 'engines' is neither a name nor a name with a map of options: "x".`,
-        'There are several engines called test: give each a name of its own, and engine_module: test.',
+        'There are several engines called test: give each a different name, and engine_module: test.',
       ],
     })
   })

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { encodeLocal } from '../../../core/codec/index.ts'
 import { FrameReader } from '../../../core/events/frames.ts'
 import { type Event, EventBus, EventPublisher, type PublisherSettings } from '../../../core/events/index.ts'
 import { fakeLog } from '../../../core/testing/recording-log.ts'
-import { quietLog } from '../../harness/quiet-log.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { quietLog } from '../../harness/log.ts'
 import { eventually } from '../../harness/until.ts'
 
 let directory: string
@@ -30,17 +30,17 @@ const tagsOf = async (events: AsyncIterable<Event>, count: number) =>
   (await take(events, count)).map(({ tag }) => tag)
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'events-'))
+  directory = await temporaryFolder('events-')
   sockets = { pubPath: join(directory, 'pub.ipc'), pullPath: join(directory, 'pull.ipc') }
 })
 afterEach(async () => {
   for (const resource of open.reverse()) await resource.close()
   open = []
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })
 
 describe('the event bus', () => {
-  it('brings what one process fires to all that listen', async () => {
+  test('brings what one process fires to all that listen', async () => {
     await openPublisher()
     const [one, two] = [await openBus(), await openBus()]
     const streams = [one.subscribe('a/'), two.subscribe('a/')]
@@ -57,7 +57,7 @@ describe('the event bus', () => {
     }
   })
 
-  it('brings what the publisher itself publishes, and shows it everything', async () => {
+  test('brings what the publisher itself publishes, and shows it everything', async () => {
     const seen: string[] = []
     const publisher = await openPublisher({ onEvent: ({ tag }) => void seen.push(tag) })
     const bus = await openBus()
@@ -68,7 +68,7 @@ describe('the event bus', () => {
     expect(seen).toEqual(['from/publisher', 'from/bus'])
   })
 
-  it('lets a listener hear everything that is fired after it connected', async () => {
+  test('lets a listener hear everything that is fired after it connected', async () => {
     await openPublisher()
     const firing = await openBus()
     for (let round = 0; round < 30; round++) {
@@ -79,7 +79,7 @@ describe('the event bus', () => {
     }
   })
 
-  it('picks events by a function of the tag as well', async () => {
+  test('picks events by a function of the tag as well', async () => {
     const publisher = await openPublisher()
     const stream = (await openBus()).subscribe((tag) => tag.endsWith('/ret'))
     publisher.publish('1/new', {})
@@ -87,7 +87,7 @@ describe('the event bus', () => {
     expect(await tagsOf(stream, 1)).toEqual(['1/ret'])
   })
 
-  it('ends a subscription by its close, by the signal, and with the bus', async () => {
+  test('ends a subscription by its close, by the signal, and with the bus', async () => {
     const publisher = await openPublisher()
     const bus = await openBus()
     const abort = new AbortController()
@@ -104,7 +104,7 @@ describe('the event bus', () => {
     expect(await take(bus.subscribe(''), 1)).toEqual([])
   })
 
-  it('drops the oldest events for a subscriber that does not read, and tells', async () => {
+  test('drops the oldest events for a subscriber that does not read, and tells', async () => {
     const publisher = await openPublisher()
     const bus = await openBus()
     let missed = 0
@@ -121,7 +121,7 @@ describe('the event bus', () => {
     expect(await tagsOf(slow, 2)).toEqual(['n/90', 'n/91'])
   })
 
-  it('connects again when the publisher restarts, and says that there is a gap', async () => {
+  test('connects again when the publisher restarts, and says that there is a gap', async () => {
     const first = await EventPublisher.open({ ...sockets, maxEventSize: 1000 })
     const bus = await openBus()
     const onGap = vi.fn()
@@ -137,7 +137,7 @@ describe('the event bus', () => {
     expect(onGap).toHaveBeenCalledExactlyOnceWith(undefined)
   })
 
-  it('fires when the publisher is back', async () => {
+  test('fires when the publisher is back', async () => {
     const first = await EventPublisher.open({ ...sockets, maxEventSize: 1000 })
     const bus = await openBus()
     await bus.fire('a', {})
@@ -150,7 +150,7 @@ describe('the event bus', () => {
     await fired
   })
 
-  it('confirms what went out, and sends again what a publisher that died has not confirmed', async () => {
+  test('confirms what went out, and sends again what a publisher that died has not confirmed', async () => {
     const frames = new FrameReader()
     const dying = createServer((socket) => {
       let taken = 0
@@ -182,7 +182,7 @@ describe('the event bus', () => {
     expect(listening.readers).toBe(1)
   })
 
-  it('that has what it fires confirmed is connected for that before it fires', async () => {
+  test('that has what it fires confirmed is connected for that before it fires', async () => {
     await openPublisher()
     const pullPath = join(directory, 'other.ipc')
     const pull = createServer()
@@ -194,7 +194,7 @@ describe('the event bus', () => {
     pull.close()
   })
 
-  it('trims events that are too large', async () => {
+  test('trims events that are too large', async () => {
     await openPublisher()
     const bus = own(await EventBus.connect({ ...sockets, maxEventSize: 1000 }))
     const stream = bus.subscribe('')
@@ -203,12 +203,12 @@ describe('the event bus', () => {
     expect(event?.data).toMatchObject({ id: 'm1', return: 'VALUE_TRIMMED' })
   })
 
-  it('says so when no daemon runs', async () => {
+  test('says so when no daemon runs', async () => {
     await expect(EventBus.connect(sockets)).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
     await expect(EventBus.connect(sockets)).rejects.toThrow(sockets.pubPath)
   })
 
-  it('works over loopback TCP', async () => {
+  test('works over loopback TCP', async () => {
     sockets = { pubPath: 'tcp://127.0.0.1:0', pullPath: 'tcp://127.0.0.1:0' }
     sockets = (await openPublisher()).addresses
     const bus = await openBus()
@@ -228,7 +228,7 @@ describe('the event publisher', () => {
   }
   const frame = (body: unknown, head: unknown = {}) => encodeLocal({ head, body })
 
-  it('makes its sockets for the owner only, and for a group if told so', async () => {
+  test('makes its sockets for the owner only, and for a group if told so', async () => {
     await openPublisher({ mode: 0o660 })
     expect((await stat(sockets.pubPath)).mode & 0o777).toBe(0o660)
     expect((await stat(sockets.pullPath)).mode & 0o777).toBe(0o600)
@@ -237,7 +237,7 @@ describe('the event publisher', () => {
     expect((await stat(sockets.pubPath)).mode & 0o777).toBe(0o600)
   })
 
-  it('takes the place of a dead one, but not of a living one', async () => {
+  test('takes the place of a dead one, but not of a living one', async () => {
     await openPublisher()
     await expect(EventPublisher.open({ ...sockets, maxEventSize: 1 })).rejects.toMatchObject({
       code: 'ADDRESS_IN_USE',
@@ -248,7 +248,7 @@ describe('the event publisher', () => {
     expect(await tagsOf(stream, 1)).toEqual(['alive'])
   })
 
-  it('removes the socket a killed one left behind', async () => {
+  test('removes the socket a killed one left behind', async () => {
     const dead = createServer().listen(sockets.pubPath)
     await once(dead, 'listening')
     // Closing the handle behind the server's back leaves the file, as a killed process does.
@@ -260,18 +260,18 @@ describe('the event publisher', () => {
     await openBus()
   })
 
-  it('does not remove what is no socket', async () => {
+  test('does not remove what is no socket', async () => {
     await writeFile(sockets.pubPath, 'precious')
     await expect(openPublisher()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 
-  it('says when the directory is missing, or the path too long', async () => {
+  test('says when the directory is missing, or the path too long', async () => {
     const missing = join(directory, 'missing', 'pub.ipc')
     await expect(openPublisher({ pubPath: missing })).rejects.toThrow(/no directory/)
     await expect(openPublisher({ pubPath: `/tmp/${'x'.repeat(200)}` })).rejects.toThrow(/sock_dir/)
   })
 
-  it('writes pushed bodies to readers unchanged, whatever their head says', async () => {
+  test('writes pushed bodies to readers unchanged, whatever their head says', async () => {
     await openPublisher()
     const reader = connect(sockets.pubPath)
     await once(reader, 'connect')
@@ -282,7 +282,7 @@ describe('the event publisher', () => {
     for (const socket of [reader, pusher]) socket.destroy()
   })
 
-  it('takes frames in pieces, many at once, and bodies that are text', async () => {
+  test('takes frames in pieces, many at once, and bodies that are text', async () => {
     const seen: string[] = []
     await openPublisher({ onEvent: ({ tag }) => void seen.push(tag) })
     const bytes = Buffer.concat(['1', '2', '3'].map((tag) => frame(Buffer.from(`${tag}\n\n\x80`, 'latin1'))))
@@ -293,7 +293,7 @@ describe('the event publisher', () => {
     pusher.destroy()
   })
 
-  it.each([
+  test.each([
     ['bytes that are no MessagePack', Buffer.from([0xc1, 0xc1])],
     ['a value that is no map', encodeLocal([1, 2])],
     ['nil', encodeLocal(null)],
@@ -313,7 +313,7 @@ describe('the event publisher', () => {
     expect(await tagsOf(stream, 1)).toEqual(['good'])
   })
 
-  it('tells who debugs where its sockets are, and each event it is given or a bus fires', async () => {
+  test('tells who debugs where its sockets are, and each event it is given or a bus fires', async () => {
     const { log, lines } = fakeLog()
     const publisher = await openPublisher({ name: 'MasterEvent', log })
     publisher.publish('x', { a: 1 })
@@ -333,7 +333,7 @@ describe('the event publisher', () => {
     ])
   })
 
-  it('survives a listener of its own that throws', async () => {
+  test('survives a listener of its own that throws', async () => {
     const error = vi.fn()
     const publisher = await openPublisher({
       log: { ...quietLog, error },
@@ -347,7 +347,7 @@ describe('the event publisher', () => {
     expect(error).toHaveBeenCalledOnce()
   })
 
-  it('cuts off a reader that does not read, and nobody else notices', async () => {
+  test('cuts off a reader that does not read, and nobody else notices', async () => {
     const warn = vi.fn()
     const publisher = await openPublisher({ maxBacklog: 1_000_000, log: { ...quietLog, warn } })
     const stuck = connect(sockets.pubPath)
@@ -367,7 +367,7 @@ describe('the event publisher', () => {
     stuck.destroy()
   })
 
-  it('gives readers what is there before it closes', async () => {
+  test('gives readers what is there before it closes', async () => {
     const publisher = await openPublisher()
     const stream = (await openBus()).subscribe('')
     await eventually(() => expect(publisher.readers).toBe(1))

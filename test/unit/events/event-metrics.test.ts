@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { encodeEvent } from '../../../core/events/event.ts'
-import { kindOf, watchEvents } from '../../../core/events/event-metrics.ts'
+import { createEventWatch, kindOf } from '../../../core/events/event-metrics.ts'
 import { tags } from '../../../core/events/tags.ts'
 import { Meter } from '../../../core/metrics/meter.ts'
 
@@ -39,7 +39,7 @@ test('events are told apart by what they tell of, those of users are other', () 
 test('how long an event takes is measured of a few, and never breaks on what others have pushed', async () => {
   let now = Date.parse('2026-11-22T12:00:00Z')
   const meter = new Meter()
-  const watch = watchEvents(meter, () => now)
+  const watch = createEventWatch(meter, () => now)
   const deliver = (body: Uint8Array, ms: number) => {
     watch.fired(body)
     now += ms

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encodeLocal } from '../../../core/codec/index.ts'
 import { decodeEvent, encodeEvent, tagOf } from '../../../core/events/event.ts'
 import { FrameReader, packFrame } from '../../../core/events/frames.ts'
@@ -15,18 +15,18 @@ const recorded = vectors<Record<'master_bus' | 'minion_bus', Recorded[]>>('event
 const frames = [...recorded.master_bus, ...recorded.minion_bus]
 
 describe('an event', () => {
-  it('travels as tag, empty line and MessagePack with its time', () => {
+  test('travels as tag, empty line and MessagePack with its time', () => {
     const body = encodeEvent('my/tag', { a: 1 }, noon)
     expect(body.toString('latin1')).toBe('my/tag\n\n\x82\xa1a\x01\xa6_stamp\xba2026-11-20T12:00:00.125000')
     expect(decodeEvent(body)).toEqual({ tag: 'my/tag', data: { a: 1, _stamp: '2026-11-20T12:00:00.125000' } })
   })
 
-  it('has a time without fraction on the full second, as Python writes it', () => {
+  test('has a time without fraction on the full second, as Python writes it', () => {
     const { data } = decodeEvent(encodeEvent('t', {}, new Date('2026-11-20T12:00:00Z')))
     expect(data).toEqual({ _stamp: '2026-11-20T12:00:00' })
   })
 
-  it('gets a new time in the place of one that came along', () => {
+  test('gets a new time in the place of one that came along', () => {
     const { data } = decodeEvent(encodeEvent('t', { _stamp: 'old', a: 1 }, noon))
     expect(Object.entries(data)).toEqual([
       ['_stamp', '2026-11-20T12:00:00.125000'],
@@ -34,20 +34,20 @@ describe('an event', () => {
     ])
   })
 
-  it('cannot have an empty tag, nor one that would end early', () => {
+  test('cannot have an empty tag, nor one that would end early', () => {
     for (const tag of ['', 'a\n\nb']) expect(() => encodeEvent(tag, {})).toThrow(/cannot have the tag/)
   })
 
-  it('is split at the first empty line', () => {
+  test('is split at the first empty line', () => {
     expect(decodeEvent(encodeEvent('t', { text: 'x\n\ny' }, noon)).data.text).toBe('x\n\ny')
   })
 
-  it('is refused without a tag, or with data that is no map', () => {
+  test('is refused without a tag, or with data that is no map', () => {
     const bodies = ['', 'no separator', '\n\n\x80', 't\n\n\x91\x01', 't\n\n', 't\n\n\xa1x']
     for (const body of bodies) expect(() => decodeEvent(Buffer.from(body, 'latin1'))).toThrow()
   })
 
-  it('may have data whose keys are not text, or are names of Object', () => {
+  test('may have data whose keys are not text, or are names of Object', () => {
     const body = Buffer.concat([
       Buffer.from('t\n\n'),
       encodeLocal(
@@ -61,7 +61,7 @@ describe('an event', () => {
   })
 
   describe('as Salt writes it', () => {
-    it.each(frames)('is read and written again without a change: $tag', ({ frame_b64, tag, data }) => {
+    test.each(frames)('is read and written again without a change: $tag', ({ frame_b64, tag, data }) => {
       const frame = bytes(frame_b64)
       const [{ body } = { body: Buffer.alloc(0) }] = new FrameReader().push(frame)
       expect(tagOf(body)).toBe(tag)

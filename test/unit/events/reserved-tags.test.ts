@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isReservedTag, tags } from '../../../core/events/index.ts'
 import { vectors } from '../../harness/vectors.ts'
 
 const jid = '20261120120000123456'
 
 describe('tags a minion may not fire on the master bus', () => {
-  it.each([
+  test.each([
     tags.jobReturn(jid, 'B'),
     tags.jobReturn(jid, 'A'),
     tags.jobNew(jid),
@@ -74,7 +74,7 @@ describe('tags a minion may not fire on the master bus', () => {
     expect(isReservedTag(tag, 'A')).toBe(true)
   })
 
-  it.each([
+  test.each([
     tags.minionStart('A'),
     tags.minionStartLegacy,
     tags.minionPing,
@@ -98,7 +98,7 @@ describe('tags a minion may not fire on the master bus', () => {
     expect(isReservedTag(tag, 'A')).toBe(false)
   })
 
-  it('are the same for a minion whose name is a word of a tag', () => {
+  test('are the same for a minion whose name is a word of a tag', () => {
     expect(isReservedTag('minion/refresh/B', 'refresh')).toBe(true)
     expect(isReservedTag(`salt/job/${jid}/ret/B`, 'ret')).toBe(true)
     expect(isReservedTag('salt/job/prog/prog/job/1', 'job')).toBe(false)
@@ -110,7 +110,7 @@ const minionsEvents =
 const recorded = vectors<{ master_bus: { tag: string }[] }>('events')
 
 describe('tags on the bus of a real master', () => {
-  it('are reserved, except those that minions themselves fire', () => {
+  test('are reserved, except those that minions themselves fire', () => {
     const seen = new Set(recorded.master_bus.map(({ tag }) => tag))
     const free = [...seen].filter((tag) => !isReservedTag(tag, 'wire1') && !isReservedTag(tag, 'wire2'))
     expect(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { masterEventSockets, minionEventSockets } from '../../../core/events/index.ts'
 import { vectors } from '../../harness/vectors.ts'
 
@@ -15,7 +15,7 @@ const options = {
 }
 
 describe('the event sockets', () => {
-  it('of a master have fixed names in sock_dir', () => {
+  test('of a master have fixed names in sock_dir', () => {
     expect(masterEventSockets(options)).toEqual({
       name: 'MasterEvent',
       pubPath: '/run/salt/master_event_pub.ipc',
@@ -23,20 +23,20 @@ describe('the event sockets', () => {
     })
   })
 
-  it('of a minion have the beginning of the hash of its id in their names', () => {
+  test('of a minion have the beginning of the hash of its id in their names', () => {
     const { pubPath, pullPath } = minionEventSockets(options, 'wire1')
     expect(pubPath).toMatch(/^\/run\/salt\/minion_event_[0-9a-f]{10}_pub\.ipc$/)
     expect(pullPath).toBe(pubPath.replace('_pub.', '_pull.'))
     expect(minionEventSockets(options, 'wire2').pubPath).not.toBe(pubPath)
   })
 
-  it('of a minion are those of a Python minion with that id', () => {
+  test('of a minion are those of a Python minion with that id', () => {
     for (const [id, suffix] of Object.entries(suffixes)) {
       expect(minionEventSockets(options, id).pubPath).toBe(`/run/salt/minion_event_${suffix}_pub.ipc`)
     }
   })
 
-  it('are loopback ports with ipc_mode tcp', () => {
+  test('are loopback ports with ipc_mode tcp', () => {
     const tcp = { ...options, ipc_mode: 'tcp' }
     expect(masterEventSockets(tcp)).toEqual({
       name: 'MasterEvent',

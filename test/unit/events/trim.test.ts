@@ -1,18 +1,18 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decode } from '../../../core/codec/index.ts'
-import { isTrimmed, trimmed } from '../../../core/events/trim.ts'
+import { isTrimmed, packTrimmed } from '../../../core/events/trim.ts'
 
 const MAX = 10_000
-const trim = (data: Record<string, unknown>) => decode(trimmed(data, MAX))
+const trim = (data: Record<string, unknown>) => decode(packTrimmed(data, MAX))
 const text = (length: number) => 'x'.repeat(length)
 
 describe('data of an event that is too large', () => {
-  it('is left alone when it fits', () => {
+  test('is left alone when it fits', () => {
     const data = { a: text(9_900), list: [1] }
     expect(trim(data)).toEqual(data)
   })
 
-  it('loses the values above half the size first, and keeps the others', () => {
+  test('loses the values above half the size first, and keeps the others', () => {
     expect(trim({ id: 'm1', return: text(20_000), other: text(4_000) })).toEqual({
       id: 'm1',
       return: 'VALUE_TRIMMED',
@@ -20,7 +20,7 @@ describe('data of an event that is too large', () => {
     })
   })
 
-  it('loses smaller ones when that is not enough', () => {
+  test('loses smaller ones when that is not enough', () => {
     const data = { a: text(4_500), b: text(4_500), c: text(4_500), small: text(800) }
     expect(trim(data)).toEqual({
       a: 'VALUE_TRIMMED',
@@ -30,28 +30,28 @@ describe('data of an event that is too large', () => {
     })
   })
 
-  it('loses single values of nested maps, and arrays as a whole', () => {
+  test('loses single values of nested maps, and arrays as a whole', () => {
     expect(trim({ return: { stdout: text(20_000), pid: 7 }, list: [text(20_000), 1] })).toEqual({
       return: { stdout: 'VALUE_TRIMMED', pid: 7 },
       list: 'VALUE_TRIMMED',
     })
   })
 
-  it('loses whole maps when they are made of many small values', () => {
+  test('loses whole maps when they are made of many small values', () => {
     const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`key ${i}`, i]))
     expect(trim({ id: 'm1', return: many })).toEqual({ id: 'm1', return: 'VALUE_TRIMMED' })
   })
 
-  it('can be told from one that lost nothing', () => {
+  test('can be told from one that lost nothing', () => {
     const told = (data: Record<string, unknown>) => isTrimmed(trim(data))
     expect(told({ id: 'm1', return: { pid: 7, lines: [text(10)] } })).toBe(false)
     expect(told({ id: 'm1', return: text(20_000) })).toBe(true)
     expect(told({ id: 'm1', return: { stdout: text(20_000), pid: 7 } })).toBe(true)
   })
 
-  it('is not changed for the one who gave it', () => {
+  test('is not changed for the one who gave it', () => {
     const data = { return: { stdout: text(20_000) } }
-    trimmed(data, MAX)
+    packTrimmed(data, MAX)
     expect(data.return.stdout.length).toBe(20_000)
   })
 })

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openFileClient } from '../../../core/fileserver/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 type Load = Readonly<Record<string, unknown>>
 
@@ -16,12 +16,12 @@ let asked: string[]
 let lie: ((load: Load) => unknown) | undefined
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-client-'))
+  folder = await temporaryFolder('salt-client-')
   files = new Map([['dir/a', Buffer.from('content')]])
   asked = []
   lie = undefined
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const PIECE = 1000
 const hsum = (content: Buffer) => createHash('sha256').update(content).digest('hex')
@@ -138,7 +138,7 @@ describe('a file', () => {
     lie = ({ cmd, loc }) =>
       cmd === '_serve_file' ? { data: loc === 0 ? 'something else' : '', dest: 'x' } : undefined
     await expect(client().fetch('dir/a', 'base', dest())).rejects.toThrow(
-      /What came of salt:\/\/dir\/a \(14 bytes\) does not have the hash/,
+      /The received data of salt:\/\/dir\/a \(14 bytes\) does not have the hash/,
     )
     expect(await readFile(dest(), 'utf8')).toBe('old')
     expect(await readdir(folder)).toEqual(['dest'])
@@ -147,7 +147,7 @@ describe('a file', () => {
   test.each([{}, '', null, [], { data: 5, dest: 'x' }])('is not made of the answer %j', async (answer) => {
     lie = ({ cmd }) => (cmd === '_serve_file' ? answer : undefined)
     await expect(client().fetch('dir/a', 'base', dest())).rejects.toThrow(
-      'The master sent no piece of salt://dir/a',
+      'The master sent no data of salt://dir/a',
     )
     expect(await readdir(folder)).toEqual([])
   })
@@ -181,7 +181,7 @@ test.each(['', {}, null, 'x'])(
   'a list is refused if %j comes instead, as when the master failed',
   async (answer) => {
     lie = () => answer
-    const failed = 'could not list its files. The log of the master says why'
+    const failed = 'could not list its files. See the log of the master'
     await expect(client().list('dirs', 'base')).rejects.toThrow(failed)
     await expect(client().envs()).rejects.toThrow(failed)
   },
@@ -196,6 +196,8 @@ test('what went wrong into a device or pipe is told as what it is: written', asy
   lie = ({ cmd, loc }) =>
     cmd === '_serve_file' ? { data: loc === 0 ? 'damaged' : '', dest: 'x' } : undefined
   const given = client().fetch('dir/a', 'base', '/dev/null')
-  await expect(given).rejects.toThrow('/dev/null is no regular file, and was given what came until then.')
+  await expect(given).rejects.toThrow(
+    '/dev/null is not a regular file; the data received until then was written to it.',
+  )
   await expect(client().fetch('dir/a', 'base', '/dev/null')).rejects.not.toThrow('Nothing was written')
 })

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ServedFile } from '../../../core/author/files.ts'
-import { openInside } from '../../../core/base/open-inside.ts'
+import { openInside } from '../../../core/base/files/open-inside.ts'
 import { FileHashes } from '../../../core/fileserver/file-hashes.ts'
 import { FileRoots } from '../../harness/file-roots.ts'
 

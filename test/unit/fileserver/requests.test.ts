@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { FileServer } from '../../../core/fileserver/index.ts'
-import { recordingLog } from '../../../core/testing/recording-log.ts'
 import { readFolder } from '../../../plugins/fileserver/_roots/folder.ts'
 import { FileRoots } from '../../harness/file-roots.ts'
+import { quietLog } from '../../harness/log.ts'
 
 let roots: FileRoots
 
@@ -199,7 +199,7 @@ describe('lists', () => {
     expect(await ask('_file_list')).toContain('file')
     expect(await ask('_file_hash', { path: 'nothing' })).toBe('')
     expect(roots.logged).toEqual([
-      expect.stringMatching(/^error gitfs of fileserver_backend is not built into/),
+      expect.stringMatching(/^error The backend gitfs of fileserver_backend is not built into/),
     ])
   })
 
@@ -236,10 +236,7 @@ describe('lists', () => {
     const before = await ask('_file_list')
     const config = roots.config()
     await mkdir(config.cachedir)
-    const other = await FileServer.open(
-      config,
-      recordingLog(() => {}),
-    )
+    const other = await FileServer.open(config, quietLog)
     expect(await other.clearListCache(['base', 'dev'])).toEqual({ roots: ['base'] })
     expect(await other.clearListCache(['dev'])).toEqual({})
     expect(await other.clearListCache(undefined, ['-roots'])).toEqual({})

@@ -106,7 +106,7 @@ describe('a batch', () => {
     window.finished('b', false, 20)
     expect(window.next(40)).toEqual([])
     expect(window.halted).toBe(
-      'Batch run stopped: 2 failed or did not return, allowed are 1 (--batch-max-fail).',
+      'Batch run stopped: 2 failed or did not return; the limit is 1 (--batch-max-fail).',
     )
   })
 

@@ -1,20 +1,18 @@
 /** `job_cache_store_endtime`: when the last return of a job came. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { JobCache } from '../../../core/jobs/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const JID = '20300101000000000000'
 let folder: string
 let jobs: JobCache | undefined
 let now = Date.UTC(2030, 0, 1)
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-end-'))
+  folder = await temporaryFolder('salt-ts-end-')
 })
 afterEach(async () => {
   await jobs?.close()
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 async function twoReturns(endTimes: boolean): Promise<JobCache> {
@@ -31,8 +29,8 @@ test('is kept with the job, sent to stores with each return, and forgotten with 
   const cache = await twoReturns(true)
   expect(cache.load(JID)?.endtime).toBe(new Date(now).toISOString())
   expect([...cache.list()][0]?.endtime).toBe(new Date(now).toISOString())
-  const sent = (await cache.outbox.next('store'))?.parcels.flatMap(({ parcel }) =>
-    parcel.kind === 'return' ? [parcel.endtime] : [],
+  const sent = (await cache.outbox.next('store'))?.entries.flatMap(({ item }) =>
+    item.kind === 'return' ? [item.endtime] : [],
   )
   expect(sent).toEqual([new Date(now - 1000).toISOString(), new Date(now).toISOString()])
   await cache.expire(new Date(now + 1))

@@ -1,5 +1,5 @@
 /** Run by the tests as a process of its own: `job-cache-child.ts <directory> <what> [argument]`. */
-import { JobCache } from '../../../core/jobs/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
 
 const [directory = '', what = '', argument = ''] = process.argv.slice(2)
 const cache = JobCache.open(directory)

@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { decode, Float } from '../../../core/codec/index.ts'
-import { JobCache } from '../../../core/jobs/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { testProgram } from '../../harness/test-program.ts'
 import { bytes, vectors } from '../../harness/vectors.ts'
 
-const child = fileURLToPath(new URL('job-cache-child.ts', import.meta.url))
+const child = await testProgram('job-cache-child.ts', import.meta.url)
 const jid = '20240229120000000001'
 const load = { fun: 'test.ping', tgt: '*', arg: [] }
 
@@ -23,13 +21,13 @@ function openCache(): JobCache {
 }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-jobs-'))
+  directory = await temporaryFolder('salt-jobs-')
   now = Date.UTC(2024, 1, 29)
 })
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((cache) => cache.close()))
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })
 
 describe('a job', () => {
@@ -95,9 +93,7 @@ describe('reserve', () => {
   })
 
   test('gives each jid to one of several processes', async () => {
-    const runs = [1, 2, 3].map(() =>
-      execa(process.execPath, ['--import', 'tsx', child, directory, 'reserve', '100']),
-    )
+    const runs = [1, 2, 3].map(() => execa(process.execPath, [child, directory, 'reserve', '100']))
     const counts = (await Promise.all(runs)).map(({ stdout }) => Number(stdout))
     expect(counts.reduce((sum, count) => sum + count)).toBe(100)
   })
@@ -155,7 +151,7 @@ describe('a return', () => {
   })
 
   test('acknowledged is there after kill -9', async () => {
-    const run = execa(process.execPath, ['--import', 'tsx', child, directory, 'returns'], { reject: false })
+    const run = execa(process.execPath, [child, directory, 'returns'], { reject: false })
     let lines = 0
     run.stdout.on('data', (chunk: Buffer) => {
       lines += chunk.toString().split('\n').length - 1

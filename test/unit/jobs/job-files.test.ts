@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parseMinionId } from '../../../core/base/minion-id.ts'
 import { decode } from '../../../core/codec/index.ts'
 import { removeJobFiles, writeJobFiles, writeReturnFiles } from '../../../core/jobs/job-files.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const jid = '20261121054055118556'
 /** SHA-256 of the jid, first two digits and the others (wire protocol §13.2). */
@@ -13,10 +13,10 @@ const place = ['jobs', '69', '5c6809f8be1a56197efa790e6b230efeb3e83699b1a75dd493
 let cachedir: string
 let config: { cachedir: string; hash_type: 'sha256' }
 beforeEach(async () => {
-  cachedir = await mkdtemp(join(tmpdir(), 'salt-job-files-'))
+  cachedir = await temporaryFolder('salt-job-files-')
   config = { cachedir, hash_type: 'sha256' }
 })
-afterEach(() => rm(cachedir, { recursive: true }))
+afterEach(() => removeFolder(cachedir))
 
 const job = { jid, load: { fun: 'test.ping', jid, tgt: '*', arg: [] }, minions: ['web1', 'web2'] }
 const content = async (...names: string[]) => decode(await readFile(join(cachedir, ...place, ...names)))

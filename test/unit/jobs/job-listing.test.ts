@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JobQuery } from '../../../core/author/master.ts'
-import { JobCache } from '../../../core/jobs/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { matchesQuery } from '../../../core/jobs/job-query.ts'
 import { openStore, under } from '../../../core/store/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const jidOf = (n: number) => `202402291200${String(n).padStart(8, '0')}`
 const COUNT = 600
@@ -39,13 +37,13 @@ const queries: JobQuery[] = [
 let directory: string
 let cache: JobCache
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-listing-'))
+  directory = await temporaryFolder('salt-listing-')
   cache = JobCache.open(directory)
   await Promise.all(loads.map(({ jid, load }) => cache.create(jid, load, ['a'])))
 })
 afterAll(async () => {
   await cache.close()
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })
 
 const fitting = (query: JobQuery) =>

@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { JobCache } from '../../../core/jobs/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { openStore, under } from '../../../core/store/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const jidOf = (n: number) => `202402291200${String(n).padStart(8, '0')}`
 const load = { fun: 'test.ping', tgt: '*', user: 'root' }
 
 test('what a damaged store has lost of its ages and index is made again, so that every job is found and expires', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'salt-repair-'))
+  const directory = await temporaryFolder('salt-repair-')
   let now = Date.UTC(2024, 1, 29)
   const cache = JobCache.open(directory, { clock: { now: () => now } })
   for (const n of [1, 2, 3]) await cache.create(jidOf(n), load, ['a'])
@@ -30,5 +28,5 @@ test('what a damaged store has lost of its ages and index is made again, so that
   expect(await cache.expire(new Date(now))).toBe(3)
   expect([...store.keys(under('ret'))]).toEqual([])
   await Promise.all([cache.close(), store.close()])
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { JobCache } from '../../../core/jobs/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { openStore } from '../../../core/store/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const HOUR = 3_600_000
 const load = { fun: 'test.ping', tgt: '*', arg: [], user: 'root' }
@@ -13,13 +11,13 @@ let directory: string
 let now: number
 let cache: JobCache
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-retention-'))
+  directory = await temporaryFolder('salt-retention-')
   now = Date.UTC(2024, 1, 29)
   cache = JobCache.open(directory, { clock: { now: () => now }, sinks: ['elsewhere'] })
 })
 afterEach(async () => {
   await cache.close()
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })
 
 /** A job with returns of 2 KiB each, of which nothing is due any more. */
@@ -34,7 +32,7 @@ async function finished(n: number, minions: number): Promise<string> {
 
 async function written(): Promise<void> {
   for (let batch = await next(); batch; batch = await next())
-    await cache.outbox.done('elsewhere', batch.parcels)
+    await cache.outbox.done('elsewhere', batch.entries)
 }
 const next = () => cache.outbox.next('elsewhere')
 

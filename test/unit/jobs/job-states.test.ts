@@ -7,7 +7,7 @@ import {
   type JobStatus,
   published,
   sentenceOf,
-} from '../../../core/jobs/index.ts'
+} from '../../../core/jobs/job-states.ts'
 
 const JID = '20261121000000000001'
 const received: JobSignal = { type: 'received' }
@@ -20,8 +20,8 @@ const statusAfter = (...signals: JobSignal[]): JobStatus => signals.reduce(advan
 
 test.each<[string, JobSignal[], JobStatus['state'], string]>([
   ['a job nobody has heard of', [], 'published', 'did not return so far.\nState: published. '],
-  ['a job that waits for its turn', [received], 'received', 'State: received. The minion has it'],
-  ['a job that runs', [received, started], 'started', 'State: started. It runs there.'],
+  ['a job that waits for its turn', [received], 'received', 'State: received. The minion has the job'],
+  ['a job that runs', [received, started], 'started', 'State: started. The minion is running it.'],
   ['a job that returned', [started, success], 'returned', 'The minion returned.'],
   ['a job that failed', [failure], 'failed', 'exit code 3'],
   ['success with an exit code', [{ ...success, retcode: 2 } as JobSignal], 'failed', 'exit code 2'],
@@ -32,14 +32,24 @@ test.each<[string, JobSignal[], JobStatus['state'], string]>([
     'one that lost it while the job ran',
     [started, without('not-connected')],
     'not_connected',
-    'running there',
+    'the job was running',
   ],
-  ['one that fell silent while it ran', [started, without('no-response')], 'timed_out', 'running there'],
-  ['one that fell silent before', [received, without('no-response')], 'timed_out', 'waited for its turn'],
-  ['a minion whose return the master cannot store', [without('not-stored')], 'unknown', 'could not store it'],
-  ['a minion that does not know the job', [without('not-running')], 'unknown', 'does not run the job'],
+  [
+    'one that fell silent while it ran',
+    [started, without('no-response')],
+    'timed_out',
+    'the job was running',
+  ],
+  ['one that fell silent before', [received, without('no-response')], 'timed_out', 'the job was queued'],
+  [
+    'a minion whose return the master cannot store',
+    [without('not-stored')],
+    'unknown',
+    'could not store the return',
+  ],
+  ['a minion that does not know the job', [without('not-running')], 'unknown', 'is not running the job'],
   ['a minion without a key', [without('no-key')], 'key_not_accepted', 'salt-key -a'],
-  ['a master that is gone', [started, without('master-gone')], 'unknown', 'The master went away'],
+  ['a master that is gone', [started, without('master-gone')], 'unknown', 'The master became unreachable'],
 ])('%s is in a named state, with sentences that say why', (_, signals, state, text) => {
   const status = statusAfter(...signals)
   expect(status.state).toBe(state)

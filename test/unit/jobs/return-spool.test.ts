@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { decode, Encoded, encodeNetwork } from '../../../core/codec/index.ts'
-import { ReturnSpool } from '../../../core/jobs/index.ts'
+import { ReturnSpool } from '../../../core/jobs/return-spool.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const jid = '20240229120000000002'
 const ret = { jid, id: 'web1', return: { text: 'ż', bytes: Buffer.from([0xff]) }, retcode: 0, success: true }
@@ -18,11 +16,11 @@ function openSpool(): ReturnSpool {
 }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-spool-'))
+  directory = await temporaryFolder('salt-spool-')
 })
 afterEach(async () => {
   await Promise.all(open.splice(0).map((spool) => spool.close()))
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })
 
 describe('a return in the spool', () => {
@@ -39,6 +37,13 @@ describe('a return in the spool', () => {
     await spool.done(await spool.add({ jid, ret }))
     expect(spool.pending()).toEqual([])
     expect(spool.find(jid)).toBeUndefined()
+  })
+
+  test('is the first of its job, or refused', async () => {
+    const spool = openSpool()
+    expect(await spool.addFirst({ jid, ret })).toMatchObject({ jid, ret })
+    expect(await spool.addFirst({ jid, ret: { ...ret, return: 'lost' } })).toBeUndefined()
+    expect(spool.pending().map((entry) => entry.ret)).toEqual([ret])
   })
 
   test('is found by its jid', async () => {
@@ -109,7 +114,7 @@ describe('a large return in the spool', () => {
     const spool = openSpool()
     await spool.add({ jid, ret: large, job: { jid, ret: 'mongo' } })
     const batch = await spool.outbox?.next('mongo')
-    expect(batch?.parcels).toMatchObject([{ parcel: { kind: 'return', ret: { ...ret, return: value } } }])
+    expect(batch?.entries).toMatchObject([{ item: { kind: 'return', ret: { ...ret, return: value } } }])
   })
 })
 

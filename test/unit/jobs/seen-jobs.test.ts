@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ReturnSpool } from '../../../core/jobs/return-spool.ts'
-import { begun, SeenJobs } from '../../../core/jobs/seen-jobs.ts'
+import { asBegun, SeenJobs } from '../../../core/jobs/seen-jobs.ts'
 import { openStore, type Store } from '../../../core/store/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const hour = 3_600_000
 const jid = (n: number) => `2024022912000000${String(n).padStart(4, '0')}`
@@ -23,13 +22,13 @@ const accept = (n: number, serial: number | undefined = n, keyDigest = 'key') =>
   seen.accept({ keyDigest, serial, jid: jid(n), now })
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-seen-'))
+  directory = await temporaryFolder('salt-seen-')
   open()
   now = Date.UTC(2024, 1, 29)
 })
 afterEach(async () => {
   await store.close()
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })
 
 test('a publication is accepted once', async () => {
@@ -104,7 +103,7 @@ describe('an accepted job is owed', () => {
     await seen.begin(job.jid)
     await reopen()
     expect(seen.unsettled()).toEqual([{ ...unbegun, words: undefined, begun: true }])
-    expect(begun(owed)).toEqual({ job: unbegun.job, master: owed.master, begun: true })
+    expect(asBegun(owed)).toEqual({ job: unbegun.job, master: owed.master, begun: true })
   })
 
   test('until its return is in the spool, or nothing is owed', async () => {
@@ -127,7 +126,7 @@ test('what a version before kept in a store of its own is taken over', async () 
   const old = openStore(file)
   await new SeenJobs(old).accept({ keyDigest: 'key', serial: 7, jid: jid(1), now })
   await old.close()
-  await seen.takeOver(file)
-  await seen.takeOver(file)
+  await seen.importFrom(file)
+  await seen.importFrom(file)
   expect([await accept(1, 8), await accept(2, 7), await accept(3, 8)]).toEqual([false, false, true])
 })

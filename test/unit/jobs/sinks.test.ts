@@ -1,21 +1,19 @@
 /** What a job cache passes on to stores outside. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { JobCache } from '../../../core/jobs/index.ts'
+import { JobCache } from '../../../core/jobs/job-cache.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const JID = '20300101000000000000'
 
 test('jobs and returns go to sinks, jobs alone to those whose returns minions write, and each time that is told', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'salt-ts-sinks-'))
+  const folder = await temporaryFolder('salt-ts-sinks-')
   let told = 0
   const jobs = JobCache.open(folder, {
     sinks: ['all'],
     loadSinks: ['all', 'loads'],
     onQueued: () => told++,
   })
-  const kinds = (target: string) => jobs.outbox.after(target, -1).map(({ parcel }) => parcel.kind)
+  const kinds = (target: string) => jobs.outbox.after(target, -1).map(({ item }) => item.kind)
   await jobs.create(JID, { fun: 'test.ping' }, ['web1'])
   await jobs.addMinions(JID, ['web2'])
   await jobs.saveReturn(JID, 'web1', { return: true })
@@ -23,5 +21,5 @@ test('jobs and returns go to sinks, jobs alone to those whose returns minions wr
   expect(kinds('loads')).toEqual(['load', 'minions'])
   expect(told).toBe(3)
   await jobs.close()
-  await rm(folder, { recursive: true })
+  await removeFolder(folder)
 })

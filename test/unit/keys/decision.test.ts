@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decide, type Facts } from '../../../core/keys/decision.ts'
+import { decide, type KeyFacts } from '../../../core/keys/decision.ts'
 
 const yes = async () => true
 const no = async () => false
@@ -8,7 +8,7 @@ const unasked = async () => {
   throw new Error('this must not be asked')
 }
 
-const facts = (given: Partial<Facts>): Facts => ({
+const facts = (given: Partial<KeyFacts>): KeyFacts => ({
   filed: undefined,
   full: false,
   openMode: false,
@@ -22,7 +22,7 @@ const facts = (given: Partial<Facts>): Facts => ({
 const filed = (state: 'accepted' | 'pending' | 'rejected', same = true) => ({ filed: { state, same } })
 const silent = { autoReject: unasked, autoSign: unasked, join: unasked, pendingFull: unasked }
 
-test.each<[string, Partial<Facts>, object]>([
+test.each<[string, Partial<KeyFacts>, object]>([
   ['too many minions: full', { full: true, ...filed('accepted'), ...silent }, { verdict: 'full' }],
   [
     'open mode: any key',

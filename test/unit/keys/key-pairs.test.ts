@@ -1,10 +1,10 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PrivateKey, PublicKey } from '../../../core/crypto/index.ts'
 import { loadMasterKeys, MinionKeys } from '../../../core/keys/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 let directory: string
 let pem: string
@@ -16,9 +16,9 @@ beforeAll(async () => {
   otherPem = other.pem
 })
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-pki-'))
+  directory = await temporaryFolder('salt-pki-')
 })
-afterEach(() => rm(directory, { recursive: true }))
+afterEach(() => removeFolder(directory))
 
 const path = (name: string) => join(directory, name)
 const mode = (name: string) => statSync(path(name)).mode & 0o777

@@ -1,26 +1,27 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parseMinionId } from '../../../core/base/minion-id.ts'
 import { KeyStore } from '../../../core/keys/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { testProgram } from '../../harness/test-program.ts'
 import { vectors } from '../../harness/vectors.ts'
 import { randomPem } from './pems.ts'
 import { policy } from './policies.ts'
 
-const child = fileURLToPath(new URL('offers-child.ts', import.meta.url))
+const child = await testProgram('offers-child.ts', import.meta.url)
 const autoSign = policy({ autoSign: async () => 'auto_accept' })
 
 let pkiDir: string
 let keys: KeyStore
 
 beforeEach(async () => {
-  pkiDir = await mkdtemp(join(tmpdir(), 'salt-pki-'))
+  pkiDir = await temporaryFolder('salt-pki-')
   keys = new KeyStore(pkiDir)
 })
-afterEach(() => rm(pkiDir, { recursive: true }))
+afterEach(() => removeFolder(pkiDir))
 
 const verdictOf = async (id: string, pem: string, given = policy()) =>
   (await keys.offer(id, pem, given)).verdict
@@ -117,9 +118,7 @@ describe('a hundred keys for one id at once', () => {
   })
 
   test('in four processes: one is pending, all others are denied', async () => {
-    const runs = [1, 2, 3, 4].map(() =>
-      execa(process.execPath, ['--import', 'tsx', child, pkiDir, 'web1', '25']),
-    )
+    const runs = [1, 2, 3, 4].map(() => execa(process.execPath, [child, pkiDir, 'web1', '25']))
     const verdicts = (await Promise.all(runs)).flatMap(({ stdout }) => stdout.split(' '))
     expect(tally(verdicts)).toEqual({ pending: 1, denied: 99 })
     expect((await readdir(join(pkiDir, 'minions_pre'))).length).toBe(1)
@@ -251,3 +250,27 @@ function tally(verdicts: readonly string[]): Record<string, number> {
   for (const verdict of verdicts) counts[verdict] = (counts[verdict] ?? 0) + 1
   return counts
 }
+
+describe('a key that an administrator adds', () => {
+  const [web1, web2] = [parseMinionId('web1'), parseMinionId('web2')]
+
+  test('is accepted for an id without a key only', async () => {
+    const [first, second] = [randomPem(), randomPem()]
+    expect(await keys.add(web1, first)).toEqual([{ id: 'web1', to: 'accepted', pem: first }])
+    expect(await keys.add(web1, second)).toBeUndefined()
+    await keys.offer('web2', second, policy())
+    expect(await keys.add(web2, first)).toBeUndefined()
+    expect(await keys.list()).toMatchObject({ accepted: ['web1'], pending: ['web2'] })
+  })
+
+  test('replaces all others of its id by force', async () => {
+    const [first, second, third] = [randomPem(), randomPem(), randomPem()]
+    await keys.add(web1, first)
+    await keys.offer('web1', second, policy())
+    const changes = await keys.add(web1, third, true)
+    expect(changes).toContainEqual({ id: 'web1', from: 'accepted', pem: first })
+    expect(changes?.at(-1)).toEqual({ id: 'web1', to: 'accepted', pem: third })
+    expect(keys.accepted('web1')?.pem).toBe(third)
+    expect(await keys.list()).toEqual({ accepted: ['web1'], pending: [], rejected: [], denied: [] })
+  })
+})

@@ -1,18 +1,17 @@
 import { chmodSync, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createKeyPolicy, type KeyPolicy, type PolicySettings } from '../../../core/keys/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 let directory: string
 let warnings: string[]
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-policy-'))
+  directory = await temporaryFolder('salt-policy-')
   warnings = []
 })
-afterEach(() => rm(directory, { recursive: true }))
+afterEach(() => removeFolder(directory))
 
 function policy(config: Partial<PolicySettings['config']>, others: Partial<PolicySettings> = {}): KeyPolicy {
   const defaults = { auto_accept: false, open_mode: false, max_minions: 0, autosign_timeout: 120 }

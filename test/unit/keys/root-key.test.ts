@@ -1,18 +1,19 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
+import { readdir } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RootKeys, readRootKey, writeRootKeys } from '../../../core/keys/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
 
 const me = userInfo().username
 let cachedir: string
 
 beforeEach(async () => {
-  cachedir = await mkdtemp(join(tmpdir(), 'salt-cache-'))
+  cachedir = await temporaryFolder('salt-cache-')
 })
-afterEach(() => rm(cachedir, { recursive: true }))
+afterEach(() => removeFolder(cachedir))
 
 const config = (publisher_acl: Record<string, unknown> = {}, user = me) => ({ cachedir, user, publisher_acl })
 const fileOf = (user: string) => join(cachedir, `.${user}_key`)

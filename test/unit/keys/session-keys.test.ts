@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PublicKey } from '../../../core/crypto/index.ts'
 import { KeyStore, SessionKeys } from '../../../core/keys/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { randomPem } from './pems.ts'
 import { policy } from './policies.ts'
 
@@ -32,14 +30,14 @@ async function accept(id: string): Promise<PublicKey> {
 }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-sessions-'))
+  directory = await temporaryFolder('salt-sessions-')
   keys = new KeyStore(directory)
   now = Date.UTC(2024, 1, 29)
   sessions = openSessions()
 })
 afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()))
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })
 
 describe('a session key', () => {

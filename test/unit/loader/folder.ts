@@ -1,12 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import os from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
-import type { Context, Log } from '../../../core/author/index.ts'
+import type { Context } from '../../../core/author/index.ts'
 import { type Loader, type LoaderSettings, openLoader } from '../../../core/loader/index.ts'
 import type { KindName } from '../../../core/loader/kinds.ts'
-
-export const quiet: Log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { quietLog } from '../../harness/log.ts'
 
 export interface Folder {
   /** Of this test. */
@@ -21,9 +20,9 @@ export interface Folder {
 export function extensionFolder(): Folder {
   let directory = ''
   beforeEach(async () => {
-    directory = await mkdtemp(path.join(os.tmpdir(), 'salt-ts-loader-'))
+    directory = await temporaryFolder('salt-ts-loader-')
   })
-  afterEach(() => rm(directory, { recursive: true, force: true }))
+  afterEach(() => removeFolder(directory))
   return {
     get path() {
       return directory
@@ -35,7 +34,7 @@ export function extensionFolder(): Folder {
       return file
     },
     open: (config = {}, settings = {}, kind = 'modules') =>
-      openLoader(kind, { config: { module_dirs: [directory], ...config }, log: quiet, ...settings }),
+      openLoader(kind, { config: { module_dirs: [directory], ...config }, log: quietLog, ...settings }),
   }
 }
 

@@ -18,7 +18,7 @@ describe('a result that is declared', () => {
     const wrong = fn({}, () => JSON.parse('"large"') as number, { returns: p.integer() })
     await expect(run(wrong)).rejects.toMatchObject({
       code: 'RESULT_INVALID',
-      message: `size.of does not give what it declares in returns: 'result' must be an integer, not "large"`,
+      message: `The result of size.of is not what it declares in 'returns': 'result' must be an integer, not "large"`,
     })
     const deep = fn({}, () => JSON.parse('{"x":"1"}') as { x: number }, {
       returns: p.object({ x: p.number() }),

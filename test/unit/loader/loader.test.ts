@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, type LoaderSettings, openLoader, refusalsHere } from '../../../core/loader/index.ts'
 import { createLogger } from '../../../core/log/index.ts'
+import { quietLog } from '../../harness/log.ts'
 import { eventually, until } from '../../harness/until.ts'
-import { call, extensionFolder, quiet } from './folder.ts'
+import { call, extensionFolder } from './folder.ts'
 
 /** What a file that is being loaded waits for. */
 interface Gate {
@@ -17,7 +18,7 @@ const { put, open } = folder
 const openFixtures = (config: object = {}, settings: Partial<LoaderSettings> = {}) =>
   openLoader('modules', {
     config: { module_dirs: [fixtures, path.join(fixtures, 'broken')], ...config },
-    log: quiet,
+    log: quietLog,
     timeoutMs: 5000,
     ...settings,
   })
@@ -135,7 +136,7 @@ describe('precedence', () => {
       `export const run = () => 'mine'\nexport const run_all = () => 'mine'\n`,
     )
     const lines: string[] = []
-    const loader = open({}, { log: { ...quiet, warn: (line) => lines.push(line) } })
+    const loader = open({}, { log: { ...quietLog, warn: (line) => lines.push(line) } })
     expect(await loader.overrides()).toEqual([{ path: cmd, sentence: expect.any(String) }])
     expect(await loader.isBuiltIn('test.ping')).toBe(true)
     expect(await loader.isBuiltIn('cmd.run')).toBe(false)
@@ -143,7 +144,7 @@ describe('precedence', () => {
     expect(await call(loader, 'cmd.run')).toBe('mine')
     expect(lines).toEqual([
       expect.stringMatching(
-        /^\S+modules\/cmd\.js is used instead of the built-in cmd of the modules, and has not all of its functions: cmd\.\w+, .* and \d+ more are not available\.$/,
+        /^\S+modules\/cmd\.js is used instead of the built-in cmd of the modules, and lacks some of its functions: cmd\.\w+, .* and \d+ more are not available\.$/,
       ),
     ])
     expect(await call(loader, 'cmd.retcode')).toMatch(/is hidden by \S+modules\/cmd\.js'$/)
@@ -345,7 +346,7 @@ describe('broken files', () => {
       `\nimport { half } from './first.js'\nexport const b = half + 1\n`,
     )
     const loader = open()
-    const circle = `circular import: ${second}:2 imports ${first}, and ${first}:1 imports ${second}; so 'half' is not set yet when ${second}:3 uses it. Put what both need into a third file.`
+    const circle = `circular import: ${second}:2 imports ${first}, and ${first}:1 imports ${second}; so 'half' is not set yet when ${second}:3 uses it. Move the shared code to a third file.`
     expect(await call(loader, 'first.a')).toBe(
       `'first.a' is not available. Possible reasons: '${first}: ${circle}'`,
     )
@@ -372,7 +373,7 @@ describe('listing and documentation', () => {
   test('nor to say that a function is not there', async () => {
     await put('modules/bomb.js', `export const tick = () => 1\nthrow new Error('imported')\n`)
     const errors: string[] = []
-    const loader = open({}, { log: { ...quiet, error: (line) => errors.push(line) } })
+    const loader = open({}, { log: { ...quietLog, error: (line) => errors.push(line) } })
     expect(await call(loader, 'nosuch.fun')).toBe("'nosuch.fun' is not available.")
     expect(errors).toEqual([])
   })
@@ -463,7 +464,7 @@ export const of = fn({ count: p.default(p.integer(), 'x') }, ({ count }) => coun
 
 describe('plugins', () => {
   const openOutputters = () =>
-    openLoader('outputters', { config: { outputter_dirs: [path.join(folder.path, 'out')] }, log: quiet })
+    openLoader('outputters', { config: { outputter_dirs: [path.join(folder.path, 'out')] }, log: quietLog })
 
   test('are the default exports of files', async () => {
     await put(
@@ -538,8 +539,8 @@ export const of = fn({ width: p.number(), height: p.number() }, ({ width, height
   test('call refuses arguments that are neither a list nor a map, without showing them', async () => {
     const { call } = createContext(base(), open())
     const sentence =
-      "The arguments of call('test.echo', …) are a list of values or a map of values by name, and after a list a map of " +
-      "more by name: call('cmd.run', ['id'], { cwd: '/' })."
+      "The arguments of call('test.echo', …) must be a map of values by name, or a list of values that a map of " +
+      "further values by name may follow: call('cmd.run', ['id'], { cwd: '/' })."
     const given = call as unknown as (...given: unknown[]) => Promise<unknown>
     for (const wrong of [['secret'], [7], [['x'], 'secret'], [['x'], ['secret']]])
       await expect(given('test.echo', ...wrong)).rejects.toThrow(

@@ -1,10 +1,11 @@
 /**
  * Cases of Salt's own tests of its loader, by their names there; the rest of them has a line each in
- * `core/author/docs/from-python.md` or a test in the other files of this folder.
+ * `docs/from-python.md` or a test in the other files of this folder.
  */
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { call, extensionFolder, quiet } from './folder.ts'
+import { quietLog } from '../../harness/log.ts'
+import { call, extensionFolder } from './folder.ts'
 
 const folder = extensionFolder()
 const { put, open } = folder
@@ -153,7 +154,7 @@ describe('virtual', () => {
     await put('modules/mod.js', told(`({ call }) => call('asks.f')`))
     await loader.reload()
     expect(await call(loader, 'mod.f')).toContain(
-      'virtual failed: context.minion is not there for what is called while a module is loaded.',
+      'virtual failed: context.minion is not available to functions that are called while a module is loaded.',
     )
   })
 })
@@ -172,7 +173,7 @@ test('test_custom_grain_with_annotations: a grains source may be TypeScript', as
     'grains/example.ts',
     `export default { collect: (): Promise<{ example: string }> => Promise.resolve({ example: '42' }) }\n`,
   )
-  const loader = open({ grains_dirs: [path.dirname(file)] }, { log: quiet }, 'grains')
+  const loader = open({ grains_dirs: [path.dirname(file)] }, { log: quietLog }, 'grains')
   const source = await loader.plugin<{ collect(): Promise<unknown> }>('example')
   expect(await source.collect()).toEqual({ example: '42' })
 })

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { loadMasterConfig } from '../../../core/config/index.ts'
 import { createLogger } from '../../../core/log/index.ts'
 
-it('takes its formats from a configuration', () => {
+test('takes its formats from a configuration', () => {
   const lines: string[] = []
   const { config } = loadMasterConfig({
     configDir: '/nonexistent',

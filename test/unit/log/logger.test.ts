@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Secret } from '../../../core/base/secret.ts'
 import { component, createLogger, type LogFormats } from '../../../core/log/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 function terminal(level = 'all', formats: LogFormats = {}) {
   const lines: string[] = []
@@ -13,14 +13,14 @@ function terminal(level = 'all', formats: LogFormats = {}) {
 }
 
 describe('on the terminal', () => {
-  it('a line is level and message, as in Salt', () => {
+  test('a line is level and message, as in Salt', () => {
     const { lines, log } = terminal()
     log.info('started')
     log.warn('100% %s %d')
     expect(lines).toEqual(['[INFO    ] started\n', '[WARNING ] 100% %s %d\n'])
   })
 
-  it('every level of Salt has its name', () => {
+  test('every level of Salt has its name', () => {
     const { lines, log } = terminal()
     for (const level of [
       'garbage',
@@ -45,7 +45,7 @@ describe('on the terminal', () => {
     ])
   })
 
-  it('only what is as bad as the level is shown', () => {
+  test('only what is as bad as the level is shown', () => {
     const { lines, log } = terminal('warning')
     log.info('no')
     log.warn('yes')
@@ -53,13 +53,13 @@ describe('on the terminal', () => {
     expect([log.isLevelEnabled('info'), log.isLevelEnabled('warning')]).toEqual([false, true])
   })
 
-  it('nothing is shown when quiet', () => {
+  test('nothing is shown when quiet', () => {
     const { lines, log } = terminal('quiet')
     log.critical('no')
     expect(lines).toEqual([])
   })
 
-  it('facts follow the message', () => {
+  test('facts follow the message', () => {
     const { lines, log } = terminal()
     log.info('key accepted', {
       id: 'web1',
@@ -71,7 +71,7 @@ describe('on the terminal', () => {
     expect(lines).toEqual(['[INFO    ] key accepted id=web1 minions=["a b"] big=12 bytes="<3 bytes>"\n'])
   })
 
-  it('facts stand where the message names them, which is not built for a line nobody sees', () => {
+  test('facts stand where the message names them, which is not built for a line nobody sees', () => {
     const { lines, log } = terminal('debug')
     log.debug('Sending event: tag = {tag}; data = {data} {other}', { tag: 'salt/x', data: { a: 1 }, b: 2 })
     expect(lines).toEqual(['[DEBUG   ] Sending event: tag = salt/x; data = {"a":1} {other} b=2\n'])
@@ -80,7 +80,7 @@ describe('on the terminal', () => {
     expect(data).not.toHaveBeenCalled()
   })
 
-  it('errors are shown with their stack, indented', () => {
+  test('errors are shown with their stack, indented', () => {
     const { lines, log } = terminal()
     log.error('failed', { error: new Error('no disk') })
     expect(lines[0]).toMatch(/^\[ERROR {3}\] failed error="no disk"\n {4}Error: no disk\n {4} {4}at /)
@@ -88,7 +88,7 @@ describe('on the terminal', () => {
     expect(lines[1]).toContain('error="alone"')
   })
 
-  it('cycles and depth do no harm', () => {
+  test('cycles and depth do no harm', () => {
     const { lines, log } = terminal()
     const cycle: Record<string, unknown> = { name: 'x' }
     cycle.self = cycle
@@ -98,7 +98,7 @@ describe('on the terminal', () => {
 })
 
 describe('formats', () => {
-  it('are those of Python', () => {
+  test('are those of Python', () => {
     const format =
       '%(levelname)5s|%(levelname)-8s|%(levelno)03d|%(msecs)03d|%(name).4s|%(message)s|%(nothing)s|100%%'
     const { lines, log } = terminal('all', { log_fmt_console: format })
@@ -106,7 +106,7 @@ describe('formats', () => {
     expect(lines[0]).toMatch(/^ INFO\|INFO {4}\|020\|\d{3}\|salt\|hello\|\|100%\n$/)
   })
 
-  it('have who told a line, and what Python writes where that is not known', () => {
+  test('have who told a line, and what Python writes where that is not known', () => {
     const names = ['name', 'module', 'process', 'processName', 'thread', 'threadName', 'lineno', 'funcName']
     const format = [...names, 'filename', 'pathname'].map((name) => `%(${name})s`).join('|')
     const { lines, log } = terminal('all', { log_fmt_console: format })
@@ -121,7 +121,7 @@ describe('formats', () => {
     ])
   })
 
-  it('have the fields in brackets that Salt has', () => {
+  test('have the fields in brackets that Salt has', () => {
     const format = '%(colorlevel)s%(bracketlevel)s%(colorname)s%(bracketname)s%(bracketprocess)s'
     const { lines, log } = terminal('all', { log_fmt_console: format })
     log.child('crypt', { process: 12, processName: 'x' }).info('x')
@@ -129,7 +129,7 @@ describe('formats', () => {
     expect(lines).toEqual([`[INFO    ][INFO    ]${name}${name}[   12]\n`])
   })
 
-  it('have dates as strftime writes them', () => {
+  test('have dates as strftime writes them', () => {
     vi.useFakeTimers({ now: new Date(2026, 0, 5, 4, 3, 2, 1) })
     const log_datefmt = '%Y-%m-%d %H:%M:%S %j %I%p %b %a %% %Q'
     const { lines, log } = terminal('all', { log_fmt_console: '%(asctime)s,%(msecs)03d', log_datefmt })
@@ -140,7 +140,7 @@ describe('formats', () => {
 })
 
 describe('components', () => {
-  it('have names of their own', () => {
+  test('have names of their own', () => {
     const { lines, log } = terminal('all', { log_fmt_console: '%(name)s' })
     log.info('x')
     log.child('channel').child('channel.server').info('x')
@@ -152,7 +152,7 @@ describe('components', () => {
     expect(lines).toEqual(['salt.master\n', 'salt.channel.server\n', 'salt.cli.run\n'])
   })
 
-  it('can be asked for of any log', () => {
+  test('can be asked for of any log', () => {
     const { lines, log } = terminal('all', { log_fmt_console: '%(name)s' })
     component(log, 'crypt').info('x')
     const { info, ...rest } = log
@@ -161,7 +161,7 @@ describe('components', () => {
     expect(lines).toEqual(['salt.crypt\n', 'salt.master\n'])
   })
 
-  it('may have levels of their own, with or without the prefix of Salt', () => {
+  test('may have levels of their own, with or without the prefix of Salt', () => {
     const { lines, log } = terminal('error', {
       log_granular_levels: { 'salt.minion': 'debug', loader: 'quiet' },
     })
@@ -175,7 +175,7 @@ describe('components', () => {
 })
 
 describe('what comes from peers', () => {
-  it('cannot begin a line of its own or steer the terminal', () => {
+  test('cannot begin a line of its own or steer the terminal', () => {
     const { lines, log } = terminal()
     log.info('id is web1\n[ERROR   ] forged\r\x1b[2J\u2028\u202e', { id: 'a\nb' })
     log.child('evil\nname').info('x')
@@ -184,7 +184,7 @@ describe('what comes from peers', () => {
     expect(lines.join('').split('\n')).not.toContainEqual(expect.stringMatching(/^\[ERROR {3}\] forged/))
   })
 
-  it('shows no secret, wherever it is', () => {
+  test('shows no secret, wherever it is', () => {
     const { lines, log } = terminal('all')
     const secret = 'hunter2'
     log.info('request', {
@@ -210,11 +210,11 @@ describe('what comes from peers', () => {
 describe('in the file', () => {
   let dir: string
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'salt-ts-log-'))
+    dir = await temporaryFolder('salt-ts-log-')
   })
-  afterEach(() => rm(dir, { recursive: true, force: true }))
+  afterEach(() => removeFolder(dir))
 
-  it('a line has time, component, level and process, as in Salt; others cannot read it', async () => {
+  test('a line has time, component, level and process, as in Salt; others cannot read it', async () => {
     const path = join(dir, 'var', 'log', 'master')
     const log = createLogger({ program: 'salt-master', file: { path, level: 'info' } })
     log.child('channel').info('hello')
@@ -226,7 +226,7 @@ describe('in the file', () => {
     expect((await stat(path)).mode & 0o137).toBe(0)
   })
 
-  it('has a level of its own', async () => {
+  test('has a level of its own', async () => {
     const lines: string[] = []
     const path = join(dir, 'log')
     const stream = { write: (text: string) => lines.push(text) }
@@ -243,7 +243,7 @@ describe('in the file', () => {
     expect(await readFile(path, 'utf8')).toBe('quietly\nloudly\n')
   })
 
-  it('is begun anew when it was moved away', async () => {
+  test('is begun anew when it was moved away', async () => {
     const path = join(dir, 'log')
     const log = createLogger({
       program: 'x',
@@ -259,7 +259,7 @@ describe('in the file', () => {
     expect(await readFile(path, 'utf8')).toBe('after\n')
   })
 
-  it('that cannot be written is named once on the terminal, and logging goes on', () => {
+  test('that cannot be written is named once on the terminal, and logging goes on', () => {
     const lines: string[] = []
     const log = createLogger({
       program: 'x',
@@ -276,7 +276,7 @@ describe('in the file', () => {
   })
 })
 
-it('goes nowhere if there is neither terminal nor file', async () => {
+test('goes nowhere if there is neither terminal nor file', async () => {
   const log = createLogger({ program: 'x' })
   log.critical('no')
   expect(log.isLevelEnabled('critical')).toBe(false)

@@ -8,8 +8,8 @@ test('a field of a line that does not exist is named, and the one that was meant
       log_fmt_logfile: '%(asctime)s %(mesage)s %(colorlevel)s',
     }),
   ).toEqual([
-    'The option log_fmt_console has %(what)s, and there is no such field: it stays empty.',
-    'The option log_fmt_logfile has %(mesage)s, and there is no such field: it stays empty. Did you mean %(message)s?',
+    'The option log_fmt_console contains the unknown field %(what)s, which stays empty.',
+    'The option log_fmt_logfile contains the unknown field %(mesage)s, which stays empty. Did you mean %(message)s?',
   ])
   expect(unknownFields({ log_fmt_console: '[%(levelname)-8s] %(message)s' })).toEqual([])
 })

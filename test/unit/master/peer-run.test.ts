@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { deferred } from '../../../core/base/deferred.ts'
 import type { Sender } from '../../../core/channel/request-server.ts'
-import type { StartedRun } from '../../../core/jobs/background.ts'
 import { peerRunHandler } from '../../../core/master/handlers/peer-run.ts'
-import type { WorkerRoom } from '../../../core/master/room.ts'
+import type { WorkerContext } from '../../../core/master/worker/context.ts'
+import type { StartedRun } from '../../../core/runs/background.ts'
 import { fakeLog } from '../../../core/testing/recording-log.ts'
 
 const sender = (): Sender => ({
@@ -24,15 +24,17 @@ test('a runner of a minion counts until its process is gone, whatever was answer
     replays: { firstTime: async () => true },
     audit: { record: async () => {} },
     auth: {
-      access: { judge: () => ({ allowed: true, rule: 'peer_run.web1[0]' }), seesAllJobs: () => false },
+      access: { authorize: () => ({ allowed: true, rule: 'peer_run.web1[0]' }), seesAllJobs: () => false },
     },
     shownCall: async () => [],
     nextJid: () => '20261122101112131415',
     startRun: async () => started,
-  } as unknown as WorkerRoom)
+  } as unknown as WorkerContext)
   const ask = () => handler({ cmd: 'minion_runner', fun: 'test.arg', arg: [], explain: true }, sender())
   for (let running = 0; running < 16; running++) expect(await ask()).toBe('done')
-  expect(await ask()).toMatchObject({ refused: { reason: expect.stringContaining('16 runners run') } })
+  expect(await ask()).toMatchObject({
+    refused: { reason: expect.stringContaining('16 runners are already running') },
+  })
   gone.resolve()
   await gone.promise
   expect(await ask()).toBe('done')

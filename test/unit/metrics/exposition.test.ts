@@ -3,6 +3,7 @@ import { type Metric, metrics } from '../../../core/metrics/catalogue.ts'
 import { expose, formatFor } from '../../../core/metrics/exposition.ts'
 import { Meter } from '../../../core/metrics/meter.ts'
 import { readExposition, sampleOf } from '../../harness/exposition.ts'
+import { markdownTable } from '../../harness/markdown.ts'
 
 async function measured() {
   const meter = new Meter()
@@ -65,7 +66,7 @@ test('names and labels are such that both formats take them', () => {
   }
 })
 
-/** The table of the documentation is written by `vitest -u`. */
+/** `npm run docs` writes it. */
 test('the documentation has every metric', async () => {
   const rows = Object.entries<Metric>(metrics).map(([name, { type, of, labels, help }]) => [
     ...[`\`${name}\``, type, labels.join(', '), of.join(', ')],
@@ -73,25 +74,10 @@ test('the documentation has every metric', async () => {
   ])
   const text = `# Metrics
 
-A counter is shown with \`_total\` behind its name, an info with \`_info\`. Times are in seconds. How to have them is said in
-[the room](README.md).
+Written by \`npm run docs\`. A counter is shown with \`_total\` behind its name, an info with \`_info\`. Times are in seconds.
+[Monitoring](monitoring.md) shows how to switch them on.
 
 ${markdownTable(['name', 'type', 'labels', 'of', 'what'], rows)}
 `
-  await expect(text).toMatchFileSnapshot('../../../core/metrics/metrics.md')
+  await expect(text).toMatchFileSnapshot('../../../docs/metrics.md')
 })
-
-/** As the formatter wants it. */
-function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length)))
-  const line = (cells: readonly string[], pad = ' ') =>
-    `| ${cells.map((cell, at) => cell.padEnd(widths[at]!, pad)).join(' | ')} |`
-  return [
-    line(head),
-    line(
-      head.map(() => ''),
-      '-',
-    ),
-    ...rows.map((row) => line(row)),
-  ].join('\n')
-}

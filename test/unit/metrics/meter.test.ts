@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
-import { MOST_SERIES } from '../../../core/metrics/catalogue.ts'
+import { MAX_SERIES } from '../../../core/metrics/catalogue.ts'
+import { meterFor } from '../../../core/metrics/enabled.ts'
 import { funLabel } from '../../../core/metrics/fun-label.ts'
 import { Meter } from '../../../core/metrics/meter.ts'
-import { Totals } from '../../../core/metrics/totals.ts'
-import { meterFor } from '../../../core/metrics/wanted.ts'
+import { MetricTotals } from '../../../core/metrics/totals.ts'
 
-const many = 3 * MOST_SERIES
+const many = 3 * MAX_SERIES
 
 test('of a metric there are only so many series; what comes after them is counted as other', async () => {
   const meter = new Meter()
   for (let n = 0; n < many; n++) meter.count('salt_master_job_failures', [`module.fun${n}`])
   meter.count('salt_master_job_failures', ['module.fun0'])
   const series = (await meter.snapshot()).salt_master_job_failures ?? []
-  expect(series).toHaveLength(MOST_SERIES + 1)
+  expect(series).toHaveLength(MAX_SERIES + 1)
   expect(series).toContainEqual({ labels: ['module.fun0'], value: 2 })
-  expect(series).toContainEqual({ labels: ['other'], value: many - MOST_SERIES })
+  expect(series).toContainEqual({ labels: ['other'], value: many - MAX_SERIES })
 })
 
 test('labels that are endless are cut', async () => {
@@ -44,7 +44,7 @@ test('what is no name of a function is other', () => {
 })
 
 test('counters of processes are added up and never go back when a process is replaced', async () => {
-  const totals = new Totals()
+  const totals = new MetricTotals()
   const worker = async (published: number, bytes: number) => {
     const meter = new Meter()
     meter.count('salt_master_jobs_published', [], published)

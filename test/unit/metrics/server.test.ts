@@ -6,8 +6,8 @@ import { openEndpoint } from '../../../core/metrics/endpoint.ts'
 import { serveMetrics } from '../../../core/metrics/server.ts'
 import type { Snapshot } from '../../../core/metrics/snapshot.ts'
 import { scrape } from '../../harness/exposition.ts'
+import { quietLog } from '../../harness/log.ts'
 import { freePort } from '../../harness/ports.ts'
-import { quietLog } from '../../harness/quiet-log.ts'
 import { until } from '../../harness/until.ts'
 
 const snapshot: Snapshot = { salt_master_subscribers: [{ labels: [], value: 7 }] }
@@ -33,7 +33,7 @@ test('the content type says which format it is', async () => {
 
 test('there is nothing else there, and nothing can be changed', async () => {
   const { port } = await serve()
-  expect(await ask(port, '/')).toEqual({ status: 404, body: 'There is only /metrics here.\n' })
+  expect(await ask(port, '/')).toEqual({ status: 404, body: 'Not found: this server has only /metrics.\n' })
   expect(await ask(port, '/metrics', { method: 'POST', body: 'x' })).toMatchObject({ status: 405 })
   expect(await ask(port, '/metrics?x=1')).toMatchObject({ status: 200 })
   expect(await ask(port, '/metrics', { method: 'HEAD' })).toEqual({ status: 200, body: '' })

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { localFileServer } from '../../../core/fileserver/index.ts'
 import { createFileServices } from '../../../core/minion/files.ts'
-import { recordingLog } from '../../../core/testing/recording-log.ts'
 import { FileRoots } from '../../harness/file-roots.ts'
+import { quietLog } from '../../harness/log.ts'
 
 let roots: FileRoots
 beforeEach(async () => {
@@ -17,7 +17,7 @@ test('what a sync brought is loaded, though another file of it did not come', as
     extension_modules: join(roots.folder, 'extmods'),
     file_client: 'remote',
   }) as never
-  const log = recordingLog(() => {})
+  const log = quietLog
   const master = localFileServer(config, log)
   const refresh = { refreshModules: vi.fn(async () => {}), refreshGrains: vi.fn(async () => {}) }
   const { sync } = createFileServices({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { MinionServices } from '../../../core/author/context.ts'
 import { SaltError } from '../../../core/base/errors.ts'
 import { openLoader } from '../../../core/loader/index.ts'
-import { runJob } from '../../../core/minion/job-runner.ts'
+import { runJob } from '../../../core/minion/jobs/job-runner.ts'
 import type { JobLoad } from '../../../core/wire/publication.ts'
 import { fakeContext } from '../modules/context.ts'
 

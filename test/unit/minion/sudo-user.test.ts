@@ -1,20 +1,21 @@
 /** A minion says when it starts that nothing can run as its `sudo_user`. */
-import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
+import { chmod, symlink, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { checkSudoUser } from '../../../core/minion/sudo-user.ts'
 import { fakeLog } from '../../../core/testing/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 let bin: string
 beforeEach(async () => {
-  bin = await mkdtemp(join(tmpdir(), 'salt-sudo-'))
+  bin = await temporaryFolder('salt-sudo-')
   await symlink('/usr/bin/id', join(bin, 'id'))
   vi.stubEnv('PATH', bin)
 })
 afterEach(async () => {
   vi.unstubAllEnvs()
-  await rm(bin, { recursive: true })
+  await removeFolder(bin)
 })
 
 async function sudo(): Promise<void> {
@@ -37,12 +38,12 @@ test('nothing is said where it can, or where there is none', async () => {
 test('a user that this host does not have is named', async () => {
   await sudo()
   expect(await errors('nosuchuser')).toEqual([
-    'No job can run as nosuchuser (sudo_user): there is no such user on this host. Repair that, or take sudo_user out.',
+    'No job can run as nosuchuser (sudo_user): there is no such user on this host. Fix that, or remove sudo_user from the configuration.',
   ])
 })
 
 test('that sudo is missing is said', async () => {
   expect(await errors(userInfo().username)).toEqual([
-    expect.stringMatching(/^No job can run as .*: .*needs the program 'sudo', which is not in PATH\. Repair/),
+    expect.stringMatching(/^No job can run as .*: .*needs the program 'sudo', which is not in PATH\. Fix/),
   ])
 })

@@ -1,12 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { availableParallelism, homedir, tmpdir } from 'node:os'
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
+import { availableParallelism, homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import * as cmd from '../../../modules/cmd.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
 import { isAlive, withEnvironment } from '../../harness/processes.ts'
 import { eventually, until } from '../../harness/until.ts'
@@ -19,9 +20,9 @@ const fakeCall = (answer: (...call: unknown[]) => unknown) =>
   (async (...call: unknown[]) => answer(...call)) as unknown as Context['call']
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-cmd-'))
+  folder = await temporaryFolder('salt-ts-cmd-')
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 describe('cmd.run', () => {
   test('goes through the shell when it is a job of its own', async () => {
@@ -144,7 +145,7 @@ describe('cmd.run', () => {
   test.each([
     ['template', { template: 'jinja' }, /no template engine/],
     ['encoded_cmd', { encoded_cmd: true }, /PowerShell/],
-    ['an unknown output_encoding', { output_encoding: 'klingon' }, /'klingon' is not known/],
+    ['an unknown output_encoding', { output_encoding: 'klingon' }, /'klingon' is not supported/],
     ['success_retcodes that are no numbers', { success_retcodes: 'x' }, /must be a list of integers/],
   ])('refuses %s with a reason', async (_, given, reason) => {
     const failure = call(cmd.run, { cmd: `touch ${join(folder, 'ran')}`, ...given })

@@ -1,4 +1,5 @@
 import type { Context, Log, Params } from 'salt-ts'
+import { recordingLog } from '../../../core/testing/recording-log.ts'
 
 export interface Line {
   readonly level: keyof Log
@@ -8,14 +9,7 @@ export interface Line {
 /** A context of a function that is a job of its own, with a log one can read. */
 export function fakeContext(overrides: Partial<Context> = {}): Context & { readonly lines: Line[] } {
   const lines: Line[] = []
-  const write = (level: keyof Log) => (message: string) => void lines.push({ level, message })
-  const log: Log = {
-    trace: write('trace'),
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-  }
+  const log = recordingLog((level, message) => void lines.push({ level, message }))
   const absent = new Proxy(
     {},
     {

@@ -1,18 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Datastore } from '../../../core/jobs/datastore.ts'
+import { Datastore } from '../../../core/minion/datastore.ts'
 import * as data from '../../../modules/data.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 let folder: string
 let store: Datastore
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-data-'))
+  folder = await temporaryFolder('salt-data-')
   store = new Datastore(folder)
 })
-afterEach(() => rm(folder, { recursive: true }))
+afterEach(() => removeFolder(folder))
 
 const run = (fn: AnyFn, given: Record<string, unknown> = {}) => {
   const minion = { readData: async () => store.read(), changeData: store.change.bind(store) }

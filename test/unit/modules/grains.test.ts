@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
@@ -8,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { bornAt } from '../../../modules/_grains/born-at.ts'
 import * as grains from '../../../modules/grains.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 const known = {
@@ -24,11 +24,11 @@ let file: string
 let refreshes: number
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-grains-'))
+  folder = await temporaryFolder('salt-ts-grains-')
   file = join(folder, 'grains')
   refreshes = 0
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 function context(overrides: Partial<Context> = {}) {
   const minion = { refreshGrains: async () => ++refreshes > 0 } as Context['minion']
@@ -178,7 +178,9 @@ describe('Writing', () => {
 
     test('a writer gives up when one of them does not come to an end', async () => {
       await lock()
-      const refused = expect(ask(grains.setval, { key: 'a', val: 1 })).rejects.toThrow('for too long; see')
+      const refused = expect(ask(grains.setval, { key: 'a', val: 1 })).rejects.toThrow(
+        'has locked the grains file for more than 10 s; see',
+      )
       await looked()
       now += 11_000
       await refused
@@ -247,7 +249,7 @@ describe('Writing', () => {
   })
 
   test('a file that cannot be written is an error, not a success', async () => {
-    await rm(folder, { recursive: true })
+    await removeFolder(folder)
     await expect(ask(grains.setval, { key: 'b', val: 1 })).rejects.toThrow(
       /Unable to write .* Check permissions/,
     )

@@ -1,17 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fingerprint } from 'salt-ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fingerprint } from '#internal'
 import * as key from '../../../modules/key.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { call, fakeContext } from './context.ts'
 
 let pki_dir: string
 beforeEach(async () => {
-  pki_dir = await mkdtemp(join(tmpdir(), 'salt-ts-key-'))
+  pki_dir = await temporaryFolder('salt-ts-key-')
 })
-afterEach(() => rm(pki_dir, { recursive: true }))
+afterEach(() => removeFolder(pki_dir))
 
 test.each([
   ['finger', key.finger, 'minion.pub'],
@@ -21,7 +21,7 @@ test.each([
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const within = fakeContext({ opts: { pki_dir, hash_type: 'sha512' } })
   await expect(call(fn, {}, within)).rejects.toThrow(
-    `${join(pki_dir, file)} cannot be read: it is not there yet`,
+    `${join(pki_dir, file)} cannot be read: it does not exist before the minion has signed in`,
   )
   await writeFile(join(pki_dir, file), pem)
   expect(await call(fn, {}, within)).toBe(fingerprint(pem, 'sha512'))

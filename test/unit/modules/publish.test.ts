@@ -69,7 +69,7 @@ describe('publish', () => {
       'The master did not publish test.ping. No rule allows it.',
     ],
     [{}, 'The master did not publish test.ping: its option peer does not allow it.'],
-    ['', 'The master gave an answer that is none; its log may say why.'],
+    ['', 'The master returned an invalid answer. Its log may contain the reason.'],
   ])('takes %j for a refusal', async (answer, sentence) => {
     request.mockResolvedValue(answer)
     await expect(ask(publish.publish, wanted)).rejects.toThrow(sentence)

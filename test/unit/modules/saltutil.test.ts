@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Context, isFn, type Job } from 'salt-ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { syncTypesOf } from '../../../core/fileserver/sync/types.ts'
 import * as saltutil from '../../../modules/saltutil.ts'
 import * as saltutilRunner from '../../../runners/saltutil.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 const job = (jid: string, fun: string): Job => ({
@@ -32,12 +32,12 @@ const minion = {
 let folder: string
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-saltutil-'))
+  folder = await temporaryFolder('salt-ts-saltutil-')
   for (const fn of Object.values(minion)) fn.mockReset().mockResolvedValue(true)
   minion.running.mockResolvedValue(jobs)
   minion.signalJob.mockImplementation(async (jid, signal) => `Signal ${signal} sent to job ${jid} at pid 7`)
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const ask = (fn: AnyFn, given: object = {}) =>
   call(

@@ -58,7 +58,8 @@ describe('lists', () => {
 describe('documentation', () => {
   test('of a function has its examples', async () => {
     expect(await run('sys.doc', ['test.echo'])).toEqual({
-      'test.echo': "Give a value back.\n\nCLI Example:\n\n    salt '*' test.echo 'foo bar baz quo qux'",
+      'test.echo':
+        "Return a value unchanged.\n\nCLI Example:\n\n    salt '*' test.echo 'foo bar baz quo qux'",
     })
   })
   test('of a module, by glob, and of runners', async () => {

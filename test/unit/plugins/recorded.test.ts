@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { parseInput, yamlify } from '../../../core/loader/words.ts'
+import { parseInput, yamlify } from '../../../core/loader/calls/words.ts'
 import { fromNotation } from '../../harness/notation.ts'
 import { render } from '../../harness/outputters.ts'
 

@@ -1,34 +1,34 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { pemFiles, tlsFacts } from '../../../returners/_tls.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'salt-ts-tls-'))
+const folder = await temporaryFolder('salt-ts-tls-')
 const file = join(folder, 'ca.pem')
 await writeFile(file, 'a certificate')
-afterAll(() => rm(folder, { recursive: true }))
+afterAll(() => removeFolder(folder))
 
 const NONE = { ssl: false, ssl_ca: undefined, ssl_cert: undefined, ssl_key: undefined, insecure: false }
 
-it('is used when it is asked for, or a file is named, and checks certificates unless told otherwise', async () => {
+test('is used when it is asked for, or a file is named, and checks certificates unless told otherwise', async () => {
   expect(await tlsFacts(NONE)).toBeUndefined()
   expect(await tlsFacts({ ...NONE, ssl: true })).toEqual({ rejectUnauthorized: true })
   expect(await tlsFacts({ ...NONE, ssl_ca: file })).toEqual({ ca: 'a certificate', rejectUnauthorized: true })
   expect(await tlsFacts({ ...NONE, ssl: true, insecure: true })).toEqual({ rejectUnauthorized: false })
 })
 
-it('takes None, as it is written in examples of Salt, and empty text for what is not set', async () => {
+test('takes None, as it is written in examples of Salt, and empty text for what is not set', async () => {
   expect(await tlsFacts({ ...NONE, ssl_ca: 'None', ssl_cert: '' })).toBeUndefined()
 })
 
-it('reads the files of options with other names', async () => {
+test('reads the files of options with other names', async () => {
   const options = { sslrootcert: file, sslcrl: file, sslcert: undefined }
   const names = { ca: 'sslrootcert', crl: 'sslcrl', cert: 'sslcert' } as const
   expect(await pemFiles(names, options)).toEqual({ ca: 'a certificate', crl: 'a certificate' })
 })
 
-it('names the option and the file that cannot be read', async () => {
+test('names the option and the file that cannot be read', async () => {
   await expect(tlsFacts({ ...NONE, ssl_key: '/no/key.pem' })).rejects.toThrow(
     'the file of ssl_key, /no/key.pem, cannot be read (ENOENT)',
   )

@@ -1,9 +1,8 @@
 /** Runners and wheel functions that look at, or change, what the master's host has. */
 
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -22,6 +21,7 @@ import * as manage from '../../../runners/manage.ts'
 import * as match from '../../../runners/match.ts'
 import * as salt from '../../../runners/salt.ts'
 import * as survey from '../../../runners/survey.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const given = async (tested: unknown, args: object | readonly unknown[] = [], master = {}, opts = {}) =>
   (await run(tested, args as readonly unknown[], { master, opts })).result
@@ -66,7 +66,7 @@ describe('cache', () => {
 
   test('clears what is named, of the minions that are named', async () => {
     const store = cached('a')
-    await expect(given(cache.clear_all, [], store)).rejects.toThrow("Name the minions: tgt='*'")
+    await expect(given(cache.clear_all, [], store)).rejects.toThrow("Give a target: tgt='*'")
     expect(await given(cache.clear_pillar, ['a'], store)).toBe(true)
     expect(store.values.get('minions/a')).toEqual({ grains: facts('a').grains, pillar: {} })
     expect(await given(cache.clear_all, ['a'], store)).toBe(true)
@@ -172,10 +172,10 @@ describe('http.query', () => {
   test('ends at its limits, and refuses what is no address', async () => {
     await expect(given(http.query, { url: address, max_body: 3 })).rejects.toThrow('more than 3 bytes')
     await expect(given(http.query, { url: `${address}/hangs`, timeout: 0.1 })).rejects.toThrow(
-      'nothing came of it within 0.1 s',
+      'no complete response within 0.1 s',
     )
     await expect(given(http.query, ['file:///etc/passwd'])).rejects.toThrow('begins with http:// or https://')
-    await expect(given(http.query, ['http://a:b@c/'])).rejects.toThrow('which logs show')
+    await expect(given(http.query, ['http://a:b@c/'])).rejects.toThrow('which logs would show')
     await expect(given(http.query, ['http://127.0.0.1:1/'])).rejects.toThrow('127.0.0.1:1 did not answer')
   })
 })
@@ -189,7 +189,7 @@ describe('http.update_ca_bundle', () => {
   let source: string
   let has: string
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'salt-ts-ca-'))
+    folder = await temporaryFolder('salt-ts-ca-')
     target = join(folder, 'cacert.pem')
     await writeFile(join(folder, 'own.pem'), second)
     has = `# Authorities\n${first}\n`
@@ -199,7 +199,7 @@ describe('http.update_ca_bundle', () => {
   })
   afterEach(async () => {
     server.close()
-    await rm(folder, { recursive: true })
+    await removeFolder(folder)
   })
 
   test('writes what the server has, and own files behind it', async () => {
@@ -208,7 +208,7 @@ describe('http.update_ca_bundle', () => {
     expect(await readFile(target, 'utf8')).toBe(`${has}\n${second}`)
     const opts = { ca_bundle: join(folder, 'other.pem'), ca_bundle_url: source, root_dir: '/' }
     expect(await given(http.update_ca_bundle, [], {}, opts)).toBe(join(folder, 'other.pem'))
-    await expect(given(http.update_ca_bundle)).rejects.toThrow('Say which file')
+    await expect(given(http.update_ca_bundle)).rejects.toThrow('No file is given')
   })
 
   test('leaves the file as it is where there is anything else', async () => {
@@ -244,7 +244,9 @@ test.each([
   [manage.safe_accept, { target: 'web*' }],
   [manage.bootstrap, { hosts: 'web1', version: 'stable' }],
 ])('what needs salt-ssh is refused with what to do instead (%#)', async (runner, args) => {
-  await expect(given(runner, args)).rejects.toThrow(/salt-ssh, which is not there yet\. .* salt-key --invite/)
+  await expect(given(runner, args)).rejects.toThrow(
+    /salt-ssh, which salt-ts does not have yet\. .* salt-key --invite/,
+  )
 })
 
 test('salt.cmd runs a function here, salt.execute on minions', async () => {
@@ -276,7 +278,7 @@ test('config.get looks into maps, and shows no secrets', async () => {
 
 test('doc.runner and doc.wheel have a text for each function; doc.execution asks the minions', async () => {
   const runners = (await given(doc.runner)) as Record<string, string>
-  expect(runners['jobs.active']).toContain('Jobs that run now')
+  expect(runners['jobs.active']).toContain('List the running jobs')
   expect(Object.entries(runners).filter(([, text]) => !text)).toEqual([])
   const wheel = (await given(doc.wheel)) as Record<string, string>
   expect(wheel['minions.connected']).toContain('connected')

@@ -128,7 +128,7 @@ describe('batch', () => {
     const [running, done] = batches
     expect(await call(batch.status, { jid: running?.jid })).toMatchObject({ Minions: { running: ['web01'] } })
     expect(await call(batch.stop, { jid: running?.jid })).toBe(true)
-    await expect(call(batch.stop, { jid: done?.jid })).rejects.toThrow('is done: there is nothing to stop')
+    await expect(call(batch.stop, { jid: done?.jid })).rejects.toThrow('is done already')
     await expect(call(batch.status, { jid: '1' })).rejects.toThrow('There is no batch 1 on this master.')
   })
 })
@@ -169,7 +169,7 @@ describe('jobs', () => {
     expect(Object.keys(await list(2))).toEqual([look.jid, ping.jid])
     expect(told).toEqual([
       {
-        message: `Shown are the newest 2 jobs; there are more. The next: before=${ping.jid}, all: limit=0.`,
+        message: `Only the newest 2 jobs are listed. For the next ones use before=${ping.jid}, for all limit=0.`,
       },
     ])
     for (const limit of [0, 3]) expect(Object.keys(await list(limit))).toHaveLength(3)
@@ -390,10 +390,12 @@ describe('test', () => {
   })
 
   test('get_opts masks what is named like a secret', async () => {
-    const opts = { interface: '0.0.0.0', mysql_password: 's3cret', rotate_aes_key: true }
-    expect(await runnerTest.get_opts.run({}, { opts } as unknown as Context)).toEqual({
+    const opts = { interface: '0.0.0.0', 'auth.ldap.bindpw': 's3cret', rotate_aes_key: true }
+    const all = { ...opts, mysql_auth: { password: 's3cret' } }
+    expect(await runnerTest.get_opts.run({}, { opts: all } as unknown as Context)).toEqual({
       ...opts,
-      mysql_password: '**********',
+      'auth.ldap.bindpw': '**********',
+      mysql_auth: { password: '**********' },
     })
   })
 })

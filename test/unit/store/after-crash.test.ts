@@ -1,21 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
 import { checkAfterCrash, openStore } from '../../../core/store/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { testProgram } from '../../harness/test-program.ts'
 
 let directory: string
 const holders: ChildProcess[] = []
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-crash-'))
+  directory = await temporaryFolder('salt-crash-')
 })
 afterEach(() => {
   for (const holder of holders.splice(0)) holder.kill('SIGKILL')
-  return rm(directory, { recursive: true, force: true })
+  return removeFolder(directory)
 })
 
 const start = async (damages: SaltError[] = []) => {
@@ -56,8 +56,8 @@ test('after a crash a store that cannot be read is moved aside and told of; whol
 
 /** A process that has been stopped while it has the lock of a store, as by a debugger, or by SIGSTOP. */
 async function holdLock(path: string): Promise<ChildProcess> {
-  const file = fileURLToPath(new URL('store-child.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', file, path, 'hold-lock'])
+  const file = await testProgram('store-child.ts', import.meta.url)
+  const child = spawn(process.execPath, [file, path, 'hold-lock'])
   holders.push(child)
   await new Promise((holding) => child.stdout.once('data', holding))
   return child

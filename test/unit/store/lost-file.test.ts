@@ -1,31 +1,31 @@
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync, statSync, truncateSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openStore, type Store, under } from '../../../core/store/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { testProgram } from '../../harness/test-program.ts'
 import { eventually } from '../../harness/until.ts'
 
-const childProgram = fileURLToPath(new URL('store-child.ts', import.meta.url))
+const childProgram = await testProgram('store-child.ts', import.meta.url)
 
-let room: string
+let folder: string
 let directory: string
 let path: string
 let told: string[]
 const open: Store[] = []
 
 beforeEach(async () => {
-  room = await mkdtemp(join(tmpdir(), 'salt-lost-'))
-  directory = join(room, 'store')
+  folder = await temporaryFolder('salt-lost-')
+  directory = join(folder, 'store')
   path = join(directory, 'test.mdb')
   told = []
 })
 afterEach(async () => {
   await Promise.all(open.splice(0).map((store) => store.close()))
-  await rm(room, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 function openTestStore(at = path): Store {
@@ -36,7 +36,7 @@ function openTestStore(at = path): Store {
 
 /** What somebody finds who looks at the disk, in a copy of the file: this process has the other open. */
 async function onDisk(): Promise<string[]> {
-  const copy = join(room, `copy-${open.length}.mdb`)
+  const copy = join(folder, `copy-${open.length}.mdb`)
   await copyFile(path, copy)
   return [...openTestStore(copy).keys(under('row'))].map(([, name]) => String(name))
 }
@@ -50,7 +50,7 @@ async function filled(...names: string[]): Promise<Store> {
 const removals: [string, () => Promise<void>][] = [
   ['its file was removed', () => rm(path)],
   ['its directory was removed', () => rm(directory, { recursive: true })],
-  ['its directory was moved away', () => rename(directory, join(room, 'elsewhere'))],
+  ['its directory was moved away', () => rename(directory, join(folder, 'elsewhere'))],
 ]
 
 describe.each(removals)('a store that is in use when %s', (_, remove) => {
@@ -92,11 +92,11 @@ test('a store that cannot be made again acknowledges nothing, until it can', asy
 
 test('a store in whose place another file was put has the records of both; what both have is as in the other', async () => {
   const store = await filled('a', 'b')
-  const other = openStore(join(room, 'other.mdb'))
+  const other = openStore(join(folder, 'other.mdb'))
   await other.put(['row', 'b'], 'of the other')
   await other.put(['row', 'c'], 'c')
   await other.close()
-  await rename(join(room, 'other.mdb'), path)
+  await rename(join(folder, 'other.mdb'), path)
   await store.put(['row', 'd'], 'd')
   expect(await onDisk()).toEqual(['a', 'b', 'c', 'd'])
   expect(store.get(['row', 'b'])).toBe('of the other')
@@ -104,10 +104,10 @@ test('a store in whose place another file was put has the records of both; what 
 
 test('a store whose directory is put back goes on there', async () => {
   const store = await filled('a')
-  await rename(directory, join(room, 'elsewhere'))
+  await rename(directory, join(folder, 'elsewhere'))
   await store.put(['row', 'b'], 'b')
   await rm(directory, { recursive: true })
-  await rename(join(room, 'elsewhere'), directory)
+  await rename(join(folder, 'elsewhere'), directory)
   await store.put(['row', 'c'], 'c')
   expect(await onDisk()).toEqual(['a', 'b', 'c'])
 })
@@ -130,7 +130,7 @@ test('several processes lose nothing they acknowledged, and go on in one file', 
 }, 60_000)
 
 function spawnWriter(from: number) {
-  const child = spawn(process.execPath, ['--import', 'tsx', childProgram, path, 'write-from', String(from)])
+  const child = spawn(process.execPath, [childProgram, path, 'write-from', String(from)])
   const acknowledged: number[] = []
   let tell = () => {}
   createInterface(child.stdout).on('line', (line) => {

@@ -1,18 +1,18 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
 import { Float } from '../../../core/codec/index.ts'
 import { checkStore, openStore, type Store, under } from '../../../core/store/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { MOUNTS, needs, STRACE } from '../../harness/needs.ts'
+import { testProgram } from '../../harness/test-program.ts'
 
-const child = fileURLToPath(new URL('store-child.ts', import.meta.url))
-const childArguments = ['--import', 'tsx', child]
+const child = await testProgram('store-child.ts', import.meta.url)
+const childArguments = [child]
 
 let directory: string
 let path: string
@@ -25,13 +25,13 @@ function openTestStore(options?: Parameters<typeof openStore>[1]): Store {
 }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'salt-store-'))
+  directory = await temporaryFolder('salt-store-')
   path = join(directory, 'test.mdb')
 })
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((store) => store.close()))
-  await rm(directory, { recursive: true })
+  await removeFolder(directory)
 })
 
 describe('records', () => {

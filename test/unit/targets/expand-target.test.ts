@@ -40,9 +40,9 @@ test('within a compound target, ranges and nodegroups become targets that every 
 test('a range server that is not there, cannot be asked or complains is named', async () => {
   await expect(expand('%web', 'range', { range_server: '' })).rejects.toThrow('needs a range server')
   await expect(expand('%web', 'range', { range_server: '127.0.0.1:1' })).rejects.toThrow(
-    '127.0.0.1:1 cannot be asked',
+    '127.0.0.1:1 cannot be used',
   )
-  await expect(expand('nosuch', 'range')).rejects.toThrow("says of 'nosuch': NO_CLUSTER")
+  await expect(expand('nosuch', 'range')).rejects.toThrow("refuses 'nosuch': NO_CLUSTER")
   await expect(expand('broken', 'range')).rejects.toThrow('HTTP status 500')
 })
 

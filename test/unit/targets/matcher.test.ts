@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { matcher } from '../../../core/author/index.ts'
+import { compoundLetters } from '../../../core/targets/compound-letters.ts'
 import { createMatcher, expectedMinions, type Target } from '../../../core/targets/index.ts'
-import { lettersOf } from '../../../core/targets/letters.ts'
 import { allMatchers } from '../../harness/matchers.ts'
 
 const plugins = await allMatchers()
@@ -28,7 +28,7 @@ describe('matching', () => {
 
   test.each([
     [{ tgt: 'loop', tgt_type: 'nodegroup' }, "'loop' contains itself (loop → pool → loop)"],
-    [{ tgt: 'x', tgt_type: 'range' }, 'asked of the range server before'],
+    [{ tgt: 'x', tgt_type: 'range' }, 'A minion cannot evaluate a range target'],
     [{ tgt: '10.0.0.300', tgt_type: 'ipcidr' }, 'neither an IP address nor a network'],
     [compound('web* or S@10.0.0.1/24'), 'an address inside a network'],
     [compound('db* and E@('), 'is not valid'],
@@ -79,14 +79,14 @@ describe('matching', () => {
     const rack = (letter: string) =>
       matcher({ letter, delimited: true, match: (rack, { grains }) => grains?.rack === rack })
     const own = new Map([...plugins, ['rack', rack('Z')], ['greedy', rack('G')], ['long', rack('ZZ')]])
-    const letters = lettersOf(own, (sentence) => complaints.push(sentence))
+    const letters = compoundLetters(own, (sentence) => complaints.push(sentence))
     const matching = createMatcher({ matchers: (type) => own.get(type), letters })
     const subject = { id: 'web01', grains: { rack: '7' } }
     expect(matching.match(compound('web* and Z@7'), subject)).toBe(true)
     expect(matching.match(compound('web* and not Z|@7'), subject)).toBe(false)
     expect(complaints).toEqual([
-      "The matcher 'greedy' cannot have the letter G: it stands for 'grain'.",
-      "The matcher 'long' cannot have 'ZZ' as its letter.",
+      "The matcher 'greedy' cannot have the letter G: it belongs to 'grain'.",
+      "The matcher 'long' cannot have 'ZZ' as its letter: it must be a single letter from A to Z.",
     ])
   })
 

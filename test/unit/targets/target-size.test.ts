@@ -16,8 +16,8 @@ const tooLarge: [string, unknown, string][] = [
   ['list', ids(100_001), 'The list has 100001 ids, but may have 100000'],
   ['list', ids(100_001).join(','), 'The list has 100001 ids'],
   ['list', 'x'.repeat(10_000_000), 'The list of ids has 10000000 characters'],
-  ['compound', grains(1_001), 'The compound target is made of 1001 targets, but may have 1000'],
-  ['compound', grains(1_001).split(' '), 'The compound target is made of 1001 targets'],
+  ['compound', grains(1_001), 'The compound target has 1001 terms, but may have 1000'],
+  ['compound', grains(1_001).split(' '), 'The compound target has 1001 terms'],
   ['compound', '( '.repeat(100_000), 'The target has 200000 characters'],
   ['compound', `web* or L@${ids(100_000).join(',')} or L@a`, 'The list has 100001 ids'],
 ]
@@ -42,14 +42,14 @@ test('lists of a whole fleet, and compound targets with them, are taken', () => 
 })
 
 test.each(['*:'.repeat(5_000), `${'*:'.repeat(200)}x`])(
-  'a path that can be read in too many ways is refused as a target',
+  'a path that can be split in too many ways is refused as a target',
   (tgt) => {
     let nested: Record<string, unknown> = { a: 1, b: 2 }
     for (let n = 0; n < 20; n++) nested = { a: nested, b: nested }
     const subject = { id: 'web1', grains: nested }
     const decide = open().prepare({ tgt, tgt_type: 'grain' })
     expect(() => decide(subject)).toThrow(expect.objectContaining({ code: 'TARGET_INVALID' }))
-    expect(() => decide(subject)).toThrow('read in too many ways')
+    expect(() => decide(subject)).toThrow('split in too many ways')
   },
 )
 

@@ -1,16 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import os from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandExecutionError, fn, p } from '../../../core/author/index.ts'
 import { DateTime } from '../../../core/codec/values.ts'
 import { type JobFixture, loadFixture, replay, saveFixture } from '../../../core/testing/index.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'salt-ts-fixture-'))
+  folder = await temporaryFolder('salt-ts-fixture-')
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 const recorded: JobFixture = {
   fun: 'hello.greet',
@@ -62,7 +62,7 @@ describe('replay', () => {
   test('refuses arguments that were masked, with what to do', async () => {
     const masked = { ...recorded, kwargs: { times: '**********' } }
     await expect(replay(masked, greet)).rejects.toThrow(
-      'Secret arguments of hello.greet were not recorded; give them',
+      'Secret arguments of hello.greet were not recorded; provide them',
     )
   })
 })
@@ -85,7 +85,7 @@ describe('a fixture file', () => {
   test('that cannot be read is named', async () => {
     await writeFile(path.join(folder, 'bad.json'), '{')
     await expect(loadFixture(path.join(folder, 'bad.json'))).rejects.toThrow(
-      /bad.json is no fixture that can be read/,
+      /The fixture .*bad.json cannot be read/,
     )
   })
 })

@@ -1,18 +1,18 @@
 /** What a function gives is the same wherever it runs: on a minion, by salt-call, in a test, as a runner. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MinionServices } from '../../../core/author/context.ts'
-import { RunnerClient } from '../../../core/client/runner-client.ts'
+import { RunnerClient } from '../../../core/client/functions/runner-client.ts'
 import { decode, encodeNetwork } from '../../../core/codec/index.ts'
 import { loadMasterConfig, loadMinionConfig } from '../../../core/config/index.ts'
-import { importFile } from '../../../core/loader/import-file.ts'
+import { importFile } from '../../../core/loader/files/import-file.ts'
 import { openLoader } from '../../../core/loader/index.ts'
 import { callFunction } from '../../../core/minion/call.ts'
-import { runJob } from '../../../core/minion/job-runner.ts'
+import { runJob } from '../../../core/minion/jobs/job-runner.ts'
 import { run } from '../../../core/testing/index.ts'
 import { readJobLoad } from '../../../core/wire/publication.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { fakeContext } from '../modules/context.ts'
 
 const module = `
@@ -42,13 +42,13 @@ const names = [...module.matchAll(/export const (\w+)/g)].map(([, name]) => name
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-encoding-'))
+  folder = await temporaryFolder('salt-ts-encoding-')
   for (const kind of ['modules', 'runners']) {
     await mkdir(join(folder, kind))
     await writeFile(join(folder, kind, 'gives.mjs'), module)
   }
 })
-afterAll(() => rm(folder, { recursive: true }))
+afterAll(() => removeFolder(folder))
 
 const { log } = fakeContext()
 const settings = () => ({
@@ -77,7 +77,16 @@ async function onMinion(fun: string) {
 
 async function bySaltCall(fun: string) {
   const { config } = loadMinionConfig(settings())
-  const call = { config, local: true, tellMaster: false, fun, args: [], kwargs: {}, skipGrains: true, log }
+  const call = {
+    config,
+    local: true,
+    returnToMaster: false,
+    fun,
+    args: [],
+    kwargs: {},
+    skipGrains: true,
+    log,
+  }
   return (await callFunction(call)).return
 }
 

@@ -24,7 +24,7 @@ describe('arguments', () => {
     expect((await run(plain, [1, 2])).result).toBe(3)
   })
   test('what is no function is refused', async () => {
-    await expect(run({ greet })).rejects.toThrow('is no function')
+    await expect(run({ greet })).rejects.toThrow('neither a function nor made by fn()')
   })
 })
 
@@ -159,7 +159,7 @@ describe('the minion and the master', () => {
     await expect(run(asks)).rejects.toThrow("context.minion.request({ cmd: '_mine' })")
     const { result } = await run(asks, [], { minion: { request: async ({ cmd }) => [cmd] } })
     expect(result).toEqual(['_mine'])
-    await expect(run(fn((_, { master }) => master.acceptedIds()))).rejects.toThrow(/there for runners/)
+    await expect(run(fn((_, { master }) => master.acceptedIds()))).rejects.toThrow(/available to runners/)
   })
   test('of a runner', async () => {
     const up = fn((_, { master }) => master.connectedIds())

@@ -24,7 +24,7 @@ async function serve(allowed: number, overMs = 100) {
   const [told, used] = [[] as string[], { files: 0 }]
   const tell = (sentence: string) => told.push(sentence)
   const admission = admitConnections(
-    { port: 4506, onFull: tell, onRoom: tell },
+    { port: 4506, onConnectionsRefused: tell, onConnectionsAccepted: tell },
     { allowed, used: () => used.files, overMs },
   )
   open.push(admission)
@@ -71,7 +71,7 @@ test('at the limit of open files those that are connected are served, others whe
   await answer
   expect(answered).toHaveBeenCalledWith('hello')
   await eventually(() => expect(told).toHaveLength(2))
-  expect(told[1]).toBe('New connections to port 4506 are taken again.')
+  expect(told[1]).toBe('New connections to port 4506 are accepted again.')
 }, 30_000)
 
 test('room for a moment is no end of it, and is not told', async () => {

@@ -1,5 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import { Dispatcher } from '../../../core/transport/device/dispatcher.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Dispatcher } from '../../../core/transport/proxy/dispatcher.ts'
 
 const EVERY_MS = 200
 
@@ -48,7 +48,7 @@ describe('the dispatcher of the device', () => {
     })
   })
 
-  it('keeps requests until there is a worker', () => {
+  test('keeps requests until there is a worker', () => {
     request('a')
     expect(given).toEqual([])
     dispatcher.ready('w1')
@@ -57,7 +57,7 @@ describe('the dispatcher of the device', () => {
     expect(dispatcher.outstanding).toBe(0)
   })
 
-  it('gives a request to the worker that has the fewest', () => {
+  test('gives a request to the worker that has the fewest', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
     for (const name of ['a', 'b', 'c']) request(name)
@@ -72,7 +72,7 @@ describe('the dispatcher of the device', () => {
     ])
   })
 
-  it('gives a worker no more than it can do, and the rest when it has answered', () => {
+  test('gives a worker no more than it can do, and the rest when it has answered', () => {
     dispatcher.ready('w1')
     for (let i = 0; i < 300; i++) request(`${i}`)
     expect(given.length).toBe(256)
@@ -81,12 +81,12 @@ describe('the dispatcher of the device', () => {
     expect(given.at(-1)?.payload).toBe('256')
   })
 
-  it('refuses at once what it has no room for', () => {
+  test('refuses at once what it has no room for', () => {
     for (let i = 0; i <= 1000; i++) request(`${i}`)
     expect(replies).toEqual({ 1000: ['refused'] })
   })
 
-  it('refuses at once what one client asks beyond its share, until it has been answered', () => {
+  test('refuses at once what one client asks beyond its share, until it has been answered', () => {
     const flood = () => dispatcher.request([Buffer.from('greedy')], Buffer.from('flood'))
     for (let i = 0; i < 33; i++) flood()
     expect(replies).toEqual({ greedy: ['refused'] })
@@ -98,14 +98,14 @@ describe('the dispatcher of the device', () => {
     expect(replies.greedy?.filter((reply) => reply === 'refused')).toHaveLength(1)
   })
 
-  it('refuses at once what would take too much memory', () => {
+  test('refuses at once what would take too much memory', () => {
     dispatcher.request([Buffer.from('big')], Buffer.alloc(10_001))
     expect(replies).toEqual({ big: ['refused'] })
     request('small')
     expect(replies.small).toBeUndefined()
   })
 
-  it('reports a worker that answers no probes within a second, and gives its requests to another', () => {
+  test('reports a worker that answers no probes within a second, and gives its requests to another', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
     request('a')
@@ -120,7 +120,7 @@ describe('the dispatcher of the device', () => {
     expect(stuck).toEqual(['w1'])
   })
 
-  it('waits longer for a silent worker that is at work, and longer still for one with a large request', () => {
+  test('waits longer for a silent worker that is at work, and longer still for one with a large request', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
     working = ['w1', 'w2']
@@ -133,7 +133,7 @@ describe('the dispatcher of the device', () => {
     expect(stuck).toEqual(['w2', 'w1'])
   })
 
-  it('gives a stuck worker nothing more, even if it wakes up', () => {
+  test('gives a stuck worker nothing more, even if it wakes up', () => {
     dispatcher.ready('w1')
     pass(1000, 'w1')
     dispatcher.alive('w1')
@@ -142,7 +142,7 @@ describe('the dispatcher of the device', () => {
     expect(given).toEqual([])
   })
 
-  it('uses the answer of a worker that was given up if it is the first, and never a second one', () => {
+  test('uses the answer of a worker that was given up if it is the first, and never a second one', () => {
     dispatcher.ready('w1')
     request('a')
     pass(1000, 'w1')
@@ -154,7 +154,7 @@ describe('the dispatcher of the device', () => {
     expect(dispatcher.workers.get('w2')?.outstanding).toBe(0)
   })
 
-  it('uses that answer also while the request waits for another worker', () => {
+  test('uses that answer also while the request waits for another worker', () => {
     dispatcher.ready('w1')
     request('a')
     pass(1000, 'w1')
@@ -164,7 +164,7 @@ describe('the dispatcher of the device', () => {
     expect(workersOf('a')).toEqual(['w1'])
   })
 
-  it('gives the requests of a worker that is gone to another at once', () => {
+  test('gives the requests of a worker that is gone to another at once', () => {
     dispatcher.ready('w1')
     request('a')
     dispatcher.ready('w2')
@@ -174,7 +174,7 @@ describe('the dispatcher of the device', () => {
     expect([...dispatcher.workers.keys()]).toEqual(['w2'])
   })
 
-  it('takes a new process with the name of one that is gone for what it is', () => {
+  test('takes a new process with the name of one that is gone for what it is', () => {
     dispatcher.ready('w1', 'first')
     request('a')
     dispatcher.ready('w1', 'first')
@@ -185,7 +185,7 @@ describe('the dispatcher of the device', () => {
     expect(replies).toEqual({ a: ['a!'] })
   })
 
-  it('refuses a request that has cost two workers', () => {
+  test('refuses a request that has cost two workers', () => {
     dispatcher.ready('w1')
     request('poison')
     dispatcher.gone('w1')
@@ -195,7 +195,7 @@ describe('the dispatcher of the device', () => {
     expect(dispatcher.outstanding).toBe(0)
   })
 
-  it('answers everything that stood beside a request that kills workers', () => {
+  test('answers everything that stood beside a request that kills workers', () => {
     dispatcher.ready('w1')
     for (const name of ['a', 'poison', 'b', 'c']) request(name)
     let number = 1
@@ -214,7 +214,7 @@ describe('the dispatcher of the device', () => {
     expect(number).toBe(3)
   })
 
-  it('does not blame the workers when it was itself asleep', () => {
+  test('does not blame the workers when it was itself asleep', () => {
     dispatcher.ready('w1')
     request('a')
     time += 10_000
@@ -226,7 +226,7 @@ describe('the dispatcher of the device', () => {
     expect(stuck).toEqual(['w1'])
   })
 
-  it('gives nothing more to a worker that leaves, but takes its answers', () => {
+  test('gives nothing more to a worker that leaves, but takes its answers', () => {
     dispatcher.ready('w1')
     request('a')
     dispatcher.leaving('w1')

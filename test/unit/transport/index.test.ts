@@ -1,19 +1,19 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { getNetworkTransport, getTransport } from '../../../core/transport/index.ts'
 
 describe('the transport named in the configuration', () => {
-  it.each(['zeromq', 'memory'])('%s is known', (name) => {
+  test.each(['zeromq', 'memory'])('%s is known', (name) => {
     expect(getTransport(name).name).toBe(name)
   })
 
-  it.each(['tcp', '', 'constructor', '__proto__'])('%j is not, and the known ones are listed', (name) => {
+  test.each(['tcp', '', 'constructor', '__proto__'])('%j is not, and the known ones are listed', (name) => {
     expect(() => getTransport(name)).toThrow(/one of: zeromq, memory/)
   })
 
-  it('must reach other processes where those are the peers', () => {
+  test('must reach other processes where those are the peers', () => {
     expect(getNetworkTransport('zeromq').name).toBe('zeromq')
     expect(() => getNetworkTransport('memory')).toThrow(
-      /'memory' joins .* of one process only.*one of: zeromq\./,
+      /'memory' connects .* of one process only.*one of: zeromq\./,
     )
     expect(() => getNetworkTransport('tcp')).toThrow('one of: zeromq, memory')
   })

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { shownCommand } from '../../../core/base/holders.ts'
+import { describe, expect, test } from 'vitest'
+import { commandText } from '../../../core/process/holders.ts'
 import { claimSocketPath } from '../../../core/transport/local-address.ts'
 import { addressInUse, findPortHolder, findSocketHolder } from '../../../core/transport/port-holder.ts'
 
 describe('the holder of a port', () => {
-  it('is found among other processes, without the arguments that may hold secrets', async () => {
+  test('is found among other processes, without the arguments that may hold secrets', async () => {
     const program =
       'const s = require("net").createServer().listen(0, "127.0.0.1", () => console.log(s.address().port))'
     const child = spawn(process.execPath, ['-e', program, 's3cret'], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -24,8 +24,8 @@ describe('the holder of a port', () => {
     await once(child, 'exit')
   })
 
-  it('is named by what an interpreter runs, without options of its own', () => {
-    const shown = (line: string) => shownCommand(line.split(' '))
+  test('is named by what an interpreter runs, without options of its own', () => {
+    const shown = (line: string) => commandText(line.split(' '))
     expect(shown('node --max-semi-space-size=1 --v8-pool-size=1 /opt/bin/salt-master -l debug')).toBe(
       'node /opt/bin/salt-master',
     )
@@ -35,7 +35,7 @@ describe('the holder of a port', () => {
     expect(shown('nginx -g x')).toBe('nginx -g')
   })
 
-  it('is found for a unix socket, and named where somebody else wants it', async () => {
+  test('is found for a unix socket, and named where somebody else wants it', async () => {
     const path = join(tmpdir(), `salt-holder-${process.pid}.sock`)
     const program = 'require("net").createServer().listen(process.argv[1], () => console.log("up"))'
     const child = spawn(process.execPath, ['-e', program, path], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -50,7 +50,7 @@ describe('the holder of a port', () => {
     await claimSocketPath(path)
   })
 
-  it('is this process for a port of its own, over IPv6 as well', async () => {
+  test('is this process for a port of its own, over IPv6 as well', async () => {
     const server = createServer().listen(0, '::')
     await once(server, 'listening')
     const address = server.address()
@@ -60,7 +60,7 @@ describe('the holder of a port', () => {
     server.close()
   })
 
-  it('is nobody for a free port', async () => {
+  test('is nobody for a free port', async () => {
     expect(await findPortHolder(1)).toBeUndefined()
   })
 })

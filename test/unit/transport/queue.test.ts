@@ -1,19 +1,19 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openQueueReceiver, openQueueSender } from '../../../core/transport/zeromq/queue.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 describe('the queue between processes', () => {
   let directory: string
   let path: string
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'queue-'))
+    directory = await temporaryFolder('queue-')
     path = join(directory, 'q.ipc')
   })
-  afterEach(() => rm(directory, { recursive: true }))
+  afterEach(() => removeFolder(directory))
 
-  it('brings messages in order, sent without waiting and before the receiver is there', async () => {
+  test('brings messages in order, sent without waiting and before the receiver is there', async () => {
     const sender = openQueueSender(path)
     const sent = Promise.all(Array.from({ length: 50 }, (_, n) => sender.send(Buffer.from(`${n}`))))
     const receiver = await openQueueReceiver(path)
@@ -26,7 +26,7 @@ describe('the queue between processes', () => {
     receiver.close()
   })
 
-  it('is not taken over by a second receiver', async () => {
+  test('is not taken over by a second receiver', async () => {
     const receiver = await openQueueReceiver(path)
     await expect(openQueueReceiver(path)).rejects.toMatchObject({ code: 'ADDRESS_IN_USE' })
     receiver.close()

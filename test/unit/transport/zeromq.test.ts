@@ -1,10 +1,10 @@
 import { connect as connectTcp } from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Dealer, Request, Router, Subscriber, XPublisher } from 'zeromq'
 import { getTransport } from '../../../core/transport/index.ts'
 import { readRouted } from '../../../core/transport/zeromq/routed.ts'
 import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
-import { Door } from '../../../core/transport/zeromq/zap.ts'
+import { HandshakeGate } from '../../../core/transport/zeromq/zap.ts'
 import { freePort } from '../../harness/ports.ts'
 import { eventually } from '../../harness/until.ts'
 
@@ -22,7 +22,7 @@ afterEach(async () => {
 describe('frames of a request', () => {
   const frames = (...texts: string[]) => texts.map((text) => Buffer.from(text))
 
-  it.each([
+  test.each([
     ['as REQ sends it', frames('id', '', 'x'), frames('id', ''), 'x'],
     ['with more payload, of which only the first counts', frames('id', '', 'x', 'y'), frames('id', ''), 'x'],
     ['through another ROUTER', frames('id', 'hop', '', 'x'), frames('id', 'hop', ''), 'x'],
@@ -32,7 +32,7 @@ describe('frames of a request', () => {
     expect(readRouted(received)).toEqual({ path, payload: Buffer.from(payload) })
   })
 
-  it.each([
+  test.each([
     ['no delimiter', frames('id', 'x')],
     ['no payload', frames('id', '')],
     ['nothing', frames('id')],
@@ -42,7 +42,7 @@ describe('frames of a request', () => {
 })
 
 describe('the request server over ZeroMQ', () => {
-  it('answers a plain REQ, as Salt’s clients are', async () => {
+  test('answers a plain REQ, as Salt’s clients are', async () => {
     const server = own(await zeromq.serveRequests(here))
     server.serve(async (request) => Buffer.from(`re: ${request}`))
     const client = own(new Request({ linger: 0 }))
@@ -51,7 +51,7 @@ describe('the request server over ZeroMQ', () => {
     expect(String((await client.receive())[0])).toBe('re: one')
   })
 
-  it('survives messages that are no requests, and garbage on the port', async () => {
+  test('survives messages that are no requests, and garbage on the port', async () => {
     const server = own(await zeromq.serveRequests(here))
     server.serve(async (request) => request)
     const dealer = own(new Dealer({ linger: 0 }))
@@ -68,7 +68,7 @@ describe('the request server over ZeroMQ', () => {
 })
 
 describe('the request client over ZeroMQ', () => {
-  it('asks REP workers behind a ROUTER, which answer in any order', async () => {
+  test('asks REP workers behind a ROUTER, which answer in any order', async () => {
     const router = own(new Router({ linger: 0 }))
     await router.bind('tcp://127.0.0.1:0')
     const client = own(
@@ -84,27 +84,35 @@ describe('the request client over ZeroMQ', () => {
   async function serveBehindDoor() {
     const router = own(new Router({ linger: 0, zapDomain: 'salt' }))
     await router.bind('tcp://127.0.0.1:0')
-    const door = own(new Door())
+    const door = own(new HandshakeGate())
     void (async () => {
       for await (const frames of router) await router.send(frames).catch(() => undefined)
     })()
     return { port: Number(router.lastEndpoint?.split(':').pop()), door }
   }
 
-  it('sends all it is asked over the connections there are, where the server takes no new ones', async () => {
+  test('sends all it is asked over the connections there are, where the server takes no new ones', async () => {
     const { port, door } = await serveBehindDoor()
     const client = own(zeromq.connectRequests({ ...here, port }))
     await client.request(Buffer.from('first'), 60_000)
-    door.shut()
+    await door.refuse()
     const words = ['a', 'b', 'c', 'd']
     const answers = words.map((word) => client.request(Buffer.from(word), 60_000))
     expect((await Promise.all(answers)).map(String)).toEqual(words)
   })
 
-  it('tells of a server that listens and takes no connection, which is none that is away, also to who is impatient', async () => {
+  test('a gate refuses right after the last one of the process was closed', async () => {
+    for (let round = 0; round < 50; round++) {
+      const gate = new HandshakeGate()
+      await gate.refuse()
+      gate.close()
+    }
+  })
+
+  test('tells of a server that listens and takes no connection, which is none that is away, also to who is impatient', async () => {
     const { port, door } = await serveBehindDoor()
-    door.shut()
-    const client = own(zeromq.connectRequests({ ...here, port, impatient: true }))
+    await door.refuse()
+    const client = own(zeromq.connectRequests({ ...here, port, failFast: true }))
     await expect(client.request(Buffer.from('x'), 2_000)).rejects.toMatchObject({
       code: 'TIMEOUT',
       message: expect.stringMatching(
@@ -112,11 +120,11 @@ describe('the request client over ZeroMQ', () => {
       ),
     })
     const answer = client.request(Buffer.from('x'), 60_000)
-    door.open()
+    door.accept()
     expect(String(await answer)).toBe('x')
   })
 
-  it('sends a request once, and gives it up at once when the server vanishes', async () => {
+  test('sends a request once, and gives it up at once when the server vanishes', async () => {
     const first = new Router({ linger: 0 })
     await first.bind('tcp://127.0.0.1:0')
     const port = Number(first.lastEndpoint?.split(':').pop())
@@ -137,9 +145,9 @@ describe('the request client over ZeroMQ', () => {
     expect(seen).toEqual(['next'])
   })
 
-  it('waits for a server that is not there yet, unless it is impatient: then it says so at once, and asks one that comes', async () => {
+  test('waits for a server that is not there yet, unless it is impatient: then it says so at once, and asks one that comes', async () => {
     const port = await freePort()
-    const impatient = own(zeromq.connectRequests({ ...here, port, impatient: true }))
+    const impatient = own(zeromq.connectRequests({ ...here, port, failFast: true }))
     const patient = own(zeromq.connectRequests({ ...here, port }))
     const waiting = patient.request(Buffer.from('patient'), 60_000)
     for (const word of ['one', 'two'])
@@ -153,7 +161,7 @@ describe('the request client over ZeroMQ', () => {
     expect(String(await impatient.request(Buffer.from('three'), 60_000))).toBe('three')
   })
 
-  it('rejects nothing but its requests when the server vanishes', async () => {
+  test('rejects nothing but its requests when the server vanishes', async () => {
     const unseen = vi.fn()
     process.on('unhandledRejection', unseen)
     const server = new Router({ linger: 0 })
@@ -172,7 +180,7 @@ describe('the request client over ZeroMQ', () => {
     expect(unseen).not.toHaveBeenCalled()
   })
 
-  it('says what is wrong with an address that cannot be one', async () => {
+  test('says what is wrong with an address that cannot be one', async () => {
     const client = own(zeromq.connectRequests({ host: 'not a host', port: 4506 }))
     await expect(client.request(Buffer.from('x'), 1000)).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
     const subscribing = zeromq.subscribe({ host: 'not a host', port: 4505, identity: 'm1', topics: [] })
@@ -193,7 +201,7 @@ describe('publications over ZeroMQ', () => {
       }),
     )
 
-  it('reach a plain SUB, as Salt’s minions are: one frame, or topic and payload', async () => {
+  test('reach a plain SUB, as Salt’s minions are: one frame, or topic and payload', async () => {
     const server = own(await zeromq.servePublish(here))
     const minion = own(new Subscriber({ linger: 0 }))
     minion.subscribe('')
@@ -205,7 +213,7 @@ describe('publications over ZeroMQ', () => {
     expect((await minion.receive()).map(String)).toEqual(['broadcast', 'payload'])
   })
 
-  it('are heard again after another program was on the port for a while', async () => {
+  test('are heard again after another program was on the port for a while', async () => {
     const wrong = new Router({ linger: 0 })
     await wrong.bind('tcp://127.0.0.1:0')
     const port = Number(wrong.lastEndpoint?.split(':').pop())
@@ -221,7 +229,7 @@ describe('publications over ZeroMQ', () => {
     }
   })
 
-  it('are taken whether or not they have a topic', async () => {
+  test('are taken whether or not they have a topic', async () => {
     const publisher = own(new XPublisher({ linger: 0 }))
     await publisher.bind('tcp://127.0.0.1:0')
     const client = await subscribeTo(Number(publisher.lastEndpoint?.split(':').pop()))
@@ -237,7 +245,7 @@ describe('publications over ZeroMQ', () => {
 describe('the count of subscriptions', () => {
   const frame = (kind: number, topic: string) => Buffer.concat([Buffer.from([kind]), Buffer.from(topic)])
 
-  it('counts those who want everything and those who want broadcasts', () => {
+  test('counts those who want everything and those who want broadcasts', () => {
     const count = new SubscriptionCount()
     for (const topic of ['', '', 'broadcast', 'aaaa']) count.read(frame(1, topic))
     expect(count.subscribers).toBe(3)
@@ -248,7 +256,7 @@ describe('the count of subscriptions', () => {
     expect([...count.topics]).toEqual(['broadcast'])
   })
 
-  it('is not confused by what is no subscription', () => {
+  test('is not confused by what is no subscription', () => {
     const count = new SubscriptionCount()
     for (const message of [
       Buffer.alloc(0),
@@ -268,7 +276,7 @@ describe('a host that there is no address for', () => {
   const ask = (host: string, ipv6 = false) =>
     own(zeromq.connectRequests({ host, port: 4506, ipv6 })).request(Buffer.from('x'), 60_000)
 
-  it('is told at once, and not by a time-out', async () => {
+  test('is told at once, and not by a time-out', async () => {
     await expect(ask('nosuch.invalid')).rejects.toMatchObject({
       code: 'MASTER_UNREACHABLE',
       message: expect.stringMatching(
@@ -277,12 +285,12 @@ describe('a host that there is no address for', () => {
     })
   })
 
-  it('because IPv6 is off says how to turn it on', async () => {
+  test('because IPv6 is off says how to turn it on', async () => {
     const sentence = 'The master ::1 is an IPv6 address, and IPv6 is off. Set ipv6: true.'
     await expect(ask('::1')).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE', message: sentence })
   })
 
-  it('to listen on, because IPv6 is off, says how to turn it on', async () => {
+  test('to listen on, because IPv6 is off, says how to turn it on', async () => {
     const bound = zeromq.serveRequests({ host: '::1', port: 0 })
     await expect(bound).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

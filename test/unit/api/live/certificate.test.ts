@@ -1,17 +1,17 @@
 import { X509Certificate } from 'node:crypto'
-import { appendFile, copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ApiContext } from '../../../../core/api/context.ts'
 import { ServerCertificate } from '../../../../core/api/live/certificate.ts'
 import { httpServer } from '../../../../core/api/live/http-server.ts'
-import type { ApiRoom } from '../../../../core/api/room.ts'
 import { readSettings } from '../../../../core/api/settings.ts'
 import { loadMasterConfig } from '../../../../core/config/index.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { type Certificate, selfSigned } from '../../../harness/certificate.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { until } from '../../../harness/until.ts'
 
 let folder: string
@@ -21,7 +21,7 @@ let server: Server | undefined
 let log: ReturnType<typeof fakeLog>
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-tls-'))
+  folder = await temporaryFolder('salt-ts-tls-')
   log = fakeLog()
   for (const name of ['1', '2']) await mkdir(join(folder, name))
   first = await selfSigned(join(folder, '1'))
@@ -31,7 +31,7 @@ afterEach(async () => {
   server?.closeAllConnections()
   if (server) await new Promise((done) => server?.close(done))
   server = undefined
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 async function open(api: Record<string, unknown>): Promise<ServerCertificate> {
@@ -42,14 +42,14 @@ async function open(api: Record<string, unknown>): Promise<ServerCertificate> {
   const { settings } = readSettings(config)
   const certificate = await ServerCertificate.open(settings, config, log.log)
   if (!certificate) throw new Error('no certificate')
-  server = httpServer({ settings, certificate, log: log.log } as ApiRoom, (_request, response) =>
+  server = httpServer({ settings, certificate, log: log.log } as ApiContext, (_request, response) =>
     response.end(),
   )
   await new Promise<void>((done) => server?.listen(0, '127.0.0.1', done))
   return certificate
 }
 
-/** The fingerprint a client sees. */
+/** Return the fingerprint that a client sees. */
 function seen(options: object = {}): Promise<string> {
   const { port } = server!.address() as { port: number }
   return new Promise((resolve, reject) => {
@@ -80,7 +80,7 @@ test('a renewed certificate is taken without a restart, and connections there ar
   before.destroy()
 })
 
-test('a new certificate that cannot be used is told, and the old one stays', async () => {
+test('a new certificate that cannot be used is logged, and the old one stays', async () => {
   const certificate = await open({ ssl_crt: first.cert, ssl_key: first.key })
   const before = await fingerprint(first.cert)
   await copyFile(second.cert, first.cert)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EventHub } from '../../../../core/api/live/event-hub.ts'
-import type { MasterEvents } from '../../../../core/client/master-link.ts'
+import type { MasterEvents } from '../../../../core/client/local/master-link.ts'
 import type { Event } from '../../../../core/events/index.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { until } from '../../../harness/until.ts'

@@ -190,7 +190,7 @@ test('HEAD does not begin a stream', async () => {
   expect(answer.statusCode).toBe(405)
 })
 
-test('who leaves before the master knows the token takes no place', async () => {
+test('a client that disconnects before its token is checked does not count as a reader', async () => {
   await open({ max_readers: 1 })
   const answer = api.answer
   let answerNow = () => {}

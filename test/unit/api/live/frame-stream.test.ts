@@ -8,7 +8,7 @@ beforeEach(() => {
   stream = new FrameStream({ maxBacklog: 1_000_000, maxStallMs: 1000 })
 })
 
-/** Takes what it is given when it is told to. */
+/** A sink that accepts a batch on request. */
 class Reader implements Sink<Frame> {
   readonly batches: Batch<Frame>[] = []
   dropped: string | undefined

@@ -14,7 +14,7 @@ async function open(settings: Parameters<typeof openTestApi>[1] = {}) {
 }
 afterEach(() => api.close())
 
-/** What is fired by a request that is taken. */
+/** Return the event that an accepted request fires. */
 async function fired(
   url: string,
   payload: string,
@@ -80,7 +80,7 @@ test.each(['..', 'a/%2e%2e/b', 'a%0a%0ab', 'a%00', 'x'.repeat(600)])(
   },
 )
 
-test('without a token nothing is fired, unless webhook_disable_auth says so; webhook_url moves it', async () => {
+test('without a token nothing is fired, unless webhook_disable_auth allows it; webhook_url moves the path', async () => {
   await open()
   const post = (url: string) => api.app.inject({ method: 'POST', url, payload: {} })
   expect((await post('/hook/x')).statusCode).toBe(401)

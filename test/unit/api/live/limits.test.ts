@@ -67,11 +67,11 @@ test('a body that is compressed is not opened', async () => {
   const answer = await api.app.inject({ method: 'POST', url: '/hook', payload: bomb, headers })
   expect([answer.statusCode, answer.json().return]).toEqual([
     415,
-    'Compressed requests are not read. Send it without Content-Encoding.',
+    'Compressed requests are not supported. Send the request without Content-Encoding.',
   ])
 })
 
-test('a body larger than max_request_body_size is 413, whether its size was said or not', async () => {
+test('a body larger than max_request_body_size is 413, with and without Content-Length', async () => {
   await open({ max_request_body_size: 1000 })
   const body = 'x'.repeat(2000)
   expect(await statusOf(post('Content-Length: 2000', body))).toBe(413)
@@ -85,7 +85,7 @@ test('more requests than requests_per_minute are 429, and say when to come again
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429])
   const { headers, json } = answers[3]!
   expect(Number(headers['retry-after'])).toBeGreaterThan(0)
-  expect(json().return).toContain('More than 3 requests a minute are not served (requests_per_minute).')
+  expect(json().return).toContain('More than 3 requests per minute (requests_per_minute).')
   expect((await api.app.inject('/livez')).statusCode).toBe(200)
   expect((await api.app.inject({ url: '/', remoteAddress: '192.0.2.7' })).statusCode).toBe(200)
 })
@@ -114,7 +114,7 @@ async function untilAsked(count: number): Promise<void> {
   while (api.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test('a client that does not finish its request is told so and closed', async () => {
+test('a client that does not finish its request gets 408 and is closed', async () => {
   await open({ request_timeout: 1 })
   const slow = await ApiConnection.open(port, 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:')
   expect(await slow.ended()).toMatch(/^HTTP\/1.1 408 /)
@@ -133,7 +133,7 @@ test.each([
   expect(answer.json().return.replace(/at .*/, 'at …')).toBe('There is nothing at …')
 })
 
-test('answers are not kept, not run, not framed; nothing says what serves', async () => {
+test('answers are not cached, run or framed; no header names the server', async () => {
   await open()
   const { headers } = await api.app.inject({ url: '/', headers: { accept: 'text/html' } })
   expect(headers).toMatchObject({

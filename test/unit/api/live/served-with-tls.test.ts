@@ -71,13 +71,13 @@ test('the certificate is read again when that is asked', async () => {
   await until('the new certificate', async () => (await ask()).fingerprint === renewed)
 })
 
-test('websockets are served, too, and who does not speak TLS is not', async () => {
+test('websockets are served as well, and plain HTTP is not', async () => {
   const socket = new WebSocket(`wss://127.0.0.1:${server?.port}/ws/abc`, { rejectUnauthorized: false })
   const status = await new Promise((resolve) => {
     socket.on('unexpected-response', (_request, response) => resolve(response.statusCode))
     socket.on('error', () => {})
   })
-  // The master that is asked about the token is not there.
+  // The master that checks the token is not running.
   expect(status).toBe(401)
   const plain = connect(server!.port, '127.0.0.1', () => plain.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
   const said = await new Promise<string>((resolve) => {
@@ -89,6 +89,6 @@ test('websockets are served, too, and who does not speak TLS is not', async () =
   })
   expect(said).not.toContain('200 OK')
   expect(log.lines.at(-1)?.message).toBe(
-    'A client at 127.0.0.1 speaks plain HTTP, but this server HTTPS (see disable_ssl).',
+    'A client at 127.0.0.1 sent plain HTTP, but this server expects HTTPS (see disable_ssl).',
   )
 })

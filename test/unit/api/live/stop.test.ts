@@ -25,7 +25,7 @@ const readyz = async () => {
   return [answer.statusCode, answer.json()]
 }
 
-test('the server is ready when the master answers, and says why it is not', async () => {
+test('the server is ready when the master answers; otherwise it reports why not', async () => {
   await open()
   expect(await readyz()).toEqual([200, { ready: true, reasons: [] }])
   expect((await api.app.inject('/livez')).json()).toEqual({ live: true })
@@ -51,13 +51,13 @@ test('however often it is asked whether it is ready, the master is asked once', 
   expect(api.asked.filter(({ cmd }) => cmd === 'ping')).toHaveLength(1)
 })
 
-test('a server that is told to stop is not ready any more', async () => {
+test('a stopping server is not ready', async () => {
   await open()
   api.stop()
   expect(await readyz()).toEqual([503, { ready: false, reasons: ['The server is stopping.'] }])
 })
 
-test('it stops, whoever does not read, does not finish a request, or waits', async () => {
+test('it stops despite clients that do not read, do not finish a request, or wait', async () => {
   await open({ stop_timeout: 1 })
   const frozen = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await frozen.has('retry')
@@ -89,7 +89,7 @@ test.each([
   await until('the server to close its side', async () => (await connections()) === 0)
 })
 
-test('it stops in time, too, when who asked for another protocol is still waited for', async () => {
+test('it stops in time while an upgrade request is in progress', async () => {
   await open({ stop_timeout: 1 })
   api.answer = () => new Promise(() => {})
   const headers = [`X-Auth-Token: ${TOKEN}`, 'Connection: Upgrade', 'Upgrade: h2c']

@@ -4,7 +4,7 @@ import { Summaries } from '../../../../core/api/live/summaries.ts'
 const MEGABYTE = 'x'.repeat(1024 * 1024)
 const jidOf = (n: number) => `202601010000000000${String(n).padStart(2, '0')}`
 
-/** The jobs in the frames of what has changed. */
+/** Return the jobs in the frames of changed jobs. */
 function changedIn(summaries: Summaries) {
   const texts = Array.from(summaries.changed(), ({ plain }) => String(plain))
   return texts.map((text) => Object.values(JSON.parse(text).jobs)[0] as Record<string, unknown>)

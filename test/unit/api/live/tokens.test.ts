@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Tokens } from '../../../../core/api/live/tokens.ts'
 import { SaltError } from '../../../../core/base/errors.ts'
-import type { MasterLink } from '../../../../core/client/master-link.ts'
+import type { MasterLink } from '../../../../core/client/local/master-link.ts'
 import { ApiConnection } from '../../../harness/api-connection.ts'
 import { openTestApi } from '../../../harness/test-api.ts'
 import { until } from '../../../harness/until.ts'
@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 afterEach(() => tokens.close())
 
-test('whoever uses a token that was revoked elsewhere is told so', async () => {
+test('a reader whose token was revoked elsewhere is closed with that reason', async () => {
   const owner = await tokens.require(TOKEN)
   let ended = 0
   for (let n = 0; n < 3; n++) tokens.watch(TOKEN, owner, () => ended++)
@@ -50,7 +50,7 @@ test('a master that does not answer revokes nothing', async () => {
 test.each(['', 'x', '../../etc/passwd', 'ab'.repeat(200), 'abcdefg hij'])(
   '%j is not sent to the master',
   async (token) => {
-    await expect(tokens.require(token)).rejects.toThrow(/^No token was sent, or one that is not known/)
+    await expect(tokens.require(token)).rejects.toThrow(/^There is no token, or it is unknown/)
     expect(asked).toBe(0)
   },
 )

@@ -51,7 +51,7 @@ async function connect(path: string, options: { headers?: Record<string, string>
 async function ready(client: Client): Promise<Client> {
   const before = api.events
   client.socket.send('websocket client ready')
-  // Nothing tells that the server has read it; so events are sent until one arrives.
+  // The server does not acknowledge the message, so events are sent until one arrives.
   await until('the first event', async () => {
     await before.fire('probe', {})
     await before.fire(`salt/job/${JID.replace('1', '2')}/new`, { minions: [], fun: 'probe' })
@@ -60,7 +60,7 @@ async function ready(client: Client): Promise<Client> {
   return client
 }
 
-/** Messages about what is named, without the probes. */
+/** Return the messages with these tags, without the probes. */
 const about = (client: Client, text: string): string[] =>
   client.messages.filter((each) => each.includes(text))
 
@@ -153,13 +153,10 @@ test.each(['/ws', '/ws/nohex', `/ws/${'cd'.repeat(32)}`, '/all_events/x', '/form
   },
 )
 
-test('an ordinary request to /ws is told what it is for', async () => {
+test('an ordinary request to /ws is refused with a sentence', async () => {
   await open()
   const answer = await api.app.inject({ url: '/ws', headers: { 'x-auth-token': TOKEN } })
-  expect([answer.statusCode, answer.json().return]).toEqual([
-    400,
-    '/ws is for websockets; this request is none.',
-  ])
+  expect([answer.statusCode, answer.json().return]).toEqual([400, '/ws serves websockets only.'])
 })
 
 test('a websocket is closed with a reason when the server stops', async () => {

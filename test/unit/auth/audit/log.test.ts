@@ -1,28 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  appendFile,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  truncate,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, mkdir, readFile, rename, rm, rmdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type AuditEntry, AuditLog, listAudit, verifyAudit } from '../../../../core/auth/audit/index.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { MOUNTS, needs } from '../../../harness/needs.ts'
 import { mountSmallDisk } from '../../../harness/small-disk.ts'
+import { testProgram } from '../../../harness/test-program.ts'
 import { until } from '../../../harness/until.ts'
 
-const child = fileURLToPath(new URL('audit-child.ts', import.meta.url))
+const child = await testProgram('audit-child.ts', import.meta.url)
 
 let folder: string
 let config: { audit_log: string; cachedir: string }
@@ -31,7 +20,7 @@ const open: AuditLog[] = []
 const children: ChildProcess[] = []
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-audit-'))
+  folder = await temporaryFolder('salt-audit-')
   config = { audit_log: join(folder, 'audit.log'), cachedir: folder }
   complaints = []
 })
@@ -39,7 +28,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const process of children.splice(0)) process.kill('SIGKILL')
   for (const log of open.splice(0)) await log.close()
-  await rm(folder, { recursive: true })
+  await removeFolder(folder)
 })
 
 function openLog(): AuditLog {
@@ -74,7 +63,7 @@ async function verify(noted?: Parameters<typeof verifyAudit>[2]) {
 const problems = async (noted?: Parameters<typeof verifyAudit>[2]) => (await verify(noted)).problems
 
 async function start(what: string, argument = ''): Promise<ChildProcess & { said: () => number }> {
-  const args = ['--import', 'tsx', child, folder, what, argument]
+  const args = [child, folder, what, argument]
   const process = spawn('node', args, { stdio: ['ignore', 'pipe', 'inherit'] })
   children.push(process)
   let said = 0
@@ -171,7 +160,7 @@ describe('verify', () => {
   test('names a line that was changed', async () => {
     await record(5)
     await edit((all) => all.map((line, index) => (index === 2 ? line.replace('root', 'toor') : line)))
-    expect(await problems()).toEqual([`${at(3)} was changed: its hash is not that of its text.`])
+    expect(await problems()).toEqual([`${at(3)} was changed: its hash does not match its text.`])
   })
 
   test('names a line that was changed and given a new hash', async () => {
@@ -200,10 +189,10 @@ describe('verify', () => {
   test('names a line that was inserted, of whatever kind', async () => {
     await record(3)
     await edit(([first = '', ...rest]) => [first, 'I was here', ...rest])
-    expect(await problems()).toEqual([`${config.audit_log} line 2 is no line of an audit log.`])
+    expect(await problems()).toEqual([`${config.audit_log} line 2 is not a line of an audit log.`])
     await edit((all) => [...all.slice(0, 1), all[0] ?? '', ...all.slice(2)])
     expect(await problems()).toEqual([
-      `${at(2, 1)} is out of place: it stands behind line seq 1. It was moved, or one of the two was inserted.`,
+      `${at(2, 1)} is out of place: it follows line seq 1. It was moved, or one of the two was inserted.`,
     ])
   })
 
@@ -212,7 +201,7 @@ describe('verify', () => {
     await edit(([one = '', two = '', three = '', four = '']) => [one, three, two, four])
     expect(await problems()).toEqual([
       `Before ${at(2, 3)}, line seq 2 is missing.`,
-      `${at(3, 2)} is out of place: it stands behind line seq 3. It was moved, or one of the two was inserted.`,
+      `${at(3, 2)} is out of place: it follows line seq 3. It was moved, or one of the two was inserted.`,
     ])
   })
 
@@ -302,11 +291,11 @@ describe('what goes wrong', () => {
     await appendFile(config.audit_log, '{"seq": 3, "time": "20')
     expect(await verify()).toMatchObject({
       valid: true,
-      notes: [`${config.audit_log} line 3 is not finished; who writes the next one will mend that.`],
+      notes: [`${config.audit_log} line 3 is unfinished. The next write to the log repairs that.`],
     })
     await record(1)
     expect((await read()).slice(2)).toMatchObject([
-      { seq: 3, act: 'log', reason: 'A line that was not finished was removed: 22 bytes.' },
+      { seq: 3, act: 'log', reason: 'An unfinished line was removed: 22 bytes.' },
       { seq: 4, args: [1] },
     ])
     expect(await problems()).toEqual([])
@@ -325,7 +314,7 @@ describe('what goes wrong', () => {
     await writeFile(config.audit_log, 'somebody else wrote this\n')
     await record(1)
     expect((await lines())[0]).toBe('somebody else wrote this')
-    expect(await problems()).toEqual([`${config.audit_log} line 1 is no line of an audit log.`])
+    expect(await problems()).toEqual([`${config.audit_log} line 1 is not a line of an audit log.`])
   })
 
   test('nothing fails where it cannot be written: that is said once, and how many lines are missing', async () => {
@@ -333,7 +322,7 @@ describe('what goes wrong', () => {
     await record(3)
     expect(complaints).toEqual([
       expect.stringMatching(
-        /^Done, but not written to the audit log \(audit_log\) .*\. Left out so far: \d\.$/,
+        /^An action was carried out but not written to the audit log \(audit_log\) .*\. Left out so far: \d\.$/,
       ),
     ])
     await rmdir(config.audit_log)
@@ -351,7 +340,7 @@ describe('what goes wrong', () => {
     await rmdir(config.audit_log)
     expect(await verify()).toMatchObject({
       valid: false,
-      problems: ['Behind the last line, 3 lines could not be written.'],
+      problems: ['After the last line, 3 lines could not be written.'],
     })
     await record(1)
     expect(await read()).toMatchObject([{ seq: 1, act: 'log', left_out: 3 }, { seq: 2 }])
@@ -392,7 +381,7 @@ describe('what goes wrong', () => {
     await openLog().record(entry())
     await until('it is told', () => complaints.length > 0)
     expect(complaints).toEqual([
-      expect.stringMatching(`: process ${holder.pid} \\(.*was stopped, as by Ctrl-Z`),
+      expect.stringMatching(`: process ${holder.pid} \\(.*is stopped, as by Ctrl-Z`),
     ])
     holder.kill('SIGKILL')
     await until('the lines are there', async () => (await lines()).length === 3)

@@ -1,12 +1,12 @@
 /** Files of an audit log as somebody else has left them: what is written behind them, and what verify says. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { appendToChain, type ChainEnd } from '../../../../core/auth/audit/file.ts'
 import { verifyAudit } from '../../../../core/auth/audit/index.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
 let folder: string
 let path: string
@@ -14,11 +14,11 @@ let path: string
 let end: ChainEnd | undefined
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-audit-tampering-'))
+  folder = await temporaryFolder('salt-audit-tampering-')
   path = join(folder, 'audit.log')
   end = undefined
 })
-afterEach(() => rm(folder, { recursive: true }))
+afterEach(() => removeFolder(folder))
 
 function append(count: number): void {
   const entry = { act: 'publish', verdict: 'allowed', user: 'root' } as const
@@ -70,7 +70,7 @@ describe('writing', () => {
     await rename(other, path)
     append(1)
     expect((await lines()).slice(1).map((line) => JSON.parse(line))).toMatchObject([
-      { seq: 3, act: 'log', reason: 'What stands before this line was not written by this log.' },
+      { seq: 3, act: 'log', reason: 'The content before this line was not written by this log.' },
       { seq: 4 },
     ])
   })
@@ -86,7 +86,7 @@ describe('writing', () => {
 
   test('leaves a large file without lines as it is', async () => {
     await writeFile(path, 'x'.repeat(1_100_000))
-    expect(() => append(1)).toThrow('it is not an audit log; move it away')
+    expect(() => append(1)).toThrow('so it is not an audit log. Move it away')
     expect(await text()).toHaveLength(1_100_000)
   })
 })
@@ -122,7 +122,7 @@ describe('verify', () => {
   test('takes text of any length without a line break for no line', async () => {
     append(1)
     await writeFile(path, `${await text()}${'x'.repeat(5_000_000)}`)
-    expect((await problems())[0]).toBe(`${path} line 2 is no line of an audit log.`)
+    expect((await problems())[0]).toBe(`${path} line 2 is not a line of an audit log.`)
   })
 
   test('misses the end of the last line of a file that was rotated away', async () => {
@@ -130,7 +130,7 @@ describe('verify', () => {
     await writeFile(`${path}.1`, (await text()).slice(0, -20))
     await rm(path)
     append(1)
-    expect(await problems()).toEqual([`${path}.1 line 2 is no line of an audit log.`])
+    expect(await problems()).toEqual([`${path}.1 line 2 is not a line of an audit log.`])
   })
 
   test('names a line that was put before one with the same number, and not what follows', async () => {
@@ -144,7 +144,7 @@ describe('verify', () => {
   test('names a line in place of another once, and how many more are missing there', async () => {
     append(5)
     await replaced(1, () => 'I was here')
-    const here = `${path} line 2 is no line of an audit log.`
+    const here = `${path} line 2 is not a line of an audit log.`
     expect(await problems()).toEqual([here])
     await edit((all) => all.filter((_, index) => index !== 2))
     expect(await problems()).toEqual([here, `Before ${path} line 3 (seq 4), lines seq 2 to 3 are missing.`])
@@ -163,6 +163,6 @@ describe('verify', () => {
   ])('takes %s for no line', async (_, line) => {
     append(3)
     await replaced(1, () => line)
-    expect(await problems()).toEqual([`${path} line 2 is no line of an audit log.`])
+    expect(await problems()).toEqual([`${path} line 2 is not a line of an audit log.`])
   })
 })

@@ -1,18 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import os from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { catalogueOf } from '../../../../core/cli/authoring/catalogue.ts'
 import { openLoader } from '../../../../core/loader/index.ts'
-import { recordingLog } from '../../../../core/testing/recording-log.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { quietLog } from '../../../harness/log.ts'
 
 const modules = path.resolve(import.meta.dirname, '../../../../modules')
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'salt-ts-catalogue-'))
+  folder = await temporaryFolder('salt-ts-catalogue-')
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 test('the catalogue of what comes with salt-ts is current; `npx vitest run` of this file, then `-u`, writes it anew', async () => {
   const { text, unread } = await catalogueOf(modules)
@@ -25,7 +25,7 @@ test('it has every function the loader offers', async () => {
   const loader = openLoader('modules', {
     config: {},
     grains: { kernel: 'Linux' },
-    log: recordingLog(() => {}),
+    log: quietLog,
   })
   expect(names).toEqual(expect.arrayContaining(await loader.view.functions()))
 })

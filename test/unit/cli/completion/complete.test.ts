@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { optionTables } from '../../../../core/cli/completion/built-in-tables.ts'
 import { writeTables } from '../../../../core/cli/completion/rows.ts'
-import { optionTables } from '../../../../core/cli/completion/tables.ts'
 import { programs } from '../../../../core/cli/programs.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
 const engine = fileURLToPath(new URL('../../../../bin/complete.awk', import.meta.url))
 
 let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'salt-ts-completion-'))
+beforeAll(async () => {
+  folder = await temporaryFolder('salt-ts-completion-')
   writeTables(join(folder, 'own'), {
     ...optionTables(programs),
     functions: [
@@ -52,9 +51,9 @@ beforeAll(() => {
     jobs: [['20261122010101000000', 'test.ping on *']],
   })
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => removeFolder(folder))
 
-/** Rows of a word and what it means. */
+/** Rows: word, description. */
 function offered(line: string, known = join(folder, 'known')): string[][] {
   const env = { ...process.env, LINE: line, OWN: join(folder, 'own'), KNOWN: known }
   const text = execFileSync('awk', ['-f', engine], { env, encoding: 'utf8' })
@@ -110,7 +109,7 @@ describe('what may come next', () => {
   })
 
   test('options and jobs come with what they mean', () => {
-    expect(offered('salt --summ')).toEqual([['--summary', 'End with a summary.']])
+    expect(offered('salt --summ')).toEqual([['--summary', 'Print a summary at the end.']])
     expect(offered('salt-run jobs.list_job ')).toEqual([['20261122010101000000', 'test.ping on *']])
   })
 

@@ -1,22 +1,22 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { shells } from '../../../../core/cli/completion/scripts.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
 const run = promisify(execFile)
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-shell-'))
+  folder = await temporaryFolder('salt-ts-shell-')
 })
-afterAll(() => rm(folder, { recursive: true }))
+afterAll(() => removeFolder(folder))
 
 const scriptOf = (shell: string) => (shells[shell] as (typeof shells)[string])(['salt', 'salt-key'], helper())
 const helper = () => join(folder, "it's", 'complete.sh')
 
-/** What bash offers after a line, if the helper says these rows. */
+/** Return the completions of bash for a line, if the helper prints these rows. */
 async function offered(line: string, rows: string): Promise<string[]> {
   await mkdir(join(helper(), '..'), { recursive: true })
   await writeFile(helper(), `cat <<'END'\n${rows}END\n`)

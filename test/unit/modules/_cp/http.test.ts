@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { createServer as overHttp, type RequestListener } from 'node:http'
 import { createServer as overHttps } from 'node:https'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { download, readUrl } from '../../../../modules/_cp/http.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
 let folder: string
 let server: Server
@@ -17,7 +17,7 @@ let asked: (string | undefined)[]
 const TLS_HANDSHAKE = 22
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-http-'))
+  folder = await temporaryFolder('salt-http-')
   asked = []
   const { key, cert } = await makeCertificate()
   const secure = overHttps({ key, cert }, answer('https'))
@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
-  await rm(folder, { recursive: true })
+  await removeFolder(folder)
 })
 
 const answer =

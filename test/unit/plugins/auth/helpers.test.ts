@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { HashRequest } from '../../../../plugins/auth/_hash-process.ts'
 import { type Helpers, type HelpersChoice, helpers } from '../../../../plugins/auth/_helpers.ts'
 import { treeOf } from '../../../harness/processes.ts'
@@ -21,16 +21,16 @@ afterEach(async () => {
 })
 const running = () => treeOf(process.pid).filter(({ command }) => command.startsWith('salt auth file')).length
 
-it('lets as many wait as are allowed, and sends others away', async () => {
+test('lets as many wait as are allowed, and sends others away', async () => {
   const one = open({ most: 1, waiting: 1 })
   const slow = one.ask(SLOW, { ...patience, seconds: 3 })
   const waits = one.ask(QUICK, patience)
-  await expect(one.ask(QUICK, patience)).rejects.toThrow('the file: 1 others are waiting already')
+  await expect(one.ask(QUICK, patience)).rejects.toThrow('the file: 1 requests are waiting already')
   await expect(slow).rejects.toThrow('the file: no answer within 3 seconds')
   expect(await waits).toBe(false)
 })
 
-it('lets nobody wait in vain behind one who has left', async () => {
+test('lets nobody wait in vain behind one who has left', async () => {
   const one = open({ most: 1 })
   const slow = one.ask(SLOW, { ...patience, seconds: 2 })
   slow.catch(() => undefined)
@@ -38,11 +38,11 @@ it('lets nobody wait in vain behind one who has left', async () => {
   const left = one.ask(QUICK, { ...patience, signal: leaving.signal })
   const waits = one.ask(QUICK, patience)
   leaving.abort()
-  await expect(left).rejects.toThrow('nobody waits for it any more')
+  await expect(left).rejects.toThrow('the caller no longer waits')
   expect(await waits).toBe(false)
 })
 
-it('uses a helper again, and ends one that has nothing to do', async () => {
+test('uses a helper again, and ends one that has nothing to do', async () => {
   const one = open({ idleMs: 300 })
   expect(running()).toBe(0)
   await one.ask(QUICK, patience)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { withLdap } from '../../../../plugins/auth/_ldap-connection.ts'
 import { ldapSettings } from '../../../../plugins/auth/_ldap-settings.ts'
 
@@ -8,7 +8,7 @@ import { ldapSettings } from '../../../../plugins/auth/_ldap-settings.ts'
 const bound = (request: Buffer) =>
   Buffer.from([0x30, 12, 2, 1, request[4] ?? 0, 0x61, 7, 10, 1, 0, 4, 0, 4, 0])
 
-it('opens a connection once: what was agreed on it, as TLS, would not hold for another', async () => {
+test('opens a connection once: what was agreed on it, as TLS, would not hold for another', async () => {
   const heard: string[] = []
   let connections = 0
   const server = createServer((socket) => {
@@ -36,7 +36,7 @@ it('opens a connection once: what was agreed on it, as TLS, would not hold for a
   await new Promise((done) => server.close(done))
 })
 
-it('binds nobody without a password', async () => {
+test('binds nobody without a password', async () => {
   const settings = ldapSettings({}, { binddn: 'uid={{ username }},dc=x', server: '127.0.0.1', port: 1 })
   const bound = withLdap(settings, new AbortController().signal, (connection) =>
     connection.bind('uid=one,dc=x', ''),

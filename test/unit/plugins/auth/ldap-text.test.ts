@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   bindNameFor,
   comparedWith,
@@ -10,36 +10,36 @@ import {
 } from '../../../../plugins/auth/_ldap-text.ts'
 
 describe('texts of LDAP', () => {
-  it('escapes in filters all that has a meaning there, and all that is not ASCII', () => {
+  test('escapes in filters all that has a meaning there, and all that is not ASCII', () => {
     expect(inFilter('a*(b)\\c\0d/ü')).toBe('a\\2a\\28b\\29\\5cc\\00d\\2f\\c3\\bc')
     expect(filterFor('uid={{username}}', '*)(uid=*')).toBe('(uid=\\2a\\29\\28uid\\3d\\2a)')
     expect(filterFor('(|(uid={{ username }})(mail={{ username }}))', 'ada')).toBe('(|(uid=ada)(mail=ada))')
   })
 
-  it('escapes in distinguished names all that has a meaning there', () => {
+  test('escapes in distinguished names all that has a meaning there', () => {
     expect(inName(' a,b+c"d\\e<f>g;h=i#j ')).toBe('\\ a\\,b\\+c\\"d\\\\e\\<f\\>g\\;h\\=i\\#j\\ ')
     expect(bindNameFor('uid={{ username }},dc=example', 'fred,ou=x')).toBe('uid=fred\\,ou\\=x,dc=example')
   })
 
-  it('puts only plain names where nothing can be escaped', () => {
+  test('puts only plain names where nothing can be escaped', () => {
     expect(bindNameFor('{{ username }}@example.com', 'fred')).toBe('fred@example.com')
     for (const name of ['fred@other.com', 'a\\b', 'x y', 'a=b', ''])
       expect(bindNameFor('CORP\\{{ username }}', name)).toBeUndefined()
     expect(bindNameFor('svc@example.com', 'a=b')).toBe('svc@example.com')
   })
 
-  it('takes a name with $ in it as it is', () => {
+  test('takes a name with $ in it as it is', () => {
     expect(filterFor('(uid={{ username }})', "$&$'")).toBe('(uid=\\24\\26\\24\\27)')
     expect(bindNameFor('uid={{ username }},dc=x', '$&')).toBe('uid=$&,dc=x')
   })
 
-  it('reads the first value of a distinguished name', () => {
+  test('reads the first value of a distinguished name', () => {
     expect(firstValue('cn=web admins,ou=Groups,dc=x')).toBe('web admins')
     expect(firstValue('CN = a\\, b\\2c c\\c3\\bc,dc=x')).toBe('a, b, cü')
     expect(firstValue('no name')).toBeUndefined()
   })
 
-  it('knows what is compared with the name, and what it does not understand', () => {
+  test('knows what is compared with the name, and what it does not understand', () => {
     expect(comparedWith('(&(uid={{ username }})(|(mail={{username}})(cn={{ username }}*)))')).toEqual([
       'uid',
       'mail',

@@ -1,16 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { gather } from '../../../../plugins/grains/_facts/gather.ts'
 import plugin from '../../../../plugins/grains/extra.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { collect } from './context.ts'
 
 let config_dir: string
 beforeEach(async () => {
-  config_dir = await mkdtemp(join(tmpdir(), 'salt-ts-extra-'))
+  config_dir = await temporaryFolder('salt-ts-extra-')
 })
-afterEach(() => rm(config_dir, { recursive: true, force: true }))
+afterEach(() => removeFolder(config_dir))
 
 const given = async (text: string) => {
   await writeFile(join(config_dir, 'grains'), text)

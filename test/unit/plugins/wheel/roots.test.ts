@@ -1,17 +1,17 @@
 /** `file_roots.*` and `pillar_roots.*` of the wheel: what they show and write, and what lies outside and stays there. */
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { run } from '../../../../core/testing/index.ts'
 import * as fileRoots from '../../../../plugins/wheel/file_roots.ts'
 import * as pillarRoots from '../../../../plugins/wheel/pillar_roots.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
 let folder: string
 let base: string
 let more: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'salt-ts-roots-'))
+  folder = await temporaryFolder('salt-ts-roots-')
   base = join(folder, 'base')
   more = join(folder, 'more')
   await mkdir(join(base, 'web/conf'), { recursive: true })
@@ -21,7 +21,7 @@ beforeEach(async () => {
   await writeFile(join(more, 'top.sls'), 'more: {}\n')
   await writeFile(join(folder, 'master.pem'), 'SECRET')
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 describe.each([
   ['file_roots', fileRoots],
@@ -85,8 +85,10 @@ describe.each([
     expect(await readFile(join(more, 'top.sls'), 'utf8')).toBe('b: 2\n')
     expect((await stat(join(more, 'top.sls'))).mode & 0o777).toBe(0o600)
     expect(await readdir(more)).toEqual(['top.sls'])
-    await expect(writing('x', 'a', 'base', 2)).rejects.toThrow(`${option} of the master has no directory 2`)
-    await expect(writing('x', 'a', 'toString')).rejects.toThrow("no directory 0 for 'toString'")
+    await expect(writing('x', 'a', 'base', 2)).rejects.toThrow(
+      `${option} of the master has no directory with index 2`,
+    )
+    await expect(writing('x', 'a', 'toString')).rejects.toThrow("no directory with index 0 for 'toString'")
     await expect(writing('x', 'web')).rejects.toThrow(`${join(base, 'web')} cannot be written: EISDIR`)
   })
 
@@ -109,7 +111,7 @@ describe.each([
   test('CVE-2021-25282: an environment that is a path has no files', async () => {
     for (const saltenv of ['..', '../..', `${folder}`]) {
       expect(await given(wheel.read, ['master.pem', saltenv])).toEqual([])
-      await expect(writing('x', 'master.pem', saltenv)).rejects.toThrow('has no directory 0')
+      await expect(writing('x', 'master.pem', saltenv)).rejects.toThrow('has no directory with index 0')
     }
     expect(await readFile(join(folder, 'master.pem'), 'utf8')).toBe('SECRET')
   })

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import plugin from '../../../../../plugins/grains/_core/software.ts'
+import { removeFolder, temporaryFolder } from '../../../../harness/folder.ts'
 import { collect } from '../context.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -16,9 +16,9 @@ test('a system without transactional-update and ZFS says so', async () => {
 })
 
 test('transactional-update on the PATH makes a system transactional', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'salt-ts-software-'))
+  const folder = await temporaryFolder('salt-ts-software-')
   await writeFile(join(folder, 'transactional-update'), '')
   vi.stubEnv('PATH', `/nowhere:${folder}`)
   expect((await collect(plugin)).grains.transactional).toBe(true)
-  await rm(folder, { recursive: true })
+  await removeFolder(folder)
 })

@@ -1,5 +1,0 @@
-/** A place in the configuration: `external_auth.pam.fred[1]['web*'][0]`. */
-export function placeIn(place: string, key: string | number): string {
-  if (typeof key === 'number') return `${place}[${key}]`
-  return /^[\w%@-]+$/.test(key) ? `${place}.${key}` : `${place}['${key}']`
-}

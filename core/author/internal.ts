@@ -1,0 +1,19 @@
+/** `#internal`: helpers for built-in extensions that are not public. See `imports` in package.json. */
+export { createFileExclusive, replaceFile } from '../base/files/atomic-file.ts'
+export { isBelow, type OpenedFile, openInside } from '../base/files/open-inside.ts'
+export { fingerprint } from '../base/fingerprint.ts'
+export { isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
+export { mapConcurrently } from '../base/map-concurrently.ts'
+export { decode as fromMsgpack, encodeLocal as msgpack } from '../codec/index.ts'
+export {
+  type CompoundLeaf,
+  type CompoundTree,
+  isCompoundOperator,
+  parseCompound,
+} from '../dialect/compound-target.ts'
+export { floatText } from '../dialect/float-text.ts'
+export { fnmatch } from '../dialect/fnmatch.ts'
+export { checkPathPcre } from '../dialect/path-expression.ts'
+export { type PythonRegExp, pythonRegExp } from '../dialect/python-regexp.ts'
+export { isoOfTimeText, timeText } from '../dialect/time-text.ts'
+export { mergeLists } from './files.ts'

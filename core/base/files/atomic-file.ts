@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+interface FileOptions {
+  /** Permission bits of the new file, set exactly, whatever the umask is; 0600 by default. */
+  readonly mode?: number
+}
+
+/**
+ * Replace a file so that a reader, or a crash at any moment, sees the old content or the new, never a part.
+ * When the promise resolves the content is on disk. Rejects with the system's error; the old file is then untouched.
+ */
+export async function writeFileAtomic(
+  path: string,
+  data: string | Uint8Array,
+  options: FileOptions = {},
+): Promise<void> {
+  await withTemporary(path, data, options, (temporary) => rename(temporary, path))
+  await syncDirectory(dirname(path))
+}
+
+/** Replace a file as {@link writeFileAtomic} does, and keep its permission bits; a new file gets 0644 less the umask. */
+export async function replaceFile(path: string, data: string | Uint8Array): Promise<void> {
+  const mode = await stat(path).then(
+    (found) => found.mode & 0o777,
+    () => 0o644 & ~process.umask(),
+  )
+  await writeFileAtomic(path, data, { mode })
+}
+
+/**
+ * Create a file that must not exist yet. Resolves with false, and changes nothing, if it does exist. Of several attempts
+ * at once exactly one succeeds, and no reader sees the file without its whole content.
+ */
+export async function createFileExclusive(
+  path: string,
+  data: string | Uint8Array,
+  options: FileOptions = {},
+): Promise<boolean> {
+  try {
+    await withTemporary(path, data, options, async (temporary) => {
+      await link(temporary, path)
+      await rm(temporary)
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+  await syncDirectory(dirname(path))
+  return true
+}
+
+interface FillOptions extends FileOptions {
+  readonly owner?: { readonly uid: number; readonly gid: number }
+  /**
+   * Whether to wait until the content is on disk (default). False suits files that can be made again after a power
+   * failure.
+   */
+  readonly durable?: boolean
+}
+
+/**
+ * Replace a file as {@link writeFileAtomic} does, with content that `fill` writes in parts. Nothing changes if `fill`
+ * rejects.
+ */
+export async function fillFileAtomic(
+  path: string,
+  fill: (file: FileHandle) => Promise<void>,
+  { mode = 0o600, owner, durable = true }: FillOptions = {},
+): Promise<void> {
+  const temporary = temporaryFor(path)
+  try {
+    const file = await openNew(temporary)
+    try {
+      await fill(file)
+      if (owner) await file.chown(owner.uid, owner.gid)
+      await file.chmod(mode)
+      if (durable) await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  if (durable) await syncDirectory(dirname(path))
+}
+
+const PREFIX = '.tmp-'
+
+const temporaryFor = (path: string): string =>
+  join(dirname(path), `${PREFIX}${randomBytes(9).toString('hex')}`)
+
+/** Whether a file name is that of a temporary file, which a process leaves behind if it is killed while writing. */
+export const isTemporary = (name: string): boolean => name.startsWith(PREFIX)
+
+/**
+ * Write the content to a new file beside `path`, sync it, and move it into place. Removes the new file after a failure.
+ */
+async function withTemporary(
+  path: string,
+  data: string | Uint8Array,
+  { mode = 0o600 }: FileOptions,
+  moveIntoPlace: (temporary: string) => Promise<void>,
+): Promise<void> {
+  const temporary = temporaryFor(path)
+  try {
+    await writeNew(temporary, data, mode)
+    await moveIntoPlace(temporary)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+function openNew(path: string): Promise<FileHandle> {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+}
+
+async function writeNew(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+  const file = await openNew(path)
+  try {
+    await file.writeFile(data)
+    await file.chmod(mode)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Sync the directory, so that a new name in it survives a power failure. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}

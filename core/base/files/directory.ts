@@ -1,0 +1,43 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { currentUser } from '../current-user.ts'
+import { messageOf, SaltError } from '../errors.ts'
+
+/**
+ * Mode bit of directories that everybody may write, and replace the files of others in, unless the sticky bit is set
+ * (as for /tmp).
+ */
+const ANYBODY_WRITES = 0o002
+const STICKY = 0o1000
+
+/**
+ * Make a directory with this mode if there is none; missing parents are made with mode 0755.
+ * @throws SaltError PERMISSIONS if it cannot be made, or if everybody may write the existing directory
+ */
+export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o755 })
+    await mkdir(path, { mode })
+  } catch (error) {
+    const found = await stat(path).catch(() => undefined)
+    if (found?.isDirectory()) return refuseOpen(path, found.mode)
+    throw new SaltError(
+      'PERMISSIONS',
+      `The directory ${path} cannot be made by user ${currentUser()}: ${messageOf(error)}. Make it for that user, or ` +
+        'name another place in the configuration.',
+      { path },
+      { cause: error },
+    )
+  }
+}
+
+/** Refuse a directory that everybody may write: any user could replace the files in it. */
+function refuseOpen(path: string, mode: number): void {
+  if ((mode & ANYBODY_WRITES) === 0 || (mode & STICKY) !== 0) return
+  const shown = (mode & 0o777).toString(8).padStart(4, '0')
+  throw new SaltError(
+    'PERMISSIONS',
+    `Every user may write the directory ${path} (mode ${shown}), and could replace the files in it. Run: chmod o-w ${path}`,
+    { path },
+  )
+}

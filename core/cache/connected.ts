@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises'
+import { connectedFile } from '../config/cachedir.ts'
+import type { MasterConfig } from '../config/index.ts'
+
+/**
+ * Connections of minions to the publisher. A minion of Python Salt is identified by the addresses in its grains. If it connects
+ * from another address, it is in neither list.
+ */
+export interface Connections {
+  readonly present: readonly string[]
+  /** Minions that were connected since the master started and no longer are. */
+  readonly lost: readonly string[]
+  /** Tokens of the connected runs of each minion, with `refuse_second_minion`. */
+  readonly runs?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Read the connections that the publisher last wrote; undefined if no master has run on this host. */
+export async function connections(config: MasterConfig): Promise<Connections | undefined> {
+  try {
+    return JSON.parse(await readFile(connectedFile(config), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Return the ids that are connected to the publish port; undefined if that is unknown. */
+export async function connectedIds(config: MasterConfig): Promise<readonly string[] | undefined> {
+  return (await connections(config))?.present
+}

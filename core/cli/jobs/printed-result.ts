@@ -1,0 +1,44 @@
+/** Choose the value to print for the result of a minion, and the options to print it with. */
+import type { MinionResult } from '../../client/index.ts'
+import type { Printed } from '../output/printer.ts'
+
+interface Shape {
+  /** Print the complete return, with its state. */
+  readonly fullReturn?: boolean
+}
+
+interface MissingChoice {
+  /** List the minions that did not return. */
+  readonly showMissing: boolean
+  readonly summary: boolean
+  readonly verbose: boolean
+}
+
+/** Whether to print a result. Minions that may not match the target are printed only with `--summary` or `-v`. */
+export function isPrinted(
+  { state }: MinionResult,
+  { showMissing, summary, verbose }: MissingChoice,
+): boolean {
+  return state === 'returned' || (showMissing && (state === 'missing' || summary || verbose))
+}
+
+/** Return the value to print for a result. */
+export function printedValue(result: MinionResult, { fullReturn }: Shape): unknown {
+  if (fullReturn) return fullReturnOf(result)
+  return result.state === 'returned' ? result.return : result.reason
+}
+
+/** Return the outputter and the return code to print a result with. */
+export function printOptions(result: MinionResult, { fullReturn }: Shape): Printed {
+  if (fullReturn) return {}
+  if (result.state !== 'returned') return { outputter: 'no_return' }
+  return { outputter: result.out, retcode: result.jobState === 'failed' ? result.retcode || 1 : 0 }
+}
+
+/** Return a complete return, or what is known of a minion that did not return. */
+function fullReturnOf(result: MinionResult): Record<string, unknown> {
+  const { id, jid, jobState: state, why: reason } = result
+  if (result.state !== 'returned') return { id, jid, state, reason }
+  const { jobState, why, ...all } = result
+  return { ...all, state, reason }
+}

@@ -1,0 +1,100 @@
+/** Runs a program class as a process. */
+import { messageOf, SaltError } from '../../base/errors.ts'
+import { fileProblem } from '../../base/files/file-problem.ts'
+import { exitCodeOf, exitCodes, UsageError } from '../exit-codes.ts'
+import { printNote, recoveryHint } from '../output/console.ts'
+import type { BaseProgram } from './base-program.ts'
+import { lastOfEach, optionWords, typedValue } from './typed-options.ts'
+import { version } from './version.ts'
+
+/** A class of programs. */
+export type Program = (new (
+  argv: string[],
+) => BaseProgram) &
+  Pick<typeof BaseProgram, 'id' | 'flags' | 'description' | 'examples' | 'usage'> & {
+    /** The options that `--help` shows; undefined: all. */
+    readonly essential?: readonly string[]
+    /** The program has commands, which have their own help. */
+    readonly hasCommands?: boolean
+  }
+
+/** Run a program to its end and exit with its exit code. */
+export async function runProgram(program: Program, argv = process.argv.slice(2)): Promise<never> {
+  watchStandardStreams()
+  const code = await exitCodeFrom(program, argv)
+  const error = await new Promise<Error | null | undefined>((done) => process.stdout.write('', done))
+  if (error) exitOnOutputError(error)
+  process.exit(code)
+}
+
+/**
+ * Exit like Unix tools if the reader of the output closes the pipe (`| head`). This listener comes before that of
+ * oclif (of `salt-ts`), which throws.
+ */
+function watchStandardStreams(): void {
+  process.stdout.prependListener('error', exitOnOutputError)
+  process.stderr.on('error', () => undefined)
+}
+
+function exitOnOutputError(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EPIPE') process.exit(exitCodes.brokenPipe)
+  printNote(`ERROR: Standard output cannot be written: ${fileProblem(error)}.${recoveryHint()}`)
+  process.exit(exitCodes.noOutput)
+}
+
+/** Run a program in this process and return its exit code. */
+export async function exitCodeFrom(program: Program, argv: string[]): Promise<number> {
+  const answer = await informationOf(program, optionWords(argv))
+  if (answer !== undefined) {
+    process.stdout.write(answer)
+    return exitCodes.ok
+  }
+  let end: { code: number; error?: unknown }
+  try {
+    end = { code: await run(program, argv) }
+  } catch (error) {
+    await report(program, error, argv)
+    end = { code: exitCodeOf(error), error }
+  }
+  if (end.code === exitCodes.ok || end.code === exitCodes.interrupted) return end.code
+  const { configuredExitCode } = await import('./legacy-exit-codes.ts')
+  return configuredExitCode(program.id, typedValue(argv, 'config-dir', 'c'), end)
+}
+
+async function run(program: Program, typed: readonly string[]): Promise<number> {
+  const { saltfileWords } = await import('./saltfile.ts')
+  const argv = lastOfEach(program, [...(await saltfileWords(program, typed)), ...typed])
+  const command = new program(argv)
+  if (!program.flags?.['enable-profiling'] || !optionWords(argv).includes('--enable-profiling'))
+    return command.run()
+  const { profiled } = await import('./profile.ts')
+  return profiled(program.id, typedValue(argv, 'profiling-path') ?? '/tmp/stats', () => command.run())
+}
+
+/** Return the text of `--help`, `--version` and the like, which win over everything else on the command line. */
+async function informationOf(program: Program, words: readonly string[]): Promise<string | undefined> {
+  const asked = (...names: string[]) => names.some((name) => words.includes(name))
+  if (asked('--help-all')) return (await import('./help.ts')).fullHelp(program)
+  if (asked('-h', '--help') && !program.hasCommands) return (await import('./help.ts')).shortHelp(program)
+  if (asked('--version')) return `${program.id} ${version()} (salt-ts)\n`
+  if (asked('-V', '--versions-report')) return `${(await import('./versions-report.ts')).versionsReport()}\n`
+  return undefined
+}
+
+const DAMAGED_SENTENCE =
+  'Another version of salt-ts is being installed here, or this one is damaged. Try again in a moment; if that does not help, ' +
+  'install it again.'
+
+const isMissingModule = (error: unknown): boolean =>
+  ['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'].includes(String((error as NodeJS.ErrnoException)?.code))
+
+async function report(program: Program, error: unknown, argv: readonly string[]): Promise<void> {
+  if (process.env.SALT_HARD_CRASH || optionWords(argv).includes('--hard-crash'))
+    printNote((await import('node:util')).inspect(error))
+  if (isMissingModule(error))
+    return printNote(`ERROR: ${messageOf(error).split('\n')[0]}. ${DAMAGED_SENTENCE}`)
+  const kept = SaltError.is(error) && error.code === 'OUTPUT_FAILED' ? recoveryHint() : ''
+  if (!UsageError.is(error)) return printNote(`ERROR: ${messageOf(error)}${kept}`)
+  const { usageSentence } = await import('./usage-sentence.ts')
+  printNote(`${program.id}: error: ${usageSentence(program, error)}\nSee '${program.id} --help'.`)
+}

@@ -1,0 +1,193 @@
+import type { JobState } from '../../jobs/job-states.ts'
+import type { RawArguments } from '../../wire/raw-arguments.ts'
+
+/** A job to publish. */
+export interface PublishRequest {
+  /** A glob, a list of ids, …, by `tgtType`. */
+  readonly tgt: unknown
+  readonly fun: string | readonly string[]
+  /** With several functions, one list of arguments for each. */
+  readonly arg?: readonly unknown[]
+  readonly kwarg?: Readonly<Record<string, unknown>>
+  /** The arguments as typed on a command line, from which declared types are read. */
+  readonly words?: RawArguments | undefined
+  readonly tgtType?: string | undefined
+  /** Seconds to wait before minions are asked whether they still work; default: `timeout` of the configuration. */
+  readonly timeout?: number | undefined
+  /** Seconds to wait for the answer to that; default: `gather_job_timeout`. */
+  readonly gatherJobTimeout?: number | undefined
+  /** Returners, comma separated. */
+  readonly ret?: string
+  readonly jid?: string
+  readonly delimiter?: string | undefined
+  readonly metadata?: unknown
+  readonly retConfig?: string
+  readonly retKwargs?: unknown
+  readonly moduleExecutors?: unknown
+  readonly executorOpts?: unknown
+  /** False: publish it even if no minion would run it. Masters of Python Salt never check. */
+  readonly check?: boolean | undefined
+  /** Default: the user who runs this program. */
+  readonly user?: string | undefined
+  /** Extras for the master, in Salt's names. */
+  readonly extras?: Readonly<Record<string, unknown>>
+  /**
+   * Ends the waiting, not the job: reading the results rejects with its reason at once. A batch run by this program starts
+   * no more minions.
+   */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface PublishedJob {
+  readonly jid: string
+  /** Minions that are expected to return. */
+  readonly minions: readonly string[]
+  /** Ids of a list target without accepted key. */
+  readonly missing: readonly string[]
+  /** Those of `minions` of which the master knows too little to tell whether the target matches. */
+  readonly unknown?: readonly string[]
+  /** Which of them would refuse the job or one of its functions, and why, as far as the master can predict. */
+  readonly refusals?: readonly Refusal[]
+}
+
+export interface Refusal {
+  readonly minions: readonly string[]
+  readonly reason: string
+}
+
+/** What would become of a job. */
+export type Plan =
+  /** `reason` is a sentence; `rule` names the entry of the configuration that forbids it. */
+  | { readonly allowed: false; readonly user: string; readonly reason?: string; readonly rule?: string }
+  | {
+      readonly allowed: true
+      readonly user: string
+      /** Which rule allows it. */
+      readonly rule?: string
+      /** Minions that the target matches, and which of them are connected. */
+      readonly minions: readonly string[]
+      readonly connected: readonly string[]
+      /** Ids of a list target without accepted key. */
+      readonly missing: readonly string[]
+      /** Those of `minions` of which the master knows too little to tell whether the target matches. */
+      readonly unknown?: readonly string[]
+      /** Why the target matches no minion. */
+      readonly nobody?: string
+      readonly groups: readonly PlannedGroup[]
+    }
+
+/** Minions that would treat the job alike. */
+export interface PlannedGroup {
+  readonly minions: readonly string[]
+  readonly calls: readonly PlannedCall[]
+}
+
+export interface PlannedCall {
+  readonly fun: string
+  /** False: the functions of these minions are not known. */
+  readonly known: boolean
+  /** By name, as the function would get them; as they are sent if its parameters are not known. Secrets are masked. */
+  readonly arguments?: unknown
+  readonly refusal?: string
+}
+
+/** How a job ended on one minion. */
+export type MinionResult =
+  | {
+      readonly id: string
+      readonly state: 'returned'
+      /** `failed` if the exit code is not 0, or success was denied. */
+      readonly jobState: JobState
+      /** How the state is known: a sentence. */
+      readonly why: string
+      readonly return: unknown
+      readonly retcode: number
+      readonly success: boolean
+      readonly out?: string
+      readonly jid: string
+      readonly fun: string | readonly string[]
+      /** With secrets masked. */
+      readonly fun_args?: readonly unknown[]
+      readonly metadata?: unknown
+      /** Values too large for the event (`max_event_size`) are `VALUE_TRIMMED`, and the job cache cannot be read here. */
+      readonly trimmed?: true
+    }
+  | {
+      readonly id: string
+      /** `missing`: it did not return. `unknown`: nor is it known whether the target matches it. */
+      readonly state: 'missing' | 'unknown'
+      /** In which state it was given up (`core/jobs/job-states`). */
+      readonly jobState: JobState
+      /** How the state is known: a sentence or two. */
+      readonly why: string
+      /** Message for users: that it did not return, its state and why, and what to do. */
+      readonly reason: string
+      readonly jid: string
+    }
+
+/** A row that a running function has yielded on one minion (wire protocol §12, tag `prog`). */
+export interface ProgressRow {
+  readonly id: string
+  readonly state: 'progress'
+  /** Counts from 0, for each function of a job. */
+  readonly number: number
+  readonly row: unknown
+}
+
+/** Progress of a job. Each expected minion is counted once. */
+export interface JobCounts {
+  readonly expected: number
+  readonly returned: number
+  /** Have reported that they run it, or have queued it. */
+  readonly running: number
+  /** Have reported nothing yet. */
+  readonly silent: number
+  /** Were given up. */
+  readonly missing: number
+}
+
+/** A published job and its results as they come, missing minions last; ends when every minion has returned or was given up. */
+export interface Run extends AsyncIterable<MinionResult>, PublishedJob {
+  /** Return the progress, by what has been read so far. */
+  counts(): JobCounts
+}
+
+/** Options of a batch beside its size. */
+export interface BatchSettings {
+  /** Seconds to wait after a minion has ended before its place is taken by the next. */
+  readonly batchWait?: number | undefined
+  /** Start no more minions once one has failed or not returned. */
+  readonly failhard?: boolean | undefined
+  /** Start no more minions once more than this many, or this share of the present ones (`10%`), have failed or not returned. */
+  readonly maxFail?: number | string | undefined
+  /** Called when a wave was published, before its results. */
+  readonly onWave?: ((wave: Wave) => void) | undefined
+}
+
+/** One of the jobs of a batch. */
+export interface Wave {
+  readonly jid: string
+  readonly minions: readonly string[]
+}
+
+/**
+ * A batch and its results as they come; minions that were not reached or not there come last, as missing. `jid` is that of
+ * its first wave, `minions` are those that answered the ping.
+ */
+export interface BatchRun extends Run {
+  /** Minions that did not answer the ping. One that answers later joins the batch. */
+  readonly silent: readonly string[]
+  /** Number of minions that run at once. */
+  readonly size: number
+  /** Minions that have not been started. */
+  readonly queued: readonly string[]
+  /** Why no more minions are started although some are left: a sentence. */
+  readonly halted: string | undefined
+  /** Start no more minions; those that run are still waited for. */
+  stop(): void
+}
+
+/** A published job, its results, and the rows that its functions yield meanwhile. */
+export interface Stream extends AsyncIterable<MinionResult | ProgressRow>, PublishedJob {
+  counts(): JobCounts
+}

@@ -1,0 +1,190 @@
+import { isRecord } from '../../base/record.ts'
+import { type Event, tags } from '../../events/index.ts'
+import {
+  advance,
+  type GivenUp,
+  type JobSignal,
+  type JobState,
+  type JobStatus,
+  published,
+} from '../../jobs/job-states.ts'
+import { jobStatusOf } from '../../wire/job-status.ts'
+import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contract.ts'
+
+/** Tracks the state of each minion of one job while its returns come in (wire protocol §13.3). */
+export class PendingReturns {
+  readonly job: PublishedJob
+  /** Prefixes of the job's tags, built once: there may be a hundred thousand events. */
+  readonly #tags: Readonly<Record<'rows' | 'start' | 'return', string>>
+  readonly #statuses = new Map<string, JobStatus>()
+  /** When each awaited minion is asked whether it still runs the job, in milliseconds since 1970. */
+  readonly #deadlines = new Map<string, number>()
+  /** A lower bound of the deadlines. */
+  #earliest = Number.POSITIVE_INFINITY
+  /** Minions of which it is not known whether the target matches. */
+  readonly #perhaps: Set<string>
+
+  constructor(job: PublishedJob, deadline: number) {
+    this.job = job
+    const { jid } = job
+    this.#tags = { rows: tags.jobRows(jid), start: tags.jobStart(jid, ''), return: tags.jobReturn(jid, '') }
+    this.#perhaps = new Set(job.unknown)
+    this.#expect(job.minions, deadline)
+    for (const id of job.missing) this.#statuses.set(id, withoutKey(job, id))
+  }
+
+  /** Take an event of this job; return its result if that is new. A minion that was given up may still return. */
+  accept(event: Event, deadline: number): MinionResult | undefined {
+    const { tag, data } = event
+    if (Array.isArray(data.minions) && tag === tags.jobNew(this.job.jid)) this.#expect(data.minions, deadline)
+    const { id } = data
+    if (typeof id !== 'string') return undefined
+    if (isJoined(tag, this.#tags.start, id)) this.noteAlive(id, 'started')
+    if (!isJoined(tag, this.#tags.return, id)) return undefined
+    const result = resultOf(id, data)
+    return this.noteReturned(result) ? result : undefined
+  }
+
+  /** Return the row in an event of this job; undefined if there is none or its minion has returned. */
+  progressRow({ tag, data }: Event): ProgressRow | undefined {
+    if (!tag.startsWith(this.#tags.rows)) return undefined
+    const { id } = data
+    if (typeof id !== 'string' || this.#hasReturned(id)) return undefined
+    const number = Number(tag.slice(tags.jobProgress(this.job.jid, id, '').length))
+    if (tag !== tags.jobProgress(this.job.jid, id, number)) return undefined
+    this.noteAlive(id, 'started')
+    const told = isRecord(data.data) ? data.data : data
+    return { id, state: 'progress', number, row: told.return }
+  }
+
+  /** Note that a minion runs or has queued the job, and so that the target matches it. */
+  noteAlive(id: string, type: 'started' | 'received'): void {
+    this.#perhaps.delete(id)
+    this.#advance(id, { type })
+  }
+
+  /** Note that a minion has returned; false if that was known. */
+  noteReturned(result: MinionResult): boolean {
+    const { id } = result
+    if (result.state !== 'returned' || this.#hasReturned(id)) return false
+    this.#statuses.set(id, statusOf(result))
+    this.#deadlines.delete(id)
+    return true
+  }
+
+  /** Add minions that the job, a syndic or a late answer names. */
+  #expect(minions: readonly unknown[], deadline: number): void {
+    this.#earliest = Math.min(this.#earliest, deadline)
+    for (const id of minions) {
+      if (typeof id !== 'string' || this.#statuses.has(id)) continue
+      this.#statuses.set(id, published)
+      this.#deadlines.set(id, deadline)
+    }
+  }
+
+  #hasReturned(id: string): boolean {
+    const state = this.#statuses.get(id)?.state
+    return state === 'returned' || state === 'failed'
+  }
+
+  #advance(id: string, signal: JobSignal): void {
+    const status = this.#statuses.get(id)
+    if (status) this.#statuses.set(id, advance(status, signal))
+  }
+
+  /** Whether no minion is awaited any more. */
+  get complete(): boolean {
+    return this.#deadlines.size === 0
+  }
+
+  silent(): string[] {
+    return [...this.#deadlines.keys()]
+  }
+
+  /** Return all minions that have not returned, whether they are still awaited or not. */
+  missing(): string[] {
+    return [...this.#statuses.keys()].filter((id) => !this.#hasReturned(id))
+  }
+
+  /** Return the status of one of the job's minions. */
+  status(id: string): JobStatus {
+    return this.#statuses.get(id) ?? published
+  }
+
+  counts(): JobCounts {
+    const counts = { expected: this.#statuses.size, returned: 0, running: 0, silent: 0, missing: 0 }
+    for (const { state } of this.#statuses.values()) counts[COUNTED_AS[state]]++
+    return counts
+  }
+
+  /** Move the deadline of those that are still awaited. */
+  extend(ids: Iterable<string>, deadline: number): void {
+    for (const id of ids) if (this.#deadlines.has(id)) this.#deadlines.set(id, deadline)
+  }
+
+  /** Whether it is not known if the target matches a minion. */
+  isUnknown(id: string): boolean {
+    return this.#perhaps.has(id)
+  }
+
+  /** Return the minions whose deadline has passed. */
+  overdue(now: number): string[] {
+    return this.silent().filter((id) => (this.#deadlines.get(id) ?? 0) <= now)
+  }
+
+  /** Return the next time at which a minion may be overdue. Deadlines are only searched when that time has come. */
+  nextDeadline(now: number = Date.now()): number {
+    if (this.#earliest > now) return this.#earliest
+    this.#earliest = Number.POSITIVE_INFINITY
+    for (const deadline of this.#deadlines.values()) this.#earliest = Math.min(this.#earliest, deadline)
+    return this.#earliest
+  }
+
+  giveUp(ids: Iterable<string>, why: GivenUp): void {
+    for (const id of ids) {
+      if (!this.#deadlines.delete(id)) continue
+      this.#advance(id, { type: 'given-up', why, id, jid: this.job.jid })
+    }
+  }
+}
+
+const COUNTED_AS: Record<JobState, Exclude<keyof JobCounts, 'expected'>> = {
+  published: 'silent',
+  received: 'running',
+  started: 'running',
+  returned: 'returned',
+  failed: 'returned',
+  timed_out: 'missing',
+  not_connected: 'missing',
+  key_not_accepted: 'missing',
+  unknown: 'missing',
+}
+
+/** Whether the text is `begin` followed by `end`, without building a string. */
+const isJoined = (text: string, begin: string, end: string): boolean =>
+  text.length === begin.length + end.length && text.startsWith(begin) && text.endsWith(end)
+
+const withoutKey = ({ jid }: PublishedJob, id: string) =>
+  advance(published, { type: 'given-up', why: 'no-key', id, jid })
+
+const statusOf = ({ success, retcode }: { readonly success: boolean; readonly retcode: number }) =>
+  advance(published, { type: 'returned', success, retcode })
+
+export function resultOf(id: string, data: Readonly<Record<string, unknown>>): MinionResult {
+  const { jid, fun, out, metadata } = data
+  const end = jobStatusOf(data)
+  const { state: jobState, why } = statusOf(end)
+  return {
+    id,
+    state: 'returned',
+    jobState,
+    why,
+    return: data.return,
+    ...end,
+    ...(typeof out === 'string' && { out }),
+    jid: String(jid),
+    fun: fun as string | string[],
+    ...(Array.isArray(data.fun_args) && { fun_args: data.fun_args }),
+    ...(isRecord(metadata) && { metadata }),
+  }
+}

@@ -1,9 +1,0 @@
-import type { Log } from '../author/context.ts'
-import type { Returner } from '../author/returner.ts'
-import type { MasterConfig } from '../config/index.ts'
-import { openLoader } from '../loader/index.ts'
-import { openReturner } from '../returners/index.ts'
-
-/** A returner with the options a master's configuration has for it. Rejects as `openReturner` does. */
-export const openMasterReturner = (name: string, config: MasterConfig, log: Log): Promise<Returner> =>
-  openReturner({ name }, { loader: openLoader('returners', { config, log }), config: { ...config }, log })

@@ -1,0 +1,91 @@
+import { SaltError } from '../../base/errors.ts'
+import { isRecord } from '../../base/record.ts'
+import { connections } from '../../cache/connected.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import type { JobCache } from '../../jobs/job-cache.ts'
+import { advance, type GivenUp, type JobState, type JobStatus, published } from '../../jobs/job-states.ts'
+import type { MinionResult } from '../local/contract.ts'
+import { NOT_KNOWN_TO_MATCH } from '../local/follow-job.ts'
+import type { LocalClient } from '../local/local-client.ts'
+
+export interface JobLookUp {
+  readonly config: MasterConfig
+  readonly jobs: JobCache
+  /** Ids of minions with an accepted key. */
+  readonly accepted: readonly string[]
+  client(): Promise<LocalClient>
+}
+
+/** How long to wait for minions that do not answer the query. */
+const GATHER_SECONDS = 1
+
+/**
+ * Return the status of each minion of a stored job that has not returned: what it reported when the job started there, and
+ * what it answers now (`saltutil.find_job`). Without a running master no minion is asked.
+ */
+export async function unreturned(jid: string, look: JobLookUp): Promise<Map<string, JobStatus>> {
+  const { config, jobs, accepted } = look
+  const starts = jobs.starts(jid)
+  const { minions = [], unknown = [] } = jobs.load(jid) ?? {}
+  const silent = minions.filter((id) => !jobs.return(jid, id))
+  if (silent.includes(config.id)) return new Map([[config.id, runs]]) // a runner, or wheel function
+  const perhaps = new Set(unknown.filter((id) => !starts.has(id)))
+  const statuses = new Map(
+    silent.map((id) => [id, starts.has(id) ? advance(published, { type: 'started' }) : published]),
+  )
+  const giveUp = (id: string, why: GivenUp) => {
+    const status = advance(statuses.get(id) ?? published, { type: 'given-up', why, id, jid })
+    statuses.set(
+      id,
+      perhaps.has(id) ? { state: status.state, why: NOT_KNOWN_TO_MATCH, advice: NOT_KNOWN_TO_MATCH } : status,
+    )
+  }
+
+  const known = new Set(accepted)
+  const lost = new Set((await connections(config))?.lost)
+  for (const id of silent) {
+    if (!known.has(id)) giveUp(id, 'no-key')
+    else if (lost.has(id)) giveUp(id, 'not-connected')
+  }
+  const asked = silent.filter((id) => known.has(id) && !lost.has(id))
+  for await (const answer of answers(jid, asked, look)) {
+    const said = whatItSays(answer)
+    if (said === 'started' || said === 'received')
+      statuses.set(answer.id, advance(statuses.get(answer.id) ?? published, { type: said }))
+    else giveUp(answer.id, said)
+  }
+  for (const id of silent) if (jobs.return(jid, id)) statuses.delete(id) // it has returned meanwhile
+  return statuses
+}
+
+async function* answers(jid: string, minions: readonly string[], { config, client }: JobLookUp) {
+  if (!minions.length) return
+  try {
+    yield* await (await client()).cmdIter({
+      tgt: minions,
+      tgtType: 'list',
+      fun: 'saltutil.find_job',
+      arg: [jid],
+      check: false,
+      timeout: config.timeout,
+      gatherJobTimeout: GATHER_SECONDS,
+    })
+  } catch (error) {
+    if (!SaltError.is(error) || error.code !== 'MASTER_UNREACHABLE') throw error
+  }
+}
+
+function whatItSays(answer: MinionResult): GivenUp | 'started' | 'received' {
+  if (answer.state !== 'returned') return SILENT[answer.jobState] ?? 'no-response'
+  const { return: job } = answer
+  if (!isRecord(job) || Object.keys(job).length === 0) return 'not-running'
+  return job.state === 'queued' ? 'received' : 'started'
+}
+
+/** Status of a runner or wheel function without a return: one that has ended has a return within seconds. */
+const runs: JobStatus = { state: 'started', why: 'It runs on the master.' }
+
+const SILENT: Partial<Record<JobState, GivenUp>> = {
+  not_connected: 'not-connected',
+  key_not_accepted: 'no-key',
+}

@@ -1,0 +1,105 @@
+/**
+ * Regular expressions in Python's dialect, as users write them for Salt. V8 runs them, with a guard against endless
+ * backtracking: a pattern whose estimated work (see `cost`) is small is run directly; any other has a deadline of 100 ms,
+ * enforced by V8's own interrupt (`vm` with a timeout, which takes 0.13 ms a call). A pattern that misses the deadline is
+ * refused for a minute. An attempt that got little processor time, on a busy host, does not count.
+ */
+import { createContext, Script } from 'node:vm'
+import type { SaltError } from '../base/errors.ts'
+import { translate, unusable } from './python-regexp-syntax.ts'
+
+const LONGEST_PATTERN = 65_536
+const LONGEST_TEXT = 65_536
+const STEPS_WITHOUT_DEADLINE = 1_000_000
+const DEADLINE_MS = 100
+const REFUSED_MS = 60_000
+/** An attempt in which this process had the processor for less than this part of the time is repeated. */
+const LEAST_PART = 0.5
+const MOST_ATTEMPTS = 10
+const KEPT = 200
+
+export interface PythonRegExp {
+  /**
+   * Whether the text begins with a match, as Python's `re.match`; with `whole`, whether all of it matches.
+   * @throws SaltError TARGET_INVALID if that cannot be decided in time
+   */
+  matches(text: string): boolean
+}
+
+const compiled = new Map<string, PythonRegExp>()
+
+/**
+ * Compile a pattern of Python's `re` module.
+ * @throws SaltError TARGET_INVALID with the reason and position
+ */
+export function pythonRegExp(
+  pattern: string,
+  { ignoreCase = false, whole = false }: { readonly ignoreCase?: boolean; readonly whole?: boolean } = {},
+): PythonRegExp {
+  const key = `${ignoreCase ? 'i' : ' '}${whole ? 'w' : ' '}${pattern}`
+  const known = compiled.get(key)
+  if (known) return known
+  const made = compile(pattern, ignoreCase, whole)
+  if (compiled.size >= KEPT) compiled.clear()
+  compiled.set(key, made)
+  return made
+}
+
+function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRegExp {
+  if (pattern.length > LONGEST_PATTERN)
+    throw unusable(pattern, `it is longer than ${LONGEST_PATTERN} characters`)
+  const { expression, repetitions, branches, nested } = translate(pattern, ignoreCase, whole)
+  let refusedUntil = 0
+  return {
+    matches(text) {
+      if (text.length > LONGEST_TEXT)
+        throw unusable(pattern, `the text to match is longer than ${LONGEST_TEXT} characters`)
+      const cost = nested ? Infinity : 2 ** branches * text.length ** repetitions
+      expression.lastIndex = 0
+      if (cost <= STEPS_WITHOUT_DEADLINE) return expression.test(text)
+      if (performance.now() < refusedUntil) throw tooSlow(pattern)
+      const answer = decided(() => expression.test(text))
+      if (answer !== undefined) return answer
+      refusedUntil = performance.now() + REFUSED_MS
+      throw tooSlow(pattern)
+    },
+  }
+}
+
+/** Return the result of `run`, or undefined if it missed the deadline although it had the processor. */
+function decided<T>(run: () => T): T | undefined {
+  for (let attempt = 1; ; attempt++) {
+    const before = process.cpuUsage()
+    const result = beforeDeadline(run)
+    const { user, system } = process.cpuUsage(before)
+    if (result !== undefined || attempt === MOST_ATTEMPTS) return result
+    if (user + system >= DEADLINE_MS * LEAST_PART * 1000) return undefined
+  }
+}
+
+let sandbox: { run?: () => void } | undefined
+let script: Script | undefined
+
+/** Return the result of `run`, or undefined if it missed the deadline. */
+function beforeDeadline<T>(run: () => T): T | undefined {
+  sandbox ??= createContext(Object.create(null) as object)
+  script ??= new Script('run()')
+  let result: T | undefined
+  sandbox.run = () => {
+    result = run()
+  }
+  try {
+    script.runInContext(sandbox, { timeout: DEADLINE_MS })
+    return result
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
+    throw error
+  }
+}
+
+function tooSlow(pattern: string): SaltError {
+  return unusable(
+    pattern,
+    `it takes longer than ${DEADLINE_MS} ms on one text; write it without nested repetition`,
+  )
+}

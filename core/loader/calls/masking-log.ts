@@ -1,0 +1,76 @@
+import type { Log } from '../../author/context.ts'
+import type { Params } from '../../author/params.ts'
+import { MASK } from '../../base/secret.ts'
+import { component } from '../../log/component.ts'
+
+/** In characters. Shorter texts are not masked, since they occur everywhere. */
+const SHORTEST = 4
+/** Levels of nesting in the facts of a log line; deeper values are replaced by the mask if there are secrets. */
+const DEEPEST = 8
+
+const secretsOf = new WeakMap<Log, Set<string>>()
+
+/** Wrap a log to mask the texts registered by {@link hideSecrets}, in messages and facts. Without any it adds no work. */
+export function maskingLog(log: Log): Log {
+  return maskedBy(new Set(), log)
+}
+
+/** Wrap a log with a set of secrets, which the logs of its components share. */
+function maskedBy(secrets: Set<string>, log: Log): Log {
+  const at =
+    (level: keyof Log): Log['info'] =>
+    (message, facts) =>
+      secrets.size === 0
+        ? log[level](message, facts)
+        : log[level](masked(message, secrets), masked(facts, secrets))
+  const masking = {
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (name: string) => maskedBy(secrets, component(log, name)),
+  }
+  secretsOf.set(masking, secrets)
+  return masking
+}
+
+/** Register the values of `p.secret` parameters, and texts inside such values, to be masked by a {@link maskingLog}. */
+export function hideSecrets(log: Log, args: Readonly<Record<string, unknown>>, params: Params): void {
+  const secrets = secretsOf.get(log)
+  if (!secrets) return
+  for (const [name, { secret }] of Object.entries(params)) if (secret) collect(args[name], secrets, DEEPEST)
+}
+
+/** Return a text with the secrets of a log masked. */
+export const withoutSecrets = (log: Log, text: string): string =>
+  masked(text, secretsOf.get(log) ?? new Set<string>())
+
+function collect(value: unknown, secrets: Set<string>, depth: number): void {
+  if (typeof value === 'string' && value.length >= SHORTEST)
+    secrets.add(value).add(JSON.stringify(value).slice(1, -1))
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array || depth === 0) return
+  for (const inner of Object.values(value)) collect(inner, secrets, depth - 1)
+}
+
+/** Mask secrets in a value, longer ones first, since one may be a part of another. */
+function masked<T>(value: T, secrets: ReadonlySet<string>): T {
+  const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
+  return maskedValue(value, longestFirst, DEEPEST) as T
+}
+
+function maskedValue(value: unknown, secrets: readonly string[], depth: number): unknown {
+  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, MASK), value)
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+  if (depth === 0) return MASK
+  const inside = (inner: unknown) => maskedValue(inner, secrets, depth - 1)
+  if (value instanceof Error) return maskedError(value, inside)
+  if (Array.isArray(value) || value instanceof Set) return [...value].map(inside)
+  const entries = value instanceof Map ? [...value] : Object.entries(value)
+  return Object.fromEntries(entries.map(([name, inner]) => [String(name), inside(inner)]))
+}
+
+function maskedError(error: Error, inside: (inner: unknown) => unknown): Error {
+  const shown = new Error(String(inside(error.message)))
+  return Object.assign(shown, inside({ ...error }), { stack: inside(error.stack) })
+}

@@ -1,0 +1,89 @@
+import type { JsonSchema, Param, Params } from '../../author/params.ts'
+import { isRecord } from '../../base/record.ts'
+import type { Catalogue } from './describe.ts'
+
+const MOST_NAMES = 50_000
+const LONGEST_NAME = 256
+const LONGEST_SENTENCE = 2_000
+/** Levels of schemas inside schemas. */
+const DEEPEST = 12
+/** Levels of unions: each multiplies the cost of a check. */
+const DEEPEST_UNION = 2
+const WIDEST_UNION = 16
+
+/**
+ * Read the catalogue that another host reports. Undefined if it is malformed. Parameters in an unknown form, or whose check
+ * would be expensive, count as unknown.
+ */
+export function readCatalogue(text: string): Catalogue | undefined {
+  const given = parsed(text)
+  if (!isRecord(given) || !isRecord(given.functions) || !isRecord(given.missing)) return undefined
+  const [functions, missing] = [Object.entries(given.functions), Object.entries(given.missing)]
+  if (functions.length > MOST_NAMES || missing.length > MOST_NAMES) return undefined
+  const read = functions.map(([name, params]) => [name, readParams(params)] as const)
+  const unreadable = read.filter(([, params], index) => !params && functions[index]?.[1] !== null)
+  return {
+    ...(given.python === true && { python: true }),
+    ...(unreadable.length > 0 && { unreadable: new Set(unreadable.map(([name]) => name)) }),
+    functions: named(read),
+    missing: named(missing.map(([name, reason]) => [name, readSentence(reason)])),
+  }
+}
+
+/** Return text from another host as a single line without control characters. */
+export const readSentence = (value: unknown): string =>
+  (typeof value === 'string' ? value : 'it gave no reason')
+    .slice(0, LONGEST_SENTENCE)
+    .replace(/\p{Cc}+/gu, ' ')
+
+/** Make a map without a prototype, since the names come from another host. */
+function named<T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> {
+  const map: Record<string, T> = Object.create(null)
+  for (const [name, value] of entries) if (name.length <= LONGEST_NAME) map[name] = value
+  return map
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isParam = (value: unknown): value is Param<unknown> =>
+  isRecord(value) &&
+  ['value', 'rest', 'keywords'].includes(String(value.kind)) &&
+  isSchema(value.schema) &&
+  [undefined, true, false].includes(value.optional as boolean | undefined)
+
+function readParams(value: unknown): Params | null {
+  if (
+    !isRecord(value) ||
+    !Object.entries(value).every(([name, param]) => name !== '__proto__' && isParam(param))
+  )
+    return null
+  return value as Params
+}
+
+/** Whether a value is a schema as the builders of parameters make them, within the limits above. */
+function isSchema(value: unknown, depth = 0, unions = 0): value is JsonSchema {
+  if (!isRecord(value) || depth > DEEPEST) return false
+  const { type, items, properties, additionalProperties, anyOf, required } = value
+  const inner = (schema: unknown) => schema === undefined || isSchema(schema, depth + 1, unions)
+  if (type !== undefined && typeof type !== 'string') return false
+  if (required !== undefined && !isTexts(required)) return false
+  if (value.enum !== undefined && !isTexts(value.enum)) return false
+  if (anyOf !== undefined && !isUnion(anyOf, depth, unions + 1)) return false
+  if (properties !== undefined && !(isRecord(properties) && Object.values(properties).every(inner)))
+    return false
+  return inner(items) && (typeof additionalProperties === 'boolean' || inner(additionalProperties))
+}
+
+function isUnion(members: unknown, depth: number, unions: number): boolean {
+  if (!Array.isArray(members) || members.length > WIDEST_UNION || unions > DEEPEST_UNION) return false
+  return members.every((member) => isSchema(member, depth + 1, unions))
+}
+
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')

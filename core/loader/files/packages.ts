@@ -1,0 +1,96 @@
+/**
+ * npm packages with extensions. Their `package.json` has the directories by kind:
+ * `"salt-ts": { "modules": "./dist/modules", "runners": "./dist/runners" }`.
+ */
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { packageRoot } from '../../process/own-package.ts'
+import type { Kind } from '../kinds.ts'
+import type { SearchDirectory } from './directories.ts'
+
+/** Packages with such a name are found where they are installed; others must be listed in `plugin_packages`. */
+const PLUGIN_NAME = /^salt-ts-/
+
+/**
+ * List the directories of one kind in packages: first those that the configuration lists (by name or directory), then
+ * packages `salt-ts-*` or `@scope/salt-ts-*` in a `node_modules` of one of `places`, or in the one that has salt-ts itself.
+ */
+export async function packageDirectories(
+  kind: Kind,
+  places: readonly string[],
+  named: readonly string[],
+): Promise<SearchDirectory[]> {
+  const stores = storesFor(places)
+  const installed = await Promise.all(stores.map(pluginPackages))
+  const packages = [...new Set([...named.flatMap((name) => foldersFor(name, stores)), ...installed.flat()])]
+  const found = await Promise.all(packages.map((folder) => directoriesOf(folder, kind)))
+  return found.flat()
+}
+
+/** Return a sentence about each listed package that was not found. */
+export function missingPackages(places: readonly string[], named: readonly string[]): string[] {
+  const stores = storesFor(places)
+  const missing: string[] = []
+  for (const name of named) {
+    const folders = foldersFor(name, stores)
+    if (folders.some((folder) => existsSync(path.join(folder, 'package.json')))) continue
+    const advice = isDirectoryName(name) ? '' : ` Try: npm install ${name}`
+    missing.push(
+      `plugin_packages names '${name}', but there is no package in ${folders.join(', ')}.${advice}`,
+    )
+  }
+  return missing
+}
+
+const storesFor = (places: readonly string[]) => [
+  ...places.map((place) => path.resolve(place, 'node_modules')),
+  ...aroundSaltTs(),
+]
+
+const foldersFor = (name: string, stores: readonly string[]) =>
+  isDirectoryName(name) ? [path.resolve(name)] : stores.map((store) => path.join(store, name))
+
+const isDirectoryName = (name: string) => path.isAbsolute(name) || name.startsWith('.')
+
+/** Return the `node_modules` that salt-ts is installed in, or else its own. */
+function aroundSaltTs(): string[] {
+  const above = path.dirname(packageRoot)
+  return path.basename(above) === 'node_modules' ? [above] : [path.join(packageRoot, 'node_modules')]
+}
+
+async function pluginPackages(store: string): Promise<string[]> {
+  const names = await readdir(store).catch(() => [])
+  const scopes = names.filter((name) => name.startsWith('@'))
+  const scoped = await Promise.all(
+    scopes.map(async (scope) => {
+      const inside = await readdir(path.join(store, scope)).catch(() => [])
+      return inside.filter((name) => PLUGIN_NAME.test(name)).map((name) => path.join(scope, name))
+    }),
+  )
+  const own = names.filter((name) => PLUGIN_NAME.test(name))
+  return [...own, ...scoped.flat()].sort().map((name) => path.join(store, name))
+}
+
+/**
+ * Return the directories of a kind in a package; none if its `package.json` is unreadable or has no entry for the kind.
+ */
+async function directoriesOf(folder: string, kind: Kind): Promise<SearchDirectory[]> {
+  try {
+    const manifest = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >
+    const declared = manifest['salt-ts'] as Readonly<Record<string, unknown>> | undefined
+    return kind.folders
+      .map((name) => declared?.[name])
+      .filter((directory) => typeof directory === 'string')
+      .map((directory) => ({
+        path: path.join(folder, directory),
+        origin: `package ${String(manifest.name ?? folder)}`,
+        builtIn: false,
+      }))
+  } catch {
+    return []
+  }
+}

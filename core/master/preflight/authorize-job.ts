@@ -1,0 +1,37 @@
+import type { AccessDecision, Caller, JobOptions, RequestedCall } from '../../auth/index.ts'
+import { callsOf, splitArguments, withWords } from '../../loader/index.ts'
+import { targetsOf } from '../../outbox/outbox-target.ts'
+import type { Expected } from '../../targets/index.ts'
+import { executionOptionsOf, type PublishLoad } from '../../wire/publish-request.ts'
+import type { WorkerContext } from '../worker/context.ts'
+
+/**
+ * Decide whether the caller may publish a job: each of its functions with its own arguments, and its other options, on
+ * every minion that it could reach.
+ */
+export function authorizeJob(
+  { access }: Pick<WorkerContext['auth'], 'access'>,
+  caller: Caller,
+  request: PublishLoad,
+  { minions, missing }: Pick<Expected, 'minions' | 'missing'>,
+): AccessDecision {
+  if (!isPlain(request) && !caller.unrestricted) return { allowed: false, reason: NOT_PLAIN }
+  const ids = minions.length > 0 ? [...minions, ...missing] : []
+  const calls = callsOf(request).map((call): RequestedCall => {
+    const { args, kwargs } = withWords(splitArguments(call.arg), call.words)
+    return { kind: 'publish', fun: call.fun, args, kwargs, minions: ids }
+  })
+  return access.authorizeJob(caller, calls, { ...optionsOf(request), minions: ids })
+}
+
+/** Whether each of several functions has a list of arguments of its own. */
+export const isPlain = ({ fun, arg }: PublishLoad): boolean =>
+  typeof fun === 'string' || arg.every((own) => Array.isArray(own))
+
+export const NOT_PLAIN = 'The arguments of several functions must be a list with one list for each function.'
+
+/** Return the options of a job that need a permission of their own. */
+const optionsOf = ({ ret, kwargs }: PublishLoad): Omit<JobOptions, 'minions'> => ({
+  returners: targetsOf(ret).map(({ name }) => name),
+  given: Object.keys(executionOptionsOf(kwargs)),
+})

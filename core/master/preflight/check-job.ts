@@ -1,0 +1,156 @@
+import { deferred } from '../../base/deferred.ts'
+import { shortList } from '../../base/short-list.ts'
+import { endsWithin } from '../../base/with-timeout.ts'
+import { connectedIds } from '../../cache/connected.ts'
+import { readSentence } from '../../loader/describe/read-catalogue.ts'
+import { type CallCheckReport, CHECK_FUNCTION } from '../../wire/catalogue.ts'
+import { makeJobLoad } from '../../wire/publication.ts'
+import type { PublishLoad } from '../../wire/publish-request.ts'
+import type { WorkerContext } from '../worker/context.ts'
+import { type OfferedCatalogue, type PreflightGroup, preflightJob, withDidYouMean } from './preflight-job.ts'
+
+type CheckContext = Pick<WorkerContext, 'config' | 'nextJid' | 'publish' | 'callChecks'>
+
+/** Minions that would refuse a job, or one of its functions, and the reason. */
+export interface Refusal {
+  readonly minions: readonly string[]
+  readonly reason: string
+}
+
+export interface JobCheck {
+  /** No minion would run any of it: each connected one reported that. */
+  readonly everywhere: boolean
+  readonly refusals: readonly Refusal[]
+}
+
+/** How long to wait for answers: a base plus a share per minion. They usually come within a few hundredths of a second. */
+const WAIT_MS = 1_000
+const WAIT_EACH_MS = 1
+const MAX_WAIT_MS = 5_000
+/** How long to wait, after all other answers, for minions that are not known to be connected. */
+const GRACE_MS = 60
+
+/**
+ * Check whether the minions would run a job, by the catalogues that they have reported. These may be a few seconds old, and
+ * a minion reads its folders again when a function is unknown. So before a job is refused all minions are asked: if one is
+ * silent, or would run it after all, the job is published. Python minions cannot be asked any quicker than by the job
+ * itself: a job for one of them is never refused.
+ */
+export async function checkJob(
+  context: CheckContext,
+  request: PublishLoad,
+  offers: readonly OfferedCatalogue[],
+): Promise<JobCheck> {
+  if (!isCheckable(request)) return { everywhere: false, refusals: [] }
+  const groups = preflightJob(request, offers)
+  const refusals = groups.flatMap(refusalsOf)
+  if (!groups.every(isRefused)) return { everywhere: false, refusals: merged(refusals) }
+  const asked = await ask(context, request, groups)
+  return { everywhere: asked.length === groups.length, refusals: merged(asked) }
+}
+
+/** An executor may run a call elsewhere, and a comma-separated list of functions is only split by masters of Python Salt. */
+function isCheckable({ fun, kwargs }: PublishLoad): boolean {
+  return kwargs.module_executors === undefined && !(typeof fun === 'string' && fun.includes(','))
+}
+
+const isRefused = ({ calls, python }: PreflightGroup): boolean =>
+  !python && calls?.every((call) => 'refusal' in call) === true && calls.length > 0
+
+function refusalsOf({ minions, calls = [] }: PreflightGroup): Refusal[] {
+  const reasons = calls.flatMap((call) => ('refusal' in call ? withDidYouMean(call.refusal, call.hint) : []))
+  return reasons.length > 0 ? [{ minions, reason: reasons.join(' ') }] : []
+}
+
+/**
+ * Ask the minions and return the refusals of those groups whose minions all refuse. Minions that are not known to be
+ * connected may have connected just now: they are asked as well, but need not answer.
+ */
+async function ask(
+  context: CheckContext,
+  request: PublishLoad,
+  groups: readonly PreflightGroup[],
+): Promise<Refusal[]> {
+  const present = await connectedIds(context.config)
+  const known = present && new Set(present)
+  const isThere = (id: string) => known?.has(id) ?? true
+  const there = groups.map(({ minions }) => minions.filter(isThere))
+  const away = groups.map(({ minions }) => minions.filter((id) => !isThere(id)))
+  if (there.flat().length === 0) return []
+  const reports = await askMinions(context, request, there.flat(), away.flat())
+  return groups.flatMap((group, index) => {
+    const must = (there[index] ?? []).map((id) => reports.get(id))
+    const may = (away[index] ?? []).flatMap((id) => reports.get(id) ?? [])
+    if (!must.every(isRefusal) || may.includes(null)) return []
+    return [{ minions: group.minions, reason: reasonOf(group, must[0]) }]
+  })
+}
+
+const isRefusal = (report: CallCheckReport['refusals'] | undefined): report is readonly string[] =>
+  report !== undefined && report.length > 0 && !report.includes(null)
+
+/** Return the reason that a minion of the group gave; by the catalogue if none of them is connected. */
+function reasonOf(group: PreflightGroup, said: readonly string[] | undefined): string {
+  if (!said) return refusalsOf(group)[0]?.reason ?? ''
+  return said.map((reason, index) => withDidYouMean(readSentence(reason), hintOf(group, index))).join(' ')
+}
+
+function hintOf({ calls = [] }: PreflightGroup, index: number): string | undefined {
+  const call = calls[index]
+  return call && 'refusal' in call ? call.hint : undefined
+}
+
+/** Ask the minions what they would do with the calls, and return the reports that come in time. */
+async function askMinions(
+  context: CheckContext,
+  { fun, arg, words, user }: PublishLoad,
+  must: readonly string[],
+  may: readonly string[],
+): Promise<Map<string, CallCheckReport['refusals']>> {
+  const ids = [...must, ...may]
+  const jid = context.nextJid()
+  const job = makeJobLoad({
+    fun: CHECK_FUNCTION,
+    arg: [fun, arg],
+    tgt: ids,
+    tgt_type: 'list',
+    jid,
+    ret: '',
+    user,
+  })
+  const reports = new Map<string, CallCheckReport['refusals']>()
+  const silent = new Set(must)
+  const enough = deferred()
+  const close = context.callChecks.open({ jid, ids, calls: [fun].flat().length }, (id, refusals) => {
+    reports.set(id, refusals)
+    if (silent.delete(id) && silent.size === 0) setTimeout(enough.resolve, may.length > 0 ? GRACE_MS : 0)
+  })
+  const waitMs = Math.min(WAIT_MS + WAIT_EACH_MS * must.length, MAX_WAIT_MS)
+  try {
+    await context.publish(job, ids, words)
+    await endsWithin(enough.promise, waitMs)
+  } finally {
+    close()
+  }
+  return reports
+}
+
+/** Group the minions by reason. */
+function merged(refusals: readonly Refusal[]): Refusal[] {
+  const byReason = new Map<string, string[]>()
+  for (const { minions, reason } of refusals)
+    byReason.set(reason, [...(byReason.get(reason) ?? []), ...minions])
+  return Array.from(byReason, ([reason, minions]) => ({ minions: minions.sort(), reason }))
+}
+
+/** Return the message for the caller. */
+export function refusalMessage(refusals: readonly Refusal[]): string {
+  const why = 'No command was sent, because no minion would run it'
+  if (refusals.length === 1) return `${why}: ${refusals[0]?.reason}`
+  return [
+    `${why}:`,
+    ...refusals.map(({ minions, reason }) => `${shortList(minions, MAX_SHOWN_IDS)}: ${reason}`),
+  ].join('\n')
+}
+
+const MAX_SHOWN_IDS = 5

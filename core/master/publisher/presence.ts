@@ -1,0 +1,82 @@
+import { writeFileAtomic } from '../../base/files/atomic-file.ts'
+import type { Connections } from '../../cache/connected.ts'
+import { topicOf } from '../../channel/publish-channel.ts'
+import { tags } from '../../events/index.ts'
+
+export interface PresenceSettings {
+  acceptedIds(): Promise<string[]>
+  /** Topics with a subscriber: each minion of salt-ts subscribes to its own. */
+  topics(): ReadonlySet<string>
+  /** Number of connected subscribers. */
+  subscribers(): number
+  /** Return those of these minions from whose address somebody is connected. */
+  byAddress(ids: readonly string[]): Promise<readonly string[]>
+  fire(tag: string, data: Record<string, unknown>): void
+  /** Return the connected runs of minions, for the file; only set if something reads them. */
+  runs?(ids: readonly string[]): Promise<Connections['runs']>
+  /** File in which other processes of this host read which minions are connected. */
+  readonly file: string
+  readonly events: boolean
+}
+
+/**
+ * Tracks which minions are connected to the publish port, and fires the presence events (wire protocol §12). A minion of
+ * salt-ts is recognized by its topic. Minions of Python Salt subscribe to everything: they are recognized by their
+ * addresses, as by Salt's own master.
+ */
+export class Presence {
+  readonly #settings: PresenceSettings
+  readonly #seen = new Set<string>()
+  /** Minions that have subscribed to their topic: for them an address proves nothing. */
+  readonly #named = new Set<string>()
+  #present: ReadonlySet<string> = new Set()
+  /** Content of the file; empty until this process has written it. */
+  #written = ''
+
+  constructor(settings: PresenceSettings) {
+    this.#settings = settings
+  }
+
+  /** Number of minions connected at the last update. */
+  get size(): number {
+    return this.#present.size
+  }
+
+  async update(): Promise<void> {
+    const { events, fire } = this.#settings
+    const present = new Set(await this.#look())
+    const fresh = [...present].filter((id) => !this.#present.has(id))
+    const lost = [...this.#present].filter((id) => !present.has(id))
+    for (const id of fresh) this.#seen.add(id)
+    this.#present = present
+    await this.#write()
+    if ((fresh.length > 0 || lost.length > 0) && events) fire(tags.presenceChange, { new: fresh, lost })
+  }
+
+  async #look(): Promise<string[]> {
+    const { acceptedIds, topics, subscribers, byAddress } = this.#settings
+    const connected = topics()
+    const ids = await acceptedIds()
+    const named = ids.filter((id) => connected.has(topicOf(id)))
+    for (const id of named) this.#named.add(id)
+    if (subscribers() <= named.length) return named
+    return [...named, ...(await byAddress(ids.filter((id) => !this.#named.has(id))))]
+  }
+
+  /** Fire the event of all connected minions: once per `loop_interval`. */
+  announce(): void {
+    const { events, fire } = this.#settings
+    if (events) fire(tags.presencePresent, { present: [...this.#present] })
+  }
+
+  async #write(): Promise<void> {
+    const lost = [...this.#seen].filter((id) => !this.#present.has(id))
+    const present = [...this.#present]
+    const runs = await this.#settings.runs?.(present)
+    const connections: Connections = { present, lost, ...(runs && { runs }) }
+    const text = JSON.stringify(connections)
+    if (text === this.#written) return
+    await writeFileAtomic(this.#settings.file, text, { mode: 0o600 })
+    this.#written = text
+  }
+}

@@ -1,0 +1,122 @@
+/** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
+import { fileProblem } from '../../base/files/file-problem.ts'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
+import type { MinionData } from '../../cache/minion-data.ts'
+import type { MinionStarts } from '../../cache/minion-starts.ts'
+import { connectedFile, minionDataDirectory } from '../../config/cachedir.ts'
+import { createEventWatch, EventPublisher, masterEventSockets, meterEventBus } from '../../events/index.ts'
+import { KeyStore } from '../../keys/key-store.ts'
+import { loadMasterKeys } from '../../keys/master-keys.ts'
+import { getNetworkTransport } from '../../transport/index.ts'
+import { openQueueReceiver } from '../../transport/zeromq/queue.ts'
+import { registerPublisherMetrics } from '../metrics/publisher-metrics.ts'
+import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
+import { logDamageTo } from '../supervision/directories.ts'
+import { publishQueue } from '../supervision/paths.ts'
+import { connectedRuns, DuplicateMinions, duplicateMessage } from './duplicate-minions.ts'
+import { applyEventSocketAccess, eventSocketAccess } from './event-socket-access.ts'
+import { Presence } from './presence.ts'
+import { openPublisher, publishAll } from './publisher.ts'
+import { grainAddresses, remoteAddresses } from './remote-addresses.ts'
+
+async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildPart> {
+  const stream = config.event_stream_port
+    ? await (await import('./event-stream.ts')).openEventStream(config, log)
+    : undefined
+  const events = await EventPublisher.open({
+    ...masterEventSockets(config),
+    ...(await eventSocketAccess(config, log)),
+    maxEventSize: config.max_event_size,
+    watch: meter && createEventWatch(meter),
+    ...(stream && { onBody: stream.publish }),
+    log,
+  })
+  const { key } = await loadMasterKeys(config)
+  const publisher = await openPublisher({
+    config,
+    transport: getNetworkTransport(config.transport),
+    aesKeys,
+    masterKey: key,
+    log,
+  })
+  const queue = await openQueueReceiver(publishQueue(config))
+  void publishAll(queue, publisher, log)
+
+  const keys = new KeyStore(config.pki_dir, config.api_clients)
+  let data: MinionData | undefined
+  /** Opened only if there are minions of Python Salt: others are recognized by their topics. */
+  async function minionData(): Promise<MinionData> {
+    const { MinionData } = await import('../../cache/minion-data.ts')
+    data ??= MinionData.open(minionDataDirectory(config), { onDamage: logDamageTo(log) })
+    return data
+  }
+  let starts: MinionStarts | undefined
+  /** Opened only if two minions seem to have the same id. */
+  async function minionStarts(): Promise<MinionStarts> {
+    const { MinionStarts } = await import('../../cache/minion-starts.ts')
+    starts ??= MinionStarts.open(minionDataDirectory(config), { onDamage: logDamageTo(log) })
+    return starts
+  }
+  const seconds = new DuplicateMinions({
+    acceptedIds: () => keys.minions(),
+    topics: () => publisher.server.topics,
+    startsOf: async (id) => (await minionStarts()).of(id),
+    report: (id, starts) => log.error(duplicateMessage(id, starts)),
+    elapsed: () => performance.now(),
+  })
+  const presence = new Presence({
+    acceptedIds: () => keys.minions(),
+    topics: () => publisher.server.topics,
+    subscribers: () => publisher.server.subscribers,
+    byAddress: async (ids) => {
+      const minions = await minionData()
+      const peers = await remoteAddresses(publisher.server.port)
+      return ids.filter((id) => grainAddresses(minions.grains(id)).some((address) => peers.has(address)))
+    },
+    fire: (tag, data) => events.publish(tag, data),
+    ...(config.refuse_second_minion && {
+      runs: async (ids) => connectedRuns(ids, publisher.server.topics),
+    }),
+    file: connectedFile(config),
+    events: config.presence_events,
+  })
+  if (meter) {
+    meterEventBus(meter, events)
+    registerPublisherMetrics(meter, { server: publisher.server, presence, keys })
+  }
+  const complain = onceInAWhile((sentence) => log.warn(sentence))
+  let updating: Promise<void> | undefined
+  function update(): void {
+    updating ??= presence
+      .update()
+      .then(() => seconds.look())
+      .catch((error: unknown) =>
+        complain(`Cannot list the connected minions: ${fileProblem(error)}.`, 'minions'),
+      )
+      .finally(() => {
+        updating = undefined
+      })
+  }
+  const timers = [
+    setInterval(update, 1000 * Math.min(config.loop_interval, 5)),
+    setInterval(() => presence.announce(), 1000 * config.loop_interval),
+  ]
+
+  return {
+    rotated: () => publisher.channel.keyRotated(),
+    fire: (tag, data) => events.publish(tag, data),
+    reload: (config) => applyEventSocketAccess(config, log),
+    async close() {
+      timers.forEach(clearInterval)
+      queue.close()
+      await updating
+      await publisher.close()
+      await data?.close()
+      await starts?.close()
+      await events.close()
+      await stream?.close()
+    },
+  }
+}
+
+runChild(open)

@@ -1,0 +1,82 @@
+import type { Log } from '../../author/context.ts'
+import { messageOf } from '../../base/errors.ts'
+import { isRecord } from '../../base/record.ts'
+import type { AesKeys } from '../../channel/aes-keys.ts'
+import { PublishChannel } from '../../channel/publish-channel.ts'
+import { decode, encodeNetwork } from '../../codec/index.ts'
+import { keepAliveOf, type MasterConfig } from '../../config/index.ts'
+import type { PrivateKey, SigningAlgorithm } from '../../crypto/index.ts'
+import { component } from '../../log/component.ts'
+import type { PublishServer, Transport } from '../../transport/contract.ts'
+import { type JobLoad, readJobLoad } from '../../wire/publication.ts'
+import { type RawArguments, readRawArguments } from '../../wire/raw-arguments.ts'
+
+export interface Publisher {
+  readonly server: PublishServer
+  readonly channel: PublishChannel
+  close(): Promise<void>
+}
+
+/** Open the publish port (wire protocol §9). */
+export async function openPublisher(settings: {
+  config: MasterConfig
+  transport: Transport
+  aesKeys: AesKeys
+  masterKey: PrivateKey
+  log?: Log
+}): Promise<Publisher> {
+  const { config, transport, aesKeys, masterKey, log } = settings
+  const server = await transport.servePublish({
+    host: config.interface,
+    port: config.publish_port,
+    ipv6: config.ipv6,
+    backlog: config.zmq_backlog,
+    highWaterMark: config.pub_hwm,
+    keepAlive: keepAliveOf(config),
+    onConnectionsRefused: (sentence) => log?.error(sentence),
+    onConnectionsAccepted: (sentence) => log?.info(sentence),
+  })
+  const channel = new PublishChannel({
+    server,
+    aesKeys,
+    masterKey,
+    signing: config.sign_pub_messages ? (config.publish_signing_algorithm as SigningAlgorithm) : undefined,
+    filtering: config.zmq_filtering,
+  })
+  return { server, channel, close: () => server.close() }
+}
+
+/** Encode a job for the queue from a worker to the publisher process. */
+export const packJob = (job: JobLoad, minions?: readonly string[], words?: RawArguments): Buffer =>
+  encodeNetwork({ job, minions, words })
+
+/**
+ * Publish the jobs that workers hand over, until the queue ends. Logs failures, and publications that a slow minion did not
+ * get.
+ */
+export async function publishAll(
+  queue: AsyncIterable<Uint8Array>,
+  { server, channel }: Pick<Publisher, 'server' | 'channel'>,
+  log: Log,
+): Promise<void> {
+  const details = component(log, 'channel.server')
+  for await (const message of queue) {
+    try {
+      const handed = decode(message)
+      const { job: load, minions, words } = isRecord(handed) ? handed : {}
+      const job = isRecord(load) ? readJobLoad(load) : undefined
+      if (!job) continue
+      details.debug('Publishing jid={jid} to {minions}', { jid: job.jid, minions: minions ?? 'all minions' })
+      const before = server.dropped
+      const ids = Array.isArray(minions) ? (minions as string[]) : undefined
+      await channel.publish(job, ids, readRawArguments(words))
+      if (server.dropped > before) log.warn(fellBehind(job.jid))
+    } catch (error) {
+      log.error(`A job could not be published: ${messageOf(error)}`)
+    }
+  }
+}
+
+const fellBehind = (jid: string) =>
+  `A minion does not keep up with publications and misses job ${jid}, and maybe later ones: more than pub_hwm of them are ` +
+  'queued for it. Its host or the network to it is overloaded or stuck. It gets publications again once it reads them.'

@@ -1,0 +1,95 @@
+import type { BatchStatus, Log } from '../../author/context.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
+import { connections } from '../../cache/connected.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import type { JobCache } from '../../jobs/job-cache.ts'
+import { advance, type GivenUp, type JobStatus, published } from '../../jobs/job-states.ts'
+import { KeyStore } from '../../keys/key-store.ts'
+
+/** What the master knows about minions without asking them. */
+export interface KnownMinions {
+  /** The id of the master, whose own jobs are runners: they always return. */
+  readonly master: string
+  readonly accepted: ReadonlySet<string>
+  readonly lost: ReadonlySet<string>
+}
+
+/**
+ * Send the stores of `master_job_cache` a row for each minion that has not returned `missing_returns_after` seconds after
+ * its job was published: a return with `success: false`, the state and a sentence. A late return replaces it.
+ */
+export function recordMissingReturns(
+  config: MasterConfig,
+  jobs: JobCache,
+  log: Log,
+  clock: Clock = systemClock,
+): { close(): Promise<void> } {
+  const seconds = config.missing_returns_after
+  const keys = new KeyStore(config.pki_dir, config.api_clients)
+  async function look(): Promise<void> {
+    const moment = clock.now() - seconds * 1000
+    const open = new Set(jobs.batches.open()) // some of their minions have not had their turn
+    const jids = jobs.settled.open(moment)
+    const over = jids.filter((jid) => !open.has(jid))
+    if (over.length > 0) {
+      const lost = (await connections(config))?.lost
+      const known = { master: config.id, accepted: new Set(await keys.minions()), lost: new Set(lost) }
+      for (const jid of over) await jobs.sendMissing(jid, missingReturns(jobs, jid, known))
+    }
+    await jobs.settled.note(
+      moment,
+      jids.filter((jid) => open.has(jid)),
+    )
+  }
+  if (seconds === 0) return { close: async () => undefined }
+  let looking: Promise<void> | undefined
+  const lookAgain = () => {
+    looking ??= look()
+      .catch((error: unknown) => log.error(`Missing returns could not be recorded: ${messageOf(error)}`))
+      .finally(() => {
+        looking = undefined
+      })
+  }
+  const timer = setInterval(lookAgain, 1000 * Math.min(config.loop_interval, seconds))
+  return {
+    async close() {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}
+
+/** Return the rows of a job's missing returns. Minions that the target may not match, and that did not start, are left out. */
+export function missingReturns(jobs: JobCache, jid: string, known: KnownMinions): Record<string, unknown>[] {
+  const { load, minions = [], unknown = [] } = jobs.load(jid) ?? {}
+  if (!load) return []
+  const { fun, arg: fun_args, user } = load
+  const starts = jobs.starts(jid)
+  const returned = jobs.returns(jid)
+  const perhaps = new Set(unknown.filter((id) => !starts.has(id)))
+  const batch = jobs.batches.status(jid)
+  return (batch ? leftOut(batch) : minions)
+    .filter((id) => !returned.has(id) && !perhaps.has(id) && id !== known.master)
+    .map((id) => {
+      const had = batch?.minions.queued?.includes(id) ? noTurn(batch) : undefined
+      const { state, why } = had ?? statusOf(id, jid, starts.has(id), known)
+      const message = `Minion did not return. State: ${state}. ${why}`
+      return { jid, id, fun, fun_args, user, return: message, retcode: 255, success: false, state }
+    })
+}
+
+/** Return the minions of a batch that were sent no wave: the waves are jobs of their own. */
+const leftOut = ({ minions }: BatchStatus): string[] => [...(minions.down ?? []), ...(minions.queued ?? [])]
+
+const noTurn = ({ halted = '' }: BatchStatus): JobStatus => ({
+  state: 'unknown',
+  why: `The batch ended before its turn came. ${halted}`.trim(),
+})
+
+function statusOf(id: string, jid: string, hasBegun: boolean, { accepted, lost }: KnownMinions): JobStatus {
+  const status = hasBegun ? advance(published, { type: 'started' }) : published
+  const giveUp = (why: GivenUp) => advance(status, { type: 'given-up', why, id, jid })
+  if (!accepted.has(id)) return giveUp('no-key')
+  return lost.has(id) ? giveUp('not-connected') : status
+}

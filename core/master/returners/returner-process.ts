@@ -1,0 +1,72 @@
+/**
+ * Entry of the returner process: puts events into an outbox, and supervises the processes that deliver jobs, returns and
+ * events to the stores of `master_job_cache`, `ext_job_cache` and `event_return`.
+ */
+import { systemClock } from '../../base/clock.ts'
+import { Disposer } from '../../base/disposer.ts'
+import { SteadyTime } from '../../base/steady-time.ts'
+import { eventOutboxDirectory, jobCacheDirectory } from '../../config/cachedir.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import { EventBus, masterEventSockets, tags } from '../../events/index.ts'
+import { JobCache } from '../../jobs/job-cache.ts'
+import { jobSinks, loadSinks, openJobCache } from '../../jobs/open-job-cache.ts'
+import { openLoader } from '../../loader/index.ts'
+import { checkReturner, deliveryTimes, ReturnerProcesses, readOutboxes } from '../../outbox/index.ts'
+import { type Gather, Outbox } from '../../outbox/outbox.ts'
+import { targetFrom } from '../../outbox/outbox-target.ts'
+import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
+import { logDamageTo } from '../supervision/directories.ts'
+import { eventTargets, openEventSink } from './event-sink.ts'
+import { recordMissingReturns } from './missing-returns.ts'
+
+async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
+  const host = { loader: openLoader('returners', { config, log }), config: { ...config }, log }
+  const events = eventTargets(config)
+  for (const target of new Set([...jobSinks(config), ...loadSinks(config), ...events]))
+    await checkReturner(targetFrom(target), host)
+
+  const disposer = new Disposer()
+  const onDamage = logDamageTo(log)
+  const bus = disposer.own(await EventBus.connect(masterEventSockets(config)))
+  const jobs = disposer.own(openJobCache(config, { onDamage, onQueued: () => returners.wake() }))
+  const outbox = disposer.own(Outbox.open(eventOutboxDirectory(config), { onDamage }))
+  if (meter) readOutboxes(meter, [jobs.outbox, outbox])
+  const returners = disposer.own(
+    new ReturnerProcesses({
+      outboxes: [jobs.outbox, outbox],
+      start: () => ({
+        type: 'start',
+        config: { ...config },
+        outboxes: [JobCache.path(jobCacheDirectory(config)), Outbox.path(eventOutboxDirectory(config))],
+        times: deliveryTimes(config),
+        gather: Object.fromEntries(events.flatMap((target) => gathering(target, config))),
+      }),
+      log,
+      onState: (name, state) =>
+        void bus.fire(tags.returnerState(name, state.state), { ...state, returner: name }),
+    }),
+  )
+  if (jobSinks(config).length > 0)
+    disposer.own(
+      recordMissingReturns(config, jobs, log, new SteadyTime({ clock: systemClock, onLeap: () => {} })),
+    )
+  if (events.length > 0)
+    disposer.own(openEventSink(config, { bus, outbox, log, onQueued: () => returners.wake() }))
+  return {
+    rotated: () => {},
+    fire: () => {},
+    queued: () => returners.wake(),
+    close: () => disposer.close(),
+  }
+}
+
+/** Return how `event_return_queue` gathers events for a returner: without a maximum time, until there are enough. */
+function gathering(
+  target: string,
+  { event_return_queue, event_return_queue_max_seconds }: MasterConfig,
+): [string, Gather][] {
+  const ms = (event_return_queue_max_seconds ?? Number.POSITIVE_INFINITY) * 1000
+  return event_return_queue > 0 ? [[target, { entries: event_return_queue, ms }]] : []
+}
+
+runChild(open)

@@ -1,0 +1,177 @@
+import { Semaphore } from '../../base/semaphore.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import { apiOptions, logOptions } from '../../config/reload.ts'
+import { SymmetricKey } from '../../crypto/index.ts'
+import { tags } from '../../events/index.ts'
+import { jobSinks, loadSinks } from '../../jobs/open-job-cache.ts'
+import type { KindName } from '../../loader/index.ts'
+import type { Logger } from '../../log/index.ts'
+import type { WorkerProxy } from '../../transport/proxy.ts'
+import { eventTargets } from '../returners/event-sink.ts'
+import { ExtensionWatch, inWorkers } from './extension-watch.ts'
+import type { ChildSpec, Supervisor } from './supervisor.ts'
+
+/** Together with the time that requests under way get (core/transport/proxy), a master stops within 5 seconds. */
+const WORKERS_STOP_MS = 1_500
+const PUBLISHER_STOP_MS = 1_000
+/** How long salt-api may take to answer requests under way. */
+const API_STOP_MS = 1_500
+/** How long a worker may take to finish its requests before it is replaced. */
+const FINISH_MS = 60_000
+
+interface ChildrenSettings {
+  readonly config: MasterConfig
+  readonly log: Logger
+  readonly supervisor: Supervisor
+  readonly proxy: WorkerProxy
+}
+
+/** The child processes of a master: the publisher, workers, the process that writes to stores outside, and salt-api. */
+export class MasterChildren {
+  readonly #log: Logger
+  readonly #supervisor: Supervisor
+  readonly #proxy: WorkerProxy
+  readonly #workers: readonly ChildSpec[]
+  /** Undefined if nothing is written to stores outside. */
+  readonly #returner: ChildSpec | undefined
+  readonly #replacing = new Semaphore(1)
+  /** Applies to children that are started from now on. */
+  #config: MasterConfig
+  #aes = SymmetricKey.generate()
+  #stuck = 0
+
+  constructor({ config, log, supervisor, proxy }: ChildrenSettings) {
+    this.#config = config
+    this.#log = log
+    this.#supervisor = supervisor
+    this.#proxy = proxy
+    this.#workers = Array.from({ length: config.worker_threads }, (_, index) =>
+      this.#worker(`MWorker-${index}`),
+    )
+    if (writesOutside(config)) this.#returner = this.#child('returner', 'master/returners/returner-process')
+  }
+
+  /** The configuration as of the last reload. */
+  get config(): MasterConfig {
+    return this.#config
+  }
+
+  /** How many workers were replaced because they did not answer. */
+  get stuck(): number {
+    return this.#stuck
+  }
+
+  /** Resolves when the publisher and all workers are ready. */
+  async start(): Promise<void> {
+    // The next publisher counts its publications from 1 again, which minions take for replays under the same key.
+    const onGone = () => void this.rotate(false)
+    await this.#supervisor.start({
+      ...this.#child('publisher', 'master/publisher/publisher-process'),
+      onGone,
+    })
+    this.#proxy.onStuck((worker) => {
+      this.#log.error(`${worker} does not answer and is replaced; its requests go to another worker`)
+      this.#supervisor.kill(worker)
+      this.#stuck++
+    })
+    if (this.#returner) await this.#supervisor.start(this.#returner)
+    await Promise.all(this.#workers.map((worker) => this.#supervisor.start(worker)))
+    if (servesApi(this.#config)) this.#supervisor.keep(this.#api)
+  }
+
+  /**
+   * Make a new AES key. Workers get it first: a minion that cannot read a publication signs in, and must be given the key
+   * the publication was encrypted with.
+   */
+  readonly rotate = async (revoke: boolean): Promise<void> => {
+    this.#aes = SymmetricKey.generate()
+    await this.#supervisor.tellRotation({ type: 'rotate', aes: this.#aes.text, revoke }, 'MWorker')
+    await this.#supervisor.tellRotation({ type: 'rotate', aes: this.#aes.text, revoke }, 'publisher')
+    this.fire(tags.keyRotated, { rotate_aes_key: true })
+  }
+
+  /** Fire an event on the event bus. */
+  readonly fire = (tag: string, data: Record<string, unknown>): void =>
+    this.#supervisor.tell({ type: 'fire', tag, data }, 'publisher')
+
+  /** Apply a configuration, of which these options have changed. */
+  async reload(next: MasterConfig, changed: ReadonlySet<string>): Promise<void> {
+    const served = servesApi(this.#config)
+    this.#config = next
+    this.#supervisor.tell({ type: 'reload', config: next })
+    if ([...changed].some((name) => !logOptions.has(name))) await this.#replace(this.#workers)
+    if (![...changed].some((name) => apiOptions.has(name))) return
+    if (!served) return servesApi(next) ? this.#supervisor.keep(this.#api) : undefined
+    if (servesApi(next)) await this.#supervisor.replace(this.#api, API_STOP_MS)
+    else await this.#supervisor.end(this.#api.name, API_STOP_MS)
+  }
+
+  /** Replace processes whenever the files of extensions they have loaded change. */
+  async watchExtensions(): Promise<{ close(): void }> {
+    const watches = await Promise.all([
+      this.#watch('The workers are', inWorkers, this.#workers),
+      ...(this.#returner
+        ? [this.#watch('The process that writes to stores is', ['returners'], [this.#returner])]
+        : []),
+    ])
+    return {
+      close() {
+        for (const watch of watches) watch.close()
+      },
+    }
+  }
+
+  /** Stop answering requests: salt-api, the request port, then the workers. The publisher continues. */
+  async stopRequests(): Promise<void> {
+    await Promise.all([this.#supervisor.stop('salt-api', API_STOP_MS), this.#proxy.close()])
+    await this.#supervisor.stop('MWorker', WORKERS_STOP_MS)
+  }
+
+  /** Stop all children that are left. */
+  async stop(): Promise<void> {
+    await this.#supervisor.stop('', PUBLISHER_STOP_MS)
+  }
+
+  #child(name: string, entry: ChildSpec['entry']): ChildSpec {
+    return { name, entry, start: () => ({ type: 'start', name, config: this.#config, aes: this.#aes.text }) }
+  }
+
+  #worker(name: string): ChildSpec {
+    return {
+      ...this.#child(name, 'master/worker/worker-process'),
+      onGone: () => this.#proxy.workerGone(name),
+    }
+  }
+
+  readonly #api: ChildSpec = {
+    name: 'salt-api',
+    entry: 'api/api-process',
+    start: () => ({ type: 'serve', config: this.#config }),
+  }
+
+  /** Replace processes one after the other. The request port stays open meanwhile: requests wait for a worker. */
+  async #replace(children: readonly ChildSpec[]): Promise<void> {
+    const release = await this.#replacing.take()
+    try {
+      for (const child of children) await this.#supervisor.replace(child, FINISH_MS)
+    } finally {
+      release()
+    }
+  }
+
+  #watch(who: string, kinds: readonly KindName[], children: readonly ChildSpec[]): Promise<ExtensionWatch> {
+    return ExtensionWatch.open({
+      kinds,
+      config: () => ({ ...this.#config }),
+      onChange: () => {
+        this.#log.info(`${who} replaced, because files of extensions have changed (${kinds.join(', ')}).`)
+        return this.#replace(children)
+      },
+    })
+  }
+}
+
+const servesApi = ({ api }: MasterConfig): boolean => (typeof api === 'boolean' ? api : api.start !== false)
+
+const writesOutside = (config: MasterConfig): boolean =>
+  [eventTargets, jobSinks, loadSinks].some((sinksOf) => sinksOf(config).length > 0)

@@ -1,0 +1,57 @@
+import { chmod, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { auditStorePath } from '../../auth/audit/index.ts'
+import { tokenStoreFile } from '../../auth/index.ts'
+import type { Log } from '../../author/context.ts'
+import type { SaltError } from '../../base/errors.ts'
+import { makeDirectory } from '../../base/files/directory.ts'
+import { Catalogues } from '../../cache/catalogues.ts'
+import { MinionData } from '../../cache/minion-data.ts'
+import { MinionStarts } from '../../cache/minion-starts.ts'
+import { jobCacheDirectory, minionDataDirectory } from '../../config/cachedir.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import { JobCache } from '../../jobs/job-cache.ts'
+import { SessionKeys } from '../../keys/index.ts'
+import type { Logger } from '../../log/index.ts'
+import { checkAfterCrash } from '../../store/index.ts'
+import { ReplayGuard } from '../worker/replay-guard.ts'
+
+/** Lets other users pass through a directory to their own file without listing it. */
+const PASSAGE = 0o011
+
+/**
+ * Create the directories of a master, accessible to its user only. With `publisher_acl`, other users can pass through them
+ * to their key files and the event socket.
+ */
+export async function makeDirectories(config: MasterConfig): Promise<void> {
+  for (const directory of [config.pki_dir, config.cachedir, config.sock_dir]) await makeDirectory(directory)
+  if (Object.keys(config.publisher_acl).length === 0) return
+  for (const directory of [config.cachedir, config.sock_dir]) {
+    const { mode } = await stat(directory)
+    if ((mode & PASSAGE) !== PASSAGE) await chmod(directory, (mode & 0o777) | PASSAGE)
+  }
+}
+
+/** Log damage that a store finds in itself. */
+export const logDamageTo = (log: Log) => (error: SaltError) => log.error(error.message)
+
+/** Check the stores if the last master here did not shut down cleanly. Returns the function to call at a clean shutdown. */
+export function checkStores(config: MasterConfig, log: Logger): Promise<() => Promise<void>> {
+  return checkAfterCrash({
+    marker: join(config.cachedir, '.running'),
+    stores: [
+      JobCache.path(jobCacheDirectory(config)),
+      MinionData.path(minionDataDirectory(config)),
+      Catalogues.path(minionDataDirectory(config)),
+      MinionStarts.path(minionDataDirectory(config)),
+      SessionKeys.path(config.cachedir),
+      ReplayGuard.path(config),
+      ...[tokenStoreFile(config) ?? []].flat(),
+      auditStorePath(config),
+    ],
+    onDamage: logDamageTo(log),
+    onCrash: () =>
+      log.info('The last salt-master here did not shut down cleanly: its stores are checked first.'),
+    onWait: (sentence) => log.warn(sentence),
+  })
+}

@@ -1,0 +1,65 @@
+import { type KindName, usersStamp } from '../../loader/index.ts'
+
+export interface ExtensionWatchSettings {
+  /** Kinds of extensions that the watched processes keep loaded. */
+  readonly kinds: readonly KindName[]
+  /** Return the current configuration of the master. */
+  config(): Readonly<Record<string, unknown>>
+  /** Called when users' files were added, removed or changed: the processes have to load them again. */
+  onChange(): Promise<void>
+  /** Milliseconds between two looks at the folders. */
+  readonly lookMs?: number
+}
+
+const LOOK_MS = 2_000
+
+/** Kinds of extensions that workers keep loaded. */
+export const inWorkers: readonly KindName[] = [
+  'auth',
+  'fileserver',
+  'matchers',
+  'modules',
+  'runners',
+  'wheel',
+]
+
+/** Notices files of extensions that changed since they were loaded, by a sync or by hand. */
+export class ExtensionWatch {
+  readonly #settings: ExtensionWatchSettings
+  readonly #looking: NodeJS.Timeout
+  /** Stamp of the loaded files. */
+  #loaded: string
+  #seen: string | undefined
+  #work: Promise<void> | undefined
+
+  /** Watch for changes from now on. */
+  static async open(settings: ExtensionWatchSettings): Promise<ExtensionWatch> {
+    return new ExtensionWatch(settings, await usersStamp(settings.kinds, settings.config()))
+  }
+
+  private constructor(settings: ExtensionWatchSettings, loaded: string) {
+    this.#settings = settings
+    this.#loaded = loaded
+    this.#looking = setInterval(() => {
+      this.#work ??= this.#look().finally(() => {
+        this.#work = undefined
+      })
+    }, settings.lookMs ?? LOOK_MS)
+    this.#looking.unref()
+  }
+
+  close(): void {
+    clearInterval(this.#looking)
+  }
+
+  /** Compare stamps. Reports a change once two looks agree: before that, files are still being written. */
+  async #look(): Promise<void> {
+    const { kinds, config, onChange } = this.#settings
+    const now = await usersStamp(kinds, config())
+    const isSettled = now === this.#seen
+    this.#seen = now
+    if (!isSettled || now === this.#loaded) return
+    this.#loaded = now
+    await onChange()
+  }
+}

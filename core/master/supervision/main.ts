@@ -1,0 +1,201 @@
+import { checkAccess } from '../../auth/index.ts'
+import { LoginLimit, limitOf } from '../../auth/login/limit.ts'
+import { monotonicClock, systemClock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
+import { SteadyTime } from '../../base/steady-time.ts'
+import { endsWithin } from '../../base/with-timeout.ts'
+import { encodeNetwork } from '../../codec/index.ts'
+import type { DaemonEnvironment } from '../../config/daemon-environment.ts'
+import { keepAliveOf, type MasterConfig } from '../../config/index.ts'
+import { applyReload, masterReloads } from '../../config/reload.ts'
+import { Engines } from '../../engines/index.ts'
+import { loadMasterKeys, rotationFlagPath, writeRootKeys } from '../../keys/index.ts'
+import type { Logger } from '../../log/index.ts'
+import { metricsEnabled } from '../../metrics/index.ts'
+import { onHangup } from '../../process/hangup.ts'
+import { stopRequested } from '../../process/stop-signals.ts'
+import { endLostRuns } from '../../runs/lost-runs.ts'
+import { lockDirectory } from '../../transport/directory-lock.ts'
+import { getNetworkTransport } from '../../transport/index.ts'
+import { openProxy, type WorkerProxy } from '../../transport/proxy.ts'
+import { refusals } from '../../wire/envelope.ts'
+import { MasterChildren } from './children.ts'
+import { checkStores, makeDirectories } from './directories.ts'
+import { clockLeapMessage, expire } from './expiry.ts'
+import { isWorking } from './is-working.ts'
+import { startMaintenance } from './maintenance.ts'
+import { collectGarbageAfterWork } from './memory.ts'
+import { adviseOnOpenFiles } from './open-files.ts'
+import { workersBackend } from './paths.ts'
+import { Supervisor } from './supervisor.ts'
+
+/** A worker that does not answer probes for this long is replaced. */
+const STUCK_MS = 800
+/** How long to wait for maintenance under way, which may have much to remove. */
+const MAINTENANCE_STOP_MS = 500
+
+/**
+ * Run the master: this process holds the request port and supervises the publisher and the workers (design decision 7).
+ * Resolves with the exit code after SIGTERM or SIGINT.
+ */
+export async function runMaster(
+  config: MasterConfig,
+  { log, started, load }: DaemonEnvironment<MasterConfig>,
+): Promise<number> {
+  const stopped = stopRequested()
+  let master: Master | undefined
+  let running = config
+  const readAgain = async () => {
+    const { config, warnings } = await load()
+    return { config, warnings: [...warnings, ...checkAccess(config)] }
+  }
+  const closeReloads = onHangup(async () => {
+    log.reload(running)
+    const taken = master && (await applyReload(running, masterReloads, { load: readAgain, log }))
+    running = taken?.config ?? running
+    log.reload(running)
+    await master?.reload(running, taken?.changed ?? new Set())
+  })
+  master = await openMaster(config, log)
+  log.info(`salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`)
+  started()
+  await stopped
+  closeReloads()
+  log.info('salt-master is stopping')
+  await master.close()
+  return 0
+}
+
+interface Master {
+  /** Apply a configuration, of which these options have changed. Never rejects. */
+  reload(config: MasterConfig, changed: ReadonlySet<string>): Promise<void>
+  close(): Promise<void>
+}
+
+async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
+  getNetworkTransport(config.transport) // throws if it cannot be used
+  for (const problem of checkAccess(config)) log.error(problem)
+  await makeDirectories(config)
+  adviseOnOpenFiles(config, log)
+  collectGarbageAfterWork()
+  const supervisor = new Supervisor(log, new LoginLimit(limitOf(config)))
+  // Opened first: it fails if another master runs here.
+  const proxy = await openRequestPort(config, log, (worker) => isWorking(supervisor.pidOf(worker)))
+  const children = new MasterChildren({ config, log, supervisor, proxy })
+  const stopChildren = async () => {
+    await children.stopRequests()
+    await children.stop()
+  }
+  const state = await openState(config, log).catch(async (error: unknown) => {
+    await stopChildren()
+    throw error
+  })
+  try {
+    await children.start()
+  } catch (error) {
+    await stopChildren()
+    await state.release()
+    throw error
+  }
+  const maintenance = maintain(config, log, children)
+  const engines = new Engines({ role: 'master', id: config.id, config: { ...config }, log })
+  const metrics = metricsEnabled(config)
+    ? (await import('../metrics/metrics.ts')).openMasterMetrics({
+        config,
+        log,
+        proxy,
+        supervisor,
+        stuck: () => children.stuck,
+      })
+    : undefined
+  const watches = await children.watchExtensions()
+  return {
+    async reload(next, changed) {
+      try {
+        if (changed.has('publisher_acl')) await allowUsers(next, log)
+        await children.reload(next, changed)
+        await engines.reload({ ...next })
+      } catch (error) {
+        log.error(`The new configuration could not be applied completely: ${messageOf(error)}`)
+      }
+    },
+    async close() {
+      watches.close()
+      await metrics?.close()
+      const enginesClosed = engines.close()
+      const maintenanceClosed = maintenance.close()
+      await children.stopRequests()
+      await enginesClosed
+      await children.stop()
+      await endsWithin(maintenanceClosed, MAINTENANCE_STOP_MS)
+      await state.close()
+    },
+  }
+}
+
+/** Take the cache directory for this master, check its stores, and create its keys. */
+async function openState(config: MasterConfig, log: Logger) {
+  const lock = await lockDirectory({
+    directory: config.cachedir,
+    program: 'salt-master',
+    onProblem: (sentence) => log.warn(sentence),
+  })
+  try {
+    const endCheck = await checkStores(config, log)
+    await loadMasterKeys(config)
+    await writeRootKeys(config, (message) => log.warn(message))
+    return {
+      /** Leave the stores to be checked by the next start. */
+      release: () => lock.close(),
+      async close() {
+        await endCheck()
+        await lock.close()
+      },
+    }
+  } catch (error) {
+    await lock.close()
+    throw error
+  }
+}
+
+function maintain(config: MasterConfig, log: Logger, children: MasterChildren) {
+  const time = new SteadyTime({ clock: systemClock, onLeap: (ms) => log.warn(clockLeapMessage(ms)) })
+  return startMaintenance({
+    clock: monotonicClock,
+    log,
+    loopInterval: config.loop_interval,
+    publishSession: config.publish_session,
+    rotationFlag: rotationFlagPath(config),
+    rotate: children.rotate,
+    expire: () => expire(children.config, log, children.fire, time),
+    endLostRuns: () => endLostRuns(config),
+  })
+}
+
+/** Give users whom `publisher_acl` has begun to name their directories and key files. */
+async function allowUsers(config: MasterConfig, log: Logger): Promise<void> {
+  await makeDirectories(config)
+  await writeRootKeys(config, (message) => log.warn(message))
+}
+
+function openRequestPort(
+  config: MasterConfig,
+  log: Logger,
+  isWorking: (worker: string) => boolean,
+): Promise<WorkerProxy> {
+  return openProxy({
+    front: {
+      host: config.interface,
+      port: config.ret_port,
+      ipv6: config.ipv6,
+      backlog: config.zmq_backlog,
+      keepAlive: keepAliveOf(config),
+      onConnectionsRefused: (sentence) => log.error(sentence),
+      onConnectionsAccepted: (sentence) => log.info(sentence),
+    },
+    backend: workersBackend(config),
+    stuckMs: STUCK_MS,
+    isWorking,
+    refusal: encodeNetwork(refusals.exception),
+  })
+}

@@ -1,0 +1,70 @@
+import { rm, stat } from 'node:fs/promises'
+import type { Log } from '../../author/context.ts'
+import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
+
+export interface MaintenanceSettings {
+  readonly clock: Clock
+  readonly log: Log
+  /** Seconds between two rounds of `expire` (`loop_interval`). */
+  readonly loopInterval: number
+  /** Lifetime of an AES key in seconds (`publish_session`); 0: unlimited. */
+  readonly publishSession: number
+  readonly rotationFlag: string
+  /** Use a new AES key. `revoke`: a minion has lost access, so the old key must not be accepted any more. */
+  rotate(revoke: boolean): void
+  /** Remove jobs older than `keep_jobs_seconds` or beyond `keep_jobs_size`, replay memory older than a session. */
+  expire(): Promise<void>
+  /** Store and announce the ends of runners whose processes are gone. */
+  endLostRuns(): Promise<void>
+}
+
+/** How often to look for a request for a new AES key: deleted minions should lose access at once. */
+const FLAG_MS = 1000
+/** How often to look for runners whose processes are gone. */
+const RUNS_MS = 1000
+
+/**
+ * Start the master's maintenance: key rotation (wire protocol §9), expiry of old jobs (§13.2), ends of runners. `close`
+ * resolves when the rounds under way are done.
+ */
+export function startMaintenance(settings: MaintenanceSettings): { close(): Promise<void> } {
+  const { clock, log, publishSession, rotationFlag, rotate } = settings
+  let rotatedAt = clock.now()
+
+  async function checkRotation(): Promise<void> {
+    const asked = await stat(rotationFlag).then(
+      () => true,
+      () => false,
+    )
+    const expired = publishSession > 0 && clock.now() - rotatedAt >= publishSession * 1000
+    if (!asked && !expired) return
+    await rm(rotationFlag, { force: true })
+    rotatedAt = clock.now()
+    log.info(
+      `A new AES key is used: ${asked ? 'a minion key was deleted or rejected' : 'the old one was publish_session seconds old'}`,
+    )
+    rotate(asked)
+  }
+
+  /** Rounds under way: the same work is never run twice at once. */
+  const rounds = new Map<() => Promise<void>, Promise<void>>()
+  const guarded = (work: () => Promise<void>) => () => {
+    if (rounds.has(work)) return
+    const round = work()
+      .catch((error: unknown) => log.error(`Maintenance failed: ${messageOf(error)}`))
+      .finally(() => rounds.delete(work))
+    rounds.set(work, round)
+  }
+  const timers = [
+    setInterval(guarded(checkRotation), FLAG_MS),
+    setInterval(guarded(settings.expire), settings.loopInterval * 1000),
+    setInterval(guarded(settings.endLostRuns), RUNS_MS),
+  ]
+  return {
+    async close() {
+      timers.forEach(clearInterval)
+      await Promise.all(rounds.values())
+    },
+  }
+}

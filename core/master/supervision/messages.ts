@@ -1,0 +1,43 @@
+import type { ErrorCode } from '../../base/error-codes.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import type { Snapshot } from '../../metrics/index.ts'
+import type { CallCheckReport } from '../../wire/catalogue.ts'
+import type { FromLoginLimit, ToLoginLimit } from './login-limits.ts'
+
+/** From the supervisor to its children. */
+export type ToChild =
+  | { readonly type: 'start'; readonly name: string; readonly config: MasterConfig; readonly aes: string }
+  /** Start a child that does not use the wire protocol: it does not get the AES key. */
+  | { readonly type: 'serve'; readonly config: MasterConfig }
+  /** `revoke`: the previous key is refused from now on. */
+  | { readonly type: 'rotate'; readonly aes: string; readonly revoke: boolean }
+  | { readonly type: 'fire'; readonly tag: string; readonly data: Record<string, unknown> }
+  | PassedVerdict
+  | FromLoginLimit
+  /** A worker has put something into an outbox. */
+  | { readonly type: 'queued' }
+  /** Say what was measured. */
+  | { readonly type: 'measure' }
+  /** The configuration was read again; a worker that is to go by it is ended and started anew. */
+  | { readonly type: 'reload'; readonly config: MasterConfig }
+  /** `finishMs`: how long what is under way may take to be finished, if not as long as usual. */
+  | { readonly type: 'stop'; readonly finishMs?: number }
+
+/** A minion's answer to a check, for the worker that waits for it, by way of the supervisor. */
+interface PassedVerdict {
+  readonly type: 'verdict'
+  readonly id: string
+  readonly verdict: CallCheckReport
+}
+
+/** From a child to the supervisor. */
+export type FromChild =
+  /** `problems`: what is wrong, as far as that is known yet, for whoever starts the master. */
+  | { readonly type: 'ready'; readonly problems?: readonly string[] | undefined }
+  | { readonly type: 'failed'; readonly message: string; readonly code?: ErrorCode | undefined }
+  /** A new AES key is in use. */
+  | { readonly type: 'rotated' }
+  | { readonly type: 'measured'; readonly snapshot: Snapshot }
+  | { readonly type: 'queued' }
+  | PassedVerdict
+  | ToLoginLimit

@@ -1,0 +1,200 @@
+import type { Logins } from '../../auth/login/limit.ts'
+import type { Log } from '../../author/context.ts'
+import { backoff } from '../../base/backoff.ts'
+import { deferred } from '../../base/deferred.ts'
+import { messageOf, SaltError } from '../../base/errors.ts'
+import type { Snapshot } from '../../metrics/index.ts'
+import { Child, type ChildEnd } from '../../process/child.ts'
+import { processEntry } from '../../process/process-entry.ts'
+import { isWorking } from './is-working.ts'
+import { LoginLimitServer } from './login-limits.ts'
+import { bulk, slim } from './memory.ts'
+import type { FromChild, ToChild } from './messages.ts'
+import { watchStart } from './starting.ts'
+
+export interface ChildSpec {
+  readonly name: string
+  /** Its file in `core`, for `processEntry`. */
+  readonly entry:
+    | 'master/publisher/publisher-process'
+    | 'master/returners/returner-process'
+    | 'master/worker/worker-process'
+    | 'api/api-process'
+  start(): Extract<ToChild, { type: 'start' | 'serve' }>
+  onGone?(): void
+}
+
+type MasterChild = Child<ToChild, FromChild>
+
+/** A child that died is started again after the least of these, one that cannot be started ever later. */
+const RESTART = { minMs: 100, maxMs: 5_000 }
+/** A child that does not answer so many pings in a row hangs; one that is at work may be busy. */
+const PING_MS = 1_000
+const MAX_PINGS = 5
+const MAX_PINGS_AT_WORK = 30
+/** How long the others wait for one that has to take a message first. */
+const TAKE_MS = 1_000
+
+/** They move much through memory. */
+const BULKY: ReadonlySet<ChildSpec['entry']> = new Set([
+  'master/returners/returner-process',
+  'api/api-process',
+])
+
+/** Starts the children of the master, and again when they die, until stopped. */
+export class Supervisor {
+  readonly #log: Log
+  readonly #children = new Map<string, MasterChild>()
+  /** How often each was started again. */
+  readonly restarts = new Map<string, number>()
+  /** They were asked to end; nobody starts them again. */
+  readonly #ended = new WeakSet<MasterChild>()
+  #stopping = false
+
+  readonly #logins: Logins
+
+  /** `logins` counts wrong passwords for all workers. */
+  constructor(log: Log, logins: Logins) {
+    this.#log = log
+    this.#logins = logins
+  }
+
+  /** Resolves when the child is ready; rejects if its first start fails. */
+  async start(spec: ChildSpec): Promise<void> {
+    const ready = deferred<void>()
+    let running = false
+    let failure = new SaltError('COMMAND_EXECUTION', `${spec.name} ended while it was starting`)
+    const onMessage = (message: FromChild) => {
+      if (message.type === 'ready') {
+        running = true
+        clearInterval(starting)
+        this.#watch(spec.name, child)
+        for (const problem of message.problems ?? []) this.#log.error(problem)
+        ready.resolve()
+      } else if (message.type === 'failed')
+        failure = new SaltError(message.code ?? 'COMMAND_EXECUTION', message.message)
+      else if (message.type === 'verdict') this.tell(message, 'MWorker')
+      else if (message.type === 'queued') this.tell(message, 'returner')
+      else if (message.type === 'log_in' || message.type === 'logged_in') void loginLimit.take(message)
+    }
+    const onEnd = ({ code, signal, error }: ChildEnd) => {
+      clearInterval(starting)
+      loginLimit.close()
+      this.#children.delete(spec.name)
+      spec.onGone?.()
+      if (error)
+        failure = new SaltError('COMMAND_EXECUTION', `${spec.name} cannot be started: ${error.message}`)
+      ready.reject(failure)
+      if (running && !this.#stopping && !this.#ended.has(child)) this.#restart(spec, signal ?? code)
+    }
+    const child: MasterChild = new Child({
+      entry: processEntry(spec.entry),
+      execArgv: (BULKY.has(spec.entry) ? bulk : slim).flags,
+      env: { ...slim.env, ...process.env },
+      onMessage,
+      onEnd,
+    })
+    this.#children.set(spec.name, child)
+    const loginLimit = new LoginLimitServer(this.#logins, (answer) => child.send(answer))
+    const starting = watchStart(child, spec.name, this.#log)
+    child.send(spec.start())
+    return ready.promise
+  }
+
+  /** Start a child that the others work without: if that fails, it is tried again and again. */
+  keep(spec: ChildSpec): void {
+    this.start(spec).catch((error: unknown) => {
+      if (!this.#stopping) this.#restart(spec, messageOf(error))
+    })
+  }
+
+  /** End a child once it has finished what is under way, in `ms` at most. */
+  async end(name: string, ms: number): Promise<void> {
+    const child = this.#children.get(name)
+    if (!child) return
+    this.#ended.add(child)
+    await child.stop({ type: 'stop', finishMs: ms }, ms)
+  }
+
+  /** The same, and start it again: as its specification says now. One that is being started again anyway is left alone. */
+  async replace(spec: ChildSpec, ms: number): Promise<void> {
+    if (!this.#children.has(spec.name)) return
+    await this.end(spec.name, ms)
+    if (!this.#stopping)
+      await this.start(spec).catch((error: unknown) => {
+        if (!this.#stopping) this.#restart(spec, messageOf(error))
+      })
+  }
+
+  #restart(spec: ChildSpec, how: string | number | null, delays = backoff(RESTART)): void {
+    this.#log.error(`${spec.name} ended (${how}) and is started again`)
+    this.restarts.set(spec.name, (this.restarts.get(spec.name) ?? 0) + 1)
+    setTimeout(() => {
+      if (this.#stopping) return
+      this.start(spec).catch((error: unknown) => {
+        if (!this.#stopping) this.#restart(spec, messageOf(error), delays)
+      })
+    }, delays.next())
+  }
+
+  /** Kill the child when it hangs. */
+  #watch(name: string, child: MasterChild): void {
+    child.watch({
+      everyMs: PING_MS,
+      limit: (unanswered) =>
+        unanswered >= MAX_PINGS && isWorking(child.pid) ? MAX_PINGS_AT_WORK : MAX_PINGS,
+      onHang: () => {
+        this.#log.error(`${name} hangs and is replaced`)
+        child.kill('SIGKILL')
+      },
+    })
+  }
+
+  /** Tell all children, or those whose name starts with `prefix`. */
+  tell(message: ToChild, prefix = ''): void {
+    for (const child of this.#named(prefix)) child.send(message)
+  }
+
+  /** Tell children of a new AES key. Resolves when they use it; one that hangs is waited for a moment only. */
+  async tellRotation(message: Extract<ToChild, { type: 'rotate' }>, prefix: string): Promise<void> {
+    const taken = this.#named(prefix).map((child) => child.next('rotated', TAKE_MS))
+    this.tell(message, prefix)
+    await Promise.all(taken)
+  }
+
+  /**
+   * What children that are wanted have measured, and their process ids; undefined for one that does not say it within `ms`.
+   */
+  async measured(
+    ms: number,
+    isWanted: (name: string) => boolean,
+  ): Promise<Map<string, { pid: number; snapshot: Snapshot } | undefined>> {
+    const wanted = [...this.#children].filter(([name]) => isWanted(name))
+    const asked = wanted.map(async ([name, child]) => {
+      const answer = child.next('measured', ms)
+      child.send({ type: 'measure' })
+      const message = await answer
+      const { pid = 0 } = child
+      return [name, message && { pid, snapshot: message.snapshot }] as const
+    })
+    return new Map(await Promise.all(asked))
+  }
+
+  kill(name: string): void {
+    this.#children.get(name)?.kill('SIGKILL')
+  }
+
+  pidOf(name: string): number | undefined {
+    return this.#children.get(name)?.pid
+  }
+
+  /** Ask all children whose name starts with `prefix` to end; kill those that have not after `ms`. */
+  async stop(prefix: string, ms: number): Promise<void> {
+    this.#stopping = true
+    await Promise.all(this.#named(prefix).map((child) => child.stop({ type: 'stop' }, ms)))
+  }
+
+  #named(prefix: string): MasterChild[] {
+    return [...this.#children].filter(([name]) => name.startsWith(prefix)).map(([, child]) => child)
+  }
+}

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
+import { cachedMinions } from '../../cache/cached-minions.ts'
+import type { CachedJob, JobCache } from '../../jobs/job-cache.ts'
+import { runPath } from '../../runs/running-runs.ts'
+import type { WorkerContext } from './context.ts'
+
+type Settings = Pick<WorkerContext, 'config' | 'log' | 'matcher' | 'meter' | 'minions'> & {
+  readonly jobs: Pick<JobCache, 'record'>
+}
+
+/** Limits the cached minion ids of all jobs together. */
+const MAX_IDS = 50_000
+/** Log about the same minion at most this often. */
+const LOG_INTERVAL_MS = 3_600_000
+
+/**
+ * Decides which minions may send returns and events for a job: those it was sent to. A job that this master does not know
+ * is open to all minions: it may have expired, or come from another master of the minion or from the minion itself.
+ */
+export class ExpectedSenders {
+  readonly #settings: Settings
+  /** Minions by jid, the oldest entry first. */
+  readonly #known = new Map<string, ReadonlySet<string>>()
+  #ids = 0
+  readonly #warn: (sentence: string, about: string) => void
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#warn = onceInAWhile((sentence) => settings.log.warn(sentence), LOG_INTERVAL_MS)
+  }
+
+  /** Whether a minion may send for a job. A refusal is counted, and logged once in a while for each minion. */
+  admits(jid: string, id: string): boolean {
+    if (this.#known.get(jid)?.has(id) || this.#isExpected(jid, id)) return true
+    this.#settings.meter?.count('salt_master_returns_refused', [])
+    this.#warn(
+      `${id} sent a return or an event for job ${jid}, which was not sent to it. It is dropped, and so are others that it sends for jobs of other minions.`,
+      id,
+    )
+    return false
+  }
+
+  #isExpected(jid: string, id: string): boolean {
+    const { jobs, config } = this.#settings
+    const { load, minions = [] } = jobs.record(jid) ?? {}
+    if (load && RUN.test(String(load.fun))) return false
+    if (!load && minions.length === 0) return !existsSync(runPath(config, jid))
+    const ids = this.#remember(jid, minions)
+    return ids.has(id) || (load !== undefined && this.#matchesNow(load, id))
+  }
+
+  /** Whether the target matches the minion now: its key may have been accepted, or its grains changed, since the job was published. */
+  #matchesNow({ tgt, tgt_type, delimiter }: CachedJob['load'], id: string): boolean {
+    const { matcher, minions } = this.#settings
+    const target = {
+      tgt,
+      tgt_type: String(tgt_type ?? 'glob'),
+      ...(typeof delimiter === 'string' && { delimiter }),
+    }
+    return [...cachedMinions([id], minions)].every((subject) => matcher.match(target, subject) !== false)
+  }
+
+  #remember(jid: string, minions: readonly string[]): ReadonlySet<string> {
+    this.#forget(jid)
+    const ids = new Set(minions)
+    this.#known.set(jid, ids)
+    this.#ids += ids.size
+    for (const oldest of this.#known.keys()) {
+      if (this.#ids <= MAX_IDS || oldest === jid) break
+      this.#forget(oldest)
+    }
+    return ids
+  }
+
+  #forget(jid: string): void {
+    this.#ids -= this.#known.get(jid)?.size ?? 0
+    this.#known.delete(jid)
+  }
+}
+
+/** Functions that run on the master itself. */
+const RUN = /^(?:runner|wheel)\./

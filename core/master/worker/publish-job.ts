@@ -1,0 +1,88 @@
+import { tags } from '../../events/index.ts'
+import { component } from '../../log/component.ts'
+import { makeJobLoad } from '../../wire/publication.ts'
+import { shownExecutionOptions } from '../../wire/publish-request.ts'
+import type { RawArguments } from '../../wire/raw-arguments.ts'
+import { storeJob } from '../preflight/jids.ts'
+import { narrowTarget } from '../preflight/narrow-target.ts'
+import type { WorkerContext } from './context.ts'
+import { writePythonJobFiles } from './python-job-files.ts'
+
+/** Target types that match by id: such a publication can be addressed to each of its minions (wire protocol §9). */
+const BY_ID = new Set(['glob', 'pcre', 'list'])
+
+/** A job that may be published. It is stored and announced with secrets masked; only its minions get them. */
+export interface JobToPublish {
+  readonly fun: string | readonly string[]
+  readonly arg: readonly unknown[]
+  readonly shownArg: readonly unknown[]
+  readonly words?: RawArguments | undefined
+  readonly tgt: unknown
+  readonly tgtType: string
+  readonly user: string
+  /** The owner of the job; not sent to minions. Undefined for a batch stored by a version without owners. */
+  readonly owner: string | undefined
+  readonly ret: string
+  /** Extras of the request that are sent to the minions. */
+  readonly extras: Readonly<Record<string, unknown>>
+  readonly minions: readonly string[]
+  /** Ids of a list target without accepted key. */
+  readonly missing: readonly string[]
+  /** Those of `minions` of which it is not known whether the target matches. */
+  readonly unknown?: readonly string[]
+  /** The target is narrowed to `minions`: no other minion may run the job. */
+  readonly limited?: boolean
+}
+
+type PublishContext = Pick<
+  WorkerContext,
+  'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'nextJid' | 'publish'
+>
+
+/** Store a job and return its jid; undefined if the wanted one is taken. Rejects with STORE_FAILED: then it must not be published. */
+export async function storeJobToPublish(
+  context: PublishContext,
+  job: JobToPublish,
+  wanted?: string,
+): Promise<string | undefined> {
+  const { minions, unknown, owner } = job
+  const shown = { cmd: 'publish', ...shownOf(job), ...shownExecutionOptions(job.extras) }
+  const load = { ...shown, ...(owner !== undefined && { owner }) }
+  const stored = { load, minions, unknown, ...(wanted !== undefined && { wanted }) }
+  const jid = await storeJob(context, stored)
+  if (jid) await writePythonJobFiles(context, jid, stored)
+  return jid
+}
+
+/** Announce a stored job on the event bus, and publish it. */
+export async function publishJob(context: PublishContext, jid: string, job: JobToPublish): Promise<void> {
+  const { fun, tgt, tgtType, user, owner, minions, missing, unknown = [] } = job
+  const arg = job.shownArg
+  context.fire(tags.jobPublished(jid), { minions })
+  context.fire(tags.jobNew(jid), {
+    ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
+    ...(owner !== undefined && { owner }),
+    ...(unknown.length > 0 && { unknown }),
+  })
+  context.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
+  context.log.debug('Published command details {details}', {
+    details: { ...shownOf(job), ...shownExecutionOptions(job.extras), jid },
+  })
+  context.meter?.count('salt_master_jobs_published', [])
+  await context.publish(
+    makeJobLoad({ ...shownOf(job), ...sentTarget(job), arg: job.arg, jid }),
+    BY_ID.has(tgtType) ? [...minions, ...missing] : undefined,
+    job.words,
+  )
+  component(context.log, 'channel.server').debug(`Sent payload to publish daemon. jid=${jid}`)
+}
+
+function sentTarget({ tgt, tgtType: tgt_type, extras, minions, limited }: JobToPublish): object {
+  if (!limited || BY_ID.has(tgt_type)) return {}
+  const { delimiter } = extras
+  return narrowTarget({ tgt, tgt_type, ...(typeof delimiter === 'string' && { delimiter }) }, minions)
+}
+
+function shownOf({ fun, shownArg, tgt, ret, tgtType, user, extras }: JobToPublish): Record<string, unknown> {
+  return { fun, arg: shownArg, tgt, ret, tgt_type: tgtType, user, ...extras }
+}

@@ -1,0 +1,257 @@
+import { constants } from 'node:os'
+import type { Log, MinionServices } from '../../author/context.ts'
+import { deferred } from '../../base/deferred.ts'
+import { messageOf, SaltError } from '../../base/errors.ts'
+import { fileProblem } from '../../base/files/file-problem.ts'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
+import { Semaphore } from '../../base/semaphore.ts'
+import type { SpoolEntry } from '../../jobs/return-spool.ts'
+import { identityOf, type ProcessIdentity } from '../../process/process-identity.ts'
+import type { JobLoad } from '../../wire/publication.ts'
+import type { RawArguments } from '../../wire/raw-arguments.ts'
+import type { ReturnLoad } from '../../wire/return.ts'
+import { failedReturn, unbegun } from './failed-return.ts'
+import type { JobPool } from './job-pool.ts'
+import type { RunnerSettings } from './job-runner.ts'
+import { type ProcEntry, type ProcTable, stopOf } from './proc-table.ts'
+
+export interface ExecutorSettings {
+  readonly id: string
+  readonly log: Log
+  readonly procs: ProcTable
+  readonly pool: Pick<JobPool, 'run' | 'idle'>
+  /** Whether a job is a control function, which the minion process runs at once. */
+  answersHere(job: JobLoad): boolean
+  /** Run a job in the minion's own process. */
+  runHere(
+    job: JobLoad,
+    around: Pick<JobEnvironment, 'services' | 'words'> & Pick<RunnerSettings, 'onShown'>,
+    signal: AbortSignal,
+  ): Promise<ReturnLoad>
+  /** True if jobs run in job processes (`multiprocessing`); else they run in the minion process, where they cannot be killed. */
+  readonly multiprocessing: boolean
+  /** Number of jobs that may run at once (`process_count_max`); the others wait. -1 if unlimited. */
+  readonly limit: number
+  /** Aborts when the minion ends. Waiting jobs are left for the next start. */
+  readonly closing: AbortSignal
+}
+
+/** The place of a job in the queue. */
+export interface Place {
+  /** True if the job does not begin at once. */
+  readonly waits: boolean
+  readonly wait: Wait
+  /**
+   * Resolves when the job may begin, with a function that frees its place; with the reason if it was taken out of the queue;
+   * with null if the minion ends.
+   */
+  readonly turn: Promise<(() => void) | string | null>
+  /** Free the place of a job that will not run. */
+  leave(): void
+}
+
+/** The services, master and callbacks of one job. */
+export interface JobEnvironment {
+  /** Services of the minion for the functions of the job. */
+  readonly services: MinionServices
+  /** Address of the master that published it. */
+  readonly master: string
+  /** Its arguments as the user typed them. Only for its function, since they may contain secrets. */
+  readonly words?: RawArguments | undefined
+  /** Resolves with the reason why the job must not begin; undefined if it may. For checks that take time. */
+  refusal?(): Promise<string | undefined>
+  /** Return what the job process has written to the spool although the minion was running. */
+  leftBehind(): Pick<SpoolEntry, 'ret' | 'key'> | undefined
+  /** Record that a job that waited begins. Resolves when that is on disk, rejects if the job must not begin. */
+  beginning(): Promise<void>
+  /** Called when the job begins. Not called for control functions. */
+  began?(): void
+  /**
+   * Persist the return. When this resolves it is on disk and the job is no longer listed as running. `spooled` is the key of
+   * a return that is on disk already; `ret` then lacks its value.
+   */
+  persist(ret: ReturnLoad, spooled?: SpoolEntry['key']): Promise<void>
+}
+
+/** Time limit of control functions. */
+const CONTROL_MS = 30_000
+
+/** Queues jobs and runs each in a job process or in the minion process. However a job ends, its return is persisted. */
+export class JobExecutor {
+  readonly #settings: ExecutorSettings
+  readonly #turns: Semaphore
+  readonly #warnOfFile: ReturnType<typeof onceInAWhile>
+  /** Number of jobs that did not have to wait and have no process yet. */
+  #starting = 0
+
+  constructor(settings: ExecutorSettings) {
+    this.#settings = settings
+    this.#warnOfFile = onceInAWhile((sentence) => settings.log.warn(sentence))
+    this.#turns = new Semaphore(settings.limit)
+  }
+
+  /** Reserve a place. Synchronous, so that places are in the order of arrival. */
+  place(job: JobLoad): Place {
+    const { log, limit, closing, multiprocessing, pool } = this.#settings
+    const wait = new Wait(job)
+    const atOnce = { waits: false, wait, leave: () => {} }
+    if (this.#settings.answersHere(job)) return { ...atOnce, turn: Promise.resolve(() => {}) }
+    if (this.#turns.full) log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
+    const waits = this.#turns.full || (multiprocessing && this.#starting >= pool.idle)
+    const began = waits ? () => {} : this.#expectStart()
+    const turn = this.#turns
+      .take(AbortSignal.any([wait.signal, closing]))
+      .catch(() => (closing.aborted ? null : wait.reason))
+    const leave = () => {
+      began()
+      wait.leave(0)
+      void turn.then((end) => typeof end === 'function' && end())
+    }
+    void wait.begun.then(began)
+    return { waits, wait, turn, leave }
+  }
+
+  /** Log a job. `shown` has arguments only once the secret ones are masked. */
+  #logDetails(shown: JobLoad): void {
+    this.#settings.log.debug('Command details {details}', { details: shown })
+  }
+
+  #expectStart(): () => void {
+    let expected = true
+    this.#starting++
+    return () => {
+      if (expected) this.#starting--
+      expected = false
+    }
+  }
+
+  async run(job: JobLoad, place: Place, around: JobEnvironment): Promise<void> {
+    const { wait } = place
+    try {
+      await this.#runIn(job, place, around)
+    } finally {
+      wait.begin()
+    }
+  }
+
+  async #runIn(job: JobLoad, { wait, turn: place, waits }: Place, around: JobEnvironment): Promise<void> {
+    const { runHere, multiprocessing, id, answersHere } = this.#settings
+    const isControl = answersHere(job)
+    if (isControl || job.arg.length === 0) this.#logDetails(job)
+    if (around.refusal || !isControl)
+      await this.#list({
+        job: unbegun(job),
+        process: undefined,
+        master: around.master,
+        stop: (signal) => wait.leave(signal),
+      })
+    const why = around.refusal && (await Promise.race([around.refusal(), wait.left]))
+    const turn = await place
+    if (turn === null) return
+    const end = typeof turn === 'string' ? () => {} : turn
+    try {
+      const refused = why ?? (typeof turn === 'string' ? turn : undefined)
+      if (refused !== undefined) return await around.persist(failedReturn(unbegun(job), id, refused))
+      if (isControl) return await around.persist(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
+      const beginning = waits ? around.beginning : async () => {}
+      await (multiprocessing ? this.#inPool : this.#inThisProcess).call(
+        this,
+        job,
+        { ...around, beginning },
+        wait,
+      )
+    } finally {
+      end()
+    }
+  }
+
+  async #inPool(job: JobLoad, around: JobEnvironment, wait: Wait): Promise<void> {
+    const { services, master, words, persist, leftBehind } = around
+    const { pool, log } = this.#settings
+    let process: ProcessIdentity | undefined
+    const list = (shown: JobLoad) => {
+      const stop = process ? stopOf(process) : () => {}
+      return this.#list({ job: shown, process, master, stop })
+    }
+    const started = async (given: ProcessIdentity) => {
+      wait.begin()
+      await around.beginning()
+      process = given
+      around.began?.()
+      log.info(`Starting a new job ${job.jid} with PID ${given.pid}`)
+      await list(unbegun(job))
+    }
+    const shown = (job: JobLoad) => {
+      this.#logDetails(job)
+      return list(job)
+    }
+    const callbacks = { started, shown, finished: persist, leftBehind }
+    await pool.run(job, { services, master, words, left: wait.signal, ...callbacks })
+  }
+
+  async #inThisProcess(job: JobLoad, around: JobEnvironment, wait: Wait): Promise<void> {
+    const { services, master, words, persist } = around
+    const abort = new AbortController()
+    const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
+    const self = identityOf(process.pid)
+    const list = (shown: JobLoad) => this.#list({ job: shown, process: self, master, stop })
+    wait.begin()
+    await around.beginning()
+    around.began?.()
+    if (wait.signalNumber !== undefined) stop(wait.signalNumber)
+    await list(unbegun(job))
+    const onShown = (shown: JobLoad) => {
+      this.#logDetails(shown)
+      return list(shown)
+    }
+    await persist(await this.#settings.runHere(job, { services, words, onShown }, abort.signal))
+  }
+
+  /** List a job as running, even if its file cannot be written because the disk is full. */
+  async #list(entry: ProcEntry): Promise<void> {
+    await this.#settings.procs.add(entry).catch((error: unknown) => {
+      const why = fileProblem(error)
+      this.#warnOfFile(`The file of job ${entry.job.jid} was not written: ${why}.`, why)
+    })
+  }
+}
+
+/** A job that is listed but has not begun, and can be taken out of the queue. */
+class Wait {
+  readonly #job: JobLoad
+  readonly #leaving = new AbortController()
+  readonly #left = deferred<string>()
+  readonly #begun = deferred<void>()
+  /** Aborts when the job is taken out. */
+  readonly signal: AbortSignal = this.#leaving.signal
+  /** Resolves when the job is taken out, with the reason. */
+  readonly left = this.#left.promise
+  /** Resolves when the job has begun or is over. */
+  readonly begun = this.#begun.promise
+  /** Number of the signal that was requested for the job. */
+  signalNumber: number | undefined
+
+  constructor(job: JobLoad) {
+    this.#job = job
+  }
+
+  get reason(): string {
+    return messageOf(this.signal.reason)
+  }
+
+  begin(): void {
+    this.#begun.resolve()
+  }
+
+  leave(signal: number): void {
+    const reason = stopped(this.#job, signal, 'before it began')
+    this.signalNumber = signal
+    this.#leaving.abort(reason)
+    this.#left.resolve(reason.message)
+  }
+}
+
+function stopped({ jid }: JobLoad, signal: number, when: string): SaltError {
+  const [name = signal] = Object.entries(constants.signals).find(([, number]) => number === signal) ?? []
+  return new SaltError('CANCELLED', `Job ${jid} was ended by ${name} ${when}.`)
+}

@@ -1,0 +1,56 @@
+/** Messages between the minion and its job processes. Values whose types must be preserved are encoded as MessagePack. */
+
+import type { SpoolEntry } from '../../jobs/return-spool.ts'
+import type { LoadingFile } from '../../loader/index.ts'
+import type { RelayedLine } from '../../log/relay.ts'
+import type { RawArguments } from '../../wire/raw-arguments.ts'
+
+export interface JobProcessStart {
+  readonly type: 'start'
+  readonly id: string
+  readonly config: Readonly<Record<string, unknown>>
+  readonly grains: Uint8Array
+  readonly pillar: Uint8Array
+  /** Time that a file of extensions may take to load, milliseconds. */
+  readonly loadMs: number
+  /** Reasons for files that blocked an earlier process, by `fileKey`. */
+  readonly blocked: ReadonlyMap<string, string>
+}
+
+export type ToJobProcess =
+  | JobProcessStart
+  /** A job to run. `master` is the address of the master that published it. */
+  | {
+      readonly type: 'job'
+      readonly job: Uint8Array
+      readonly master: string
+      readonly words: RawArguments | undefined
+    }
+  /** The return is on disk; the process can discard it. */
+  | { readonly type: 'kept' }
+  /** Asks why each call would be refused. The answer has null for a call that would not. */
+  | { readonly type: 'check'; readonly calls: Uint8Array }
+  /** Asks for a description of the modules, by importing them or by reading their text. */
+  | { readonly type: 'describe'; readonly imports: boolean }
+  | { readonly type: 'answer'; readonly call: number; readonly value: Uint8Array }
+  | { readonly type: 'failure'; readonly call: number; readonly message: string }
+
+export type FromJobProcess =
+  | { readonly type: 'ready' }
+  | LoadingFile
+  /** The job with its secret arguments masked. Sent if it has arguments. */
+  | { readonly type: 'shown'; readonly job: Uint8Array }
+  /**
+   * A return. `last`: the process ends after 'kept'. `spooled`: the key of a return that is in the spool already; `ret` then
+   * lacks its value.
+   */
+  | {
+      readonly type: 'return'
+      readonly ret: Uint8Array
+      readonly last: boolean
+      readonly spooled?: SpoolEntry['key']
+    }
+  /** The answer to 'check' or 'describe'. */
+  | { readonly type: 'answered'; readonly answer: Uint8Array }
+  | { readonly type: 'call'; readonly call: number; readonly method: string; readonly args: Uint8Array }
+  | { readonly type: 'log'; readonly line: RelayedLine }

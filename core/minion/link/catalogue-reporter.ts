@@ -1,0 +1,239 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../author/context.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { Description } from '../../loader/index.ts'
+import {
+  type CatalogueReport,
+  hashOf,
+  MAX_CATALOGUE_BYTES,
+  makeCatalogueReport,
+  makeCatalogueSupportRequest,
+  masterHasCatalogue,
+  supportsCatalogues,
+} from '../../wire/catalogue.ts'
+import type { MasterConnection } from './master-connection.ts'
+
+type Connection = Pick<MasterConnection, 'address' | 'request'>
+
+export interface ReporterSettings {
+  readonly id: string
+  /**
+   * Describe the functions of this minion. Resolves with undefined if that fails. If not `awaited`, it runs at low
+   * priority. With `imports`, users' files may be imported; otherwise only their text is read.
+   */
+  describe(awaited: boolean, imports: boolean): Promise<Description | undefined>
+  /** Milliseconds without a job before users' files are imported. */
+  readonly idleMs?: number
+  /** False if users' files must never be imported for a report. */
+  readonly imports?: boolean
+  /** Return the milliseconds since the last job. */
+  idleFor?(): number
+  /** Resolves with a value that differs after a file of the modules was added, removed or changed. */
+  stamp(): Promise<string>
+  /** Called when the stamp has changed without a call of `refresh`. */
+  onChange(): Promise<void>
+  readonly log: Log
+  /** Milliseconds to wait after a start or a change, when other work has priority. */
+  readonly settleMs?: number
+  /** Milliseconds between checks of the stamp. */
+  readonly lookMs?: number
+}
+
+/** The last report sent to a master. */
+interface SentReport {
+  readonly hash: string | undefined
+  /** True if the master must first be asked whether it supports reports. */
+  readonly first: boolean
+  readonly done: Promise<void>
+}
+
+/** Time that a refresh of modules waits for the masters to have the report. */
+const REFRESH_WAIT_MS = 5_000
+
+/**
+ * Reports the functions of this minion to its masters: first the hash of the catalogue, then the catalogue itself if the
+ * master has not received that hash from any minion. A master that does not support reports (Python Salt) gets none until
+ * the minion connects to it again.
+ */
+export class CatalogueReporter {
+  readonly #settings: ReporterSettings
+  /** The last report to each connected master; 'unsupported' if it takes no reports. */
+  readonly #sent = new Map<Connection, SentReport | 'unsupported' | undefined>()
+  readonly #closing = new AbortController()
+  readonly #watch: NodeJS.Timeout
+  #report: CatalogueReport | undefined
+  #stamp: string | undefined
+  /** Stamp of the files at the last description that imported them. */
+  #imported: string | undefined
+  /** Whether the last description read only the text of users' files. */
+  #byText = false
+  #work: Promise<void> | undefined
+  #again = false
+  /** Awaited descriptions: one in progress, and one queued after it. */
+  #current: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  /** Descriptions are numbered when they begin. One that began earlier is not reported after one that began later. */
+  #begun = 0
+  #reported = 0
+  /** Resolves when the last report has been sent to all masters. */
+  #sending: Promise<unknown> | undefined
+
+  constructor(settings: ReporterSettings) {
+    this.#settings = settings
+    this.#watch = setInterval(() => void this.#check(), settings.lookMs ?? 5_000)
+    this.#watch.unref()
+  }
+
+  /** Report to a master that the minion has connected to, for the first time or again. */
+  connected(connection: Connection): void {
+    this.#sent.set(connection, undefined)
+    if (this.#report && !this.#again) void this.#sendTo(connection, this.#report)
+    else this.refresh()
+  }
+
+  /** Forget the last report to a master that has disconnected. */
+  disconnected(connection: Connection): void {
+    this.#sent.delete(connection)
+  }
+
+  /** Describe and report again soon, since modules or grains may have changed. */
+  refresh(): void {
+    this.#again = true
+    this.#work ??= this.#describe().finally(() => {
+      this.#work = undefined
+    })
+  }
+
+  /** Describe and report at once. Resolves when all connected masters have the report, or after `ms` milliseconds. */
+  async refreshNow(ms = REFRESH_WAIT_MS): Promise<void> {
+    if ([...this.#sent.values()].every((sent) => sent === 'unsupported')) return this.refresh()
+    this.#again = false
+    const over = new AbortController()
+    const signal = AbortSignal.any([over.signal, this.#closing.signal])
+    const late = delay(ms, undefined, { signal, ref: false }).catch(() => {})
+    const known = this.#describeNow().then(() => this.#sending)
+    await Promise.race([known, late]).finally(() => over.abort())
+  }
+
+  close(): void {
+    clearInterval(this.#watch)
+    this.#closing.abort()
+  }
+
+  /** Retry failed reports, and detect changed files. */
+  async #check(): Promise<void> {
+    if (this.#report)
+      for (const [connection, sent] of this.#sent)
+        if (sent === undefined) void this.#sendTo(connection, this.#report)
+    if (this.#byText && this.#mayImport()) {
+      this.#byText = false
+      await this.#renew(false)
+    }
+    if (this.#stamp === undefined) return
+    const stamp = await this.#settings.stamp().catch(() => '')
+    if (stamp === this.#stamp) return
+    this.#stamp = stamp
+    await this.#settings.onChange()
+    this.refresh()
+  }
+
+  async #describe(): Promise<void> {
+    const { signal } = this.#closing
+    while (this.#again && !signal.aborted) {
+      await delay(this.#settings.settleMs ?? 1_000, undefined, { signal, ref: false }).catch(() => {})
+      if (!this.#again || signal.aborted || this.#sent.size === 0) return
+      this.#again = false
+      await this.#renew(false)
+    }
+  }
+
+  /** Queue a description after the one in progress, which may not contain the latest change. */
+  #describeNow(): Promise<void> {
+    this.#next ??= Promise.resolve(this.#current).then(() => {
+      this.#next = undefined
+      this.#current = this.#renew(true)
+      return this.#current
+    })
+    return this.#next
+  }
+
+  async #renew(awaited: boolean): Promise<void> {
+    const begun = ++this.#begun
+    const catalogue = await this.#found(awaited)
+    if (this.#closing.signal.aborted || begun < this.#reported) return
+    this.#reported = begun
+    const report = this.#reportOf(catalogue)
+    this.#report = report
+    this.#sending = Promise.all(
+      Array.from(this.#sent.keys(), (connection) => this.#sendTo(connection, report)),
+    )
+  }
+
+  /** Whether files may be imported that no job has called: the minion must be idle and a master must take reports. */
+  #mayImport(): boolean {
+    const { imports = true, idleMs = 0, idleFor = () => 0 } = this.#settings
+    const isSupported = [...this.#sent.values()].some((sent) => sent !== 'unsupported')
+    return imports && isSupported && idleFor() >= idleMs
+  }
+
+  async #found(awaited: boolean): Promise<Description | string> {
+    const { stamp, describe, imports: allowed = true } = this.#settings
+    try {
+      const files = await stamp()
+      this.#stamp = files
+      const imports = (allowed && files === this.#imported) || this.#mayImport()
+      const found = await describe(awaited, imports)
+      this.#byText = !imports
+      if (imports) this.#imported = files
+      return found ?? 'a file of the modules ended or blocked its process'
+    } catch (error) {
+      return messageOf(error)
+    }
+  }
+
+  /** Make the report. If there is no description, the hash is undefined, which withdraws the previous report. */
+  #reportOf(catalogue: Description | string): CatalogueReport {
+    const { log } = this.#settings
+    const unchecked = 'masters do not check calls before they send them to this minion.'
+    if (typeof catalogue === 'string') {
+      log.warn(`The functions of this minion could not be listed (${catalogue}): ${unchecked}`)
+      return { hash: undefined }
+    }
+    const text = JSON.stringify(catalogue)
+    if (Buffer.byteLength(text) <= MAX_CATALOGUE_BYTES) return { hash: hashOf(text), text }
+    const limit = `${MAX_CATALOGUE_BYTES / 1024} kB`
+    log.warn(
+      `The list of functions of this minion is longer than the ${limit} that a master keeps: ${unchecked}`,
+    )
+    return { hash: undefined }
+  }
+
+  /** Send reports one after another, so that the last one wins. Never rejects. */
+  #sendTo(connection: Connection, report: CatalogueReport): Promise<void> {
+    const sent = this.#sent.get(connection)
+    if (sent === 'unsupported') return Promise.resolve()
+    if (sent && sent.hash === report.hash) return sent.done
+    const done = Promise.resolve(sent?.done).then(() => this.#send(connection, report, current))
+    const current: SentReport = { hash: report.hash, first: !sent, done }
+    this.#sent.set(connection, current)
+    return done
+  }
+
+  async #send(connection: Connection, { hash, text }: CatalogueReport, sent: SentReport): Promise<void> {
+    const { id, log } = this.#settings
+    const settle = (end: 'unsupported' | undefined) => {
+      if (this.#sent.get(connection) === sent) this.#sent.set(connection, end)
+    }
+    const report = (report: CatalogueReport) => connection.request(makeCatalogueReport(id, report))
+    try {
+      if (sent.first && !supportsCatalogues(await connection.request(makeCatalogueSupportRequest(id))))
+        return settle('unsupported')
+      if (!masterHasCatalogue(await report({ hash })) && text !== undefined) await report({ hash, text })
+    } catch (error) {
+      settle(undefined)
+      log.debug(
+        `The functions of this minion were not reported to ${connection.address}: ${messageOf(error)}`,
+      )
+    }
+  }
+}

@@ -1,0 +1,310 @@
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../author/context.ts'
+import { deferred } from '../../base/deferred.ts'
+import { messageOf, SaltError } from '../../base/errors.ts'
+import { BROADCAST_TOPIC, startTopicOf, topicOf } from '../../channel/publish-channel.ts'
+import { createRequestChannel, type RequestChannel } from '../../channel/request-channel.ts'
+import type { Credentials, KnownMaster } from '../../channel/sign-in-client.ts'
+import { type ReceivedJob, receiveJobs } from '../../channel/subscription.ts'
+import { keepAliveOf, type MinionConfig } from '../../config/index.ts'
+import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/index.ts'
+import { component } from '../../log/component.ts'
+import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
+import { ownAddressTowards } from '../../transport/own-address.ts'
+import { makeStartReport, newStartToken, readStartRefusal } from '../../wire/minion-start.ts'
+import { signInUntilAccepted } from './persistent-sign-in.ts'
+
+export interface MasterConnectionSettings {
+  readonly config: MinionConfig
+  readonly id: string
+  readonly key: PrivateKey
+  readonly known: KnownMaster
+  readonly signingKey: PublicKey | undefined
+  readonly transport: Transport
+  readonly address: { readonly host: string; readonly port: number }
+  /** Identifies this run of the minion. The same for all its masters. */
+  readonly startToken?: string
+  readonly grains: () => Readonly<Record<string, unknown>>
+  readonly log: Log
+  /** Fail where a daemon would wait (`salt-call`). */
+  readonly once?: boolean
+  onJob(received: ReceivedJob, connection: MasterConnection): void
+  /** Called after the first sign-in and subscription. */
+  onReady(connection: MasterConnection): Promise<void>
+  /** Called when the connection to the publish port is established or lost. */
+  onConnection?(state: 'up' | 'down', connection: MasterConnection): void
+  now(): number
+}
+
+/** Sign-in, subscription and requests of one minion with one master (wire protocol §6, §9). */
+export class MasterConnection {
+  readonly #settings: MasterConnectionSettings
+  readonly #details: Log
+  readonly #client: RequestClient
+  readonly #channel: RequestChannel
+  readonly #token = SymmetricKey.generate().text
+  readonly #startToken: string
+  readonly #closing = new AbortController()
+  readonly #attempted = deferred<void>()
+  /** Connection to the publish port: how many have been established, and whether one is up. */
+  readonly publishConnection = { made: 0, isUp: false }
+  #credentials: Promise<Credentials> | undefined
+  #current: Credentials | undefined
+  #frames: PublishClient | undefined
+
+  constructor(settings: MasterConnectionSettings) {
+    const { transport, id, key } = settings
+    this.#settings = settings
+    this.#startToken = settings.startToken ?? newStartToken()
+    this.#details = component(settings.log, 'channel.client')
+    this.#details.debug('Initializing new AsyncZeroMQReqChannel for {channel}', {
+      channel: [settings.config.pki_dir, id, `tcp://${this.address}`],
+    })
+    this.#client = transport.connectRequests(this.#clientSettings())
+    this.#channel = createRequestChannel({
+      client: this.#client,
+      id,
+      key,
+      algorithms: this.#algorithms,
+      credentials: () => this.#signedIn(),
+      renew: (stale) => this.#renew(stale),
+      now: settings.now,
+    })
+  }
+
+  /** Resolves when the first sign-in was answered or timed out. Stays pending if that made `run` reject. */
+  get firstAttempt(): Promise<void> {
+    return this.#attempted.promise
+  }
+
+  get host(): string {
+    return this.#settings.address.host
+  }
+
+  /** `host:port` of the request port. */
+  get address(): string {
+    return `${this.host}:${this.#settings.address.port}`
+  }
+
+  /**
+   * Sign in and receive publications until closed. Rejects when the minion gives up on this master, see `signInUntilAccepted`.
+   */
+  async run(): Promise<void> {
+    const { onJob, log, config } = this.#settings
+    let isReady = false
+    while (!this.#closing.signal.aborted) {
+      const { publishPort } = await this.#signedIn()
+      if (await this.#reportStart()) continue
+      this.#frames = await this.#subscribe(publishPort)
+      if (!isReady) void this.#becomeReady()
+      isReady = true
+      const jobs = receiveJobs({
+        frames: this.#frames,
+        log,
+        requireSignature: config.sign_pub_messages,
+        credentials: () => this.#signedIn(),
+        renew: (stale) => this.#renew(stale),
+      })
+      for await (const received of jobs) onJob(received, this)
+    }
+  }
+
+  /**
+   * Report this run to the master. Resolves with true, after a wait, if the master refuses it because another minion has the
+   * same id.
+   */
+  async #reportStart(): Promise<boolean> {
+    const { config, id, address, log } = this.#settings
+    const { signal } = this.#closing
+    const { host, port } = address
+    const own = config.source_address || (await ownAddressTowards(host, port)) || 'unknown'
+    try {
+      const report = makeStartReport(id, {
+        token: this.#startToken,
+        address: own,
+        host: hostname(),
+        pid: process.pid,
+      })
+      const refusal = readStartRefusal(await this.request(report))
+      if (refusal === undefined) return false
+      const seconds = config.acceptance_wait_time
+      log.error(`${refusal} Asking again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`)
+      await delay(seconds * 1000, undefined, { signal })
+      return true
+    } catch (error) {
+      if (!signal.aborted)
+        log.debug(`The start of this minion was not reported to the master: ${messageOf(error)}`)
+      return signal.aborted
+    }
+  }
+
+  /** Do the start-up work. It needs answers of the master and is retried until it succeeds. */
+  async #becomeReady(): Promise<void> {
+    const { onReady, log, config } = this.#settings
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      try {
+        return await onReady(this)
+      } catch (error) {
+        if (!signal.aborted) log.warn(`Start-up work failed and will be retried: ${messageOf(error)}`)
+        await delay(config.acceptance_wait_time * 1000, undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  /** Sign in if that has not been done. Rejects with the errors of `run`. */
+  async signIn(): Promise<void> {
+    await this.#signedIn()
+  }
+
+  /** Whether this minion has valid credentials, as far as it knows. */
+  get isSignedIn(): boolean {
+    return this.#current !== undefined
+  }
+
+  request(load: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const { cmd, jid, fun } = load
+    this.#details.trace('ReqChannel send crypt load={load}', { load: { cmd, jid, fun } })
+    return this.#withRetries((timeoutMs) => this.#channel.request(load, timeoutMs))
+  }
+
+  pillar(load: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
+    return this.#withRetries((timeoutMs) => this.#channel.pillar(load, timeoutMs))
+  }
+
+  /** Repeat a request that times out (`request_channel_timeout`, `request_channel_tries`). */
+  async #withRetries<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
+    const { request_channel_timeout: seconds, request_channel_tries: tries } = this.#settings.config
+    for (let count = 1; ; count++) {
+      try {
+        return await ask(seconds * 1000)
+      } catch (error) {
+        if (!isTimeout(error) || count >= tries) throw error
+      }
+    }
+  }
+
+  /** Receive no further publications. Requests are still sent. */
+  async unsubscribe(): Promise<void> {
+    this.#closing.abort()
+    await this.#frames?.close()
+  }
+
+  async close(): Promise<void> {
+    await this.unsubscribe()
+    this.#details.debug('Closing AsyncReqChannel instance')
+    await this.#client.close()
+  }
+
+  get #algorithms() {
+    const { encryption_algorithm: encryption, signing_algorithm: signing } = this.#settings.config
+    return { encryption, signing } as Parameters<typeof createRequestChannel>[0]['algorithms']
+  }
+
+  #clientSettings(): ClientSettings {
+    const { address, config } = this.#settings
+    return {
+      host: address.host,
+      port: address.port,
+      ipv6: config.ipv6,
+      keepAlive: keepAliveOf(config),
+      ...(config.source_address && { sourceAddress: config.source_address }),
+    }
+  }
+
+  async #subscribe(offered: number): Promise<PublishClient> {
+    const { transport, config, id, log } = this.#settings
+    const port = config.publish_port && config.publish_port !== 4506 ? config.publish_port : offered
+    const span = config.recon_randomize ? Math.random() * config.recon_max : 0
+    component(log, 'transport.zeromq').debug(
+      'Connecting the Minion to the Master publish port, using the URI: {uri}',
+      { uri: `tcp://${this.#settings.address.host}:${port}` },
+    )
+    const frames = await transport.subscribe({
+      ...this.#clientSettings(),
+      port,
+      identity: id,
+      // The minion's own topic identifies the connected minion to a master without filtering; '' matches every payload.
+      topics: [config.zmq_filtering ? BROADCAST_TOPIC : '', topicOf(id), startTopicOf(id, this.#startToken)],
+      addressed: [BROADCAST_TOPIC, topicOf(id)],
+      reconnectMs: config.recon_default + span,
+      reconnectMaxMs: config.recon_max,
+    })
+    let found = this.#watchPort(frames, offered)
+    frames.onConnection((state) => {
+      log.info(
+        `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
+      )
+      this.publishConnection.isUp = state === 'up'
+      if (state === 'up') this.publishConnection.made++
+      this.#settings.onConnection?.(state, this)
+      found.abort()
+      if (state === 'down') found = this.#watchPort(frames, offered)
+    })
+    return frames
+  }
+
+  /** While there is no connection, sign in again from time to time to find a master that now uses another publish port. */
+  #watchPort(frames: PublishClient, offered: number): AbortController {
+    const found = new AbortController()
+    const signal = AbortSignal.any([found.signal, this.#closing.signal])
+    const check = async () => {
+      for (;;) {
+        await delay(this.#settings.config.recon_max * 1.5, undefined, { signal })
+        const { publishPort } = await this.#renew(await this.#signedIn())
+        if (publishPort !== offered) return frames.close()
+      }
+    }
+    check().catch((error: unknown) => {
+      if (!signal.aborted)
+        this.#settings.log.debug(`The master's publish port could not be determined: ${messageOf(error)}`)
+    })
+    return found
+  }
+
+  #signedIn(): Promise<Credentials> {
+    this.#credentials ??= this.#signIn().then(
+      (credentials) => {
+        this.#current = credentials
+        return credentials
+      },
+      (error: unknown) => {
+        void this.#frames?.close() // no more publications, so that `run` ends
+        throw error
+      },
+    )
+    return this.#credentials
+  }
+
+  /** Sign in again if the credentials are stale. Concurrent callers share one sign-in. */
+  #renew(stale: Credentials): Promise<Credentials> {
+    if (this.#current === stale) {
+      this.#current = undefined
+      this.#credentials = undefined
+    }
+    return this.#signedIn()
+  }
+
+  #signIn(): Promise<Credentials> {
+    const { config, id, key, known, signingKey, grains, log, once = false } = this.#settings
+    return signInUntilAccepted({
+      config,
+      id,
+      key,
+      known,
+      signingKey,
+      client: this.#client,
+      address: this.address,
+      algorithms: this.#algorithms,
+      token: this.#token,
+      once,
+      grains,
+      log,
+      closing: this.#closing.signal,
+      onAttempt: () => this.#attempted.resolve(),
+    })
+  }
+}
+
+const isTimeout = (error: unknown): boolean => SaltError.is(error) && error.code === 'TIMEOUT'

@@ -1,0 +1,61 @@
+import type { Log } from '../author/context.ts'
+import type { Returner, ReturnerPlugin } from '../author/returner.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import type { Fields } from '../base/record.ts'
+import type { Loader } from '../loader/index.ts'
+import { returnerOptions } from './options.ts'
+import type { Target } from './outbox-target.ts'
+import { checkedReturner } from './returner-members.ts'
+
+export interface ReturnerHost {
+  /** Loader of the kind `returners`. */
+  readonly loader: Loader
+  /** Configuration of the daemon. */
+  readonly config: Fields
+  /** Further sources of options after the configuration: grains and pillar of a minion. */
+  readonly places?: readonly Fields[]
+  readonly log: Log
+}
+
+/**
+ * Open a returner with its options.
+ * @throws SaltError FUNCTION_NOT_FOUND if there is no such returner, MODULE_FAILED if it is broken or cannot be opened,
+ * CONFIG_INVALID with the name of an option that is wrong.
+ */
+export async function openReturner(target: Target, host: ReturnerHost): Promise<Returner> {
+  const { plugin, options } = await prepared(target, host)
+  const open = (name: string) => openReturner({ name }, host)
+  try {
+    const made = await plugin.create({
+      options,
+      log: host.log,
+      opts: host.config,
+      id: String(host.config.id ?? ''),
+      open,
+    })
+    return checkedReturner(target.name, made, host.log)
+  } catch (error) {
+    if (SaltError.is(error)) throw error
+    throw new SaltError(
+      'MODULE_FAILED',
+      `The returner ${target.name} cannot be opened: ${messageOf(error)}`,
+      { name: target.name },
+    )
+  }
+}
+
+/** Check a returner and its options without opening it. Rejects with the errors of {@link openReturner}. */
+export async function checkReturner(target: Target, host: ReturnerHost): Promise<void> {
+  await prepared(target, host)
+}
+
+async function prepared(
+  target: Target,
+  { loader, config, places = [] }: ReturnerHost,
+): Promise<{ plugin: ReturnerPlugin; options: Record<string, unknown> }> {
+  const { name, config: alternative, kwargs } = target
+  const plugin = await loader.plugin<ReturnerPlugin>(name)
+  const prefix = plugin.configKey ?? name
+  const sources = { name, prefix, kwargs, config: alternative, places: [config, ...places] }
+  return { plugin, options: returnerOptions(plugin.options ?? {}, sources) }
+}

@@ -1,0 +1,32 @@
+import { isRecord } from '../base/record.ts'
+
+/** A destination of items: a returner and its options that differ from the configuration. */
+export interface Target {
+  readonly name: string
+  /** Name of an alternative configuration (`--return_config`). */
+  readonly config?: string
+  /** Options of the job (`--return_kwargs`). */
+  readonly kwargs?: Readonly<Record<string, unknown>>
+}
+
+/** Return the distinct targets that a publication or configuration names: `a,b`, a list, or nothing. */
+export function targetsOf(
+  names: unknown,
+  { config, kwargs }: { readonly config?: unknown; readonly kwargs?: unknown } = {},
+): Target[] {
+  const listed = typeof names === 'string' ? names.split(',') : Array.isArray(names) ? names : []
+  const unique = new Set(listed.filter((name) => typeof name === 'string').map((name) => name.trim()))
+  unique.delete('')
+  return [...unique].map((name) => ({
+    name,
+    ...(typeof config === 'string' && config !== '' && { config }),
+    ...(isRecord(kwargs) && Object.keys(kwargs).length > 0 && { kwargs }),
+  }))
+}
+
+/** Serialize a target. Equal targets give equal texts; see {@link targetFrom}. */
+export function targetText({ name, config, kwargs }: Target): string {
+  return config === undefined && kwargs === undefined ? name : JSON.stringify({ name, config, kwargs })
+}
+
+export const targetFrom = (text: string): Target => (text.startsWith('{') ? JSON.parse(text) : { name: text })

@@ -1,0 +1,152 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Router } from 'zeromq'
+import type { ServerSettings } from './contract.ts'
+import { Dispatcher } from './proxy/dispatcher.ts'
+import { LEAVING, PROBE, readHeader, requestHeader } from './proxy/messages.ts'
+import { admitConnections } from './zeromq/admission.ts'
+import { bindTcp } from './zeromq/bind.ts'
+import { bindLocal } from './zeromq/bind-local.ts'
+import { readRouted } from './zeromq/routed.ts'
+import { SendQueue } from './zeromq/send-queue.ts'
+import { serverOptions } from './zeromq/settings.ts'
+import { openRouter } from './zeromq/sockets.ts'
+
+export { openWorker } from './proxy/worker.ts'
+
+/** Interval of worker probes. */
+const PROBE_MS = 200
+const STUCK_MS = 800
+const MAX_OUTSTANDING = 10_000
+const MAX_OUTSTANDING_BYTES = 512 * 1024 * 1024
+/**
+ * High-water marks of the front socket: requests of one client that wait to be read, and answers that wait for the
+ * client to read them. Salt's clients send one request at a time on each connection.
+ */
+const MAX_QUEUED = 64
+const LINGER_MS = 1_000
+/** How long pending requests may take to finish on close. */
+const DRAIN_MS = 2_000
+
+export interface ProxySettings {
+  readonly front: ServerSettings
+  /** Path of the socket for the workers (Salt's `workers.ipc`), or `tcp://127.0.0.1:port`. */
+  readonly backend: string
+  /** How long a worker may leave probes unanswered before it counts as stuck, in milliseconds. */
+  readonly stuckMs?: number
+  /** Whether a worker's process is busy; a busy one that answers no probes gets more time. */
+  isWorking?(worker: string): boolean
+  /** Maximum number of outstanding requests. */
+  readonly maxOutstanding?: number
+  /** The reply to requests that exceed the limits, or with which two workers were lost. */
+  readonly refusal: Uint8Array
+}
+
+/** Distributes the requests of one port over worker processes (wire protocol §4). */
+export interface WorkerProxy {
+  readonly port: number
+  readonly workers: ReadonlyMap<string, { readonly outstanding: number }>
+  /** Number of requests not yet assigned to a worker. */
+  readonly waiting: number
+  /** Number of requests refused since the proxy was opened. */
+  readonly refused: number
+  /** Add a listener for stuck workers. A stuck worker's requests are reassigned; end its process and start another. */
+  onStuck(listener: (worker: string) => void): void
+  /** Report that a worker's process ended; its requests are reassigned at once. */
+  workerGone(name: string): void
+  close(): Promise<void>
+}
+
+/**
+ * Open a ROUTER for clients and a ROUTER for workers. ZeroMQ's own proxy is not used: it distributes round-robin, also to
+ * workers that hang, and loses their requests.
+ */
+export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
+  const front = openRouter({
+    ...serverOptions(settings.front),
+    linger: LINGER_MS,
+    sendHighWaterMark: MAX_QUEUED,
+    receiveHighWaterMark: MAX_QUEUED,
+  })
+  const port = await bindTcp(front, settings.front) // first: its error names the process that uses the port
+  const back = openRouter({ sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0, handover: true })
+  await bindLocal(back, settings.backend).catch((error) => {
+    front.close()
+    throw error
+  })
+  const admission = admitConnections({ ...settings.front, port })
+  const stuckListeners: ((worker: string) => void)[] = []
+  const replies = new SendQueue(front)
+  const orders = new SendQueue(back)
+  const order = (worker: string, ...frames: (string | Buffer)[]) =>
+    void orders.send([worker, ...frames]).catch(() => undefined)
+  const dispatcher = new Dispatcher({
+    stuckMs: settings.stuckMs ?? STUCK_MS,
+    ...(settings.isWorking && { isWorking: settings.isWorking }),
+    maxOutstanding: settings.maxOutstanding ?? MAX_OUTSTANDING,
+    maxBytes: MAX_OUTSTANDING_BYTES,
+    refusal: settings.refusal,
+    now: () => performance.now(),
+    toWorker: (worker, id, payload) => order(worker, requestHeader(id), payload),
+    toClient: (path, reply) => void replies.send([...path, reply]).catch(() => undefined),
+    onStuck: (worker) => {
+      for (const listener of stuckListeners) listener(worker)
+    },
+  })
+  const probing = setInterval(() => {
+    dispatcher.check(PROBE_MS)
+    for (const worker of dispatcher.workers.keys()) order(worker, PROBE)
+  }, PROBE_MS)
+  void readRequests(front, dispatcher)
+  void readWorkers(back, dispatcher, (worker) => order(worker, LEAVING))
+  return {
+    port,
+    workers: dispatcher.workers,
+    get waiting() {
+      return dispatcher.waiting
+    },
+    get refused() {
+      return dispatcher.refused
+    },
+    onStuck: (listener) => void stuckListeners.push(listener),
+    workerGone: (name) => dispatcher.gone(name),
+    async close() {
+      await drain(dispatcher, DRAIN_MS)
+      clearInterval(probing)
+      admission.close()
+      front.close()
+      back.close()
+    },
+  }
+}
+
+async function readRequests(front: Router, dispatcher: Dispatcher): Promise<void> {
+  for await (const frames of front) {
+    const request = readRouted(frames)
+    if (request) dispatcher.request(request.path, request.payload)
+  }
+}
+
+async function readWorkers(
+  back: Router,
+  dispatcher: Dispatcher,
+  confirmLeaving: (worker: string) => void,
+): Promise<void> {
+  for await (const [identity, frame, payload] of back) {
+    const worker = String(identity)
+    const header = readHeader(frame)
+    if (header.kind === 'answer' && payload) dispatcher.answer(worker, header.id, payload)
+    else if (header.kind === 'ready') dispatcher.ready(worker, String(payload))
+    else if (header.kind === 'probe') dispatcher.alive(worker)
+    else if (header.kind === 'leaving') {
+      dispatcher.leaving(worker)
+      confirmLeaving(worker)
+    }
+  }
+}
+
+async function drain(dispatcher: Dispatcher, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  while (dispatcher.outstanding > 0 && dispatcher.workers.size > 0 && performance.now() < deadline) {
+    await setTimeout(10)
+  }
+}

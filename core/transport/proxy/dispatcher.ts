@@ -1,0 +1,257 @@
+/** Requests per worker at once. More would not speed it up, and all are repeated if it is lost. */
+const MAX_PER_WORKER = 256
+/**
+ * A busy worker may be silent this many times longer, plus time for the bytes of its requests: a large return takes
+ * seconds.
+ */
+const BUSY_FACTOR = 4
+const BYTES_PER_MS = 4_000
+/** A request is refused after this many workers were lost while they had it. */
+const MAX_WORKERS_LOST = 2
+
+/** Requests of one client at once; Salt's clients send one at a time on each connection. */
+const MAX_PER_CLIENT = 32
+
+/** A request in the proxy, kept until it is answered. */
+interface Pending {
+  readonly id: number
+  /** The routing frames of the client. */
+  readonly path: readonly Buffer[]
+  readonly payload: Buffer
+  /** The worker that it is assigned to. */
+  worker: Worker | undefined
+  /** Number of workers that were lost while they had it. */
+  workersLost: number
+}
+
+/** The proxy's view of a worker. */
+class Worker {
+  readonly name: string
+  readonly instance: string
+  readonly held = new Set<Pending>()
+  lastSeen: number
+  /** Receives no more requests: it is stuck, or announced that it is leaving. */
+  retired = false
+  /** A request it has, with which another worker was lost before. */
+  suspect: Pending | undefined
+
+  constructor(name: string, instance: string, now: number) {
+    this.name = name
+    this.instance = instance
+    this.lastSeen = now
+  }
+
+  get outstanding(): number {
+    return this.held.size
+  }
+}
+
+/** Rank of a worker: the one with the lowest receives the next request; one with a suspect comes last. */
+const load = ({ held, suspect }: Worker) => held.size + (suspect ? MAX_PER_WORKER : 0)
+
+const clientOf = ([identity]: readonly Buffer[]): string => identity?.toString('latin1') ?? ''
+
+export interface DispatcherSettings {
+  /** How long a worker may be silent before it counts as stuck, in milliseconds. */
+  readonly stuckMs: number
+  /** Limits of outstanding requests, in number and in bytes; requests beyond are refused. */
+  readonly maxOutstanding: number
+  readonly maxBytes: number
+  readonly refusal: Uint8Array
+  now(): number
+  toWorker(worker: string, id: number, payload: Buffer): void
+  toClient(path: readonly Buffer[], reply: Uint8Array): void
+  onStuck(worker: string): void
+  /** Whether a silent worker's process is busy, as far as known, rather than stopped or deadlocked. */
+  isWorking?(worker: string): boolean
+}
+
+/**
+ * Assigns requests to workers. A request goes to the worker with the fewest, is reassigned if that worker is lost, and is
+ * answered once. Requests of a lost worker become suspects, and a worker receives one of them at a time: so the one that
+ * kills workers is identified and refused, while the others are answered.
+ */
+export class Dispatcher {
+  readonly #settings: DispatcherSettings
+  readonly #workers = new Map<string, Worker>()
+  readonly #pending = new Map<number, Pending>()
+  /** Number of pending requests by client. */
+  readonly #clients = new Map<string, number>()
+  #suspects: Pending[] = []
+  #fresh: Pending[] = []
+  #bytes = 0
+  #nextId = 1
+  #lastCheck: number
+  /** Number of refused requests. */
+  refused = 0
+
+  constructor(settings: DispatcherSettings) {
+    this.#settings = settings
+    this.#lastCheck = settings.now()
+  }
+
+  get workers(): ReadonlyMap<string, { readonly outstanding: number }> {
+    return this.#workers
+  }
+
+  get outstanding(): number {
+    return this.#pending.size
+  }
+
+  /** Number of requests without a worker. */
+  get waiting(): number {
+    const held = [...this.#workers.values()].reduce((sum, { outstanding }) => sum + outstanding, 0)
+    return this.#pending.size - held
+  }
+
+  /** Accept a request from a client. */
+  request(path: readonly Buffer[], payload: Buffer): void {
+    const { maxOutstanding, maxBytes, refusal, toClient } = this.#settings
+    const client = clientOf(path)
+    const ofClient = this.#clients.get(client) ?? 0
+    const isFull = this.#pending.size >= maxOutstanding || this.#bytes + payload.length > maxBytes
+    if (isFull || ofClient >= MAX_PER_CLIENT) {
+      this.refused++
+      toClient(path, refusal)
+      return
+    }
+    const request: Pending = { id: this.#nextId++, path, payload, worker: undefined, workersLost: 0 }
+    this.#pending.set(request.id, request)
+    this.#clients.set(client, ofClient + 1)
+    this.#bytes += payload.length
+    const worker = this.#fresh.length === 0 ? this.#chooseWorker(request) : undefined
+    if (worker) this.#give(request, worker)
+    else this.#fresh.push(request)
+  }
+
+  /** Forward a worker's answer. The first answer counts, even that of a worker that was considered stuck. */
+  answer(workerName: string, id: number, reply: Uint8Array): void {
+    this.alive(workerName)
+    const request = this.#pending.get(id)
+    if (!request) return
+    this.#settings.toClient(request.path, reply)
+    this.#forget(request)
+    this.#dispatch()
+  }
+
+  /** Register a worker. `instance` distinguishes a new process from the previous one of that name. */
+  ready(workerName: string, instance = ''): void {
+    const known = this.#workers.get(workerName)
+    if (known?.instance === instance) this.alive(workerName)
+    else this.#add(new Worker(workerName, instance, this.#settings.now()))
+  }
+
+  alive(workerName: string): void {
+    const worker = this.#workers.get(workerName)
+    if (worker) worker.lastSeen = this.#settings.now()
+  }
+
+  /** Stop assigning requests to a worker; it answers those it has. */
+  leaving(workerName: string): void {
+    const worker = this.#workers.get(workerName)
+    if (worker) worker.retired = true
+  }
+
+  /** Remove a worker whose process ended. */
+  gone(workerName: string): void {
+    const worker = this.#workers.get(workerName)
+    if (!worker) return
+    this.#workers.delete(workerName)
+    this.#takeBack(worker)
+  }
+
+  /** Find stuck workers; call this regularly, at most `everyMs` apart. */
+  check(everyMs: number): void {
+    const { now, stuckMs, onStuck } = this.#settings
+    const time = now()
+    const wasBlocked = time - this.#lastCheck > 2 * everyMs // this process did not run, so silence proves nothing
+    this.#lastCheck = time
+    for (const worker of this.#workers.values()) {
+      if (wasBlocked) worker.lastSeen = time
+      const silent = time - worker.lastSeen
+      if (worker.retired || silent < stuckMs || silent < this.#patience(worker)) continue
+      worker.retired = true
+      this.#takeBack(worker)
+      onStuck(worker.name)
+    }
+  }
+
+  #patience({ name, held }: Worker): number {
+    const { stuckMs, isWorking } = this.#settings
+    if (!isWorking?.(name)) return stuckMs
+    const bytes = [...held].reduce((sum, { payload }) => sum + payload.length, 0)
+    return BUSY_FACTOR * stuckMs + bytes / BYTES_PER_MS
+  }
+
+  #add(worker: Worker): void {
+    this.gone(worker.name)
+    this.#workers.set(worker.name, worker)
+    this.#dispatch()
+  }
+
+  #dispatch(): void {
+    this.#suspects = this.#giveWhilePossible(this.#suspects)
+    this.#fresh = this.#giveWhilePossible(this.#fresh)
+  }
+
+  /** Assign requests until no worker is free, and return the remaining ones. */
+  #giveWhilePossible(queue: Pending[]): Pending[] {
+    let taken = 0
+    for (const request of queue) {
+      if (this.#pending.has(request.id)) {
+        const worker = this.#chooseWorker(request)
+        if (!worker) break
+        this.#give(request, worker)
+      }
+      taken++
+    }
+    return taken === 0 ? queue : queue.slice(taken)
+  }
+
+  #chooseWorker(request: Pending): Worker | undefined {
+    let best: Worker | undefined
+    for (const worker of this.#workers.values()) {
+      if (worker.retired || worker.held.size >= MAX_PER_WORKER) continue
+      if (request.workersLost > 0 && worker.suspect) continue
+      if (!best || load(worker) < load(best)) best = worker
+    }
+    return best
+  }
+
+  #give(request: Pending, worker: Worker): void {
+    request.worker = worker
+    worker.held.add(request)
+    if (request.workersLost > 0) worker.suspect = request
+    this.#settings.toWorker(worker.name, request.id, request.payload)
+  }
+
+  #takeBack(worker: Worker): void {
+    for (const request of worker.held) {
+      request.worker = undefined
+      request.workersLost++
+      if (request.workersLost < MAX_WORKERS_LOST) this.#suspects.push(request)
+      else this.#refuse(request)
+    }
+    worker.held.clear()
+    worker.suspect = undefined
+    this.#dispatch()
+  }
+
+  #refuse(request: Pending): void {
+    this.refused++
+    this.#settings.toClient(request.path, this.#settings.refusal)
+    this.#forget(request)
+  }
+
+  #forget(request: Pending): void {
+    this.#pending.delete(request.id)
+    this.#bytes -= request.payload.length
+    const client = clientOf(request.path)
+    const left = (this.#clients.get(client) ?? 1) - 1
+    if (left > 0) this.#clients.set(client, left)
+    else this.#clients.delete(client)
+    const { worker } = request
+    worker?.held.delete(request)
+    if (worker?.suspect === request) worker.suspect = undefined
+  }
+}

@@ -1,0 +1,18 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Longest kinds of tests first, so that no long file is left for the end, when other workers have nothing to do. */
+const KINDS = ['/test/e2e/', '/test/integration/']
+
+const rank = ({ moduleId }: TestSpecification): number => {
+  const index = KINDS.findIndex((kind) => moduleId.includes(kind))
+  return index < 0 ? KINDS.length : index
+}
+
+/** Sorts test files by kind within each group of projects, and otherwise as Vitest does. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const order = (file: TestSpecification) => file.project.config.sequence.groupOrder
+    const sorted = await super.sort(files)
+    return sorted.sort((a, b) => order(a) - order(b) || rank(a) - rank(b))
+  }
+}

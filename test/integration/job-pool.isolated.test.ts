@@ -1,0 +1,257 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { MinionServices } from '../../core/author/context.ts'
+import { loadMinionConfig } from '../../core/config/index.ts'
+import { JobPool, type JobPoolSettings } from '../../core/minion/jobs/job-pool.ts'
+import type { JobLoad } from '../../core/wire/publication.ts'
+import type { ReturnLoad } from '../../core/wire/return.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
+import { quietLog, spyLog } from '../harness/log.ts'
+
+process.execArgv.length = 0 // job processes run what was built, without the test runner's conditions
+
+let folder: string
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-ts-pool-')
+})
+afterEach(() => removeFolder(folder))
+
+function openPool(config: object = {}, settings: Partial<JobPoolSettings> = {}): JobPool {
+  const overrides = { id: 'web1', root_dir: folder, ...config }
+  return new JobPool({
+    id: 'web1',
+    config: loadMinionConfig({ configDir: folder, overrides }).config,
+    facts: () => ({ grains: {}, pillar: {} }),
+    log: quietLog,
+    warm: 1,
+    ...settings,
+  })
+}
+
+const jobOf = (fun: string, ...arg: unknown[]): JobLoad => ({
+  fun,
+  arg,
+  tgt: 'web1',
+  jid: '20261121034212345678',
+  ret: '',
+  tgt_type: 'glob',
+})
+
+/** Run a job and give its return. */
+async function run(
+  pool: JobPool,
+  job: JobLoad,
+  onStarted: (pid: number) => void = () => {},
+): Promise<ReturnLoad> {
+  const returns: ReturnLoad[] = []
+  await pool.run(job, {
+    services: {} as MinionServices,
+    master: '127.0.0.1:4506',
+    left: new AbortController().signal,
+    started: async ({ pid }) => onStarted(pid),
+    shown: async () => {},
+    leftBehind: () => undefined,
+    finished: async (ret) => {
+      returns.push(ret)
+    },
+  })
+  expect(returns).toHaveLength(1)
+  return returns[0]!
+}
+
+test('a job that is killed gives a return, and the log has no word of an error', async () => {
+  const log = spyLog()
+  const pool = openPool({}, { log })
+  const job = jobOf('test.sleep', 30)
+  const ret = await run(pool, job, (pid) => process.kill(pid, 'SIGKILL'))
+  pool.close()
+  expect(ret).toMatchObject({ jid: job.jid, success: false, return: expect.stringContaining('SIGKILL') })
+  expect(log.error).not.toHaveBeenCalled()
+})
+
+test('what a TypeScript module throws is returned with the line and column of its source', async () => {
+  await mkdir(join(folder, 'modules'))
+  const file = join(folder, 'modules', 'typed.ts')
+  await writeFile(
+    file,
+    `interface Place {\n  name: string\n}\n\nexport const late = (place: Place) => {\n  throw new Error(place.name)\n}\n`,
+  )
+  const pool = openPool({ module_dirs: [join(folder, 'modules')] })
+  const ret = await run(pool, jobOf('typed.late', { name: 'here' }))
+  pool.close()
+  expect(ret).toMatchObject({ success: false, return: expect.stringContaining(`${file}:6:9)`) })
+})
+
+test('what cannot be sent is a failed return that names the place, and the process goes on', async () => {
+  await mkdir(join(folder, 'modules'))
+  await writeFile(
+    join(folder, 'modules', 'odd.js'),
+    `export const closure = () => () => 1
+export const turns = () => { const value = { a: {} }; value.a.a = value.a; return value }
+export const deep = () => Array.from({ length: 127 }).reduce((inner) => [inner], 1)
+export const many = () => Array.from({ length: 1_000_001 }, () => [])
+`,
+  )
+  const pool = openPool({ module_dirs: [folder] })
+  const pids = new Set<number>()
+  const returned = async (fun: string | string[], ...arg: unknown[]) =>
+    run(pool, { ...jobOf('', ...arg), fun } as JobLoad, (pid) => pids.add(pid))
+  const failed = { retcode: 1, success: false, out: 'nested' }
+  expect(await returned('odd.closure')).toMatchObject({
+    ...failed,
+    return: 'ERROR: The value cannot be encoded: return is a function.',
+  })
+  expect(await returned(['test.echo', 'odd.turns'], ['x'], [])).toMatchObject({
+    return: {
+      'test.echo': 'x',
+      'odd.turns': 'ERROR: The value cannot be encoded: return.a.a is circular.',
+    },
+    retcode: { 'test.echo': 0, 'odd.turns': 1 },
+  })
+  expect(await returned('odd.deep')).toMatchObject({
+    ...failed,
+    return: expect.stringMatching(/^ERROR: .* is nested deeper than 112 levels\.$/),
+  })
+  expect(await returned('odd.many')).toMatchObject({
+    ...failed,
+    return: expect.stringContaining('too large to be sent'),
+  })
+  expect((await returned('test.echo', 'still here')).return).toBe('still here')
+  expect(pids.size).toBe(1)
+  pool.close()
+})
+
+test('the reason a job ends for is in its return: a throw in a timer, a rejection nobody waits for, no memory', async () => {
+  await mkdir(join(folder, 'modules'))
+  await writeFile(
+    join(folder, 'modules', 'ends.js'),
+    `import { setTimeout as delay } from 'node:timers/promises'
+export const deaf = () => { setTimeout(() => { throw new Error('late') }); return delay(60_000) }
+export const rejection = () => { void Promise.reject(new Error('unseen', { cause: new Error('no such host') })); return delay(60_000) }
+export const memory = () => { const all = []; for (;;) all.push(new Array(1000).fill(all.length)) }
+`,
+  )
+  const options = process.env.NODE_OPTIONS
+  process.env.NODE_OPTIONS = '--max-old-space-size=60'
+  const pool = openPool({ module_dirs: [folder] })
+  try {
+    const returned = async (fun: string) => (await run(pool, jobOf(fun))).return
+    const uncaught = 'ERROR: The minion function caused an exception that nothing caught: Error: '
+    expect(await returned('ends.deaf')).toContain(`${uncaught}late\n    at `)
+    expect(await returned('ends.rejection')).toMatch(
+      /nothing caught: Error: unseen[\s\S]+Caused by: Error: no such host/,
+    )
+    expect(await returned('ends.memory')).toMatch(/^ERROR: The process of job \d+ ran out of memory: .*heap/)
+    expect(await returned('test.echo')).toContain('missing 1 required')
+  } finally {
+    pool.close()
+    if (options === undefined) delete process.env.NODE_OPTIONS
+    else process.env.NODE_OPTIONS = options
+  }
+}, 60_000)
+
+test('many jobs at once share the processes that are there, and only so many are started at once', async () => {
+  const pool = openPool()
+  const pids = new Set<number>()
+  const all = Array.from({ length: 40 }, () => run(pool, jobOf('test.echo', 'x'), (pid) => pids.add(pid)))
+  expect((await Promise.all(all)).map((ret) => ret.return)).toEqual(all.map(() => 'x'))
+  expect(pool.started).toBeLessThan(20)
+  pool.close()
+})
+
+test('a job that is taken back while it waits for a process does not begin, and says so', async () => {
+  const pool = openPool({}, { warm: 0 })
+  const left = new AbortController()
+  const returns: ReturnLoad[] = []
+  const running = pool.run(jobOf('test.ping'), {
+    services: {} as MinionServices,
+    master: '127.0.0.1:4506',
+    left: left.signal,
+    started: () => Promise.reject(new Error('it has begun')),
+    shown: async () => {},
+    leftBehind: () => undefined,
+    finished: async (ret) => void returns.push(ret),
+  })
+  left.abort(new Error('It is not wanted any more.'))
+  await running
+  expect(returns).toEqual([expect.objectContaining({ return: 'ERROR: It is not wanted any more.' })])
+  pool.close()
+})
+
+test('a file that loops for ever while it is loaded is named, ends no other job, and is not tried again until it changes', async () => {
+  const file = join(folder, 'modules', 'endless.js')
+  await mkdir(join(folder, 'modules'))
+  await writeFile(file, 'for (;;);\nexport const f = () => 1\n')
+  const pool = openPool({ module_dirs: [folder] }, { loadMs: 300 })
+  const other = run(pool, jobOf('test.arg', 1))
+  const first = await run(pool, jobOf('endless.f'))
+  expect(first).toMatchObject({ success: false, retcode: 1 })
+  const reason = `${file}: blocked its process for 0.3 s while it was loaded; is there an endless loop at its top level?`
+  expect(first.return).toBe(`ERROR: ${reason}`)
+  expect((await other).return).toMatchObject({ args: [1] })
+
+  const pids: number[] = []
+  const again = await run(pool, jobOf('endless.f'), (pid) => pids.push(pid))
+  expect(again.return).toBe(`'endless.f' is not available. Possible reasons: '${reason}'`)
+  expect((await run(pool, jobOf('test.echo', 'still here'), (pid) => pids.push(pid))).return).toBe(
+    'still here',
+  )
+  expect(new Set(pids).size).toBe(1) // the process has outlived the refusal
+
+  await writeFile(file, 'export const f = () => "repaired"\n')
+  expect((await run(pool, jobOf('endless.f'))).return).toBe('repaired')
+  pool.close()
+})
+
+test('what there is to call is described without the files that block their process, however many', async () => {
+  await mkdir(join(folder, 'modules'), { recursive: true })
+  for (const name of ['one', 'two', 'three'])
+    await writeFile(join(folder, 'modules', `${name}.js`), 'for (;;) {}\n')
+  const pool = openPool({ module_dirs: [folder] }, { warm: 0, loadMs: 1_000 })
+  try {
+    const catalogue = await pool.describe(true)
+    expect(catalogue?.functions).toHaveProperty('test.ping')
+    expect(Object.keys(catalogue?.missing ?? {})).toEqual(expect.arrayContaining(['one', 'two', 'three']))
+  } finally {
+    pool.close()
+  }
+})
+
+describe('questions about modules', () => {
+  let pool: JobPool
+  beforeEach(async () => {
+    await mkdir(join(folder, 'modules'))
+    pool = openPool({ module_dirs: [folder] })
+  })
+  afterEach(() => pool.close())
+  const module = (name: string, text: string) => writeFile(join(folder, 'modules', `${name}.js`), text)
+
+  test('what there is to call is described in a process of its own', async () => {
+    await module('own', 'export const pid = () => process.pid\n')
+    const catalogue = await pool.describe()
+    expect(catalogue?.functions).toMatchObject({ 'own.pid': null, 'test.ping': {} })
+  })
+
+  test('calls are checked as jobs would be, one after the other in the same process', async () => {
+    await module('own', 'export const pid = () => process.pid\n')
+    const calls = [
+      { fun: 'test.ping', arg: [] },
+      { fun: 'own.pid', arg: ['anything'] },
+      { fun: 'test.sleep', arg: [1.5], words: { args: ['1.50'], kwargs: {} } },
+      { fun: 'test.pign', arg: [] },
+    ]
+    for (let round = 0; round < 2; round++)
+      expect(await pool.check(calls)).toEqual([null, null, null, "'test.pign' is not available."])
+  })
+
+  test('a module that ends or stops the process harms nothing: there is no answer, and then there is one again', async () => {
+    await module('own', 'export const pid = () => process.pid\n')
+    await module('ends', 'process.exit(3)\n')
+    expect(await pool.describe()).toBeUndefined()
+    expect(await pool.check([{ fun: 'ends.it', arg: [] }])).toBeUndefined()
+    await module('ends', 'for (;;) {}\n')
+    expect(await pool.check([{ fun: 'ends.it', arg: [] }])).toBeUndefined()
+    expect(await pool.check([{ fun: 'own.pid', arg: [] }])).toEqual([null])
+  })
+})

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { digestOf } from '../../../../core/auth/index.ts'
+import { Attempts } from '../../../../core/auth/login/attempts.ts'
+import { LoginLimit } from '../../../../core/auth/login/limit.ts'
+
+function open(limit = 20) {
+  let time = 0
+  const guard = new LoginLimit({ limit, lockMs: 300_000, now: () => time })
+  return {
+    guard,
+    pass: (ms: number) => {
+      time += ms
+    },
+    /** Whether it was looked at. */
+    async attempt(username: string, password: string, place?: string): Promise<boolean> {
+      const begun = await guard.begin({ username, digest: digestOf(`${username} ${password}`) }, place)
+      if ('locked' in begun) return false
+      begun.end(password === 'right' ? 'passed' : 'failed')
+      return true
+    },
+  }
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, n) => n)
+const looked = async (attempts: Promise<boolean>[]) => (await Promise.all(attempts)).filter(Boolean).length
+
+test('of 150 guesses at once 20 are looked at, and none more before login_lockout is over', async () => {
+  const { attempt, pass } = open()
+  expect(await looked(many(150).map((n) => attempt('fred', `guess ${n}`)))).toBe(20)
+  expect(await attempt('fred', 'right')).toBe(false)
+  pass(300_001)
+  expect(await attempt('fred', 'right')).toBe(true)
+})
+
+test('a name that is written otherwise is the same user', async () => {
+  const { attempt } = open()
+  const names = ['fred', 'Fred', 'FRED', ' fred', 'fred ', 'ｆｒｅｄ']
+  expect(await looked(many(60).map((n) => attempt(names[n % 6] as string, `guess ${n}`)))).toBe(20)
+})
+
+test('guesses at one user keep no other out', async () => {
+  const { attempt } = open()
+  await looked(many(150).map((n) => attempt('fred', `guess ${n}`)))
+  expect(await attempt('anna', 'right')).toBe(true)
+})
+
+test('who has been right at an address before comes in from there, whoever guesses elsewhere', async () => {
+  const { attempt } = open()
+  await attempt('fred', 'right', '192.0.2.1')
+  await looked(many(150).map((n) => attempt('fred', `guess ${n}`)))
+  expect(await attempt('fred', 'right')).toBe(false)
+  expect(await attempt('fred', 'right', '192.0.2.2')).toBe(false)
+  expect(await attempt('fred', 'right', '192.0.2.1')).toBe(true)
+})
+
+test('while guesses are refused the right password is, too, though it was right before', async () => {
+  const { attempt } = open()
+  expect(await attempt('fred', 'right')).toBe(true)
+  await looked(many(20).map((n) => attempt('fred', `guess ${n}`)))
+  expect(await attempt('fred', 'right')).toBe(false)
+})
+
+test('the same wrong password again locks itself out only', async () => {
+  const { attempt } = open()
+  for (let n = 0; n < 100; n++) await attempt('fred', 'of yesterday')
+  expect(await attempt('fred', 'right')).toBe(true)
+})
+
+test('more than 20 right ones at once wait for each other and are all let in', async () => {
+  const { attempt } = open()
+  expect(await looked(many(100).map(() => attempt('fred', 'right')))).toBe(100)
+})
+
+test('a user who is locked out stays so, however many names are guessed at meanwhile', async () => {
+  const { attempt, pass } = open()
+  await looked(many(20).map((n) => attempt('fred', `guess ${n}`)))
+  for (const n of many(11_000)) await attempt(`invented ${n}`, 'guess')
+  expect(await attempt('fred', 'right')).toBe(false)
+  pass(300_001)
+  expect(await attempt('fred', 'right')).toBe(true)
+})
+
+test('a user whose guesses are few is not forgotten for names that are only asked about', async () => {
+  const attempts = new Attempts({ limit: 3, lockMs: 300_000, now: () => 0 })
+  const fail = async () => (await attempts.begin('fred', 1, () => false))?.('failed')
+  await fail()
+  await fail()
+  for (const n of many(11_000)) attempts.lockedFor(`invented ${n}`)
+  expect(await fail()).toBe(true)
+})

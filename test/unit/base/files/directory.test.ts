@@ -1,0 +1,49 @@
+import { chmod, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { makeDirectory } from '../../../../core/base/files/directory.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+
+let root: string
+beforeEach(async () => {
+  root = await temporaryFolder('salt-ts-directory-')
+})
+afterEach(() => removeFolder(root))
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777
+
+test('is made for its owner only, those above it are ordinary ones', async () => {
+  await makeDirectory(join(root, 'var', 'cache', 'master'))
+  expect([
+    await modeOf(join(root, 'var', 'cache')),
+    await modeOf(join(root, 'var', 'cache', 'master')),
+  ]).toEqual([0o755, 0o700])
+})
+
+test('that is there stays as it is', async () => {
+  await chmod(root, 0o755)
+  await makeDirectory(root)
+  expect(await modeOf(root)).toBe(0o755)
+})
+
+test.each([0o757, 0o777])(
+  'that anybody may write (%o) is refused, with the command that helps',
+  async (mode) => {
+    await chmod(root, mode)
+    await expect(makeDirectory(root)).rejects.toThrow(`Run: chmod o-w ${root}`)
+  },
+)
+
+test.each([0o775, 0o1777])(
+  'that a group may write, or where nobody can replace files of others (%o), will do',
+  async (mode) => {
+    await chmod(root, mode)
+    await expect(makeDirectory(root)).resolves.toBeUndefined()
+  },
+)
+
+test('that cannot be made is a sentence', async () => {
+  await writeFile(join(root, 'file'), '')
+  const made = makeDirectory(join(root, 'file', 'cache'))
+  await expect(made).rejects.toThrow(/cannot be made by user .* name another place/)
+})

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { fileProblem } from '../../../../core/base/files/file-problem.ts'
+
+test.each([
+  [{ code: 'ENOSPC' }, 'the disk is full'],
+  [{ code: 'ENOSPC', path: '/tmp/a' }, 'the disk is full (/tmp/a)'],
+  [{ code: 'EROFS', path: '/tmp/a' }, 'the file system is read-only (/tmp/a)'],
+  [{ code: 'constructor' }, 'strange'],
+  [{}, 'strange'],
+])('what the system says of a file is told in words: %j', (facts, told) => {
+  expect(fileProblem(Object.assign(new Error('strange'), facts))).toBe(told)
+})

@@ -1,0 +1,41 @@
+import { chmod, lstat, mkdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { chownForDaemonUser } from '../../../../core/cli/daemons/chown-for-daemon-user.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { needs, ROOT } from '../../../harness/needs.ts'
+
+const NOBODY = { uid: 65534, gid: 65534, home: '/nonexistent' }
+let folder: string
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-ts-hand-over-')
+})
+afterEach(() => removeFolder(folder))
+
+test(
+  'what root used before goes over to the user, and nothing that links in it lead to',
+  needs(ROOT),
+  async () => {
+    const [pki_dir, other] = [join(folder, 'pki'), join(folder, 'other')]
+    await mkdir(join(pki_dir, 'minions'), { recursive: true })
+    await writeFile(join(pki_dir, 'minions', 'web1'), '')
+    await mkdir(join(other, 'deep'), { recursive: true })
+    await writeFile(join(other, 'deep', 'shadow'), '')
+    await symlink(other, join(pki_dir, 'link'))
+    await chmod(folder, 0o755)
+    const rest = {
+      user: 'nobody',
+      sock_dir: join(folder, 'run'),
+      extension_modules: '',
+      pidfile: '',
+      log_file: '',
+    }
+    chownForDaemonUser({ ...rest, pki_dir, cachedir: join(folder, 'cache') }, NOBODY)
+    const ownerOf = async (path: string) => (await stat(join(folder, path))).uid
+    for (const path of ['pki', 'pki/minions', 'pki/minions/web1', 'run', 'cache'])
+      expect([path, await ownerOf(path)]).toEqual([path, NOBODY.uid])
+    expect((await lstat(join(pki_dir, 'link'))).uid).toBe(NOBODY.uid)
+    for (const path of ['other', 'other/deep', 'other/deep/shadow'])
+      expect([path, await ownerOf(path)]).toEqual([path, 0])
+  },
+)

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { jobRequest, targetOf } from '../../../../core/cli/jobs/job-request.ts'
+
+describe('what was typed after salt', () => {
+  test('a target, a function and its arguments', () => {
+    expect(jobRequest(['web*', 'test.arg', '1', 'a=[x]'], {})).toEqual({
+      tgt: 'web*',
+      tgtType: 'glob',
+      fun: 'test.arg',
+      arg: [1, { __kwarg__: true, a: ['x'] }],
+      words: { args: ['1'], kwargs: { a: '[x]' } },
+    })
+  })
+
+  test('words that say no more than their values do not go along', () => {
+    expect(jobRequest(['*', 'test.arg', 'a', 'b=c'], {})).not.toHaveProperty('words')
+    expect(jobRequest(['*', 'test.ping,test.arg', ',', 'a'], {})).not.toHaveProperty('words')
+    const { words } = jobRequest(['*', 'test.ping,test.arg', ',', 'a', 'v=1.10'], {})
+    expect(words).toEqual([null, { args: [null], kwargs: { v: '1.10' } }])
+  })
+
+  test('several functions, their arguments parted by a lone comma', () => {
+    const { fun, arg } = jobRequest(['*', 'test.ping,test.arg', ',', '1', 'a=2'], {})
+    expect(fun).toEqual(['test.ping', 'test.arg'])
+    expect(arg).toEqual([[], [1, { __kwarg__: true, a: 2 }]])
+    expect(jobRequest(['*', 'a.b,c.d', '1', '::', '2'], { 'args-separator': '::' }).arg).toEqual([[1], [2]])
+  })
+
+  test('more lists of arguments than functions are refused', () => {
+    expect(() => jobRequest(['*', 'a.b,c.d', '1', ',', '2', ',', '3'], {})).toThrow(
+      'arguments for 3 functions',
+    )
+  })
+
+  test.each([
+    [{ list: true }, 'a,b c', { tgt: ['a', 'b', 'c'], tgtType: 'list' }],
+    [{ 'grain-pcre': true, delimiter: '|' }, 'os|x', { tgt: 'os|x', tgtType: 'grain_pcre', delimiter: '|' }],
+    [{ compound: true }, 'G@os:x', { tgt: 'G@os:x', tgtType: 'compound' }],
+    [{ ipcidr: true }, '10.0.0.0/8', { tgt: '10.0.0.0/8', tgtType: 'ipcidr' }],
+  ])('the target flags %j', (flags, word, target) => expect(targetOf(word, flags)).toEqual(target))
+
+  test('two target flags, or an expression that cannot be used, are refused', () => {
+    expect(() => targetOf('x', { pcre: true, list: true })).toThrow('--pcre and --list')
+    expect(() => targetOf('(', { pcre: true })).toThrow('is not valid')
+  })
+
+  test('documentation is a job of its own', () => {
+    expect(jobRequest(['*'], { doc: true })).toMatchObject({ fun: 'sys.doc', arg: [] })
+    expect(jobRequest(['*', 'test'], { doc: true })).toMatchObject({ fun: 'sys.doc', arg: ['test'] })
+    expect(jobRequest([], { doc: true })).toMatchObject({ tgt: '*', fun: 'sys.doc', arg: [] })
+  })
+
+  test('a time-out of 0 stands for the one of the configuration', () => {
+    expect(jobRequest(['*', 'test.ping'], { timeout: 0 })).not.toHaveProperty('timeout')
+    expect(jobRequest(['*', 'test.ping'], { timeout: 2 })).toMatchObject({ timeout: 2 })
+  })
+
+  test('flags that need a map or a list say so', () => {
+    expect(jobRequest(['*', 'a.b'], { metadata: '{a: 1}' })).toMatchObject({ metadata: { a: 1 } })
+    expect(() => jobRequest(['*', 'a.b'], { metadata: 'x' })).toThrow(
+      "--metadata needs a map such as '{a: 1}', not 'x'",
+    )
+    expect(() => jobRequest(['*', 'a.b'], { 'module-executors': '{a: 1}' })).toThrow(
+      '--module-executors needs a list',
+    )
+  })
+
+  test('a missing target or function is named', () => {
+    expect(() => jobRequest([], {})).toThrow('Name a target')
+    expect(() => jobRequest(['web*'], {})).toThrow("Name the function that 'web*' should run")
+  })
+})

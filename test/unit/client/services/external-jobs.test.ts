@@ -1,0 +1,57 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ExternalJobs } from '../../../../core/client/services/external-jobs.ts'
+import { loadMasterConfig } from '../../../../core/config/index.ts'
+import { recordJson } from '../../../../core/dialect/record-json.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { quietLog } from '../../../harness/log.ts'
+
+const jid = '20261122075150809083'
+const returners = fileURLToPath(new URL('../../../fixtures/returners/', import.meta.url))
+
+let directory: string
+let outside: ExternalJobs
+let warnings: string[]
+beforeEach(async () => {
+  directory = await temporaryFolder('salt-outside-')
+  const path = join(directory, 'store')
+  const options = { returner_dirs: [returners], 'folder.path': path, ext_job_cache: 'folder' }
+  await writeFile(join(directory, 'master'), JSON.stringify(options))
+  warnings = []
+  const { config } = loadMasterConfig({ configDir: directory })
+  outside = new ExternalJobs(config, { ...quietLog, warn: (text: string) => void warnings.push(text) })
+})
+afterEach(async () => {
+  await outside.close()
+  await removeFolder(directory)
+})
+
+test('a configured store that cannot be read is left out with a warning, and is read when it is there again', async () => {
+  expect(await outside.returns(jid)).toEqual([])
+  expect(await outside.get(jid)).toBeUndefined()
+  expect((await outside.list().next()).done).toBe(true)
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^Jobs cannot be read from folder: ENOENT.* See: salt-run returner\.test folder\. What is only there is left out\.$/,
+    ),
+  ])
+  await mkdir(join(directory, 'store'))
+  await writeFile(join(directory, 'store', `ret ${jid} web1`), recordJson({ jid, id: 'web1', return: true }))
+  expect(await outside.returns(jid)).toEqual([{ jid, id: 'web1', return: true }])
+})
+
+test('a store that is asked for by name and cannot be read is an error that says how to look at it', async () => {
+  const reason = /^Jobs cannot be read from folder: ENOENT.* See: salt-run returner\.test folder\.$/
+  await expect(outside.returns(jid, 'folder')).rejects.toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringMatching(reason),
+  })
+})
+
+test('a store that only takes returns is not read', async () => {
+  await expect(outside.get(jid, 'local')).rejects.toThrow(
+    'Nothing can be read from local: that returner only writes.',
+  )
+})

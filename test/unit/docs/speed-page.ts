@@ -1,0 +1,18 @@
+/** docs/speed.md: all reports of test/bench on one page. */
+import { readFileSync } from 'node:fs'
+
+const REPORTS = ['README', 'client', 'api', 'job-cache', 'targets', 'loader', 'stores', 'outages'] as const
+
+export function speedPage(): string {
+  const sections = REPORTS.map((name) => {
+    const report = readFileSync(new URL(`../../bench/${name}.md`, import.meta.url), 'utf8')
+    return report.replace(/^#/gm, '##').trimEnd()
+  })
+  return `# Speed
+
+Written by \`npm run docs\` from the reports that \`npm run bench\` and its like write to \`test/bench\`. Compare ratios, not
+figures: each run met one machine, in the state it was in.
+
+${sections.join('\n\n')}
+`
+}

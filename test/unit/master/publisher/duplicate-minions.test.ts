@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { KnownStart } from '../../../../core/cache/minion-starts.ts'
+import { startTopicOf, topicOf } from '../../../../core/channel/publish-channel.ts'
+import { DuplicateMinions, duplicateMessage } from '../../../../core/master/publisher/duplicate-minions.ts'
+
+const run = (token: string, address: string, at: number): KnownStart => ({
+  token,
+  address,
+  host: 'vm',
+  pid: at,
+  at,
+})
+const [first, second, third] = [run('a', '10.0.0.5', 1), run('b', '10.0.0.6', 2), run('c', '10.0.0.7', 3)]
+
+describe('two minions with one id and key', () => {
+  let connected: string[]
+  let known: readonly KnownStart[]
+  let told: string[][]
+  let seconds: DuplicateMinions
+  let now: number
+  beforeEach(() => {
+    connected = []
+    known = [first, second, third]
+    told = []
+    now = 0
+    seconds = new DuplicateMinions({
+      acceptedIds: async () => ['web1', 'web2'],
+      topics: () =>
+        new Set([
+          topicOf('web1'),
+          topicOf('web2'),
+          startTopicOf('web2', 'd'),
+          ...connected.map((token) => startTopicOf('web1', token)),
+        ]),
+      startsOf: async (id) => (id === 'web1' ? known : []),
+      report: (id, starts) => told.push([id, ...starts.map(({ address }) => address)]),
+      elapsed: () => now,
+    })
+  })
+  const look = (seconds_: number, ...tokens: string[]) => {
+    connected = tokens
+    now += seconds_ * 1000
+    return seconds.look()
+  }
+
+  test('are told once both have stayed connected, with their addresses, and once an hour', async () => {
+    await look(0, 'a')
+    await look(5, 'a', 'b')
+    await look(20, 'a', 'b')
+    expect(told).toEqual([])
+    await look(5, 'a', 'b')
+    await look(5, 'a', 'b')
+    expect(told).toEqual([['web1', '10.0.0.5', '10.0.0.6']])
+    await look(3600, 'a', 'b')
+    expect(told).toHaveLength(2)
+  })
+
+  test('are not one that was started again, whose old connection is still thought to be there', async () => {
+    await look(0, 'a')
+    await look(5, 'a', 'b')
+    await look(15, 'a', 'b')
+    await look(5, 'b')
+    await look(60, 'b')
+    await look(5, 'b', 'c')
+    await look(10, 'b', 'c')
+    expect(told).toEqual([])
+  })
+
+  test('are not somebody who is subscribed in their name, and has not shown their key', async () => {
+    await look(0, 'a', 'forged')
+    await look(60, 'a', 'forged')
+    expect(told).toEqual([])
+  })
+
+  test('are told in a sentence that says where both are and what to do', () => {
+    expect(duplicateMessage('web1', [first, second])).toMatch(
+      /^2 minions run with the id web1 .*one at 10\.0\.0\.5 \(host vm, process 1\), and one at 10\.0\.0\.6 .*refuse_second_minion: true/,
+    )
+  })
+})

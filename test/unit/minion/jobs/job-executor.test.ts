@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { MinionServices } from '../../../../core/author/context.ts'
+import { type Deferred, deferred } from '../../../../core/base/deferred.ts'
+import type { SaltError } from '../../../../core/base/errors.ts'
+import { type ExecutorSettings, JobExecutor } from '../../../../core/minion/jobs/job-executor.ts'
+import type { PooledJob } from '../../../../core/minion/jobs/job-pool.ts'
+import { ProcTable } from '../../../../core/minion/jobs/proc-table.ts'
+import type { JobLoad } from '../../../../core/wire/publication.ts'
+import { makeReturn, type ReturnLoad } from '../../../../core/wire/return.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { until } from '../../../harness/until.ts'
+import { fakeContext } from '../../modules/context.ts'
+
+const PID = 2 ** 22 + 1 // greater than any of Linux
+const PROCESS = { pid: PID }
+let folder: string
+let procs: ProcTable
+let kept: ReturnLoad[]
+/** Ends of the jobs in the pool, by jid. */
+let ends: Map<string, Deferred<void>>
+/** Jobs that waited and were to begin. */
+let beginnings: string[]
+
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-ts-executor-')
+  procs = (await ProcTable.open(folder)).procs
+  kept = []
+  ends = new Map()
+  beginnings = []
+})
+afterEach(() => removeFolder(folder))
+
+const job = (number: number, fun = 'cmd.run'): JobLoad => ({
+  jid: `2026112100000000000${number}`,
+  fun,
+  arg: [],
+  tgt: '*',
+  tgt_type: 'glob',
+  ret: '',
+})
+const returned = (load: JobLoad, value: unknown) =>
+  makeReturn(load, 'm1', { return: value, retcode: 0, success: true })
+
+const runHere = vi.fn(async (load: JobLoad) => returned(load, 'here'))
+const pool = {
+  idle: 8,
+  async run(load: JobLoad, { started, finished }: PooledJob) {
+    await started(PROCESS)
+    const end = deferred()
+    ends.set(load.jid, end)
+    await end.promise
+    await finished(returned(load, 'there'))
+  },
+}
+
+function open(changes: Partial<ExecutorSettings> = {}) {
+  const context = fakeContext()
+  const executor = new JobExecutor({
+    id: 'm1',
+    log: context.log,
+    procs,
+    pool,
+    answersHere: ({ fun }) => /^saltutil\.|^test\.ping$/.test(String(fun)),
+    runHere,
+    multiprocessing: true,
+    limit: -1,
+    closing: new AbortController().signal,
+    ...changes,
+  })
+  const run = (load: JobLoad, refusal?: () => Promise<string | undefined>) =>
+    executor.run(load, executor.place(load), {
+      ...(refusal && { refusal }),
+      services: {} as MinionServices,
+      master: '127.0.0.1:4506',
+      leftBehind: () => undefined,
+      beginning: async () => void beginnings.push(load.jid),
+      persist: async (ret) => {
+        kept.push(ret)
+        await procs.remove(ret.jid)
+      },
+    })
+  return { run, lines: context.lines }
+}
+
+const begun = (load: JobLoad) => until('the job to begin', () => ends.get(load.jid))
+const gist = () => kept.map(({ jid, return: value }) => [Number(jid.slice(-1)), value])
+
+test('a job runs in a process, is known meanwhile, and its return is kept', async () => {
+  const { run, lines } = open()
+  const running = run(job(1))
+  const end = await begun(job(1))
+  expect(procs.running()).toMatchObject([{ job: job(1), process: PROCESS, master: '127.0.0.1:4506' }])
+  expect(lines.map(({ message }) => message)).toContain(`Starting a new job ${job(1).jid} with PID ${PID}`)
+  end.resolve()
+  await running
+  expect([gist(), procs.size]).toEqual([[[1, 'there']], 0])
+})
+
+test.each([true, false])(
+  'a job is known without its arguments, which may be secret, until it is told how it may be shown (multiprocessing: %s)',
+  async (multiprocessing) => {
+    const known: unknown[] = []
+    const look = () => known.push(procs.running().map(({ job: { arg } }) => arg))
+    const load = { ...job(1), arg: ['hunter2'] }
+    const shown = { ...load, arg: ['**********'] }
+    const { run } = open({
+      multiprocessing,
+      pool: {
+        idle: 1,
+        async run(load, pooled) {
+          await pooled.started(PROCESS)
+          look()
+          await pooled.shown(shown)
+          await pooled.finished(returned(load, 'there'))
+        },
+      },
+      async runHere(load, { onShown }) {
+        look()
+        await onShown?.(shown)
+        return returned(load, 'here')
+      },
+    })
+    const remove = vi.spyOn(procs, 'remove').mockImplementationOnce(async () => void look())
+    await run(load)
+    expect(known).toEqual([[[]], [['**********']]])
+    remove.mockRestore()
+  },
+)
+
+test('what is asked about jobs is answered at once, even if no other job may run', async () => {
+  const { run } = open({ limit: 1 })
+  const busy = run(job(1))
+  const end = await begun(job(1))
+  for (const fun of ['test.ping', 'saltutil.find_job', 'saltutil.running', 'saltutil.kill_job'])
+    await run(job(2, fun))
+  expect(gist()).toEqual([2, 2, 2, 2].map((number) => [number, 'here']))
+  end.resolve()
+  await busy
+})
+
+test('jobs beyond the limit wait for their turn in order, known as waiting', async () => {
+  const { run } = open({ limit: 1 })
+  const all = [job(1), job(2), job(3)].map((one) => run(one))
+  const first = await begun(job(1))
+  await until('the others to wait', () => procs.size === 3)
+  expect([1, 2, 3].map((number) => procs.get(job(number).jid)?.process)).toEqual([
+    PROCESS,
+    undefined,
+    undefined,
+  ])
+  first.resolve()
+  ;(await begun(job(2))).resolve()
+  ;(await begun(job(3))).resolve()
+  await Promise.all(all)
+  expect(gist()).toEqual([
+    [1, 'there'],
+    [2, 'there'],
+    [3, 'there'],
+  ])
+})
+
+test('a job that is ended while it waits does not run, and says so; the next in line is not held up', async () => {
+  const { run } = open({ limit: 1 })
+  const all = [job(1), job(2), job(3)].map((one) => run(one))
+  const first = await begun(job(1))
+  await until('the others to wait', () => procs.size === 3)
+  procs.get(job(2).jid)?.stop(15)
+  await all[1]
+  expect(gist()).toEqual([[2, `ERROR: Job ${job(2).jid} was ended by SIGTERM before it began.`]])
+  first.resolve()
+  ;(await begun(job(3))).resolve()
+  await Promise.all(all)
+  expect(ends.has(job(2).jid)).toBe(false)
+})
+
+test('while it is looked at whether a job may run it is known, and can be ended', async () => {
+  const { run } = open()
+  const looked = deferred<string | undefined>()
+  const all = [job(1), job(2, 'test.ping'), job(3)].map((one) => run(one, () => looked.promise))
+  await until('all to be known', () => procs.size === 3)
+  procs.get(job(3).jid)?.stop(15)
+  await all[2]
+  looked.resolve('There is no such returner.')
+  await Promise.all(all)
+  expect(gist()).toEqual([
+    [3, `ERROR: Job ${job(3).jid} was ended by SIGTERM before it began.`],
+    [1, 'ERROR: There is no such returner.'],
+    [2, 'ERROR: There is no such returner.'],
+  ])
+  expect(ends.size).toBe(0)
+})
+
+test('a job whose process could not be used gives its turn back', async () => {
+  const broken = { idle: 1, run: vi.fn(async () => Promise.reject(new Error('no process'))) }
+  const { run } = open({ limit: 1, pool: broken })
+  await expect(run(job(1))).rejects.toThrow('no process')
+  await expect(run(job(2))).rejects.toThrow('no process')
+})
+
+test('without multiprocessing a job runs in this process, and its signal tells when it is to end', async () => {
+  const reasons: unknown[] = []
+  const { run } = open({
+    multiprocessing: false,
+    runHere: async (load, _services, signal) => {
+      procs.get(load.jid)?.stop(9)
+      reasons.push((signal.reason as SaltError).message)
+      return returned(load, 'ended')
+    },
+  })
+  await run(job(1))
+  expect(reasons).toEqual([`Job ${job(1).jid} was ended by SIGKILL while it ran.`])
+  expect(gist()).toEqual([[1, 'ended']])
+})
+
+test('a full disk does not keep a job from running', async () => {
+  const add = vi.spyOn(procs, 'add').mockRejectedValue(new Error('no space left'))
+  const { run, lines } = open()
+  const running = run(job(1))
+  ;(await begun(job(1))).resolve()
+  await running
+  expect(gist()).toEqual([[1, 'there']])
+  expect(lines).toContainEqual({
+    level: 'warn',
+    message: `The file of job ${job(1).jid} was not written: no space left.`,
+  })
+  add.mockRestore()
+})
+
+test('only jobs that had to wait are written down as begun when they begin', async () => {
+  const { run } = open({ limit: 2, pool: { ...pool, idle: 1 } })
+  const all = [1, 2, 3].map((number) => run(job(number)))
+  for (const number of [1, 2, 3]) (await begun(job(number))).resolve()
+  await Promise.all(all)
+  expect(beginnings).toEqual([job(2).jid, job(3).jid]) // the second waited for a process, the third for its turn
+})
+
+test('when the minion ends, what waits is left as it is', async () => {
+  const closing = new AbortController()
+  const { run } = open({ limit: 1, closing: closing.signal })
+  const all = [job(1), job(2)].map((one) => run(one))
+  const first = await begun(job(1))
+  closing.abort()
+  await all[1]
+  first.resolve()
+  await all[0]
+  expect(gist()).toEqual([[1, 'there']])
+  expect([...ends.keys()]).toEqual([job(1).jid])
+})

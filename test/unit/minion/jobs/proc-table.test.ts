@@ -1,0 +1,53 @@
+import { rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { encodeNetwork } from '../../../../core/codec/index.ts'
+import { ProcTable } from '../../../../core/minion/jobs/proc-table.ts'
+import { identityOf } from '../../../../core/process/process-identity.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-ts-procs-')
+})
+afterEach(() => removeFolder(folder))
+
+const job = { jid: '20261122000000000001', fun: 'cmd.run', arg: [], tgt: '*', tgt_type: 'glob', ret: '' }
+
+test('a job is read back with the process that runs it', async () => {
+  const { procs } = await ProcTable.open(folder)
+  const self = identityOf(process.pid)
+  await procs.add({ job, process: self, master: 'master:4506', stop: () => {} })
+  const { left } = await ProcTable.open(folder)
+  expect(left).toMatchObject([{ job, process: self, master: 'master:4506' }])
+  expect((await ProcTable.read(folder)).running()).toMatchObject([{ job, process: self }])
+})
+
+test('a new process with the number of an old one is not taken for its job, and not signalled', async () => {
+  const { pid, born = '' } = identityOf(process.pid)
+  const { procs } = await ProcTable.open(folder)
+  await procs.add({ job, process: { pid, born: `${born}1` }, stop: () => {} })
+  expect((await ProcTable.read(folder)).size).toBe(0)
+  const { left } = await ProcTable.open(folder)
+  expect(() => left[0]?.stop(0)).toThrow('has ended')
+  expect(() => left[0]?.stop(0, 1000)).toThrow('has ended')
+})
+
+test('the file of a peer that writes only the number tells of no process that can be trusted to run', async () => {
+  const { procs } = await ProcTable.open(folder)
+  expect(procs.size).toBe(0)
+  await writeFile(join(folder, 'proc', job.jid), encodeNetwork({ ...job, pid: process.pid }))
+  expect((await ProcTable.read(folder)).size).toBe(0)
+})
+
+test('the folder is made again if somebody removes it, for its owner only', async () => {
+  const { procs } = await ProcTable.open(folder)
+  await rm(join(folder, 'proc'), { recursive: true })
+  await Promise.all(
+    [job, { ...job, jid: '20261122000000000002' }].map((job) =>
+      procs.add({ job, process: identityOf(process.pid), stop: () => {} }),
+    ),
+  )
+  expect((await ProcTable.read(folder)).size).toBe(2)
+  expect((await stat(join(folder, 'proc'))).mode & 0o777).toBe(0o700)
+})

@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { topicOf } from '../../../../core/channel/publish-channel.ts'
+import { loadMinionConfig } from '../../../../core/config/index.ts'
+import { MasterConnection } from '../../../../core/minion/link/master-connection.ts'
+import type {
+  ClientSettings,
+  PublishClient,
+  SubscribeSettings,
+  Transport,
+} from '../../../../core/transport/contract.ts'
+import { InProcessMaster } from '../../../harness/in-process-master.ts'
+import { keyPair } from '../../../harness/key-pairs.ts'
+import { quietLog } from '../../../harness/log.ts'
+import { eventually } from '../../../harness/until.ts'
+
+const ID = 'wire1'
+
+let master: InProcessMaster
+let connection: MasterConnection
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await connection.close()
+  await master.close()
+})
+
+/** A transport that notes down what it is asked for, with a master behind it. */
+async function follow(options: Record<string, unknown>) {
+  master = await InProcessMaster.open({ options: { publish_port: 4605 } })
+  await master.file(ID, (await keyPair(ID)).publicKey)
+  const overrides = { id: ID, master: 'salt', ...options }
+  const { config } = loadMinionConfig({ configDir: '/nonexistent', overrides })
+  const asked: { requests?: ClientSettings; subscribe?: SubscribeSettings } = {}
+  let tell: (state: 'up' | 'down') => void = () => {}
+  const transport: Pick<Transport, 'connectRequests' | 'subscribe'> = {
+    connectRequests(settings) {
+      asked.requests = settings
+      return { request: (frame) => master.answer(frame), close: async () => {} }
+    },
+    async subscribe(settings) {
+      asked.subscribe = settings
+      let end: () => void = () => {}
+      const ended = new Promise<void>((resolve) => {
+        end = resolve
+      })
+      const client: PublishClient = {
+        onConnection: (listener) => {
+          tell = listener
+        },
+        [Symbol.asyncIterator]: () => ({ next: () => ended.then(() => ({ done: true, value: undefined })) }),
+        close: async () => end(),
+      }
+      return client
+    },
+  }
+  const connections: [string, string][] = []
+  connection = new MasterConnection({
+    config,
+    id: ID,
+    key: await keyPair(ID),
+    known: { read: async () => undefined, write: async () => {} },
+    signingKey: undefined,
+    transport: transport as Transport,
+    address: { host: 'salt', port: 4506 },
+    grains: () => ({}),
+    log: quietLog,
+    onJob: () => {},
+    onReady: async () => {},
+    onConnection: (state, { host }) => connections.push([state, host]),
+    now: Date.now,
+  })
+  void connection.run().catch(() => {})
+  await eventually(() => expect(asked.subscribe).toBeDefined())
+  return { requests: asked.requests!, subscribe: asked.subscribe!, connections, tell: () => tell }
+}
+
+describe('connections to a master', () => {
+  test('are made as the options say', async () => {
+    const { requests, subscribe } = await follow({
+      ipv6: true,
+      tcp_keepalive_idle: 20,
+      tcp_keepalive_cnt: 3,
+      tcp_keepalive_intvl: 5,
+      source_address: '10.0.0.7',
+    })
+    const common = {
+      host: 'salt',
+      ipv6: true,
+      keepAlive: { idle: 20, count: 3, interval: 5 },
+      sourceAddress: '10.0.0.7',
+    }
+    expect(requests).toEqual({ ...common, port: 4506 })
+    expect(subscribe).toMatchObject({ ...common, port: 4605, identity: ID })
+  })
+
+  test('are left to the system with tcp_keepalive off', async () => {
+    const { requests, subscribe } = await follow({ tcp_keepalive: false })
+    expect([requests.keepAlive, subscribe.keepAlive]).toEqual([false, false])
+  })
+
+  test('go to the publish port the master names, unless the minion has one of its own', async () => {
+    const { subscribe } = await follow({ publish_port: 4999 })
+    expect(subscribe.port).toBe(4999)
+  })
+
+  test('come back after a random time between recon_default and recon_default + recon_max', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.25)
+    const { subscribe } = await follow({ recon_default: 2000, recon_max: 8000 })
+    expect([subscribe.reconnectMs, subscribe.reconnectMaxMs]).toEqual([4000, 8000])
+  })
+
+  test('come back after recon_default without recon_randomize', async () => {
+    const { subscribe } = await follow({ recon_default: 2000, recon_max: 8000, recon_randomize: false })
+    expect(subscribe.reconnectMs).toBe(2000)
+  })
+
+  test('take everything, or with zmq_filtering what is for all or for this minion', async () => {
+    const all = await follow({})
+    expect(all.subscribe.topics).toContain('')
+    await connection.close()
+    await master.close()
+    const filtered = await follow({ zmq_filtering: true })
+    expect(filtered.subscribe.topics).toEqual([
+      'broadcast',
+      topicOf(ID),
+      expect.stringMatching(`^${topicOf(ID)}\\.[0-9a-f]{16}$`),
+    ])
+  })
+
+  test('are told of when they come and go', async () => {
+    const { connections, tell } = await follow({})
+    tell()('up')
+    tell()('down')
+    expect(connections).toEqual([
+      ['up', 'salt'],
+      ['down', 'salt'],
+    ])
+  })
+})

@@ -1,0 +1,278 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  type EventRecord,
+  type Returner,
+  type ReturnRecord,
+  UnsavableError,
+} from '../../../core/author/returner.ts'
+import { Delivery, type DeliverySettings } from '../../../core/outbox/delivery.ts'
+import { Outbox, type OutboxItem, type TargetState } from '../../../core/outbox/outbox.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { quietLog } from '../../harness/log.ts'
+import { until } from '../../harness/until.ts'
+
+let folder: string
+let outbox: Outbox
+const open: Delivery[] = []
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-ts-delivery-')
+  outbox = Outbox.open(folder)
+})
+afterEach(async () => {
+  for (const delivery of open.splice(0)) await delivery.close()
+  await outbox.close()
+  await removeFolder(folder)
+})
+
+/** Keeps what it is given, and fails as often as it is told to. */
+class FakeStore {
+  readonly rets = new Map<string, ReturnRecord>()
+  readonly batches = new Map<string, readonly EventRecord[]>()
+  writes = 0
+  /** Given before each write; throws to refuse it. */
+  gate: (rets: readonly ReturnRecord[]) => void = () => {}
+
+  returner(): Returner {
+    const saveBatch = async (rets: readonly ReturnRecord[]) => {
+      this.writes++
+      this.gate(rets)
+      for (const ret of rets) this.rets.set(`${ret.jid} ${ret.id}`, ret)
+    }
+    return {
+      save: (ret) => saveBatch([ret]),
+      saveBatch,
+      saveEvents: async (events, batch) => {
+        this.writes++
+        this.gate([])
+        this.batches.set(batch, events)
+      },
+    }
+  }
+}
+
+const ret = (n: number): OutboxItem => ({
+  kind: 'return',
+  ret: {
+    jid: '20300101000000000000',
+    id: `m${n}`,
+    fun: 'test.ping',
+    fun_args: [],
+    return: n,
+    retcode: 0,
+    success: true,
+  },
+})
+const rets = (count: number) => Array.from({ length: count }, (_, n) => ret(n))
+
+function deliver(store: FakeStore, changes: Partial<DeliverySettings> = {}): Delivery {
+  const delivery = new Delivery({
+    target: 'fake',
+    name: 'fake',
+    outbox,
+    open: async () => store.returner(),
+    log: quietLog,
+    retry: { minMs: 1, maxMs: 5 },
+    keepMs: 0,
+    timeoutMs: 60_000,
+    ...changes,
+  })
+  open.push(delivery)
+  return delivery
+}
+const isEmpty = () => outbox.counts('fake').queued === 0
+
+test('writes what is in the outbox, in batches that get larger, and what is added later', async () => {
+  await outbox.add(['fake'], rets(3000))
+  const store = new FakeStore()
+  const delivery = deliver(store)
+  await until('the outbox is empty', isEmpty)
+  expect(store.rets.size).toBe(3000)
+  expect(store.writes).toBeGreaterThan(1)
+  expect(store.writes).toBeLessThan(6)
+  await outbox.add(['fake'], [ret(5000)])
+  delivery.wake()
+  await until('the new one is written', () => store.rets.size === 3001)
+})
+
+test('tells a store that asks for it when the last return of each job came', async () => {
+  const at = (n: number, endtime: string) => ({ ...ret(n), endtime }) as OutboxItem
+  await outbox.add(['fake'], [at(1, '2030-01-01T00:00:01.000Z'), at(2, '2030-01-01T00:00:02.000Z'), ret(3)])
+  const store = new FakeStore()
+  const told: unknown[] = []
+  const updateEndtime = async (...given: unknown[]) => void told.push(given)
+  deliver(store, { open: async () => ({ ...store.returner(), updateEndtime }) })
+  await until('the outbox is empty', isEmpty)
+  expect(told).toEqual([['20300101000000000000', '2030-01-01T00:00:02.000Z']])
+})
+
+test('makes room for a job before it is saved, where a store needs that', async () => {
+  const load = { kind: 'load' as const, jid: '20300101000000000000', load: {}, minions: ['web1'] }
+  await outbox.add(['fake'], [load, ret(1)])
+  const told: string[] = []
+  const returner: Returner = {
+    prepJid: async (jid) => void told.push(`prep ${jid}`),
+    saveLoad: async ({ jid }) => void told.push(`load ${jid}`),
+    save: async ({ jid }) => void told.push(`return ${jid}`),
+  }
+  deliver(new FakeStore(), { open: async () => returner })
+  await until('the outbox is empty', isEmpty)
+  expect(told).toEqual(['prep', 'load', 'return'].map((what) => `${what} ${load.jid}`))
+})
+
+test('tries again for as long as the store is away, and has every return once afterwards', async () => {
+  await outbox.add(['fake'], rets(300))
+  const store = new FakeStore()
+  let refusals = 30
+  store.gate = () => {
+    if (refusals-- > 0) throw new Error('connect ECONNREFUSED 127.0.0.1:5432')
+  }
+  const states: TargetState[] = []
+  deliver(store, { onState: (state) => states.push(state) })
+  await until('the outbox is empty', isEmpty)
+  expect(store.rets.size).toBe(300)
+  expect(outbox.counts('fake').dead).toBe(0)
+  expect(states.map(({ state }) => state)).toEqual(['down', 'up'])
+  expect(states[0]?.error).toContain('ECONNREFUSED')
+})
+
+test('writes a batch of events under the same name when it is not known whether it arrived', async () => {
+  await outbox.add(
+    ['fake'],
+    Array.from({ length: 20 }, (_, n) => ({ kind: 'event' as const, tag: 'a', data: { n } })),
+  )
+  const store = new FakeStore()
+  const plain = store.returner()
+  let lost = 3
+  const lossy: Returner = {
+    ...plain,
+    saveEvents: async (events, batch) => {
+      await plain.saveEvents?.(events, batch)
+      if (lost-- > 0) throw new Error('the connection was lost after the commit')
+    },
+  }
+  deliver(store, { open: async () => lossy })
+  await until('the outbox is empty', isEmpty)
+  expect(store.batches.size).toBe(1)
+  expect([...store.batches.values()][0]).toHaveLength(20)
+})
+
+test('puts aside only what the store says it can never take', async () => {
+  await outbox.add(['fake'], rets(50))
+  const store = new FakeStore()
+  store.gate = (some) => {
+    if (some.some(({ return: n }) => n === 7)) throw new UnsavableError('7 is out of range.')
+  }
+  deliver(store)
+  await until('the outbox is empty', isEmpty)
+  expect(store.rets.size).toBe(49)
+  expect([...outbox.dead('fake')]).toMatchObject([
+    { reason: '7 is out of range.', item: { ret: { id: 'm7' } } },
+  ])
+})
+
+test('finds the one that a store fails at without saying that it is to blame', async () => {
+  await outbox.add(['fake'], rets(50))
+  const store = new FakeStore()
+  store.gate = (some) => {
+    if (some.some(({ return: n }) => n === 7)) throw new Error('invalid byte sequence')
+  }
+  deliver(store)
+  await until('the outbox is empty', isEmpty)
+  expect(store.rets.size).toBe(49)
+  expect(outbox.counts('fake').dead).toBe(1)
+})
+
+test('puts nothing aside while the store is away, however often that is tried', async () => {
+  await outbox.add(['fake'], rets(50))
+  const store = new FakeStore()
+  let tries = 0
+  store.gate = () => {
+    if (tries++ < 60) throw new Error('the store is away')
+  }
+  deliver(store)
+  await until('the outbox is empty', isEmpty)
+  expect(store.rets.size).toBe(50)
+  expect(outbox.counts('fake').dead).toBe(0)
+})
+
+test('puts aside what has waited longer than is configured', async () => {
+  await outbox.add(['fake'], rets(3))
+  const store = new FakeStore()
+  let later = 0
+  store.gate = () => {
+    later = 60_000
+    throw new Error('the store is away')
+  }
+  deliver(store, { keepMs: 30_000, clock: { now: () => Date.now() + later } })
+  await until('the outbox is empty', isEmpty)
+  expect([...outbox.dead('fake')].map(({ reason }) => reason)[0]).toContain('the store is away')
+})
+
+test('a call that never ends has failed when its time is over, and is made again with a new connection', async () => {
+  await outbox.add(['fake'], [ret(1)])
+  const store = new FakeStore()
+  let opened = 0
+  const open = async (): Promise<Returner> => {
+    const returner = store.returner()
+    const hang = () => new Promise<void>(() => {})
+    return ++opened > 1 ? returner : { ...returner, save: hang, close: hang }
+  }
+  const states: TargetState[] = []
+  deliver(store, { open, timeoutMs: 50, onState: (state) => states.push(state) })
+  await until('the outbox is empty', isEmpty)
+  expect(states[0]).toMatchObject({ state: 'down', error: 'Its save did not end within 0.05 seconds.' })
+  expect(store.rets.size).toBe(1)
+})
+
+/** Has what it is given as often as it is given it, and does not take what `isBad`. */
+function appending(isBad: (id: string) => boolean) {
+  const log: string[] = []
+  const returner: Returner = {
+    idempotent: false,
+    async save({ id }) {
+      if (isBad(id)) throw new Error('it is not taken')
+      log.push(id)
+    },
+  }
+  return { log, returner }
+}
+
+test('a store that would have it twice is not given again what it took, when something behind fails', async () => {
+  await outbox.add(['fake'], rets(20))
+  let isAway = 0
+  const { log, returner } = appending((id) => id === 'm10' && isAway++ < 5)
+  deliver(new FakeStore(), { open: async () => returner })
+  await until('the outbox is empty', isEmpty)
+  expect(log).toEqual(rets(20).map((_, n) => `m${n}`))
+})
+
+test('nor to find out which one it does not take: others show that, also those that come later', async () => {
+  await outbox.add(['fake'], [ret(0)])
+  const { log, returner } = appending((id) => id === 'm0')
+  const delivery = deliver(new FakeStore(), { open: async () => returner })
+  await until('it was tried alone', () => (outbox.state('fake')?.failures ?? 0) > 9)
+  expect(outbox.counts('fake')).toMatchObject({ queued: 1, dead: 0 })
+  await outbox.add(['fake'], rets(20).slice(1))
+  delivery.wake()
+  await until('the outbox is empty', isEmpty)
+  expect([...outbox.dead('fake')]).toMatchObject([{ item: { ret: { id: 'm0' } }, reason: 'it is not taken' }])
+  expect(log.toSorted()).toEqual(
+    rets(20)
+      .slice(1)
+      .map((_, n) => `m${n + 1}`)
+      .toSorted(),
+  )
+})
+
+test('leaves what it could not write in the outbox when it is closed', async () => {
+  await outbox.add(['fake'], rets(3))
+  const store = new FakeStore()
+  store.gate = () => {
+    throw new Error('the store is away')
+  }
+  const delivery = deliver(store)
+  await until('it was tried twice', () => store.writes > 2)
+  await delivery.close()
+  expect(outbox.counts('fake')).toMatchObject({ queued: 3, dead: 0 })
+  expect(outbox.state('fake')).toMatchObject({ state: 'down', error: 'the store is away' })
+})

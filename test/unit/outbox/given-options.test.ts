@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { givenOptionsRefusal } from '../../../core/outbox/index.ts'
+import { targetsOf, targetText } from '../../../core/outbox/outbox-target.ts'
+
+const refusal = (names: string, kwargs: object, allowed: string[]) =>
+  givenOptionsRefusal(targetsOf(names, { kwargs }).map(targetText), allowed)
+
+test.each<[string, object, string[]]>([
+  ['postgres', {}, []],
+  ['postgres', { table: 'x' }, ['postgres']],
+  ['postgres', { table: 'x' }, ['postgres.table']],
+  ['postgres,http', { table: 'x' }, ['postgres', 'http.*']],
+  ['http', { url: 'x' }, ['*']],
+])('options of %s that a job sets, %j, are taken where %j are allowed', (names, kwargs, allowed) => {
+  expect(refusal(names, kwargs, allowed)).toBeUndefined()
+})
+
+test.each<[string, object, string[], string]>([
+  ['rawfile_json', { filename: '/x' }, [], 'rawfile_json.filename'],
+  ['postgres', { table: 'x', host: 'y' }, ['postgres.table'], 'postgres.host'],
+  ['postgres,http', { url: 'x' }, ['postgres'], 'http.url'],
+  ['postgres', { table: 'x' }, ['post', 'table'], 'postgres.table'],
+])('options of %s that a job sets, %j, are refused where %j are allowed, with what to set', (...given) => {
+  const [names, kwargs, allowed, refused] = given
+  const sentence = refusal(names, kwargs, allowed)
+  expect(sentence).toContain(`--return_kwargs set ${refused},`)
+  expect(sentence).toContain(`returner_kwargs_allowed: [${refused}]`)
+})

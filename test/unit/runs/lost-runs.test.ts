@@ -1,0 +1,79 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { encodeLocal } from '../../../core/codec/index.ts'
+import { loadMasterConfig, type MasterConfig } from '../../../core/config/index.ts'
+import { EventBus, EventPublisher, masterEventSockets } from '../../../core/events/index.ts'
+import { openJobCache } from '../../../core/jobs/open-job-cache.ts'
+import { endLostRuns } from '../../../core/runs/lost-runs.ts'
+import { writeRunFile } from '../../../core/runs/running-runs.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+
+const JID = '20261121000000000001'
+const run = { jid: JID, fun: 'runner.own.eat', user: 'ann', fun_args: [1] }
+
+let folder: string
+let config: MasterConfig
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-ts-lost-')
+  const overrides = { root_dir: folder, cachedir: '/cache', sock_dir: '/run' }
+  config = loadMasterConfig({ configDir: folder, overrides }).config
+  for (const path of [config.sock_dir, join(config.cachedir, 'proc')]) await mkdir(path, { recursive: true })
+})
+afterEach(() => removeFolder(folder))
+
+const note = (values: object) =>
+  writeFile(
+    join(config.cachedir, 'proc', JID),
+    encodeLocal({ ...run, pid: 2 ** 30, born: '1', store: true, ...values }),
+  )
+const noted = () => readdir(join(config.cachedir, 'proc'))
+const openPublisher = () => EventPublisher.open({ ...masterEventSockets(config), maxEventSize: 1_048_576 })
+
+async function stored(): Promise<unknown> {
+  const jobs = openJobCache(config)
+  const ret = jobs.return(JID, config.id)
+  await jobs.close()
+  return ret?.return
+}
+
+test('a run whose process is gone without a word gets an end that says so, in the job cache and as an event', async () => {
+  await note({})
+  const publisher = await openPublisher()
+  const bus = await EventBus.connect(masterEventSockets(config))
+  const events = bus.subscribe('salt/run/')
+  await endLostRuns(config)
+  const end = {
+    ...run,
+    success: false,
+    return: expect.stringContaining('runner own.eat ended before its function'),
+  }
+  for await (const { tag, data } of events) {
+    expect([tag, data]).toEqual([`salt/run/${JID}/ret`, { ...end, _stamp: expect.any(String) }])
+    break
+  }
+  expect(await stored()).toEqual(end)
+  expect(await noted()).toEqual([])
+  await bus.close()
+  await publisher.close()
+})
+
+test('what it returned and could not tell is stored at once, and told when a master is there again', async () => {
+  const ended = { ...run, return: 'done', success: true }
+  await note({ ended })
+  await expect(endLostRuns(config)).rejects.toThrow()
+  expect([await stored(), await noted()]).toEqual([ended, [JID]])
+  const publisher = await openPublisher()
+  await endLostRuns(config)
+  expect([await stored(), await noted()]).toEqual([ended, []])
+  await publisher.close()
+})
+
+test('one that runs is left alone; the file of a program of Python Salt that is gone is removed', async () => {
+  await writeRunFile(config, { ...run, store: true, detached: true })
+  await endLostRuns(config)
+  expect(await noted()).toEqual([JID])
+  await note({ born: undefined })
+  await endLostRuns(config)
+  expect([await noted(), await stored()]).toEqual([[], undefined])
+})
