@@ -39,6 +39,9 @@ const RUN_PROCESS = 'background-process'
 
 const FOLDERS = { accepted: 'minions', pending: 'minions_pre', rejected: 'minions_rejected' } as const
 
+/** Time that a restart takes by the clock of the master. */
+const RESTART_MS = 1_000
+
 export class InProcessMaster {
   readonly root: string
   readonly config: MasterConfig
@@ -97,6 +100,7 @@ export class InProcessMaster {
   async restart(meanwhile?: () => Promise<void>): Promise<void> {
     await this.#disposer.close()
     await meanwhile?.()
+    this.now += RESTART_MS // or job ids of before would be minted again, and minions ignore those
     this.#disposer = new Disposer()
     await this.#start()
   }
