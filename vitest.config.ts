@@ -6,6 +6,9 @@ const serial = ['test/**/*.serial.test.ts']
 /** They need a process of their own: what they look at, or set, concerns all that is loaded there. */
 const isolated = ['test/**/*.isolated.test.ts']
 
+/** They need a server, which may have to be started. */
+const servers = ['test/**/*.server.test.ts']
+
 const resolve = { conditions: ['source'] }
 const common = {
   pool: 'forks', // zeromq aborts the process when a worker thread with an open socket ends
@@ -15,9 +18,11 @@ const common = {
   // Tests wait for processes, disks and time-outs more than they compute.
   maxWorkers: 5,
   isolate: false,
+  execArgv: ['--max-semi-space-size=64'], // MB: garbage of tests is collected in fewer rounds
 } as const
 
-export default defineConfig({
+/** `--mode quick` leaves out tests that need a server. */
+export default defineConfig(({ mode }) => ({
   test: {
     globalSetup: 'test/harness/clean-run.ts',
     sequence: { sequencer: LongestFirst },
@@ -34,7 +39,7 @@ export default defineConfig({
           ...common,
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...isolated, ...serial],
+          exclude: [...isolated, ...serial, ...(mode === 'quick' ? servers : [])],
         },
       },
       {
@@ -49,4 +54,4 @@ export default defineConfig({
       },
     ],
   },
-})
+}))
