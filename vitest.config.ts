@@ -18,7 +18,7 @@ const common = {
   // Tests wait for processes, disks and time-outs more than they compute.
   maxWorkers: 5,
   isolate: false,
-  execArgv: ['--max-semi-space-size=64'], // MB: garbage of tests is collected in fewer rounds
+  execArgv: ['--max-semi-space-size=64'] as string[], // MB: garbage of tests is collected in fewer rounds
 } as const
 
 /** `--mode quick` leaves out tests that need a server. */

@@ -12,11 +12,11 @@ const vm = require('node:vm')
 
 const DIST = path.join(__dirname, '..', 'dist')
 const WAIT_MS = 1000 * Number(process.env.SALT_TS_INSTALL_SECONDS ?? 10)
-const LOOK_MS = 50
+const POLL_MS = 50
 
 /** What Node and a program hold at once while they start; a daemon has sockets, stores and children besides. */
-const LEAST_FILES = 64
-const LEAST_FILES_OF_DAEMON = 128
+const MIN_FILES = 64
+const MIN_FILES_OF_DAEMON = 128
 const DAEMONS = ['salt-api', 'salt-master', 'salt-minion']
 /** As for everything that is wrong with how a program is set up (EX_CONFIG). */
 const EXIT_CONFIG = 78
@@ -35,7 +35,7 @@ module.exports = function start(name) {
       return void startFrom(code ? runCompiled(name, code).exports : require(bundleOf(name)), name)
     } catch (error) {
       if (Date.now() >= end) return giveUp(name, error)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
     }
   }
 }
@@ -68,10 +68,10 @@ function startFrom(bundle, name) {
 /** Before anything else is read: whatever no file is left for would be missed, and said to be missing. */
 function checkOpenFiles(name) {
   const allowed = allowedOpenFiles()
-  const least = DAEMONS.includes(name) ? LEAST_FILES_OF_DAEMON : LEAST_FILES
+  const least = DAEMONS.includes(name) ? MIN_FILES_OF_DAEMON : MIN_FILES
   if (allowed >= least) return
   process.stderr.write(
-    `ERROR: ${name} may open ${allowed} files, and needs ${least} at least. Run "ulimit -n ${LEAST_FILES_OF_DAEMON * 8}" before it is ` +
+    `ERROR: ${name} may open ${allowed} files, and needs ${least} at least. Run "ulimit -n ${MIN_FILES_OF_DAEMON * 8}" before it is ` +
       'started; for a service set LimitNOFILE in its unit.\n',
   )
   process.exit(EXIT_CONFIG)
@@ -116,7 +116,7 @@ async function importModule(specifier) {
     .replace(/\.js$/, '.cjs')
   if (bundle !== file && existsSync(bundle)) return require(bundle)
   for (const end = Date.now() + WAIT_MS; isOwn(file) && !existsSync(file) && Date.now() < end; )
-    await new Promise((done) => setTimeout(done, LOOK_MS))
+    await new Promise((done) => setTimeout(done, POLL_MS))
   return import(specifier)
 }
 

@@ -17,7 +17,7 @@ export interface Look {
 }
 
 /** Longer values are cut: Slack limits the size of messages. */
-const MOST_CHARACTERS = 8000
+const MAX_CHARACTERS = 8000
 
 /** Make the attachments as Salt does. */
 export function attachments(ret: Fields, look: Look): readonly Attachment[] {
@@ -83,7 +83,7 @@ function statesOf(value: unknown): States | undefined {
 
 function shown(value: unknown): string {
   const text = isRecord(value) ? `\n${jsonText(value, { step: 2 })}` : textOf(value)
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : recordJson(value))

@@ -20,7 +20,7 @@ export async function metrics(
   { authorize, readers, route = {} }: ApiMetricsSettings,
 ): Promise<void> {
   const { openMeter, setBuildInfo } = await import('../metrics/process-metrics.ts')
-  const { contentTypes, expose, formatFor } = await import('../metrics/exposition.ts')
+  const { contentTypes, formatMetrics, formatFor } = await import('../metrics/exposition.ts')
   const meter = openMeter(PROCESS)
   setBuildInfo(meter, 'salt-api')
   countRequests(app, meter)
@@ -36,7 +36,7 @@ export async function metrics(
   app.get('/metrics', { config: route }, async (request, reply) => {
     await authorize(collectorToken(request))
     const format = formatFor(request.headers.accept)
-    const text = expose(await meter.snapshot(), format)
+    const text = formatMetrics(await meter.snapshot(), format)
     return reply.header('content-type', contentTypes[format]).send(text)
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { SaltError } from '../base/errors.ts'
-import { LONGEST_TIMER_MS } from '../base/with-timeout.ts'
+import { MAX_TIMER_MS } from '../base/with-timeout.ts'
 import type { ApiContext } from './context.ts'
 
 /**
@@ -47,7 +47,7 @@ export function signalWithTimeout(
 ): { readonly signal: AbortSignal; clear(): void } {
   const both = new AbortController()
   const pass = () => both.abort(signal.reason)
-  const timer = setTimeout(() => both.abort(late()), Math.min(seconds * 1000, LONGEST_TIMER_MS))
+  const timer = setTimeout(() => both.abort(late()), Math.min(seconds * 1000, MAX_TIMER_MS))
   signal.addEventListener('abort', pass, { once: true })
   if (signal.aborted) pass()
   const clear = () => {

@@ -9,7 +9,7 @@ import type { Tokens } from './tokens/tokens.ts'
 
 type Load = Readonly<Record<string, unknown>>
 
-export interface MintSettings {
+export interface TokenSettings {
   readonly config: Pick<MasterConfig, 'keep_acl_in_token' | 'token_expire' | 'token_expire_user_override'>
   readonly access: Access
   readonly tokens: Tokens
@@ -20,7 +20,7 @@ export interface MintSettings {
  * Rejects with STORE_FAILED.
  */
 export async function makeToken(
-  settings: MintSettings,
+  settings: TokenSettings,
   caller: Caller,
   request: Load,
 ): Promise<Load | undefined> {
@@ -50,7 +50,7 @@ export function tokenReply(token: string, record: TokenRecord, perms: readonly u
 
 /** Return the lifetime in seconds: the requested one, if the caller may choose. */
 function lifetime(
-  { token_expire, token_expire_user_override: override }: MintSettings['config'],
+  { token_expire, token_expire_user_override: override }: TokenSettings['config'],
   eauth: string,
   name: string,
   { token_expire: given }: Load,

@@ -48,7 +48,7 @@ const hasNoText = (thrown: unknown): boolean =>
   (!('toString' in thrown) || thrown.toString === Object.prototype.toString)
 
 /** Longest text of a thrown value that is no Error, in characters. */
-const MOST_OF_VALUE = 1000
+const MAX_VALUE_LENGTH = 1000
 
 function jsonOf(value: unknown): string {
   let text: string
@@ -57,11 +57,11 @@ function jsonOf(value: unknown): string {
   } catch {
     text = inspect(value) // it is circular, or holds a BigInt
   }
-  return text.length > MOST_OF_VALUE ? `${text.slice(0, MOST_OF_VALUE)}…` : text
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
 }
 
 /** Causes that are shown with an error, at most. */
-const MOST_CAUSES = 8
+const MAX_CAUSES = 8
 
 /** Return the text of any thrown value with its stack trace, and those of its causes (`cause`, `AggregateError`). */
 export function traceOf(thrown: unknown): string {
@@ -78,7 +78,7 @@ export function messageWithCauses(thrown: unknown): string {
 
 function withCauses(thrown: unknown, shown: (error: unknown) => string): string {
   const all = new Set([thrown])
-  for (const error of all) for (const cause of causesOf(error)) if (all.size <= MOST_CAUSES) all.add(cause)
+  for (const error of all) for (const cause of causesOf(error)) if (all.size <= MAX_CAUSES) all.add(cause)
   const [own = '', ...causes] = Array.from(all, shown)
   return [own, ...causes.filter((text) => !own.includes(text)).map((text) => `Caused by: ${text}`)].join('\n')
 }

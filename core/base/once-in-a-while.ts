@@ -1,6 +1,6 @@
 const PERIOD_MS = 60_000
 /** Different subjects that are remembered at once. */
-const MOST = 100
+const MAX_SUBJECTS = 100
 
 interface Reported {
   /** When the subject may be reported again, in milliseconds of `performance.now()`. */
@@ -29,7 +29,7 @@ export function onceInAWhile(
     reported.delete(about)
     reported.set(about, { until: now + periodMs, suppressed: 0 })
     const [oldest] = reported.keys()
-    if (reported.size > MOST && oldest !== undefined) reported.delete(oldest)
+    if (reported.size > MAX_SUBJECTS && oldest !== undefined) reported.delete(oldest)
     report(sentence, before?.suppressed ?? 0)
   }
 }

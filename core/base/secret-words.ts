@@ -37,14 +37,14 @@ const PRIVATE_KEY =
   /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,64}-----|$)/g
 
 /** Levels of nesting; deeper values are replaced by the mask. */
-const DEEPEST = 20
+const MAX_DEPTH = 20
 
 /**
  * Mask secrets in a value by names alone, where no function declares which arguments are secret: values of keys such as
  * `password` and `api_key`, and the text after such a word. Returns the same value if it has no secrets.
  */
 export function maskSecretWords<T>(value: T, { mask_secret_words }: SecretWordOptions): T {
-  return mask_secret_words === false ? value : (masked(value, DEEPEST) as T)
+  return mask_secret_words === false ? value : (masked(value, MAX_DEPTH) as T)
 }
 
 /** The configuration options that masking reads. */

@@ -1,7 +1,7 @@
 import { deferred } from './deferred.ts'
 
 /** The longest delay of `setTimeout`; a longer one ends at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Settle like `work`, or reject with `late()` after `ms` milliseconds. The timer keeps the process alive. */
 export function withTimeout<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {

@@ -9,7 +9,7 @@ export interface KnownStart extends MinionStart {
 }
 
 /** Number of runs that are kept for each minion. */
-const MOST = 4
+const MAX_STARTS = 4
 
 /**
  * The latest runs of each salt-ts minion, as it reported them: `['start', id]` → runs, the newest last. Several processes may have
@@ -37,7 +37,7 @@ export class MinionStarts {
     if (this.of(id).some(({ token }) => token === start.token)) return
     await this.#store.change((records) => {
       const before = (records.get(['start', id]) ?? []) as unknown as KnownStart[]
-      records.put(['start', id], [...before, { ...start, at }].slice(-MOST))
+      records.put(['start', id], [...before, { ...start, at }].slice(-MAX_STARTS))
     })
   }
 

@@ -3,7 +3,7 @@ const SHORT_TEXT = 48
 /** Size of a new buffer, in bytes. */
 const SIZE = 4096
 /** Largest buffer that is kept for the next message, in bytes. */
-const KEPT = 1 << 20
+const MAX_KEPT_BYTES = 1 << 20
 /** Size from which a value that is encoded already becomes a separate part, in bytes. */
 const PART = 1 << 16
 
@@ -26,14 +26,14 @@ export class Writer {
   begin(parts?: Uint8Array[]): void {
     this.#at = 0
     this.#parts = parts
-    if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafeSlow(SIZE)
+    if (this.#bytes.length > MAX_KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(SIZE)
   }
 
   /** Return the output since the last `begin` or `take`. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#at)
     this.#at = 0
-    if (this.#bytes.length <= KEPT) return Buffer.from(taken)
+    if (this.#bytes.length <= MAX_KEPT_BYTES) return Buffer.from(taken)
     this.#bytes = Buffer.allocUnsafeSlow(SIZE)
     return taken
   }

@@ -43,7 +43,7 @@ export const saltLetters: TargetLetters = new Map([
 ])
 
 const OPERATORS = new Set(['and', 'or', 'not', '(', ')'])
-const DEEPEST = 100
+const MAX_OPEN_PARENTHESES = 100
 
 /** Whether a word is an operator or a parenthesis, not a target. */
 export const isCompoundOperator = (word: string): boolean => OPERATORS.has(word)
@@ -124,8 +124,8 @@ class Parser {
   }
 
   #group(open: Word): CompoundTree {
-    if (++this.#depth > DEEPEST)
-      throw this.#invalid(`more than ${DEEPEST} parentheses are open at once`, open.at)
+    if (++this.#depth > MAX_OPEN_PARENTHESES)
+      throw this.#invalid(`more than ${MAX_OPEN_PARENTHESES} parentheses are open at once`, open.at)
     this.#next++
     const tree = this.#alternatives()
     const word = this.#words[this.#next]

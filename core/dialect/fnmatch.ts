@@ -8,10 +8,10 @@ import { SaltError } from '../base/errors.ts'
 
 const compiled = new Map<string, RegExp>()
 /** Compiled patterns that are kept: more than one compound target may have, since each is matched with every minion. */
-const KEPT = 2_000
+const MAX_COMPILED = 2_000
 /** In characters. V8 refuses expressions of about ten times this length, and only when they are first matched. */
-const LONGEST = 4_096
-const MOST_STARS = 500
+const MAX_LENGTH = 4_096
+const MAX_STARS = 500
 
 /** Whether the whole of `text` matches the shell pattern. */
 export function fnmatch(text: string, pattern: string): boolean {
@@ -26,15 +26,15 @@ export function fnmatchToRegExp(pattern: string): RegExp {
   const known = compiled.get(pattern)
   if (known) return known
   const stars = pattern.split('*').length - 1
-  if (pattern.length > LONGEST || stars > MOST_STARS) throw tooLarge(pattern, stars)
+  if (pattern.length > MAX_LENGTH || stars > MAX_STARS) throw tooLarge(pattern, stars)
   const made = new RegExp(`^${translate(pattern)}$`, 'su')
-  if (compiled.size >= KEPT) compiled.clear()
+  if (compiled.size >= MAX_COMPILED) compiled.clear()
   compiled.set(pattern, made)
   return made
 }
 
 function tooLarge(pattern: string, stars: number): SaltError {
-  const size = `it has ${pattern.length} characters and ${stars} stars, but may have ${LONGEST} and ${MOST_STARS}`
+  const size = `it has ${pattern.length} characters and ${stars} stars, but may have ${MAX_LENGTH} and ${MAX_STARS}`
   return new SaltError('TARGET_INVALID', `The pattern '${pattern.slice(0, 60)}...' is too large: ${size}.`)
 }
 

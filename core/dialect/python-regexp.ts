@@ -8,15 +8,15 @@ import { createContext, Script } from 'node:vm'
 import type { SaltError } from '../base/errors.ts'
 import { translate, unusable } from './python-regexp-syntax.ts'
 
-const LONGEST_PATTERN = 65_536
-const LONGEST_TEXT = 65_536
+const MAX_PATTERN_LENGTH = 65_536
+const MAX_TEXT_LENGTH = 65_536
 const STEPS_WITHOUT_DEADLINE = 1_000_000
 const DEADLINE_MS = 100
 const REFUSED_MS = 60_000
 /** An attempt in which this process had the processor for less than this part of the time is repeated. */
-const LEAST_PART = 0.5
-const MOST_ATTEMPTS = 10
-const KEPT = 200
+const MIN_PROCESSOR_SHARE = 0.5
+const MAX_ATTEMPTS = 10
+const MAX_COMPILED = 200
 
 export interface PythonRegExp {
   /**
@@ -40,20 +40,20 @@ export function pythonRegExp(
   const known = compiled.get(key)
   if (known) return known
   const made = compile(pattern, ignoreCase, whole)
-  if (compiled.size >= KEPT) compiled.clear()
+  if (compiled.size >= MAX_COMPILED) compiled.clear()
   compiled.set(key, made)
   return made
 }
 
 function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRegExp {
-  if (pattern.length > LONGEST_PATTERN)
-    throw unusable(pattern, `it is longer than ${LONGEST_PATTERN} characters`)
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    throw unusable(pattern, `it is longer than ${MAX_PATTERN_LENGTH} characters`)
   const { expression, repetitions, branches, nested } = translate(pattern, ignoreCase, whole)
   let refusedUntil = 0
   return {
     matches(text) {
-      if (text.length > LONGEST_TEXT)
-        throw unusable(pattern, `the text to match is longer than ${LONGEST_TEXT} characters`)
+      if (text.length > MAX_TEXT_LENGTH)
+        throw unusable(pattern, `the text to match is longer than ${MAX_TEXT_LENGTH} characters`)
       const cost = nested ? Infinity : 2 ** branches * text.length ** repetitions
       expression.lastIndex = 0
       if (cost <= STEPS_WITHOUT_DEADLINE) return expression.test(text)
@@ -72,8 +72,8 @@ function decided<T>(run: () => T): T | undefined {
     const before = process.cpuUsage()
     const result = beforeDeadline(run)
     const { user, system } = process.cpuUsage(before)
-    if (result !== undefined || attempt === MOST_ATTEMPTS) return result
-    if (user + system >= DEADLINE_MS * LEAST_PART * 1000) return undefined
+    if (result !== undefined || attempt === MAX_ATTEMPTS) return result
+    if (user + system >= DEADLINE_MS * MIN_PROCESSOR_SHARE * 1000) return undefined
   }
 }
 

@@ -9,10 +9,10 @@ import { type SearchedField, searched } from './job-query.ts'
  * many functions) is filed under {@link OTHER}, which is read with every value. `['indexed']` marks the index as complete.
  */
 const OTHER = ''
-const LONGEST_VALUE = 200
-const MOST_FUNCTIONS = 10
+const MAX_VALUE_LENGTH = 200
+const MAX_FUNCTIONS = 10
 /** If more values than this match, all jobs are read instead. */
-const MOST_VALUES = 100
+const MAX_VALUES = 100
 /** Number of ids by which the field with the fewest matches is estimated. */
 const SAMPLE = 100
 
@@ -32,9 +32,9 @@ const indexKeys = (jid: string, load: Fields): string[][] =>
 function valuesOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value]
   const short = values.every(
-    (one) => typeof one === 'string' && one.length <= LONGEST_VALUE && !/[\0\u{10ffff}]/u.test(one),
+    (one) => typeof one === 'string' && one.length <= MAX_VALUE_LENGTH && !/[\0\u{10ffff}]/u.test(one),
   )
-  return short && values.length <= MOST_FUNCTIONS ? [...new Set(values as string[])] : [OTHER]
+  return short && values.length <= MAX_FUNCTIONS ? [...new Set(values as string[])] : [OTHER]
 }
 
 /**
@@ -72,12 +72,12 @@ function matchingValues(
     else {
       let count = 0
       for (const value of valuesFrom(records, field, start)) {
-        if (count++ === MOST_VALUES) return undefined
+        if (count++ === MAX_VALUES) return undefined
         if (fnmatch(value, pattern)) found.add(value)
       }
     }
   }
-  return found.size > MOST_VALUES ? undefined : [...found]
+  return found.size > MAX_VALUES ? undefined : [...found]
 }
 
 /** List the distinct values that begin with `start`, with one look-up for each. */

@@ -50,7 +50,7 @@ export type GivenUp =
  * Milliseconds after which a minion is asked again that answered that a job does not run. The answer may overtake the return,
  * which a Python minion sends from another process.
  */
-export const OVERTAKEN_MS = 500
+export const ASK_AGAIN_MS = 500
 
 export type JobSignal =
   /** The minion reports that the job runs: by a start event, a row, or its answer to a question. */

@@ -20,7 +20,7 @@ export function formatFor(accept: string | undefined): Format {
 }
 
 /** Format a snapshot, in the order of the catalogue. */
-export function expose(snapshot: Snapshot, format: Format): string {
+export function formatMetrics(snapshot: Snapshot, format: Format): string {
   const families = Object.keys(metrics).map((name) =>
     family(name as MetricName, snapshot[name as MetricName] ?? [], format),
   )

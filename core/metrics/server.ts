@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Log } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { contentTypes, expose, formatFor } from './exposition.ts'
+import { contentTypes, formatFor, formatMetrics } from './exposition.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface MetricsServerSettings {
@@ -80,7 +80,7 @@ async function answer(
   if (method !== 'GET' && method !== 'HEAD')
     return respond(response, 405, 'Method not allowed: use GET.\n', { allow: 'GET, HEAD' })
   const format = formatFor(headers.accept)
-  respond(response, 200, expose(await gathered(), format), { 'content-type': contentTypes[format] })
+  respond(response, 200, formatMetrics(await gathered(), format), { 'content-type': contentTypes[format] })
 }
 
 /** Send a response. For HEAD, Node omits the body. */

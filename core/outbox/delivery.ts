@@ -6,10 +6,10 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
 import {
+  BATCH_ITEMS,
   type Batch,
   type BatchShape,
   type Gather,
-  MANY,
   type Outbox,
   type QueueEntry,
   type TargetState,
@@ -44,9 +44,9 @@ export interface DeliverySettings {
 const FAILURES_BEFORE_SINGLE = 8
 /** Number of single items in a row that must fail to blame the store. */
 const FAILURES_IN_A_ROW = 3
-/** Batches grow, up to `MOST` items, while full ones are written within this time. */
+/** Batches grow, up to `MAX_BATCH_ITEMS` items, while full ones are written within this time. */
 const GROW_WITHIN_MS = 1000
-const MOST = 8 * MANY
+const MAX_BATCH_ITEMS = 8 * BATCH_ITEMS
 /** Minimum time between two updates of the stored state. */
 const STATE_INTERVAL_MS = 1000
 
@@ -65,7 +65,7 @@ export class Delivery {
   /** Whether the number of written items has changed since the state was stored. */
   #isStateStale = false
   /** Maximum number of items in the next batch. */
-  #most = MANY
+  #most = BATCH_ITEMS
   /** Number of the last item that was reported as waiting. */
   #reportedUpTo = -1
   /** The last return that the store has accepted. Writing it again tests the store. */
@@ -109,7 +109,9 @@ export class Delivery {
         }
       } catch (error) {
         // Try the same items again, except while single items are suspected: then others must come between them.
-        this.#most = this.#suspects.isEmpty ? Math.min(batch?.entries.length ?? MANY, MANY) : MANY
+        this.#most = this.#suspects.isEmpty
+          ? Math.min(batch?.entries.length ?? BATCH_ITEMS, BATCH_ITEMS)
+          : BATCH_ITEMS
         batch = undefined
         await this.#failed(error)
         log.debug(`Returner ${this.#name}: try ${this.#state.failures} failed: ${messageOf(error)}`)
@@ -138,7 +140,7 @@ export class Delivery {
     this.#rememberAccepted(entries.at(-1))
     const wasQuick = performance.now() - began < GROW_WITHIN_MS
     const more = wasQuick && entries.length >= this.#most ? 2 * this.#most : this.#most
-    this.#most = Math.min(Math.max(more, MANY), MOST)
+    this.#most = Math.min(Math.max(more, BATCH_ITEMS), MAX_BATCH_ITEMS)
     const following = await this.#settings.outbox.finish(batch, this.#shape)
     await this.#written(entries)
     return following

@@ -60,16 +60,16 @@ export interface Gather {
 /** Limits of a new batch. They do not apply to a batch with events that was begun before. */
 export interface BatchShape {
   readonly gather?: Gather | undefined
-  /** Maximum number of items, {@link MANY} by default. A batch also ends after about a megabyte. */
+  /** Maximum number of items, {@link BATCH_ITEMS} by default. A batch also ends after about a megabyte. */
   readonly most?: number | undefined
 }
 
 /** Default maximum of items in a batch. */
-export const MANY = 500
-const MOST_BYTES = 1024 * 1024
+export const BATCH_ITEMS = 500
+const MAX_BATCH_BYTES = 1024 * 1024
 /** Range of item numbers at the front of the queue that is counted exactly. */
-const NEAR_RANGE = 20 * MANY
-const LONGEST_NAME = 200
+const NEAR_RANGE = 20 * BATCH_ITEMS
+const MAX_NAME_LENGTH = 200
 
 /**
  * Queues on disk of items for external stores, one for each target (a text that the caller chooses).
@@ -171,12 +171,12 @@ export class Outbox {
     return following
   }
 
-  /** Return up to {@link MANY} queued items with a greater number. */
+  /** Return up to {@link BATCH_ITEMS} queued items with a greater number. */
   after(target: string, number: number): QueueEntry[] {
     const found: QueueEntry[] = []
     for (const queued of this.#queued('out', nameOf(target), number + 1)) {
       found.push(queued)
-      if (found.length === MANY) break
+      if (found.length === BATCH_ITEMS) break
     }
     return found
   }
@@ -190,10 +190,10 @@ export class Outbox {
     return entries
   }
 
-  #fresh(name: string, from: number, { gather, most = MANY }: BatchShape): QueueEntry[] {
+  #fresh(name: string, from: number, { gather, most = BATCH_ITEMS }: BatchShape): QueueEntry[] {
     const entries: QueueEntry[] = []
     let bytes = 0
-    const isFull = () => entries.length >= most || bytes > MOST_BYTES
+    const isFull = () => entries.length >= most || bytes > MAX_BATCH_BYTES
     for (const queued of this.#queued('out', name, from)) {
       entries.push(queued)
       bytes += sizeOf(queued.item)
@@ -322,7 +322,7 @@ export class Outbox {
 
 /** Return the name of a target in keys. */
 const nameOf = (target: string): string =>
-  target.length <= LONGEST_NAME
+  target.length <= MAX_NAME_LENGTH
     ? target
     : `${target.slice(0, 40)}#${createHash('sha256').update(target).digest('hex')}`
 
@@ -353,12 +353,12 @@ function remove(records: StoreChange, name: string, entries: readonly QueueEntry
   records.remove(['out-batch', name])
 }
 
-/** List the chosen items in pages of at most {@link MANY}. */
+/** List the chosen items in pages of at most {@link BATCH_ITEMS}. */
 function* pages<T>(all: Iterable<T>, isChosen: (one: T) => boolean): Generator<readonly T[]> {
   let page: T[] = []
   for (const one of all) {
     if (isChosen(one)) page.push(one)
-    if (page.length < MANY) continue
+    if (page.length < BATCH_ITEMS) continue
     yield page
     page = []
   }

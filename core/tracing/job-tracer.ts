@@ -40,7 +40,7 @@ const kinds: Readonly<Record<JobSpan['part'], SpanKind>> = {
 const PROBE = { traceId: '1'.repeat(32), spanId: '1'.repeat(16) }
 /** Time that an ending program waits for its last spans to be exported. */
 const FLUSH_MS = 1_000
-const LONGEST = 200
+const MAX_NAME_LENGTH = 200
 
 /** Creates spans of jobs with the SDK that is registered in this process. */
 export class JobTracer {
@@ -149,5 +149,5 @@ function worstOf(retcode: unknown): number | undefined {
 /** Format the function for a span. The return of a minion may contain anything in its place. */
 function shortened(fun: unknown): string {
   const names = [fun].flat()
-  return names.every((name) => typeof name === 'string') ? names.join(',').slice(0, LONGEST) : 'other'
+  return names.every((name) => typeof name === 'string') ? names.join(',').slice(0, MAX_NAME_LENGTH) : 'other'
 }

@@ -20,7 +20,7 @@ export interface LdapConnection {
   ): Promise<readonly Entry[]>
 }
 
-const MOST = 1000
+const MAX_ENTRIES = 1000
 /** LDAP result codes for a wrong password, or an account that must not be used. */
 const REFUSED = new Set([48, 49, 50, 53])
 
@@ -82,7 +82,7 @@ const connectionOf = (client: Client): LdapConnection => ({
     }
   },
   async search(base, filter, attributes, scope) {
-    const options = { filter, attributes: [...attributes], scope, sizeLimit: MOST }
+    const options = { filter, attributes: [...attributes], scope, sizeLimit: MAX_ENTRIES }
     return (await client.search(base, options)).searchEntries
   },
 })

@@ -32,7 +32,7 @@ const ITEM_USER = 2
 const ITEM_FAIL_DELAY = 10
 /** Result codes that refuse the user. All others report a failure of PAM itself. */
 const REFUSALS = new Set([6, 7, 8, 10, 11, 12, 13, 16, 19, 20, 27])
-const MOST_GROUPS = 65_536
+const MAX_GROUPS = 65_536
 
 /** Rejects if koffi or libpam is missing. */
 export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
@@ -111,7 +111,7 @@ export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
   }
 
   function groupsOf({ name, gid }: Account): string[] {
-    const [groups, count] = [new Uint32Array(MOST_GROUPS), [MOST_GROUPS]]
+    const [groups, count] = [new Uint32Array(MAX_GROUPS), [MAX_GROUPS]]
     getgrouplist(name, gid, groups, count)
     return [...groups.subarray(0, count[0])].flatMap((id) => {
       const found = getgrgid(id) as Pointer | null

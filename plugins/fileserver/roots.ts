@@ -4,8 +4,7 @@ import { type Environments, openEnvironments } from './_roots/environments.ts'
 import { type Ignored, openIgnored } from './_roots/ignored.ts'
 import { Tree } from './_roots/tree.ts'
 
-/** Most trees in the cache. */
-const KEPT = 64
+const MAX_TREES = 64
 
 /**
  * Serves files from directories of this host (`file_roots`); the first directory that has a file wins. Links are followed if
@@ -60,7 +59,7 @@ class Roots implements FileSource {
     const known = this.#trees.get(root)
     if (known) return known
     const made = new Tree(root, { links: this.#links, ignored: this.#ignored })
-    if (this.#trees.size >= KEPT) this.#trees.clear()
+    if (this.#trees.size >= MAX_TREES) this.#trees.clear()
     this.#trees.set(root, made)
     return made
   }

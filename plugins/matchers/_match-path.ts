@@ -9,7 +9,7 @@ import { strOf } from '../outputters/_python.ts'
 type LeafTest = (text: string) => boolean
 
 /** Limit for one minion: some expressions can be split in very many ways. */
-const MOST_STEPS = 200_000
+const MAX_STEPS = 200_000
 
 /**
  * Prepare an expression. The result is `unknown` without data, and false for an expression without a delimiter. `compile` makes
@@ -94,7 +94,7 @@ class Search {
 
   #step(size = 1): void {
     this.#steps += size
-    if (this.#steps > MOST_STEPS)
+    if (this.#steps > MAX_STEPS)
       throw new SaltInvocationError('The target can be split in too many ways: use fewer delimiters.')
   }
 }

@@ -5,7 +5,7 @@
 import { CommandExecutionError, matcher, SaltInvocationError } from 'salt-ts'
 
 const TIMEOUT_MS = 10_000
-const LONGEST_ANSWER = 10_000_000
+const MAX_ANSWER_BYTES = 10_000_000
 
 export default matcher({
   prepare() {
@@ -34,7 +34,7 @@ async function ask(server: string, expression: string): Promise<string> {
   if (complaint)
     throw new SaltInvocationError(`The range server ${server} refuses '${expression}': ${complaint}`)
   if (!answer.ok) throw failed(server, `it answered with HTTP status ${answer.status}`)
-  if (text.length > LONGEST_ANSWER) throw failed(server, 'its answer is too long')
+  if (text.length > MAX_ANSWER_BYTES) throw failed(server, 'its answer is too long')
   return text
 }
 

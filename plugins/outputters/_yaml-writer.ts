@@ -5,7 +5,7 @@ import { entriesOf, kindOf, listOf, sortedEntriesOf } from './_values.ts'
 import { isPrintable, stylesOf } from './_yaml-scalar.ts'
 
 const WIDTH = 80
-const LONGEST_SIMPLE_KEY = 128
+const MAX_SIMPLE_KEY_LENGTH = 128
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '\0': '0',
@@ -257,7 +257,8 @@ function isSimpleKey(key: unknown): boolean {
   if (kind === 'bytes') return false
   return (
     kind !== 'text' ||
-    (Buffer.byteLength(key as string) <= LONGEST_SIMPLE_KEY && !/[\r\n\x85\u2028\u2029]/.test(key as string))
+    (Buffer.byteLength(key as string) <= MAX_SIMPLE_KEY_LENGTH &&
+      !/[\r\n\x85\u2028\u2029]/.test(key as string))
   )
 }
 

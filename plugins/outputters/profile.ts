@@ -6,7 +6,7 @@ import { fixed, strOf } from './_python.ts'
 import { table } from './_table.ts'
 import { compare, entriesOf, kindOf, lengthOf, listOf } from './_values.ts'
 
-const LONGEST_NAME = 60
+const MAX_NAME_LENGTH = 60
 const HEADER = 'duration (ms)'
 
 export default outputter({
@@ -49,5 +49,5 @@ function timed(id: string, state: unknown): Timed | undefined {
 }
 
 function shortened(name: string): string {
-  return lengthOf(name) > LONGEST_NAME ? `${[...name].slice(0, LONGEST_NAME - 3).join('')}...` : name
+  return lengthOf(name) > MAX_NAME_LENGTH ? `${[...name].slice(0, MAX_NAME_LENGTH - 3).join('')}...` : name
 }

@@ -1,13 +1,13 @@
 /** Line-by-line differences of two texts. */
 
 /** Longer texts are not compared line by line, which takes memory for every pair of lines. */
-const MOST_LINES = 3000
+const MAX_LINES = 3000
 
 /** Return a diff in the form of `diff -u0`; empty if the texts are equal. */
 export function unifiedDiff(from: string, to: string, fromName: string, toName: string): string {
   if (from === to) return ''
   const [old, fresh] = [from.split('\n'), to.split('\n')]
-  const hunks = Math.max(old.length, fresh.length) > MOST_LINES ? [whole(old, fresh)] : hunksOf(old, fresh)
+  const hunks = Math.max(old.length, fresh.length) > MAX_LINES ? [whole(old, fresh)] : hunksOf(old, fresh)
   return [`--- ${fromName}`, `+++ ${toName}`, ...hunks.flatMap(shown)].join('\n')
 }
 

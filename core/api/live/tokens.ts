@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ownerOf } from '../../auth/index.ts'
 import { isRecord } from '../../base/record.ts'
-import { LONGEST_TIMER_MS } from '../../base/with-timeout.ts'
+import { MAX_TIMER_MS } from '../../base/with-timeout.ts'
 import type { MasterLink } from '../../client/local/master-link.ts'
 import type { ApiContext } from '../context.ts'
 import { denial } from '../denials.ts'
@@ -91,7 +91,7 @@ export class Tokens {
 
   #endAt(token: string, expires: number): NodeJS.Timeout {
     const left = Math.max(0, expires - Date.now())
-    return setTimeout(() => this.revoke(token), Math.min(left, LONGEST_TIMER_MS)).unref()
+    return setTimeout(() => this.revoke(token), Math.min(left, MAX_TIMER_MS)).unref()
   }
 
   #forget(token: string): void {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { boolean, string } from '@oclif/core/flags'
 import { messageOf } from '../../base/errors.ts'
-import { complaints } from '../../loader/files/directories.ts'
+import { missingPackageWarnings } from '../../loader/files/directories.ts'
 import { type DaemonLog, type DaemonLogOptions, openDaemonLog, unknownFields } from '../../log/index.ts'
 import { exitCodeOf } from '../exit-codes.ts'
 import { configFlags, helpFlags, logFlags } from '../flags.ts'
@@ -102,7 +102,7 @@ async function runHere(
   const startWarnings = [
     ...warnings,
     ...defaultPathsNote(name, config),
-    ...complaints({ ...config }),
+    ...missingPackageWarnings({ ...config }),
     ...unknownFields(config),
     ...unwritableLogFolders(config),
   ]

@@ -3,7 +3,7 @@ import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import type { Semaphore } from '../../base/semaphore.ts'
 import { type Event, isTrimmed, tags } from '../../events/index.ts'
-import { type GivenUp, OVERTAKEN_MS, sentenceOf } from '../../jobs/job-states.ts'
+import { ASK_AGAIN_MS, type GivenUp, sentenceOf } from '../../jobs/job-states.ts'
 import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import { type QueuedFindJob, queueFindJob } from './find-job-queue.ts'
 import type { JobEvents } from './job-events.ts'
@@ -207,7 +207,7 @@ class JobFollower {
       [...idle].filter((id) => this.#saidNo.has(id)),
       'not-running',
     )
-    this.#pending.extend(idle, Date.now() + OVERTAKEN_MS)
+    this.#pending.extend(idle, Date.now() + ASK_AGAIN_MS)
     for (const id of idle) this.#saidNo.add(id)
     if (unanswered.size > 0) {
       const { denied, lost } = await this.#settings.records.silence(unanswered)

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from '../../base/with-timeout.ts'
+import { MAX_TIMER_MS } from '../../base/with-timeout.ts'
 
 /** Suspends one reader until another part of the program wakes it, or a moment has come. */
 export class Wakeup {
@@ -15,7 +15,7 @@ export class Wakeup {
         this.#resolve = undefined
         resolve()
       }
-      const timer = setTimeout(this.#resolve, Math.min(Math.max(0, moment - Date.now()), LONGEST_TIMER_MS))
+      const timer = setTimeout(this.#resolve, Math.min(Math.max(0, moment - Date.now()), MAX_TIMER_MS))
     })
   }
 }

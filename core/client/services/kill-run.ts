@@ -8,7 +8,7 @@ import { type NotedRun, notedRuns, runningRuns } from '../../runs/running-runs.t
 const GRACE_MS = 3_000
 /** How long to wait for the master, which looks every second for ends that were not announced. */
 const ANNOUNCE_MS = 3_000
-const LOOK_MS = 50
+const POLL_MS = 50
 
 /**
  * End a run and all processes it started: with SIGTERM, which aborts its signal, and then SIGKILL. Its return is stored and
@@ -47,6 +47,6 @@ const isForgotten = async (config: MasterConfig, jid: string): Promise<boolean> 
   !(await notedRuns(config)).some((run) => run.jid === jid)
 
 async function until(ms: number, isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = performance.now() + ms; performance.now() < deadline; await delay(LOOK_MS))
+  for (const deadline = performance.now() + ms; performance.now() < deadline; await delay(POLL_MS))
     if (await isSo()) return
 }

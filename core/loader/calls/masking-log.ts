@@ -4,9 +4,9 @@ import { MASK } from '../../base/secret.ts'
 import { component } from '../../log/component.ts'
 
 /** In characters. Shorter texts are not masked, since they occur everywhere. */
-const SHORTEST = 4
+const MIN_LENGTH = 4
 /** Levels of nesting in the facts of a log line; deeper values are replaced by the mask if there are secrets. */
-const DEEPEST = 8
+const MAX_DEPTH = 8
 
 const secretsOf = new WeakMap<Log, Set<string>>()
 
@@ -39,7 +39,7 @@ function maskedBy(secrets: Set<string>, log: Log): Log {
 export function hideSecrets(log: Log, args: Readonly<Record<string, unknown>>, params: Params): void {
   const secrets = secretsOf.get(log)
   if (!secrets) return
-  for (const [name, { secret }] of Object.entries(params)) if (secret) collect(args[name], secrets, DEEPEST)
+  for (const [name, { secret }] of Object.entries(params)) if (secret) collect(args[name], secrets, MAX_DEPTH)
 }
 
 /** Return a text with the secrets of a log masked. */
@@ -47,7 +47,7 @@ export const withoutSecrets = (log: Log, text: string): string =>
   masked(text, secretsOf.get(log) ?? new Set<string>())
 
 function collect(value: unknown, secrets: Set<string>, depth: number): void {
-  if (typeof value === 'string' && value.length >= SHORTEST)
+  if (typeof value === 'string' && value.length >= MIN_LENGTH)
     secrets.add(value).add(JSON.stringify(value).slice(1, -1))
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || depth === 0) return
   for (const inner of Object.values(value)) collect(inner, secrets, depth - 1)
@@ -56,7 +56,7 @@ function collect(value: unknown, secrets: Set<string>, depth: number): void {
 /** Mask secrets in a value, longer ones first, since one may be a part of another. */
 function masked<T>(value: T, secrets: ReadonlySet<string>): T {
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
-  return maskedValue(value, longestFirst, DEEPEST) as T
+  return maskedValue(value, longestFirst, MAX_DEPTH) as T
 }
 
 function maskedValue(value: unknown, secrets: readonly string[], depth: number): unknown {

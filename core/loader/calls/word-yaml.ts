@@ -7,9 +7,9 @@ import { Float } from '../../codec/index.ts'
 import { scalarKinds } from '../../config/scalar.ts'
 
 /** Levels of nesting. */
-const DEEPEST = 64
+const MAX_DEPTH = 64
 /** Total length of the values that aliases repeat, in characters, since writing out the value repeats them. */
-const MOST_REPEATED = 100_000
+const MAX_REPEATED = 100_000
 
 /** Parse a word. Throws an error if it is not exactly one scalar or bracketed value. */
 export function parseWord(word: string): unknown {
@@ -61,7 +61,7 @@ class Reader {
 
   /** Read a value. `depth` is 0 for the word itself, and greater inside brackets. */
   #node(depth: number): unknown {
-    if (depth > DEEPEST) throw refused('nesting')
+    if (depth > MAX_DEPTH) throw refused('nesting')
     const { tag, anchor } = this.#properties()
     const [start, repeated] = [this.#at, this.#repeated]
     const value = this.#content(depth, tag)
@@ -187,7 +187,7 @@ class Reader {
     const anchor = name === undefined ? undefined : this.#anchors.get(name)
     if (!anchor) throw refused('an unknown alias')
     this.#repeated += anchor.size
-    if (this.#repeated > MOST_REPEATED) throw refused('too much that is repeated')
+    if (this.#repeated > MAX_REPEATED) throw refused('too much that is repeated')
     return anchor.value
   }
 

@@ -2,11 +2,11 @@ import type { JsonSchema, Param, Params } from '../../author/params.ts'
 import { isRecord } from '../../base/record.ts'
 import type { Catalogue } from './describe.ts'
 
-const MOST_NAMES = 50_000
-const LONGEST_NAME = 256
-const LONGEST_SENTENCE = 2_000
+const MAX_NAMES = 50_000
+const MAX_NAME_LENGTH = 256
+const MAX_SENTENCE_LENGTH = 2_000
 /** Levels of schemas inside schemas. */
-const DEEPEST = 12
+const MAX_DEPTH = 12
 /** Levels of unions: each multiplies the cost of a check. */
 const DEEPEST_UNION = 2
 const WIDEST_UNION = 16
@@ -19,7 +19,7 @@ export function readCatalogue(text: string): Catalogue | undefined {
   const given = parsed(text)
   if (!isRecord(given) || !isRecord(given.functions) || !isRecord(given.missing)) return undefined
   const [functions, missing] = [Object.entries(given.functions), Object.entries(given.missing)]
-  if (functions.length > MOST_NAMES || missing.length > MOST_NAMES) return undefined
+  if (functions.length > MAX_NAMES || missing.length > MAX_NAMES) return undefined
   const read = functions.map(([name, params]) => [name, readParams(params)] as const)
   const unreadable = read.filter(([, params], index) => !params && functions[index]?.[1] !== null)
   return {
@@ -33,13 +33,13 @@ export function readCatalogue(text: string): Catalogue | undefined {
 /** Return text from another host as a single line without control characters. */
 export const readSentence = (value: unknown): string =>
   (typeof value === 'string' ? value : 'it gave no reason')
-    .slice(0, LONGEST_SENTENCE)
+    .slice(0, MAX_SENTENCE_LENGTH)
     .replace(/\p{Cc}+/gu, ' ')
 
 /** Make a map without a prototype, since the names come from another host. */
 function named<T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> {
   const map: Record<string, T> = Object.create(null)
-  for (const [name, value] of entries) if (name.length <= LONGEST_NAME) map[name] = value
+  for (const [name, value] of entries) if (name.length <= MAX_NAME_LENGTH) map[name] = value
   return map
 }
 
@@ -68,7 +68,7 @@ function readParams(value: unknown): Params | null {
 
 /** Whether a value is a schema as the builders of parameters make them, within the limits above. */
 function isSchema(value: unknown, depth = 0, unions = 0): value is JsonSchema {
-  if (!isRecord(value) || depth > DEEPEST) return false
+  if (!isRecord(value) || depth > MAX_DEPTH) return false
   const { type, items, properties, additionalProperties, anyOf, required } = value
   const inner = (schema: unknown) => schema === undefined || isSchema(schema, depth + 1, unions)
   if (type !== undefined && typeof type !== 'string') return false

@@ -48,7 +48,7 @@ function asBefore({ features }: Config): boolean {
 }
 
 /** Return a sentence about each package in the configuration that was not found. */
-export function complaints(config: Config): string[] {
+export function missingPackageWarnings(config: Config): string[] {
   const { shared, synced } = placesIn(config)
   return missingPackages([...shared, ...synced], texts(config.plugin_packages))
 }

@@ -11,7 +11,7 @@ interface Import {
 }
 
 /** Files that are searched for a circle, at most. */
-const MOST_FILES = 200
+const MAX_FILES = 200
 
 /** Return an explanation of an error that a circular import causes; undefined for any other error. */
 export async function explainCycle(error: unknown): Promise<string | undefined> {
@@ -35,7 +35,7 @@ function firstPlace(stack: string): { file: string; line: number } | undefined {
 async function circleThrough(file: string): Promise<Import[] | undefined> {
   const ways = new Map<string, Import[]>([[file, []]])
   for (const [at, way] of ways) {
-    if (ways.size > MOST_FILES) return undefined
+    if (ways.size > MAX_FILES) return undefined
     for (const step of await importsOf(at)) {
       if (step.to === file) return [...way, step]
       if (!ways.has(step.to)) ways.set(step.to, [...way, step])

@@ -68,7 +68,7 @@ export async function usersStamp(names: readonly KindName[], config: Config): Pr
 }
 
 /** Levels of directories below one of extensions that are searched for helpers. */
-const DEEPEST = 5
+const MAX_DEPTH = 5
 
 /**
  * Return the stamps of all files that extensions in a directory may import from it, helpers included, packages
@@ -80,7 +80,7 @@ async function folderStamp(directory: string, depth = 0): Promise<string[]> {
     entries.map(async (entry) => {
       const inside = path.join(directory, entry.name)
       if (/^\.|^node_modules$/.test(entry.name)) return []
-      if (entry.isDirectory()) return depth < DEEPEST ? folderStamp(inside, depth + 1) : []
+      if (entry.isDirectory()) return depth < MAX_DEPTH ? folderStamp(inside, depth + 1) : []
       if (moduleName(entry.name) === undefined) return []
       const facts = await stat(inside).catch(() => undefined)
       return facts?.isFile() ? [`${inside} ${stampOf(facts)}`] : []

@@ -5,7 +5,7 @@ import type { HiddenFile, Listing } from './index-files.ts'
 import { factsAbout } from './manifest.ts'
 
 /** Functions that a warning lists, at most. */
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 export interface Override {
   /** The file that is used. */
@@ -26,8 +26,8 @@ export async function overrideSentence(kind: Kind, hidden: HiddenFile): Promise<
   const sentence = `${by.path} is used instead of the built-in ${name} of the ${kind.name}`
   const lost = kind.shape === 'functions' ? await lostFunctions(kind, hidden) : []
   if (lost.length === 0) return `${sentence}.`
-  const more = lost.length > MOST_NAMED ? ` and ${lost.length - MOST_NAMED} more` : ''
-  return `${sentence}, and lacks some of its functions: ${lost.slice(0, MOST_NAMED).join(', ')}${more} are not available.`
+  const more = lost.length > MAX_NAMED ? ` and ${lost.length - MAX_NAMED} more` : ''
+  return `${sentence}, and lacks some of its functions: ${lost.slice(0, MAX_NAMED).join(', ')}${more} are not available.`
 }
 
 /** List the functions of the built-in file that the other lacks, as far as its text shows. */

@@ -3,7 +3,7 @@ import { tags } from '../../events/index.ts'
 import { mayFail, minionsAtOnce } from '../../jobs/batch-size.ts'
 import { BatchWindow } from '../../jobs/batch-window.ts'
 import type { BatchOrder, StoredBatch } from '../../jobs/batches.ts'
-import { OVERTAKEN_MS } from '../../jobs/job-states.ts'
+import { ASK_AGAIN_MS } from '../../jobs/job-states.ts'
 import { jobStatusOf } from '../../wire/job-status.ts'
 import { readRawArguments } from '../../wire/raw-arguments.ts'
 import type { WorkerContext } from '../worker/context.ts'
@@ -182,7 +182,7 @@ export class RunningBatch {
         if (wasUnsure && window.halted === undefined && this.#remembers(id)) unsent.push(id)
         else if (answer && !this.#saidNo.has(id)) {
           this.#saidNo.add(id)
-          this.#deadlines.set(id, now + OVERTAKEN_MS)
+          this.#deadlines.set(id, now + ASK_AGAIN_MS)
         } else this.#done(window, id, 'gone', now)
       }
     }

@@ -11,7 +11,7 @@ export interface ExtensionWatchSettings {
   readonly lookMs?: number
 }
 
-const LOOK_MS = 2_000
+const POLL_MS = 2_000
 
 /** Kinds of extensions that workers keep loaded. */
 export const inWorkers: readonly KindName[] = [
@@ -44,7 +44,7 @@ export class ExtensionWatch {
       this.#work ??= this.#look().finally(() => {
         this.#work = undefined
       })
-    }, settings.lookMs ?? LOOK_MS)
+    }, settings.lookMs ?? POLL_MS)
     this.#looking.unref()
   }
 

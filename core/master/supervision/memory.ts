@@ -14,7 +14,7 @@ export const slim = {
 /** For processes that move much data through memory: a small young generation would cost half their time in collections. */
 export const bulk = { flags: ['--max-semi-space-size=16', '--v8-pool-size=1'] } as const
 
-const LOOK_MS = 5_000
+const POLL_MS = 5_000
 /** Processor time between two collections, in microseconds: a few dozen requests. */
 const WORK_US = 15_000
 
@@ -33,5 +33,5 @@ export function collectGarbageAfterWork(): void {
     const after = process.cpuUsage()
     done = after.user + after.system
   }
-  setInterval(look, LOOK_MS).unref()
+  setInterval(look, POLL_MS).unref()
 }

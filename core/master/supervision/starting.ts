@@ -2,7 +2,7 @@ import type { Log } from '../../author/context.ts'
 import { isWorking } from './is-working.ts'
 
 /** How often to log that a child is not ready yet. */
-const LOOK_MS = 10_000
+const POLL_MS = 10_000
 /** A child that was idle in this many looks in a row hangs. */
 const MAX_IDLE_LOOKS = 6
 
@@ -14,7 +14,7 @@ export function watchStart(
   child: { readonly pid?: number | undefined; kill(signal: NodeJS.Signals): unknown },
   name: string,
   log: Log,
-  lookMs = LOOK_MS,
+  lookMs = POLL_MS,
 ): NodeJS.Timeout {
   const started = performance.now()
   let idle = 0

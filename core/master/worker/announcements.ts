@@ -6,7 +6,7 @@ import type { WorkerContext } from './context.ts'
 type AnnounceContext = Pick<WorkerContext, 'config' | 'fire' | 'jobs' | 'log'>
 
 /** How often to look for returns whose event was not fired. */
-const LOOK_MS = 2_000
+const POLL_MS = 2_000
 /** The worker that stored a return has fired its event, or given up, after this long (see Pusher). */
 const OVERDUE_MS = 10_000
 
@@ -38,6 +38,6 @@ export function announceUnannounced(context: AnnounceContext, clock: Clock): { c
   }
   const guarded = () => void look().catch((error: unknown) => context.log.debug(messageOf(error)))
   guarded()
-  const timer = setInterval(guarded, LOOK_MS)
+  const timer = setInterval(guarded, POLL_MS)
   return { close: () => clearInterval(timer) }
 }

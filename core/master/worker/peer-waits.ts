@@ -6,7 +6,7 @@ import type { WorkerContext } from './context.ts'
 const MAX_WAIT_SECONDS = 40
 /** Limits the requests that wait in one worker at once; further ones are answered at once with the returns so far. */
 const MAX_WAITING = 64
-const LOOK_MS = 100
+const POLL_MS = 100
 
 interface Job {
   readonly jid: string
@@ -36,7 +36,7 @@ export class PeerWaits {
     this.#waiting++
     try {
       const missing = new Set(minions)
-      for (const end = performance.now() + seconds * 1000; performance.now() < end; await delay(LOOK_MS)) {
+      for (const end = performance.now() + seconds * 1000; performance.now() < end; await delay(POLL_MS)) {
         for (const id of missing) {
           if (!this.#jobs.return(jid, id)) break
           missing.delete(id)

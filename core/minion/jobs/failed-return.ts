@@ -25,4 +25,4 @@ export const failedReturn = (job: JobLoad, id: string, reason: string): ReturnLo
   makeReturn(job, id, failedOutcome(errorText(reason)))
 
 /** Return a job without its arguments, to be shown before it begins: only the function declares which are secret. */
-export const unbegun = (job: JobLoad): JobLoad => ({ ...job, arg: [] })
+export const withoutArguments = (job: JobLoad): JobLoad => ({ ...job, arg: [] })

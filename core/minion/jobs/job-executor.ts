@@ -10,7 +10,7 @@ import { identityOf, type ProcessIdentity } from '../../process/process-identity
 import type { JobLoad } from '../../wire/publication.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
-import { failedReturn, unbegun } from './failed-return.ts'
+import { failedReturn, withoutArguments } from './failed-return.ts'
 import type { JobPool } from './job-pool.ts'
 import type { RunnerSettings } from './job-runner.ts'
 import { type ProcEntry, type ProcTable, stopOf } from './proc-table.ts'
@@ -140,7 +140,7 @@ export class JobExecutor {
     if (isControl || job.arg.length === 0) this.#logDetails(job)
     if (around.refusal || !isControl)
       await this.#list({
-        job: unbegun(job),
+        job: withoutArguments(job),
         process: undefined,
         master: around.master,
         stop: (signal) => wait.leave(signal),
@@ -151,7 +151,7 @@ export class JobExecutor {
     const end = typeof turn === 'string' ? () => {} : turn
     try {
       const refused = why ?? (typeof turn === 'string' ? turn : undefined)
-      if (refused !== undefined) return await around.persist(failedReturn(unbegun(job), id, refused))
+      if (refused !== undefined) return await around.persist(failedReturn(withoutArguments(job), id, refused))
       if (isControl) return await around.persist(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
       const beginning = waits ? around.beginning : async () => {}
       await (multiprocessing ? this.#inPool : this.#inThisProcess).call(
@@ -179,7 +179,7 @@ export class JobExecutor {
       process = given
       around.began?.()
       log.info(`Starting a new job ${job.jid} with PID ${given.pid}`)
-      await list(unbegun(job))
+      await list(withoutArguments(job))
     }
     const shown = (job: JobLoad) => {
       this.#logDetails(job)
@@ -199,7 +199,7 @@ export class JobExecutor {
     await around.beginning()
     around.began?.()
     if (wait.signalNumber !== undefined) stop(wait.signalNumber)
-    await list(unbegun(job))
+    await list(withoutArguments(job))
     const onShown = (shown: JobLoad) => {
       this.#logDetails(shown)
       return list(shown)

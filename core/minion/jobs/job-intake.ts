@@ -18,7 +18,7 @@ import type { MasterConnection } from '../link/master-connection.ts'
 import { acceptJob } from './acceptance.ts'
 import { answerCheck } from './call-check.ts'
 import { Executors, namesExecutors } from './executors.ts'
-import { failedReturn, unbegun } from './failed-return.ts'
+import { failedReturn, withoutArguments } from './failed-return.ts'
 import { JobExecutor, type Place } from './job-executor.ts'
 import type { JobPool } from './job-pool.ts'
 import { type JobInstruments, observeJob } from './job-watch.ts'
@@ -175,7 +175,7 @@ export class JobIntake {
     const { config, log, returns } = this.#settings
     const finished = observeJob(this.#settings, job, config.id)
     log.error(`Refused job ${job.jid}: ${why}`)
-    const ret = failedReturn(unbegun(job), config.id, why)
+    const ret = failedReturn(withoutArguments(job), config.id, why)
     await returns.persist(job, ret, address)
     finished(ret, 'refused')
   }

@@ -8,7 +8,7 @@ import type { Description, PublishedCall } from '../../loader/index.ts'
 import type { ProcessIdentity } from '../../process/process-identity.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
-import { failedReturn, unbegun } from './failed-return.ts'
+import { failedReturn, withoutArguments } from './failed-return.ts'
 import { type JobProcessSettings, type JobSurroundings, JobWorker } from './job-worker.ts'
 
 export interface JobPoolSettings extends JobProcessSettings {
@@ -76,7 +76,7 @@ export class JobPool {
   /** Run a job. However it ends, `finished` gets a return. */
   async run(job: JobLoad, { left, started, finished, ...around }: PooledJob): Promise<void> {
     const refuse = (error: unknown) =>
-      finished(failedReturn(unbegun(job), this.#settings.id, messageOf(error)))
+      finished(failedReturn(withoutArguments(job), this.#settings.id, messageOf(error)))
     const worker = await this.#take(left).catch(refuse)
     if (!worker) return
     try {

@@ -25,7 +25,7 @@ import { LARGE_RETURN_BYTES, leaveInSpool, spoolLarge } from './job-spool.ts'
 import { setProcessTitle } from './job-titles.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { traceRun } from './run-span.ts'
-import { guard, outliveErrors } from './uncaught.ts'
+import { guard, surviveUncaughtErrors } from './uncaught.ts'
 
 const record = (bytes: Uint8Array) => decode(bytes) as Record<string, unknown>
 
@@ -233,6 +233,6 @@ function endBySignal(): void {
   process.kill(process.pid, 'SIGTERM')
 }
 
-outliveErrors(log)
+surviveUncaughtErrors(log)
 delete process.env[PROCESS_TOKEN]
 setProcessTitle()

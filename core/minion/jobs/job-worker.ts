@@ -16,7 +16,7 @@ import {
 import type { JobLoad } from '../../wire/publication.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
-import { failedReturn, unbegun } from './failed-return.ts'
+import { failedReturn, withoutArguments } from './failed-return.ts'
 import { signalGroup } from './job-group.ts'
 import { tokenPrefix } from './job-titles.ts'
 import type { FromJobProcess, ToJobProcess } from './messages.ts'
@@ -125,7 +125,7 @@ export class JobWorker {
     { services, master, words, leftBehind, shown: onShown }: JobSurroundings,
   ): Promise<Finished> {
     this.#services = services
-    let shown = unbegun(job)
+    let shown = withoutArguments(job)
     let onShownDone = Promise.resolve()
     const fail = (reason: string) => failedReturn(shown, this.#settings.id, reason)
     const over = deferred<Finished>()

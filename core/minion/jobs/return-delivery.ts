@@ -12,7 +12,7 @@ import type { ReturnLoad } from '../../wire/return.ts'
 import type { CachedReturns } from '../cached-returns.ts'
 import type { MasterConnection } from '../link/master-connection.ts'
 import { Deliverer } from './deliverer.ts'
-import { unbegun } from './failed-return.ts'
+import { withoutArguments } from './failed-return.ts'
 import { type EarlierJobs, followOrphans } from './orphans.ts'
 import { persistReturn } from './persist-return.ts'
 import type { ProcTable } from './proc-table.ts'
@@ -78,7 +78,7 @@ export class ReturnDelivery {
           log.warn(`The return of job ${jid} is not kept for cache_jobs: ${messageOf(error)}`),
         )
     if (!procs.get(jid))
-      await procs.add({ job: unbegun(job), process: undefined, isReturning: true, stop: () => {} })
+      await procs.add({ job: withoutArguments(job), process: undefined, isReturning: true, stop: () => {} })
     const returned = { jid, master, job: { ...job, arg: ret.fun_args }, ret }
     const entry = spooled ? spool.at(spooled) : config.pub_ret ? await this.#persist(returned) : undefined
     await procs.remove(jid)

@@ -6,7 +6,7 @@ import type { JobLoad } from '../../wire/publication.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
 import type { Facts } from '../facts.ts'
 import type { Executors } from './executors.ts'
-import { failedReturn, unbegun } from './failed-return.ts'
+import { failedReturn, withoutArguments } from './failed-return.ts'
 import type { ExecutorSettings } from './job-executor.ts'
 import { runJob } from './job-runner.ts'
 import { traceRun } from './run-span.ts'
@@ -36,6 +36,6 @@ export async function runInMinion(
   const abort = new AbortController()
   const either = AbortSignal.any([signal, abort.signal])
   const run = () => traceRun(tracer, job, id, () => runJob(job, runner, either, words))
-  const failed = (reason: string) => failedReturn(unbegun(job), id, reason)
+  const failed = (reason: string) => failedReturn(withoutArguments(job), id, reason)
   return executors ? guard(run, { abort, log, failed }) : run()
 }

@@ -12,8 +12,8 @@ export interface SentRow {
 /** Time that a job waits for a master that does not answer. */
 const WAIT_MS = 5_000
 /** Number of rows, and of their bytes, that may be queued before the job has to wait. */
-const MOST_ROWS = 500
-const MOST_BYTES = 1 << 20
+const MAX_ROWS = 500
+const MAX_BYTES = 1 << 20
 
 /**
  * Send rows in order with `sendAll`. Rows that arrive while a request is pending are sent together in the next one, so that a job
@@ -22,7 +22,7 @@ const MOST_BYTES = 1 << 20
  */
 export function sendRows(
   sendAll: (rows: readonly SentRow[]) => Promise<unknown>,
-  { waitMs = WAIT_MS, mostRows = MOST_ROWS, mostBytes = MOST_BYTES } = {},
+  { waitMs = WAIT_MS, mostRows = MAX_ROWS, mostBytes = MAX_BYTES } = {},
 ): RowSink {
   let waiting: SentRow[] = []
   let bytes = 0

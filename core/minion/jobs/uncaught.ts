@@ -32,7 +32,7 @@ export interface GuardSettings<T> {
 }
 
 /** Keep a job process alive: errors that no function caused are only logged. */
-export function outliveErrors(log: Log): void {
+export function surviveUncaughtErrors(log: Log): void {
   install()
   only = { fail: (reason) => log.error(reason) }
 }

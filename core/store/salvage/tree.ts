@@ -13,7 +13,7 @@ import {
 
 /** The size of a page, in bytes, if no meta page can be read. */
 const USUAL_PAGE = 4096
-const MOST_LEVELS = 30
+const MAX_LEVELS = 30
 
 interface Walk {
   readonly damaged: (page: number) => void
@@ -111,7 +111,7 @@ export class StoreFile {
 
   *#below(number: number, level: number, walk: Walk): Generator<readonly Leaf[]> {
     const { visited, damaged } = walk
-    const isNew = number < this.#pages && level < MOST_LEVELS && !visited.has(number)
+    const isNew = number < this.#pages && level < MAX_LEVELS && !visited.has(number)
     const page = isNew ? readPage(this.#file, number, this.#pageSize) : undefined
     if (!page || page.broken > 0) damaged(number)
     if (!page) return

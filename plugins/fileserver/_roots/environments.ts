@@ -7,7 +7,7 @@ const ANY = '__env__'
 
 /** How long resolved paths are cached. A root may be a link to the current release, and change. */
 const REMEMBERED_MS = 500
-const KEPT = 256
+const MAX_PLACES = 256
 
 export interface Environments {
   /** Sorted names; `__env__` is one of them if there is such an entry. */
@@ -29,7 +29,7 @@ export function openEnvironments(opts: Readonly<Record<string, unknown>>): Envir
     const known = places.get(key)
     if (known && now - known.at < REMEMBERED_MS) return known.found
     const found = realPaths(paths)
-    if (places.size >= KEPT) places.clear()
+    if (places.size >= MAX_PLACES) places.clear()
     places.set(key, { at: now, found })
     return found
   }

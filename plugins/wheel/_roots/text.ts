@@ -5,8 +5,8 @@ import type { OpenedFile } from '#internal'
 
 /** Number of bytes at the beginning that decide whether a file is text. */
 const LOOKED_AT = 8192
-/** Bytes. Longer files are not read. */
-const LONGEST = 16 * 1024 * 1024
+/** Longer files are not read. */
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** Whether the beginning of the file is UTF-8 without NUL. */
 export async function looksLikeText(handle: FileHandle): Promise<boolean> {
@@ -17,9 +17,9 @@ export async function looksLikeText(handle: FileHandle): Promise<boolean> {
 /** Read the whole text of a file; undefined if it is not text. */
 export async function readText({ handle, path, stat }: OpenedFile): Promise<string | undefined> {
   if (!(await looksLikeText(handle))) return undefined
-  if (stat.size > LONGEST)
+  if (stat.size > MAX_BYTES)
     throw new CommandExecutionError(
-      `${path} has ${stat.size} bytes; files longer than ${LONGEST} bytes are not read.`,
+      `${path} has ${stat.size} bytes; files longer than ${MAX_BYTES} bytes are not read.`,
     )
   return textOf(await handle.readFile())
 }

@@ -89,7 +89,7 @@ test('jids are forgotten after a day, while serials still refuse their publicati
 describe('an accepted job is owed', () => {
   const job = { jid: jid(1), fun: 'cmd.run', arg: ['echo hunter2'] }
   const owed = { job, master: 'master:4506', words: { args: ['1.10'], kwargs: {} }, begun: false }
-  const unbegun = { ...owed, job: { ...job, arg: [] } }
+  const withoutArguments = { ...owed, job: { ...job, arg: [] } }
 
   async function reopen(): Promise<void> {
     await store.close()
@@ -102,8 +102,8 @@ describe('an accepted job is owed', () => {
     expect(seen.unsettled()).toEqual([owed])
     await seen.begin(job.jid)
     await reopen()
-    expect(seen.unsettled()).toEqual([{ ...unbegun, words: undefined, begun: true }])
-    expect(asBegun(owed)).toEqual({ job: unbegun.job, master: owed.master, begun: true })
+    expect(seen.unsettled()).toEqual([{ ...withoutArguments, words: undefined, begun: true }])
+    expect(asBegun(owed)).toEqual({ job: withoutArguments.job, master: owed.master, begun: true })
   })
 
   test('until its return is in the spool, or nothing is owed', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Metric, metrics } from '../../../core/metrics/catalogue.ts'
-import { expose, formatFor } from '../../../core/metrics/exposition.ts'
+import { formatFor, formatMetrics } from '../../../core/metrics/exposition.ts'
 import { Meter } from '../../../core/metrics/meter.ts'
 import { readExposition, sampleOf } from '../../harness/exposition.ts'
 import { markdownTable } from '../../harness/markdown.ts'
@@ -19,7 +19,7 @@ async function measured() {
 }
 
 test.each(['openmetrics', 'prometheus'] as const)('what was measured can be read as %s', async (format) => {
-  const families = readExposition(expose(await measured(), format), format)
+  const families = readExposition(formatMetrics(await measured(), format), format)
   expect(sampleOf(families, 'salt_master_jobs_published_total')).toBe(3)
   expect(sampleOf(families, 'salt_master_refusals_total', { reason: 'Authorization"Error\\\n' })).toBe(1)
   expect(sampleOf(families, 'salt_master_subscribers')).toBe(2)
@@ -34,11 +34,11 @@ test.each(['openmetrics', 'prometheus'] as const)('what was measured can be read
 
 test('units, and the names of families, are as each of the formats wants them', async () => {
   const snapshot = await measured()
-  const open = readExposition(expose(snapshot, 'openmetrics'), 'openmetrics')
+  const open = readExposition(formatMetrics(snapshot, 'openmetrics'), 'openmetrics')
   expect(open.get('salt_master_jobs_published')?.type).toBe('counter')
   expect(open.get('salt_master_job_duration_seconds')?.unit).toBe('seconds')
   expect(open.get('salt_build')?.type).toBe('info')
-  const old = readExposition(expose(snapshot, 'prometheus'), 'prometheus')
+  const old = readExposition(formatMetrics(snapshot, 'prometheus'), 'prometheus')
   expect(old.get('salt_master_jobs_published_total')?.type).toBe('counter')
   expect(old.get('salt_build_info')?.type).toBe('gauge')
 })

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { complaints } from '../../../../core/loader/files/directories.ts'
+import { missingPackageWarnings } from '../../../../core/loader/files/directories.ts'
 import { call, extensionFolder } from '../folder.ts'
 
 const folder = extensionFolder()
@@ -56,7 +56,7 @@ describe('npm packages with extensions', () => {
   })
   test('that are named in plugin_packages and are not there are told of', () => {
     const config = { module_dirs: [folder.path], plugin_packages: ['nosuch', './gone'] }
-    expect(complaints(config)).toEqual([
+    expect(missingPackageWarnings(config)).toEqual([
       expect.stringMatching(/plugin_packages names 'nosuch', .* npm install nosuch/),
       expect.stringMatching(/plugin_packages names '\.\/gone', but there is no package in \S+gone\.$/),
     ])
