@@ -43,7 +43,7 @@ export class Backends {
     if (!Object.hasOwn(this.#config.external_auth, name))
       return { refused: `external_auth does not name the backend '${name.slice(0, 100)}'` }
     if (this.#asked >= MAX_CONCURRENT)
-      return { unknowable: `${MAX_CONCURRENT} sign-ins are being checked at the same time` }
+      return { unknowable: `${MAX_CONCURRENT} log-ins are being checked at the same time` }
     this.#asked++
     try {
       return await this.#ask(name, given)

@@ -5,7 +5,7 @@ export interface PamRequest {
   readonly service: string
   readonly username: string
   readonly password: string
-  /** Whether users may sign in whose shell forbids it, like `nologin`. */
+  /** Whether users may log in whose shell forbids it, like `nologin`. */
   readonly anyShell: boolean
 }
 
@@ -146,7 +146,7 @@ export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
       const account = accountOf(name)
       if (!account) return { name, groups: [] }
       if (!request.anyShell && /\/(?:nologin|false)$/.test(account.shell ?? ''))
-        return { refused: `its shell is ${account.shell}, which does not allow signing in`, delayMs }
+        return { refused: `its shell is ${account.shell}, which does not allow logging in`, delayMs }
       return { name, groups: groupsOf(account) }
     } finally {
       password = ''

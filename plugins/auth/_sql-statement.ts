@@ -36,6 +36,6 @@ export function statementOf(sql: string): Statement | string {
   parts.push(sql.slice(end))
   if (nth > 2) wrong ??= 'has more than two %s; use {0} and {1}'
   if (!values.includes('username') || !values.includes('password'))
-    wrong ??= 'must have %s for the username and %s for the password, else anybody could sign in'
+    wrong ??= 'must have %s for the username and %s for the password, else anybody could log in'
   return wrong ?? { parts, values }
 }

@@ -42,7 +42,7 @@ async function isRight(guess: Guess, settings: FileSettings, signal: AbortSignal
   return plaintext && sameText(password, stored)
 }
 
-/** Return the entries that allow no sign-in, like those of `htpasswd -d`, and the libraries that other entries need but lack. */
+/** Return the entries that allow no log-in, like those of `htpasswd -d`, and the libraries that other entries need but lack. */
 function problemsIn({ users }: PasswordFile, { filename, filetype, plaintext }: FileSettings): string[] {
   if (filetype !== 'htpasswd') return []
   const entries = [...users].map(([user, stored]) => ({ user, stored, kind: slowKind(stored) }))

@@ -12,7 +12,7 @@ import { problemsOf } from './_settings.ts'
 
 const WRONG = { refused: 'the directory refuses this password' }
 
-const signIn = (
+const logIn = (
   connection: LdapConnection,
   said: NameAndPassword,
   settings: LdapSettings,
@@ -78,7 +78,7 @@ export default auth({
     const settings = ldapSettings(opts, own)
     const place = `LDAP at ${settings.url.host}`
     return beforeDeadline({ place, seconds: settings.seconds, signal }, (inTime) =>
-      withLdap(settings, inTime, (connection) => signIn(connection, said, settings)),
+      withLdap(settings, inTime, (connection) => logIn(connection, said, settings)),
     )
   },
   check: async ({ opts, settings: own, log }) => [

@@ -1,4 +1,4 @@
-/** Tokens of an OpenID Connect issuer: a valid token proves that its holder has signed in there. */
+/** Tokens of an OpenID Connect issuer: a valid token proves that its holder has logged in there. */
 
 import type { JWTPayload } from 'jose'
 import { type Authenticated, auth, type Credentials } from 'salt-ts'
@@ -79,7 +79,7 @@ export default auth({
       const open = [new URL(issuer), jwksUri].find((url) => url && isOpen(url))
       if (open)
         log.warn(
-          `external_auth.oidc has http:// for ${open.host}: anybody on the network path to it can sign in as any user.`,
+          `external_auth.oidc has http:// for ${open.host}: anybody on the network path to it can log in as any user.`,
         )
     })),
   ],

@@ -15,7 +15,7 @@ const settingsOf = (settings: AuthFacts['settings']) =>
     }
   })
 
-/** Return the permissions in the form that `external_auth` has, from JSON; an empty body or null grants nothing beyond the sign-in. */
+/** Return the permissions in the form that `external_auth` has, from JSON; an empty body or null grants nothing beyond the log-in. */
 function permissionsIn({ status, text }: HttpAnswer): readonly unknown[] | undefined {
   if (status === 401 || status === 403) return undefined
   if (status >= 300 && status < 400)

@@ -37,7 +37,9 @@ export function returnHandler(context: WorkerContext): EncryptedHandler {
     if (await takeArgspecs(context, id, ret)) return null
     const isKept = context.config.job_cache && ret.jid !== 'nocache'
     if (!isKept && !(await context.replays.firstTime(fingerprint))) return null
-    const jid = ret.jid === 'req' ? await standalone(context, ret, fingerprint) : ret.jid
+    // A job that no master has published has its target from here.
+    if (ret.jid === 'req') Object.assign(ret, { arg: ret.fun_args ?? [], tgt_type: 'glob', tgt: id })
+    const jid = ret.jid === 'req' ? await createOwnJob(context, ret, fingerprint) : ret.jid
     if (jid !== 'nocache' && !isJid(jid)) return null
     if (isJid(ret.jid) && !context.senders.admits(ret.jid, id)) return false
     const outcome = isKept ? await commit(context, jid, id, { ...ret, jid }) : 'stored'
@@ -87,18 +89,17 @@ function announce(context: WorkerContext, jid: string, id: string, ret: Record<s
  * Create the job of a one-shot call or a scheduled job from its return, once; it is not announced. It belongs to the
  * minion, whatever user the return names.
  */
-async function standalone(
+async function createOwnJob(
   context: WorkerContext,
   ret: Record<string, unknown>,
   fingerprint: Uint8Array,
 ): Promise<string | undefined> {
   const id = String(ret.id)
   if (!isFunctions(ret.fun)) return undefined
-  Object.assign(ret, { arg: ret.fun_args ?? [], tgt_type: 'glob', tgt: id })
-  const { fun, arg, tgt, tgt_type } = ret
   const known = context.replays.jobOf(fingerprint)
   if (known) return known
   const owner = ownerOf({ name: id, by: 'minion' })
+  const { fun, arg, tgt, tgt_type } = ret
   const job = { load: { fun, arg, tgt, tgt_type, user: id, owner, ret: '' }, minions: [id] }
   const jid = await storeJob(context, job)
   if (jid && context.config.python_job_cache) await writePythonJobFiles(context, jid, job)

@@ -254,6 +254,6 @@ describe('oidc', () => {
 
   test('warns of an issuer that others could answer for', async () => {
     expect(await check({ settings: { issuer: 'http://id.example.com', audience: 'salt' } })).toEqual([])
-    expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('can sign in as any user')])
+    expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('can log in as any user')])
   })
 })

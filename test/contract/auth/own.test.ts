@@ -7,7 +7,7 @@ import { openLoader } from '../../../core/loader/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { quietLog } from '../../harness/log.ts'
 
-const readme = new URL('../../../docs/sign-in-backends.md', import.meta.url)
+const readme = new URL('../../../docs/eauth-backends.md', import.meta.url)
 
 describe('the page about the backends', () => {
   let folder: string

@@ -56,7 +56,7 @@ export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
       'nothing is set': { setup: {}, says: `${option}.auth_sql is missing.` },
       'a password is not compared': {
         setup: optionsFor(1, { auth_sql: 'select username from users where username = %s' }),
-        says: `${option}.auth_sql must have %s for the username and %s for the password, else anybody could sign in.`,
+        says: `${option}.auth_sql must have %s for the username and %s for the password, else anybody could log in.`,
       },
       'a value would be part of a text': {
         setup: optionsFor(1, { auth_sql: `select 1 from users where name like 'x{0}' and password = '{1}'` }),

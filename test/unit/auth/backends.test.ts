@@ -78,7 +78,7 @@ describe('a backend', () => {
     const slow = backends(() => done.promise.then(() => ({ name: 'fred' })))
     const first = Array.from({ length: 32 }, () => slow.authenticate('saying', fred))
     expect(await slow.authenticate('saying', fred)).toEqual({
-      unknowable: '32 sign-ins are being checked at the same time',
+      unknowable: '32 log-ins are being checked at the same time',
     })
     done.resolve()
     await Promise.all(first)

@@ -13,7 +13,7 @@ const SECTIONS: readonly [title: string, files: RegExp][] = [
   ['Returners', /author\/returner\.ts$|dialect\/record-json\.ts$/],
   ['Outputters, grains and matchers', /author\/kinds\.ts$/],
   ['Executors and engines', /author\/(executor|engine)\.ts$/],
-  ['Sign-in backends', /author\/auth\.ts$/],
+  ['Eauth backends', /author\/auth\.ts$/],
   ['Files and file server backends', /author\/files\.ts$/],
   ['Helpers', /./],
 ]
@@ -80,7 +80,7 @@ export function referencePage(): string {
 
 Written by \`npm run docs\`: every name that \`salt-ts\` exports, with what its declaration says. The guides show them at work:
 [modules](write-a-module.md), [runners](write-a-runner.md), [returners](write-a-returner.md), [engines](write-an-engine.md),
-[executors](write-an-executor.md), [sign-in backends](sign-in-backends.md). A name that is not here is not public.
+[executors](write-an-executor.md), [eauth backends](eauth-backends.md). A name that is not here is not public.
 
 ${sections.join('\n\n')}
 `

@@ -33,8 +33,8 @@ describe('auth_sql', () => {
     ['u = %s -- and p = %s', 'has a placeholder inside the text'],
     ['u = ? and p = ?', 'has a ?'],
     ['u = %s and p = %s and q = %s', 'more than two %s'],
-    ['u = %s', 'anybody could sign in'],
-    ['p = {1}', 'anybody could sign in'],
+    ['u = %s', 'anybody could log in'],
+    ['p = {1}', 'anybody could log in'],
   ])('refuses %s', (sql, says) => {
     expect(statementOf(sql)).toContain(says)
   })
