@@ -8,6 +8,8 @@ import type { JobLoad } from '../../core/wire/publication.ts'
 import type { ReturnLoad } from '../../core/wire/return.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { quietLog, spyLog } from '../harness/log.ts'
+import { isAlive } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
 
 process.execArgv.length = 0 // job processes run what was built, without the test runner's conditions
 
@@ -183,11 +185,11 @@ test('a file that loops for ever while it is loaded is named, ends no other job,
   const file = join(folder, 'modules', 'endless.js')
   await mkdir(join(folder, 'modules'))
   await writeFile(file, 'for (;;);\nexport const f = () => 1\n')
-  const pool = openPool({ module_dirs: [folder] }, { loadMs: 300 })
+  const pool = openPool({ module_dirs: [folder] }, { loadMs: 2_000 })
   const other = run(pool, jobOf('test.arg', 1))
   const first = await run(pool, jobOf('endless.f'))
   expect(first).toMatchObject({ success: false, retcode: 1 })
-  const reason = `${file}: blocked its process for 0.3 s while it was loaded; is there an endless loop at its top level?`
+  const reason = `${file}: blocked its process for 2 s while it was loaded; is there an endless loop at its top level?`
   expect(first.return).toBe(`ERROR: ${reason}`)
   expect((await other).return).toMatchObject({ args: [1] })
 
@@ -201,6 +203,23 @@ test('a file that loops for ever while it is loaded is named, ends no other job,
 
   await writeFile(file, 'export const f = () => "repaired"\n')
   expect((await run(pool, jobOf('endless.f'))).return).toBe('repaired')
+  pool.close()
+})
+
+test('a file that blocks its process after its job has failed with a timeout is found, too', async () => {
+  const flag = join(folder, 'block')
+  await mkdir(join(folder, 'modules'))
+  const wait = `while (!existsSync(${JSON.stringify(flag)})) await new Promise((done) => setTimeout(done, 10))`
+  const text = `import { existsSync } from 'node:fs'\n${wait}\nfor (;;);\nexport const f = () => 1\n`
+  await writeFile(join(folder, 'modules', 'late.js'), text)
+  const pool = openPool({ module_dirs: [folder] }, { loadMs: 300 })
+  let pid = 0
+  const first = await run(pool, jobOf('late.f'), (started) => {
+    pid = started
+  })
+  expect(first.return).toContain('did not finish loading within 0.3 s')
+  await writeFile(flag, '')
+  await until('the process that is blocked to be gone', () => !isAlive(pid))
   pool.close()
 })
 

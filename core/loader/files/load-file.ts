@@ -35,15 +35,32 @@ export async function loadFile(file: SourceFile, settings: LoadSettings): Promis
   if (blocked !== undefined) return failed(file, blocked)
   const seconds = settings.timeoutMs / 1000
   const reason = `${file.path}: did not finish loading within ${seconds} s; does it wait for something at its top level?`
-  if (!file.builtIn) settings.watch?.(file, true)
   const work = importAndAsk(file, settings)
+  if (!file.builtIn && settings.watch) reportUntilLoaded(file, work, settings.watch, settings.timeoutMs)
   try {
     return (await endsWithin(work, settings.timeoutMs)) ? await work : { ...failed(file, reason), late: work }
   } catch (error) {
     return failed(file, messageOf(error))
-  } finally {
-    if (!file.builtIn) settings.watch?.(file, false)
   }
+}
+
+/**
+ * Report that a file is being loaded until it is, again every `ms` milliseconds: a file that is late may block the process
+ * yet, which then stops reporting.
+ */
+function reportUntilLoaded(
+  file: SourceFile,
+  work: Promise<unknown>,
+  watch: NonNullable<LoadSettings['watch']>,
+  ms: number,
+): void {
+  watch(file, true)
+  const timer = setInterval(watch, ms, file, true).unref()
+  const loaded = () => {
+    clearInterval(timer)
+    watch(file, false)
+  }
+  work.then(loaded, loaded)
 }
 
 async function importAndAsk(file: SourceFile, settings: LoadSettings): Promise<LoadedFile> {

@@ -1,11 +1,11 @@
 /**
  * Detects files that block or end the process that loads them. Only another process can do so: the loading process reports
- * when it begins and ends loading a file, and the other one watches the time.
+ * when it begins and ends loading a file, and in between that it still responds; the other one watches the time.
  */
 import type { SourceFile } from './index-files.ts'
 import type { LoadSettings } from './load-file.ts'
 
-/** Message of the loading process: it begins or ends loading a user's file. */
+/** Message of the loading process: it begins, goes on, or ends loading a user's file. */
 export interface LoadingFile {
   readonly type: 'loading'
   readonly path: string
@@ -49,8 +49,7 @@ export class LoadWatch {
 
   heard({ path, key, over }: LoadingFile): void {
     clearTimeout(this.#loading.get(key)?.timer)
-    this.#loading.delete(key)
-    if (over) return
+    if (over) return void this.#loading.delete(key)
     const reason = `${path}: blocked its process for ${this.#ms / 1000} s while it was loaded; is there an endless loop at its top level?`
     const timer = setTimeout(() => this.#onBlocked(key, reason), this.#ms + LOAD_GRACE_MS)
     this.#loading.set(key, { path, timer })
