@@ -35,7 +35,7 @@ const STUCK_MS = 800
 const MAINTENANCE_STOP_MS = 500
 
 /**
- * Run the master: this process holds the request port and supervises the publisher and the workers (design decision 7).
+ * Run the master: this process holds the request port and supervises the publisher and the workers.
  * Resolves with the exit code after SIGTERM or SIGINT.
  */
 export async function runMaster(
