@@ -1,7 +1,7 @@
 /** Helpers for returners that store jobs. */
 import type { LoadRecord } from 'salt-ts'
 
-/** Return how many seconds a job is kept, 0 for ever (`keep_jobs_seconds`, or `keep_jobs` in hours). */
+/** Return how many seconds a job is kept, 0 means forever (`keep_jobs_seconds`, or `keep_jobs` in hours). */
 export function keepSeconds(opts: Readonly<Record<string, unknown>>): number {
   const { keep_jobs_seconds, keep_jobs } = opts
   if (typeof keep_jobs_seconds === 'number') return keep_jobs_seconds

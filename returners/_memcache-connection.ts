@@ -39,7 +39,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** Connect on demand. `ttl` is in seconds; 0 is for ever. */
+/** Connect on demand. `ttl` is in seconds; 0 means forever. */
 export async function connectMemcache(
   options: Args<typeof connectionOptions>,
   ttl: number,

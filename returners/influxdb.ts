@@ -53,7 +53,7 @@ export default returner({
         const last = rows.at(-1)
         return last && jobOf(last)
       },
-      /** Return the returns of a job. Python wrote a further point for each repetition; the last one counts. */
+      /** Return the returns of a job. Python writes another point for each repeat; the newest one is used. */
       async getJid(jid) {
         const rows = await influx.query(
           'SELECT id, jid, fun, "return", full_ret FROM returns WHERE jid = $jid',

@@ -45,7 +45,7 @@ interface Message {
 /** A connection, and the limits of the broker. */
 interface Broker {
   readonly client: MqttClient
-  /** Most unacknowledged messages. */
+  /** Maximum number of unacknowledged messages. */
   readonly atOnce: number
   /** Largest packet in bytes. */
   readonly largest: number
@@ -140,7 +140,7 @@ async function publish({ client, atOnce, largest }: Broker, messages: readonly M
     await Promise.all(some.map(({ topic, text }) => client.publishAsync(topic, text, { qos: 1, retain })))
 }
 
-/** Most bytes of a packet besides its topic and text. */
+/** Maximum number of bytes of a packet besides its topic and text. */
 const HEADER = 16
 
 /** Encode text for a topic; `/` stays a separator. */

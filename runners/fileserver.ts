@@ -89,7 +89,7 @@ export const lock = fn({ backend, remote }, nothingFetched('No locks were set'))
  */
 export const clear_lock = fn({ backend, remote }, nothingFetched('No locks were removed'))
 
-/** Return the answer: no built-in backend fetches anything. Throws for backends that do not exist. */
+/** Make a function that checks the backends and returns `answer`: built-in backends fetch nothing. */
 function nothingFetched(answer: string) {
   return async ({ backend }: { backend?: string | readonly string[] | undefined }, { master }: Context) => {
     await master.fileServer.envs(namesIn(backend))

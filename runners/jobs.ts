@@ -25,7 +25,7 @@ const search = {
   start_time: p.optional(p.string()),
   end_time: p.optional(p.string()),
 }
-/** Most jobs listed by default: more do not fit a screen, and listing a large cache takes minutes. */
+/** Maximum number of jobs listed by default: more do not fit a screen, and listing a large cache takes minutes. */
 const PAGE = 1000
 const page = {
   limit: p.default(p.integer({ minimum: 0 }), PAGE),
@@ -232,7 +232,7 @@ const exportJobs = fn({ file: p.string(), ...which }, async ({ file, jids, ...wa
   return { File: done.file, Jobs: done.jobs, Returns: done.returns }
 })
 
-/** Most wrong lines that are reported; all are counted. */
+/** Maximum number of wrong lines that are reported; all are counted. */
 const MAX_REPORTED = 20
 
 /**

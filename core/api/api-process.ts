@@ -45,5 +45,5 @@ function take(message: ToChild): void {
 }
 
 ignoreSignals()
-// Without its supervisor it would only keep the port from the next salt-api.
+// Exit with the supervisor, to free the port for the next salt-api.
 const supervisor = connectParent<ToChild, FromChild>({ onMessage: take, onGone: () => process.exit(1) })

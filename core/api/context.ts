@@ -7,7 +7,7 @@ import type { MasterConfig } from '../config/index.ts'
 import type { ServerCertificate } from './live/certificate.ts'
 import type { ApiSettings } from './settings.ts'
 
-/** What routes work with. */
+/** State and services that routes share. */
 export interface ApiContext {
   readonly config: MasterConfig
   readonly settings: ApiSettings

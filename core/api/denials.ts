@@ -7,7 +7,7 @@ import type { ApiRefusal } from '../wire/api-refusal.ts'
 import type { Chunk } from './chunk.ts'
 import type { ApiContext } from './context.ts'
 
-/** What the audit log says of the refusal. The defaults are those of a request that was not parsed yet. */
+/** Members of the line about a refusal in the audit log. The defaults are those of a request that was not parsed yet. */
 export type Denied = Partial<Pick<ApiRefusal, 'act' | 'user' | 'fun' | 'rule' | 'reason'>>
 
 /** Create the error of a refusal that goes into the audit log. */

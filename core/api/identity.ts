@@ -50,7 +50,7 @@ export function authOf(chunk: Chunk, token: string | undefined): ExternalAuth {
   return { ...credentials, eauth, username: String(username) }
 }
 
-/** Refuse what is no hexadecimal token without asking the master. */
+/** Refuse a text that is not a hexadecimal token without asking the master. */
 function checkedToken(token: string, denied?: Denied): string {
   if (/^[\da-fA-F]{1,256}$/.test(token)) return token
   throw denial('AUTHENTICATION_FAILED', 'Invalid token', denied)

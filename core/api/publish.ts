@@ -101,7 +101,7 @@ function itemOf(result: MinionResult, isFull: boolean): unknown {
 const clientFor = ({ context, auth }: ApiCall): LocalClient =>
   new LocalClient(context.config, context.link, auth, context.log)
 
-/** Return `empty` for a target that matches no minion: that is no error in Salt. */
+/** Return `empty` for a target that matches no minion: that is not an error in Salt. */
 async function emptyIfNoMatch<T>(empty: T, { signal }: ApiCall, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -21,7 +21,7 @@ export interface AccessConfig {
   readonly visible_jobs: 'own' | 'all'
 }
 
-/** What a caller may do. */
+/** The rights of a caller. */
 export interface Rights {
   /** Place of the rules in the configuration: `external_auth.pam`. */
   readonly source: string

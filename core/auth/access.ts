@@ -48,7 +48,7 @@ export class Access {
       : this.#rules.ofExternal(eauth, caller)
   }
 
-  /** Judge each call separately; all must be allowed. Returns the first refusal, else an approval with the rules of all calls. */
+  /** Judge each call separately. Return the first refusal; if there is none, an approval that lists the rules of all calls. */
   authorize(caller: Caller, calls: readonly RequestedCall[]): AccessDecision {
     return calls.length === 0
       ? { allowed: false, reason: 'No function was named.' }
@@ -133,7 +133,7 @@ const allowsAllOf =
     rule.name === kind &&
     (!rule.functions || findAllFunctionsRule(rule.functions) !== undefined)
 
-/** Return the first refusal, else an approval with the rules of all. */
+/** Return the first refusal; if there is none, an approval that lists the rules of all calls. */
 function allOf(judges: readonly (() => AccessDecision)[]): AccessDecision {
   const rules = new Set<string>()
   let isLimited = false

@@ -8,7 +8,7 @@ import { isSetting } from './matching-entries.ts'
 
 /** Time limit of a backend. Clients wait 30 s. */
 const DEADLINE_MS = 20_000
-/** Most concurrent requests to backends in one worker; more would only wait. */
+/** Maximum number of concurrent requests to backends in one worker; more would only wait. */
 const MAX_CONCURRENT = 32
 const MAX_TEXT_CHARACTERS = 65_536
 

@@ -11,8 +11,8 @@ export interface Functions {}
 /** A name in {@link Functions}, or any other. */
 export type FunctionName = Extract<keyof Functions, string> | (string & Record<never, never>)
 
-// In these types no condition narrows or distributes over `N` or `F`: TypeScript would resolve the types of all functions for
-// each one, and the type of a function that returns the result of `call` would be circular.
+// Conditional types over `N` or `F` are avoided here: TypeScript would resolve the types of all functions for each one, and the
+// type of a function that returns the result of `call` would be circular.
 
 /** The arguments of `call` after the name. A function without known types accepts any. */
 export type CallArguments<N> = [N] extends [keyof Functions]

@@ -157,7 +157,7 @@ export interface MasterServices {
     unreturned(
       jid: string,
     ): Promise<{ readonly id: string; readonly state: string; readonly reason: string }[]>
-    /** List jobs, the greatest jid first. */
+    /** List jobs, newest first (by jid). */
     list(query?: JobQuery & { readonly source?: string | undefined }): AsyncIterable<ListedJob>
     readonly archive: JobArchive
   }

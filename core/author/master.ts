@@ -255,7 +255,7 @@ export interface AuditReport {
   readonly last?: { readonly seq: number; readonly hash: string; readonly time: string }
   /** Problems as sentences, with files and lines. */
   readonly problems: readonly string[]
-  /** Remarks that are no problems. */
+  /** Remarks that are not problems. */
   readonly notes: readonly string[]
 }
 

@@ -6,7 +6,7 @@ declare const type: unique symbol
 /**
  * One parameter of a function: its JSON schema, how it is bound, and (at compile time only) its type.
  * `kind` is the way it is bound: `value` by position or name; `rest` takes all further positional values; `keywords` takes
- * all keyword arguments that no other parameter is named after.
+ * all keyword arguments that match no other parameter.
  */
 export interface Param<
   T,
@@ -81,7 +81,7 @@ function words<V extends readonly string[]>(given: V): V {
   )
 }
 
-/** Return the schema of a text. Throws SyntaxError for a pattern that is no valid regular expression. */
+/** Return the schema of a text. Throws SyntaxError for a pattern that is not a valid regular expression. */
 function textSchema(options: StringOptions): JsonSchema {
   if (options.pattern !== undefined) new RegExp(options.pattern, 'u')
   return { type: 'string', ...options }
@@ -168,7 +168,7 @@ export const p = {
     optional: true,
     ...secretOf([items]),
   }),
-  /** All keyword arguments that no other parameter is named after (Python's `**kwargs`), except `__pub_*`. */
+  /** All keyword arguments that match no other parameter (Python's `**kwargs`), except `__pub_*`. */
   keywords: <T>(values: ValueParam<T>): Param<Record<string, T>, 'keywords'> => ({
     kind: 'keywords',
     schema: { type: 'object', additionalProperties: schemaIn('keywords', values) },

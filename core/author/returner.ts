@@ -28,7 +28,7 @@ export interface LoadRecord {
   readonly load: Fields
   /** Ids of the minions that are expected to run it. */
   readonly minions: readonly string[]
-  /** The last time that `updateEndtime` received, when the record is read. */
+  /** Time that the last `updateEndtime` stored; present on reading. */
   readonly endtime?: string
 }
 
@@ -91,7 +91,7 @@ export interface Returner {
 export interface ReturnerFacts<O> {
   readonly options: O
   readonly log: Log
-  /** The configuration of the daemon, for settings that are no options of the returner. */
+  /** The configuration of the daemon, for settings that are not options of the returner. */
   readonly opts: Fields
   /** The id of the minion, or of the master. */
   readonly id: string

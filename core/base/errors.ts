@@ -47,7 +47,7 @@ const hasNoText = (thrown: unknown): boolean =>
   thrown !== null &&
   (!('toString' in thrown) || thrown.toString === Object.prototype.toString)
 
-/** Longest text of a thrown value that is no Error, in characters. */
+/** Maximum length of the text of a thrown value that is not an Error, in characters. */
 const MAX_VALUE_LENGTH = 1000
 
 function jsonOf(value: unknown): string {

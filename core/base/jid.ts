@@ -45,7 +45,7 @@ export function checkJid(jid: string): void {
   )
 }
 
-/** Return the time of a job id, to the millisecond. An id whose digits are no date gives an invalid `Date`. */
+/** Return the time of a job id, to the millisecond. An id whose digits are not a date gives an invalid `Date`. */
 export function jidTime(jid: string): Date {
   const part = (from: number, to: number) => jid.slice(from, to)
   const day = `${part(0, 4)}-${part(4, 6)}-${part(6, 8)}`

@@ -5,7 +5,7 @@ import { SaltError } from './errors.ts'
 export type MembersOf<T> = { readonly [K in keyof Required<T>]: true }
 
 /**
- * Refuse a value that is no map, or has unknown members. `what` names the function that takes it, as the subject of the
+ * Refuse a value that is not a map, or has unknown members. `what` names the function that takes it, as the subject of the
  * message.
  * @throws SaltError INVOCATION
  */

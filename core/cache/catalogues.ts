@@ -62,7 +62,7 @@ export class Catalogues {
     return typeof text === 'string' ? text : undefined
   }
 
-  /** Take the ids that were not asked since `moment`. They count as asked at `now`. Times in milliseconds. */
+  /** Return the ids not asked since `moment`, and mark them as asked at `now`. Times in milliseconds. */
   async ask(ids: readonly string[], now: number, moment: number): Promise<string[]> {
     const due = ids.filter((id) => !(Number(this.#store.get(['asked', id]) ?? 0) > moment))
     if (due.length === 0) return []

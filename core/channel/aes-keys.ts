@@ -27,7 +27,7 @@ export class AesKeys {
     return key && until && this.#clock.now() < until ? [this.#current, key] : [this.#current]
   }
 
-  /** Replace the key. With `revoke` there is no grace period: somebody who knows the old key has lost access. */
+  /** Replace the key. With `revoke` there is no grace period, because a holder of the old key has lost access. */
   rotate(next: SymmetricKey = SymmetricKey.generate(), { revoke = false } = {}): SymmetricKey {
     this.#previous = revoke ? undefined : { key: this.#current, until: this.#clock.now() + this.#graceMs }
     this.#current = next

@@ -29,7 +29,7 @@ export interface StreamConnectionSettings {
 
 /** One connection to the event stream of a master. */
 export interface StreamConnection {
-  /** Events of these tags and no others; resolves when they come, rejects if the connection ends before. */
+  /** Subscribe to events of these tags and no others; resolves when they come, rejects if the connection ends before. */
   want(texts: readonly string[]): Promise<void>
   close(): void
 }

@@ -7,7 +7,7 @@ import { asBytes } from '../wire/bytes.ts'
 import { readLoad } from '../wire/envelope.ts'
 
 /**
- * The frames of the event stream over TCP (README). A frame is a length of four bytes and that many bytes of content.
+ * The frames of the event stream over TCP (docs/wire-additions.md). A frame is a length of four bytes and that many bytes of content.
  * Two frames are clear: the server's greeting with a nonce, and the client's answer with its id and a proof. All
  * others are encrypted under keys of this connection and direction, and numbered.
  */
@@ -43,7 +43,7 @@ export class FrameCutter {
     this.#chunks = [Buffer.concat(this.#chunks)]
   }
 
-  /** @throws SaltError DECODE_FAILED if a frame is longer than `limit`, as soon as it says so. */
+  /** @throws SaltError DECODE_FAILED if a frame is longer than `limit`, as soon as its length is read. */
   *push(chunk: Buffer, limit: () => number): Generator<Buffer> {
     this.#chunks.push(chunk)
     this.#size += chunk.length

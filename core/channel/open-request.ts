@@ -34,7 +34,7 @@ interface MinionSession {
   readonly used: boolean
 }
 
-/** What opening encrypted requests depends on. */
+/** Dependencies for decrypting requests. */
 export interface OpenerSettings {
   readonly aesKeys: AesKeys
   /** Return the session of a minion with an accepted key, or undefined. Called for every request. */
@@ -43,7 +43,7 @@ export interface OpenerSettings {
   publicKey(id: MinionId): Promise<PublicKey | undefined>
   /** Whether the minion has spoken generation 3 with its present key; lower generations are then refused. */
   speaksGeneration3(id: MinionId): Promise<boolean>
-  /** Record that a verified minion spoke generation 3. (A sign-in proves nothing: public keys are no secret.) */
+  /** Record that a verified minion spoke generation 3. (A sign-in proves nothing: public keys are not secret.) */
   spokeGeneration3(id: MinionId): Promise<void>
   /** Maximum age of a request in seconds; 0 means no limit. */
   readonly requestTtl: number
@@ -52,7 +52,7 @@ export interface OpenerSettings {
 }
 
 const TOKEN_TEXT = Buffer.from('salt')
-/** Log messages per minute about requests in another minion's name, so that strangers cannot fill the disk. */
+/** Maximum number of log messages per minute about requests in another minion's name, so that strangers cannot fill the disk. */
 const MAX_SUSPICIONS_PER_MINUTE = 100
 const OTHER_TOKEN = 'its token was not made with the key of that minion'
 

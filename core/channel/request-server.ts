@@ -10,7 +10,7 @@ import { createRequestOpener, type OpenedRequest, type OpenerSettings, type Send
 
 export type { Sender } from './open-request.ts'
 
-/** A reply that is sent as it is, not inside the symmetric envelope (pillar, wire protocol §7.3). */
+/** A reply that is sent unchanged, not inside the symmetric envelope (pillar, wire protocol §7.3). */
 export class PlainReply {
   readonly value: unknown
   constructor(value: unknown) {
@@ -38,7 +38,7 @@ const refuse = (reply: unknown): Uint8Array => encodeNetwork(reply)
 
 /**
  * Create the server that answers one request frame with one reply frame (wire protocol §4, §5, §18). It never rejects
- * and always answers: each failed check has a reply, and so has whatever a handler throws.
+ * and always answers: each failed check has a reply, and so has each error of a handler.
  */
 export function createRequestServer(
   settings: RequestServerSettings,

@@ -29,7 +29,7 @@ export type SignInOutcome =
   | { readonly state: 'accepted'; readonly credentials: Credentials }
   | {
       readonly state: 'pending' | 'rejected' | 'full'
-      /** Why the master refused the join token; a word from its reply. */
+      /** The reason why the master refused the join token; a word from its reply. */
       readonly join?: string
     }
 
@@ -44,7 +44,7 @@ export interface SignInJoin {
     readonly invite: string
     readonly proof: string
   }
-  /** Return why this master is not the token's; undefined if it is. */
+  /** Return why this is not the master that made the token; undefined if it is. */
   refusal(master: PublicKey): string | undefined
 }
 
@@ -57,7 +57,7 @@ export interface SignInSettings {
   readonly algorithms: Algorithms
   /** `minimum_auth_version`; 2 accepts older masters. */
   readonly minimumVersion: number
-  /** `master_finger`: what the fingerprint of the master's key must be. */
+  /** `master_finger`: the fingerprint that the master's key must have. */
   readonly fingerprint?: { readonly expected: string; readonly hash: string }
   /** A key that signs the master's key (`verify_master_pubkey_sign`). */
   readonly signingKey?: PublicKey
@@ -74,7 +74,7 @@ const changed = (reason: string) =>
     `The master could not be verified: ${reason}. If its key was replaced on purpose, remove minion_master.pub in the minion's pki_dir and start the minion again.`,
   )
 
-/** Sign in once. Rejects with TIMEOUT, MASTER_KEY_CHANGED, FINGERPRINT_WRONG, or DECODE_FAILED when the reply makes no sense. */
+/** Sign in once. Rejects with TIMEOUT, MASTER_KEY_CHANGED, FINGERPRINT_WRONG, or DECODE_FAILED for a malformed reply. */
 export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   const known = await settings.known.read()
   const nonce = newNonce()

@@ -18,9 +18,9 @@ export type SignInDecision =
   | { readonly verdict: 'accepted'; readonly key: PublicKey }
   | {
       readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'invalid'
-      /** Where the key was filed just now, if it was. */
+      /** The state under which the key was filed just now, if it was. */
       readonly filed?: string
-      /** Why the join token was refused. */
+      /** The reason why the join token was refused. */
       readonly join?: string
     }
 

@@ -59,8 +59,8 @@ async function open(frame: Uint8Array, settings: SubscriptionSettings): Promise<
 }
 
 /**
- * Return the arguments as typed. Ones that are not signed by the master or belong to another job are dropped: the job
- * has its values without them.
+ * Return the arguments as typed. Those that are not signed by the master or belong to another job are dropped: the job
+ * has their values anyway.
  */
 function wordsOf(
   sealed: Sealed,

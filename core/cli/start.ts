@@ -44,7 +44,7 @@ async function runIn(folder: Folder, once: boolean, interrupted: Promise<void>):
   }
   try {
     const showing = show()
-    showing.catch(() => undefined) // interrupted steps fail, which is no error
+    showing.catch(() => undefined) // interrupted steps fail, which is not an error
     await Promise.race([showing, interrupted, programs.failed])
     return shown ? 0 : INTERRUPTED
   } finally {

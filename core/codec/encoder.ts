@@ -137,7 +137,7 @@ function writeEntries(to: Writer, map: Map<unknown, unknown>, depth: number): vo
   }
 }
 
-/** Write a date; nil for years that Python does not support (outside of 1 to 9999), lest peers refuse the message. */
+/** Write a date; nil for years that Python does not support (not 1 to 9999), because peers would refuse the message. */
 function writeDate(to: Writer, date: Date): void {
   const year = date.getUTCFullYear()
   if (year >= 1 && year <= 9999) writeExtension(to, DateTime.from(date))

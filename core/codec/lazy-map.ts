@@ -73,7 +73,7 @@ class LazyMembers implements ProxyHandler<Members> {
 }
 
 /**
- * Return the positions of each key's text and of its value, alternating. Undefined if the message is no map, or if a key
+ * Return the positions of each key's text and of its value, alternating. Undefined if the message is not a map, or if a key
  * does not begin with a letter: a plain object may be unable to hold such a map.
  */
 function placesOf(bytes: Buffer): Uint32Array | undefined {
@@ -116,7 +116,7 @@ const isShortText = (head: number | undefined): head is number =>
 
 const isLetter = (byte = 0): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a
 
-/** Return the size of the header of a text, in bytes; 0 if the value is no text. */
+/** Return the size of the header of a text, in bytes; 0 if the value is not text. */
 function textHeadSize(head = 0): number {
   if (isShortText(head)) return 1
   return head >= 0xd9 && head <= 0xdb ? 1 + 2 ** (head - 0xd9) : 0

@@ -16,7 +16,7 @@ export interface LoadedOptions<T extends OptionTable> {
   /** Keys that were set in a file or on the command line. */
   readonly written: ReadonlySet<string>
   readonly warnings: string[]
-  /** Those of the warnings that are about probably misspelt options. */
+  /** The warnings about options that are probably misspelt. */
   readonly misspelt: string[]
   /** Log lines for debugging: the files that were read, in order. */
   readonly read: readonly string[]
@@ -113,7 +113,7 @@ function misspellings({ values, sources }: WrittenOptions, table: OptionTable): 
 const isUnknown = (key: string, table: OptionTable): boolean =>
   !optionOf(table, key) && !isLaterOption(key) && !FOUND.has(key) && !key.includes('.')
 
-/** Most typing errors in a misspelt name. With more it is another option, or one of a module: many names share long parts. */
+/** Maximum number of typing errors in a misspelt name. With more it is another option, or one of a module: many names share long parts. */
 const MISTAKES = 2
 
 const closestTo = (key: string, table: OptionTable): string | undefined =>

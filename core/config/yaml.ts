@@ -50,7 +50,7 @@ const asFloat = (value: unknown): unknown => (Number.isInteger(value) ? new Floa
 
 /** Deeper than any real configuration, and shallow enough for recursive code. */
 const MAX_DEPTH = 100
-/** Most tokens. The parser is a hundred times as slow as one for JSON, and in maps slower with every key. */
+/** Maximum number of tokens. The parser is a hundred times as slow as one for JSON, and in maps slower with every key. */
 const MAX_PARTS = 10_000
 
 function parseAny(text: string, customTags: ScalarTag[], mostParts: number): unknown {

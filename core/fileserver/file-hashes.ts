@@ -45,7 +45,7 @@ export class FileHashes {
     this.#known.set(path, entry)
   }
 
-  /** Only the hash of a file that was left alone meanwhile, and for a while before, is that of its stamp. */
+  /** Forget the hash if the file was changed while, or shortly before, it was read: its times may not show that. */
   async #forgetUnsettled(path: string, hash: Promise<string>, handle: FileHandle, stamp: string) {
     const now = await handle.stat({ bigint: true }).catch(() => undefined)
     const isSettled = now && stampOf(now) === stamp && Date.now() - Number(now.mtimeMs) > TICK_MS

@@ -53,7 +53,7 @@ export class BatchWindow {
     this.#failed = failed
   }
 
-  /** Take the minions that may start now from the queue. They count as running from now on. */
+  /** Remove from the queue and return the minions that may start now. They count as running from now on. */
   next(now: number): string[] {
     if (this.#halted !== undefined) return []
     const unused = this.#limits.size - this.#active.size - this.#openings.length

@@ -147,7 +147,7 @@ export class Batches {
     }
   }
 
-  /** List all batches, greatest jid first. */
+  /** List all batches, newest first (by jid). */
   *list(): Generator<BatchStatus> {
     for (const key of this.#store.keys(under('batch'), { reverse: true })) {
       const status = this.status(String(key[1]))
@@ -167,7 +167,7 @@ export function removeBatch(records: StoreChange, jid: string): boolean {
 
 /**
  * Return the jid of the batch that a job is a wave of, by its metadata. The ping of a batch also has this metadata (and
- * `ping_jid`) but is no wave.
+ * `ping_jid`) but is not a wave.
  */
 export function batchOf(jid: string, load: object): string | undefined {
   const { metadata } = load as { metadata?: unknown }

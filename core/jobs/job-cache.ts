@@ -215,7 +215,7 @@ export class JobCache {
     return isRecord(ret) ? ret : undefined
   }
 
-  /** List the jobs that match, greatest jid first. */
+  /** List the jobs that match, newest first (by jid). */
   *list(query: JobQuery = {}): Generator<ListedJob> {
     let left = query.limit ?? Number.POSITIVE_INFINITY
     if (left <= 0) return

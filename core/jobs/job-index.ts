@@ -39,7 +39,7 @@ function valuesOf(value: unknown): string[] {
 
 /**
  * List ids of jobs that may match a query, greatest first: from the field with the fewest matches, else all ids. The caller
- * must check each, since some do not match and some are no jobs.
+ * must check each, since some do not match and some are not jobs.
  */
 export function* candidates(records: StoreReader, query: JobQuery): Generator<string> {
   const streams = isIndexed(records) ? fields.flatMap((field) => streamsOf(records, field, query)) : []

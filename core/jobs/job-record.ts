@@ -9,7 +9,7 @@ export interface JobRecord {
   readonly load?: Fields
   /** Ids of the minions the job is expected to run on. */
   readonly minions: readonly string[]
-  /** Those of them that the target may not match. */
+  /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[]
 }
 

@@ -19,7 +19,7 @@ export type JobState =
   | 'timed_out'
   | 'not_connected'
   | 'key_not_accepted'
-  /** Undetermined: the minion does not answer, or does not have the job, or there is no master to ask. */
+  /** Undetermined: the minion does not answer or does not have the job, or there is no master to query. */
   | 'unknown'
 
 export interface JobStatus {
@@ -40,7 +40,7 @@ export type GivenUp =
   | 'key-denied'
   /** It did not answer, and its connection to the publish port is lost. */
   | 'not-connected'
-  /** It answered twice that it does not run the job, and has not returned. */
+  /** It reported twice that the job does not run, but returned nothing. */
   | 'not-running'
   | 'not-stored'
   /** No master was reachable that could have asked it. */

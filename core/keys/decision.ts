@@ -29,7 +29,7 @@ export interface KeyDecision {
   readonly file?: KeyState
   /** The state to remove the filed key from. */
   readonly leave?: KeyState
-  /** What accepted the key without a person. */
+  /** The option or invitation that accepted the key without a person. */
   readonly by?: SignedBy
   readonly join?: JoinAnswer
 }

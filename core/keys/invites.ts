@@ -41,7 +41,7 @@ interface StoredInvite extends Omit<Invite, 'id'> {
 
 /**
  * How many invitations are stored. Used and expired ones are kept as long as there is room, so that a late minion gets
- * the reason; age is no criterion, since the clock may be wrong.
+ * the reason; age is not a criterion, since the clock may be wrong.
  */
 const MAX_STORED = 1000
 

@@ -57,7 +57,7 @@ export const inviteIdOf = (secret: string): string => digest('id', secret).slice
 /** Return the hash of a secret that the master stores and checks proofs with. The secret cannot be derived from it. */
 export const verifierOf = (secret: string): string => digest('verifier', secret)
 
-/** What a proof covers: it is valid for no other key and no other id. */
+/** The data that a proof covers: it is valid for no other key and no other id. */
 export interface JoinClaim {
   readonly id: string
   /** PEM text of the public key in the sign-in. */

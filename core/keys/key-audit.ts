@@ -8,7 +8,7 @@ import type { KeyState } from './key-files.ts'
 import type { KeyChange } from './key-store.ts'
 import type { SignedBy } from './policy.ts'
 
-/** What changed a key: a program, an option that decides instead of a person, or the minion itself. */
+/** The origin of a change of a key: a program, an option that decides instead of a person, or the minion itself. */
 export type ChangedBy = SignedBy | 'salt-key' | 'wheel' | 'revoke_auth' | 'autoreject_file' | 'sign-in'
 
 export interface Operator {

@@ -16,7 +16,7 @@ export type OfferResult = {
   readonly filed?: KeyState
   /** The changes on disk; empty when a known minion returns. */
   readonly changes: readonly KeyChange[]
-  /** What accepted the key without a person. */
+  /** The option or invitation that accepted the key without a person. */
   readonly by?: SignedBy | undefined
   /** The result of checking the join token, if there was one to check. */
   readonly join?: JoinAnswer | undefined

@@ -5,7 +5,7 @@ import type { MasterConfig } from '../config/index.ts'
 import type { JoinAnswer, JoinProof } from './invites.ts'
 import { createSigningFiles, type SigningFiles } from './signing-files.ts'
 
-/** What accepted a key without a person: an option, or an invitation. */
+/** The option or invitation that accepted a key without a person. */
 export type SignedBy =
   | 'auto_accept'
   | 'autosign_file'
@@ -30,7 +30,7 @@ export interface KeyPolicy {
   readonly maxPending: number
   full(offer: KeyOffer): Promise<boolean>
   autoReject(offer: KeyOffer): Promise<boolean>
-  /** Which option accepts the key, or false. Consumes a matching file in `minions_autosign`. */
+  /** Return the option that accepts the key, or false. Consumes a matching file in `minions_autosign`. */
   autoSign(offer: KeyOffer): Promise<SignedBy | false>
   /** Check the join token, consuming a use if it is valid. Undefined if the minion sent none. */
   join(offer: KeyOffer): Promise<JoinAnswer | undefined>

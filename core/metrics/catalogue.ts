@@ -210,7 +210,7 @@ export const BUCKETS_SECONDS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600,
 ] as const
 
-/** Maximum number of series of one metric in one process. Further ones are counted under labels `other`. */
+/** Maximum number of series of one metric in one process. Further series are counted with the label value `other`. */
 export const MAX_SERIES = 200
 
 /** Return the unit with which a name ends: `seconds` or `bytes`. */

@@ -42,7 +42,7 @@ export interface CallSettings {
   readonly words?: RawCallArguments | undefined
   /** Use only the grains of the configuration. */
   readonly skipGrains?: boolean
-  /** Sent with the return. */
+  /** Metadata that is sent with the return. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Names of executors. Default: `module_executors` of the configuration. */
   readonly moduleExecutors?: readonly unknown[] | undefined

@@ -2,7 +2,7 @@ import type { Loader } from '../loader/index.ts'
 
 /**
  * Functions that the minion process runs itself, without a job process: they must answer at once even when the host is busy,
- * and they need the list of jobs that only the minion process has (design decision 8).
+ * and they need the list of jobs that only the minion process has.
  */
 const CONTROL: ReadonlySet<string> = new Set([
   'test.ping',

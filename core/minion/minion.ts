@@ -35,7 +35,7 @@ export interface Minion {
   run(): Promise<void>
   /** Apply a new configuration to engines and grains. Everything else keeps the one it started with. */
   reload(config: MinionConfig, changed: ReadonlySet<string>): Promise<void>
-  /** Take no more jobs and wait up to `ms` (default 3000) for running ones. Later returns stay in the spool. */
+  /** Accept no more jobs and wait up to `ms` (default 3000) for running ones. Later returns stay in the spool. */
   close(ms?: number): Promise<void>
 }
 

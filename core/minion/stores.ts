@@ -14,7 +14,7 @@ import { cachedReturnsDirectory, oldSeenFile, spoolDirectory } from './paths.ts'
 /** The records of jobs that a minion keeps on disk, all below its `cachedir`. */
 export interface MinionStores {
   readonly spool: ReturnSpool
-  /** Kept in the same LMDB store as the spool. */
+  /** Accepted jobs, in the same LMDB store as the spool. */
   readonly seen: SeenJobs
   readonly cached: CachedReturns
   /** The jobs that run. */

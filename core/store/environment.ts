@@ -13,8 +13,8 @@ export type Environment = RootDatabase<Buffer, (string | number)[]>
 export const durable = {
   encoding: 'binary',
   noSubdir: true,
-  overlappingSync: false, // else a commit counts as done before fdatasync
-  eventTurnBatching: false, // else a failed commit is also an unhandled rejection
+  overlappingSync: false, // without this, a commit counts as done before fdatasync
+  eventTurnBatching: false, // without this, a failed commit is also an unhandled rejection
   permissionsMode: 0o600,
 } as const
 

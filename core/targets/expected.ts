@@ -5,7 +5,7 @@ import { checkTargetSize } from './target-size.ts'
 export interface Expected {
   /** Ids of the minions to wait for. */
   readonly minions: string[]
-  /** Those of them that the target may not select, since the master lacks facts about them. */
+  /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown: string[]
   /** Ids of a list target that are not candidates. */
   readonly missing: string[]

@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, unknown>>
  * Open a returner as a minion does, with options that override its defaults. Facts left out are empty.
  *
  * @throws SaltError CONFIG_INVALID for an invalid, unknown or missing option, MODULE_FAILED for a member of the returner
- * that is missing or is no function
+ * that is missing or is not a function
  */
 export async function openReturner<P extends Params>(
   plugin: ReturnerPlugin<P>,

@@ -30,7 +30,7 @@ export function parseLocalAddress(text: string): LocalAddress {
 
 /**
  * Prepare a path for a new unix socket: remove a socket that nobody listens on.
- * @throws SaltError ADDRESS_IN_USE if a process listens there, CONFIG_INVALID if the path is no socket or its
+ * @throws SaltError ADDRESS_IN_USE if a process listens there, CONFIG_INVALID if the path is not a socket or its
  * directory is missing
  */
 export async function claimSocketPath(path: string): Promise<void> {

@@ -68,7 +68,7 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
 }
 
 /**
- * Return the extras that are forwarded to the minions. A delimiter that is no text is left out, since minions would match
+ * Return the extras that are forwarded to the minions. A delimiter that is not text is left out, since minions would match
  * other ids by it than the master.
  */
 export function forwardedOptionsOf({ delimiter, ...kwargs }: Fields): Record<string, unknown> {
@@ -99,7 +99,7 @@ function picked(kwargs: Fields, keys: readonly string[], isIncluded: (value: unk
   return Object.fromEntries(keys.filter((key) => isIncluded(kwargs[key])).map((key) => [key, kwargs[key]]))
 }
 
-/** Whether a value is not empty. Maps with other keys than text are no records, and never empty. */
+/** Whether a value is not empty. Maps with other keys than text are not records, and never empty. */
 const isGiven = (value: unknown): boolean =>
   !(value === undefined || value === null || value === '' || value === false) &&
   !(Array.isArray(value) && value.length === 0) &&

@@ -13,7 +13,7 @@ export interface RawCallArguments {
 /** The words of one function, or a list for several. */
 export type RawArguments = RawCallArguments | readonly (RawCallArguments | null)[]
 
-/** Read the words of a request; undefined if they are malformed, which is no reason to refuse the request. */
+/** Read the words of a request; undefined if they are malformed, which is not a reason to refuse the request. */
 export function readRawArguments(value: unknown): RawArguments | undefined {
   if (!Array.isArray(value)) return readWords(value)
   const lists = value.map((each) => readWords(each) ?? null)

@@ -17,9 +17,9 @@ export interface Helpers<Q, A> {
 }
 
 export interface HelpersChoice {
-  /** Most helpers at once. */
+  /** Maximum number of helpers at once. */
   readonly most?: number
-  /** Most requests that wait for a helper; further ones are refused. */
+  /** Maximum number of requests that wait for a helper; further ones are refused. */
   readonly waiting?: number
   /** A helper that has been idle this long ends. Milliseconds. */
   readonly idleMs?: number

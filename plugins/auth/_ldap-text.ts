@@ -40,7 +40,7 @@ export function bindNameFor(template: string, username: string): string | undefi
   return /^[\p{L}\p{N}_.$-]+$/u.test(username) ? filled(template, username) : undefined
 }
 
-/** Return `web admins` for `cn=web admins,ou=Groups,dc=example,dc=com`; undefined if the text is no distinguished name. */
+/** Return `web admins` for `cn=web admins,ou=Groups,dc=example,dc=com`; undefined if the text is not a distinguished name. */
 export function firstValue(dn: string): string | undefined {
   const [, value] = /^[\w.-]+\s*=\s*((?:\\.|[^,+\\])*)/.exec(dn) ?? []
   if (value === undefined) return undefined

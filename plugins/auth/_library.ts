@@ -14,7 +14,7 @@ export async function library<T>(backend: string, name: string, load: () => Prom
   }
 }
 
-/** Return the same sentence in a list if the library is missing. Does not load it. */
+/** Return a list with the error message if the library is missing, else an empty list. Does not load it. */
 export function missingLibrary(backend: string, name: string): string[] {
   try {
     createRequire(import.meta.url).resolve(name)

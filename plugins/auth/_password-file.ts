@@ -12,7 +12,7 @@ export interface FileSettings {
   /** Column numbers, counted from 1. */
   readonly fields: { readonly user: number; readonly password: number }
   readonly realm: string
-  /** Whether htpasswd entries that are no known hash count as plain-text passwords. */
+  /** Whether htpasswd entries that are not a known hash count as plain-text passwords. */
   readonly plaintext: boolean
   readonly seconds: number
 }

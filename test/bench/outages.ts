@@ -53,7 +53,7 @@ const ways: Record<string, Way> = {
     away: ({ store }) => store.server.kill(),
     back: ({ store }) => store.server.start(),
   },
-  'stands still (SIGSTOP)': {
+  'stopped (SIGSTOP)': {
     away: ({ store }) => store.server.pause(),
     back: async ({ store }) => store.server.resume(),
   },
@@ -186,7 +186,7 @@ function report(outcomes: readonly Outcome[], seconds: readonly number[]): strin
     '',
     ...table([
       ['', ...outcomes.map(({ name }) => name)],
-      row('returns of which the client heard', ({ acknowledged }) => acknowledged),
+      row('returns that the client received', ({ acknowledged }) => acknowledged),
       row('rows', ({ rows }) => rows.all),
       row('rows that are there twice', ({ rows }) => rows.all - rows.different),
       row('jobs that failed', ({ failedJobs }) => failedJobs),

@@ -71,7 +71,7 @@ export function report(
     line(widths.map((width) => '-'.repeat(width))),
     ...lines.map(line),
     '',
-    'To have another master measured beside ours, start it with one accepted minion and describe it in a JSON file for',
+    'To compare with another master, start it with one accepted minion and describe it in a JSON file for',
     '`--beside`, with the fields of `MeasuredMaster` in `masters.ts`: `name`, `configDir`, `pid`, `salt` (words of its',
     'command), `minion`. It must answer generation 3 of the protocol and accept keys that are put into its `pki_dir`.',
     '',

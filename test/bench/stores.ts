@@ -123,7 +123,7 @@ const events = await measureEvents(rate, seconds)
 const returns = await measureStores(['redis', 'postgres', 'mysql'], load)
 const backlog = await measureBacklog(waiting)
 const text = [
-  '# Stores outside',
+  '# External stores',
   '',
   `Written by \`npm run bench:stores -- --write\`; ${machine}.`,
   '',

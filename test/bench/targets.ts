@@ -79,7 +79,7 @@ function wholeMinions(ids: readonly string[], data: ReturnType<typeof MinionData
 }
 
 function report(rows: readonly (readonly string[])[], bytes: number): string {
-  const all = [['', 'as it is, ms', 'all decoded, ms', 'ratio'], ...rows]
+  const all = [['', 'decoded on demand, ms', 'all decoded, ms', 'ratio'], ...rows]
   const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join(' | ')} |`

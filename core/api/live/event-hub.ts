@@ -13,7 +13,7 @@ export interface HubSettings extends StreamSettings {
   readonly events: 'all' | 'own'
 }
 
-/** Which events a reader gets. */
+/** The events that a reader gets. */
 export interface EventFilter {
   /** The reader, in the form in which jobs name their owner. */
   readonly owner: string

@@ -59,7 +59,7 @@ export function commentFrame(text: string): Frame {
   return { sse, length: sse.length }
 }
 
-/** Return the JSON of event data. Bytes that are no text are decoded as UTF-8. */
+/** Return the JSON of event data. Bytes that are not text are decoded as UTF-8. */
 export const eventJson = (value: unknown): string =>
   jsonText(value, {
     other: (other) => (other instanceof Uint8Array ? Buffer.from(other).toString() : String(other)),

@@ -20,7 +20,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route needs no authentication: a token in the request is ignored. */
     readonly open?: true
-    /** How to read the token, for routes where browsers can send it only in the URL. */
+    /** Reads the token, for routes where browsers can send it only in the URL. */
     readonly tokenOf?: (request: FastifyRequest) => string | undefined
     /** The route takes credentials only, no token. */
     readonly logsIn?: true

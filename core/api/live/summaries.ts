@@ -58,7 +58,7 @@ export class Summaries {
   /** Return frames of what has changed since the last call. */
   *changed(): Generator<Frame, void> {
     for (const jid of this.#changed) {
-      this.#changed.delete(jid) // removed first, so that a job that cannot be encoded is not tried for ever
+      this.#changed.delete(jid) // removed first, so that a job that cannot be encoded is not retried endlessly
       const job = this.#jobs.get(jid)
       if (job) yield jobFrame(job)
     }
@@ -131,7 +131,7 @@ const namesIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(
 const lengthOf = (minion: MinionOfJob | undefined): number => (minion?.hasReturned ? minion.json.length : 0)
 
 function jobFrame(job: Job): Frame {
-  // Salt waits until all have succeeded, so a job with one failure stays "running" for ever.
+  // Salt waits until all have succeeded, so a job with one failure stays "running" forever.
   if ([...job.minions.values()].every(({ hasReturned }) => hasReturned)) job.state = 'complete'
   const plain = Buffer.from(`${jobJson(job)}\n\n`)
   return { sse: plain, plain, websocket: plain.subarray(0, -2), length: plain.length, tag: '', jid: job.jid }

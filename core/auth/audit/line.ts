@@ -22,7 +22,7 @@ export interface AuditEntry {
   /** The user who acts. With `claimed`, the name is unverified. */
   readonly user: string
   readonly claimed?: true
-  /** How the user was identified: `key`, `token`, `eauth`, `minion`; or the program on this host: `host`, `salt-key`, … */
+  /** The means by which the user was identified: `key`, `token`, `eauth`, `minion`; or the program on this host: `host`, `salt-key`, … */
   readonly by?: string
   /** The backend of `external_auth`. */
   readonly eauth?: string | undefined

@@ -16,9 +16,9 @@ export type AuditConfig = Pick<MasterConfig, 'audit_log' | 'cachedir'>
 
 /** How long an action waits for its line to be written. It takes long while a stopped process holds the lock. */
 const MAX_WAIT_MS = 2_000
-/** Least interval between searches for a stopped process. */
+/** Minimum interval between searches for a stopped process. */
 const LOOK_INTERVAL_MS = 1_000
-/** Most lines that wait to be written. */
+/** Maximum number of lines that wait to be written. */
 const MAX_WAITING = 10_000
 /** Lines per minute and process about refused minions and unverified callers, who must not be able to fill the disk. */
 const MAX_CHEAP_LINES = 100

@@ -10,7 +10,7 @@ export interface Anchor {
   readonly hash?: string | undefined
 }
 
-/** Most problems that are reported; all are counted. */
+/** Maximum number of problems that are reported; all are counted. */
 const MAX_PROBLEMS = 100
 
 interface Place {

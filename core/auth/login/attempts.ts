@@ -21,14 +21,14 @@ interface Tally {
   readonly queue: (() => void)[]
 }
 
-/** Most tallies besides those of locked-out users and addresses. */
+/** Maximum number of tallies besides those of locked-out users and addresses. */
 const MAX_TALLIES = 10_000
 
-/** Limits attempts. No more run concurrently than may still fail, so that slow refusals do not let more through. */
+/** Limits attempts. Runs at most as many at once as may still fail, so that a slow backend does not allow extra guesses. */
 export class Attempts {
   readonly #settings: Required<AttemptSettings>
   readonly #tallies = new Map<string, Tally>()
-  /** Tallies that are locked out, in the order in which they are unlocked. Each has cost as many guesses as lock it. */
+  /** Locked tallies, in the order of their unlocking. Each exists only after `limit` wrong guesses, so their number needs no bound. */
   readonly #locked = new Map<string, Tally>()
 
   constructor(settings: AttemptSettings) {

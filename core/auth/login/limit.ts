@@ -101,7 +101,7 @@ export class LoginLimit implements Logins {
   }
 
   /**
-   * Return whom the claims count against, and how many guesses they are. Repeating the same wrong claim is no new guess: a program that
+   * Return whom the claims count against, and how many guesses they are. Repeating the same wrong claim is not a new guess: a program that
    * keeps using an expired token locks out nobody else.
    */
   #guesses(claims: readonly Claim[], place: string | undefined): Map<string, number> {

@@ -106,7 +106,7 @@ async function mayBeUserFunction(tools: Tools<MasterConfig>, wheel: boolean, fun
   return !(await openLoader(kinds[0], tools).isBuiltIn(fun))
 }
 
-/** Run the command in a child process: code of users may loop for ever, or crash its process. */
+/** Run the command in a child process: code of users may loop forever, or crash its process. */
 async function superviseRun({ config, log }: Tools<MasterConfig>, fun: string): Promise<number> {
   const onStderr = (text: string) => log.debug('The process of {fun} ended with: {text}', { fun, text })
   const { endLostRuns } = await import('../../runs/lost-runs.ts')

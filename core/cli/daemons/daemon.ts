@@ -60,7 +60,7 @@ export function daemonOverrides(flags: DaemonFlags): Record<string, string> {
   )
 }
 
-/** What differs between daemons. */
+/** Settings that differ between daemons. */
 interface DaemonPart {
   /** Runs as root, before the switch to the user of the configuration. */
   readonly asRoot?: (account: Account) => Promise<void>

@@ -10,7 +10,7 @@ import { openMatchers } from '../../targets/open-match.ts'
 
 export interface Preview {
   readonly minions: string[]
-  /** Those of the minions that may not match: this host has no data of them to decide. */
+  /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown: readonly string[]
 }
 

@@ -23,7 +23,7 @@ import type { SaltFlags } from './salt-flags.ts'
 export const wantsBatch = (flags: SaltFlags): boolean =>
   flags.batch !== undefined || flags['batch-safe-limit'] !== undefined
 
-/** What Ctrl-C does at the current step. */
+/** The effect of Ctrl-C at the current step. */
 interface Interrupt {
   act(): void
 }
@@ -117,7 +117,7 @@ async function connected(
   }
 }
 
-/** Run the job as a batch and return the exit code. Undefined if it is no batch. */
+/** Run the job as a batch and return the exit code. Undefined if it is not a batch. */
 async function runBatch(
   client: LocalClient,
   request: PublishRequest,

@@ -97,7 +97,7 @@ const ended = (child: ChildProcess) =>
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
 
-/** Return a process and its descendants. The process group is no help: it is that of the shell's pipeline. */
+/** Return a process and its descendants. The process group does not help: it is that of the shell's pipeline. */
 function processTreeOf(pid: number): number[] {
   const parents = new Map(readdirSync('/proc').map((name) => [Number(name), parentOf(name)] as const))
   const family = [pid]

@@ -156,7 +156,7 @@ export class FunctionClient {
 
   /**
    * Run a function in a process of its own, which continues when this one ends. Returns the job id and the prefix of the
-   * tags of its events. Rejects with CALL_REFUSED if there is no such function, or if it does not take these arguments.
+   * tags of its events. Rejects with CALL_REFUSED if there is no such function, or if it does not accept these arguments.
    */
   async start(
     fun: string,
@@ -312,7 +312,7 @@ function orLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([work, left.promise]).finally(() => signal.removeEventListener('abort', leave))
 }
 
-/** Bind the arguments to the function's parameters. Throws CALL_REFUSED, to tell it apart from a failure of the function. */
+/** Bind the arguments to the function's parameters. Throws CALL_REFUSED, to distinguish that from a failure of the function. */
 function bound(found: LoadedFunction, { args, kwargs }: Pick<FunctionCall, 'args' | 'kwargs'>) {
   try {
     return found.bind(args, kwargs)

@@ -2,7 +2,7 @@ import type { MasterServices } from '../../author/context.ts'
 import type { JobArchive } from '../../author/master.ts'
 import { SaltError } from '../../base/errors.ts'
 
-/** The user a runner runs for; `owner` tells users of the same name apart. */
+/** The user a runner runs for; `owner` distinguishes users of the same name. */
 export interface OwnJobs {
   readonly user: string
   readonly owner: string | undefined

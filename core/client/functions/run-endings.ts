@@ -1,4 +1,4 @@
-/** What ends the function of a process that runs nothing else: signals, and uncaught errors. */
+/** Signals and uncaught errors, which end the function of a process that runs nothing else. */
 import { Worker } from 'node:worker_threads'
 import { SaltError } from '../../base/errors.ts'
 
@@ -9,7 +9,7 @@ export interface RunTermination {
   interrupted(): boolean
 }
 
-/** Watch for what ends the function. `what` names it in messages; `onInterrupt` is called for the first Ctrl-C. */
+/** Watch for signals and uncaught errors. `what` names the function in messages; `onInterrupt` is called for the first Ctrl-C. */
 export function watchTermination(what: string, onInterrupt = () => {}): RunTermination {
   const stop = new AbortController()
   let interrupted = false

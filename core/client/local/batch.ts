@@ -19,7 +19,7 @@ import type { BatchRun, BatchSettings, MinionResult, Plan, PublishRequest, Refus
 import { Inbox } from './inbox.ts'
 import type { MasterEvents } from './master-link.ts'
 
-/** What a batch needs of a client. */
+/** The members of a client that a batch uses. */
 export interface BatchClient {
   readonly events: MasterEvents
   plan(request: PublishRequest): Promise<Plan>
@@ -93,7 +93,7 @@ export async function openBatch(
   }
 }
 
-/** Ping the target. Returns who answered and who did not, and a stream of later answers. */
+/** Ping the target. Return the minions that answered and those that did not, and a stream of later answers. */
 async function pingTarget(
   client: BatchClient,
   config: PingConfig,
@@ -138,7 +138,7 @@ function readBatchSizes(given: number | string, { maxFail }: BatchSettings) {
 /**
  * Find out which minions of the whole target would refuse the job: a single wave may only have such minions although others
  * would run it. If all would refuse, the first wave is checked like any job, so that nothing is sent. Masters of Python Salt
- * do not know.
+ * cannot answer that.
  */
 async function preflightBatch(
   client: BatchClient,

@@ -3,7 +3,7 @@ import type { RawArguments } from '../../wire/raw-arguments.ts'
 
 /** A job to publish. */
 export interface PublishRequest {
-  /** A glob, a list of ids, …, by `tgtType`. */
+  /** The target: a glob, a list of ids, …, by `tgtType`. */
   readonly tgt: unknown
   readonly fun: string | readonly string[]
   /** With several functions, one list of arguments for each. */
@@ -29,7 +29,7 @@ export interface PublishRequest {
   readonly check?: boolean | undefined
   /** Default: the user who runs this program. */
   readonly user?: string | undefined
-  /** Extras for the master, in Salt's names. */
+  /** Extras for the master, by Salt's names. */
   readonly extras?: Readonly<Record<string, unknown>>
   /**
    * Ends the waiting, not the job: reading the results rejects with its reason at once. A batch run by this program starts
@@ -44,9 +44,9 @@ export interface PublishedJob {
   readonly minions: readonly string[]
   /** Ids of a list target without accepted key. */
   readonly missing: readonly string[]
-  /** Those of `minions` of which the master knows too little to tell whether the target matches. */
+  /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[]
-  /** Which of them would refuse the job or one of its functions, and why, as far as the master can predict. */
+  /** Minions that would refuse the job or one of its functions, and why, as far as the master can predict. */
   readonly refusals?: readonly Refusal[]
 }
 
@@ -55,21 +55,21 @@ export interface Refusal {
   readonly reason: string
 }
 
-/** What would become of a job. */
+/** What the master would do with a job, without publishing it. */
 export type Plan =
   /** `reason` is a sentence; `rule` names the entry of the configuration that forbids it. */
   | { readonly allowed: false; readonly user: string; readonly reason?: string; readonly rule?: string }
   | {
       readonly allowed: true
       readonly user: string
-      /** Which rule allows it. */
+      /** The rule that allows it. */
       readonly rule?: string
       /** Minions that the target matches, and which of them are connected. */
       readonly minions: readonly string[]
       readonly connected: readonly string[]
       /** Ids of a list target without accepted key. */
       readonly missing: readonly string[]
-      /** Those of `minions` of which the master knows too little to tell whether the target matches. */
+      /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
       readonly unknown?: readonly string[]
       /** Why the target matches no minion. */
       readonly nobody?: string
@@ -86,19 +86,19 @@ export interface PlannedCall {
   readonly fun: string
   /** False: the functions of these minions are not known. */
   readonly known: boolean
-  /** By name, as the function would get them; as they are sent if its parameters are not known. Secrets are masked. */
+  /** Arguments by name, as the function would get them; as sent if its parameters are not known. Secrets are masked. */
   readonly arguments?: unknown
   readonly refusal?: string
 }
 
-/** How a job ended on one minion. */
+/** The outcome of a job on one minion. */
 export type MinionResult =
   | {
       readonly id: string
       readonly state: 'returned'
       /** `failed` if the exit code is not 0, or success was denied. */
       readonly jobState: JobState
-      /** How the state is known: a sentence. */
+      /** The evidence for the state, in one sentence. */
       readonly why: string
       readonly return: unknown
       readonly retcode: number
@@ -106,7 +106,7 @@ export type MinionResult =
       readonly out?: string
       readonly jid: string
       readonly fun: string | readonly string[]
-      /** With secrets masked. */
+      /** The arguments, with secrets masked. */
       readonly fun_args?: readonly unknown[]
       readonly metadata?: unknown
       /** Values too large for the event (`max_event_size`) are `VALUE_TRIMMED`, and the job cache cannot be read here. */
@@ -114,11 +114,11 @@ export type MinionResult =
     }
   | {
       readonly id: string
-      /** `missing`: it did not return. `unknown`: nor is it known whether the target matches it. */
+      /** `missing`: it did not return. `unknown`: it did not return, and it is not known whether the target matches it. */
       readonly state: 'missing' | 'unknown'
-      /** In which state it was given up (`core/jobs/job-states`). */
+      /** The state in which it was given up (`core/jobs/job-states`). */
       readonly jobState: JobState
-      /** How the state is known: a sentence or two. */
+      /** The evidence for the state, in one or two sentences. */
       readonly why: string
       /** Message for users: that it did not return, its state and why, and what to do. */
       readonly reason: string
@@ -129,7 +129,7 @@ export type MinionResult =
 export interface ProgressRow {
   readonly id: string
   readonly state: 'progress'
-  /** Counts from 0, for each function of a job. */
+  /** Index of the row, from 0, for each function of a job. */
   readonly number: number
   readonly row: unknown
 }
@@ -138,11 +138,11 @@ export interface ProgressRow {
 export interface JobCounts {
   readonly expected: number
   readonly returned: number
-  /** Have reported that they run it, or have queued it. */
+  /** Number of minions that have reported that they run it, or have queued it. */
   readonly running: number
-  /** Have reported nothing yet. */
+  /** Number of minions that have reported nothing yet. */
   readonly silent: number
-  /** Were given up. */
+  /** Number of minions that were given up. */
   readonly missing: number
 }
 
@@ -154,7 +154,7 @@ export interface Run extends AsyncIterable<MinionResult>, PublishedJob {
 
 /** Options of a batch beside its size. */
 export interface BatchSettings {
-  /** Seconds to wait after a minion has ended before its place is taken by the next. */
+  /** Seconds to wait after a minion has ended before the next one starts. */
   readonly batchWait?: number | undefined
   /** Start no more minions once one has failed or not returned. */
   readonly failhard?: boolean | undefined
@@ -171,8 +171,8 @@ export interface Wave {
 }
 
 /**
- * A batch and its results as they come; minions that were not reached or not there come last, as missing. `jid` is that of
- * its first wave, `minions` are those that answered the ping.
+ * A batch and its results as they come; minions that were not reached or did not answer the ping come last, as missing.
+ * `jid` is that of its first wave, `minions` are those that answered the ping.
  */
 export interface BatchRun extends Run {
   /** Minions that did not answer the ping. One that answers later joins the batch. */
@@ -181,7 +181,7 @@ export interface BatchRun extends Run {
   readonly size: number
   /** Minions that have not been started. */
   readonly queued: readonly string[]
-  /** Why no more minions are started although some are left: a sentence. */
+  /** The reason why no more minions are started although some are left, as a sentence. */
   readonly halted: string | undefined
   /** Start no more minions; those that run are still waited for. */
   stop(): void

@@ -4,16 +4,16 @@ import type { MasterConfig } from '../../config/index.ts'
 import type { MasterLink } from './master-link.ts'
 import { askMaster, connectMaster } from './master-requests.ts'
 
-/** Credentials for a backend of `external_auth`: `password`, or whatever else it takes. */
+/** Credentials for a backend of `external_auth`: `password`, or other fields that the backend reads. */
 type ExternalCredentials = Credentials & { readonly eauth: string; readonly username: string }
 
-/** How a client proves who it is without a key of the master's host (wire protocol §8.1, §8.3). */
+/** Proof of identity of a client without a key of the master's host (wire protocol §8.1, §8.3). */
 export type ExternalAuth = ExternalCredentials | { readonly token: string }
 
 /** How long a backend may take to check a password. */
 const TIMEOUT_MS = 30_000
 
-/** Fields that a backend takes; most take a user and a password. */
+/** Fields that a backend reads, in most cases a user and a password. */
 type Credentials = Readonly<Record<string, unknown>>
 
 /** A token and its properties. */

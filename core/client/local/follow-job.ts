@@ -15,7 +15,7 @@ export interface FollowSettings {
   readonly pending: PendingReturns
   /** Events of the job, from before it was published. */
   readonly events: JobEvents
-  /** Seconds. */
+  /** Seconds without a report before silent minions are asked. */
   readonly timeout: number
   readonly gatherJobTimeout: number
   findJob(jid: string, minions: readonly string[]): Promise<PublishedJob>
@@ -36,7 +36,7 @@ interface Query {
 
 /** Minions need up to `recon_max`, 10 s by default, to reconnect to a master that was down; until then asking is useless. */
 const RECONNECT_MS = 15_000
-/** How long queries may fail, as while the master is down, before the minions are given up. */
+/** How long queries may fail, for instance while the master is down, before the minions are given up. */
 const MAX_FAILING_MS = 60_000
 
 /** Message about a minion that did not return and that the target may not match. */
@@ -50,8 +50,8 @@ export async function* collectResults(settings: FollowSettings): AsyncGenerator<
 
 /**
  * Yield rows and results of a job as they come (wire protocol §13.3). Minions that are silent for `timeout` are asked with
- * `saltutil.find_job` whether they still run it. One that does gets another `timeout`; one that answers twice that it does
- * not, or does not answer, is given up. Minions that have not returned at the end are missing. If events were missed,
+ * `saltutil.find_job` whether they still run it. A minion that does gets another `timeout`; a minion that answers twice that
+ * it does not, or does not answer, is given up. Minions that have not returned at the end are missing. If events were missed,
  * because the master was restarted or this program was too slow, their results are read from the job cache.
  */
 export const followJob = (settings: FollowSettings): AsyncGenerator<MinionResult | ProgressRow> =>
@@ -122,7 +122,7 @@ class JobFollower {
     else await this.#queryInTurn()
   }
 
-  /** Take an event of the job: an error of the master, a row, or a return. */
+  /** Process an event of the job: an error of the master, a row, or a return. */
   #takeNews(event: Event): MinionResult | ProgressRow | undefined {
     const { id } = event.data
     const deadline = Date.now() + this.#timeoutMs
@@ -143,7 +143,7 @@ class JobFollower {
     return result
   }
 
-  /** Take an answer to the query: the states of the job on a minion, or nothing if it does not run there. */
+  /** Process an answer to the query: the states of the job on a minion, or nothing if it does not run there. */
   #takeAnswer({ tag, data }: Event): void {
     const { id } = data
     const query = this.#query
@@ -155,7 +155,7 @@ class JobFollower {
     query.unanswered.delete(id)
   }
 
-  /** Query once it is this wait's turn. Results are taken meanwhile: a minion that returns before is not asked. */
+  /** Query once it is this wait's turn. Results are processed meanwhile: a minion that returns before is not asked. */
   async #queryInTurn(): Promise<void> {
     if (this.#pending.overdue(Date.now()).length > 0) {
       this.#turn ??= queueFindJob(this.#settings.findJobSlots, () => this.#events.interrupt())
@@ -192,7 +192,7 @@ class JobFollower {
     }
   }
 
-  /** Extend the deadlines after a failed query: the master may be restarting. Give up when it fails for too long. */
+  /** Extend the deadlines after a failed query: the master may be restarting. Give up when queries fail for too long. */
   #noteFailedQuery(overdue: readonly string[], why: GivenUp): void {
     const now = Date.now()
     this.#failingSince ??= now

@@ -16,7 +16,7 @@ import { localCredentials } from './credentials.ts'
 import { type ExternalAuth, isLockedOut, lockedOutError, whyNotAuthenticated } from './external-auth.ts'
 import type { MasterLink } from './master-link.ts'
 
-/** Seconds to wait for the master to take a job. */
+/** Seconds to wait for the master to accept a job. */
 const PUBLISH_TIMEOUT = 15
 
 const REQUEST: MembersOf<PublishRequest> = {
@@ -206,7 +206,7 @@ function failed(error: Record<string, unknown>, auth: ExternalAuth | undefined):
   const { message, reason, rule } = error
   if (typeof reason === 'string' && isLockedOut(error)) return lockedOutError(reason, error)
   const code = name.startsWith('Authentication')
-    ? typeof reason === 'string' // It cannot be found out now.
+    ? typeof reason === 'string' // It cannot be determined now.
       ? 'MASTER_UNREACHABLE'
       : 'AUTHENTICATION_FAILED'
     : name.startsWith('Authorization')

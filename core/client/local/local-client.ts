@@ -46,7 +46,7 @@ export class LocalClient {
     return published
   }
 
-  /** Return what would become of a job; nothing is published. Rejects as {@link runJob} does, but not if the user may not publish it. */
+  /** Return what the master would do with a job; nothing is published. Rejects as {@link runJob} does, but not if the user may not publish it. */
   async plan(request: PublishRequest): Promise<Plan> {
     return this.#publisher.plan(request)
   }
@@ -182,7 +182,7 @@ export class LocalClient {
 const spanOf = ({ fun }: PublishRequest, { jid, minions }: PublishedJob, start: number) =>
   ({ part: 'client', jid, fun, start, minions: minions.length }) as const
 
-/** Throw the error for a master of Python Salt, recognized by that it cannot plan jobs. */
+/** Throw the error for a master of Python Salt, which is recognized because it cannot plan jobs. */
 function refuseBatch(error: unknown): never {
   if (!SaltError.is(error) || error.code !== 'INVOCATION') throw error
   throw new SaltError(

@@ -30,7 +30,7 @@ export const linkForAddress = <L extends MasterLink>(link: L, address: string): 
 })
 
 /**
- * By the sockets of the master's host. With `failFast` requests fail at once while nothing listens there.
+ * Connect through the sockets of the master's host. With `failFast` requests fail at once while nothing listens there.
  * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS for users who may not listen to its events
  */
 export async function linkLocal(

@@ -7,7 +7,7 @@ import type { JobCache } from '../../jobs/job-cache.ts'
 import type { MinionResult } from './contract.ts'
 import { resultOf } from './pending-returns.ts'
 
-/** What a master knows about a job beside its events, as far as the client may read it. */
+/** Records of a master about a job beside its events, as far as the client may read them. */
 export interface MasterRecords {
   /** Return the stored results of these minions. */
   returns(jid: string, ids: readonly string[]): AsyncIterable<MinionResult>

@@ -21,7 +21,7 @@ export class PendingReturns {
   readonly #deadlines = new Map<string, number>()
   /** A lower bound of the deadlines. */
   #earliest = Number.POSITIVE_INFINITY
-  /** Minions of which it is not known whether the target matches. */
+  /** Members of `job.minions` that the target may not match: the master lacks their grains or pillar. */
   readonly #perhaps: Set<string>
 
   constructor(job: PublishedJob, deadline: number) {
@@ -33,7 +33,7 @@ export class PendingReturns {
     for (const id of job.missing) this.#statuses.set(id, withoutKey(job, id))
   }
 
-  /** Take an event of this job; return its result if that is new. A minion that was given up may still return. */
+  /** Process an event of this job; return its result if that is new. A minion that was given up may still return. */
   accept(event: Event, deadline: number): MinionResult | undefined {
     const { tag, data } = event
     if (Array.isArray(data.minions) && tag === tags.jobNew(this.job.jid)) this.#expect(data.minions, deadline)
@@ -57,7 +57,7 @@ export class PendingReturns {
     return { id, state: 'progress', number, row: told.return }
   }
 
-  /** Note that a minion runs or has queued the job, and so that the target matches it. */
+  /** Note that a minion runs or has queued the job, which proves that the target matches it. */
   noteAlive(id: string, type: 'started' | 'received'): void {
     this.#perhaps.delete(id)
     this.#advance(id, { type })

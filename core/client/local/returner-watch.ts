@@ -14,7 +14,7 @@ export interface UnstoredReturn {
 /** How long to wait for reports: minions of Python Salt send none. */
 const WAIT_MS = 1_000
 
-/** Collects what minions report about the returners that `--return` names. Create it before the job is published. */
+/** Collects the reports of minions about the returners that `--return` names. Create it before the job is published. */
 export class ReturnerWatch {
   readonly #subscription: Subscription
   readonly #returners: readonly string[]

@@ -5,7 +5,7 @@ import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { perMinuteQuota } from '../../base/quota.ts'
 import type { ApiRefusal } from '../../wire/api-refusal.ts'
 
-/** Records what a server of the API refuses by itself. */
+/** Records the refusals that a server of the API makes by itself. */
 export interface RefusalLog {
   /** Record a refusal in the audit log of the master. Resolves when that has succeeded or failed; never rejects. */
   note(refusal: ApiRefusal): Promise<void>

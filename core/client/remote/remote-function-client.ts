@@ -17,7 +17,7 @@ import { startAndListen } from '../local/start-and-listen.ts'
 
 type Load = Readonly<Record<string, unknown>>
 
-/** How a function ended: the tag and the data of an event. */
+/** The event of the end of a function: its tag and data. */
 export interface FunctionEnd {
   readonly jid: string
   readonly tag: string
@@ -58,7 +58,7 @@ export class RemoteFunctionClient implements FunctionCaller {
   }
 
   /**
-   * Run a function and return the event of its end as it is. `data` is undefined if the signal was aborted before: the
+   * Run a function and return the event of its end unchanged. `data` is undefined if the signal was aborted before: the
    * function continues.
    */
   async end(
@@ -152,7 +152,7 @@ export class RemoteFunctionClient implements FunctionCaller {
 
   /**
    * Return the error of a refusal. Salt uses the same error for a failed authentication and a missing permission. A master of
-   * salt-ts says which it is and why, or that it cannot be found out now.
+   * salt-ts says which it is and why, or that this cannot be determined now.
    */
   #refusal(fun: string, { name, message: said }: Load, answer: Load): SaltError {
     const { denied, reason, rule } = answer

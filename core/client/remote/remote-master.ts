@@ -28,11 +28,11 @@ export interface RemoteMaster {
   readonly keySize: number
   readonly permissive: boolean
   readonly hash: string
-  /** Empty: the first key is trusted. */
+  /** Expected fingerprint of the master's key; if empty, the first key is trusted. */
   readonly finger: string
 }
 
-/** Undefined if the master runs here. @throws SaltError INVALID_ID for a client_id that cannot be one */
+/** Return the master on another host; undefined if the master runs here. @throws SaltError INVALID_ID for a client_id that cannot be one */
 export function remoteMasterOf(
   settings: OptionsOf<typeof remoteMasterOptions>,
   config: MasterConfig,

@@ -105,7 +105,7 @@ function takePositions(call: Call, params: Params, given: Map<string, unknown>):
 }
 
 /**
- * Return the value for the function. Undefined stands for an absent argument, as does null for an optional parameter
+ * Return the value for the function. Undefined means that the argument is absent; so does null for an optional parameter
  * with a type.
  */
 function settle(value: unknown, param: Param<unknown>): unknown {

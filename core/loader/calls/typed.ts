@@ -25,7 +25,7 @@ export function typed(text: string): unknown {
 }
 
 /**
- * Return the words whose values are no text, to accompany the values that `parseInput` returns. Undefined if there are
+ * Return the words whose values are not text, to accompany the values that `parseInput` returns. Undefined if there are
  * none.
  */
 export function typedWords(

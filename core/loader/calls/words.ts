@@ -16,7 +16,7 @@ export interface Arguments {
  */
 export const KEYWORD = /^([\p{L}\p{Nl}\p{No}_][\p{L}\p{N}_.-]*)=(?!=)([^\n]*)\n?$/u
 
-/** Return the value of a word; a word that is no valid YAML stays text. */
+/** Return the value of a word; a word that is not valid YAML stays text. */
 export function yamlify(word: unknown): unknown {
   if (typeof word !== 'string' || mustStay(word)) return word
   if (word === 'None') return null

@@ -62,7 +62,7 @@ export function plain(params: Params): Params | null {
   return Object.fromEntries(entries)
 }
 
-/** Return a parameter as JSON. Without its schema if that is no JSON. */
+/** Return a parameter as JSON. Without its schema if that is not JSON. */
 function jsonParam({ kind, optional, secret, ...param }: Param<unknown>): Param<unknown> {
   try {
     return JSON.parse(JSON.stringify(plainParam({ kind, optional, secret, ...param })))

@@ -53,7 +53,7 @@ const foldersFor = (name: string, stores: readonly string[]) =>
 
 const isDirectoryName = (name: string) => path.isAbsolute(name) || name.startsWith('.')
 
-/** Return the `node_modules` that salt-ts is installed in, or else its own. */
+/** Return the `node_modules` that contains salt-ts; in a checkout, that of the checkout. */
 function aroundSaltTs(): string[] {
   const above = path.dirname(packageRoot)
   return path.basename(above) === 'node_modules' ? [above] : [path.join(packageRoot, 'node_modules')]

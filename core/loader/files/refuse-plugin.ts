@@ -2,7 +2,7 @@ import { kindOf } from '../kind-of.ts'
 import type { Kind } from '../kinds.ts'
 import type { Namespace } from './import-file.ts'
 
-/** Return why a file is no plugin of a kind, with a correction; undefined if it has all required members. */
+/** Return why a file is not a plugin of a kind, with a correction; undefined if it has all required members. */
 export function refusePlugin(namespace: Namespace, kind: Kind): string | undefined {
   const wrong = whatIsWrong(namespace, kind)
   const members = (kind.members ?? []).map((member) => `${member}: …`).join(', ')

@@ -46,7 +46,7 @@ const tooSlow = (ms: number) => new Error(`it returned no grains within ${ms / 1
 
 /**
  * Return the grains that can be sent to a master, and log the others. Throws an error with a sentence for a value that
- * is no map.
+ * is not a map.
  */
 function sendable(collected: unknown, source: string, log: Log): Grains {
   if (collected === undefined || collected === null) return {}

@@ -11,9 +11,13 @@ import { whyNotOffered } from './not-offered.ts'
 interface Finding {
   readonly file: Pick<SourceFile, 'name' | 'path'>
   /**
-   * `provides`: it has the function. `serves`: it serves the module's name without the function; `text` has the reason if
-   * known. `virtual`: its `virtual` refused. `absent`: a dependency of the function is missing. `renamed`: it is offered under
-   * other names. `hidden`: another file hides it. `python`: it is written in Python.
+   * - `provides`: it has the function.
+   * - `serves`: it serves the module's name without the function; `text` has the reason if known.
+   * - `virtual`: its `virtual` refused.
+   * - `absent`: a dependency of the function is missing.
+   * - `renamed`: it is offered under other names.
+   * - `hidden`: another file hides it.
+   * - `python`: it is written in Python.
    */
   readonly is:
     | 'provides'

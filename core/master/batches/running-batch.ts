@@ -161,9 +161,9 @@ export class RunningBatch {
   }
 
   /**
-   * Take the answers to `saltutil.find_job`. A minion that does not answer, or answers twice that the job does not run, is
-   * given up. After a restart, one that keeps accepted jids on disk is sent its wave again instead, unless the batch was
-   * stopped: such minions are returned.
+   * Process the answers to `saltutil.find_job`. A minion that does not answer, or answers twice that the job does not run, is
+   * given up. Return the minions to which the wave is to be sent again: after a restart those that keep accepted jids on disk,
+   * unless the batch was stopped.
    */
   #conclude(window: BatchWindow, now: number): string[] {
     const unsent: string[] = []
@@ -196,7 +196,7 @@ export class RunningBatch {
     return grains !== undefined && grains.pythonversion === undefined
   }
 
-  /** Publish waves again under the same jid: a minion that has run it, or runs it, ignores it. */
+  /** Publish waves again under the same jid: a minion that has run the job, or runs it, ignores it. */
   async #sendAgain(ids: readonly string[], now: number): Promise<void> {
     for (const [wave, minions] of this.#members.byWave(ids)) {
       for (const id of minions) this.#deadlines.set(id, now + this.#order.timeoutMs)

@@ -5,7 +5,7 @@ import type { WorkerContext } from '../worker/context.ts'
 
 /**
  * `_catalogue`: a minion of salt-ts reports the hash of its catalogue of functions. The answer says whether the master has
- * that catalogue. One that cannot be read counts as known, since the minion would only send the same again.
+ * that catalogue. A catalogue that cannot be read counts as known, since the minion would only send the same again.
  */
 export function catalogueHandler(context: WorkerContext): EncryptedHandler {
   return async (load, { id, verified }) => {

@@ -21,7 +21,7 @@ const STATE_OPTIONS = {
 
 /**
  * `_master_opts`: options that minions take over from the master; of the file server only the names of the environments.
- * Minions of salt-ts also announce their start with it, and ask whether this master takes catalogues.
+ * Minions of salt-ts also announce their start with it, and ask whether this master accepts catalogues.
  */
 export function masterOpts(context: WorkerContext): EncryptedHandler {
   const { config, files } = context

@@ -7,7 +7,7 @@ import type { WorkerContext } from '../worker/context.ts'
 const UNLISTED_MS = 10_000
 
 /**
- * Check a minion that is about to take jobs. With `refuse_second_minion` return a refusal if a minion with its id runs
+ * Check a minion that is about to accept jobs. With `refuse_second_minion` return a refusal if a minion with its id runs
  * elsewhere; undefined otherwise. Minions of Python Salt do not ask.
  */
 export async function checkMinionStart(

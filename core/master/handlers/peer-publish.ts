@@ -18,20 +18,20 @@ import { verifiedMinion, verifiedMinionOnce } from './peer-sender.ts'
 import { peerTargetRefusal } from './peer-target.ts'
 import { withExtJobCache } from './publish.ts'
 
-/** Names the published job, or says why none was. */
+/** The published job, or the reason why none was published. */
 type PeerPublishResult =
   | { readonly jid: string; readonly minions: readonly string[] }
   | { readonly refused: string; readonly rule?: string | undefined }
 
-/** Return a refusal. Python minions take anything but an empty map for a published job. */
+/** Return a refusal. Python minions interpret anything but an empty map as a published job. */
 const refusal = ({ explain }: Pick<PeerPublish, 'explain'>, reason: string): object =>
   explain ? { refused: { reason } } : {}
 
 const NOT_READABLE = 'The function or the target is missing, or of the wrong type.'
 
 /**
- * `minion_pub`, `minion_publish`, `pub_ret` (wire protocol §7.2): minions publish jobs within the option `peer`, for which
- * their keys must prove who they are.
+ * `minion_pub`, `minion_publish`, `pub_ret` (wire protocol §7.2): minions publish jobs that the option `peer` allows. Their
+ * keys must prove their ids.
  */
 export function peerPublishHandlers(context: WorkerContext): [string, EncryptedHandler][] {
   const waits = new PeerWaits(context)

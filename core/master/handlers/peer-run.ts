@@ -18,7 +18,7 @@ const MAX_RUNS = 16
 /** How long to wait for a runner: less than the deadline of a request. */
 const ANSWER_MS = 45_000
 
-/** `minion_runner` (wire protocol §7.2): minions use runners within the option `peer_run`, and get what they return. */
+/** `minion_runner` (wire protocol §7.2): run a runner for a minion, if `peer_run` allows it, and answer with its result. */
 export function peerRunHandler(context: WorkerContext): EncryptedHandler {
   const slots = new RunSlots(MAX_RUNS, context)
   return async (load, sender) => {
@@ -46,7 +46,7 @@ export function peerRunHandler(context: WorkerContext): EncryptedHandler {
   }
 }
 
-/** Return the arguments as plain values: how they were typed is not sent to another process. */
+/** Return the arguments as plain values: the words as typed are not sent to another process. */
 function callOf({ arg, noParse }: PeerRun): Pick<FunctionRun, 'args' | 'kwargs'> {
   const { args, kwargs } = splitArguments(parseInput(arg, noParse))
   const values = Object.entries(kwargs).map(([name, value]) => [name, untyped(value)])

@@ -18,7 +18,7 @@ import type { WorkerContext } from '../worker/context.ts'
 import { authenticate } from './refuse-publish.ts'
 
 /**
- * `_plan`: say what would become of a job; nothing is stored, announced or published. A client that may not publish the job
+ * `_plan`: answer what the master would do with a job; nothing is stored, announced or published. A client that may not publish the job
  * learns only that. This is a command of its own because masters of Python Salt would ignore a flag and publish the job.
  */
 export function planHandler(context: WorkerContext): ClearHandler {
@@ -59,7 +59,7 @@ export function planHandler(context: WorkerContext): ClearHandler {
   }
 }
 
-/** Show the calls of a group; with the arguments as they are sent where the parameters of the functions are not known. */
+/** Show the calls of a group, with the arguments as sent if the parameters of the functions are not known. */
 function shownGroup(
   { minions, calls }: PreflightGroup,
   fun: string | readonly string[],

@@ -100,7 +100,7 @@ function metadataRefusal(metadata: unknown): string | undefined {
 const logNotAsked = (context: WorkerContext) => (error: unknown) =>
   context.log.debug(`Python minions were not asked what they offer: ${messageOf(error)}`)
 
-/** Answer as Salt does when no minion matches, and say why. */
+/** Answer as Salt does when no minion matches, and add the reason. */
 async function noMinionsReply(
   context: WorkerContext,
   request: PublishLoad,

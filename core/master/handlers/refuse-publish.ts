@@ -9,7 +9,7 @@ import type { WorkerContext } from '../worker/context.ts'
 
 type Denied = Extract<AccessDecision, { allowed: false }>
 
-/** Return who sent the request, or the answer to one that is not authenticated (wire protocol §8.1). */
+/** Return the sender of the request, or the answer to a request that is not authenticated (wire protocol §8.1). */
 export async function authenticate(
   context: WorkerContext,
   act: 'publish' | 'plan',
@@ -70,7 +70,7 @@ export function refuseCall(
   return publishReplies.failed(CALL_REFUSED, refusalMessage(refusals))
 }
 
-/** Log, announce and answer the refusal of a job that is allowed, but cannot be published as it is. */
+/** Log, announce and answer the refusal of a job that is allowed, but cannot be published as requested. */
 export function refusePublish(
   context: WorkerContext,
   request: PublishLoad,

@@ -14,10 +14,10 @@ import type { WorkerContext } from '../worker/context.ts'
 import { writePythonJobFiles, writePythonReturnFiles } from '../worker/python-job-files.ts'
 import { takeArgspecs } from '../worker/python-minions.ts'
 
-/** While the disk is full, a return waits this long before the minion is told to send it again. */
+/** While the disk is full, a return waits this long before the minion is asked to send it again. */
 const MAX_WAIT_MS = 40_000
 const RETRY_MS = 1000
-/** Limits the returns that wait in one worker at once; further ones are answered at once: send it again. */
+/** Limits the returns that wait in one worker at once; for further ones the minion is asked at once to send them again. */
 const MAX_WAITING = 64
 let waiting = 0
 

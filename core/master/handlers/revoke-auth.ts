@@ -3,7 +3,7 @@ import { tags } from '../../events/index.ts'
 import { auditEntry } from '../../keys/key-audit.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
-/** `revoke_auth`: a minion has its own key deleted (wire protocol §7.2). */
+/** `revoke_auth`: delete the key of the minion that requests it (wire protocol §7.2). */
 export function revokeAuthHandler(context: WorkerContext): EncryptedHandler {
   return async (load, { id, verified, fingerprint }) => {
     if (!id || !verified) return false

@@ -20,7 +20,7 @@ const WHEEL_MS = 45_000
 type Load = Readonly<Record<string, unknown>>
 type Kind = FunctionRun['kind']
 
-/** Keys of a load that are for the master and never passed to the function (Salt's CLIENT_INTERNAL_KEYWORDS). */
+/** Keys of a load that only the master uses, never the function (Salt's CLIENT_INTERNAL_KEYWORDS). */
 const INTERNAL = new Set(
   'arg client cmd eauth fun full_return kwarg key password print_event token user username __jid__ __tag__ __user__'.split(
     ' ',
@@ -29,7 +29,7 @@ const INTERNAL = new Set(
 
 /**
  * Salt's errors, which are the same for a failed authentication and a missing permission. Our own `denied`, `reason` and
- * `rule` tell them apart; they stand beside `error`, since Python clients pass the members of `error` to an exception.
+ * `rule` distinguish them; they are siblings of `error`, since Python clients pass the members of `error` to an exception.
  */
 const errors = {
   token: (user: string) => failed('TokenAuthenticationError', 'token', user),
@@ -92,7 +92,7 @@ type Authorized = {
   readonly call: Pick<FunctionRun, 'args' | 'kwargs'>
 }
 
-/** Authenticate and authorize the caller; return what the function is run with, or the refusal. */
+/** Authenticate and authorize the caller; return the request to run, or the refusal. */
 async function authorize(
   context: WorkerContext,
   { kind, fun, load, via }: Asked,
@@ -126,7 +126,7 @@ async function authorize(
   return { jid, user: as, owner: ownerOf(who.caller), ownJobs, call }
 }
 
-/** Read the arguments: in `kwarg`, where Python clients put `{arg, kwarg}`; those of a wheel function also stand beside it. */
+/** Read the arguments: in `kwarg`, where Python clients put `{arg, kwarg}`; for a wheel function also beside `kwarg`. */
 function argumentsOf(
   kind: Kind,
   load: Load,

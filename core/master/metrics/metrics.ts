@@ -11,7 +11,7 @@ import type { Supervisor } from '../supervision/supervisor.ts'
 /** How long to wait for each process. For one that does not answer, its last snapshot counts. */
 const ANSWER_MS = 500
 const OWN_NAME = 'supervisor'
-/** Left out: salt-api serves its metrics itself, to users who may see them. */
+/** Name of the child that is left out: salt-api serves its metrics itself, to users who may see them. */
 const API_NAME = 'salt-api'
 
 interface Parts {

@@ -2,7 +2,7 @@ import { isRecord } from '../../base/record.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
 import type { JobTracer } from '../../tracing/index.ts'
 
-/** Wrap the `publish` handler to record a span per job; return the handlers as they are without a tracer. */
+/** Wrap the `publish` handler to record a span per job; return the handlers unchanged without a tracer. */
 export function withPublishSpans(
   handlers: ReadonlyMap<string, ClearHandler>,
   tracer: JobTracer | undefined,

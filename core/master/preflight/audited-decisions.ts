@@ -10,10 +10,10 @@ export interface AuditedDecision {
   readonly user: string
   /** The user is not authenticated. */
   readonly claimed?: true
-  /** How the user authenticated, or tried to. */
+  /** The means by which the user authenticated, or tried to. */
   readonly by: Caller['by']
   readonly eauth?: string | undefined
-  /** The client of the API that passed the request on, and for which address. */
+  /** The client of the API that passed the request on, and the address of its HTTP client. */
   readonly via?: ClaimedVia | undefined
   readonly fun?: string | readonly string[]
   /** Arguments, with secrets masked. */
@@ -24,7 +24,7 @@ export interface AuditedDecision {
   readonly jid?: string
   /** Names the option and entry of the configuration that allows or forbids it. */
   readonly rule?: string | undefined
-  /** Why it is refused: a sentence. */
+  /** The reason for a refusal, as a sentence. */
   readonly reason?: string
 }
 

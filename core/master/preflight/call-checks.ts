@@ -32,13 +32,13 @@ export class CallChecks {
     return () => this.#open.delete(jid)
   }
 
-  /** Take a report that reached this worker. */
+  /** Process a report that reached this worker. */
   report(id: string, report: CallCheckReport): void {
     if (this.#open.has(report.jid)) this.deliver(id, report)
     else this.#passOn(id, report)
   }
 
-  /** Take a report that reached this worker or was passed on by another one. */
+  /** Process a report that reached this worker or was passed on by another one. */
   deliver(id: string, { jid, refusals }: CallCheckReport): void {
     const check = this.#open.get(jid)
     if (refusals.length === check?.calls && check.asked.delete(id)) check.onReport(id, refusals)

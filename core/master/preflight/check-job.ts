@@ -23,7 +23,7 @@ export interface JobCheck {
   readonly refusals: readonly Refusal[]
 }
 
-/** How long to wait for answers: a base plus a share per minion. They usually come within a few hundredths of a second. */
+/** How long to wait for answers: a base plus a share per minion. They usually arrive within some 30 ms. */
 const WAIT_MS = 1_000
 const WAIT_EACH_MS = 1
 const MAX_WAIT_MS = 5_000
@@ -89,7 +89,7 @@ async function ask(
 const isRefusal = (report: CallCheckReport['refusals'] | undefined): report is readonly string[] =>
   report !== undefined && report.length > 0 && !report.includes(null)
 
-/** Return the reason that a minion of the group gave; by the catalogue if none of them is connected. */
+/** Return the reason that a minion of the group gave, or the one that the catalogue predicts if none of them is connected. */
 function reasonOf(group: PreflightGroup, said: readonly string[] | undefined): string {
   if (!said) return refusalsOf(group)[0]?.reason ?? ''
   return said.map((reason, index) => withDidYouMean(readSentence(reason), hintOf(group, index))).join(' ')

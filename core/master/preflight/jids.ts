@@ -5,7 +5,7 @@ import type { WorkerContext } from '../worker/context.ts'
 export interface NewJob {
   readonly load: Readonly<Record<string, unknown>>
   readonly minions: readonly string[]
-  /** Those of `minions` of which it is not known whether the target matches. */
+  /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[] | undefined
   /** The id that the client asks for. */
   readonly wanted?: string

@@ -20,7 +20,7 @@ export interface PreflightGroup {
   readonly minions: readonly string[]
   /** One for each function of the job; undefined if the functions of the minions are not known. */
   readonly calls: readonly (PredictedCall & { readonly hint?: string })[] | undefined
-  /** They run Python Salt. */
+  /** True if they run Python Salt. */
   readonly python: boolean
 }
 
@@ -77,16 +77,16 @@ export async function shownArguments(
   return maskSecretWords(shown, context.config)
 }
 
-/** Whether the catalogue says which parameters of the function are secret. Those declared in a form of their own cannot be read. */
+/** Whether the catalogue says which parameters of the function are secret. False if its declaration cannot be read. */
 function isKnown({ catalogue }: OfferedCatalogue, name: string): boolean {
   if (!catalogue || !Object.hasOwn(catalogue.functions, name)) return false
   return catalogue.unreadable?.has(name) !== true
 }
 
-/** Limits the minions without a catalogue that are looked at: only minions of Python Salt are many. */
+/** Maximum number of minions without a catalogue that are examined: large groups of them are minions of Python Salt. */
 const MAX_MINIONS = 100
 
-/** Whether there is a minion of salt-ts among them. */
+/** Whether there is a minion of salt-ts among those of the offer. */
 function isOfOurs({ minions }: Pick<WorkerContext, 'minions'>, offer: OfferedCatalogue): boolean {
   if (offer.catalogue) return !offer.catalogue.python
   const grains = offer.minions.slice(0, MAX_MINIONS).map((id) => minions.grains(id))

@@ -13,7 +13,7 @@ import type { PublishLoad } from '../../wire/publish-request.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
 export interface ResolvedTarget extends Expected {
-  /** Why the target cannot be parsed: a sentence. Then it matches no minion. */
+  /** The reason why the target cannot be parsed, as a sentence; it then matches no minion. */
   readonly invalid?: string
 }
 
@@ -57,7 +57,7 @@ function targetOf({ tgt, tgtType, kwargs: { delimiter } }: PublishLoad): Target 
   return { tgt, tgt_type: tgtType, ...(typeof delimiter === 'string' && { delimiter }) }
 }
 
-/** Return every accepted minion with what is cached of it. */
+/** Return every accepted minion with its cached data. */
 async function acceptedMinions({
   keys,
   minions,

@@ -9,7 +9,7 @@ export interface PresenceSettings {
   topics(): ReadonlySet<string>
   /** Number of connected subscribers. */
   subscribers(): number
-  /** Return those of these minions from whose address somebody is connected. */
+  /** Return which of these minions have an address from which a peer is connected. */
   byAddress(ids: readonly string[]): Promise<readonly string[]>
   fire(tag: string, data: Record<string, unknown>): void
   /** Return the connected runs of minions, for the file; only set if something reads them. */

@@ -6,7 +6,7 @@ const ESTABLISHED = '01'
 
 /**
  * Return the addresses of peers connected to a TCP port of this host, from the kernel's tables; none where there are no such
- * tables. A peer on this host stands for every address of this host. Rejects if no file descriptor is left.
+ * tables. A peer on this host counts as connected from all its addresses. Rejects if no file descriptor is left.
  */
 export async function remoteAddresses(port: number): Promise<ReadonlySet<string>> {
   const tables = await Promise.all(['tcp', 'tcp6'].map(tableOf))

@@ -7,7 +7,7 @@ import type { JobCache } from '../../jobs/job-cache.ts'
 import { advance, type GivenUp, type JobStatus, published } from '../../jobs/job-states.ts'
 import { KeyStore } from '../../keys/key-store.ts'
 
-/** What the master knows about minions without asking them. */
+/** Facts that the master has about minions without asking them. */
 export interface KnownMinions {
   /** The id of the master, whose own jobs are runners: they always return. */
   readonly master: string

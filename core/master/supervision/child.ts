@@ -20,13 +20,13 @@ export interface ChildPart {
   rotated(): void
   fire(tag: string, data: Record<string, unknown>): void
   take?(id: string, verdict: CallCheckReport): void
-  /** Whether a password may be tried. */
+  /** Called with the answer whether a password may be tried. */
   mayLogIn?(answer: FromLoginLimit): void
-  /** Something was put into an outbox. */
+  /** Called when a record was put into an outbox. */
   queued?(): void
-  /** Take over a changed configuration. The log has taken its own options already. */
+  /** Apply a changed configuration. The options of the log are applied already. */
   reload?(config: ChildStart['config']): Promise<void>
-  /** Close. Work under way may take `finishMs`; without it, as long as usual. */
+  /** Close. Pending work may take `finishMs`; without it, the default time. */
   close(finishMs?: number): Promise<void>
 }
 
@@ -35,12 +35,12 @@ export interface ChildStart {
   readonly config: Extract<ToChild, { type: 'start' }>['config']
   readonly aesKeys: AesKeys
   readonly log: Logger
-  /** Counts, if anybody wants to know. */
+  /** Meter of this process; undefined if metrics are off. */
   readonly meter: Meter | undefined
   readonly supervisor: Parent<FromChild>
 }
 
-/** The frame of a child of the master: starts its part when told to, passes on key rotations, ends when told to. */
+/** Run a child process of the master: start its part, pass on key rotations, and stop it, as the supervisor requests. */
 export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void {
   let part: ChildPart | undefined
   let aesKeys: AesKeys | undefined
@@ -101,6 +101,6 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
   }
 
   ignoreSignals()
-  // Without its supervisor it only stands in the way of the next one.
+  // Exit with the supervisor, so that the ports are free for the next master.
   const supervisor = connectParent<ToChild, FromChild>({ onMessage: take, onGone: () => process.exit(1) })
 }

@@ -11,10 +11,10 @@ import { eventTargets } from '../returners/event-sink.ts'
 import { ExtensionWatch, inWorkers } from './extension-watch.ts'
 import type { ChildSpec, Supervisor } from './supervisor.ts'
 
-/** Together with the time that requests under way get (core/transport/proxy), a master stops within 5 seconds. */
+/** Together with the time that pending requests get (core/transport/proxy), a master stops within 5 seconds. */
 const WORKERS_STOP_MS = 1_500
 const PUBLISHER_STOP_MS = 1_000
-/** How long salt-api may take to answer requests under way. */
+/** How long salt-api may take to answer pending requests. */
 const API_STOP_MS = 1_500
 /** How long a worker may take to finish its requests before it is replaced. */
 const FINISH_MS = 60_000
@@ -26,16 +26,16 @@ interface ChildrenSettings {
   readonly proxy: WorkerProxy
 }
 
-/** The child processes of a master: the publisher, workers, the process that writes to stores outside, and salt-api. */
+/** The child processes of a master: the publisher, workers, the process that writes to external stores, and salt-api. */
 export class MasterChildren {
   readonly #log: Logger
   readonly #supervisor: Supervisor
   readonly #proxy: WorkerProxy
   readonly #workers: readonly ChildSpec[]
-  /** Undefined if nothing is written to stores outside. */
+  /** Undefined if nothing is written to external stores. */
   readonly #returner: ChildSpec | undefined
   readonly #replacing = new Semaphore(1)
-  /** Applies to children that are started from now on. */
+  /** Configuration of the children that are started from now on. */
   #config: MasterConfig
   #aes = SymmetricKey.generate()
   #stuck = 0
@@ -56,14 +56,14 @@ export class MasterChildren {
     return this.#config
   }
 
-  /** How many workers were replaced because they did not answer. */
+  /** Number of workers that were replaced because they did not answer. */
   get stuck(): number {
     return this.#stuck
   }
 
   /** Resolves when the publisher and all workers are ready. */
   async start(): Promise<void> {
-    // The next publisher counts its publications from 1 again, which minions take for replays under the same key.
+    // The next publisher numbers publications from 1 again; under the same key minions would treat them as replays.
     const onGone = () => void this.rotate(false)
     await this.#supervisor.start({
       ...this.#child('publisher', 'master/publisher/publisher-process'),
@@ -80,8 +80,8 @@ export class MasterChildren {
   }
 
   /**
-   * Make a new AES key. Workers get it first: a minion that cannot read a publication signs in, and must be given the key
-   * the publication was encrypted with.
+   * Make a new AES key. Workers get it first: a minion that cannot decrypt a publication signs in, and must get the key
+   * that the publication was encrypted with.
    */
   readonly rotate = async (revoke: boolean): Promise<void> => {
     this.#aes = SymmetricKey.generate()
@@ -94,7 +94,7 @@ export class MasterChildren {
   readonly fire = (tag: string, data: Record<string, unknown>): void =>
     this.#supervisor.tell({ type: 'fire', tag, data }, 'publisher')
 
-  /** Apply a configuration, of which these options have changed. */
+  /** Apply a configuration; `changed` names the options that differ. */
   async reload(next: MasterConfig, changed: ReadonlySet<string>): Promise<void> {
     const served = servesApi(this.#config)
     this.#config = next

@@ -7,7 +7,7 @@ export interface ExtensionWatchSettings {
   config(): Readonly<Record<string, unknown>>
   /** Called when users' files were added, removed or changed: the processes have to load them again. */
   onChange(): Promise<void>
-  /** Milliseconds between two looks at the folders. */
+  /** Milliseconds between two checks of the folders. */
   readonly lookMs?: number
 }
 
@@ -52,7 +52,7 @@ export class ExtensionWatch {
     clearInterval(this.#looking)
   }
 
-  /** Compare stamps. Reports a change once two looks agree: before that, files are still being written. */
+  /** Compare stamps. Reports a change once two checks agree: before that, files are still being written. */
   async #look(): Promise<void> {
     const { kinds, config, onChange } = this.#settings
     const now = await usersStamp(kinds, config())

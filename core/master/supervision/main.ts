@@ -31,11 +31,11 @@ import { Supervisor } from './supervisor.ts'
 
 /** A worker that does not answer probes for this long is replaced. */
 const STUCK_MS = 800
-/** How long to wait for maintenance under way, which may have much to remove. */
+/** How long to wait for a running maintenance, which may have much to remove. */
 const MAINTENANCE_STOP_MS = 500
 
 /**
- * Run the master: this process holds the request port and supervises the publisher and the workers (design decision 7).
+ * Run the master: this process holds the request port and supervises the publisher and the workers.
  * Resolves with the exit code after SIGTERM or SIGINT.
  */
 export async function runMaster(
@@ -67,7 +67,7 @@ export async function runMaster(
 }
 
 interface Master {
-  /** Apply a configuration, of which these options have changed. Never rejects. */
+  /** Apply a configuration; `changed` names the options that differ. Never rejects. */
   reload(config: MasterConfig, changed: ReadonlySet<string>): Promise<void>
   close(): Promise<void>
 }
@@ -133,7 +133,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
   }
 }
 
-/** Take the cache directory for this master, check its stores, and create its keys. */
+/** Lock the cache directory for this master, check its stores, and create its keys. */
 async function openState(config: MasterConfig, log: Logger) {
   const lock = await lockDirectory({
     directory: config.cachedir,
@@ -145,7 +145,7 @@ async function openState(config: MasterConfig, log: Logger) {
     await loadMasterKeys(config)
     await writeRootKeys(config, (message) => log.warn(message))
     return {
-      /** Leave the stores to be checked by the next start. */
+      /** Unlock without a clean shutdown, so that the next start checks the stores. */
       release: () => lock.close(),
       async close() {
         await endCheck()
@@ -172,7 +172,7 @@ function maintain(config: MasterConfig, log: Logger, children: MasterChildren) {
   })
 }
 
-/** Give users whom `publisher_acl` has begun to name their directories and key files. */
+/** Create directories and key files for users that were added to `publisher_acl`. */
 async function allowUsers(config: MasterConfig, log: Logger): Promise<void> {
   await makeDirectories(config)
   await writeRootKeys(config, (message) => log.warn(message))

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../metrics/index.ts'
 import type { CallCheckReport } from '../../wire/catalogue.ts'
 import type { FromLoginLimit, ToLoginLimit } from './login-limits.ts'
 
-/** From the supervisor to its children. */
+/** Messages from the supervisor to its children. */
 export type ToChild =
   | { readonly type: 'start'; readonly name: string; readonly config: MasterConfig; readonly aes: string }
   /** Start a child that does not use the wire protocol: it does not get the AES key. */
@@ -16,11 +16,11 @@ export type ToChild =
   | FromLoginLimit
   /** A worker has put something into an outbox. */
   | { readonly type: 'queued' }
-  /** Say what was measured. */
+  /** Asks for a snapshot of the metrics. */
   | { readonly type: 'measure' }
-  /** The configuration was read again; a worker that is to go by it is ended and started anew. */
+  /** The configuration was read again. Workers apply only options of the log; for others they are replaced. */
   | { readonly type: 'reload'; readonly config: MasterConfig }
-  /** `finishMs`: how long what is under way may take to be finished, if not as long as usual. */
+  /** `finishMs`: time limit for pending work, if it differs from the default. */
   | { readonly type: 'stop'; readonly finishMs?: number }
 
 /** A minion's answer to a check, for the worker that waits for it, by way of the supervisor. */
@@ -30,9 +30,9 @@ interface PassedVerdict {
   readonly verdict: CallCheckReport
 }
 
-/** From a child to the supervisor. */
+/** Messages from a child to the supervisor. */
 export type FromChild =
-  /** `problems`: what is wrong, as far as that is known yet, for whoever starts the master. */
+  /** `problems`: the problems known so far, for the person who starts the master. */
   | { readonly type: 'ready'; readonly problems?: readonly string[] | undefined }
   | { readonly type: 'failed'; readonly message: string; readonly code?: ErrorCode | undefined }
   /** A new AES key is in use. */

@@ -3,7 +3,7 @@ import { isWorking } from './is-working.ts'
 
 /** How often to log that a child is not ready yet. */
 const POLL_MS = 10_000
-/** A child that was idle in this many looks in a row hangs. */
+/** A child that was idle at this many checks in a row hangs. */
 const MAX_IDLE_LOOKS = 6
 
 /**

@@ -26,28 +26,28 @@ export interface ChildSpec {
 
 type MasterChild = Child<ToChild, FromChild>
 
-/** A child that died is started again after the least of these, one that cannot be started ever later. */
+/** Delays before a child that died is started again: the first one, and the longest one if its starts keep failing. */
 const RESTART = { minMs: 100, maxMs: 5_000 }
-/** A child that does not answer so many pings in a row hangs; one that is at work may be busy. */
+/** Interval of pings. A child hangs after this many unanswered ones in a row; more are allowed while it works. */
 const PING_MS = 1_000
 const MAX_PINGS = 5
 const MAX_PINGS_AT_WORK = 30
-/** How long the others wait for one that has to take a message first. */
+/** How long the others wait for a child that has to process a message first. */
 const TAKE_MS = 1_000
 
-/** They move much through memory. */
+/** Children that get the `bulk` memory settings. */
 const BULKY: ReadonlySet<ChildSpec['entry']> = new Set([
   'master/returners/returner-process',
   'api/api-process',
 ])
 
-/** Starts the children of the master, and again when they die, until stopped. */
+/** Starts the children of the master, and restarts those that die, until stopped. */
 export class Supervisor {
   readonly #log: Log
   readonly #children = new Map<string, MasterChild>()
-  /** How often each was started again. */
+  /** Number of restarts by name. */
   readonly restarts = new Map<string, number>()
-  /** They were asked to end; nobody starts them again. */
+  /** Children that were asked to stop and are not restarted. */
   readonly #ended = new WeakSet<MasterChild>()
   #stopping = false
 
@@ -101,14 +101,14 @@ export class Supervisor {
     return ready.promise
   }
 
-  /** Start a child that the others work without: if that fails, it is tried again and again. */
+  /** Start a child that the others can work without: if that fails, it is retried without limit. */
   keep(spec: ChildSpec): void {
     this.start(spec).catch((error: unknown) => {
       if (!this.#stopping) this.#restart(spec, messageOf(error))
     })
   }
 
-  /** End a child once it has finished what is under way, in `ms` at most. */
+  /** End a child once it has finished its pending work, after `ms` at the latest. */
   async end(name: string, ms: number): Promise<void> {
     const child = this.#children.get(name)
     if (!child) return
@@ -116,7 +116,7 @@ export class Supervisor {
     await child.stop({ type: 'stop', finishMs: ms }, ms)
   }
 
-  /** The same, and start it again: as its specification says now. One that is being started again anyway is left alone. */
+  /** End the child and start it by its current specification. Does nothing if it is already restarting. */
   async replace(spec: ChildSpec, ms: number): Promise<void> {
     if (!this.#children.has(spec.name)) return
     await this.end(spec.name, ms)
@@ -155,7 +155,7 @@ export class Supervisor {
     for (const child of this.#named(prefix)) child.send(message)
   }
 
-  /** Tell children of a new AES key. Resolves when they use it; one that hangs is waited for a moment only. */
+  /** Send children a new AES key. Resolves when they use it; for one that hangs, after `TAKE_MS`. */
   async tellRotation(message: Extract<ToChild, { type: 'rotate' }>, prefix: string): Promise<void> {
     const taken = this.#named(prefix).map((child) => child.next('rotated', TAKE_MS))
     this.tell(message, prefix)
@@ -163,7 +163,8 @@ export class Supervisor {
   }
 
   /**
-   * What children that are wanted have measured, and their process ids; undefined for one that does not say it within `ms`.
+   * Return the snapshot and process id of each child that `isWanted` selects; undefined for one that does not answer within
+   * `ms`.
    */
   async measured(
     ms: number,

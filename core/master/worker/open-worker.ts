@@ -29,7 +29,7 @@ import { createKeyDecider } from './key-decisions.ts'
 import { ReplayGuard } from './replay-guard.ts'
 import { createWorker } from './worker.ts'
 
-/** What a worker needs of its process; it reaches the event bus and the publisher through these functions. */
+/** The environment of a worker in its process; it reaches the event bus and the publisher through these functions. */
 export interface WorkerEnvironment extends Pick<WorkerContext, 'fire' | 'publish' | 'requestRotation'> {
   readonly config: MasterConfig
   readonly aesKeys: AesKeys

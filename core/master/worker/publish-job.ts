@@ -11,7 +11,7 @@ import { writePythonJobFiles } from './python-job-files.ts'
 /** Target types that match by id: such a publication can be addressed to each of its minions (wire protocol §9). */
 const BY_ID = new Set(['glob', 'pcre', 'list'])
 
-/** A job that may be published. It is stored and announced with secrets masked; only its minions get them. */
+/** A job that may be published. It is stored and announced with secrets masked; only its minions get the secrets. */
 export interface JobToPublish {
   readonly fun: string | readonly string[]
   readonly arg: readonly unknown[]
@@ -28,7 +28,7 @@ export interface JobToPublish {
   readonly minions: readonly string[]
   /** Ids of a list target without accepted key. */
   readonly missing: readonly string[]
-  /** Those of `minions` of which it is not known whether the target matches. */
+  /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[]
   /** The target is narrowed to `minions`: no other minion may run the job. */
   readonly limited?: boolean

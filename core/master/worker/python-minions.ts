@@ -49,7 +49,7 @@ function mayBePython({ minions }: AskContext, id: string): boolean {
   return grains === undefined || grains.pythonversion !== undefined
 }
 
-/** Take a return that answers our `sys.argspec`, which is no user's job; false for all other returns. */
+/** Process a return that answers our `sys.argspec`, which is not a user's job; false for all other returns. */
 export async function takeArgspecs(
   context: AskContext,
   id: string,

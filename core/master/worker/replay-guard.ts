@@ -4,7 +4,7 @@ import { replayDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../../store/index.ts'
 
-/** Removals in one transaction. */
+/** Maximum number of removals in one transaction. */
 const REMOVE_BATCH = 1000
 
 interface Seen {

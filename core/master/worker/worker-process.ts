@@ -32,7 +32,7 @@ async function open({ name, config, aesKeys, log, meter, supervisor }: ChildStar
       await bus.fire(tag, data)
       return true
     } catch (error) {
-      log.error(`An event was lost: ${messageOf(error)}`) // always the same line, so that the log counts repetitions
+      log.error(`An event was lost: ${messageOf(error)}`) // always the same line, so that the log can count repetitions
       log.debug('The event {tag} was lost', { tag })
       return false
     }
@@ -46,7 +46,7 @@ async function open({ name, config, aesKeys, log, meter, supervisor }: ChildStar
       log,
       meter,
       clock: systemClock,
-      steady: new SteadyTime({ clock: systemClock, onLeap: () => {} }), // the supervisor tells of it
+      steady: new SteadyTime({ clock: systemClock, onLeap: () => {} }), // the supervisor logs it
       fire,
       onQueued: soon(() => void supervisor.send({ type: 'queued' })),
       passOn: (id, verdict) => void supervisor.send({ type: 'verdict', id, verdict }),

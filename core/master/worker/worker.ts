@@ -37,7 +37,7 @@ export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => P
     masterKey: masterKeys.key,
     pubSignature: ({ signing }) => masterKeys.pubSignature(signing),
     publishPort: config.publish_port,
-    // Clients of the API are no minions: they get a key that nothing is encrypted with.
+    // Clients of the API are not minions: they get a random key that is not used.
     aesKey: (id) => (isApiClient(id, config.api_clients) ? SymmetricKey.generate() : aesKeys.current),
     sessionKey: (id, key) => sessions.forAcceptedKey(id, key),
     decide: settings.decide,

@@ -21,14 +21,14 @@ export interface DelivererSettings {
 /** Returns that are sent concurrently. At most one of them is large, to limit the memory in use. */
 const CONCURRENCY = 8
 
-/** Number of times that the wait doubles after an answer that is no acknowledgement: up to about an hour. */
+/** Number of times that the wait doubles after an answer that is not an acknowledgement: up to about an hour. */
 const MAX_DOUBLINGS = 9
 
 /**
  * Delivers the returns in the spool to a master. An entry is removed only after the master's verified acknowledgement (wire
  * protocol §10.4). Failed attempts are repeated without limit after a random wait, which grows while the master answers but
- * does not acknowledge. A final refusal (`false`) drops the return. One that is too large for any master is replaced by a
- * failed return.
+ * does not acknowledge. A final refusal (`false`) drops the return. A return that is too large for any master is replaced by
+ * a failed return.
  */
 export class Deliverer {
   readonly #settings: DelivererSettings

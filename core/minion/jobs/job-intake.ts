@@ -161,7 +161,7 @@ export class JobIntake {
       .finally(() => cancelStartEvent())
   }
 
-  /** Resolves with the reason why the returners that a job names (`--return`) cannot take its return; undefined if they can. */
+  /** Resolves with the reason why the returners that a job names (`--return`) cannot accept its return; undefined if they can. */
   async #returnersRefusal(job: JobLoad): Promise<string | undefined> {
     const { config, log, returners } = this.#settings
     const targets = returnersOf(job)

@@ -43,7 +43,7 @@ const DESCRIBE_MS = 120_000
 /** Maximum of attempts to describe the modules. Each one leaves out another file that blocks its process. */
 const MAX_DESCRIBE_ATTEMPTS = 10
 
-/** A pool of warm processes that run jobs, one job at a time each (design decision 8). */
+/** A pool of warm processes that run jobs, one job at a time each. */
 export class JobPool {
   readonly #settings: JobPoolSettings
   /** Processes that are ready and have no job. */

@@ -157,7 +157,7 @@ async function work({
   if (last || !process.connected) await leave()
 }
 
-/** Encode a return. If it is larger than a master would take, replace its value by the reason. */
+/** Encode a return. If it is larger than a master would accept, replace its value by the reason. */
 function sendable(given: ReturnLoad) {
   const bytes = encodeLocal(given)
   if (bytes.length <= MAX_RETURN_BYTES) return { ret: given, bytes, wasTooLarge: false }

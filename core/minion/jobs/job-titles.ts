@@ -1,4 +1,4 @@
-/** Job processes are identified from outside by a token in their environment and by the job in their title. */
+/** Job processes are identified by other processes, by a token in their environment and by the job in their title. */
 import { createHash } from 'node:crypto'
 import { type ProcessIdentity, processesOf } from '../../process/process-identity.ts'
 

@@ -70,7 +70,7 @@ const entry = processEntry('minion/jobs/job-process')
 export class JobWorker {
   readonly identity: ProcessIdentity
   readonly generation: number
-  /** Resolves when the process can take a job; rejects if it ends before. */
+  /** Resolves when the process can run a job; rejects if it ends before. */
   readonly ready: Promise<void>
   /** Number of jobs it has run. */
   jobs = 0
@@ -158,7 +158,7 @@ export class JobWorker {
     return finished
   }
 
-  /** Tell the process that its return is kept, so that it may forget it. */
+  /** Confirm that the return is stored, so that the process can drop it. */
   confirm(): void {
     this.#child.send({ type: 'kept' })
   }

@@ -98,7 +98,7 @@ export class ProcTable {
 
 const makeProcDirectory = (directory: string) => mkdir(directory, { recursive: true, mode: 0o700 })
 
-/** Write into a directory, and makeProcDirectory it again if it was removed. */
+/** Write into a directory, and make it again if it was removed. */
 async function inDirectory(directory: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()

@@ -18,7 +18,7 @@ const GRACE_MS = 1000
 
 const guarded = new AsyncLocalStorage<Guarded>()
 let isInstalled = false
-/** The only guarded function of this process. It is blamed for errors that have no other known origin. */
+/** The only guarded function of this process. Errors of unknown origin are attributed to it. */
 let only: Guarded | undefined
 
 export interface GuardSettings<T> {
@@ -83,7 +83,7 @@ function onUncaught(thrown: unknown): void {
   else if (process.listenerCount('uncaughtException') === 1) crash(thrown)
 }
 
-/** Crash by an error that is not of a guarded function, as Node would without these listeners. */
+/** Crash because of an error that no guarded function caused, as Node would without these listeners. */
 function crash(thrown: unknown): void {
   process.off('uncaughtException', onUncaught)
   process.off('unhandledRejection', onUncaught)

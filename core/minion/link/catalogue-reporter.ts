@@ -57,7 +57,7 @@ const REFRESH_WAIT_MS = 5_000
  */
 export class CatalogueReporter {
   readonly #settings: ReporterSettings
-  /** The last report to each connected master; 'unsupported' if it takes no reports. */
+  /** The last report to each connected master; 'unsupported' if it does not accept reports. */
   readonly #sent = new Map<Connection, SentReport | 'unsupported' | undefined>()
   readonly #closing = new AbortController()
   readonly #watch: NodeJS.Timeout
@@ -169,7 +169,7 @@ export class CatalogueReporter {
     )
   }
 
-  /** Whether files may be imported that no job has called: the minion must be idle and a master must take reports. */
+  /** Whether files may be imported that no job has called: the minion must be idle and a master must accept reports. */
   #mayImport(): boolean {
     const { imports = true, idleMs = 0, idleFor = () => 0 } = this.#settings
     const isSupported = [...this.#sent.values()].some((sent) => sent !== 'unsupported')

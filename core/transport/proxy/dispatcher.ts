@@ -1,4 +1,4 @@
-/** Requests per worker at once. More would not speed it up, and all are repeated if it is lost. */
+/** Maximum number of requests that one worker handles at once. More would not be faster, and all are repeated if the worker is lost. */
 const MAX_PER_WORKER = 256
 /**
  * A busy worker may be silent this many times longer, plus time for the bytes of its requests: a large return takes

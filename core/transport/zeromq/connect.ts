@@ -13,7 +13,7 @@ interface Listener {
   /** Nothing listened at the address; another attempt follows. */
   refused?(): void
   /**
-   * libzmq makes no further attempt, because the peer is no ZeroMQ socket, has the wrong type, or disconnected during the
+   * libzmq makes no further attempt, because the peer is not a ZeroMQ socket, has the wrong type, or disconnected during the
    * handshake. That may be temporary, so the caller should connect again.
    */
   abandoned(): void

@@ -12,7 +12,7 @@ import { SubscriptionCount } from './subscription-count.ts'
 const LINGER_MS = 1_000
 /** How long a publication waits for subscribers with full queues. */
 const PATIENCE_MS = 100
-/** How long no publication waits after one has waited in vain. */
+/** After a publication waited in vain, later ones do not wait for this time. */
 const IMPATIENCE_MS = 10_000
 /** How long a peer may acknowledge nothing before its connection is closed (TCP_USER_TIMEOUT). */
 const STALLED_MS = 60_000

@@ -13,7 +13,7 @@ const HANDSHAKE_MS = 10_000
 
 /**
  * ZMTP heartbeats, in milliseconds. A half-open connection is detected after at most interval + timeout; with the longest
- * delay before a minion reconnects that is less than 35 seconds. libzmq answers these pings itself, in Python Salt, too.
+ * delay before a minion reconnects that is less than 35 seconds. libzmq answers these pings itself, also in Python Salt.
  */
 const heartbeat = { heartbeatInterval: 8_000, heartbeatTimeout: 15_000 } as const
 

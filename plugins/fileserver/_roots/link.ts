@@ -7,7 +7,7 @@ export interface Link {
   readonly name: string
   /** Target as the link has it, not resolved. */
   readonly target: string
-  /** What the file server serves for the link; undefined if it leads outside, nowhere, or to a pipe or device. */
+  /** The kind of entry that the file server serves for the link; undefined if it leads outside, nowhere, or to a pipe or device. */
   readonly leadsTo: 'file' | 'directory' | undefined
   /** Whether the link leads to a path inside its own root, or would if the path existed. */
   readonly staysInside: boolean

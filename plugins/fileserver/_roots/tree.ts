@@ -26,7 +26,7 @@ interface Visited extends Visit {
 const CONCURRENCY = 16
 
 /**
- * The files below one root. Each list is as of the time of its request: the times of a directory show whether its entries have
+ * The files below one root. Each list shows the files at the time of the request: the times of a directory show whether its entries have
  * changed, and only changed directories are read again.
  */
 export class Tree {

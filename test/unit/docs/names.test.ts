@@ -61,6 +61,11 @@ describe.each(rooms)('the README of the room %s', (room) => {
     expect(folders.filter(({ name }) => !text.includes(`\`${name}/`))).toEqual([])
   })
 
+  test('names every file of the room itself; files in folders may be named by their folder', () => {
+    const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && name !== 'index.ts')
+    expect(files.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  })
+
   test('has 10 to 25 lines', () => {
     const lines = text.trimEnd().split('\n').length
     expect(lines).toBeGreaterThanOrEqual(10)

@@ -10,8 +10,8 @@ export function speedPage(): string {
   })
   return `# Speed
 
-Written by \`npm run docs\` from the reports that \`npm run bench\` and its like write to \`test/bench\`. Compare ratios, not
-figures: each run met one machine, in the state it was in.
+Written by \`npm run docs\` from the reports that \`npm run bench\` and its like write to \`test/bench\`. Compare ratios: the
+figures depend on the machine and its load.
 
 ${sections.join('\n\n')}
 `
