@@ -7,7 +7,7 @@ import type { ApiContext } from './context.ts'
 import { negotiateFormat, openFormats } from './formats.ts'
 import { compress } from './gzip.ts'
 import { answerUnreadableUrl, errorHandler, notFoundHandler } from './http-errors.ts'
-import { live, protect, serverOptions } from './live/index.ts'
+import { addLiveRoutes, addRequestGuards, serverOptions } from './live/index.ts'
 import { refuseUnknownQuery } from './query.ts'
 import { jobs } from './routes/jobs.ts'
 import { keys } from './routes/keys.ts'
@@ -31,7 +31,7 @@ export async function createApp(context: ApiContext): Promise<FastifyInstance> {
   app.setErrorHandler(errorHandler(context))
   app.addHook('onRequest', negotiateFormat(await openFormats(config, log)))
   app.addHook('onRequest', async ({ ip }) => checkAddress(ip, settings))
-  await protect(app, context)
+  await addRequestGuards(app, context)
   app.addHook('onSend', compress)
   registerBodyParsers(app, settings.max_request_body_size)
   if (settings.cors_origin.length > 0) await app.register(cors, corsOf(settings.cors_origin))
@@ -39,7 +39,7 @@ export async function createApp(context: ApiContext): Promise<FastifyInstance> {
     async (routes) => {
       routes.setNotFoundHandler(notFoundHandler(routes))
       refuseUnknownQuery(routes)
-      for (const part of [tracing, welcome, lowstate, minions, jobs, keys, session, live])
+      for (const part of [tracing, welcome, lowstate, minions, jobs, keys, session, addLiveRoutes])
         await part(routes, context)
     },
     { prefix: settings.root_prefix.replace(/\/+$/, '') },

@@ -8,7 +8,7 @@ import { localRefusalLog, type RefusalLog } from '../client/remote/refusal-log.t
 import { remoteMasterOf } from '../client/remote/remote-master.ts'
 import type { DaemonEnvironment } from '../config/daemon-environment.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { apiOptions, applyReload, logOptions } from '../config/reload.ts'
+import { apiReloads, applyReload, logOptions } from '../config/reload.ts'
 import { onHangup } from '../process/hangup.ts'
 import { stopRequested } from '../process/stop-signals.ts'
 import { addressInUse, findPortHolder } from '../transport/port-holder.ts'
@@ -68,11 +68,11 @@ async function reloadApi(api: RunningApi, { log, load, stopping }: ReloadTools):
   }
   const before = api.config
   log.reload(before)
-  const taken = await applyReload(before, apiReloads, { load: checked, log })
+  const taken = await applyReload(before, reloadable, { load: checked, log })
   api.config = taken?.config ?? before
   log.reload(api.config)
   await api.server?.reload()
-  if (!api.server || ![...(taken?.changed ?? [])].some((name) => apiOptions.has(name))) return
+  if (!api.server || ![...(taken?.changed ?? [])].some((name) => apiReloads.has(name))) return
   await api.server.close()
   api.server = await openApi(api.config, log, stopping).catch((error: unknown) => {
     log.error(`The new configuration cannot be used, the old one stays in force: ${messageOf(error)}`)
@@ -81,7 +81,7 @@ async function reloadApi(api: RunningApi, { log, load, stopping }: ReloadTools):
   })
 }
 
-const apiReloads = new Set([...logOptions, ...apiOptions])
+const reloadable = new Set([...logOptions, ...apiReloads])
 
 export interface ApiServer {
   readonly port: number

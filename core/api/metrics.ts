@@ -15,7 +15,7 @@ export interface ApiMetricsSettings {
 const PROCESS = 'api'
 
 /** Add `GET /metrics`. Requests are counted from this call on. */
-export async function metrics(
+export async function addMetricsRoute(
   app: FastifyInstance,
   { authorize, readers, route = {} }: ApiMetricsSettings,
 ): Promise<void> {

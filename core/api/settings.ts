@@ -12,8 +12,8 @@ import {
   flag,
   integer,
   list,
-  type Mapping,
   map,
+  type OptionMap,
   type OptionsOf,
   port,
   text,
@@ -88,7 +88,7 @@ export function readSettings(config: MasterConfig): { settings: ApiSettings; war
 }
 
 /** List the groups of settings; later ones override earlier ones. */
-function groupsOf({ rest_tornado, rest_cherrypy, api }: MasterConfig): [string, Mapping][] {
+function groupsOf({ rest_tornado, rest_cherrypy, api }: MasterConfig): [string, OptionMap][] {
   return [
     ['rest_tornado', rest_tornado],
     ['rest_cherrypy', rest_cherrypy],

@@ -7,7 +7,7 @@ import { isSetting, matchingEntries, type RightsHolder } from './matching-entrie
 import { type PeerRules, readPeers } from './peer.ts'
 import { readRules } from './read-rules.ts'
 import type { Rule } from './rule.ts'
-import { kindOf, type RuleProblem, type RuleReading } from './rule-reading.ts'
+import { describeValue, type RuleProblem, type RuleReading } from './rule-reading.ts'
 
 /** The options with access rules. */
 export interface AccessConfig {
@@ -87,7 +87,7 @@ export class AccessRules {
     if (map === null || map === undefined) return
     if (!isRecord(map)) {
       const form = `${place} must be a map of users and groups, each with a list of what is allowed`
-      this.#reading.problem('unreadable', `${form}, but is ${kindOf(map)}.`)
+      this.#reading.problem('unreadable', `${form}, but is ${describeValue(map)}.`)
       return
     }
     for (const [key, entries] of Object.entries(map)) {

@@ -1,4 +1,4 @@
-import { type AuthorizationContext, allowedBy, coversAll } from './authorize.ts'
+import { type AuthorizationContext, approvalOf, coversAll } from './authorize.ts'
 import type { AccessDecision, JobOptions } from './contract.ts'
 import { findAllFunctionsRule } from './rule.ts'
 
@@ -12,7 +12,7 @@ export function authorizeOptions(
 ): (() => AccessDecision)[] {
   for (const rule of judging.rules.filter((each) => each.on === 'minions')) {
     const everything = findAllFunctionsRule(rule.functions)
-    if (everything && coversAll(rule, options.minions, judging)) return [() => allowedBy(rule, everything)]
+    if (everything && coversAll(rule, options.minions, judging)) return [() => approvalOf(rule, everything)]
   }
   return [
     ...options.given.map((name) => () => refusedOption(name, judging)),

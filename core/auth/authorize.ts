@@ -25,7 +25,7 @@ function authorizePublish(call: RequestedCall, judging: AuthorizationContext): A
     const found = matching(rule.functions, call.fun, call)
     if (!found) continue
     const covered = coversAll(rule, minions, judging)
-    if (found.fits && covered) return allowedBy(rule, found.rule)
+    if (found.fits && covered) return approvalOf(rule, found.rule)
     near.push({ ...found, rule: found.rule, covered })
   }
   return refused(call, judging, near)
@@ -38,7 +38,7 @@ export const coversAll = (
   { covers }: Pick<AuthorizationContext, 'covers'>,
 ): boolean => target === undefined || (minions.length > 0 && covers(target, minions))
 
-export function allowedBy({ target }: MinionRule, { place }: FunctionRule): AccessDecision {
+export function approvalOf({ target }: MinionRule, { place }: FunctionRule): AccessDecision {
   const isLimited = target !== undefined && target !== '*'
   return { allowed: true, rule: place, ...(isLimited && { limited: true }) }
 }

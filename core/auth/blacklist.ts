@@ -2,7 +2,7 @@ import { messageOf } from '../base/errors.ts'
 import { checkNamePattern, mayMatch } from '../dialect/name-pattern.ts'
 import { configPath } from './config-path.ts'
 import { localName } from './matching-entries.ts'
-import { kindOf, type RuleReading } from './rule-reading.ts'
+import { describeValue, type RuleReading } from './rule-reading.ts'
 
 /** `publisher_acl_blacklist`: what is forbidden for everybody, even with the key of the master's user. */
 export interface Blacklist {
@@ -41,7 +41,7 @@ export function checkBlacklist(blacklist: Blacklist, { problem }: RuleReading): 
     for (const [index, pattern] of [list ?? []].flat().entries()) {
       const place = configPath(`${OPTION}.${name}`, index)
       if (typeof pattern !== 'string')
-        problem('unreadable', `${place} must be text, but is ${kindOf(pattern)}.`)
+        problem('unreadable', `${place} must be text, but is ${describeValue(pattern)}.`)
       else checkPattern(pattern, place, problem)
     }
   }

@@ -11,7 +11,7 @@ import type { Caller } from './contract.ts'
 import type { EvenDelay } from './even-delay.ts'
 import type { AttemptResult } from './login/attempts.ts'
 import type { Claim } from './login/claim.ts'
-import type { Locked, Logins } from './login/limit.ts'
+import type { Lockout, Logins } from './login/limit.ts'
 import { localName } from './matching-entries.ts'
 import type { Tokens } from './tokens/tokens.ts'
 
@@ -185,7 +185,7 @@ export function proofIn(
   return { by: 'key', user, key }
 }
 
-function lockedOut({ who, seconds }: Locked): { readonly refused: string; readonly later: RetryLater } {
+function lockedOut({ who, seconds }: Lockout): { readonly refused: string; readonly later: RetryLater } {
   const sentence = `There were too many wrong passwords ${who}. Try again in ${seconds} s.`
   return {
     refused: `too many wrong passwords ${who} (login_attempts)`,

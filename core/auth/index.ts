@@ -5,7 +5,7 @@ export type { AccessDecision, Caller, JobOptions, RequestedCall } from './contra
 export { proofIn, retryLaterReply } from './identity.ts'
 export type { AttemptResult } from './login/attempts.ts'
 export { type Claim, digestOf } from './login/claim.ts'
-export { type Locked, LoginLimit, type Logins, limitOf } from './login/limit.ts'
+export { type Lockout, LoginLimit, type Logins, limitOf } from './login/limit.ts'
 export { localName } from './matching-entries.ts'
 export { type Auth, openAuth } from './open.ts'
 export { ownerOf } from './owner.ts'

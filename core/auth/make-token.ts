@@ -19,7 +19,7 @@ export interface TokenSettings {
  * Make a token for an authenticated caller: Salt's map with `perms`, the caller's rights. Undefined for a caller who may do nothing.
  * Rejects with STORE_FAILED.
  */
-export async function makeToken(
+export async function createToken(
   settings: TokenSettings,
   caller: Caller,
   request: Load,

@@ -9,7 +9,7 @@ import type { Caller } from './contract.ts'
 import { EvenDelay } from './even-delay.ts'
 import { Identity } from './identity.ts'
 import { LoginLimit, type Logins, limitOf } from './login/limit.ts'
-import { makeToken, tokenReply } from './make-token.ts'
+import { createToken, tokenReply } from './make-token.ts'
 import type { TokenRecord } from './tokens/contract.ts'
 import { openTokenStore } from './tokens/open-store.ts'
 import { rightsDigest } from './tokens/rights-digest.ts'
@@ -62,7 +62,7 @@ export function openAuth(settings: AuthSettings): Auth {
       ...{ config, rootKeys, access, backends, tokens, log, logins },
       delay: new EvenDelay(),
     }),
-    mint: (caller, request) => makeToken({ config, access, tokens }, caller, request),
+    mint: (caller, request) => createToken({ config, access, tokens }, caller, request),
     async show(token) {
       const record = await tokens.find(token)
       return record && tokenReply(token, record, access.rightsOf(ownerOf(record)).entries)

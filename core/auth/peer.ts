@@ -4,7 +4,7 @@ import { configPath } from './config-path.ts'
 import { readFunctions } from './read-functions.ts'
 import { readRules } from './read-rules.ts'
 import { type Pattern, type Rule, readPattern } from './rule.ts'
-import { kindOf, type RuleReading } from './rule-reading.ts'
+import { describeValue, type RuleReading } from './rule-reading.ts'
 
 /** Rules of the minions whose whole id matches a regular expression. */
 export interface PeerRules {
@@ -16,7 +16,10 @@ export interface PeerRules {
 export function readPeers(option: 'peer' | 'peer_run', map: unknown, reading: RuleReading): PeerRules[] {
   if (!isRecord(map)) {
     if (map !== null && map !== undefined)
-      reading.problem('unreadable', `${option} must be a map of expressions for ids, but is ${kindOf(map)}.`)
+      reading.problem(
+        'unreadable',
+        `${option} must be a map of expressions for ids, but is ${describeValue(map)}.`,
+      )
     return []
   }
   return Object.entries(map).flatMap(([ids, entries]) => {
@@ -34,6 +37,6 @@ function rulesOf(option: 'peer' | 'peer_run', entries: unknown, place: string, r
   if (option === 'peer') return readRules(entries, place, reading)
   if (entries === null || Array.isArray(entries))
     return [{ on: 'master', place, name: 'runner', functions: readFunctions(entries, place, reading) }]
-  reading.problem('unreadable', `${place} must be a list of runners, but is ${kindOf(entries)}.`)
+  reading.problem('unreadable', `${place} must be a list of runners, but is ${describeValue(entries)}.`)
   return []
 }

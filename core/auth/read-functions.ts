@@ -3,7 +3,7 @@ import { isRecord } from '../base/record.ts'
 import { argumentText } from './argument-text.ts'
 import { configPath } from './config-path.ts'
 import { type Condition, type FunctionRule, type Pattern, readPattern } from './rule.ts'
-import { kindOf, type RuleReading } from './rule-reading.ts'
+import { describeValue, type RuleReading } from './rule-reading.ts'
 
 /**
  * Read the functions after a target, or after a word with `@`: a regular expression for functions, one with conditions on their
@@ -25,7 +25,7 @@ function readFunction(entry: unknown, place: string, reading: RuleReading): Func
   const [[name, given] = [], ...more] = isRecord(entry) ? Object.entries(entry) : []
   if (name === undefined || more.length > 0) {
     const form = "must be a function, or one function with 'args' and 'kwargs'"
-    const found = isRecord(entry) ? `has ${Object.keys(entry).length} of them` : `is ${kindOf(entry)}`
+    const found = isRecord(entry) ? `has ${Object.keys(entry).length} of them` : `is ${describeValue(entry)}`
     reading.problem('unreadable', `${place} ${form}, but ${found}.`)
     return []
   }
@@ -58,7 +58,10 @@ function rule(
 /** Read a condition; undefined for an invalid one, which allows nothing. */
 function readCondition(given: unknown, place: string, reading: RuleReading): Condition | undefined {
   if (!isRecord(given)) {
-    reading.problem('unreadable', `${place} must be a map with 'args' or 'kwargs', but is ${kindOf(given)}.`)
+    reading.problem(
+      'unreadable',
+      `${place} must be a map with 'args' or 'kwargs', but is ${describeValue(given)}.`,
+    )
     return undefined
   }
   const { args, kwargs, ...others } = given
@@ -73,7 +76,7 @@ function readCondition(given: unknown, place: string, reading: RuleReading): Con
     const form = "takes a list of regular expressions as 'args' and a map of them as 'kwargs'"
     reading.problem(
       'unreadable',
-      `${place} ${form}, but ${places ? 'kwargs' : 'args'} is ${kindOf(places ? kwargs : args)}.`,
+      `${place} ${form}, but ${places ? 'kwargs' : 'args'} is ${describeValue(places ? kwargs : args)}.`,
     )
     return undefined
   }
@@ -101,7 +104,7 @@ function readCondition(given: unknown, place: string, reading: RuleReading): Con
 function argumentPattern(given: unknown, place: string, reading: RuleReading): Pattern | undefined {
   if (given === null) return undefined
   if (typeof given === 'object') {
-    reading.problem('unreadable', `${place} must be a regular expression, but is ${kindOf(given)}.`)
+    reading.problem('unreadable', `${place} must be a regular expression, but is ${describeValue(given)}.`)
     return undefined
   }
   return patternAt(argumentText(given), place, reading)

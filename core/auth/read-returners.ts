@@ -1,7 +1,7 @@
 import { configPath } from './config-path.ts'
 import { patternAt } from './read-functions.ts'
 import type { ReturnerName, ReturnerRule } from './rule.ts'
-import { kindOf, type RuleReading } from './rule-reading.ts'
+import { describeValue, type RuleReading } from './rule-reading.ts'
 
 export const RETURNERS = '@returners'
 
@@ -16,7 +16,7 @@ export function readReturners(given: unknown, place: string, reading: RuleReadin
 
 function readName(text: unknown, place: string, reading: RuleReading): ReturnerName | undefined {
   if (typeof text !== 'string' || text === '') {
-    reading.problem('unreadable', `${place} must be the name of a returner, but is ${kindOf(text)}.`)
+    reading.problem('unreadable', `${place} must be the name of a returner, but is ${describeValue(text)}.`)
     return undefined
   }
   const name = patternAt(text, place, reading)

@@ -5,7 +5,7 @@ import { configPath } from './config-path.ts'
 import { readFunctions } from './read-functions.ts'
 import { RETURNERS, readReturners } from './read-returners.ts'
 import type { MasterRule, MinionRule, Rule } from './rule.ts'
-import { kindOf, type RuleReading } from './rule-reading.ts'
+import { describeValue, type RuleReading } from './rule-reading.ts'
 
 /**
  * Read the entries of a user or group, in the forms of Salt's `external_auth` and `publisher_acl`. Wrong entries are reported and
@@ -17,7 +17,7 @@ export function readRules(entries: unknown, place: string, reading: RuleReading)
     return entries.flatMap((entry, index) => readRule(entry, configPath(place, index), reading))
   reading.problem(
     'unreadable',
-    `${place} must be a list of what is allowed, but is ${kindOf(entries)}. Write each function as an entry: - test.*`,
+    `${place} must be a list of what is allowed, but is ${describeValue(entries)}. Write each function as an entry: - test.*`,
   )
   return []
 }
@@ -30,7 +30,7 @@ function readRule(entry: unknown, place: string, reading: RuleReading): Rule[] {
   if (!isRecord(entry)) {
     const forms =
       "a function, '@runner', '@wheel', '@<module>', '@returners', or a target with a list of functions"
-    reading.problem('unreadable', `${place} must be ${forms}, but is ${kindOf(entry)}.`)
+    reading.problem('unreadable', `${place} must be ${forms}, but is ${describeValue(entry)}.`)
     return []
   }
   const [[name, functions] = [], ...more] = Object.entries(entry)

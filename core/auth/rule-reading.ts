@@ -12,7 +12,7 @@ export interface RuleReading {
   problem(kind: RuleProblem['kind'], sentence: string): void
 }
 
-export function kindOf(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'empty'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'

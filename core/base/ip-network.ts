@@ -6,7 +6,7 @@ export interface Address {
   readonly version: 4 | 6
   readonly bits: bigint
 }
-export interface Network {
+export interface IpNetwork {
   readonly version: 4 | 6
   readonly hostBits: bigint
   /** The bits that all its addresses share, without the host part. */
@@ -23,7 +23,7 @@ export function parseAddress(text: string): Address | undefined {
  * Parse an address, or `address/length`, `address/netmask` or `address/hostmask` whose host bits are all zero.
  * @throws SaltError TARGET_INVALID with the reason
  */
-export function parseNetwork(text: string): Network {
+export function parseNetwork(text: string): IpNetwork {
   const [start = '', length, ...more] = text.split('/')
   const address = more.length === 0 ? parseAddress(start) : undefined
   const size = address?.version === 6 ? 128 : 32
@@ -35,7 +35,7 @@ export function parseNetwork(text: string): Network {
   return { version: address.version, hostBits, prefix }
 }
 
-export function isInNetwork(address: Address, network: Network): boolean {
+export function isInNetwork(address: Address, network: IpNetwork): boolean {
   return address.version === network.version && address.bits >> network.hostBits === network.prefix
 }
 

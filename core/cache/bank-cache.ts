@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { SaltError } from '../base/errors.ts'
 import {
+  keysUnder,
   openStore,
   type Store,
   type StoreKey,
   type StoreOptions,
   type StoreReader,
-  under,
 } from '../store/index.ts'
 
 /** Key of a record: `['bank', part, …, key]`, with the parts of the bank's name. */
@@ -58,7 +58,7 @@ export class BankCache {
 
 /** List the keys below a bank, without the record of the same name in its parent bank. */
 function* below(records: StoreReader, place: Place): Generator<StoreKey> {
-  for (const key of records.keys(under(...place))) if (key.length > place.length) yield key
+  for (const key of records.keys(keysUnder(...place))) if (key.length > place.length) yield key
 }
 
 /** Return the key of a record, or of a bank. @throws SaltError INVALID_ARGUMENTS */

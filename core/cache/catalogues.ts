@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openStore, type Store, type StoreChange, type StoreOptions, under } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreChange, type StoreOptions } from '../store/index.ts'
 import type { CatalogueReport } from '../wire/catalogue.ts'
 
 /**
@@ -102,7 +102,9 @@ export class Catalogues {
   /** Remove the records of minions that are not among these. */
   async keep(ids: ReadonlySet<string>): Promise<void> {
     const kinds = ['hash', 'asked']
-    const known = kinds.flatMap((kind) => Array.from(this.#store.keys(under(kind)), (key) => String(key[1])))
+    const known = kinds.flatMap((kind) =>
+      Array.from(this.#store.keys(keysUnder(kind)), (key) => String(key[1])),
+    )
     for (const id of new Set(known)) if (!ids.has(id)) await this.remove(id)
   }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Fields, isRecord } from '../base/record.ts'
 import type { Value } from '../codec/index.ts'
-import { openStore, type Store, type StoreOptions, under } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreOptions } from '../store/index.ts'
 
 /** Facts about one minion. */
 export interface MinionFacts {
@@ -53,7 +53,7 @@ export class MinionData {
 
   /** Return the ids of the minions whose grains are cached, sorted. */
   ids(): string[] {
-    return Array.from(this.#store.keys(under('grains')), (key) => String(key[1]))
+    return Array.from(this.#store.keys(keysUnder('grains')), (key) => String(key[1]))
   }
 
   async remove(id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openStore, type Store, type StoreOptions, under } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreOptions } from '../store/index.ts'
 import type { MinionStart } from '../wire/minion-start.ts'
 
 /** A run of a minion that its master allowed to take jobs. */
@@ -47,7 +47,7 @@ export class MinionStarts {
 
   /** Remove the runs of minions that are not among these. */
   async keep(ids: ReadonlySet<string>): Promise<void> {
-    const gone = Array.from(this.#store.keys(under('start')), (key) => String(key[1])).filter(
+    const gone = Array.from(this.#store.keys(keysUnder('start')), (key) => String(key[1])).filter(
       (id) => !ids.has(id),
     )
     for (const id of gone) await this.#store.remove(['start', id])

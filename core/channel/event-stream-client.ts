@@ -5,16 +5,16 @@ import { encodeNetwork } from '../codec/index.ts'
 import type { SymmetricKey } from '../crypto/index.ts'
 import {
   deriveDirections,
+  FRAME_KINDS,
   FrameCutter,
   HANDSHAKE_MS,
   HEARTBEAT_MS,
-  kinds,
   MAX_FRAME_BYTES,
-  type Message,
   newStreamNonce,
   packProof,
   readGreeting,
   SILENCE_MS,
+  type StreamFrame,
 } from './event-stream.ts'
 
 export interface StreamConnectionSettings {
@@ -47,13 +47,13 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
   let directions: ReturnType<typeof deriveDirections> | undefined
   let isOpen = false
   let why = 'the master closed it'
-  let heard = performance.now()
+  let lastReceivedAt = performance.now()
 
   const connection: StreamConnection = {
     want(texts) {
       const answer = deferred<void>()
       granted.push(answer)
-      send(kinds.want, encodeNetwork(texts))
+      send(FRAME_KINDS.want, encodeNetwork(texts))
       return answer.promise
     },
     close: () => void socket.destroy(),
@@ -64,8 +64,8 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
   const timers = [
     setTimeout(() => end('it did not answer in time'), HANDSHAKE_MS),
     setInterval(() => {
-      if (performance.now() - heard > SILENCE_MS) end('it is silent')
-      else send(kinds.heartbeat)
+      if (performance.now() - lastReceivedAt > SILENCE_MS) end('it is silent')
+      else send(FRAME_KINDS.heartbeat)
     }, HEARTBEAT_MS),
   ]
   function end(reason: string): void {
@@ -99,16 +99,16 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
     socket.write(packProof(id, session, nonce, own))
   }
 
-  function take({ kind, payload }: Message): void {
-    heard = performance.now()
+  function take({ kind, payload }: StreamFrame): void {
+    lastReceivedAt = performance.now()
     if (!isOpen) {
       isOpen = true
       clearTimeout(timers[0])
-      send(kinds.heartbeat)
+      send(FRAME_KINDS.heartbeat)
       opened.resolve(connection)
     }
-    if (kind === kinds.event) settings.onEvent(payload)
-    else if (kind === kinds.granted) granted.shift()?.resolve()
+    if (kind === FRAME_KINDS.event) settings.onEvent(payload)
+    else if (kind === FRAME_KINDS.granted) granted.shift()?.resolve()
   }
 
   return opened.promise

@@ -5,18 +5,18 @@ import { decode } from '../codec/index.ts'
 import type { PublicKey, SymmetricKey } from '../crypto/index.ts'
 import {
   deriveDirections,
+  FRAME_KINDS,
   FrameCutter,
   HANDSHAKE_MS,
   HEARTBEAT_MS,
-  kinds,
   MAX_CLEAR_FRAME_BYTES,
-  type Message,
   newStreamNonce,
   packGreeting,
   readClaim,
   readProof,
   type SealedDirection,
   SILENCE_MS,
+  type StreamFrame,
 } from './event-stream.ts'
 
 export interface EventStreamSettings {
@@ -49,8 +49,8 @@ interface Reader {
   /** Tag prefixes the reader subscribed to. */
   wanted: readonly string[]
   /** Time of the last frame received, and of the last one sent, by `performance.now()`. */
-  heard: number
-  told: number
+  lastReceivedAt: number
+  lastSentAt: number
 }
 
 /** Events of the master's bus over TCP, for clients of the API on other hosts (docs/wire-additions.md). */
@@ -91,7 +91,7 @@ export class EventStreamServer {
   publish(tag: string, body: Uint8Array): void {
     for (const reader of this.#readers) {
       if (!reader.wanted.some((text) => tag.startsWith(text))) continue
-      this.#send(reader, kinds.event, body)
+      this.#send(reader, FRAME_KINDS.event, body)
       if (reader.socket.writableLength > (this.#settings.maxBacklog ?? MAX_BACKLOG_BYTES))
         this.#cut(reader, 'it does not keep up with the events')
     }
@@ -134,7 +134,15 @@ export class EventStreamServer {
       const { toClient, toServer } = deriveDirections(session.key, nonce, own)
       const now = performance.now()
       const { id } = claim
-      const joined: Reader = { id, owner: session.owner, socket, toClient, wanted: [], heard: now, told: now }
+      const joined: Reader = {
+        id,
+        owner: session.owner,
+        socket,
+        toClient,
+        wanted: [],
+        lastReceivedAt: now,
+        lastSentAt: now,
+      }
       open = (frame) => {
         clearTimeout(deadline)
         this.#strangers.delete(socket)
@@ -143,7 +151,7 @@ export class EventStreamServer {
       reader = joined
       this.#readers.add(joined)
       this.#settings.log.info(`${id} at ${address} reads events`)
-      this.#send(joined, kinds.heartbeat)
+      this.#send(joined, FRAME_KINDS.heartbeat)
     }
     socket.on('data', (chunk) => {
       try {
@@ -168,18 +176,18 @@ export class EventStreamServer {
     socket.destroy()
   }
 
-  #take(reader: Reader, { kind, payload }: Message): void {
-    reader.heard = performance.now()
-    if (kind !== kinds.want) return
+  #take(reader: Reader, { kind, payload }: StreamFrame): void {
+    reader.lastReceivedAt = performance.now()
+    if (kind !== FRAME_KINDS.want) return
     const wanted = decode(payload)
     if (!Array.isArray(wanted) || wanted.length > MAX_TAG_PREFIXES || !wanted.every(isText))
       throw new SaltError('DECODE_FAILED', 'the subscription must be a list of tag prefixes')
     reader.wanted = wanted
-    this.#send(reader, kinds.granted)
+    this.#send(reader, FRAME_KINDS.granted)
   }
 
   #send(reader: Reader, kind: number, payload?: Uint8Array): void {
-    reader.told = performance.now()
+    reader.lastSentAt = performance.now()
     reader.socket.write(reader.toClient.seal(kind, payload))
   }
 
@@ -187,8 +195,8 @@ export class EventStreamServer {
     const now = performance.now()
     for (const reader of this.#readers) {
       if (!this.#settings.mayStay(reader.id, reader.owner)) this.#cut(reader, 'its key is no longer accepted')
-      else if (now - reader.heard > SILENCE_MS) this.#cut(reader, 'it is silent')
-      else if (now - reader.told > HEARTBEAT_MS) this.#send(reader, kinds.heartbeat)
+      else if (now - reader.lastReceivedAt > SILENCE_MS) this.#cut(reader, 'it is silent')
+      else if (now - reader.lastSentAt > HEARTBEAT_MS) this.#send(reader, FRAME_KINDS.heartbeat)
     }
   }
 

@@ -103,7 +103,7 @@ function nonceIn(text: unknown): Buffer | undefined {
 }
 
 /** Kinds of encrypted frames. */
-export const kinds = {
+export const FRAME_KINDS = {
   /** Sent to the client: an event, encoded as on the bus. */
   event: 1,
   /** Keep-alive without payload. */
@@ -114,7 +114,7 @@ export const kinds = {
   granted: 4,
 } as const
 
-export interface Message {
+export interface StreamFrame {
   readonly kind: number
   readonly payload: Buffer
 }
@@ -137,7 +137,7 @@ export class SealedDirection {
   }
 
   /** Decrypt the next frame. @throws SaltError AUTHENTICATION_FAILED if it is forged, repeated, or out of order */
-  open(sealed: Uint8Array): Message {
+  open(sealed: Uint8Array): StreamFrame {
     const plain = this.#key.decrypt(sealed)
     if (!plain || plain.length <= COUNTER_BYTES || plain.readBigUInt64BE() !== this.#count)
       throw new SaltError(

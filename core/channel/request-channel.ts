@@ -6,7 +6,7 @@ import type { RequestClient } from '../transport/contract.ts'
 import { asBytes } from '../wire/bytes.ts'
 import { type Algorithms, packAes } from '../wire/envelope.ts'
 import { MAX_CONTENT_BYTES, tooLargeText } from '../wire/message-size.ts'
-import type { Credentials } from './sign-in-client.ts'
+import type { SignInKeys } from './sign-in-client.ts'
 
 export interface RequestChannelSettings {
   readonly client: RequestClient
@@ -14,9 +14,9 @@ export interface RequestChannelSettings {
   readonly key: PrivateKey
   readonly algorithms: Algorithms
   /** Present credentials; resolves once the minion is signed in. */
-  credentials(): Promise<Credentials>
+  credentials(): Promise<SignInKeys>
   /** Sign in again, unless that has happened since `stale` was handed out. */
-  renew(stale: Credentials): Promise<Credentials>
+  renew(stale: SignInKeys): Promise<SignInKeys>
   now(): number
 }
 
@@ -41,7 +41,7 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
   async function ask<T>(
     load: Readonly<Record<string, unknown>>,
     timeoutMs: number,
-    open: (reply: Uint8Array, credentials: Credentials, nonce: string) => T | typeof undecryptable,
+    open: (reply: Uint8Array, credentials: SignInKeys, nonce: string) => T | typeof undecryptable,
   ): Promise<T> {
     let credentials = await settings.credentials()
     for (let attempt = 1; ; attempt++) {
@@ -54,7 +54,7 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
     }
   }
 
-  function seal(load: Readonly<Record<string, unknown>>, credentials: Credentials, nonce: string): Buffer {
+  function seal(load: Readonly<Record<string, unknown>>, credentials: SignInKeys, nonce: string): Buffer {
     const { generation, request } = credentials
     const full =
       generation === 3

@@ -16,7 +16,7 @@ import { type Algorithms, GENERATION_2, GENERATION_3, packClear } from '../wire/
 import { makeSignIn } from '../wire/sign-in.ts'
 
 /** The keys an accepted minion received (wire protocol §6.4). */
-export interface Credentials {
+export interface SignInKeys {
   readonly generation: 2 | 3
   readonly aes: SymmetricKey
   /** Key of requests and their replies: the session key, or in generation 2 the AES key. */
@@ -26,7 +26,7 @@ export interface Credentials {
 }
 
 export type SignInOutcome =
-  | { readonly state: 'accepted'; readonly credentials: Credentials }
+  | { readonly state: 'accepted'; readonly credentials: SignInKeys }
   | {
       readonly state: 'pending' | 'rejected' | 'full'
       /** The reason why the master refused the join token; a word from its reply. */
@@ -184,7 +184,7 @@ function readCredentials(
   inner: Record<string, unknown>,
   masterKey: PublicKey,
   canReadToken: boolean,
-): Credentials {
+): SignInKeys {
   const open = (field: string) => {
     const sealed = asBytes(inner[field])
     return sealed && settings.key.decrypt(sealed, settings.algorithms.encryption)?.toString('latin1')

@@ -5,20 +5,20 @@ import { asNumber } from '../wire/bytes.ts'
 import { readLoad } from '../wire/envelope.ts'
 import { type JobLoad, readJobLoad, readPublication, type Sealed } from '../wire/publication.ts'
 import { type RawArguments, readRawArguments } from '../wire/raw-arguments.ts'
-import type { Credentials } from './sign-in-client.ts'
+import type { SignInKeys } from './sign-in-client.ts'
 
 export interface SubscriptionSettings {
   readonly frames: PublishClient
   readonly log: Log
   /** `sign_pub_messages`: publications without a valid signature of the master are refused. */
   readonly requireSignature: boolean
-  credentials(): Promise<Credentials>
+  credentials(): Promise<SignInKeys>
   /** Sign in again, unless that has happened since `stale` was handed out. */
-  renew(stale: Credentials): Promise<Credentials>
+  renew(stale: SignInKeys): Promise<SignInKeys>
 }
 
 /** A job with what distinguishes its publication from a replay: the serial number, which counts per AES key. */
-export interface ReceivedJob {
+export interface ReceivedPublication {
   readonly job: JobLoad
   /** The arguments as typed, where that differs from their values. */
   readonly words?: RawArguments
@@ -30,7 +30,7 @@ export interface ReceivedJob {
  * Receive jobs, verified and decrypted (wire protocol §9). When a publication cannot be decrypted, the minion signs in
  * again and retries once, so no job is lost at a key rotation.
  */
-export async function* receiveJobs(settings: SubscriptionSettings): AsyncGenerator<ReceivedJob> {
+export async function* receiveJobs(settings: SubscriptionSettings): AsyncGenerator<ReceivedPublication> {
   for await (const frame of settings.frames) {
     const received = await open(frame, settings).catch((error: unknown) => {
       settings.log.warn(`A publication could not be read: ${error instanceof Error ? error.message : error}`)
@@ -40,7 +40,10 @@ export async function* receiveJobs(settings: SubscriptionSettings): AsyncGenerat
   }
 }
 
-async function open(frame: Uint8Array, settings: SubscriptionSettings): Promise<ReceivedJob | undefined> {
+async function open(
+  frame: Uint8Array,
+  settings: SubscriptionSettings,
+): Promise<ReceivedPublication | undefined> {
   const { log } = settings
   const publication = readPublication(frame)
   if (!publication) return ignore(log, 'it is not an encrypted publication')
@@ -65,7 +68,7 @@ async function open(frame: Uint8Array, settings: SubscriptionSettings): Promise<
 function wordsOf(
   sealed: Sealed,
   { jid }: JobLoad,
-  credentials: Credentials,
+  credentials: SignInKeys,
   settings: SubscriptionSettings,
 ): RawArguments | undefined {
   const message = trusted(sealed, credentials, settings) && credentials.aes.decrypt(sealed.load)
@@ -73,13 +76,13 @@ function wordsOf(
   return about?.jid === jid ? readRawArguments(about.words) : undefined
 }
 
-function accept(message: Uint8Array, aes: SymmetricKey, log: Log): ReceivedJob | undefined {
+function accept(message: Uint8Array, aes: SymmetricKey, log: Log): ReceivedPublication | undefined {
   const { serial, ...load } = readLoad(message) ?? {}
   const job = readJobLoad(load)
   return job ? { job, serial: asNumber(serial), keyDigest: aes.digest() } : ignore(log, 'it is not a job')
 }
 
-function trusted(sealed: Sealed, credentials: Credentials, settings: SubscriptionSettings): boolean {
+function trusted(sealed: Sealed, credentials: SignInKeys, settings: SubscriptionSettings): boolean {
   const { signature, load } = sealed
   if (!signature) return !settings.requireSignature
   return credentials.masterKey.verify(load, signature.value, signature.algorithm)

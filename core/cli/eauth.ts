@@ -6,7 +6,7 @@ import { currentUser } from '../base/current-user.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { writeFileAtomic } from '../base/files/atomic-file.ts'
 import { localCredentials } from '../client/local/credentials.ts'
-import { type ExternalAuth, makeToken } from '../client/local/external-auth.ts'
+import { type ExternalAuth, obtainToken } from '../client/local/external-auth.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { UsageError } from './exit-codes.ts'
 import { printNote } from './output/console.ts'
@@ -42,7 +42,7 @@ export async function externalAuth(
   if (stored !== undefined) return { token: stored }
   const credentials = { eauth, ...(await promptForCredentials(flags)) }
   if (!flags['make-token']) return credentials
-  const { token } = await makeToken(config, credentials)
+  const { token } = await obtainToken(config, credentials)
   await storeToken(file, token)
   return { token }
 }

@@ -103,7 +103,7 @@ export function exitCodeOf(error: unknown): number {
 export const exitCodeFor = (code: ErrorCode): number => BY_ERROR.get(code) ?? exitCodes.failed
 
 /** Turn a return code into one of the 256 exit codes: never 0 for another return code than 0. */
-export function passedThrough(retcode: number): number {
+export function exitCodeOfRetcode(retcode: number): number {
   const code = Math.trunc(retcode) & 0xff
   return code === 0 && retcode !== 0 ? exitCodes.failed : code
 }

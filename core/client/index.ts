@@ -5,9 +5,9 @@ export type { JobState } from '../jobs/job-states.ts'
 export type { RunnerResult } from '../runs/run-result.ts'
 export {
   FunctionClient,
-  type Progress,
   type RunnerClientSettings,
   type RunOptions,
+  type RunProgress,
 } from './functions/function-client.ts'
 export { RunnerClient } from './functions/runner-client.ts'
 export { WheelClient } from './functions/wheel-client.ts'

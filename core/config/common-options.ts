@@ -7,9 +7,9 @@ import {
   integer,
   later,
   list,
-  type Mapping,
   map,
   number,
+  type OptionMap,
   path,
   port,
   text,
@@ -176,7 +176,7 @@ export const commonOptions = {
   clean_dynamic_modules: flag(true, 'Remove synchronised extensions that the master has no more.'),
   enable_zip_modules: later(flag(false, 'Load modules from archives.')),
 
-  nodegroups: value<Mapping>(
+  nodegroups: value<OptionMap>(
     {
       type: 'object',
       additionalProperties: { type: ['string', 'array'], items: { type: 'string' } },
@@ -206,7 +206,7 @@ export const commonOptions = {
   fileserver_backend: list(['roots'], 'Backends of the file server.'),
   ext_pillar: later(entries('External pillars.')),
   schedule: later(map('Jobs that run on a schedule.')),
-  engines: value<Mapping | readonly unknown[]>(
+  engines: value<OptionMap | readonly unknown[]>(
     { type: ['array', 'object'] },
     [],
     'Engines to run beside the daemon: names, or name: {options}.',

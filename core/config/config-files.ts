@@ -4,13 +4,13 @@ import { isRecord } from '../base/record.ts'
 import { checkOption } from './check-option.ts'
 import { commonOptions } from './common-options.ts'
 import { expandGlob } from './glob.ts'
-import type { Mapping } from './option.ts'
+import type { OptionMap } from './option.ts'
 import { checkDirectory, readTrusted } from './permissions.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The options in configuration files, before defaults: values, the last file that set each key, and warnings. */
 export interface WrittenOptions {
-  readonly values: Mapping
+  readonly values: OptionMap
   readonly sources: ReadonlyMap<string, string>
   readonly warnings: readonly string[]
   /** Log lines for debugging: the files that were read, in order, and why. */
@@ -56,7 +56,7 @@ function readFile(path: string, { owner }: Reading): WrittenOptions | undefined 
   return { values, sources, warnings: [], read: [`Reading configuration from ${path}`] }
 }
 
-function parse(text: string, path: string): Mapping {
+function parse(text: string, path: string): OptionMap {
   const value = attempt(() => parseYaml(text), path) ?? {}
   if (isRecord(value)) return value
   throw invalid(path, 'it must have lines of "key: value"')
@@ -112,7 +112,7 @@ function merged(before: WrittenOptions, after: WrittenOptions): WrittenOptions {
   return combine(before, after, mergeMaps(before.values, after.values))
 }
 
-function combine(before: WrittenOptions, after: WrittenOptions, values: Mapping): WrittenOptions {
+function combine(before: WrittenOptions, after: WrittenOptions, values: OptionMap): WrittenOptions {
   return {
     values,
     sources: new Map([...before.sources, ...after.sources]),
@@ -121,7 +121,7 @@ function combine(before: WrittenOptions, after: WrittenOptions, values: Mapping)
   }
 }
 
-function mergeMaps(before: Mapping, after: Mapping): Mapping {
+function mergeMaps(before: OptionMap, after: OptionMap): OptionMap {
   const common = Object.entries(after).map(([key, value]) => {
     const old = Object.hasOwn(before, key) ? before[key] : undefined
     return [key, isRecord(old) && isRecord(value) ? mergeMaps(old, value) : value] as const

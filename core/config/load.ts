@@ -2,7 +2,7 @@ import { closest } from '../base/closest.ts'
 import { checkOption } from './check-option.ts'
 import { readConfigFiles, type WrittenOptions } from './config-files.ts'
 import { isLaterOption } from './later-options.ts'
-import type { Mapping, Option, OptionsOf, OptionTable } from './option.ts'
+import type { Option, OptionMap, OptionsOf, OptionTable } from './option.ts'
 
 export interface LoadRequest<T extends OptionTable> {
   readonly table: T
@@ -42,7 +42,7 @@ export function loadOptions<T extends OptionTable>({
   }
 }
 
-function asWritten(overrides: Mapping): WrittenOptions {
+function asWritten(overrides: OptionMap): WrittenOptions {
   const given = Object.entries(overrides).filter(([, value]) => value !== undefined)
   return {
     values: structuredClone(Object.fromEntries(given)),
@@ -53,7 +53,7 @@ function asWritten(overrides: Mapping): WrittenOptions {
 }
 
 /** Return the values with their types checked. An empty value counts as not set. */
-function checked({ values, sources }: WrittenOptions, table: OptionTable): Mapping {
+function checked({ values, sources }: WrittenOptions, table: OptionTable): OptionMap {
   const used = Object.entries(values)
     .filter(([, value]) => value !== null)
     .map(([key, value]) => {
@@ -77,7 +77,7 @@ function optionOf(table: OptionTable, key: string): Option | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined
 }
 
-function defaultsOf(table: OptionTable): Mapping {
+function defaultsOf(table: OptionTable): OptionMap {
   return Object.fromEntries(Object.entries(table).map(([key, option]) => [key, option.default]))
 }
 

@@ -8,9 +8,9 @@ import {
   integer,
   later,
   list,
-  type Mapping,
   map,
   number,
+  type OptionMap,
   type OptionsOf,
   oneOf,
   path,
@@ -253,7 +253,7 @@ export const masterOptions = {
   master_stats: later(flag(false, 'Fire events with statistics of the workers.')),
   master_stats_event_iter: later(count(60, 'Seconds between events with statistics.')),
   cluster_mode: later(flag(false, 'Share keys with other masters.')),
-  api: value<Mapping | boolean>(
+  api: value<OptionMap | boolean>(
     { type: ['object', 'boolean'] },
     false,
     'Settings of salt-api, which salt-master then starts; true: the defaults.',

@@ -7,9 +7,9 @@ import {
   integer,
   later,
   list,
-  type Mapping,
   map,
   number,
+  type OptionMap,
   type OptionsOf,
   oneOf,
   path,
@@ -57,7 +57,7 @@ export const minionOptions = {
 
   id: text('', 'Id of this minion; derived from the host name if empty.'),
   id_function: later(
-    value<string | Mapping>({ type: ['string', 'object'] }, '', 'Function that returns the id.'),
+    value<string | OptionMap>({ type: ['string', 'object'] }, '', 'Function that returns the id.'),
   ),
   append_domain: text(undefined, 'Domain to append to an id that does not end with it.'),
   minion_id_caching: flag(true, 'Keep the derived id in the file minion_id.'),
@@ -184,7 +184,7 @@ export const minionOptions = {
   mine_functions: later(map('Functions whose returns go to the mine.')),
   mine_return_job: later(flag(false, 'Also send mine data as a job return.')),
   beacons: later(
-    value<Mapping | readonly unknown[]>({ type: ['object', 'array'] }, {}, 'Beacons and their settings.'),
+    value<OptionMap | readonly unknown[]>({ type: ['object', 'array'] }, {}, 'Beacons and their settings.'),
   ),
   backup_mode: later(text('', 'Backups of managed files.')),
   file_client: choice(

@@ -21,7 +21,7 @@ export type OptionsOf<T extends OptionTable> = {
   readonly [K in keyof T]: T[K] extends Option<infer V> ? V : never
 }
 
-export type Mapping = Readonly<Record<string, unknown>>
+export type OptionMap = Readonly<Record<string, unknown>>
 type Names = readonly string[]
 
 /** Adds `undefined` to the type of an option whose default is `undefined`. */
@@ -74,8 +74,8 @@ export const entries = (doc: string) => option<readonly unknown[]>({ type: 'arra
 export const textOrList = <const D extends string | Names | undefined>(fallback: D, doc: string) =>
   option<OrUnset<string | Names, D>>({ type: ['string', 'array'], items: { type: 'string' } }, fallback, doc)
 
-export const map = (doc: string, fallback: Mapping = {}): Option<Mapping> =>
-  option<Mapping>({ type: 'object' }, fallback, doc)
+export const map = (doc: string, fallback: OptionMap = {}): Option<OptionMap> =>
+  option<OptionMap>({ type: 'object' }, fallback, doc)
 
 /** A value of several types, with its schema. */
 export const value = <T>(schema: JsonSchema, fallback: T, doc: string): Option<T> =>

@@ -17,7 +17,7 @@ const engineOptions = ['engines', 'engines_dirs', 'disable_engines']
 export const minionReloads: ReadonlySet<string> = new Set([...logOptions, ...engineOptions, 'grains'])
 
 /** Options that salt-api applies; it then reopens its port. */
-export const apiOptions: ReadonlySet<string> = new Set([
+export const apiReloads: ReadonlySet<string> = new Set([
   ...['api', 'rest_cherrypy', 'rest_tornado', 'netapi_enable_clients'],
   ...['rest_timeout', 'timeout', 'gather_job_timeout'],
 ])
@@ -26,7 +26,7 @@ export const apiOptions: ReadonlySet<string> = new Set([
 export const masterReloads: ReadonlySet<string> = new Set([
   ...logOptions,
   ...engineOptions,
-  ...apiOptions,
+  ...apiReloads,
   ...[
     'external_auth',
     'publisher_acl',

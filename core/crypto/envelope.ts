@@ -20,7 +20,7 @@ const blockSize = 16
 const pieceSize = 1 << 20
 
 /** Encrypt and authenticate a message. `iv` has 16 bytes, random for every message. */
-export function seal(keys: EnvelopeKeys, iv: Uint8Array, plain: readonly Uint8Array[]): Buffer {
+export function encryptEnvelope(keys: EnvelopeKeys, iv: Uint8Array, plain: readonly Uint8Array[]): Buffer {
   const cipher = createCipheriv(cipherName, keys.cipher, iv)
   const size = plain.reduce((sum, { length }) => sum + length, 0)
   const sealed = Buffer.allocUnsafe(ivSize + size + blockSize - (size % blockSize) + macSize)
@@ -39,7 +39,7 @@ export function seal(keys: EnvelopeKeys, iv: Uint8Array, plain: readonly Uint8Ar
 }
 
 /** Return the plain bytes; undefined if the message was not sealed with these keys, or was changed. */
-export function open(keys: EnvelopeKeys, sealed: Uint8Array): Buffer | undefined {
+export function decryptEnvelope(keys: EnvelopeKeys, sealed: Uint8Array): Buffer | undefined {
   if (sealed.length < macSize) return undefined
   const body = sealed.subarray(0, -macSize)
   if (!timingSafeEqual(authenticate(keys, body), sealed.subarray(-macSize))) return undefined

@@ -12,7 +12,7 @@ import { normalisePem } from '../base/fingerprint.ts'
 import { type EncryptionAlgorithm, encryptionHash, type SigningAlgorithm, signingHash } from './algorithms.ts'
 import { checkBits, readPrivate } from './pem.ts'
 import { PublicKey } from './public-key.ts'
-import { pad, smallerForm, toInteger } from './x931.ts'
+import { canonicalSignature, pad, toInteger } from './x931.ts'
 
 const generateKeys = promisify(generateKeyPair)
 
@@ -76,6 +76,6 @@ export class PrivateKey {
   seal(message: Uint8Array): Buffer {
     const block = pad(message, this.publicKey.size)
     const sealed = privateEncrypt({ key: this.#key, padding: constants.RSA_NO_PADDING }, block)
-    return smallerForm(sealed, this.#modulus)
+    return canonicalSignature(sealed, this.#modulus)
   }
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
-import { type EnvelopeKeys, open, seal } from './envelope.ts'
+import { decryptEnvelope, type EnvelopeKeys, encryptEnvelope } from './envelope.ts'
 import { secretsEqual } from './secrets.ts'
 
 const marker = Buffer.from('pickle::')
@@ -50,7 +50,7 @@ export class SymmetricKey {
    */
   encrypt(message: Uint8Array | readonly Uint8Array[], nonce = ''): Buffer {
     const parts = message instanceof Uint8Array ? [message] : message
-    return seal(this.#keys, randomBytes(16), [marker, Buffer.from(nonce), ...parts])
+    return encryptEnvelope(this.#keys, randomBytes(16), [marker, Buffer.from(nonce), ...parts])
   }
 
   /**
@@ -58,7 +58,7 @@ export class SymmetricKey {
    * message without the marker decrypts to an empty map.
    */
   decrypt(sealed: Uint8Array, nonce?: string): Buffer | undefined {
-    const plain = open(this.#keys, sealed)
+    const plain = decryptEnvelope(this.#keys, sealed)
     if (plain === undefined) return undefined
     if (!plain.subarray(0, marker.length).equals(marker)) return Buffer.from(emptyMap)
     const message = plain.subarray(marker.length)

@@ -39,7 +39,7 @@ function messageStart(block: Buffer): number | undefined {
 }
 
 /** Return the form of a sealed block that is sent: the smaller of s and n - s. */
-export function smallerForm(sealed: Buffer, modulus: bigint): Buffer {
+export function canonicalSignature(sealed: Buffer, modulus: bigint): Buffer {
   const other = toBytes(modulus - toInteger(sealed), sealed.length)
   return sealed.compare(other) < 0 ? sealed : other
 }

@@ -376,14 +376,14 @@ class Translation {
   }
 
   #invalid(reason: string, at = this.#at): SaltError {
-    return unusable(this.#pattern, `${reason} (at character ${at})`)
+    return invalidPatternError(this.#pattern, `${reason} (at character ${at})`)
   }
 }
 
 const isClass = (member: string): boolean => member.startsWith('[') && member.endsWith(']')
 
 /** Return the error for a pattern that cannot be used. */
-export function unusable(pattern: string, reason: string): SaltError {
+export function invalidPatternError(pattern: string, reason: string): SaltError {
   const shown = pattern.length > 80 ? `${pattern.slice(0, 77)}...` : pattern
   return new SaltError('TARGET_INVALID', `The regular expression '${shown}' is not valid: ${reason}.`, {
     pattern: shown,

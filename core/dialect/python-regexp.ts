@@ -6,7 +6,7 @@
  */
 import { createContext, Script } from 'node:vm'
 import type { SaltError } from '../base/errors.ts'
-import { translate, unusable } from './python-regexp-syntax.ts'
+import { invalidPatternError, translate } from './python-regexp-syntax.ts'
 
 const MAX_PATTERN_LENGTH = 65_536
 const MAX_TEXT_LENGTH = 65_536
@@ -47,13 +47,13 @@ export function pythonRegExp(
 
 function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRegExp {
   if (pattern.length > MAX_PATTERN_LENGTH)
-    throw unusable(pattern, `it is longer than ${MAX_PATTERN_LENGTH} characters`)
+    throw invalidPatternError(pattern, `it is longer than ${MAX_PATTERN_LENGTH} characters`)
   const { expression, repetitions, branches, nested } = translate(pattern, ignoreCase, whole)
   let refusedUntil = 0
   return {
     matches(text) {
       if (text.length > MAX_TEXT_LENGTH)
-        throw unusable(pattern, `the text to match is longer than ${MAX_TEXT_LENGTH} characters`)
+        throw invalidPatternError(pattern, `the text to match is longer than ${MAX_TEXT_LENGTH} characters`)
       const cost = nested ? Infinity : 2 ** branches * text.length ** repetitions
       expression.lastIndex = 0
       if (cost <= STEPS_WITHOUT_DEADLINE) return expression.test(text)
@@ -98,7 +98,7 @@ function beforeDeadline<T>(run: () => T): T | undefined {
 }
 
 function tooSlow(pattern: string): SaltError {
-  return unusable(
+  return invalidPatternError(
     pattern,
     `it takes longer than ${DEADLINE_MS} ms on one text; write it without nested repetition`,
   )

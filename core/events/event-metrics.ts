@@ -13,7 +13,7 @@ export function createEventWatch(meter: Meter, now: () => number = Date.now): Ev
   let sampledAt = 0
   return {
     fired(body) {
-      meter.count('salt_events_fired', [kindOf(tagOf(body))])
+      meter.count('salt_events_fired', [eventKind(tagOf(body))])
       if (sample || body.length > MAX_SAMPLE_BYTES || now() - sampledAt < SAMPLE_INTERVAL_MS) return
       sample = body
       sampledAt = now()
@@ -67,6 +67,6 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
 ]
 
 /** Return the kind of an event as a metric label; `other` for events of users. */
-export function kindOf(tag: string): string {
+export function eventKind(tag: string): string {
   return kinds.find(([, pattern]) => pattern.test(tag))?.[0] ?? 'other'
 }

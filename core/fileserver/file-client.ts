@@ -9,7 +9,7 @@ import { safePath } from '../base/files/safe-path.ts'
 import { isRecord } from '../base/record.ts'
 import { asNumber } from '../wire/bytes.ts'
 import { type Ask, type Download, download } from './download.ts'
-import { hashOf } from './file-hashes.ts'
+import { fileDigest } from './file-hashes.ts'
 
 export interface FileClientSettings {
   /** Send the load of a request about files. Resolves with the answer. */
@@ -150,7 +150,7 @@ async function makeRoom(dest: string, cache: string): Promise<void> {
 async function hashOfPath(path: string, type: string): Promise<string> {
   const handle = await open(path)
   try {
-    return await hashOf(handle, type)
+    return await fileDigest(handle, type)
   } finally {
     await handle.close()
   }

@@ -23,7 +23,7 @@ export class FileHashes {
     const stamp = stampOf(stat)
     const known = this.#known.get(path)
     if (known?.stamp === stamp) return known.hash
-    const hash = hashOf(handle, this.#type)
+    const hash = fileDigest(handle, this.#type)
     this.#keep(path, { stamp, hash })
     try {
       return await hash
@@ -54,7 +54,7 @@ export class FileHashes {
 }
 
 /** Return the digest of an open file, read from its beginning without blocking the event loop. */
-export async function hashOf(handle: FileHandle, type: string): Promise<string> {
+export async function fileDigest(handle: FileHandle, type: string): Promise<string> {
   const hash: Hash = createHash(type)
   const piece = Buffer.allocUnsafe(PIECE_BYTES)
   for (let at = 0; ; ) {

@@ -1,6 +1,6 @@
 import type { BatchMemberState, BatchStatus } from '../author/context.ts'
 import { type Fields, isRecord } from '../base/record.ts'
-import { type Store, type StoreChange, type StoreReader, under } from '../store/index.ts'
+import { keysUnder, type Store, type StoreChange, type StoreReader } from '../store/index.ts'
 import type { BatchSize } from './batch-size.ts'
 
 /** A batch as it was requested. */
@@ -63,7 +63,7 @@ export class Batches {
 
   /** Return the jids of the batches that are not done. */
   open(): string[] {
-    return Array.from(this.#store.keys(under('batch-open')), (key) => String(key[1]))
+    return Array.from(this.#store.keys(keysUnder('batch-open')), (key) => String(key[1]))
   }
 
   /** Return a batch; undefined if there is none with this jid or it is done. */
@@ -149,7 +149,7 @@ export class Batches {
 
   /** List all batches, newest first (by jid). */
   *list(): Generator<BatchStatus> {
-    for (const key of this.#store.keys(under('batch'), { reverse: true })) {
+    for (const key of this.#store.keys(keysUnder('batch'), { reverse: true })) {
       const status = this.status(String(key[1]))
       if (status) yield status
     }
@@ -160,7 +160,7 @@ export class Batches {
 export function removeBatch(records: StoreChange, jid: string): boolean {
   if (records.has(['batch-open', jid])) return false
   records.remove(['batch', jid])
-  for (const key of [...records.keys(under('member', jid)), ...records.keys(under('wave', jid))])
+  for (const key of [...records.keys(keysUnder('member', jid)), ...records.keys(keysUnder('wave', jid))])
     records.remove(key)
   return true
 }
@@ -188,7 +188,7 @@ function orderOf(record: Fields | undefined): BatchOrder | undefined {
 
 function membersOf(records: StoreReader, jid: string): Map<string, Member> {
   const found = new Map<string, Member>()
-  for (const { key, value } of records.entries(under('member', jid)))
+  for (const { key, value } of records.entries(keysUnder('member', jid)))
     if (isRecord(value)) found.set(String(key[2]), value as unknown as Member)
   return found
 }

@@ -9,18 +9,18 @@ import { decode, encodeLocal } from '../codec/index.ts'
 import { Outbox, type OutboxItem } from '../outbox/outbox.ts'
 import {
   type KeyRange,
+  keysUnder,
   openStore,
   type Store,
   type StoreChange,
   type StoreOptions,
-  under,
 } from '../store/index.ts'
 import { Batches } from './batches.ts'
 import { importRows } from './job-import.ts'
-import { candidates, removeIndex } from './job-index.ts'
+import { jidCandidates, removeIndex } from './job-index.ts'
 import { matchesQuery } from './job-query.ts'
-import { type JobRecord, putJob, readJob, startJob, union, wavesOf } from './job-record.ts'
-import { isUnderWay, removeJobs } from './job-removal.ts'
+import { type JobRecord, putJob, readJob, startJob, unionOfIds, wavesOf } from './job-record.ts'
+import { mayStillRun, removeJobs } from './job-removal.ts'
 import { completeIndex } from './job-repair.ts'
 import type { JobRow } from './job-transfer.ts'
 import { SettledJobs } from './settled-jobs.ts'
@@ -129,7 +129,7 @@ export class JobCache {
     await this.#changeAndNotify((records) => {
       const known = readJob(records, jid)
       if (!known) this.#start(records, jid)
-      const all = union(known?.minions ?? [], minions)
+      const all = unionOfIds(known?.minions ?? [], minions)
       if (known?.load) removeIndex(records, jid, known.load)
       putJob(records, jid, { ...known, load: load as Fields, minions: all })
       this.#enqueue(records, { kind: 'load', jid, load: load as Fields, minions: all })
@@ -142,7 +142,7 @@ export class JobCache {
     await this.#changeAndNotify((records) => {
       const known = readJob(records, jid)
       if (!known) this.#start(records, jid)
-      records.put(['job', jid], { ...known, minions: union(known?.minions ?? [], minions) })
+      records.put(['job', jid], { ...known, minions: unionOfIds(known?.minions ?? [], minions) })
       this.#enqueue(records, { kind: 'minions', jid, minions })
     })
   }
@@ -176,7 +176,7 @@ export class JobCache {
 
   /** Return the ids of the minions on which a job has begun. */
   starts(jid: string): Set<string> {
-    return new Set([...this.#store.keys(under('start', jid))].map((key) => String(key[2])))
+    return new Set([...this.#store.keys(keysUnder('start', jid))].map((key) => String(key[2])))
   }
 
   /** Return a job; undefined for a jid without a load, even if it is reserved or has returns. */
@@ -205,7 +205,7 @@ export class JobCache {
   }
 
   *eachReturn(jid: string): Generator<[id: string, ret: Fields]> {
-    for (const { key, value } of this.#store.entries(under('ret', jid)))
+    for (const { key, value } of this.#store.entries(keysUnder('ret', jid)))
       if (isRecord(value)) yield [String(key[2]), value]
   }
 
@@ -219,7 +219,7 @@ export class JobCache {
   *list(query: JobQuery = {}): Generator<ListedJob> {
     let left = query.limit ?? Number.POSITIVE_INFINITY
     if (left <= 0) return
-    for (const jid of candidates(this.#store, query)) {
+    for (const jid of jidCandidates(this.#store, query)) {
       const job = this.#store.getLazy(['job', jid]) // does not decode the list of minions, which may be long
       const load = isRecord(job) ? job.load : undefined
       if (!isRecord(load) || !matchesQuery(jid, load, query)) continue
@@ -288,9 +288,9 @@ export class JobCache {
     const pendingJids = this.outbox.jids()
     const now = this.#clock.now()
     yield* removeJobs(this.#store, {
-      ages: under('age'),
+      ages: keysUnder('age'),
       goOn,
-      spare: (records, jid, ms) => pendingJids.has(jid) || isUnderWay(records, jid, ms, now),
+      spare: (records, jid, ms) => pendingJids.has(jid) || mayStillRun(records, jid, ms, now),
     })
   }
 

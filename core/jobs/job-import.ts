@@ -1,5 +1,5 @@
 import type { StoreChange } from '../store/index.ts'
-import { IMPORTED, putJob, readJob, startJob, union } from './job-record.ts'
+import { IMPORTED, putJob, readJob, startJob, unionOfIds } from './job-record.ts'
 import type { JobRow } from './job-transfer.ts'
 
 /** Import rows of another job cache. Existing records are kept. Returns the numbers of new records, which get the age `now`. */
@@ -19,7 +19,7 @@ export function importRows(
       const { jid, load, unknown } = row
       const known = readJob(records, jid)
       if (known?.load) continue
-      const minions = union(known?.minions ?? [], row.minions)
+      const minions = unionOfIds(known?.minions ?? [], row.minions)
       putJob(records, jid, { load, minions, ...(unknown && { unknown }) })
       taken.jobs++
     }

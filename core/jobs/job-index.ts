@@ -1,8 +1,8 @@
 import type { JobQuery } from '../author/master.ts'
 import type { Fields } from '../base/record.ts'
 import { fnmatch } from '../dialect/fnmatch.ts'
-import { type KeyRange, type StoreChange, type StoreReader, startingWith, under } from '../store/index.ts'
-import { type SearchedField, searched } from './job-query.ts'
+import { type KeyRange, keysUnder, type StoreChange, type StoreReader, startingWith } from '../store/index.ts'
+import { SEARCH_FIELDS, type SearchedField } from './job-query.ts'
 
 /**
  * Index of jobs by function, target and user: `['by', field, value, jid]`. A value that is not a short text (a list of minions,
@@ -16,7 +16,7 @@ const MAX_VALUES = 100
 /** Number of ids by which the field with the fewest matches is estimated. */
 const SAMPLE = 100
 
-const fields = Object.keys(searched) as SearchedField[]
+const fields = Object.keys(SEARCH_FIELDS) as SearchedField[]
 
 export function putIndex(records: StoreChange, jid: string, load: Fields): void {
   for (const key of indexKeys(jid, load)) records.put(key, true)
@@ -41,7 +41,7 @@ function valuesOf(value: unknown): string[] {
  * List ids of jobs that may match a query, greatest first: from the field with the fewest matches, else all ids. The caller
  * must check each, since some do not match and some are not jobs.
  */
-export function* candidates(records: StoreReader, query: JobQuery): Generator<string> {
+export function* jidCandidates(records: StoreReader, query: JobQuery): Generator<string> {
   const streams = isIndexed(records) ? fields.flatMap((field) => streamsOf(records, field, query)) : []
   const all = () => idsIn(records, within(['job'], query))
   yield* fewest(streams.length > 0 ? streams : [all])()
@@ -53,7 +53,7 @@ export const isIndexed = (records: StoreReader): boolean =>
 type Stream = () => Generator<string>
 
 function streamsOf(records: StoreReader, field: SearchedField, query: JobQuery): Stream[] {
-  const patterns = query[searched[field]]
+  const patterns = query[SEARCH_FIELDS[field]]
   const values = patterns && matchingValues(records, field, patterns)
   if (!values) return []
   return [() => merged(values.map((value) => idsIn(records, within(['by', field, value], query))))]
@@ -89,12 +89,12 @@ function* valuesFrom(records: StoreReader, field: string, start: string): Genera
     if (!key) return
     const value = String(key[2])
     yield value
-    from = under('by', field, value).to
+    from = keysUnder('by', field, value).to
   }
 }
 
 const within = (prefix: string[], { before, after }: JobQuery): KeyRange => {
-  const all = under(...prefix)
+  const all = keysUnder(...prefix)
   return {
     from: after === undefined ? all.from : [...prefix, after],
     to: before === undefined ? all.to : [...prefix, before],

@@ -4,8 +4,8 @@ import { fnmatch } from '../dialect/fnmatch.ts'
 import { jsonText } from '../dialect/json.ts'
 
 /** Fields of a load by which jobs are searched, and their names in a query. */
-export const searched = { fun: 'functions', tgt: 'targets', user: 'users' } as const
-export type SearchedField = keyof typeof searched
+export const SEARCH_FIELDS = { fun: 'functions', tgt: 'targets', user: 'users' } as const
+export type SearchedField = keyof typeof SEARCH_FIELDS
 
 /** Return true if a job matches a query, apart from `limit`. An empty query matches every job. */
 export function matchesQuery(jid: string, load: Fields, query: JobQuery): boolean {
@@ -13,12 +13,12 @@ export function matchesQuery(jid: string, load: Fields, query: JobQuery): boolea
   return (
     (before === undefined || jid < before) &&
     (after === undefined || jid > after) &&
-    fields.every((field) => matchesAny(load[field], query[searched[field]])) &&
+    fields.every((field) => matchesAny(load[field], query[SEARCH_FIELDS[field]])) &&
     hasMetadata(load.metadata, metadata)
   )
 }
 
-const fields = Object.keys(searched) as SearchedField[]
+const fields = Object.keys(SEARCH_FIELDS) as SearchedField[]
 
 function matchesAny(value: unknown, patterns: readonly string[] | undefined): boolean {
   if (patterns === undefined) return true

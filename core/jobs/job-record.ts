@@ -1,6 +1,6 @@
 import { isJid } from '../base/jid.ts'
 import { type Fields, isRecord } from '../base/record.ts'
-import { type StoreChange, type StoreReader, under } from '../store/index.ts'
+import { keysUnder, type StoreChange, type StoreReader } from '../store/index.ts'
 import { batchOf } from './batches.ts'
 import { putIndex } from './job-index.ts'
 
@@ -49,8 +49,8 @@ export function putJob(records: StoreChange, jid: string, job: JobRecord & { rea
 
 /** Return the jids of the waves of a batch. */
 export const wavesOf = (records: StoreReader, batch: string): string[] =>
-  Array.from(records.keys(under('wave', batch)), (key) => String(key[2]))
+  Array.from(records.keys(keysUnder('wave', batch)), (key) => String(key[2]))
 
-export const union = (first: readonly string[], second: readonly string[]): string[] => [
+export const unionOfIds = (first: readonly string[], second: readonly string[]): string[] => [
   ...new Set([...first, ...second]),
 ]

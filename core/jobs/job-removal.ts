@@ -1,11 +1,11 @@
 import { isRecord } from '../base/record.ts'
 import {
   type KeyRange,
+  keysUnder,
   type Store,
   type StoreChange,
   type StoreKey,
   type StoreReader,
-  under,
 } from '../store/index.ts'
 import { removeBatch } from './batches.ts'
 import { removeIndex } from './job-index.ts'
@@ -70,17 +70,17 @@ function* rowsOf(records: StoreChange, jid: string): Generator<StoreKey> {
     if (isRecord(job) && isRecord(job.load)) removeIndex(records, jid, job.load)
     yield ['job', jid]
   }
-  for (const kind of ['ret', 'start', 'unannounced', 'member']) yield* records.keys(under(kind, jid))
+  for (const kind of ['ret', 'start', 'unannounced', 'member']) yield* records.keys(keysUnder(kind, jid))
 }
 
 /** A job younger than this may still run if returns are missing; an older one only where a minion has reported its start. */
 const YOUNG_MS = 3_600_000
 
 /** Whether a job may still run, or has a return whose event has not been fired. */
-export function isUnderWay(records: StoreReader, jid: string, ms: number, now: number): boolean {
-  if (some(records.keys(under('unannounced', jid)))) return true
+export function mayStillRun(records: StoreReader, jid: string, ms: number, now: number): boolean {
+  if (some(records.keys(keysUnder('unannounced', jid)))) return true
   const lacks = (id: string) => !records.has(['ret', jid, id])
-  for (const key of records.keys(under('start', jid))) if (lacks(String(key[2]))) return true
+  for (const key of records.keys(keysUnder('start', jid))) if (lacks(String(key[2]))) return true
   if (ms <= now - YOUNG_MS) return false
   const job = records.get(['job', jid])
   return !isRecord(job) || !job.load || !Array.isArray(job.minions) || job.minions.map(String).some(lacks)

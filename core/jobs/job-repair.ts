@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { isRecord } from '../base/record.ts'
-import { type Store, type StoreKey, under } from '../store/index.ts'
+import { keysUnder, type Store, type StoreKey } from '../store/index.ts'
 import { isIndexed, putIndex } from './job-index.ts'
 
 const JOBS_AT_ONCE = 200
@@ -13,7 +13,7 @@ const JOBS_AT_ONCE = 200
 export async function completeIndex(store: Store, clock: Clock): Promise<void> {
   if (isIndexed(store)) return
   const salvaged = store.has(['salvaged'])
-  for (const jids of groups(store.keys(under('job')))) {
+  for (const jids of groups(store.keys(keysUnder('job')))) {
     await store.change((records) => {
       for (const jid of jids) {
         const job = records.get(['job', jid])
@@ -29,9 +29,9 @@ export async function completeIndex(store: Store, clock: Clock): Promise<void> {
 }
 
 async function restoreAges(store: Store, clock: Clock): Promise<void> {
-  const known = new Set(Array.from(store.keys(under('age')), (key) => String(key[2])))
+  const known = new Set(Array.from(store.keys(keysUnder('age')), (key) => String(key[2])))
   for (const kind of ['job', 'ret']) {
-    for (const jids of groups(store.keys(under(kind)))) {
+    for (const jids of groups(store.keys(keysUnder(kind)))) {
       const lost = [...new Set(jids)].filter((jid) => !known.has(jid))
       if (lost.length === 0) continue
       await store.change((records) => {

@@ -64,7 +64,7 @@ const RETURNED: readonly JobState[] = ['returned', 'failed']
 const UNDER_WAY: readonly JobState[] = ['published', 'received', 'started']
 
 /** The status of a job that was just published to a minion. */
-export const published: JobStatus = {
+export const PUBLISHED_STATUS: JobStatus = {
   state: 'published',
   why: 'It was published; the minion has not reported anything yet.',
 }
@@ -80,7 +80,7 @@ export function sentenceOf(status: JobStatus): string {
 }
 
 /** Return the status after a signal. A return is final. A given-up state is changed only by a return. */
-export function advance(status: JobStatus, signal: JobSignal): JobStatus {
+export function nextStatus(status: JobStatus, signal: JobSignal): JobStatus {
   if (RETURNED.includes(status.state)) return status
   if (signal.type === 'returned') return afterReturn(signal)
   if (!isUnderWay(status)) return status

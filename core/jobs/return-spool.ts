@@ -6,12 +6,12 @@ import { Encoded, type Value } from '../codec/index.ts'
 import { Outbox } from '../outbox/outbox.ts'
 import { targetsOf, targetText } from '../outbox/outbox-target.ts'
 import {
+  keysUnder,
   openStore,
   type Store,
   type StoreChange,
   type StoreKey,
   type StoreOptions,
-  under,
 } from '../store/index.ts'
 import { SeenJobs } from './seen-jobs.ts'
 
@@ -95,14 +95,14 @@ export class ReturnSpool {
     checkJid(jid)
     const store = this.#opened()
     const key = await store.change((records) => {
-      const [known] = records.keys(under('ret', jid))
+      const [known] = records.keys(keysUnder('ret', jid))
       return known || SeenJobs.isSettled(records, jid) ? undefined : this.#put(records, given)
     })
     return key && entryOf(store, key)
   }
 
   #put(records: StoreChange, { jid, ret, master, job }: SpooledReturn): StoreKey {
-    const [last] = records.keys(under('ret', jid), { reverse: true })
+    const [last] = records.keys(keysUnder('ret', jid), { reverse: true })
     const free = ['ret', jid, last ? Number(last[2]) + 1 : 0]
     if (ret.return instanceof Encoded) {
       records.put(valueKey(free), ret.return)
@@ -117,12 +117,12 @@ export class ReturnSpool {
   /** Return the entries that have not been acknowledged, oldest job first. */
   pending(): SpoolEntry[] {
     const store = this.#store
-    return store ? Array.from(store.keys(under('ret')), (key) => entryOf(store, key)) : []
+    return store ? Array.from(store.keys(keysUnder('ret')), (key) => entryOf(store, key)) : []
   }
 
   /** Number of entries that have not been acknowledged. */
   get size(): number {
-    return this.#store?.count(under('ret')) ?? 0
+    return this.#store?.count(keysUnder('ret')) ?? 0
   }
 
   /** Return an entry that another process has added. */
@@ -159,7 +159,7 @@ export class ReturnSpool {
   /** Return the oldest entry of a job. */
   first(jid: string): SpoolEntry | undefined {
     const store = this.#store
-    const [key] = store?.keys(under('ret', jid)) ?? []
+    const [key] = store?.keys(keysUnder('ret', jid)) ?? []
     return store && key && entryOf(store, key)
   }
 

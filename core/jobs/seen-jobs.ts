@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Fields, isRecord } from '../base/record.ts'
 import type { Value } from '../codec/index.ts'
-import { openStore, type Store, type StoreChange, type StoreReader, under } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreChange, type StoreReader } from '../store/index.ts'
 
 /** The fields of a publication by which a replay is detected. */
 export interface SeenPublication {
@@ -17,7 +17,7 @@ export interface SeenPublication {
 }
 
 /** A job that was accepted and has not ended. It must run, or get a failed return with the reason. */
-export interface ReceivedJob {
+export interface PendingJob {
   readonly job: Fields & { readonly jid: string }
   /** Address of the master that published it. */
   readonly master: string
@@ -37,7 +37,7 @@ const FORGET_AT_ONCE = 20
 /**
  * The minion's record of accepted publications, so that a replayed one never runs again and an accepted one is not lost, even
  * after a restart. Keys: `['serial', digest]` → `{serial, at}`, `['jid', jid]`, `['age', ms, jid]` for expiry, and
- * `['job', jid]` → {@link ReceivedJob} until its return is persisted. They are in the store of the return spool, so that one
+ * `['job', jid]` → {@link PendingJob} until its return is persisted. They are in the store of the return spool, so that one
  * transaction removes the job and adds its return.
  */
 export class SeenJobs {
@@ -64,7 +64,7 @@ export class SeenJobs {
    * caller may then run the job. Resolves with false for a jid that was accepted in the last 24 hours, and for a serial that is
    * not greater than the last one under the same key. Rejects with STORE_FAILED; the job must not run then.
    */
-  async accept({ keyDigest, serial, jid, now }: SeenPublication, received?: ReceivedJob): Promise<boolean> {
+  async accept({ keyDigest, serial, jid, now }: SeenPublication, received?: PendingJob): Promise<boolean> {
     return this.#store.change((records) => {
       if (this.#hasSeen(records, { keyDigest, serial, jid })) return false
       records.put(['jid', jid], true)
@@ -78,7 +78,7 @@ export class SeenJobs {
 
   /** Time at which the last job was accepted, in milliseconds since 1970. */
   get latest(): number | undefined {
-    const [key] = this.#store.keys(under('age'), { reverse: true })
+    const [key] = this.#store.keys(keysUnder('age'), { reverse: true })
     return key && Number(key[1])
   }
 
@@ -86,7 +86,7 @@ export class SeenJobs {
   async begin(jid: string): Promise<void> {
     await this.#store.change((records) => {
       const received = readReceived(records.get(['job', jid]))
-      if (received) records.put(['job', jid], asBegun(received))
+      if (received) records.put(['job', jid], markBegun(received))
     })
   }
 
@@ -96,8 +96,8 @@ export class SeenJobs {
   }
 
   /** Return the accepted jobs whose return is not persisted, oldest first. */
-  unsettled(): ReceivedJob[] {
-    const all = Array.from(this.#store.entries(under('job')), ({ value }) => readReceived(value))
+  unsettled(): PendingJob[] {
+    const all = Array.from(this.#store.entries(keysUnder('job')), ({ value }) => readReceived(value))
     return all.filter((received) => received !== undefined)
   }
 
@@ -105,7 +105,7 @@ export class SeenJobs {
   async importFrom(file: string): Promise<void> {
     if (!existsSync(file)) return
     const old = openStore(file)
-    const kept = ['serial', 'jid', 'age'].flatMap((kind) => [...old.entries(under(kind))])
+    const kept = ['serial', 'jid', 'age'].flatMap((kind) => [...old.entries(keysUnder(kind))])
     await this.#store.change((records) => {
       for (const { key, value } of kept) records.put(key, value)
     })
@@ -132,16 +132,16 @@ export class SeenJobs {
 }
 
 /** Return the record of a job that may have begun: without its arguments. */
-export const asBegun = ({ job, master }: Omit<ReceivedJob, 'begun'>): ReceivedJob => ({
+export const markBegun = ({ job, master }: Omit<PendingJob, 'begun'>): PendingJob => ({
   job: { ...job, arg: [] },
   master,
   begun: true,
 })
 
-function readReceived(value: Value | undefined): ReceivedJob | undefined {
+function readReceived(value: Value | undefined): PendingJob | undefined {
   if (!isRecord(value) || !isRecord(value.job) || typeof value.job.jid !== 'string') return undefined
   const { job, master, words } = value
-  return { job: job as ReceivedJob['job'], master: String(master), words, begun: value.begun !== false }
+  return { job: job as PendingJob['job'], master: String(master), words, begun: value.begun !== false }
 }
 
 interface LastSerial {
@@ -160,7 +160,7 @@ function isBehind(records: StoreReader, keyDigest: string, serial: number | unde
 /** Store the last serial of a key. When a key is new, remove the serials of expired keys. */
 function keepSerial(records: StoreChange, keyDigest: string, last: LastSerial): void {
   if (!records.has(['serial', keyDigest])) {
-    for (const key of records.keys(under('serial'))) {
+    for (const key of records.keys(keysUnder('serial'))) {
       const known = records.get(key) as LastSerial | undefined
       if (!known || known.at < last.at - KEEP_SERIALS_MS) records.remove(key)
     }

@@ -1,4 +1,4 @@
-import { type Store, under } from '../store/index.ts'
+import { keysUnder, type Store } from '../store/index.ts'
 import { IMPORTED } from './job-record.ts'
 
 /**
@@ -17,7 +17,7 @@ export class SettledJobs {
     const since = Number(this.#store.get(['settled']) ?? 0)
     const due = this.#store.entries({ from: ['age', since], to: ['age', moment] })
     return [
-      ...Array.from(this.#store.keys(under('untold')), (key) => String(key[1])),
+      ...Array.from(this.#store.keys(keysUnder('untold')), (key) => String(key[1])),
       ...[...due].filter(({ value }) => value !== IMPORTED).map(({ key }) => String(key[2])),
     ]
   }
@@ -25,7 +25,7 @@ export class SettledJobs {
   /** Record that all jobs before `moment` (milliseconds) were reported, except `unreported`. */
   async note(moment: number, unreported: readonly string[] = []): Promise<void> {
     await this.#store.change((records) => {
-      for (const key of [...records.keys(under('untold'))]) records.remove(key)
+      for (const key of [...records.keys(keysUnder('untold'))]) records.remove(key)
       for (const jid of unreported) records.put(['untold', jid], true)
       records.put(['settled'], moment)
     })

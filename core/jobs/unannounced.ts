@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { type Fields, isRecord } from '../base/record.ts'
-import { type Store, type StoreChange, type StoreReader, under } from '../store/index.ts'
+import { keysUnder, type Store, type StoreChange, type StoreReader } from '../store/index.ts'
 
 /** A time further ahead than this comes from a wrong clock. Smaller differences occur between processes of one host. */
 const AHEAD_MS = 60_000
@@ -47,7 +47,7 @@ export class Unannounced {
 
 /** Find the first return that is due. One with a time in the future, from a wrong clock, is due at once. */
 function firstDue(records: StoreReader, moment: number, now: number): UnannouncedReturn | undefined {
-  for (const { key, value } of records.entries(under('unannounced'))) {
+  for (const { key, value } of records.entries(keysUnder('unannounced'))) {
     const [jid, id] = [String(key[1]), String(key[2])]
     const isDue = Number(value) < moment || Number(value) > now + AHEAD_MS
     const ret = isDue ? records.get(['ret', jid, id]) : undefined

@@ -35,7 +35,7 @@ export interface KeyDecision {
 }
 
 /** Decide about an offered, readable key. Has no side effects of its own. */
-export async function decide(facts: KeyFacts): Promise<KeyDecision> {
+export async function decideAboutKey(facts: KeyFacts): Promise<KeyDecision> {
   const { filed, full, openMode } = facts
   if (full) return { verdict: 'full', reason: 'max_minions are connected' }
   if (openMode) return acceptAnyKey(filed?.state)

@@ -13,7 +13,7 @@ export { type KeyState, keyFolders } from './key-files.ts'
 export { generateKeyFiles, generateKeyTexts, generateSignature } from './key-generation.ts'
 export {
   allKeys,
-  type KeyLists,
+  type KeysBySection,
   listKeys,
   matchKeys,
   selectionOf,

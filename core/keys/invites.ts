@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { type PublicKey, secretsEqual } from '../crypto/index.ts'
 import { fnmatch } from '../dialect/fnmatch.ts'
-import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreKey, type StoreOptions } from '../store/index.ts'
 import {
   inviteIdOf,
   type JoinClaim,
@@ -71,7 +71,7 @@ export class Invites {
     const made = this.#clock.now()
     const invite = { match, left: uses, made, expires: made + ttlMs, user }
     await this.#open().change((records) => {
-      for (const key of prunable(records.entries(under('invite')), made)) records.remove(key)
+      for (const key of prunable(records.entries(keysUnder('invite')), made)) records.remove(key)
       records.put(['invite', inviteIdOf(token.secret)], { ...invite, verifier: verifierOf(token.secret) })
     })
     return { token: joinTokenText(token), invite: { id: inviteIdOf(token.secret), ...invite } }
@@ -80,7 +80,7 @@ export class Invites {
   /** List the invitations that can still be used, the one that expires first at the front. */
   list(): Invite[] {
     if (!this.#exists()) return []
-    const all = Array.from(this.#open().entries(under('invite')), ({ key, value }) => {
+    const all = Array.from(this.#open().entries(keysUnder('invite')), ({ key, value }) => {
       const { verifier: _, ...invite } = value as unknown as StoredInvite
       return { id: String(key[1]), ...invite }
     })

@@ -20,7 +20,7 @@ export const keyStates = Object.keys(keyFolders) as KeyState[]
 const temporary = /^\.tmp-/
 
 /** The public keys of minions as PEM files, one per id and state. Only validated ids become paths. */
-export class KeyFiles {
+export class KeyFileStore {
   readonly #pkiDir: string
 
   constructor(pkiDir: string) {

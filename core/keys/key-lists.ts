@@ -7,7 +7,7 @@ import type { KeySelection, KeyStore } from './key-store.ts'
 type KeySection = (typeof keyFolders)[KeyState]
 
 /** Ids by section, in the order Salt shows them. `local` lists the files of the master's own keys. */
-export type KeyLists = { [S in KeySection | 'local']?: string[] }
+export type KeysBySection = { [S in KeySection | 'local']?: string[] }
 
 /** The states in the order Salt lists them. */
 const STATES: readonly KeyState[] = ['accepted', 'pending', 'rejected', 'denied']
@@ -23,13 +23,13 @@ const WORDS: readonly (readonly [start: string, states: readonly KeyState[]])[] 
 ]
 
 /** List keys by a word of `salt-key -l`: `pre`, `acc`, `all`, …. Undefined for an unknown word. */
-export async function listKeys(store: KeyStore, word: string): Promise<KeyLists | undefined> {
+export async function listKeys(store: KeyStore, word: string): Promise<KeysBySection | undefined> {
   const states = WORDS.find(([start]) => word.startsWith(start))?.[1]
   return states && listsOf(store, states)
 }
 
 /** List all keys, including the master's own files. */
-export async function allKeys(store: KeyStore, pkiDir: string): Promise<KeyLists> {
+export async function allKeys(store: KeyStore, pkiDir: string): Promise<KeysBySection> {
   return { ...(await listsOf(store, STATES)), local: await localKeys(pkiDir) }
 }
 
@@ -41,17 +41,17 @@ async function localKeys(pkiDir: string): Promise<string[]> {
 }
 
 /** List the keys that match a shell pattern, or one of several separated by commas. Empty sections are left out. */
-export async function matchKeys(store: KeyStore, match: string): Promise<KeyLists> {
+export async function matchKeys(store: KeyStore, match: string): Promise<KeysBySection> {
   return matching(await listsOf(store, STATES), match)
 }
 
 /** List the keys that match, including the master's own files. */
-export async function matchAllKeys(store: KeyStore, match: string, pkiDir: string): Promise<KeyLists> {
+export async function matchAllKeys(store: KeyStore, match: string, pkiDir: string): Promise<KeysBySection> {
   return matching(await allKeys(store, pkiDir), match)
 }
 
 /** Return the section that each of the named keys is in now. */
-export async function locateKeys(store: KeyStore, ids: readonly string[]): Promise<KeyLists> {
+export async function locateKeys(store: KeyStore, ids: readonly string[]): Promise<KeysBySection> {
   return filtered(await listsOf(store, STATES), (id) => ids.includes(id))
 }
 
@@ -61,17 +61,17 @@ export function selectionOf(lists: Readonly<Partial<Record<string, readonly stri
   return Object.fromEntries(named.filter(([, ids]) => ids !== undefined))
 }
 
-async function listsOf(store: KeyStore, states: readonly KeyState[]): Promise<KeyLists> {
+async function listsOf(store: KeyStore, states: readonly KeyState[]): Promise<KeysBySection> {
   const lists = states.map(async (state) => [keyFolders[state], inOrder(await store.list(state))])
   return Object.fromEntries(await Promise.all(lists))
 }
 
-function matching(lists: KeyLists, match: string): KeyLists {
+function matching(lists: KeysBySection, match: string): KeysBySection {
   const patterns = match.split(',')
   return filtered(lists, (id) => patterns.some((pattern) => fnmatch(id, pattern)))
 }
 
-function filtered(lists: KeyLists, wanted: (id: string) => boolean): KeyLists {
+function filtered(lists: KeysBySection, wanted: (id: string) => boolean): KeysBySection {
   const left = Object.entries(lists).map(([section, ids]) => [section, ids.filter(wanted)] as const)
   return Object.fromEntries(left.filter(([, ids]) => ids.length > 0))
 }

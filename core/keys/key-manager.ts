@@ -4,7 +4,7 @@ import type { MasterConfig } from '../config/index.ts'
 import { tags } from '../events/tags.ts'
 import { actOf, auditEntry, type ChangedBy, type KeyAudit } from './key-audit.ts'
 import { generateKeyTexts } from './key-generation.ts'
-import { type KeyLists, locateKeys, matchKeys, selectionOf } from './key-lists.ts'
+import { type KeysBySection, locateKeys, matchKeys, selectionOf } from './key-lists.ts'
 import type { KeyChange, KeySelection, KeyStore } from './key-store.ts'
 import { requestRotation } from './rotation.ts'
 
@@ -63,33 +63,33 @@ export class KeyManager {
     return this.#finish(changes)
   }
 
-  async accept(match: string, options?: AcceptOptions): Promise<KeyLists> {
+  async accept(match: string, options?: AcceptOptions): Promise<KeysBySection> {
     await this.acceptKeys(await this.#matching(match), options)
     return matchKeys(this.#settings.store, match)
   }
 
-  /** `lists`: ids by section, as in `KeyLists`. */
-  async acceptDict(lists: KeyLists, options?: AcceptOptions): Promise<KeyLists> {
+  /** `lists`: ids by section, as in `KeysBySection`. */
+  async acceptDict(lists: KeysBySection, options?: AcceptOptions): Promise<KeysBySection> {
     await this.acceptKeys(selectionOf(lists), options)
     return this.#whereNow(lists)
   }
 
-  async reject(match: string, options?: RejectOptions): Promise<KeyLists> {
+  async reject(match: string, options?: RejectOptions): Promise<KeysBySection> {
     await this.rejectKeys(await this.#matching(match), options)
     return matchKeys(this.#settings.store, match)
   }
 
-  async rejectDict(lists: KeyLists, options?: RejectOptions): Promise<KeyLists> {
+  async rejectDict(lists: KeysBySection, options?: RejectOptions): Promise<KeysBySection> {
     await this.rejectKeys(selectionOf(lists), options)
     return this.#whereNow(lists)
   }
 
-  async delete(match: string): Promise<KeyLists> {
+  async delete(match: string): Promise<KeysBySection> {
     await this.deleteKeys(await this.#matching(match))
     return matchKeys(this.#settings.store, match)
   }
 
-  async deleteDict(lists: KeyLists): Promise<KeyLists> {
+  async deleteDict(lists: KeysBySection): Promise<KeysBySection> {
     await this.deleteKeys(selectionOf(lists))
     return this.#whereNow(lists)
   }
@@ -115,7 +115,7 @@ export class KeyManager {
     return selectionOf(await matchKeys(this.#settings.store, match))
   }
 
-  #whereNow(lists: KeyLists): Promise<KeyLists> {
+  #whereNow(lists: KeysBySection): Promise<KeysBySection> {
     return locateKeys(this.#settings.store, Object.values(selectionOf(lists)).flat())
   }
 

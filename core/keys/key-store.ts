@@ -3,9 +3,9 @@ import { isMinionId, type MinionId, parseMinionId } from '../base/minion-id.ts'
 import { PublicKey } from '../crypto/index.ts'
 import { fnmatch } from '../dialect/fnmatch.ts'
 import { isApiClient } from './api-clients.ts'
-import { decide, type KeyDecision, type KeyVerdict } from './decision.ts'
+import { decideAboutKey, type KeyDecision, type KeyVerdict } from './decision.ts'
 import type { JoinAnswer } from './invites.ts'
-import { KeyFiles, type KeyState, keyStates } from './key-files.ts'
+import { KeyFileStore, type KeyState, keyStates } from './key-files.ts'
 import type { KeyOffer, KeyPolicy, SignedBy } from './policy.ts'
 
 /** The result of offering a key. */
@@ -53,7 +53,7 @@ const RECOUNT_MS = 1000
  * atomic, so several workers and `salt-key` may act at once.
  */
 export class KeyStore {
-  readonly #files: KeyFiles
+  readonly #files: KeyFileStore
   readonly #apiClients: readonly string[]
   readonly #accepted = new Map<MinionId, { stamp: string; key: PublicKey | undefined }>()
   /**
@@ -66,7 +66,7 @@ export class KeyStore {
 
   /** `apiClients`: shell patterns of ids that belong to API clients instead of minions. */
   constructor(pkiDir: string, apiClients: readonly string[] = []) {
-    this.#files = new KeyFiles(pkiDir)
+    this.#files = new KeyFileStore(pkiDir)
     this.#apiClients = apiClients
   }
 
@@ -127,7 +127,7 @@ export class KeyStore {
     if (!key) return { verdict: 'invalid', changes: [], reason: 'it offered a key that cannot be read' }
     const facts = await this.#facts({ id, ...details }, policy)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const decision = await decide({ ...facts, filed: await this.#filed(id, key) })
+      const decision = await decideAboutKey({ ...facts, filed: await this.#filed(id, key) })
       const changes = await this.#carryOut(id, pem, decision, policy.openMode)
       if (changes) return outcomeOf(decision, key, changes)
     }

@@ -4,7 +4,7 @@ import type { KeyTexts } from '../author/master.ts'
 import { readIfThere } from '../base/files/read-if-there.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { fingerprint } from '../crypto/index.ts'
-import { type KeyLists, matchAllKeys, matchKeys } from './key-lists.ts'
+import { type KeysBySection, matchAllKeys, matchKeys } from './key-lists.ts'
 import type { KeyStore } from './key-store.ts'
 
 type Config = Pick<MasterConfig, 'pki_dir' | 'hash_type'>
@@ -40,7 +40,10 @@ export async function fingerMaster(config: Config, hash: string = config.hash_ty
   return { local: { [PUBLIC]: fingerprint(local?.[PUBLIC] ?? '', hash) } }
 }
 
-async function textsOf(lists: KeyLists, pkiDir: string): Promise<Record<string, Record<string, string>>> {
+async function textsOf(
+  lists: KeysBySection,
+  pkiDir: string,
+): Promise<Record<string, Record<string, string>>> {
   const sections = Object.entries(lists).map(async ([section, names]) => {
     const folder = section === 'local' ? pkiDir : join(pkiDir, section)
     const texts = names.map(async (name) => [name, await readIfThere(join(folder, name))] as const)

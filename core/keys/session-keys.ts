@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { SaltError } from '../base/errors.ts'
 import { fingerprint, type PublicKey, SymmetricKey } from '../crypto/index.ts'
-import { openStore, type Store, type StoreOptions, under } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreOptions } from '../store/index.ts'
 import type { KeyStore } from './key-store.ts'
 
 export interface SessionKeySettings extends StoreOptions {
@@ -97,7 +97,7 @@ export class SessionKeys {
 
   /** Remove the sessions of keys that are gone. Resolves with their number. */
   async prune(): Promise<number> {
-    const ids = Array.from(this.#store.keys(under('session')), (key) => String(key[1]))
+    const ids = Array.from(this.#store.keys(keysUnder('session')), (key) => String(key[1]))
     const ended = ids.filter((id) => !this.#sessionOf(id))
     await Promise.all(ended.map((id) => this.remove(id)))
     return ended.length

@@ -7,7 +7,7 @@ const copies = new WeakMap<object, object>()
  * Return a deeply frozen copy of a value; writing to it throws a TypeError. Values other than plain maps and lists are
  * returned unchanged.
  */
-export function frozen<T>(value: T): T {
+export function frozenCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (!Array.isArray(value) && !isRecord(value)) return value
   const known = copies.get(value)
@@ -15,6 +15,6 @@ export function frozen<T>(value: T): T {
   const copy: object = Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value))
   copies.set(value, copy)
   for (const key of Object.keys(value))
-    Object.defineProperty(copy, key, { value: frozen(Reflect.get(value, key)), enumerable: true })
+    Object.defineProperty(copy, key, { value: frozenCopy(Reflect.get(value, key)), enumerable: true })
   return Object.freeze(copy) as T
 }

@@ -1,5 +1,5 @@
 /** Return the type of a value in words for a message: `a map`, `text`, `a number`. */
-export function kindOf(value: unknown): string {
+export function typeInWords(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'undefined'
   if (Array.isArray(value)) return 'a list'

@@ -16,7 +16,7 @@ import { type Override, overridesIn } from './files/overrides.ts'
 import { type LoadedFunction, listFunctions, makeLoaded } from './functions.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
 import { splitName } from './names.ts'
-import { type Asked, loadFacts } from './offer/load-facts.ts'
+import { type LoaderQueries, loadFacts } from './offer/load-facts.ts'
 import { whyMissing } from './offer/why.ts'
 
 export interface LoaderSettings {
@@ -84,7 +84,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
   const log = component(settings.log, 'loader.lazy')
   const { onOverride = (sentence) => log.warn(sentence) } = settings
   /** The loader for files that are being loaded. */
-  const whileLoading: Asked = {
+  const whileLoading: LoaderQueries = {
     get: (name) => getMeanwhile(name),
     why: (name) => whyMissing(catalog, name),
     hint: async () => '',

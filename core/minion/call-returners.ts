@@ -5,7 +5,7 @@ import { sentence } from '../base/sentence.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { openLoader } from '../loader/index.ts'
-import { checkReturner, openReturner, type ReturnerHost } from '../outbox/index.ts'
+import { checkReturner, openConfiguredReturner, type ReturnerHost } from '../outbox/index.ts'
 import { targetsOf, targetText } from '../outbox/outbox-target.ts'
 import { spoolDirectory } from './paths.ts'
 
@@ -30,7 +30,7 @@ export async function returnersOfCall(
   for (const target of targets) await checkReturner(target, host)
 
   async function save(name: string, ret: ReturnRecord): Promise<void> {
-    const returner = await openReturner({ name }, host)
+    const returner = await openConfiguredReturner({ name }, host)
     try {
       await returner.save(ret)
     } finally {

@@ -13,7 +13,7 @@ import { openMatch } from '../targets/open-match.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { RawCallArguments } from '../wire/raw-arguments.ts'
-import { type JobResult, shownArguments } from '../wire/return.ts'
+import { argumentsForReturn, type JobResult } from '../wire/return.ts'
 import { CachedReturns } from './cached-returns.ts'
 import { returnersOfCall } from './call-returners.ts'
 import { Datastore } from './datastore.ts'
@@ -22,7 +22,7 @@ import { Executors } from './jobs/executors.ts'
 import { errorText, failedOutcome } from './jobs/failed-return.ts'
 import { maskedArguments, runFunction } from './jobs/job-runner.ts'
 import { ProcTable } from './jobs/proc-table.ts'
-import { guard } from './jobs/uncaught.ts'
+import { runGuarded } from './jobs/uncaught.ts'
 import { masterAddresses } from './link/master-addresses.ts'
 import { MasterConnection } from './link/master-connection.ts'
 import { cachedReturnsDirectory } from './paths.ts'
@@ -52,7 +52,7 @@ export interface CallSettings {
   readonly log: Log
 }
 
-export interface CallResult extends JobResult {
+export interface LocalCallResult extends JobResult {
   readonly jid: string
   /** Sentences about stores that did not accept the return. */
   readonly notStored: readonly string[]
@@ -62,7 +62,7 @@ export interface CallResult extends JobResult {
  * Run one function on this host, as `salt-call` does. Without `local` the return can be sent to the master (wire protocol
  * §10.3).
  */
-export async function callFunction(settings: CallSettings): Promise<CallResult> {
+export async function callFunction(settings: CallSettings): Promise<LocalCallResult> {
   const { local, returnToMaster, fun, args, kwargs, words, metadata, log } = settings
   const config: MinionConfig = local ? { ...settings.config, file_client: 'local' } : settings.config
   const { id } = config
@@ -84,10 +84,10 @@ export async function callFunction(settings: CallSettings): Promise<CallResult> 
     const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
     const abort = new AbortController()
     const run = () => runFunction({ fun, arg, words }, job, runner, abort.signal)
-    const ran = await guard(run, { abort, log, failed: (reason) => failedOutcome(errorText(reason)) })
+    const ran = await runGuarded(run, { abort, log, failed: (reason) => failedOutcome(errorText(reason)) })
     const hint = ran.failure === 'missing' ? await runner.loader.hint(fun) : ''
     const outcome = { ...ran, return: hint ? `${ran.return}${hint}` : asReceived(ran.return, 'return') }
-    const shown = shownArguments(await maskedArguments({ fun, arg }, runner))
+    const shown = argumentsForReturn(await maskedArguments({ fun, arg }, runner))
     if (connection && returnToMaster)
       await report(connection, { id, fun, fun_args: shown, ...extras, outcome }, log)
     const { return: value, retcode, success, out } = outcome

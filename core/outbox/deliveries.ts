@@ -1,6 +1,6 @@
 import type { Log } from '../author/context.ts'
 import { Delivery, type DeliverySettings } from './delivery.ts'
-import { openReturner, type ReturnerHost } from './open-returner.ts'
+import { openConfiguredReturner, type ReturnerHost } from './open-returner.ts'
 import type { Outbox, QueueEntry, TargetState } from './outbox.ts'
 import { targetFrom } from './outbox-target.ts'
 
@@ -66,7 +66,7 @@ export class Deliveries {
       target,
       name,
       outbox,
-      open: () => openReturner(targetFrom(target), host),
+      open: () => openConfiguredReturner(targetFrom(target), host),
       log,
       retry,
       keepMs,

@@ -7,16 +7,16 @@ import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
 import {
   BATCH_ITEMS,
-  type Batch,
+  type BatchLimits,
   type BatchShape,
-  type Gather,
   type Outbox,
+  type OutboxBatch,
   type QueueEntry,
   type TargetState,
 } from './outbox.ts'
 import { Suspects } from './suspects.ts'
 import { failedState, freshState, writtenState } from './target-state.ts'
-import { withDeadline, write } from './write.ts'
+import { withDeadline, writeItems } from './write.ts'
 
 export interface DeliverySettings {
   readonly target: string
@@ -32,7 +32,7 @@ export interface DeliverySettings {
   /** Milliseconds after which a call of the returner counts as failed. */
   readonly timeoutMs: number
   /** Number of items, or age of the oldest, from which items are written; if undefined they are written at once. */
-  readonly gather?: Gather | undefined
+  readonly gather?: BatchLimits | undefined
   /** Called when the store becomes unavailable and when it is available again. */
   onState?(state: TargetState): void
   /** Called when items were written; also once with the error if they have to wait. */
@@ -97,7 +97,7 @@ export class Delivery {
   async #run(): Promise<void> {
     const { outbox, target, retry, log } = this.#settings
     const delays = backoff(retry)
-    let batch: Batch | undefined
+    let batch: OutboxBatch | undefined
     while (!this.#closing.signal.aborted) {
       try {
         batch ??= await outbox.next(target, this.#shape)
@@ -121,7 +121,7 @@ export class Delivery {
   }
 
   /** Write a batch. Resolves with the next one if it is known. Rejects if this one, or the rest of it, must be tried again. */
-  async #attempt(batch: Batch): Promise<Batch | undefined> {
+  async #attempt(batch: OutboxBatch): Promise<OutboxBatch | undefined> {
     const returner = await this.#opened()
     const { entries, id } = batch
     if (this.#state.failures >= FAILURES_BEFORE_SINGLE || !this.#suspects.isEmpty)
@@ -129,7 +129,7 @@ export class Delivery {
     const began = performance.now()
     const taken: QueueEntry[] = []
     try {
-      await write(returner, entries, { batch: id, timeoutMs: this.#settings.timeoutMs, taken })
+      await writeItems(returner, entries, { batch: id, timeoutMs: this.#settings.timeoutMs, taken })
     } catch (error) {
       const rest = await this.#withoutTaken(returner, entries, taken)
       if (!isUnsavable(error)) throw error
@@ -220,7 +220,7 @@ export class Delivery {
     const { target, timeoutMs } = this.#settings
     const batch = `${target}/${entry.number}:${entry.since}`
     try {
-      await write(returner, [entry], { batch, timeoutMs, taken: [] })
+      await writeItems(returner, [entry], { batch, timeoutMs, taken: [] })
       return undefined
     } catch (error) {
       return error ?? new Error('It failed without a reason.')
@@ -231,7 +231,7 @@ export class Delivery {
     if (entry?.item.kind === 'return') this.#lastAccepted = entry
   }
 
-  async #putAsideOutdated({ entries }: Batch): Promise<boolean> {
+  async #putAsideOutdated({ entries }: OutboxBatch): Promise<boolean> {
     const { keepMs } = this.#settings
     const old = keepMs > 0 ? entries.filter(({ since }) => since < this.#now() - keepMs) : []
     if (old.length > 0)

@@ -1,6 +1,6 @@
 import type { RelayedLine } from '../log/relay.ts'
 import type { DeliveryTimes } from './deliveries.ts'
-import type { Gather, TargetState } from './outbox.ts'
+import type { BatchLimits, TargetState } from './outbox.ts'
 
 /** The first message to the process of a returner. */
 export interface ReturnerStart {
@@ -13,7 +13,7 @@ export interface ReturnerStart {
   readonly outboxes: readonly string[]
   readonly times: DeliveryTimes
   /** Gathering limits by target. Other targets are written at once. */
-  readonly gather?: Readonly<Record<string, Gather>> | undefined
+  readonly gather?: Readonly<Record<string, BatchLimits>> | undefined
 }
 
 export type ToReturnerProcess =

@@ -4,7 +4,7 @@ import { messageOf, SaltError } from '../base/errors.ts'
 import type { Fields } from '../base/record.ts'
 import type { Loader } from '../loader/index.ts'
 import { returnerOptions } from './options.ts'
-import type { Target } from './outbox-target.ts'
+import type { OutboxTarget } from './outbox-target.ts'
 import { checkedReturner } from './returner-members.ts'
 
 export interface ReturnerHost {
@@ -22,9 +22,9 @@ export interface ReturnerHost {
  * @throws SaltError FUNCTION_NOT_FOUND if there is no such returner, MODULE_FAILED if it is broken or cannot be opened,
  * CONFIG_INVALID with the name of an option that is wrong.
  */
-export async function openReturner(target: Target, host: ReturnerHost): Promise<Returner> {
+export async function openConfiguredReturner(target: OutboxTarget, host: ReturnerHost): Promise<Returner> {
   const { plugin, options } = await prepared(target, host)
-  const open = (name: string) => openReturner({ name }, host)
+  const open = (name: string) => openConfiguredReturner({ name }, host)
   try {
     const made = await plugin.create({
       options,
@@ -44,13 +44,13 @@ export async function openReturner(target: Target, host: ReturnerHost): Promise<
   }
 }
 
-/** Check a returner and its options without opening it. Rejects with the errors of {@link openReturner}. */
-export async function checkReturner(target: Target, host: ReturnerHost): Promise<void> {
+/** Check a returner and its options without opening it. Rejects with the errors of {@link openConfiguredReturner}. */
+export async function checkReturner(target: OutboxTarget, host: ReturnerHost): Promise<void> {
   await prepared(target, host)
 }
 
 async function prepared(
-  target: Target,
+  target: OutboxTarget,
   { loader, config, places = [] }: ReturnerHost,
 ): Promise<{ plugin: ReturnerPlugin; options: Record<string, unknown> }> {
   const { name, config: alternative, kwargs } = target

@@ -1,7 +1,7 @@
 import { isRecord } from '../base/record.ts'
 
 /** A destination of items: a returner and its options that differ from the configuration. */
-export interface Target {
+export interface OutboxTarget {
   readonly name: string
   /** Name of an alternative configuration (`--return_config`). */
   readonly config?: string
@@ -13,7 +13,7 @@ export interface Target {
 export function targetsOf(
   names: unknown,
   { config, kwargs }: { readonly config?: unknown; readonly kwargs?: unknown } = {},
-): Target[] {
+): OutboxTarget[] {
   const listed = typeof names === 'string' ? names.split(',') : Array.isArray(names) ? names : []
   const unique = new Set(listed.filter((name) => typeof name === 'string').map((name) => name.trim()))
   unique.delete('')
@@ -25,8 +25,9 @@ export function targetsOf(
 }
 
 /** Serialize a target. Equal targets give equal texts; see {@link targetFrom}. */
-export function targetText({ name, config, kwargs }: Target): string {
+export function targetText({ name, config, kwargs }: OutboxTarget): string {
   return config === undefined && kwargs === undefined ? name : JSON.stringify({ name, config, kwargs })
 }
 
-export const targetFrom = (text: string): Target => (text.startsWith('{') ? JSON.parse(text) : { name: text })
+export const targetFrom = (text: string): OutboxTarget =>
+  text.startsWith('{') ? JSON.parse(text) : { name: text }

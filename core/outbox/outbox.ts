@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { type Fields, isRecord } from '../base/record.ts'
-import { openStore, type Store, type StoreChange, type StoreOptions, under } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreChange, type StoreOptions } from '../store/index.ts'
 
 /** An item for an external store. */
 export type OutboxItem =
@@ -18,7 +18,7 @@ export type OutboxItem =
   | { readonly kind: 'event'; readonly tag: string; readonly data: Fields }
 
 /** Items that are written together. A batch with events has the same content in every attempt. */
-export interface Batch {
+export interface OutboxBatch {
   readonly target: string
   /** Unique among the batches of this outbox. */
   readonly id: string
@@ -52,14 +52,14 @@ export interface TargetState {
 }
 
 /** A batch is written once it has this many items, or its first one has this age. */
-export interface Gather {
+export interface BatchLimits {
   readonly entries: number
   readonly ms: number
 }
 
 /** Limits of a new batch. They do not apply to a batch with events that was begun before. */
 export interface BatchShape {
-  readonly gather?: Gather | undefined
+  readonly gather?: BatchLimits | undefined
   /** Maximum number of items, {@link BATCH_ITEMS} by default. A batch also ends after about a megabyte. */
   readonly most?: number | undefined
 }
@@ -140,7 +140,7 @@ export class Outbox {
   /** Return the ids of the jobs that have queued items. */
   jids(): Set<string> {
     const found = new Set<string>()
-    for (const key of this.#store.keys(under('out'))) {
+    for (const key of this.#store.keys(keysUnder('out'))) {
       const queued = this.#store.getLazy(key)
       const item = isRecord(queued) ? (queued.parcel as OutboxItem | undefined) : undefined
       if (item?.kind === 'return') found.add(String(item.ret.jid))
@@ -150,7 +150,7 @@ export class Outbox {
   }
 
   /** Return the next batch. A batch with events remains the next one until it is done or put aside. */
-  async next(target: string, shape: BatchShape = {}): Promise<Batch | undefined> {
+  async next(target: string, shape: BatchShape = {}): Promise<OutboxBatch | undefined> {
     const name = nameOf(target)
     const marked = this.#store.get(['out-batch', name])
     if (typeof marked === 'number') return batchOf(target, this.#upTo(name, marked))
@@ -160,7 +160,7 @@ export class Outbox {
   }
 
   /** Remove a written batch and return the next one, as {@link next} does, in one commit. */
-  async finish(batch: Batch, shape: BatchShape = {}): Promise<Batch | undefined> {
+  async finish(batch: OutboxBatch, shape: BatchShape = {}): Promise<OutboxBatch | undefined> {
     const name = nameOf(batch.target)
     const last = batch.entries.at(-1)?.number ?? 0
     const following = batchOf(batch.target, this.#fresh(name, last + 1, shape))
@@ -243,7 +243,7 @@ export class Outbox {
     const [oldest] = this.#queued('out', name)
     return {
       queued: oldest ? this.#countFrom(name, oldest.number) : 0,
-      dead: this.#store.count(under('dead', name)),
+      dead: this.#store.count(keysUnder('dead', name)),
       ...(oldest && { oldest: oldest.since }),
     }
   }
@@ -291,7 +291,10 @@ export class Outbox {
     name: string,
     from = 0,
   ): Generator<QueueEntry & { readonly record: Fields }> {
-    for (const { key, value } of this.#store.entries({ ...under(kind, name), from: [kind, name, from] })) {
+    for (const { key, value } of this.#store.entries({
+      ...keysUnder(kind, name),
+      from: [kind, name, from],
+    })) {
       if (!isRecord(value) || !isRecord(value.parcel)) continue
       yield {
         number: Number(key[2]),
@@ -307,11 +310,11 @@ export class Outbox {
     const names: string[] = []
     let from: readonly (string | number)[] = [kind]
     for (;;) {
-      const [key] = this.#store.keys({ ...under(kind), from })
+      const [key] = this.#store.keys({ ...keysUnder(kind), from })
       if (!key) return names
       const name = String(key[1])
       names.push(name)
-      from = under(kind, name).to
+      from = keysUnder(kind, name).to
     }
   }
 
@@ -334,7 +337,7 @@ function sizeOf(value: unknown, depth = 0): number {
   return Object.values(value).reduce<number>((sum, member) => sum + sizeOf(member, depth + 1), 8)
 }
 
-function batchOf(target: string, entries: readonly QueueEntry[]): Batch | undefined {
+function batchOf(target: string, entries: readonly QueueEntry[]): OutboxBatch | undefined {
   const [first, last] = [entries[0], entries.at(-1)]
   return (
     first &&
@@ -342,9 +345,9 @@ function batchOf(target: string, entries: readonly QueueEntry[]): Batch | undefi
   )
 }
 
-const hasEvents = ({ entries }: Batch): boolean => entries.some(({ item }) => item.kind === 'event')
+const hasEvents = ({ entries }: OutboxBatch): boolean => entries.some(({ item }) => item.kind === 'event')
 
-function mark(records: StoreChange, { target, entries }: Batch): void {
+function mark(records: StoreChange, { target, entries }: OutboxBatch): void {
   records.put(['out-batch', nameOf(target)], entries.at(-1)?.number)
 }
 

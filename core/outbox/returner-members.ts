@@ -3,7 +3,7 @@ import type { Returner } from '../author/returner.ts'
 import { closest } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
 import { sentence } from '../base/sentence.ts'
-import { kindOf } from '../loader/kind-of.ts'
+import { typeInWords } from '../loader/kind-of.ts'
 
 const MEMBERS: { readonly [K in keyof Required<Returner>]: 'function' | 'boolean' } = {
   idempotent: 'boolean',
@@ -39,14 +39,14 @@ export function checkedReturner(name: string, made: unknown, log: Log): Returner
   if (typeof made !== 'object' || made === null)
     throw failed(
       name,
-      `its 'create' returns ${kindOf(made)}, but must return an object with a function 'save'`,
+      `its 'create' returns ${typeInWords(made)}, but must return an object with a function 'save'`,
     )
   const of = (member: string): unknown => Reflect.get(made, member)
   if (of('save') === undefined) throw failed(name, `it has no function 'save'.${hint(made)}`)
   for (const [member, type] of Object.entries(MEMBERS)) {
     const value = of(member)
     if (value !== undefined && typeof value !== type)
-      throw failed(name, `its '${member}' is ${kindOf(value)}, not a ${type}`)
+      throw failed(name, `its '${member}' is ${typeInWords(value)}, not a ${type}`)
   }
   for (const member of membersOf(made)) {
     const meant = NAMES.includes(member) ? undefined : closest(camelCase(member), NAMES, MISTAKES)

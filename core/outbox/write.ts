@@ -2,7 +2,7 @@ import type { EventRecord, LoadRecord, Returner, ReturnRecord } from '../author/
 import { withTimeout } from '../base/with-timeout.ts'
 import type { QueueEntry } from './outbox.ts'
 
-export interface Writing {
+export interface WriteContext {
   /** Id of the batch, by which a store recognizes events that are written again. */
   readonly batch: string
   /** Milliseconds after which a call counts as failed. */
@@ -15,10 +15,10 @@ export interface Writing {
  * Write items in their order, consecutive ones of one kind together. Items of a kind that the store does not support count as
  * written.
  */
-export async function write(
+export async function writeItems(
   returner: Returner,
   entries: readonly QueueEntry[],
-  { batch, timeoutMs, taken }: Writing,
+  { batch, timeoutMs, taken }: WriteContext,
 ): Promise<void> {
   const within: Within = (what, call) => withDeadline(what, timeoutMs, call)
   for (const [index, group] of grouped(entries).entries()) {

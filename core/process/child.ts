@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { exitText, StderrFilter } from './stderr-filter.ts'
 
 /** A message between two processes of salt-ts: plain data with a type. */
-export interface Message {
+export interface ProcessMessage {
   readonly type: string
 }
 
-type OfType<M extends Message, T extends M['type']> = Extract<M, { readonly type: T }>
+type OfType<M extends ProcessMessage, T extends M['type']> = Extract<M, { readonly type: T }>
 
 /** Sent by `Child.watch` and answered by `connectParent`. They are not passed to `onMessage`. */
 export type Ping = { readonly type: 'ping' }
@@ -19,7 +19,7 @@ export interface ChildEnd {
   readonly error?: Error
 }
 
-export interface ChildSettings<From extends Message> {
+export interface ChildSettings<From extends ProcessMessage> {
   /** Path of the compiled file, from `processEntry`. */
   readonly entry: string
   onMessage?(message: From): void
@@ -47,7 +47,7 @@ export interface PingSettings {
 }
 
 /** A child process with a typed message channel: it receives messages of type `To` and sends those of type `From`. */
-export class Child<To extends Message, From extends Message> {
+export class Child<To extends ProcessMessage, From extends ProcessMessage> {
   readonly #process: ChildProcess
   readonly #stderr: StderrFilter
   readonly #listeners = new Set<(message: From) => void>()

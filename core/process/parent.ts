@@ -1,20 +1,20 @@
-import type { Message, Ping, Pong } from './child.ts'
+import type { Ping, Pong, ProcessMessage } from './child.ts'
 
-export interface ParentSettings<To extends Message> {
+export interface ParentSettings<To extends ProcessMessage> {
   onMessage(message: To): void
   /** Called when the parent has ended or closed the channel. */
   onGone(): void
 }
 
 /** The channel to the process that started this one. */
-export interface Parent<From extends Message> {
+export interface Parent<From extends ProcessMessage> {
   /** Send a message. Resolves when it was written, or the channel is closed. */
   send(message: From): Promise<void>
   readonly connected: boolean
 }
 
 /** Connect a process that `Child` started to its parent. It receives messages of type `To` and sends those of type `From`. */
-export function connectParent<To extends Message, From extends Message>({
+export function connectParent<To extends ProcessMessage, From extends ProcessMessage>({
   onMessage,
   onGone,
 }: ParentSettings<To>): Parent<From> {

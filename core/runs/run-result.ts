@@ -20,31 +20,34 @@ export type Ended = Omit<RunnerResult, 'jid'>
  * Make the result of a function that returned. `context.retcode` was set by the function, `outputter` is declared by its
  * module.
  */
-export function ended(given: unknown, context: { retcode: number }, outputter: string | undefined): Ended {
+export function resultOf(given: unknown, context: { retcode: number }, outputter: string | undefined): Ended {
   const { value, outputter: shown = outputter } = shaped(given)
   const retcode = retcodeOf(given, context.retcode)
   return { return: value ?? null, success: retcode === 0, retcode, ...(shown && { outputter: shown }) }
 }
 
 /** Make the result of a function that threw: the message of a SaltError, or the stack of any other error. */
-export function failed(what: string, error: unknown): Ended {
+export function failedResult(what: string, error: unknown): Ended {
   if (SaltError.is(error))
     return { return: messageWithCauses(error), success: false, retcode: 1, failure: error.code }
   return { return: `Exception occurred in ${what}: ${traceOf(error)}`, success: false, retcode: 1 }
 }
 
 /** Make the result of a function that was aborted for a `reason`. */
-export function stopped(what: string, reason: unknown): Ended {
+export function abortedResult(what: string, reason: unknown): Ended {
   const isGiven = SaltError.is(reason) || !(reason instanceof DOMException)
-  return failed(what, isGiven ? reason : new SaltError('CANCELLED', `${what} was ended before it was done.`))
+  return failedResult(
+    what,
+    isGiven ? reason : new SaltError('CANCELLED', `${what} was ended before it was done.`),
+  )
 }
 
 /**
  * Make the result of an aborted function that still returned a value. The value is kept and marked as failed. It is dropped if
  * `reason` is neither a SaltError nor the DOMException of a plain abort.
  */
-export function endedEarly(what: string, reason: unknown, end: Ended): Ended {
-  if (!SaltError.is(reason) && !(reason instanceof DOMException)) return stopped(what, reason)
+export function earlyResult(what: string, reason: unknown, end: Ended): Ended {
+  if (!SaltError.is(reason) && !(reason instanceof DOMException)) return abortedResult(what, reason)
   return { ...end, success: false, retcode: end.retcode || 1 }
 }
 

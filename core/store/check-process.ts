@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs'
 import { open } from 'lmdb'
 import { messageOf } from '../base/errors.ts'
 import { DAMAGED } from './check-store.ts'
-import { durable } from './environment.ts'
+import { DURABLE_LMDB_OPTIONS } from './environment.ts'
 import { StoreFile } from './salvage/tree.ts'
 
 /** LMDB's errors for damage; others are about disk space, memory or permissions. */
@@ -15,7 +15,7 @@ const report = (what: 'lock' | 'read', path: string) => writeSync(1, `${what} ${
 /** Find damage in a store. Other processes may write meanwhile, but not to the pages of an open read transaction. */
 function findDamage(path: string): string | undefined {
   report('lock', path) // LMDB takes the lock to open a file, too
-  const store = open(path, durable)
+  const store = open(path, DURABLE_LMDB_OPTIONS)
   report('read', path)
   const reading = store.useReadTransaction()
   const file = new StoreFile(path)

@@ -10,7 +10,7 @@ import { silenceCommitFailures } from './silence-commit-failures.ts'
 
 export type Environment = RootDatabase<Buffer, (string | number)[]>
 
-export const durable = {
+export const DURABLE_LMDB_OPTIONS = {
   encoding: 'binary',
   noSubdir: true,
   overlappingSync: false, // without this, a commit counts as done before fdatasync
@@ -42,7 +42,7 @@ export function openEnvironment(
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     if (left || isIncomplete(path)) withFileLock(path, () => prepare(path, onDamage, left))
-    return silenceCommitFailures(open(path, { ...durable, mapSize, noSync: !synced }))
+    return silenceCommitFailures(open(path, { ...DURABLE_LMDB_OPTIONS, mapSize, noSync: !synced }))
   } catch (error) {
     throw SaltError.is(error) ? error : cannotOpen(path, error)
   }

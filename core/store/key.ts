@@ -18,7 +18,7 @@ const HIGHEST = '\u{10ffff}'
 const MAX_KEY_BYTES = 1900
 
 /** Return the range of all keys that begin with these parts. */
-export function under(...prefix: StoreKey): KeyRange {
+export function keysUnder(...prefix: StoreKey): KeyRange {
   return { from: prefix, to: [...prefix, HIGHEST] }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { decode } from '../codec/index.ts'
 import type { Environment } from './environment.ts'
-import { seal, unseal } from './record.ts'
+import { withChecksum, withoutChecksum } from './record.ts'
 
 /**
  * A file that was removed while processes have it open can still be read and written by these processes, but by no others.
@@ -68,13 +68,13 @@ function copySome(old: Environment, fresh: Environment, name: string) {
     count: (before?.count ?? 0) + missing.length,
     done: some.length < RECORDS_AT_ONCE,
   }
-  fresh.putSync([PROGRESS, name], seal(now))
+  fresh.putSync([PROGRESS, name], withChecksum(now))
   return { before, now }
 }
 
 function readProgress(fresh: Environment, name: string): Progress | undefined {
   const record = fresh.get([PROGRESS, name])
-  return record && (unseal(record, decode)?.value as Progress | undefined)
+  return record && (withoutChecksum(record, decode)?.value as Progress | undefined)
 }
 
 const isOwn = (key: Key): boolean => [...ABANDONED, PROGRESS].includes(String(key[0]))

@@ -3,7 +3,7 @@ import { decode, decodeLazily, Encoded } from '../codec/index.ts'
 import type { Entry, StoreChange } from './contract.ts'
 import type { Environment } from './environment.ts'
 import { checkKey, type KeyRange, type StoreKey } from './key.ts'
-import { seal, unseal } from './record.ts'
+import { withChecksum, withoutChecksum } from './record.ts'
 
 /** Keys that are read at once: few at first, since often only the first is needed. */
 const FIRST_PAGE = 8
@@ -18,7 +18,7 @@ export function recordsOf(
   function get<T>(key: StoreKey, read: (bytes: Uint8Array) => T): T | undefined {
     const record = environment().get([...key])
     if (record === undefined) return undefined
-    const opened = unseal(record, read)
+    const opened = withoutChecksum(record, read)
     if (!opened) onDamage(damagedRecord(path, key))
     return opened?.value
   }
@@ -53,7 +53,7 @@ export function recordsOf(
     count: ({ from, to }) => environment().getKeysCount({ start: [...from], end: [...to] }),
     put(key, value) {
       checkKey(key)
-      environment().putSync([...key], seal(value))
+      environment().putSync([...key], withChecksum(value))
     },
     remove: (key) => void environment().removeSync([...key]),
   }

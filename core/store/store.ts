@@ -4,7 +4,7 @@ import { CommitQueue } from './commit-queue.ts'
 import type { StoreChange, StoreReader } from './contract.ts'
 import { checkKey, type StoreKey } from './key.ts'
 import { FollowedEnvironment } from './live-environment.ts'
-import { seal } from './record.ts'
+import { withChecksum } from './record.ts'
 import { recordsOf } from './records.ts'
 
 export interface StoreOptions {
@@ -94,7 +94,7 @@ export function openStore(path: string, options: StoreOptions = {}): Store {
     change,
     put: async (key, value) => {
       checkKey(key)
-      const sealed = seal(value)
+      const sealed = withChecksum(value)
       await change(() => void live.current().putSync([...key], sealed))
     },
     putNew: (key, value) =>

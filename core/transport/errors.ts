@@ -40,7 +40,7 @@ export const refusedConnection = (host: string, port: number): SaltError =>
   })
 
 /** Create the error for requests of a client that was closed. */
-export const cancelled = (host: string, port: number): SaltError =>
+export const requestCancelled = (host: string, port: number): SaltError =>
   new SaltError(
     'CANCELLED',
     `The request to ${host}:${port} was cancelled: the connection is being closed.`,

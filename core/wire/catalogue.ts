@@ -18,7 +18,7 @@ export const MAX_CATALOGUE_BYTES = 512 * 1024
 /** The function of a publication that requests a check of the calls in it. No module can have this name. */
 export const CHECK_FUNCTION = '_check'
 
-export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const catalogueHash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 export function makeCatalogueReport(id: string, { hash, text }: CatalogueReport): Record<string, unknown> {
   return { cmd: '_catalogue', id, hash: hash ?? null, ...(text !== undefined && { catalogue: text }) }
@@ -30,7 +30,11 @@ export function readCatalogueReport(load: Readonly<Record<string, unknown>>): Ca
   if (hash === null) return { hash: undefined }
   if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) return undefined
   if (text === undefined) return { hash }
-  if (typeof text !== 'string' || Buffer.byteLength(text) > MAX_CATALOGUE_BYTES || hashOf(text) !== hash)
+  if (
+    typeof text !== 'string' ||
+    Buffer.byteLength(text) > MAX_CATALOGUE_BYTES ||
+    catalogueHash(text) !== hash
+  )
     return undefined
   return { hash, text }
 }

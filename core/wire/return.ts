@@ -23,7 +23,7 @@ function repeated(job: JobLoad): Record<string, unknown> {
 }
 
 /** Return the arguments for a return: without the marker of keyword arguments. */
-export function shownArguments(arg: readonly unknown[]): unknown[] {
+export function argumentsForReturn(arg: readonly unknown[]): unknown[] {
   return arg.map((value) => {
     if (Array.isArray(value)) return value
     if (typeof value !== 'object' || value === null || !('__kwarg__' in value)) return value
@@ -44,7 +44,7 @@ export function makeReturn(job: JobLoad, id: string, outcome: JobResult): Return
     ...(failure === 'missing' && { out }),
     jid: job.jid,
     fun: job.fun,
-    fun_args: shownArguments(job.arg),
+    fun_args: argumentsForReturn(job.arg),
     ...repeated(job),
     ...(!failure && { out }),
   })
@@ -69,7 +69,7 @@ export function makeMultiReturn(
     success: collect((outcome) => outcome.success),
     jid: job.jid,
     fun: job.fun,
-    fun_args: job.arg.map((arg) => (Array.isArray(arg) ? shownArguments(arg) : arg)),
+    fun_args: job.arg.map((arg) => (Array.isArray(arg) ? argumentsForReturn(arg) : arg)),
     ...repeated(job),
   })
 }

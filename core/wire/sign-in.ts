@@ -72,7 +72,7 @@ function badAlgorithm(load: Readonly<Record<string, unknown>>): BadSignIn {
 }
 
 /** The inner map of an accepting reply, in the order of Salt's masters (wire protocol §6.3). */
-export interface Acceptance {
+export interface AcceptedSignIn {
   readonly pubKey: string
   readonly publishPort: number
   readonly pubSig?: string
@@ -85,7 +85,7 @@ export interface Acceptance {
 /** Results other than acceptance: `true` for a pending key, `false` for a refused one, `'full'` for too many minions. */
 export type SignInRet = true | false | 'full'
 
-export function makeAcceptance(fields: Acceptance, nonce: string): Record<string, unknown> {
+export function makeAcceptance(fields: AcceptedSignIn, nonce: string): Record<string, unknown> {
   return {
     enc: 'pub',
     pub_key: fields.pubKey,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EventRecord, LoadRecord, Returner, ReturnRecord } from '../../core/author/returner.ts'
 import { openLoader } from '../../core/loader/index.ts'
-import { openReturner } from '../../core/outbox/open-returner.ts'
+import { openConfiguredReturner } from '../../core/outbox/open-returner.ts'
 import { quietLog } from '../harness/log.ts'
 import { type Need, needs } from '../harness/needs.ts'
 
@@ -126,7 +126,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
     let returner: Returner
     const open = (config = prepared.config) => {
       const loader = openLoader('returners', { config, log: quietLog })
-      return openReturner({ name: store.name }, { loader, config, log: quietLog })
+      return openConfiguredReturner({ name: store.name }, { loader, config, log: quietLog })
     }
     beforeAll(async () => {
       returner = await open()

@@ -7,7 +7,7 @@ import { jobCacheDirectory } from '../../core/config/cachedir.ts'
 import { tags } from '../../core/events/index.ts'
 import { JobCache } from '../../core/jobs/job-cache.ts'
 import { BatchRunner } from '../../core/master/batches/batch-runner.ts'
-import { openStore, under } from '../../core/store/index.ts'
+import { keysUnder, openStore } from '../../core/store/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
 import { until } from '../harness/until.ts'
@@ -292,7 +292,7 @@ describe('a secret argument of a batch', () => {
   }
   const stored = (kind: string) => {
     const store = openStore(JobCache.path(jobCacheDirectory(cluster.master.config)))
-    const entries = JSON.stringify([...store.entries(under(kind))])
+    const entries = JSON.stringify([...store.entries(keysUnder(kind))])
     return store.close().then(() => entries.includes(SECRET))
   }
   const KINDS = ['job', 'ret', 'start', 'wave', 'member', 'batch-open', 'batch-stop', 'unannounced']

@@ -7,7 +7,7 @@ import { decode } from '../../core/codec/index.ts'
 import { minionDataDirectory } from '../../core/config/cachedir.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
 import { encryptedHandlers } from '../../core/master/handlers/index.ts'
-import { hashOf } from '../../core/wire/catalogue.ts'
+import { catalogueHash } from '../../core/wire/catalogue.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessCluster } from '../harness/in-process-cluster.ts'
@@ -172,7 +172,7 @@ describe('catalogues that are too much together', () => {
     JSON.stringify({ functions: { [name]: params }, missing: { pad: 'x'.repeat(400_000), name } })
   const save = async (id: string, text: string) => {
     await cluster.master.file(id, (await keyPair('minion')).publicKey)
-    await cluster.master.context.catalogues.save(id, { hash: hashOf(text), text })
+    await cluster.master.context.catalogues.save(id, { hash: catalogueHash(text), text })
   }
   const newJob = () => cluster.master.events.findLast(({ tag }) => tag.endsWith('/new'))?.data
 
@@ -285,12 +285,12 @@ test('catalogues are taken from minions that proved who they are, and only reada
       typeof handle
     >[1]
   const text = JSON.stringify({ functions: {}, missing: {} })
-  const load = { cmd: '_catalogue', id: 'web1', hash: hashOf(text), catalogue: text }
+  const load = { cmd: '_catalogue', id: 'web1', hash: catalogueHash(text), catalogue: text }
   expect(await handle(load, sender(false))).toEqual({})
   expect(await handle({ ...load, catalogue: '[]' }, sender(true))).toEqual({ known: true })
   expect(catalogues.hash('web1')).toBe(own)
   expect(await handle(load, sender(true))).toEqual({ known: true })
-  expect(catalogues.hash('web1')).toBe(hashOf(text))
+  expect(catalogues.hash('web1')).toBe(catalogueHash(text))
 })
 
 describe('a Python minion', () => {

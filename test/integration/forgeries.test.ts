@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { decode } from '../../core/codec/index.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
 import { tags } from '../../core/events/index.ts'
-import { openStore, under } from '../../core/store/index.ts'
-import { hashOf } from '../../core/wire/catalogue.ts'
+import { keysUnder, openStore } from '../../core/store/index.ts'
+import { catalogueHash } from '../../core/wire/catalogue.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster, type MasterSetup } from '../harness/in-process-master.ts'
 import { Peer, refused, type Sealed } from '../harness/peer.ts'
@@ -47,7 +47,7 @@ const commands: Loads = {
   minion_runner: { fun: 'test.arg', arg: ['x'] },
   pub_ret: { jid: JID },
   verify_minion: {},
-  _catalogue: { hash: hashOf('forged'), catalogue: 'forged' },
+  _catalogue: { hash: catalogueHash('forged'), catalogue: 'forged' },
   _verdict: { jid: JID, refusals: ['forged'] },
   revoke_auth: { preserve_minion_cache: false },
 }
@@ -404,7 +404,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
         expect(await send(forged)).toEqual(refused('bad load'))
       }
       const store = openStore(`${master.config.cachedir}/sessions.mdb`)
-      expect([...store.keys(under('session'))].map(([, id]) => id)).toEqual([
+      expect([...store.keys(keysUnder('session'))].map(([, id]) => id)).toEqual([
         ...(client ? ['api-1'] : []),
         'wire1',
         'wire2',

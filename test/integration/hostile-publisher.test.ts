@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AesKeys } from '../../core/channel/aes-keys.ts'
 import { PublishChannel } from '../../core/channel/publish-channel.ts'
 import { createRequestChannel } from '../../core/channel/request-channel.ts'
-import { type Credentials, signIn } from '../../core/channel/sign-in-client.ts'
+import { type SignInKeys, signIn } from '../../core/channel/sign-in-client.ts'
 import { receiveJobs } from '../../core/channel/subscription.ts'
 import { decode, encodeNetwork } from '../../core/codec/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../core/crypto/index.ts'
@@ -62,7 +62,7 @@ describe('publications', () => {
     for (let n = from; n < to; n++) await channel.publish(jobOf(jid(n)))
   }
 
-  const credentials = (): Credentials => ({
+  const credentials = (): SignInKeys => ({
     generation: 3,
     aes: aesKeys.current,
     request: SymmetricKey.generate(),

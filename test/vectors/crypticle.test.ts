@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { decode, decodeRaw, encodeNetwork } from '../../core/codec/index.ts'
-import { type EnvelopeKeys, seal } from '../../core/crypto/envelope.ts'
+import { type EnvelopeKeys, encryptEnvelope } from '../../core/crypto/envelope.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
 import { bytes, parseNote, vectors } from '../harness/vectors.ts'
 
@@ -74,7 +74,7 @@ describe('symmetric envelopes recorded from Salt', () => {
 
     test('is reproduced with its IV', () => {
       const parts = [Buffer.from(`pickle::${sample.nonce ?? ''}`), message]
-      const sealed = seal(keys, Buffer.from(sample.iv_hex, 'hex'), parts)
+      const sealed = encryptEnvelope(keys, Buffer.from(sample.iv_hex, 'hex'), parts)
       expect(sealed.equals(bytes(sample.ciphertext_b64))).toBe(true)
     })
   })

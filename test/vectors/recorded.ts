@@ -1,7 +1,7 @@
 /** Keys of the recorded peers, and the checks that every recorded message of its kind has to pass. */
 import { expect } from 'vitest'
 import { decode, encodeNetwork, type Value } from '../../core/codec/index.ts'
-import { seal } from '../../core/crypto/envelope.ts'
+import { encryptEnvelope } from '../../core/crypto/envelope.ts'
 import {
   type EncryptionAlgorithm,
   PrivateKey,
@@ -78,7 +78,11 @@ export function expectEnvelope(
 function reseal(keyText: string, envelope: Buffer, nonce: string, message: Buffer): Buffer {
   const raw = bytes(keyText)
   const plain = [Buffer.from(`pickle::${nonce}`), message]
-  return seal({ cipher: raw.subarray(0, 24), mac: raw.subarray(24) }, envelope.subarray(0, 16), plain)
+  return encryptEnvelope(
+    { cipher: raw.subarray(0, 24), mac: raw.subarray(24) },
+    envelope.subarray(0, 16),
+    plain,
+  )
 }
 
 function expectRefused(key: SymmetricKey, envelope: Buffer): void {

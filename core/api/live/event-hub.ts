@@ -3,7 +3,7 @@ import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { MasterEvents } from '../../client/local/master-link.ts'
 import type { Event, Subscription } from '../../events/index.ts'
-import { FrameStream, type Sink, type StreamReader, type StreamSettings } from './frame-stream.ts'
+import { type FrameSink, FrameStream, type StreamReader, type StreamSettings } from './frame-stream.ts'
 import { commentFrame, EventFrame, type Frame } from './frames.ts'
 import { JobOwners } from './job-owners.ts'
 import { Summaries } from './summaries.ts'
@@ -72,12 +72,12 @@ export class EventHub {
   }
 
   /** Send events as they come, from now on. */
-  read(sink: Sink<Frame>, filter: EventFilter): StreamReader {
+  read(sink: FrameSink<Frame>, filter: EventFilter): StreamReader {
     return this.#add(this.#events, sink, this.#predicate(filter))
   }
 
   /** Send summaries of the events: jobs and minions as they are now. */
-  readSummaries(sink: Sink<Frame>, filter: EventFilter): StreamReader {
+  readSummaries(sink: FrameSink<Frame>, filter: EventFilter): StreamReader {
     return this.#add(this.#formatted, sink, this.#predicate(filter))
   }
 
@@ -89,7 +89,7 @@ export class EventHub {
     this.#subscription?.close()
   }
 
-  #add(stream: FrameStream<Frame>, sink: Sink<Frame>, filter?: (frame: Frame) => boolean): StreamReader {
+  #add(stream: FrameStream<Frame>, sink: FrameSink<Frame>, filter?: (frame: Frame) => boolean): StreamReader {
     const reader = stream.add(sink, filter)
     this.#listen()
     return {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiContext } from '../context.ts'
 import { throwIfClientLeft } from '../waits.ts'
-import type { Sink } from './frame-stream.ts'
+import type { FrameSink } from './frame-stream.ts'
 import type { Frame } from './frames.ts'
 import type { Admitted, Readers } from './readers.ts'
 import { tokenOfReader } from './tokens.ts'
@@ -41,7 +41,7 @@ function serve(request: FastifyRequest, reply: FastifyReply, admitted: Admitted,
     raw.end(`: ${reason}\n\n`)
     setTimeout(() => raw.destroy(), FAREWELL_MS).unref()
   }
-  const sink: Sink<Frame> = {
+  const sink: FrameSink<Frame> = {
     write: ({ sse }, done) => raw.write(sse, (error) => !error && done()),
     drop(reason) {
       readers.noteDropped(request, admitted, reason)

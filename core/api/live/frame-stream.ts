@@ -2,7 +2,7 @@ import { EventLog } from '../../events/index.ts'
 import type { Frame } from './frames.ts'
 
 /** Consecutive frames, written in one piece. */
-export class Batch<F extends Frame> {
+export class FrameBatch<F extends Frame> {
   readonly frames: readonly F[]
   /** The position after the last frame. */
   readonly end: number
@@ -19,15 +19,15 @@ export class Batch<F extends Frame> {
     return this.#joined
   }
 
-  only(wants: (frame: F) => boolean): Batch<F> {
-    return new Batch(this.frames.filter(wants), this.end)
+  only(wants: (frame: F) => boolean): FrameBatch<F> {
+    return new FrameBatch(this.frames.filter(wants), this.end)
   }
 }
 
 /** A connection that receives frames. */
-export interface Sink<F extends Frame> {
+export interface FrameSink<F extends Frame> {
   /** Write a batch. `done` is called when all of it has left this process; the next batch is written after that. */
-  write(batch: Batch<F>, done: () => void): void
+  write(batch: FrameBatch<F>, done: () => void): void
   /** Close the connection of a reader that does not keep up. `reason` is a sentence. */
   drop(reason: string): void
 }
@@ -38,7 +38,7 @@ export interface StreamReader {
 }
 
 interface Position<F extends Frame> {
-  readonly sink: Sink<F>
+  readonly sink: FrameSink<F>
   readonly wants: ((frame: F) => boolean) | undefined
   next: number
   /** When the batch in flight was written, in milliseconds of `performance.now()`. */
@@ -64,7 +64,7 @@ export class FrameStream<F extends Frame> {
   readonly #log: EventLog<F>
   readonly #readers = new Set<Position<F>>()
   /** Batches of this flush by their first position: most readers are at the same one. */
-  readonly #batches = new Map<number, Batch<F>>()
+  readonly #batches = new Map<number, FrameBatch<F>>()
   /** The position after the last flushed frame. */
   #flushed = 0
   #dropped = 0
@@ -84,7 +84,7 @@ export class FrameStream<F extends Frame> {
   }
 
   /** Add a reader, which gets the frames pushed from now on. */
-  add(sink: Sink<F>, wants?: (frame: F) => boolean): StreamReader {
+  add(sink: FrameSink<F>, wants?: (frame: F) => boolean): StreamReader {
     const reader: Position<F> = { sink, wants, next: this.#log.end, writing: undefined }
     this.#readers.add(reader)
     return { close: () => this.#readers.delete(reader) }
@@ -136,7 +136,7 @@ export class FrameStream<F extends Frame> {
     })
   }
 
-  #batchAt(first: number): Batch<F> {
+  #batchAt(first: number): FrameBatch<F> {
     const known = this.#batches.get(first)
     if (known) return known
     const frames: F[] = []
@@ -145,7 +145,7 @@ export class FrameStream<F extends Frame> {
       frames.push(frame)
       size += frame.length
     }
-    const batch = new Batch(frames, first + frames.length)
+    const batch = new FrameBatch(frames, first + frames.length)
     this.#batches.set(first, batch)
     return batch
   }

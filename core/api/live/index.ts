@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../context.ts'
 import { presentedToken } from '../identity.ts'
-import { collectorToken, metrics } from '../metrics.ts'
+import { addMetricsRoute, collectorToken } from '../metrics.ts'
 import { events } from './events.ts'
 import { health } from './health.ts'
 import { hook } from './hook.ts'
@@ -17,7 +17,7 @@ import { websockets } from './websockets.ts'
 export { serverOptions } from './server-options.ts'
 
 /** Add the guards that every request passes before any other hook: limits and log-in. */
-export async function protect(app: FastifyInstance, context: ApiContext): Promise<void> {
+export async function addRequestGuards(app: FastifyInstance, context: ApiContext): Promise<void> {
   setMaxListeners(0, context.stopping) // each waiting request adds a listener
   securityHeaders(app)
   await limits(app, context)
@@ -25,7 +25,7 @@ export async function protect(app: FastifyInstance, context: ApiContext): Promis
 }
 
 /** Add the routes that need no lowstate: events, hooks, statistics, health. */
-export async function live(app: FastifyInstance, context: ApiContext): Promise<void> {
+export async function addLiveRoutes(app: FastifyInstance, context: ApiContext): Promise<void> {
   const readers = new Readers(context)
   const sockets = new Set<Socket>()
   // The server does not track upgraded connections, so they are closed here.
@@ -48,7 +48,7 @@ export async function live(app: FastifyInstance, context: ApiContext): Promise<v
   stats(app, context, readers)
   const { metrics: wanted, stats_disable_auth: open } = context.settings
   if (wanted)
-    await metrics(app, {
+    await addMetricsRoute(app, {
       authorize: async (token) => open || readers.tokens.require(token),
       readers: () => readers.hub.stats,
       route: { fixedFormat: true, tokenOf: collectorToken, ...(open && { open }) },

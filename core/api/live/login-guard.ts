@@ -3,7 +3,7 @@ import {
   type AttemptResult,
   type Claim,
   digestOf,
-  type Locked,
+  type Lockout,
   LoginLimit,
   limitOf,
 } from '../../auth/index.ts'
@@ -126,7 +126,7 @@ export class LoginGuard {
   }
 }
 
-function lockedOut(reply: FastifyReply, { seconds }: Locked): SaltError {
+function lockedOut(reply: FastifyReply, { seconds }: Lockout): SaltError {
   reply.header('Retry-After', String(seconds))
   return httpError(429, `There were too many wrong passwords or tokens. Try again in ${seconds} s.`)
 }

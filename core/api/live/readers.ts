@@ -5,7 +5,7 @@ import type { ApiContext } from '../context.ts'
 import { httpError } from '../http-errors.ts'
 import { type EventFilter, EventHub } from './event-hub.ts'
 import { markAuthenticated } from './login-guard.ts'
-import { type TokenOwner, Tokens } from './tokens.ts'
+import { type TokenOwner, TokenWatch } from './tokens.ts'
 
 const STOPPING = 'The server is stopping.'
 const MAX_STALL_MS = 60_000
@@ -23,7 +23,7 @@ export interface Admitted {
 /** The readers of events: admitted by their tokens, limited in number, closed when the server stops. */
 export class Readers {
   readonly hub: EventHub
-  readonly tokens: Tokens
+  readonly tokens: TokenWatch
   readonly #context: ApiContext
   readonly #closing = new AbortController()
   readonly #end: AbortSignal
@@ -34,7 +34,7 @@ export class Readers {
     this.#context = context
     this.#end = AbortSignal.any([context.stopping, this.#closing.signal])
     setMaxListeners(0, this.#end)
-    this.tokens = new Tokens(link)
+    this.tokens = new TokenWatch(link)
     this.hub = new EventHub(
       link.events,
       { events: settings.events, maxBacklog: settings.max_reader_backlog, maxStallMs: MAX_STALL_MS },

@@ -26,7 +26,7 @@ const REQUEST_TIMEOUT_MS = 10_000
 const RECHECK_INTERVAL_MS = 15_000
 
 /** Asks the master about tokens, and watches those of open connections. */
-export class Tokens {
+export class TokenWatch {
   readonly #link: MasterLink
   readonly #watched = new Map<string, Watched>()
   readonly #round: NodeJS.Timeout

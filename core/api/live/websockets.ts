@@ -5,7 +5,7 @@ import type { ApiContext } from '../context.ts'
 import { denial } from '../denials.ts'
 import { httpError } from '../http-errors.ts'
 import { throwIfClientLeft } from '../waits.ts'
-import type { Sink, StreamReader } from './frame-stream.ts'
+import type { FrameSink, StreamReader } from './frame-stream.ts'
 import type { Frame } from './frames.ts'
 import type { Admitted, Readers } from './readers.ts'
 import { tokenOfReader } from './tokens.ts'
@@ -127,7 +127,7 @@ class EventSocket {
     return formatted ? hub.readSummaries(sink, this.#admitted.filter) : hub.read(sink, this.#admitted.filter)
   }
 
-  #sink(form: Encoding): Sink<Frame> {
+  #sink(form: Encoding): FrameSink<Frame> {
     return {
       write: ({ frames }, done) => {
         const messages = frames.map(form).filter((message) => message !== undefined)

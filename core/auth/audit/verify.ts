@@ -5,7 +5,7 @@ import { auditFiles, linesOf, type StoredLine } from './history.ts'
 import type { AuditLine } from './line.ts'
 
 /** A line that was noted elsewhere, from the output of `audit.verify`. */
-export interface Anchor {
+export interface KnownLine {
   readonly since?: number | undefined
   readonly hash?: string | undefined
 }
@@ -26,7 +26,7 @@ interface Place {
 export async function verifyAudit(
   path: string,
   end: ChainEnd | undefined,
-  anchor: Anchor = {},
+  anchor: KnownLine = {},
 ): Promise<AuditReport> {
   const { files, unread } = await auditFiles(path)
   const chain = new Chain()
@@ -143,7 +143,7 @@ class Mark {
   readonly #known: string
   #met: AuditLine | undefined
 
-  constructor({ since, hash }: Anchor, known: string) {
+  constructor({ since, hash }: KnownLine, known: string) {
     this.#seq = since
     this.#hash = hash
     this.#known = known
@@ -164,7 +164,7 @@ class Mark {
   }
 }
 
-function markOf(noted: ChainEnd | Anchor | undefined): Mark[] {
+function markOf(noted: ChainEnd | KnownLine | undefined): Mark[] {
   if (!noted) return []
   if ('size' in noted)
     return noted.seq === 0 ? [] : [new Mark({ since: noted.seq, hash: noted.hash }, 'which was the last one')]

@@ -8,7 +8,7 @@ export const limitOf = (options: {
   readonly login_lockout: number
 }): AttemptSettings => ({ limit: options.login_attempts, lockMs: options.login_lockout * 1000 })
 
-export interface Locked {
+export interface Lockout {
   /** The user or address with too many wrong guesses: `for "fred"`, `from 192.0.2.1`. */
   readonly who: string
   /** Duration of the lockout in seconds. */
@@ -23,7 +23,7 @@ export interface Attempt {
 
 /** The limiter of log-ins, in this process or another one. Rejects with the reason if it cannot be reached. */
 export interface Logins {
-  begin(claim: Claim, place?: string): Promise<Attempt | { readonly locked: Locked }>
+  begin(claim: Claim, place?: string): Promise<Attempt | { readonly locked: Lockout }>
 }
 
 /**
@@ -41,7 +41,7 @@ export class LoginLimit implements Logins {
     this.#attempts = new Attempts(settings)
   }
 
-  async begin(claim: Claim, place?: string): Promise<Attempt | { readonly locked: Locked }> {
+  async begin(claim: Claim, place?: string): Promise<Attempt | { readonly locked: Lockout }> {
     const begun = await this.beginAll([claim], place)
     if ('locked' in begun) return begun
     return {
@@ -56,7 +56,7 @@ export class LoginLimit implements Logins {
    * Begin an attempt with all claims of one request. Results are passed to `learn` separately. Attempts without a place count
    * together.
    */
-  async beginAll(claims: readonly Claim[], place?: string): Promise<Attempt | { readonly locked: Locked }> {
+  async beginAll(claims: readonly Claim[], place?: string): Promise<Attempt | { readonly locked: Lockout }> {
     const begun: { readonly who: string; readonly end: OnLockout }[] = []
     const end = (outcome: AttemptResult) => {
       const lockedOut: string[] = []

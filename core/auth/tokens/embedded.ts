@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { makeDirectory } from '../../base/files/directory.ts'
-import { openStore, type StoreKey, type StoreOptions, under } from '../../store/index.ts'
+import { keysUnder, openStore, type StoreKey, type StoreOptions } from '../../store/index.ts'
 import type { TokenRecord, TokenStore } from './contract.ts'
 import { readRecord } from './record.ts'
 
@@ -24,7 +24,7 @@ export async function openEmbeddedTokens(directory: string, options?: StoreOptio
         return true
       }),
     async expire(now) {
-      const old = [...store.entries(under('token'))].filter(
+      const old = [...store.entries(keysUnder('token'))].filter(
         ({ value }) => (readRecord(value)?.expire ?? 0) < now,
       )
       await Promise.all(old.map(({ key }) => store.remove(key)))

@@ -9,7 +9,7 @@ import { listFolder } from '../../loader/files/index-files.ts'
 import { listFunctions } from '../../loader/functions.ts'
 
 /** First line of a generated file. */
-export const HEAD =
+export const GENERATED_HEADER =
   '// Written by `salt-ts types`: the functions here, for the types of `call`. Changes are lost.\n'
 
 /**
@@ -59,5 +59,5 @@ const typeOf = (from: string, own: string) => `typeof import('${from}')['${own}'
 
 function render(entries: readonly (readonly [string, string])[]): string {
   const lines = entries.map(([name, type]) => `    '${name}': ${type}\n`)
-  return `${HEAD}declare module 'salt-ts' {\n  interface Functions {\n${lines.join('')}  }\n}\n\nexport {}\n`
+  return `${GENERATED_HEADER}declare module 'salt-ts' {\n  interface Functions {\n${lines.join('')}  }\n}\n\nexport {}\n`
 }

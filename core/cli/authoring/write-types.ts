@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { SaltError } from '../../base/errors.ts'
-import { catalogueOf, HEAD } from './catalogue.ts'
+import { catalogueOf, GENERATED_HEADER } from './catalogue.ts'
 
 /** Write the catalogue of a folder of modules, or of its subfolder `modules`. Returns the text to print. */
 export async function writeTypes(given: string): Promise<string> {
@@ -10,7 +10,7 @@ export async function writeTypes(given: string): Promise<string> {
   const { text, names, unread } = await catalogueOf(folder)
   if (names.length === 0) throw new SaltError('FUNCTION_NOT_FOUND', emptySentence(folder, unread), { folder })
   const old = await readFile(file, 'utf8').catch(() => undefined)
-  if (old !== undefined && !old.startsWith(HEAD))
+  if (old !== undefined && !old.startsWith(GENERATED_HEADER))
     throw new SaltError('INVOCATION', `${file} was not written by salt-ts types; rename it first.`, { file })
   if (old !== text) await writeFile(file, text)
   const functions = `${names.length} function${names.length === 1 ? '' : 's'}`

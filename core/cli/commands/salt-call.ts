@@ -5,8 +5,8 @@ import { loadMinionConfig, type MinionConfig, type MinionOptions } from '../../c
 import { typedWords } from '../../loader/calls/typed.ts'
 import { parseWords } from '../../loader/calls/words.ts'
 import { openLoader } from '../../loader/index.ts'
-import type { CallResult, CallSettings } from '../../minion/call.ts'
-import { exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
+import type { CallSettings, LocalCallResult } from '../../minion/call.ts'
+import { exitCodeOfRetcode, exitCodes, UsageError } from '../exit-codes.ts'
 import {
   diffFlag,
   docFlag,
@@ -133,7 +133,7 @@ function callSettings(flags: CallFlags, config: MinionConfig, words: string[]) {
 
 /** Print the result of a function and return the exit code. */
 async function printResult(
-  { failure, notStored, ...returned }: CallResult,
+  { failure, notStored, ...returned }: LocalCallResult,
   { config, fun, args, metadata }: CallSettings,
   flags: CallFlags,
   printer: Printer,
@@ -147,7 +147,7 @@ async function printResult(
   const about = { ...returned, id: config.id, fun, fun_args: args, ...(metadata && { metadata }) }
   const shown = flags.metadata ? about : value
   await printer.print({ local: shown }, { outputter: out, retcode: success ? 0 : retcode || 1 })
-  if (flags['retcode-passthrough'] && retcode !== 0) return passedThrough(retcode)
+  if (flags['retcode-passthrough'] && retcode !== 0) return exitCodeOfRetcode(retcode)
   return success && retcode === 0 ? exitCodes.ok : exitCodes.failed
 }
 

@@ -15,14 +15,14 @@ import { openLoader, usersStamp } from '../../loader/index.ts'
 import type { RawCallArguments } from '../../wire/raw-arguments.ts'
 import { switchToConfiguredUser } from '../daemons/become-user.ts'
 import { externalAuth, isNotMasterUser } from '../eauth.ts'
-import { exitCodeFor, exitCodes, passedThrough, UsageError } from '../exit-codes.ts'
+import { exitCodeFor, exitCodeOfRetcode, exitCodes, UsageError } from '../exit-codes.ts'
 import { authFlags, docFlag, functionFlags, moduleDirsFlag, number, profilingFlags } from '../flags.ts'
 import { printNote } from '../output/console.ts'
 import { matchingDocs, showDocs } from '../output/docs.ts'
 import { stdoutToStderr } from '../output/stdout-to-stderr.ts'
 import { BaseProgram } from '../program/base-program.ts'
 import { positionalWords } from '../program/positional-words.ts'
-import { canSupervise, isSupervised, stderrShown, supervise } from '../program/supervised.ts'
+import { canSupervise, isSupervised, stderrFlushed, supervise } from '../program/supervised.ts'
 import { openMasterTools, type Tools } from '../tools.ts'
 
 export default class SaltRun extends BaseProgram {
@@ -228,14 +228,14 @@ async function run(
   const result = await stdoutToStderr(() => client.run(fun, args, kwargs, options)).finally(() =>
     process.off('exit', early),
   )
-  await stderrShown()
+  await stderrFlushed()
   const { return: value, success, retcode, outputter, failure } = result
   if (interrupted() && !success) return exitCodes.interrupted
   if (!success && typeof value === 'string') printNote(failure ? `ERROR: ${value}` : value)
   else if (value !== null) await printer.print(value, { outputter, retcode })
   if (config.salt_exit_codes === 'legacy' && typeof value === 'string') return exitCodes.ok
   if (failure) return exitCodeFor(failure)
-  return success ? exitCodes.ok : passedThrough(retcode) || exitCodes.failed
+  return success ? exitCodes.ok : exitCodeOfRetcode(retcode) || exitCodes.failed
 }
 
 /** Report that the function ended this process, or that it waits for what can never come. */

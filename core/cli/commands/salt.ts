@@ -1,6 +1,6 @@
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { jobRequest, targetOf } from '../jobs/job-request.ts'
-import { runJob, shortIdList, wantsBatch } from '../jobs/run-job.ts'
+import { runJobCommand, shortIdList, wantsBatch } from '../jobs/run-job.ts'
 import { type SaltFlags, saltFlags } from '../jobs/salt-flags.ts'
 import { printNote } from '../output/console.ts'
 import { BaseProgram } from '../program/base-program.ts'
@@ -59,7 +59,7 @@ export default class Salt extends BaseProgram {
       return exitCodes.ok
     }
     const request = { ...jobRequest(words, flags), check: flags['no-check'] !== true }
-    return runJob({ config, log, printer }, request, flags)
+    return runJobCommand({ config, log, printer }, request, flags)
   }
 }
 

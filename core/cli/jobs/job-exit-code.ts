@@ -1,4 +1,4 @@
-import { exitCodes, passedThrough } from '../exit-codes.ts'
+import { exitCodeOfRetcode, exitCodes } from '../exit-codes.ts'
 import type { Tally } from './tally.ts'
 
 export interface ExitCodeSettings {
@@ -20,7 +20,7 @@ export function jobExitCode(tally: Tally, settings: ExitCodeSettings): number {
   const { failures, missing, returned, failureCodes } = tally
   if (failures.length > 0)
     return settings.passthrough
-      ? Math.max(exitCodes.failed, ...[...failureCodes].map(passedThrough))
+      ? Math.max(exitCodes.failed, ...[...failureCodes].map(exitCodeOfRetcode))
       : exitCodes.failed
   if (missing.length > 0) return exitCodes.missing
   return returned > 0 ? exitCodes.ok : exitCodes.nothing
@@ -38,6 +38,6 @@ function legacyCode(
   if (isStatic) return exitCodes.ok
   const isIncomplete = showMissing ? missing.length > 0 : missing.some(({ id }) => withoutKey.includes(id))
   const codes = [...singleCodes, ...(isIncomplete ? [exitCodes.failed] : [])]
-  if (passthrough) return Math.max(exitCodes.ok, ...codes.map(passedThrough))
+  if (passthrough) return Math.max(exitCodes.ok, ...codes.map(exitCodeOfRetcode))
   return codes.every((code) => code === 0) ? exitCodes.ok : exitCodes.failed
 }

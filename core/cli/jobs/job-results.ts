@@ -6,7 +6,7 @@ import type { Printer } from '../output/printer.ts'
 import { foldedIds } from './folded-ids.ts'
 import { type ExitCodeSettings, jobExitCode } from './job-exit-code.ts'
 import { isPrinted, printedValue, printOptions } from './printed-result.ts'
-import type { Progress } from './progress.ts'
+import type { ProgressDisplay } from './progress.ts'
 import { printStates, printSummary } from './summary.ts'
 import { Tally } from './tally.ts'
 
@@ -24,7 +24,7 @@ export interface ShowSettings extends ExitCodeSettings {
   /** Print each minion that did not return by itself, even if many have the same reason. */
   readonly eachMissing?: boolean
   /** Progress display of the running job. */
-  readonly progress?: Progress | undefined
+  readonly progress?: ProgressDisplay | undefined
 }
 
 /** One form of printing results: at once, grouped, … */

@@ -15,7 +15,7 @@ export interface ProgressSettings {
   readonly onTerminal: boolean
 }
 
-export interface Progress {
+export interface ProgressDisplay {
   /** The job has ended. */
   end(): void
 }
@@ -23,7 +23,7 @@ export interface Progress {
 export function openProgress(
   counts: () => JobCounts,
   { bar, onTerminal }: ProgressSettings,
-): Progress | undefined {
+): ProgressDisplay | undefined {
   const stream = process.stderr
   const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb'
   if (bar && isTerminal)
@@ -52,7 +52,7 @@ function barLine(counts: JobCounts, elapsedMs: number, width: number): string {
 }
 
 /** Print a line for every tenth of the minions, for logs. */
-function printSteps(counts: () => JobCounts): Progress {
+function printSteps(counts: () => JobCounts): ProgressDisplay {
   const startedAt = Date.now()
   let printed = 0
   const look = () => {

@@ -29,7 +29,7 @@ interface Interrupt {
 }
 
 /** Publish a job or a batch, print its results and return the exit code. */
-export async function runJob(
+export async function runJobCommand(
   tools: Tools<MasterConfig>,
   request: PublishRequest,
   flags: SaltFlags,

@@ -4,9 +4,9 @@ import {
   type KeyAction,
   type KeyOperations,
   type KeyOutcome,
-  sectionAfter,
+  resultingSection,
 } from '../../client/local/key-operations.ts'
-import { isApiClient, type KeyLists, type KeyState, keyFolders } from '../../keys/index.ts'
+import { isApiClient, type KeyState, type KeysBySection, keyFolders } from '../../keys/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printNote } from '../output/console.ts'
 import type { Printer } from '../output/printer.ts'
@@ -63,7 +63,7 @@ function statesOf(act: KeyAction, { include }: KeySettings): KeyState[] {
   return states
 }
 
-function onlyIn(states: readonly KeyState[], lists: KeyLists): KeyLists {
+function onlyIn(states: readonly KeyState[], lists: KeysBySection): KeysBySection {
   const sections = new Set<string>(states.map((state) => keyFolders[state]))
   return Object.fromEntries(Object.entries(lists).filter(([section]) => sections.has(section)))
 }
@@ -76,7 +76,7 @@ function anyOf(states: readonly KeyState[]): string {
 }
 
 /** Show the keys, and ask unless `-y` is given. For denied keys, show the keys that they would replace. */
-async function confirmed(act: KeyAction, matched: KeyLists, settings: KeySettings): Promise<boolean> {
+async function confirmed(act: KeyAction, matched: KeysBySection, settings: KeySettings): Promise<boolean> {
   const { printer, asData, quiet, yes } = settings
   const title = `The following keys are going to be ${DONE[act]}:`
   if (asData || quiet) {
@@ -92,7 +92,7 @@ async function confirmed(act: KeyAction, matched: KeyLists, settings: KeySetting
 }
 
 /** Print which of the ids are API clients: an accepted key of such a client lets it read every event. */
-export function printApiClientNote(lists: KeyLists, patterns: readonly string[]): void {
+export function printApiClientNote(lists: KeysBySection, patterns: readonly string[]): void {
   const ids = [...new Set(Object.values(lists).flat())].filter((id) => isApiClient(id, patterns))
   if (ids.length === 0) return
   printNote(
@@ -100,7 +100,7 @@ export function printApiClientNote(lists: KeyLists, patterns: readonly string[])
   )
 }
 
-const asLines = (lists: KeyLists): string[] =>
+const asLines = (lists: KeysBySection): string[] =>
   Object.entries(lists).flatMap(([section, ids]) => [`${section}:`, ...ids.map((id) => `    ${id}`)])
 
 /**
@@ -126,7 +126,7 @@ async function comparison(id: string, { keys }: KeySettings): Promise<string> {
  */
 async function report(
   act: KeyAction,
-  matched: KeyLists,
+  matched: KeysBySection,
   changes: readonly KeyOutcome[],
   { printer, quiet, asData }: KeySettings,
 ): Promise<void> {
@@ -136,7 +136,7 @@ async function report(
   const ids = [...new Set(lists.flatMap(([, names]) => names as string[]))]
   if (quiet || ids.length === 0) return
   if (asData)
-    return printer.print(act === 'delete' ? Object.fromEntries(lists) : { [sectionAfter[act]]: ids })
+    return printer.print(act === 'delete' ? Object.fromEntries(lists) : { [resultingSection[act]]: ids })
   for (const [, names] of lists) {
     for (const id of names as string[]) process.stdout.write(`Key for minion ${id} ${DONE[act]}.\n`)
   }

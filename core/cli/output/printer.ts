@@ -5,7 +5,7 @@ import type { OutputOptions, Outputter } from '../../author/kinds.ts'
 import { closest } from '../../base/closest.ts'
 import { messageOf } from '../../base/errors.ts'
 import { type Loader, openLoader } from '../../loader/index.ts'
-import { kindOf } from '../../loader/kind-of.ts'
+import { typeInWords } from '../../loader/kind-of.ts'
 import { UsageError } from '../exit-codes.ts'
 import { corkOutput, hideLiveLine, printNote } from './console.ts'
 import { openOutputFile } from './output-file.ts'
@@ -94,7 +94,7 @@ async function rendered(
   try {
     const text: unknown = plugin.render(value, options)
     if (typeof text === 'string') return text
-    throw new Error(`it gives ${text instanceof Promise ? 'a promise' : kindOf(text)} instead of text`)
+    throw new Error(`it gives ${text instanceof Promise ? 'a promise' : typeInWords(text)} instead of text`)
   } catch (error) {
     printNote(`The outputter '${name}' failed (${messageOf(error)}); this is shown as nested.`)
     return (await loader.plugin<Outputter>('nested')).render(value, options)

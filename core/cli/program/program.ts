@@ -4,7 +4,7 @@ import { fileProblem } from '../../base/files/file-problem.ts'
 import { exitCodeOf, exitCodes, UsageError } from '../exit-codes.ts'
 import { printNote, recoveryHint } from '../output/console.ts'
 import type { BaseProgram } from './base-program.ts'
-import { lastOfEach, optionWords, typedValue } from './typed-options.ts'
+import { optionWords, typedValue, withoutRepeatedOptions } from './typed-options.ts'
 import { version } from './version.ts'
 
 /** A class of programs. */
@@ -63,7 +63,7 @@ export async function exitCodeFrom(program: Program, argv: string[]): Promise<nu
 
 async function run(program: Program, typed: readonly string[]): Promise<number> {
   const { saltfileWords } = await import('./saltfile.ts')
-  const argv = lastOfEach(program, [...(await saltfileWords(program, typed)), ...typed])
+  const argv = withoutRepeatedOptions(program, [...(await saltfileWords(program, typed)), ...typed])
   const command = new program(argv)
   if (!program.flags?.['enable-profiling'] || !optionWords(argv).includes('--enable-profiling'))
     return command.run()

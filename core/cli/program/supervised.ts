@@ -35,7 +35,7 @@ export const canSupervise = (program: string): boolean =>
   !isSupervised() && basename(process.argv[1] ?? '') === program
 
 /** Wait until everything written to standard error is shown, so that standard output comes after it. */
-export async function stderrShown(): Promise<void> {
+export async function stderrFlushed(): Promise<void> {
   if (!isWorker || !process.connected) return
   process.channel?.ref()
   await new Promise<void>((resolve) => {

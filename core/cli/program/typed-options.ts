@@ -57,7 +57,7 @@ function optionAt(
 }
 
 /** Return the command line with only the last occurrence of each option: the parser refuses repeated ones. */
-export function lastOfEach(program: Program, argv: readonly string[]): string[] {
+export function withoutRepeatedOptions(program: Program, argv: readonly string[]): string[] {
   const flags = flagsOf(program)
   const end = optionWords(argv).length
   const places = new Map<string, readonly [at: number, words: number]>()

@@ -18,7 +18,14 @@ import {
   withWords,
 } from '../../loader/index.ts'
 import { type FunctionRun, startRun } from '../../runs/background.ts'
-import { type Ended, ended, endedEarly, failed, type RunnerResult, stopped } from '../../runs/run-result.ts'
+import {
+  abortedResult,
+  type Ended,
+  earlyResult,
+  failedResult,
+  type RunnerResult,
+  resultOf,
+} from '../../runs/run-result.ts'
 import type { RunStart } from '../../runs/stored-run.ts'
 import { openMatch } from '../../targets/open-match.ts'
 import type { RawCallArguments } from '../../wire/raw-arguments.ts'
@@ -49,7 +56,7 @@ export interface RunOptions {
   /** The arguments as typed on a command line, from which declared types are read. */
   readonly words?: RawCallArguments | undefined
   /** Called with each progress event of the function, in addition to the event bus. */
-  readonly onProgress?: (data: Progress) => void
+  readonly onProgress?: (data: RunProgress) => void
   /** Store the return in the job cache, unless `runner_returns` is off. */
   readonly store?: boolean
   /** This process runs nothing but the function: others can list and kill it. */
@@ -58,7 +65,7 @@ export interface RunOptions {
   readonly onStarted?: () => Promise<void>
 }
 
-export type Progress = Readonly<Record<string, unknown>>
+export type RunProgress = Readonly<Record<string, unknown>>
 
 /** Runs functions of the master's host: in this process, or through the master. */
 export type FunctionCaller = Pick<FunctionClient, 'run' | 'start' | 'close'>
@@ -204,8 +211,8 @@ export class FunctionClient {
   /** Report a function that does not exist: only its end is announced, in a form of its own (wire protocol §12). */
   async #missing(jid: string, fun: string, fun_args: unknown[], record: RunRecord): Promise<RunnerResult> {
     const why = await this.#why(fun)
-    const told = { success: false, return: why, retcode: NO_SUCH_RUNNER, fun, fun_args, jid }
-    await this.#fire(this.#kind === 'runner' ? tags.runReturn(jid) : tags.wheelReturn(jid), told)
+    const refusal = { success: false, return: why, retcode: NO_SUCH_RUNNER, fun, fun_args, jid }
+    await this.#fire(this.#kind === 'runner' ? tags.runReturn(jid) : tags.wheelReturn(jid), refusal)
     await record.forget()
     return { jid, return: why, success: false, retcode: 1, failure: 'CALL_REFUSED' }
   }
@@ -220,7 +227,7 @@ export class FunctionClient {
   async #perform(call: FunctionCall): Promise<Ended> {
     const { found, about, record, signal, options } = call
     const { config, log, stores, user, owner, ownJobs, operator = { user } } = this.#settings
-    const progress = async (data: Progress) => {
+    const progress = async (data: RunProgress) => {
       options.onProgress?.(data)
       await record.progress({ ...data })
     }
@@ -238,10 +245,10 @@ export class FunctionClient {
       const rows = { take: (row: unknown, number: number) => progress({ number, return: row }) }
       const work = found.run(bound(found, call), context, rows)
       const given = asReceived(await orLeft(work, signal), 'return')
-      const end = ended(given, context, found.outputter)
-      return signal.aborted ? endedEarly(what, signal.reason, end) : end
+      const end = resultOf(given, context, found.outputter)
+      return signal.aborted ? earlyResult(what, signal.reason, end) : end
     } catch (error) {
-      return signal.aborted ? stopped(what, signal.reason) : failed(what, error)
+      return signal.aborted ? abortedResult(what, signal.reason) : failedResult(what, error)
     } finally {
       await close()
     }

@@ -57,12 +57,12 @@ export class RunRecord {
   }
 
   /** Store and announce the end. If that fails, the end stays in the file, and the master stores and announces it later. */
-  async ended(told: RunReturn): Promise<void> {
+  async ended(run: RunReturn): Promise<void> {
     const { kind, config, jobs, store } = this.#settings
-    const kept = !store || (await this.#stored('The return', storeRun(config, told, jobs)))
-    const heard = await this.#settings.fire(eventTags[kind].ended(told.jid), told)
-    if (!store || (kept && heard)) await this.forget()
-    else await this.#file?.add({ ended: told })
+    const kept = !store || (await this.#stored('The return', storeRun(config, run, jobs)))
+    const wasFired = await this.#settings.fire(eventTags[kind].ended(run.jid), run)
+    if (!store || (kept && wasFired)) await this.forget()
+    else await this.#file?.add({ ended: run })
   }
 
   async forget(): Promise<void> {

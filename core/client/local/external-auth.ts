@@ -23,7 +23,7 @@ export type Token = Credentials & { readonly token: string }
  * Let the master make a token for these credentials: `{token, name, start, expire, eauth}` (wire protocol §8.3).
  * @throws SaltError AUTHENTICATION_FAILED, LOCKED_OUT, MASTER_UNREACHABLE
  */
-export async function makeToken(config: MasterConfig, credentials: Credentials): Promise<Token> {
+export async function obtainToken(config: MasterConfig, credentials: Credentials): Promise<Token> {
   const requests = connectMaster(config)
   try {
     return await requestToken((load, ms) => askMaster(requests, config, load, ms), credentials)

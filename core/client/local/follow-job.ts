@@ -40,7 +40,7 @@ const RECONNECT_MS = 15_000
 const MAX_FAILING_MS = 60_000
 
 /** Message about a minion that did not return and that the target may not match. */
-export const NOT_KNOWN_TO_MATCH =
+export const UNKNOWN_MATCH_TEXT =
   'It is not known whether the target means this minion: the master has none of its grains or pillar, and it did not return'
 
 /** Yield the results of a job, without progress rows. */
@@ -265,7 +265,7 @@ class JobFollower {
     const { state: jobState, why } = status
     const jid = this.#jid
     if (this.#pending.isUnknown(id))
-      return { id, state: 'unknown', jobState, why: NOT_KNOWN_TO_MATCH, reason: NOT_KNOWN_TO_MATCH, jid }
+      return { id, state: 'unknown', jobState, why: UNKNOWN_MATCH_TEXT, reason: UNKNOWN_MATCH_TEXT, jid }
     return { id, state: 'missing', jobState, why, reason: sentenceOf(status), jid }
   }
 }

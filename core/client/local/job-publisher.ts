@@ -158,7 +158,7 @@ function readPublished(
       `The master did not take the job; it answered ${JSON.stringify(reply)}.`,
     )
   const { jid, minions, missing, unknown, refusals } = load
-  if (typeof jid !== 'string') throw nobody(load, request)
+  if (typeof jid !== 'string') throw noMatchError(load, request)
   return {
     ...{ jid, minions: texts(minions), missing: texts(missing) },
     ...(Array.isArray(unknown) && { unknown: texts(unknown) }),
@@ -167,7 +167,7 @@ function readPublished(
 }
 
 /** Return the error for a target that matches no minion. Masters of Python Salt give no reason. */
-function nobody(
+function noMatchError(
   { reason, invalid }: Record<string, unknown>,
   { tgt, tgtType = 'glob' }: PublishRequest,
 ): SaltError {

@@ -3,8 +3,8 @@ import type { MasterConfig } from '../../config/index.ts'
 import {
   fingerKeys,
   type KeyChange,
-  type KeyLists,
   type KeyState,
+  type KeysBySection,
   keyFolders,
   listKeys,
   matchKeys,
@@ -21,13 +21,13 @@ export type KeyAction = 'accept' | 'reject' | 'delete'
 /** Operations of `salt-key`: on the keys of this host, or through the wheel functions of a master. */
 export interface KeyOperations {
   /** List keys by a word such as `pre`, `acc`, `all`; undefined for any other word. */
-  list(word: string): Promise<KeyLists | undefined>
+  list(word: string): Promise<KeysBySection | undefined>
   /** Return the keys that match a shell pattern, or several separated by commas. */
-  match(match: string): Promise<KeyLists>
+  match(match: string): Promise<KeysBySection>
   print(match: string): Promise<KeyTexts>
   finger(match: string): Promise<KeyTexts>
   /** Change those of exactly these keys that are in one of the states. */
-  change(act: KeyAction, keys: KeyLists, states: readonly KeyState[]): Promise<KeyOutcome[]>
+  change(act: KeyAction, keys: KeysBySection, states: readonly KeyState[]): Promise<KeyOutcome[]>
   close(): Promise<void>
 }
 
@@ -39,10 +39,12 @@ export function localKeyOperations({ manager, store }: OpenKeys, config: MasterC
     print: (match) => printKeys(store, config, match),
     finger: (match) => fingerKeys(store, config, match),
     change: async (act, keys, states) => {
-      const meant = selectionOf(keys)
-      if (act === 'delete') return manager.deleteKeys(meant)
+      const selection = selectionOf(keys)
+      if (act === 'delete') return manager.deleteKeys(selection)
       const include = includeFlags(states)
-      return act === 'accept' ? manager.acceptKeys(meant, include) : manager.rejectKeys(meant, include)
+      return act === 'accept'
+        ? manager.acceptKeys(selection, include)
+        : manager.rejectKeys(selection, include)
     },
     close: async () => {},
   }
@@ -56,4 +58,4 @@ export const includeFlags = (states: readonly KeyState[]) => ({
 })
 
 /** The section that accepted or rejected keys are listed in. */
-export const sectionAfter = { accept: keyFolders.accepted, reject: keyFolders.rejected } as const
+export const resultingSection = { accept: keyFolders.accepted, reject: keyFolders.rejected } as const

@@ -89,8 +89,8 @@ export class LocalClient {
         records,
         log: this.#log,
       })
-      const told = isTraced() ? tracedResults(results, spanOf(request, published, start)) : results
-      return { ...published, counts: () => pending.counts(), [Symbol.asyncIterator]: () => told }
+      const reported = isTraced() ? tracedResults(results, spanOf(request, published, start)) : results
+      return { ...published, counts: () => pending.counts(), [Symbol.asyncIterator]: () => reported }
     } catch (error) {
       events.close()
       throw error

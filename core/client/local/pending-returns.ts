@@ -1,12 +1,12 @@
 import { isRecord } from '../../base/record.ts'
 import { type Event, tags } from '../../events/index.ts'
 import {
-  advance,
   type GivenUp,
   type JobSignal,
   type JobState,
   type JobStatus,
-  published,
+  nextStatus,
+  PUBLISHED_STATUS,
 } from '../../jobs/job-states.ts'
 import { jobStatusOf } from '../../wire/job-status.ts'
 import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contract.ts'
@@ -53,8 +53,8 @@ export class PendingReturns {
     const number = Number(tag.slice(tags.jobProgress(this.job.jid, id, '').length))
     if (tag !== tags.jobProgress(this.job.jid, id, number)) return undefined
     this.noteAlive(id, 'started')
-    const told = isRecord(data.data) ? data.data : data
-    return { id, state: 'progress', number, row: told.return }
+    const payload = isRecord(data.data) ? data.data : data
+    return { id, state: 'progress', number, row: payload.return }
   }
 
   /** Note that a minion runs or has queued the job, which proves that the target matches it. */
@@ -77,7 +77,7 @@ export class PendingReturns {
     this.#earliest = Math.min(this.#earliest, deadline)
     for (const id of minions) {
       if (typeof id !== 'string' || this.#statuses.has(id)) continue
-      this.#statuses.set(id, published)
+      this.#statuses.set(id, PUBLISHED_STATUS)
       this.#deadlines.set(id, deadline)
     }
   }
@@ -89,7 +89,7 @@ export class PendingReturns {
 
   #advance(id: string, signal: JobSignal): void {
     const status = this.#statuses.get(id)
-    if (status) this.#statuses.set(id, advance(status, signal))
+    if (status) this.#statuses.set(id, nextStatus(status, signal))
   }
 
   /** Whether no minion is awaited any more. */
@@ -108,7 +108,7 @@ export class PendingReturns {
 
   /** Return the status of one of the job's minions. */
   status(id: string): JobStatus {
-    return this.#statuses.get(id) ?? published
+    return this.#statuses.get(id) ?? PUBLISHED_STATUS
   }
 
   counts(): JobCounts {
@@ -165,10 +165,10 @@ const isJoined = (text: string, begin: string, end: string): boolean =>
   text.length === begin.length + end.length && text.startsWith(begin) && text.endsWith(end)
 
 const withoutKey = ({ jid }: PublishedJob, id: string) =>
-  advance(published, { type: 'given-up', why: 'no-key', id, jid })
+  nextStatus(PUBLISHED_STATUS, { type: 'given-up', why: 'no-key', id, jid })
 
 const statusOf = ({ success, retcode }: { readonly success: boolean; readonly retcode: number }) =>
-  advance(published, { type: 'returned', success, retcode })
+  nextStatus(PUBLISHED_STATUS, { type: 'returned', success, retcode })
 
 export function resultOf(id: string, data: Readonly<Record<string, unknown>>): MinionResult {
   const { jid, fun, out, metadata } = data

@@ -18,7 +18,7 @@ const WAIT_MS = 1_000
 export class ReturnerWatch {
   readonly #subscription: Subscription
   readonly #returners: readonly string[]
-  readonly #told = new Map<string, UnstoredReturn | undefined>()
+  readonly #reports = new Map<string, UnstoredReturn | undefined>()
 
   constructor(events: MasterEvents, ret: string) {
     this.#returners = targetsOf(ret).map(({ name }) => name)
@@ -32,7 +32,7 @@ export class ReturnerWatch {
     await endsWithin(complete, WAIT_MS)
     this.#subscription.close()
     await complete
-    return [...this.#told.values()].filter((one) => one !== undefined)
+    return [...this.#reports.values()].filter((one) => one !== undefined)
   }
 
   /** Keep the last report of each minion: a store may be reachable again. */
@@ -45,8 +45,8 @@ export class ReturnerWatch {
         returner: String(returner),
         error: String(error ?? 'the reason is not known'),
       }
-      this.#told.set(tag, stored === true ? undefined : trouble)
-      if (this.#told.size === expected.size) return
+      this.#reports.set(tag, stored === true ? undefined : trouble)
+      if (this.#reports.size === expected.size) return
     }
   }
 }

@@ -3,7 +3,7 @@ import { isRecord } from '../../base/record.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { type Event, tags } from '../../events/index.ts'
 import type { FunctionRun } from '../../runs/background.ts'
-import { ended, type RunnerResult } from '../../runs/run-result.ts'
+import { type RunnerResult, resultOf } from '../../runs/run-result.ts'
 import type { FunctionCaller, RunOptions } from '../functions/function-client.ts'
 import {
   type ExternalAuth,
@@ -54,7 +54,7 @@ export class RemoteFunctionClient implements FunctionCaller {
     refuseJid(options.jid)
     if (this.#kind === 'runner') return this.#follow(fun, args, kwargs, options)
     const { jid, data } = await this.#answer(fun, args, kwargs)
-    return resultOf(jid, data)
+    return runnerResult(jid, data)
   }
 
   /**
@@ -96,7 +96,7 @@ export class RemoteFunctionClient implements FunctionCaller {
     options: RunOptions,
   ): Promise<RunnerResult> {
     const { jid, data } = await this.#hear(fun, args, kwargs, options)
-    if (data) return resultOf(jid, data)
+    if (data) return runnerResult(jid, data)
     options.onProgress?.({ message: `It continues on the master. ${lookUp(jid)}` })
     return { jid, return: null, success: false, retcode: 1 }
   }
@@ -108,7 +108,7 @@ export class RemoteFunctionClient implements FunctionCaller {
     kwargs: Load,
     { signal, onProgress }: Pick<RunOptions, 'signal' | 'onProgress'>,
   ): Promise<FunctionEnd> {
-    const link = this.#link ?? (await linkLocal(this.#config).catch(deaf))
+    const link = this.#link ?? (await linkLocal(this.#config).catch(throwCannotListen))
     const missed = new AbortController()
     const until = signal ? AbortSignal.any([signal, missed.signal]) : missed.signal
     const onGap = () => missed.abort()
@@ -199,9 +199,9 @@ async function endOf(
 }
 
 /** Return the result; a failed function gets a retcode even if the master sent none. */
-function resultOf(jid: string, { return: value, success, retcode }: Load): RunnerResult {
+function runnerResult(jid: string, { return: value, success, retcode }: Load): RunnerResult {
   const code = typeof retcode === 'number' ? retcode : 0
-  return { jid, ...ended(value, { retcode: success === false ? code || 1 : code }, undefined) }
+  return { jid, ...resultOf(value, { retcode: success === false ? code || 1 : code }, undefined) }
 }
 
 function refuseJid(jid: string | undefined): void {
@@ -209,7 +209,7 @@ function refuseJid(jid: string | undefined): void {
   throw new SaltError('INVOCATION', 'The master chooses the job id of what it runs; leave out --jid.')
 }
 
-function deaf(error: unknown): never {
+function throwCannotListen(error: unknown): never {
   if (!SaltError.is(error) || error.code !== 'PERMISSIONS') throw error
   const advice = 'The return of a runner is an event; --async starts the runner without waiting for it.'
   throw new SaltError(error.code, `${error.message} ${advice}`)

@@ -1,14 +1,14 @@
 import type { KeyTexts } from '../../author/master.ts'
 import { SaltError } from '../../base/errors.ts'
 import type { MasterConfig } from '../../config/index.ts'
-import type { KeyLists } from '../../keys/index.ts'
+import type { KeysBySection } from '../../keys/index.ts'
 import type { ExternalAuth } from '../local/external-auth.ts'
 import {
   includeFlags,
   type KeyAction,
   type KeyOperations,
   type KeyOutcome,
-  sectionAfter,
+  resultingSection,
 } from '../local/key-operations.ts'
 import { RemoteFunctionClient } from './remote-function-client.ts'
 
@@ -22,8 +22,8 @@ export function remoteKeyOperations(config: MasterConfig, auth: ExternalAuth): K
     if (success && typeof value === 'object' && value !== null) return value
     throw new SaltError('COMMAND_EXECUTION', `The master did not do ${fun}: ${value}`)
   }
-  const minionsOnly = async (fun: string, arg: string): Promise<KeyLists> => {
-    const { local: _, ...lists } = (await call(fun, [arg])) as KeyLists
+  const minionsOnly = async (fun: string, arg: string): Promise<KeysBySection> => {
+    const { local: _, ...lists } = (await call(fun, [arg])) as KeysBySection
     return lists
   }
   return {
@@ -35,7 +35,11 @@ export function remoteKeyOperations(config: MasterConfig, auth: ExternalAuth): K
     print: async (match) => (await call('key.print', [match])) as KeyTexts,
     finger: async (match) => (await call('key.finger', [match])) as KeyTexts,
     change: async (act, keys, states) => {
-      const now = (await call(`key.${act}_dict`, [keys], keywordsOf(act, includeFlags(states)))) as KeyLists
+      const now = (await call(
+        `key.${act}_dict`,
+        [keys],
+        keywordsOf(act, includeFlags(states)),
+      )) as KeysBySection
       return [...new Set(Object.values(keys).flat())].map((id) => outcomeOf(act, id, now))
     },
     close: () => wheel.close(),
@@ -53,8 +57,8 @@ function keywordsOf(
 }
 
 /** Return the result for one key. The master only reports in which section each key is afterwards. */
-function outcomeOf(act: KeyAction, id: string, now: KeyLists): KeyOutcome {
+function outcomeOf(act: KeyAction, id: string, now: KeysBySection): KeyOutcome {
   const done =
-    act === 'delete' ? !Object.values(now).flat().includes(id) : now[sectionAfter[act]]?.includes(id)
+    act === 'delete' ? !Object.values(now).flat().includes(id) : now[resultingSection[act]]?.includes(id)
   return done ? { id } : { id, refused: `The master did not ${act} the key of ${id}; its log may say why.` }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Log } from '../../author/context.ts'
 import { SaltError } from '../../base/errors.ts'
-import { type Credentials, signIn } from '../../channel/sign-in-client.ts'
+import { type SignInKeys, signIn } from '../../channel/sign-in-client.ts'
 import { fingerprint, type PrivateKey, SymmetricKey } from '../../crypto/index.ts'
 import { loadKeyPair } from '../../keys/key-pair.ts'
 import { checkKeyDirectory } from '../../keys/key-permissions.ts'
@@ -24,7 +24,7 @@ export class RemoteSignIn {
   readonly #client: RequestClient
   readonly #log: Log
   readonly #token = SymmetricKey.generate().text
-  #current: Promise<Credentials> | undefined
+  #current: Promise<SignInKeys> | undefined
 
   /** Load the key pair, or create it. @throws SaltError PERMISSIONS, KEY_INVALID */
   static async open(master: RemoteMaster, client: RequestClient, log: Log): Promise<RemoteSignIn> {
@@ -41,13 +41,13 @@ export class RemoteSignIn {
   }
 
   /** @throws SaltError AUTHENTICATION_FAILED while the key is not accepted, MASTER_UNREACHABLE, … */
-  credentials(): Promise<Credentials> {
+  credentials(): Promise<SignInKeys> {
     this.#current ??= this.#attempt()
     return this.#current
   }
 
   /** Sign in again, unless that has happened since `stale` was handed out. */
-  async renew(stale: Credentials): Promise<Credentials> {
+  async renew(stale: SignInKeys): Promise<SignInKeys> {
     const current = this.#current
     const isStale = (await current?.catch(() => undefined)) === stale
     if (isStale && this.#current === current) this.#current = undefined
@@ -55,11 +55,11 @@ export class RemoteSignIn {
   }
 
   /** Wait until the key is accepted. Rejects if the master's key is not the known one, and when `signal` is aborted. */
-  untilAccepted(signal: AbortSignal): Promise<Credentials> {
+  untilAccepted(signal: AbortSignal): Promise<SignInKeys> {
     return retryUntilConnected(() => this.credentials(), { retry: RETRY, log: this.#log, signal })
   }
 
-  async #attempt(): Promise<Credentials> {
+  async #attempt(): Promise<SignInKeys> {
     const { id, host, port, pkiDir, finger, hash } = this.#master
     const known = knownMasterKey(join(pkiDir, 'api_master.pub'))
     try {

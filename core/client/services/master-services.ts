@@ -23,7 +23,7 @@ import { createKeyAdmin } from './master-keys.ts'
 import { matchTarget } from './master-target.ts'
 import { createTokenAdmin } from './master-tokens.ts'
 import { createReturnerAdmin } from './returner-admin.ts'
-import { runJob } from './run-job.ts'
+import { runJobForRunner } from './run-job.ts'
 import { storedJobs } from './stored-jobs.ts'
 import { unreturned } from './unreturned.ts'
 
@@ -62,7 +62,7 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
   const acceptedIds = () => keys.minions()
 
   const services: MasterServices = {
-    run: (request) => runJob(request, client, signal),
+    run: (request) => runJobForRunner(request, client, signal),
     fire: async (tag, body) => {
       const { events } = await client()
       await events.fire(tag, body)

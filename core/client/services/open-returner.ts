@@ -2,8 +2,11 @@ import type { Log } from '../../author/context.ts'
 import type { Returner } from '../../author/returner.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { openLoader } from '../../loader/index.ts'
-import { openReturner } from '../../outbox/index.ts'
+import { openConfiguredReturner } from '../../outbox/index.ts'
 
 /** Open a returner with its options of the master's configuration. Rejects as `openReturner` does. */
 export const openMasterReturner = (name: string, config: MasterConfig, log: Log): Promise<Returner> =>
-  openReturner({ name }, { loader: openLoader('returners', { config, log }), config: { ...config }, log })
+  openConfiguredReturner(
+    { name },
+    { loader: openLoader('returners', { config, log }), config: { ...config }, log },
+  )

@@ -3,7 +3,7 @@ import type { LocalClient } from '../local/local-client.ts'
 import { abortable } from './abortable.ts'
 
 /** Run a job on minions for a runner, until `signal` is aborted. Yields the return of each minion, or why there is none. */
-export async function* runJob(
+export async function* runJobForRunner(
   {
     tgt,
     fun,

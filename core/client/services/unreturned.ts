@@ -3,9 +3,15 @@ import { isRecord } from '../../base/record.ts'
 import { connections } from '../../cache/connected.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
-import { advance, type GivenUp, type JobState, type JobStatus, published } from '../../jobs/job-states.ts'
+import {
+  type GivenUp,
+  type JobState,
+  type JobStatus,
+  nextStatus,
+  PUBLISHED_STATUS,
+} from '../../jobs/job-states.ts'
 import type { MinionResult } from '../local/contract.ts'
-import { NOT_KNOWN_TO_MATCH } from '../local/follow-job.ts'
+import { UNKNOWN_MATCH_TEXT } from '../local/follow-job.ts'
 import type { LocalClient } from '../local/local-client.ts'
 
 export interface JobLookUp {
@@ -31,13 +37,16 @@ export async function unreturned(jid: string, look: JobLookUp): Promise<Map<stri
   if (silent.includes(config.id)) return new Map([[config.id, runs]]) // a runner, or wheel function
   const perhaps = new Set(unknown.filter((id) => !starts.has(id)))
   const statuses = new Map(
-    silent.map((id) => [id, starts.has(id) ? advance(published, { type: 'started' }) : published]),
+    silent.map((id) => [
+      id,
+      starts.has(id) ? nextStatus(PUBLISHED_STATUS, { type: 'started' }) : PUBLISHED_STATUS,
+    ]),
   )
   const giveUp = (id: string, why: GivenUp) => {
-    const status = advance(statuses.get(id) ?? published, { type: 'given-up', why, id, jid })
+    const status = nextStatus(statuses.get(id) ?? PUBLISHED_STATUS, { type: 'given-up', why, id, jid })
     statuses.set(
       id,
-      perhaps.has(id) ? { state: status.state, why: NOT_KNOWN_TO_MATCH, advice: NOT_KNOWN_TO_MATCH } : status,
+      perhaps.has(id) ? { state: status.state, why: UNKNOWN_MATCH_TEXT, advice: UNKNOWN_MATCH_TEXT } : status,
     )
   }
 
@@ -51,7 +60,7 @@ export async function unreturned(jid: string, look: JobLookUp): Promise<Map<stri
   for await (const answer of answers(jid, asked, look)) {
     const said = whatItSays(answer)
     if (said === 'started' || said === 'received')
-      statuses.set(answer.id, advance(statuses.get(answer.id) ?? published, { type: said }))
+      statuses.set(answer.id, nextStatus(statuses.get(answer.id) ?? PUBLISHED_STATUS, { type: said }))
     else giveUp(answer.id, said)
   }
   for (const id of silent) if (jobs.return(jid, id)) statuses.delete(id) // it has returned meanwhile

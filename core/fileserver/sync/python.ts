@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { writeFileAtomic } from '../../base/files/atomic-file.ts'
 import { shortList } from '../../base/short-list.ts'
-import { NOT_RUN, pythonRecord, recordedPython } from '../../loader/index.ts'
+import { PYTHON_NOT_SUPPORTED, pythonRecord, recordedPython } from '../../loader/index.ts'
 import type { SyncType } from './types.ts'
 import type { listSources } from './wanted.ts'
 
@@ -28,7 +28,7 @@ export async function reportPython(
     const known = before[type.kind as string] ?? []
     const fresh = found.filter((source) => !known.includes(source))
     now[type.kind as string] = found
-    if (fresh.length > 0) sentences.set(type.name, `${shortList(fresh, MAX_NAMES)}: ${NOT_RUN}`)
+    if (fresh.length > 0) sentences.set(type.name, `${shortList(fresh, MAX_NAMES)}: ${PYTHON_NOT_SUPPORTED}`)
   }
   if (JSON.stringify(now) !== JSON.stringify(before)) await writeRecord(pythonRecord(config), now)
   return sentences

@@ -2,7 +2,7 @@ import type { Params } from '../../author/params.ts'
 import { closest } from '../../base/closest.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { type RawArguments, type RawCallArguments, rawArgumentsAt } from '../../wire/raw-arguments.ts'
-import { ANY, type Catalogue } from '../describe/describe.ts'
+import { ANY_FUNCTION, type Catalogue } from '../describe/describe.ts'
 import type { Loader } from '../loader.ts'
 import { splitName } from '../names.ts'
 import { splitArguments } from './arguments.ts'
@@ -78,7 +78,7 @@ function attempted(
 function whyNot(fun: string, { missing }: Catalogue): string {
   const [module] = splitName(fun)
   const reason = Object.hasOwn(missing, module) ? missing[module] : undefined
-  return reason?.replaceAll(`'${module}.${ANY}'`, () => `'${fun}'`) ?? `'${fun}' is not available.`
+  return reason?.replaceAll(`'${module}.${ANY_FUNCTION}'`, () => `'${fun}'`) ?? `'${fun}' is not available.`
 }
 
 /** Return the name nearest to an unknown function or keyword argument. */

@@ -1,6 +1,6 @@
 import type { Context } from '../../author/context.ts'
 import { SaltError } from '../../base/errors.ts'
-import { frozen } from '../frozen.ts'
+import { frozenCopy } from '../frozen.ts'
 import type { Loader } from '../loader.ts'
 import { maskingLog } from './masking-log.ts'
 
@@ -62,7 +62,7 @@ function withFrozenFacts(descriptors: PropertyDescriptorMap): PropertyDescriptor
   const facts = ['opts', 'grains', 'pillar'].flatMap((name) => {
     const { [name]: descriptor } = descriptors
     return descriptor && 'value' in descriptor
-      ? [[name, { ...descriptor, value: frozen(descriptor.value) }]]
+      ? [[name, { ...descriptor, value: frozenCopy(descriptor.value) }]]
       : []
   })
   return { ...descriptors, ...Object.fromEntries(facts) }

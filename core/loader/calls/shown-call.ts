@@ -1,6 +1,6 @@
 import type { Params } from '../../author/params.ts'
 import { maskSecretWords, type SecretWordOptions } from '../../base/secret-words.ts'
-import { shownArguments } from '../../wire/return.ts'
+import { argumentsForReturn } from '../../wire/return.ts'
 import { maskArguments } from './secrets.ts'
 
 interface CallToShow {
@@ -20,7 +20,7 @@ export async function shownCall(
 ): Promise<unknown[]> {
   const keywords = Object.keys(kwargs).length ? [{ __kwarg__: true, ...kwargs }] : []
   const arg = [...args.map((value) => [value]), ...keywords]
-  const masked = shownArguments(await maskArguments({ fun, arg }, paramsOf))
+  const masked = argumentsForReturn(await maskArguments({ fun, arg }, paramsOf))
   return maskSecretWords(
     masked.map((item) => (Array.isArray(item) ? item[0] : item)),
     options,

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema, Params } from '../../author/params.ts'
-import { demandOf, show, typeDemand } from '../offer/demands.ts'
+import { demandOf, shownValue, typeDemand } from '../offer/demands.ts'
 import { hasType } from './coerce.ts'
 
 /** Checks coerced values by parameter name, and returns a sentence about the first invalid one. */
@@ -125,7 +125,7 @@ export function refusal(wrong: {
 }): string {
   const { name, inside, demand, value, hidden } = wrong
   const place = inside.length > 0 ? ` in '${name}'` : ''
-  const given = hidden || !('value' in wrong) ? '' : `, not ${show(value)}`
+  const given = hidden || !('value' in wrong) ? '' : `, not ${shownValue(value)}`
   return `'${inside.at(-1) ?? name}'${place} ${demand}${given}`
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Params } from '../../author/params.ts'
 import type { SourceFile } from '../files/index-files.ts'
 import { plainParams } from '../functions.ts'
-import { type Description, plain } from './describe.ts'
+import { type Description, paramsAsJson } from './describe.ts'
 import type { ExtensionFiles } from './extension-files.ts'
 import { sourceFacts } from './read-source.ts'
 
@@ -41,7 +41,7 @@ async function ofBuiltIn(file: SourceFile, catalog: ExtensionFiles): Promise<Fil
   const params = async (name: string) =>
     known ? known[name] : (await catalog.load(file)).functions.get(name)?.params
   const functions = await Promise.all(
-    own.map(async (name): Promise<Entry> => [name, plain((await params(name)) ?? plainParams)]),
+    own.map(async (name): Promise<Entry> => [name, paramsAsJson((await params(name)) ?? plainParams)]),
   )
   return { names, functions }
 }

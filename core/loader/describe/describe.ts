@@ -14,7 +14,7 @@ export interface Catalogue {
   readonly unreadable?: ReadonlySet<string>
   /** Parameters by the name users call; null where they are unknown. */
   readonly functions: Readonly<Record<string, Params | null>>
-  /** Messages for modules that exist but offer nothing, by name, with {@link ANY} in place of the function's name. */
+  /** Messages for modules that exist but offer nothing, by name, with {@link ANY_FUNCTION} in place of the function's name. */
   readonly missing: Readonly<Record<string, string>>
 }
 
@@ -24,7 +24,7 @@ export interface Description extends Pick<Catalogue, 'missing'> {
 }
 
 /** Placeholder for the name of the function in a message of {@link Catalogue.missing}. */
-export const ANY = '*'
+export const ANY_FUNCTION = '*'
 
 interface Described {
   readonly catalog: ExtensionFiles
@@ -39,12 +39,12 @@ export async function describe({ catalog, view, get }: Described): Promise<Descr
   const functions = new Map<string, Params | null>()
   for (const name of await view.functions()) {
     const params = await paramsOf({ get }, catalog, name)
-    if (params) functions.set(name, plain(params))
+    if (params) functions.set(name, paramsAsJson(params))
   }
   const offered = new Set(Array.from(functions.keys(), (name) => splitName(name)[0]))
   const missing = new Map<string, string>()
   for (const name of await knownNames(catalog))
-    if (!offered.has(name)) missing.set(name, await whyMissing(catalog, `${name}.${ANY}`))
+    if (!offered.has(name)) missing.set(name, await whyMissing(catalog, `${name}.${ANY_FUNCTION}`))
   return { functions: Object.fromEntries(functions), missing: Object.fromEntries(missing) }
 }
 
@@ -56,7 +56,7 @@ async function knownNames(catalog: ExtensionFiles): Promise<Set<string>> {
 }
 
 /** Return parameters as JSON; null for plain functions, which declare none. */
-export function plain(params: Params): Params | null {
+export function paramsAsJson(params: Params): Params | null {
   if (params === plainParams) return null
   const entries = Object.entries(params).map(([name, param]) => [name, jsonParam(param)])
   return Object.fromEntries(entries)

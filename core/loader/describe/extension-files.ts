@@ -1,7 +1,7 @@
 import type { Log } from '../../author/context.ts'
 import type { Params } from '../../author/params.ts'
 import { isRecord } from '../../base/record.ts'
-import { texts } from '../files/directories.ts'
+import { stringsIn } from '../files/directories.ts'
 import { nextGeneration } from '../files/import-file.ts'
 import { indexFiles, type Listing, type SourceFile } from '../files/index-files.ts'
 import { type LoadedFile, type LoadSettings, loadFile } from '../files/load-file.ts'
@@ -71,7 +71,7 @@ export function openExtensionFiles(
   const loaded = new Map<SourceFile, Promise<LoadedFile>>()
   const loading = new Set<SourceFile>()
 
-  const whitelist = kind.whitelistKey === undefined ? [] : texts(config[kind.whitelistKey])
+  const whitelist = kind.whitelistKey === undefined ? [] : stringsIn(config[kind.whitelistKey])
   const providers = Object.entries(isRecord(config.providers) ? config.providers : {})
   /** Virtual names that the configuration assigns to a file (`providers`), whatever it declares itself. */
   const provided = (file: SourceFile) =>

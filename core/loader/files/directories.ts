@@ -31,8 +31,8 @@ export async function searchDirectories(kind: Kind, config: Config): Promise<Sea
     synced.flatMap((directory) => kind.folders.map((f) => path.join(directory, f))),
   )
   const further = [
-    ...from(kind.dirsKey, texts(config[kind.dirsKey])),
-    ...(await packageDirectories(kind, [...shared, ...synced], texts(config.plugin_packages))),
+    ...from(kind.dirsKey, stringsIn(config[kind.dirsKey])),
+    ...(await packageDirectories(kind, [...shared, ...synced], stringsIn(config.plugin_packages))),
   ]
   const found = [
     ...given,
@@ -50,13 +50,13 @@ function asBefore({ features }: Config): boolean {
 /** Return a sentence about each package in the configuration that was not found. */
 export function missingPackageWarnings(config: Config): string[] {
   const { shared, synced } = placesIn(config)
-  return missingPackages([...shared, ...synced], texts(config.plugin_packages))
+  return missingPackages([...shared, ...synced], stringsIn(config.plugin_packages))
 }
 
 /** Return the directories that have a subdirectory for each kind. */
 const placesIn = (config: Config) => ({
-  shared: [...texts(config.module_dirs)].reverse(),
-  synced: texts(config.extension_modules).slice(0, 1),
+  shared: [...stringsIn(config.module_dirs)].reverse(),
+  synced: stringsIn(config.extension_modules).slice(0, 1),
 })
 
 /** Return the directories of a kind inside one: `<dir>/modules`, or Salt's file server name `<dir>/_modules`. */
@@ -64,7 +64,7 @@ function inside(directory: string, kind: Kind): string[] {
   return kind.folders.flatMap((folder) => [path.join(directory, folder), path.join(directory, `_${folder}`)])
 }
 
-export function texts(value: unknown): string[] {
+export function stringsIn(value: unknown): string[] {
   const list = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
   return list.filter((item): item is string => typeof item === 'string' && item !== '')
 }

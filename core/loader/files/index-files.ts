@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type Kind, type KindName, kinds } from '../kinds.ts'
-import { searchDirectories, texts } from './directories.ts'
+import { searchDirectories, stringsIn } from './directories.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
@@ -43,7 +43,7 @@ const endings = ['.ts', '.mts', '.js', '.mjs', '.cjs']
 export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
   const found = new Map<string, SourceFile>()
   const hidden: HiddenFile[] = []
-  const disabled = new Set(texts(config[kind.disableKey]))
+  const disabled = new Set(stringsIn(config[kind.disableKey]))
   for (const { path: folder, builtIn, origin } of await searchDirectories(kind, config)) {
     for (const { name, candidates } of await listFolder(folder)) {
       const [first, ...others] = candidates

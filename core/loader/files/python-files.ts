@@ -1,12 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Kind } from '../kinds.ts'
-import { searchDirectories, texts } from './directories.ts'
+import { searchDirectories, stringsIn } from './directories.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
 /** The explanation for users who have Python files. */
-export const NOT_RUN =
+export const PYTHON_NOT_SUPPORTED =
   'Python modules are not supported; docs/from-python.md of salt-ts explains how to rewrite them in TypeScript'
 
 /**
@@ -36,10 +36,10 @@ async function served(kind: Kind, config: Config, name: string): Promise<string[
 
 /** Read the record of Python files that the last syncs wrote. */
 export async function recordedPython(config: Config): Promise<Readonly<Record<string, readonly string[]>>> {
-  if (texts(config.extension_modules).length === 0) return {}
+  if (stringsIn(config.extension_modules).length === 0) return {}
   try {
     const recorded: object = JSON.parse(await readFile(pythonRecord(config), 'utf8'))
-    return Object.fromEntries(Object.entries(recorded).map(([kind, sources]) => [kind, texts(sources)]))
+    return Object.fromEntries(Object.entries(recorded).map(([kind, sources]) => [kind, stringsIn(sources)]))
   } catch {
     return {} // there is none, or it is malformed
   }

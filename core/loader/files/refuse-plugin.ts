@@ -1,4 +1,4 @@
-import { kindOf } from '../kind-of.ts'
+import { typeInWords } from '../kind-of.ts'
 import type { Kind } from '../kinds.ts'
 import type { Namespace } from './import-file.ts'
 
@@ -15,7 +15,7 @@ function whatIsWrong(namespace: Namespace, { members = [] }: Kind): string | und
     const [named] = Object.keys(namespace)
     return `has no default export${named === undefined ? '' : `, but exports '${named}' by name`}`
   }
-  if (typeof plugin !== 'object' || plugin === null) return `its default export is ${kindOf(plugin)}`
+  if (typeof plugin !== 'object' || plugin === null) return `its default export is ${typeInWords(plugin)}`
   const missing = members.filter((member) => typeof Reflect.get(plugin, member) !== 'function')
   return missing.length === 0
     ? undefined

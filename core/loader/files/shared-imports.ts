@@ -2,7 +2,7 @@
 import module from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { type Kind, kinds } from '../kinds.ts'
-import { searchDirectories, texts } from './directories.ts'
+import { searchDirectories, stringsIn } from './directories.ts'
 import { installResolveHook, type Resolve } from './resolve-hook.ts'
 
 type Config = Readonly<Record<string, unknown>>
@@ -66,7 +66,7 @@ export function shareImports(config: Config): Promise<void> {
 async function install(config: Config): Promise<void> {
   const directories = await searchDirectories(kinds.get('utils') as Kind, config)
   const folders = directories.filter(({ builtIn }) => !builtIn).map(({ path }) => `${pathToFileURL(path)}/`)
-  const shared: Shared = { folders, disabled: texts(config.disable_utils) }
+  const shared: Shared = { folders, disabled: stringsIn(config.disable_utils) }
   installResolveHook() // must precede the hook below, since it distinguishes generations
   const inThread = (module as { registerHooks?: (hooks: { resolve: Resolve }) => void }).registerHooks
   if (inThread) return inThread({ resolve: makeResolve(shared) })

@@ -5,7 +5,7 @@ import { isRecord } from '../../base/record.ts'
 import { withTimeout } from '../../base/with-timeout.ts'
 import { refuseUnencodable } from '../../codec/index.ts'
 import { fnmatch } from '../../dialect/fnmatch.ts'
-import { kindOf } from '../kind-of.ts'
+import { typeInWords } from '../kind-of.ts'
 import { LOAD_MS } from '../loader.ts'
 import { openGuardedLoader } from './probe.ts'
 
@@ -51,7 +51,7 @@ const tooSlow = (ms: number) => new Error(`it returned no grains within ${ms / 1
 function sendable(collected: unknown, source: string, log: Log): Grains {
   if (collected === undefined || collected === null) return {}
   if (typeof collected !== 'object' || Array.isArray(collected))
-    throw new Error(`its collect() returned ${kindOf(collected)} instead of a map of grains by name.`)
+    throw new Error(`its collect() returned ${typeInWords(collected)} instead of a map of grains by name.`)
   const kept = Object.entries(collected).filter(([name, value]) => {
     try {
       refuseUnencodable(value, name)

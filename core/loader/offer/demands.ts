@@ -40,8 +40,8 @@ const demands: Readonly<Record<string, Demand>> = {
   pattern: (pattern) => `must match the pattern ${pattern}`,
   format: (format) => `must be ${formats[String(format)] ?? format}`,
   enum: (words) => `must be ${oneOf(words as readonly unknown[])}`,
-  required: (key) => `must have the key ${show(key)}`,
-  additionalProperties: (key) => `must not have the key ${show(key)}`,
+  required: (key) => `must have the key ${shownValue(key)}`,
+  additionalProperties: (key) => `must not have the key ${shownValue(key)}`,
   exactInteger: () => `must be ${EXACT_INTEGER}`,
 }
 
@@ -77,10 +77,10 @@ const isInexact = (value: unknown) => isInteger(value) && !Number.isSafeInteger(
 const isInteger = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value)
 
 const oneOf = (words: readonly unknown[]) =>
-  words.length === 1 ? show(words[0]) : `one of ${words.map(show).join(', ')}`
+  words.length === 1 ? shownValue(words[0]) : `one of ${words.map(shownValue).join(', ')}`
 
 /** Return a value for a message, as JSON of at most 60 characters. */
-export function show(value: unknown): string {
+export function shownValue(value: unknown): string {
   const text = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? String(item) : item))
   const shown = typeof value === 'bigint' ? String(value) : (text ?? 'undefined')
   return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown

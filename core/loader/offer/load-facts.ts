@@ -1,28 +1,28 @@
 import type { Context } from '../../author/context.ts'
 import { SaltError } from '../../base/errors.ts'
 import { createContext } from '../calls/context.ts'
-import { frozen } from '../frozen.ts'
+import { frozenCopy } from '../frozen.ts'
 import type { Loader, LoaderSettings } from '../loader.ts'
 import type { FileLoadFacts } from './virtual.ts'
 
 /** The parts of a loader that are available to files it is loading. */
-export type Asked = Pick<Loader, 'get' | 'why' | 'hint' | 'view'>
+export type LoaderQueries = Pick<Loader, 'get' | 'why' | 'hint' | 'view'>
 
 /** Make the facts for `virtual` and `init`. Grains and pillar are read when they are used. */
 export function loadFacts(
   settings: Pick<LoaderSettings, 'config' | 'grains' | 'pillar' | 'log'>,
   timeoutMs: number,
-  loader: Asked,
+  loader: LoaderQueries,
 ): Omit<FileLoadFacts, 'has'> {
   const context = new Map<string, unknown>()
   return {
     get grains() {
-      return frozen(settings.grains ?? {})
+      return frozenCopy(settings.grains ?? {})
     },
     get pillar() {
-      return frozen(settings.pillar ?? {})
+      return frozenCopy(settings.pillar ?? {})
     },
-    opts: frozen(settings.config),
+    opts: frozenCopy(settings.config),
     context,
     call: (...given) => callingContext({ ...settings, timeoutMs }, context, loader).call(...given),
   }
@@ -38,7 +38,7 @@ function callingContext(
     timeoutMs,
   }: Parameters<typeof loadFacts>[0] & { readonly timeoutMs: number },
   context: Map<string, unknown>,
-  loader: Asked,
+  loader: LoaderQueries,
 ): Context {
   const unavailable = (what: string) =>
     new SaltError(

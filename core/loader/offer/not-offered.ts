@@ -1,6 +1,6 @@
 import { type Fn, isFn } from '../../author/fn.ts'
 import type { Namespace } from '../files/import-file.ts'
-import { kindOf } from '../kind-of.ts'
+import { typeInWords } from '../kind-of.ts'
 import { isPrivate } from '../names.ts'
 
 /**
@@ -17,7 +17,7 @@ export function whyNotOffered(
   if (exported && Array.isArray(namespace.load) && isFunction(namespace[own]))
     return `it exports '${own}', but does not list it in 'load'`
   if (exported && own !== 'default' && !isFunction(namespace[own]) && !holdsFunctions(namespace[own]))
-    return `it exports '${own}', but that is ${kindOf(namespace[own])} and no function; export a function: 'export const ${own} = fn(…)'`
+    return `it exports '${own}', but that is ${typeInWords(namespace[own])} and no function; export a function: 'export const ${own} = fn(…)'`
   const held = heldFunctions(namespace)
   const match = held.find(([, names]) => own !== undefined && names.includes(own))
   const [holder, names] = match ?? (offered.size === 0 ? held[0] : undefined) ?? []

@@ -3,7 +3,7 @@ import { closest } from '../../base/closest.ts'
 import type { ExtensionFiles } from '../describe/extension-files.ts'
 import type { SourceFile } from '../files/index-files.ts'
 import { factsAbout } from '../files/manifest.ts'
-import { NOT_RUN } from '../files/python-files.ts'
+import { PYTHON_NOT_SUPPORTED } from '../files/python-files.ts'
 import { splitName } from '../names.ts'
 import { whyNotOffered } from './not-offered.ts'
 
@@ -113,7 +113,7 @@ function possibleReason({ file, is, text = '' }: Finding, module: string): strin
   if (is === 'disabled') return [`${file.name} is disabled: ${text}`]
   if (is === 'renamed') return [`${module} is offered as ${text}`]
   if (is === 'hidden') return [`${file.path} is hidden by ${text}`]
-  if (is === 'python') return [`${file.path}: ${NOT_RUN}`]
+  if (is === 'python') return [`${file.path}: ${PYTHON_NOT_SUPPORTED}`]
   return []
 }
 
@@ -127,7 +127,7 @@ function describe({ file, is, text }: Finding, provider: Finding | undefined, na
     failed: `cannot be loaded: ${text}`,
     renamed: `is offered as ${text}`,
     hidden: `is hidden by ${text}, which has the same name and comes first`,
-    python: `is ignored: ${NOT_RUN}`,
+    python: `is ignored: ${PYTHON_NOT_SUPPORTED}`,
   }
   return sentences[is]
 }

@@ -9,7 +9,7 @@ import { type PeerPublish, readPeerPublish } from '../../wire/peer-request.ts'
 import { type PublishLoad, shownOptions } from '../../wire/publish-request.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
 import { authorizeJob } from '../preflight/authorize-job.ts'
-import { offeredCatalogues, shownArguments } from '../preflight/preflight-job.ts'
+import { maskedJobArguments, offeredCatalogues } from '../preflight/preflight-job.ts'
 import { resolveTarget } from '../preflight/resolve-target.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { PeerWaits } from '../worker/peer-waits.ts'
@@ -82,7 +82,7 @@ async function publishFor(
   }
   const expected = await resolveTarget(context, job)
   if (expected.invalid !== undefined) return refuse(expected.invalid)
-  const args = await shownArguments(context, job, offeredCatalogues(context, expected.minions))
+  const args = await maskedJobArguments(context, job, offeredCatalogues(context, expected.minions))
   const decision = authorizeJob(context.auth, caller, job, expected)
   if (!decision.allowed) return refuse(decision.reason, { rule: decision.rule, args })
   const { minions, missing, unknown } = expected

@@ -7,10 +7,10 @@ import { publishReplies, readPublish, shownOptions, TARGET_INVALID } from '../..
 import { auditDecision } from '../preflight/audited-decisions.ts'
 import { authorizeJob } from '../preflight/authorize-job.ts'
 import {
+  maskedJobArguments,
   offeredCatalogues,
   type PreflightGroup,
   preflightJob,
-  shownArguments,
   withDidYouMean,
 } from '../preflight/preflight-job.ts'
 import { resolveTarget, targetTooLarge, whyNoMinions } from '../preflight/resolve-target.ts'
@@ -47,7 +47,7 @@ export function planHandler(context: WorkerContext): ClearHandler {
     }
     const present = (await connectedIds(context.config)) ?? []
     const offers = offeredCatalogues(context, minions)
-    const sent = await shownArguments(context, request, offers)
+    const sent = await maskedJobArguments(context, request, offers)
     const groups = preflightJob(request, offers).map((group) => shownGroup(group, request.fun, sent))
     const there = minions.filter((id) => present.includes(id))
     const nobody = minions.length > 0 ? undefined : await whyNoMinions(context, request, caller)

@@ -16,10 +16,10 @@ import {
 } from '../../wire/publish-request.ts'
 import { readBatchOrder } from '../batches/batch-order.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
-import { authorizeJob, isPlain, NOT_PLAIN } from '../preflight/authorize-job.ts'
+import { authorizeJob, hasArgumentLists, MISSING_ARGUMENT_LISTS } from '../preflight/authorize-job.ts'
 import { checkJob, type Refusal } from '../preflight/check-job.ts'
 import { chosenJidRefusal } from '../preflight/jids.ts'
-import { offeredCatalogues, shownArguments } from '../preflight/preflight-job.ts'
+import { maskedJobArguments, offeredCatalogues } from '../preflight/preflight-job.ts'
 import {
   type ResolvedTarget,
   resolveTarget,
@@ -51,9 +51,9 @@ export function publishHandler(context: WorkerContext): ClearHandler {
     const request = { ...claimed, user: caller.name }
     const expected = await resolveTarget(context, request)
     const offers = offeredCatalogues(context, expected.minions)
-    const shown = { ...request, arg: await shownArguments(context, request, offers) }
-    if (!isPlain(request) && !caller.unrestricted)
-      return refusePublish(context, shown, 'SaltInvocationError', NOT_PLAIN, owner)
+    const shown = { ...request, arg: await maskedJobArguments(context, request, offers) }
+    if (!hasArgumentLists(request) && !caller.unrestricted)
+      return refusePublish(context, shown, 'SaltInvocationError', MISSING_ARGUMENT_LISTS, owner)
     const decision = authorizeJob(context.auth, caller, request, expected)
     if (!decision.allowed) return refuseUnauthorized(context, caller, shown, decision, via)
     const refusedOptions = optionsRefusal(context, request, caller)

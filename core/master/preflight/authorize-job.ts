@@ -15,7 +15,8 @@ export function authorizeJob(
   request: PublishLoad,
   { minions, missing }: Pick<Expected, 'minions' | 'missing'>,
 ): AccessDecision {
-  if (!isPlain(request) && !caller.unrestricted) return { allowed: false, reason: NOT_PLAIN }
+  if (!hasArgumentLists(request) && !caller.unrestricted)
+    return { allowed: false, reason: MISSING_ARGUMENT_LISTS }
   const ids = minions.length > 0 ? [...minions, ...missing] : []
   const calls = callsOf(request).map((call): RequestedCall => {
     const { args, kwargs } = withWords(splitArguments(call.arg), call.words)
@@ -25,10 +26,11 @@ export function authorizeJob(
 }
 
 /** Whether each of several functions has a list of arguments of its own. */
-export const isPlain = ({ fun, arg }: PublishLoad): boolean =>
+export const hasArgumentLists = ({ fun, arg }: PublishLoad): boolean =>
   typeof fun === 'string' || arg.every((own) => Array.isArray(own))
 
-export const NOT_PLAIN = 'The arguments of several functions must be a list with one list for each function.'
+export const MISSING_ARGUMENT_LISTS =
+  'The arguments of several functions must be a list with one list for each function.'
 
 /** Return the options of a job that need a permission of their own. */
 const optionsOf = ({ ret, kwargs }: PublishLoad): Omit<JobOptions, 'minions'> => ({

@@ -59,7 +59,7 @@ export function preflightJob(job: Job, offers: readonly OfferedCatalogue[]): Pre
  * Return the arguments of a job with secrets masked: those that are secret to the master or to one of the minions. All are
  * masked if a minion of salt-ts may have a function whose parameters are not known yet.
  */
-export async function shownArguments(
+export async function maskedJobArguments(
   context: Pick<WorkerContext, 'config' | 'minions' | 'paramsOf'>,
   { fun, arg }: Job,
   offers: readonly OfferedCatalogue[],

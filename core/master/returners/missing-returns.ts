@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts'
 import { connections } from '../../cache/connected.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
-import { advance, type GivenUp, type JobStatus, published } from '../../jobs/job-states.ts'
+import { type GivenUp, type JobStatus, nextStatus, PUBLISHED_STATUS } from '../../jobs/job-states.ts'
 import { KeyStore } from '../../keys/key-store.ts'
 
 /** Facts that the master has about minions without asking them. */
@@ -88,8 +88,8 @@ const noTurn = ({ halted = '' }: BatchStatus): JobStatus => ({
 })
 
 function statusOf(id: string, jid: string, hasBegun: boolean, { accepted, lost }: KnownMinions): JobStatus {
-  const status = hasBegun ? advance(published, { type: 'started' }) : published
-  const giveUp = (why: GivenUp) => advance(status, { type: 'given-up', why, id, jid })
+  const status = hasBegun ? nextStatus(PUBLISHED_STATUS, { type: 'started' }) : PUBLISHED_STATUS
+  const giveUp = (why: GivenUp) => nextStatus(status, { type: 'given-up', why, id, jid })
   if (!accepted.has(id)) return giveUp('no-key')
   return lost.has(id) ? giveUp('not-connected') : status
 }

@@ -12,7 +12,7 @@ import { JobCache } from '../../jobs/job-cache.ts'
 import { jobSinks, loadSinks, openJobCache } from '../../jobs/open-job-cache.ts'
 import { openLoader } from '../../loader/index.ts'
 import { checkReturner, deliveryTimes, ReturnerProcesses, readOutboxes } from '../../outbox/index.ts'
-import { type Gather, Outbox } from '../../outbox/outbox.ts'
+import { type BatchLimits, Outbox } from '../../outbox/outbox.ts'
 import { targetFrom } from '../../outbox/outbox-target.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
 import { logDamageTo } from '../supervision/directories.ts'
@@ -64,7 +64,7 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
 function gathering(
   target: string,
   { event_return_queue, event_return_queue_max_seconds }: MasterConfig,
-): [string, Gather][] {
+): [string, BatchLimits][] {
   const ms = (event_return_queue_max_seconds ?? Number.POSITIVE_INFINITY) * 1000
   return event_return_queue > 0 ? [[target, { entries: event_return_queue, ms }]] : []
 }

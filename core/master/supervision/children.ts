@@ -1,6 +1,6 @@
 import { Semaphore } from '../../base/semaphore.ts'
 import type { MasterConfig } from '../../config/index.ts'
-import { apiOptions, logOptions } from '../../config/reload.ts'
+import { apiReloads, logOptions } from '../../config/reload.ts'
 import { SymmetricKey } from '../../crypto/index.ts'
 import { tags } from '../../events/index.ts'
 import { jobSinks, loadSinks } from '../../jobs/open-job-cache.ts'
@@ -8,7 +8,7 @@ import type { KindName } from '../../loader/index.ts'
 import type { Logger } from '../../log/index.ts'
 import type { WorkerProxy } from '../../transport/proxy.ts'
 import { eventTargets } from '../returners/event-sink.ts'
-import { ExtensionWatch, inWorkers } from './extension-watch.ts'
+import { ExtensionWatch, kindsLoadedByWorkers } from './extension-watch.ts'
 import type { ChildSpec, Supervisor } from './supervisor.ts'
 
 /** Together with the time that pending requests get (core/transport/proxy), a master stops within 5 seconds. */
@@ -100,7 +100,7 @@ export class MasterChildren {
     this.#config = next
     this.#supervisor.tell({ type: 'reload', config: next })
     if ([...changed].some((name) => !logOptions.has(name))) await this.#replace(this.#workers)
-    if (![...changed].some((name) => apiOptions.has(name))) return
+    if (![...changed].some((name) => apiReloads.has(name))) return
     if (!served) return servesApi(next) ? this.#supervisor.keep(this.#api) : undefined
     if (servesApi(next)) await this.#supervisor.replace(this.#api, API_STOP_MS)
     else await this.#supervisor.end(this.#api.name, API_STOP_MS)
@@ -109,7 +109,7 @@ export class MasterChildren {
   /** Replace processes whenever the files of extensions they have loaded change. */
   async watchExtensions(): Promise<{ close(): void }> {
     const watches = await Promise.all([
-      this.#watch('The workers are', inWorkers, this.#workers),
+      this.#watch('The workers are', kindsLoadedByWorkers, this.#workers),
       ...(this.#returner
         ? [this.#watch('The process that writes to stores is', ['returners'], [this.#returner])]
         : []),

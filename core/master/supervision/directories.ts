@@ -36,7 +36,7 @@ export async function makeDirectories(config: MasterConfig): Promise<void> {
 export const logDamageTo = (log: Log) => (error: SaltError) => log.error(error.message)
 
 /** Check the stores if the last master here did not shut down cleanly. Returns the function to call at a clean shutdown. */
-export function checkStores(config: MasterConfig, log: Logger): Promise<() => Promise<void>> {
+export function checkMasterStores(config: MasterConfig, log: Logger): Promise<() => Promise<void>> {
   return checkAfterCrash({
     marker: join(config.cachedir, '.running'),
     stores: [

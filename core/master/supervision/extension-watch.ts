@@ -14,7 +14,7 @@ export interface ExtensionWatchSettings {
 const POLL_MS = 2_000
 
 /** Kinds of extensions that workers keep loaded. */
-export const inWorkers: readonly KindName[] = [
+export const kindsLoadedByWorkers: readonly KindName[] = [
   'auth',
   'fileserver',
   'matchers',

@@ -1,7 +1,7 @@
 /** The supervisor counts wrong passwords for all workers, so that guesses sent to different workers are counted together. */
 import type { AttemptResult } from '../../auth/login/attempts.ts'
 import { type Claim, digestOf } from '../../auth/login/claim.ts'
-import type { Attempt, Locked, Logins } from '../../auth/login/limit.ts'
+import type { Attempt, Lockout, Logins } from '../../auth/login/limit.ts'
 import { deferred } from '../../base/deferred.ts'
 import { SaltError } from '../../base/errors.ts'
 import { withTimeout } from '../../base/with-timeout.ts'
@@ -20,7 +20,7 @@ export type ToLoginLimit =
 export interface FromLoginLimit {
   readonly type: 'may_log_in'
   readonly number: number
-  readonly locked?: Locked
+  readonly locked?: Lockout
 }
 
 /** The supervisor's end of the connection to one worker. */
@@ -71,7 +71,7 @@ export class LoginLimitClient implements Logins {
     this.#tell = tell
   }
 
-  async begin(claim: Claim, place?: string): Promise<Attempt | { readonly locked: Locked }> {
+  async begin(claim: Claim, place?: string): Promise<Attempt | { readonly locked: Lockout }> {
     const number = this.#number++
     const answered = deferred<FromLoginLimit>()
     this.#waiting.set(number, answered.resolve)

@@ -20,13 +20,13 @@ import { getNetworkTransport } from '../../transport/index.ts'
 import { openProxy, type WorkerProxy } from '../../transport/proxy.ts'
 import { refusals } from '../../wire/envelope.ts'
 import { MasterChildren } from './children.ts'
-import { checkStores, makeDirectories } from './directories.ts'
+import { checkMasterStores, makeDirectories } from './directories.ts'
 import { clockLeapMessage, expire } from './expiry.ts'
 import { isWorking } from './is-working.ts'
 import { startMaintenance } from './maintenance.ts'
 import { collectGarbageAfterWork } from './memory.ts'
 import { adviseOnOpenFiles } from './open-files.ts'
-import { workersBackend } from './paths.ts'
+import { workersEndpoint } from './paths.ts'
 import { Supervisor } from './supervisor.ts'
 
 /** A worker that does not answer probes for this long is replaced. */
@@ -141,7 +141,7 @@ async function openState(config: MasterConfig, log: Logger) {
     onProblem: (sentence) => log.warn(sentence),
   })
   try {
-    const endCheck = await checkStores(config, log)
+    const endCheck = await checkMasterStores(config, log)
     await loadMasterKeys(config)
     await writeRootKeys(config, (message) => log.warn(message))
     return {
@@ -193,7 +193,7 @@ function openRequestPort(
       onConnectionsRefused: (sentence) => log.error(sentence),
       onConnectionsAccepted: (sentence) => log.info(sentence),
     },
-    backend: workersBackend(config),
+    backend: workersEndpoint(config),
     stuckMs: STUCK_MS,
     isWorking,
     refusal: encodeNetwork(refusals.exception),

@@ -6,13 +6,13 @@ import { garbageCollector } from '../../process/garbage-collector.ts'
  * For processes that serve many small requests: a small young generation, a single malloc arena and returning free memory
  * do not slow them down. `bin/salt-master` starts the supervisor in the same way.
  */
-export const slim = {
+export const SMALL_REQUESTS_MEMORY = {
   flags: ['--max-semi-space-size=1', '--optimize-for-size', '--v8-pool-size=1'],
   env: { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '65536' },
 } as const
 
 /** For processes that move much data through memory: a small young generation would cost half their time in collections. */
-export const bulk = { flags: ['--max-semi-space-size=16', '--v8-pool-size=1'] } as const
+export const LARGE_DATA_MEMORY = { flags: ['--max-semi-space-size=16', '--v8-pool-size=1'] } as const
 
 const POLL_MS = 5_000
 /** Processor time between two collections, in microseconds: a few dozen requests. */

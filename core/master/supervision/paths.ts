@@ -8,5 +8,5 @@ const ipc = (config: MasterConfig, name: string, port: number): string =>
 /** The queue from the workers to the publisher, and the backend of the request port (wire protocol §11). */
 export const publishQueue = (config: MasterConfig): string =>
   ipc(config, 'publish_pull.ipc', config.tcp_master_publish_pull)
-export const workersBackend = (config: MasterConfig): string =>
+export const workersEndpoint = (config: MasterConfig): string =>
   ipc(config, 'workers.ipc', config.tcp_master_workers)

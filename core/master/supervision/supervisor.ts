@@ -8,7 +8,7 @@ import { Child, type ChildEnd } from '../../process/child.ts'
 import { processEntry } from '../../process/process-entry.ts'
 import { isWorking } from './is-working.ts'
 import { LoginLimitServer } from './login-limits.ts'
-import { bulk, slim } from './memory.ts'
+import { LARGE_DATA_MEMORY, SMALL_REQUESTS_MEMORY } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
 import { watchStart } from './starting.ts'
 
@@ -89,8 +89,8 @@ export class Supervisor {
     }
     const child: MasterChild = new Child({
       entry: processEntry(spec.entry),
-      execArgv: (BULKY.has(spec.entry) ? bulk : slim).flags,
-      env: { ...slim.env, ...process.env },
+      execArgv: (BULKY.has(spec.entry) ? LARGE_DATA_MEMORY : SMALL_REQUESTS_MEMORY).flags,
+      env: { ...SMALL_REQUESTS_MEMORY.env, ...process.env },
       onMessage,
       onEnd,
     })

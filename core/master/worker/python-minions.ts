@@ -1,7 +1,7 @@
 import { connections } from '../../cache/connected.ts'
 import { catalogueOfArgspecs } from '../../loader/describe/python-catalogue.ts'
 import { readCatalogue } from '../../loader/describe/read-catalogue.ts'
-import { argspecRequestId, hashOf, isArgspecReturn } from '../../wire/catalogue.ts'
+import { argspecRequestId, catalogueHash, isArgspecReturn } from '../../wire/catalogue.ts'
 import { makeJobLoad } from '../../wire/publication.ts'
 import type { WorkerContext } from './context.ts'
 
@@ -61,7 +61,7 @@ export async function takeArgspecs(
   if (!text || Buffer.byteLength(text) > MAX_CATALOGUE_BYTES || !readCatalogue(text)) {
     context.log.debug(`${id} returned no usable list of its functions.`)
   } else if (context.catalogues.asked(id) !== undefined && !hasReported(context, id)) {
-    await context.catalogues.save(id, { hash: hashOf(text), text })
+    await context.catalogues.save(id, { hash: catalogueHash(text), text })
   }
   return true
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { replayDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
-import { openStore, type Store, type StoreKey, type StoreOptions, under } from '../../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreKey, type StoreOptions } from '../../store/index.ts'
 
 /** Maximum number of removals in one transaction. */
 const REMOVE_BATCH = 1000
@@ -60,7 +60,7 @@ export class ReplayGuard {
   /** Forget requests seen before `olderThan` (milliseconds since 1970). */
   async expire(olderThan: number): Promise<void> {
     let old: StoreKey[] = []
-    for (const { key, value } of this.#store.entries(under('request'))) {
+    for (const { key, value } of this.#store.entries(keysUnder('request'))) {
       if ((value as unknown as Seen).at < olderThan) old.push(key)
       if (old.length === REMOVE_BATCH) old = await this.#remove(old)
     }

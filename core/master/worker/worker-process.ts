@@ -12,7 +12,7 @@ import { BatchRunner } from '../batches/batch-runner.ts'
 import { packJob } from '../publisher/publisher.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
 import { LoginLimitClient } from '../supervision/login-limits.ts'
-import { publishQueue, workersBackend } from '../supervision/paths.ts'
+import { publishQueue, workersEndpoint } from '../supervision/paths.ts'
 import { announceUnannounced } from './announcements.ts'
 import type { WorkerContext } from './context.ts'
 import { openMasterWorker } from './open-worker.ts'
@@ -65,7 +65,7 @@ async function open({ name, config, aesKeys, log, meter, supervisor }: ChildStar
   }
   const checked = name === FIRST_WORKER ? checkBackends(context) : undefined
   const problems = await checked
-  const server = await openWorker({ backend: workersBackend(config), name })
+  const server = await openWorker({ backend: workersEndpoint(config), name })
   server.serve(answer)
   return {
     problems,

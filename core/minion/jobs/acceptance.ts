@@ -1,10 +1,10 @@
 import { SaltError } from '../../base/errors.ts'
-import type { ReceivedJob, SeenJobs, SeenPublication } from '../../jobs/seen-jobs.ts'
+import type { PendingJob, SeenJobs, SeenPublication } from '../../jobs/seen-jobs.ts'
 import { CHECK_FUNCTION } from '../../wire/catalogue.ts'
 import type { ControlFunctions } from '../control-functions.ts'
 
 /** Whether a published job runs: it does, it is ignored since it was seen before, or it is refused for a reason. */
-export type Acceptance = 'run' | 'seen' | { readonly refused: string }
+export type JobAcceptance = 'run' | 'seen' | { readonly refused: string }
 
 /**
  * Decide whether a job runs. A job runs only once, even after a restart, so it must be recorded on disk before it begins,
@@ -16,8 +16,8 @@ export async function acceptJob(
   publication: SeenPublication,
   fun: string | readonly string[],
   control: Pick<ControlFunctions, 'has'>,
-  received?: ReceivedJob,
-): Promise<Acceptance> {
+  received?: PendingJob,
+): Promise<JobAcceptance> {
   try {
     return (await seen.accept(publication, received)) ? 'run' : 'seen'
   } catch (error) {

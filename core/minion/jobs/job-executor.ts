@@ -13,7 +13,7 @@ import type { ReturnLoad } from '../../wire/return.ts'
 import { failedReturn, withoutArguments } from './failed-return.ts'
 import type { JobPool } from './job-pool.ts'
 import type { RunnerSettings } from './job-runner.ts'
-import { type ProcEntry, type ProcTable, stopOf } from './proc-table.ts'
+import { type ProcEntry, type ProcTable, stopFunctionOf } from './proc-table.ts'
 
 export interface ExecutorSettings {
   readonly id: string
@@ -37,7 +37,7 @@ export interface ExecutorSettings {
 }
 
 /** The place of a job in the queue. */
-export interface Place {
+export interface JobSlot {
   /** True if the job does not begin at once. */
   readonly waits: boolean
   readonly wait: Wait
@@ -91,7 +91,7 @@ export class JobExecutor {
   }
 
   /** Reserve a place. Synchronous, so that places are in the order of arrival. */
-  place(job: JobLoad): Place {
+  place(job: JobLoad): JobSlot {
     const { log, limit, closing, multiprocessing, pool } = this.#settings
     const wait = new Wait(job)
     const atOnce = { waits: false, wait, leave: () => {} }
@@ -125,7 +125,7 @@ export class JobExecutor {
     }
   }
 
-  async run(job: JobLoad, place: Place, around: JobEnvironment): Promise<void> {
+  async run(job: JobLoad, place: JobSlot, around: JobEnvironment): Promise<void> {
     const { wait } = place
     try {
       await this.#runIn(job, place, around)
@@ -134,7 +134,7 @@ export class JobExecutor {
     }
   }
 
-  async #runIn(job: JobLoad, { wait, turn: place, waits }: Place, around: JobEnvironment): Promise<void> {
+  async #runIn(job: JobLoad, { wait, turn: place, waits }: JobSlot, around: JobEnvironment): Promise<void> {
     const { runHere, multiprocessing, id, answersHere } = this.#settings
     const isControl = answersHere(job)
     if (isControl || job.arg.length === 0) this.#logDetails(job)
@@ -170,7 +170,7 @@ export class JobExecutor {
     const { pool, log } = this.#settings
     let process: ProcessIdentity | undefined
     const list = (shown: JobLoad) => {
-      const stop = process ? stopOf(process) : () => {}
+      const stop = process ? stopFunctionOf(process) : () => {}
       return this.#list({ job: shown, process, master, stop })
     }
     const started = async (given: ProcessIdentity) => {

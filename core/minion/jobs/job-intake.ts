@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import type { Log, MinionServices } from '../../author/context.ts'
 import type { SteadyTime } from '../../base/steady-time.ts'
-import type { ReceivedJob } from '../../channel/subscription.ts'
+import type { ReceivedPublication } from '../../channel/subscription.ts'
 import type { MinionConfig } from '../../config/index.ts'
 import { type ReturnSpool, returnersOf, type SpoolEntry } from '../../jobs/return-spool.ts'
-import { asBegun, type SeenJobs, type ReceivedJob as StoredJob } from '../../jobs/seen-jobs.ts'
+import { markBegun, type SeenJobs, type PendingJob as StoredJob } from '../../jobs/seen-jobs.ts'
 import { type Loader, type PublishedCall, refusalsHere } from '../../loader/index.ts'
 import { givenOptionsRefusal, type ReturnerProcesses } from '../../outbox/index.ts'
 import { CHECK_FUNCTION } from '../../wire/catalogue.ts'
@@ -19,7 +19,7 @@ import { acceptJob } from './acceptance.ts'
 import { answerCheck } from './call-check.ts'
 import { Executors, namesExecutors } from './executors.ts'
 import { failedReturn, withoutArguments } from './failed-return.ts'
-import { JobExecutor, type Place } from './job-executor.ts'
+import { JobExecutor, type JobSlot } from './job-executor.ts'
 import type { JobPool } from './job-pool.ts'
 import { type JobInstruments, observeJob } from './job-watch.ts'
 import type { ProcTable } from './proc-table.ts'
@@ -78,7 +78,10 @@ export class JobIntake {
     })
   }
 
-  async onJob({ job, words, serial, keyDigest }: ReceivedJob, connection: MasterConnection): Promise<void> {
+  async onJob(
+    { job, words, serial, keyDigest }: ReceivedPublication,
+    connection: MasterConnection,
+  ): Promise<void> {
     const { facts, seen, log, control, time } = this.#settings
     if (!facts.isTargetedBy(job))
       return log.trace('Broadcast message received not for this minion, jid {jid}', { jid: job.jid })
@@ -87,7 +90,7 @@ export class JobIntake {
     const place = this.#executor.place(job)
     const publication = { keyDigest, serial, jid: job.jid, now: time.now() }
     const received = { job, master: connection.address, words, begun: false }
-    const stored = place.waits ? received : asBegun(received)
+    const stored = place.waits ? received : markBegun(received)
     const acceptance = await acceptJob(seen, publication, job.fun, control, isCheck ? undefined : stored)
     if (acceptance !== 'run' || isCheck) place.leave()
     if (acceptance === 'seen') return log.warn(`Ignored job ${job.jid}: it has been seen before.`)
@@ -126,7 +129,7 @@ export class JobIntake {
   async #run(
     job: JobLoad,
     words: RawArguments | undefined,
-    place: Place,
+    place: JobSlot,
     connection: MasterConnection,
   ): Promise<void> {
     const { config, seen, spool, log, returns, servicesFor } = this.#settings

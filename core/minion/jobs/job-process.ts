@@ -20,12 +20,12 @@ import { Datastore } from '../datastore.ts'
 import { createFileServices } from '../files.ts'
 import { Executors } from './executors.ts'
 import { failedReturn, withoutValue } from './failed-return.ts'
-import { type RunnerSettings, runJob } from './job-runner.ts'
-import { LARGE_RETURN_BYTES, leaveInSpool, spoolLarge } from './job-spool.ts'
+import { executeJob, type RunnerSettings } from './job-runner.ts'
+import { LARGE_RETURN_BYTES, spoolForNextRun, spoolLarge } from './job-spool.ts'
 import { setProcessTitle } from './job-titles.ts'
 import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { traceRun } from './run-span.ts'
-import { guard, surviveUncaughtErrors } from './uncaught.ts'
+import { runGuarded, surviveUncaughtErrors } from './uncaught.ts'
 
 const record = (bytes: Uint8Array) => decode(bytes) as Record<string, unknown>
 
@@ -136,14 +136,14 @@ async function work({
     known = shown
     send({ type: 'shown', job: encodeLocal(shown) })
   }
-  const run = runJob.bind(undefined, job, { ...settings, onShown }, abort.signal, words)
+  const run = executeJob.bind(undefined, job, { ...settings, onShown }, abort.signal, words)
   const tracer = await jobTracer()
   const traced = () =>
     traceRun(tracer, job, id, run).catch((error: unknown) => {
       log.error(`Job ${job.jid} could not be run: ${traceOf(error)}`)
       return failed('The job could not be run; see the log of the minion for the reason.')
     })
-  const given = await guard(traced, { abort, log, alone: true, failed })
+  const given = await runGuarded(traced, { abort, log, alone: true, failed })
   running = undefined
   clearTimeout(ending)
   const { ret, bytes, wasTooLarge } = sendable(given)
@@ -152,7 +152,7 @@ async function work({
   const spooled = isLarge ? await spoolLarge(returned, settings) : undefined
   const last = isLarge || wasTooLarge || abort.signal.aborted // ending the process releases the memory of a large return
   const handed = spooled ? { ret: encodeLocal({ ...ret, return: null }), spooled } : { ret: bytes }
-  if (!(await handOver({ ...handed, last })) && !spooled) await leaveInSpool(returned, settings)
+  if (!(await handOver({ ...handed, last })) && !spooled) await spoolForNextRun(returned, settings)
   setProcessTitle()
   if (last || !process.connected) await leave()
 }

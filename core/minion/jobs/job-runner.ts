@@ -23,12 +23,12 @@ import { makeMinionEvent } from '../../wire/minion-event.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
 import {
+  argumentsForReturn,
   type JobResult,
   makeMultiReturn,
   makeReturn,
   type ReturnLoad,
   retcodeOf,
-  shownArguments,
 } from '../../wire/return.ts'
 import { type Executors, executorOptions } from './executors.ts'
 import { errorText, failedOutcome } from './failed-return.ts'
@@ -51,7 +51,7 @@ export interface RunnerSettings {
 }
 
 /** Run every function of a job. Resolves with its return, which also contains errors. Never rejects. */
-export async function runJob(
+export async function executeJob(
   job: JobLoad,
   settings: RunnerSettings,
   signal: AbortSignal,
@@ -99,7 +99,7 @@ export async function runFunction(
     const found = (await settings.loader.get(name)) ?? (await ranElsewhere(name, names, settings))
     if (!found) return failedOutcome(await settings.loader.why(name), 'missing')
     const given = withWords(splitArguments(arg), words)
-    const bound = found.bind(given.args, given.kwargs, { ...job, arg: shownArguments(job.arg) })
+    const bound = found.bind(given.args, given.kwargs, { ...job, arg: argumentsForReturn(job.arg) })
     const run = () => found.run(bound, context, rowsOf(job, settings))
     const call = () => ({
       fun: name,

@@ -36,7 +36,7 @@ export async function spoolLarge(
 /**
  * Write the return of a job whose minion has ended to the spool, for the next run of the minion. Retries until it is on disk.
  */
-export async function leaveInSpool(ret: SpooledReturn, { config }: Settings): Promise<void> {
+export async function spoolForNextRun(ret: SpooledReturn, { config }: Settings): Promise<void> {
   if (config.pub_ret === false) return
   for (;;) {
     try {

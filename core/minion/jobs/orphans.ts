@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import type { ReturnSpool, SpoolEntry } from '../../jobs/return-spool.ts'
-import type { ReceivedJob } from '../../jobs/seen-jobs.ts'
+import type { PendingJob } from '../../jobs/seen-jobs.ts'
 import { isRunning, type ProcessIdentity } from '../../process/process-identity.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
 import type { MinionStores } from '../stores.ts'
 import { failedReturn } from './failed-return.ts'
 import { processesWithJobs } from './job-titles.ts'
-import { type ProcEntry, type ProcTable, stopOf } from './proc-table.ts'
+import { type ProcEntry, type ProcTable, stopFunctionOf } from './proc-table.ts'
 
 export interface OrphanSettings {
   readonly id: string
@@ -28,7 +28,7 @@ const POLL_MS = 250
 /** Jobs that an earlier run of the minion left. */
 export interface EarlierJobs {
   /** Jobs that were accepted but did not begin. They can still run. */
-  readonly waiting: readonly ReceivedJob[]
+  readonly waiting: readonly PendingJob[]
   /** Jobs that had begun and whose end the minion did not see. */
   readonly orphans: readonly ProcEntry[]
   /** Ids of jobs whose return is in the spool. */
@@ -82,7 +82,7 @@ async function follow(
 
 /** List jobs that are recorded in the spool and whose file in `proc` is missing. Their processes may still run. */
 function findJobsWithoutFile(
-  unsettled: readonly ReceivedJob[],
+  unsettled: readonly PendingJob[],
   procs: Pick<ProcTable, 'get'>,
   cachedir: string,
 ): ProcEntry[] {
@@ -91,7 +91,7 @@ function findJobsWithoutFile(
   return unknown.map(({ job, master }) => {
     const process = alive.get(job.jid)
     const load: JobLoad = { ...(job as unknown as JobLoad), arg: [] }
-    return { job: load, process, master, stop: process ? stopOf(process) : throwWaiting }
+    return { job: load, process, master, stop: process ? stopFunctionOf(process) : throwWaiting }
   })
 }
 

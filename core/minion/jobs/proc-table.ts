@@ -131,12 +131,12 @@ async function readEntry(path: string): Promise<ProcEntry | undefined> {
     job,
     process,
     master: typeof master === 'string' ? master : undefined,
-    stop: stopOf(process),
+    stop: stopFunctionOf(process),
   }
 }
 
 /** Return the function that stops the job of a job process. */
-export const stopOf =
+export const stopFunctionOf =
   (leader: ProcessIdentity): ProcEntry['stop'] =>
   (signal, graceMs = 0) =>
     graceMs > 0 ? endGroup(leader, graceMs) : signalGroup(leader, signal)

@@ -8,9 +8,9 @@ import type { Facts } from '../facts.ts'
 import type { Executors } from './executors.ts'
 import { failedReturn, withoutArguments } from './failed-return.ts'
 import type { ExecutorSettings } from './job-executor.ts'
-import { runJob } from './job-runner.ts'
+import { executeJob } from './job-runner.ts'
 import { traceRun } from './run-span.ts'
-import { guard } from './uncaught.ts'
+import { runGuarded } from './uncaught.ts'
 
 export interface RunInMinionSettings {
   readonly config: MinionConfig
@@ -35,7 +35,7 @@ export async function runInMinion(
   const runner = { id, config, grains, pillar, loader, executors, services, match, log, onShown }
   const abort = new AbortController()
   const either = AbortSignal.any([signal, abort.signal])
-  const run = () => traceRun(tracer, job, id, () => runJob(job, runner, either, words))
+  const run = () => traceRun(tracer, job, id, () => executeJob(job, runner, either, words))
   const failed = (reason: string) => failedReturn(withoutArguments(job), id, reason)
-  return executors ? guard(run, { abort, log, failed }) : run()
+  return executors ? runGuarded(run, { abort, log, failed }) : run()
 }

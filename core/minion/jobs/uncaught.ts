@@ -38,7 +38,7 @@ export function surviveUncaughtErrors(log: Log): void {
 }
 
 /** Run functions until they have finished, or have failed by an uncaught error or `process.exit`. */
-export async function guard<T>(work: () => Promise<T>, settings: GuardSettings<T>): Promise<T> {
+export async function runGuarded<T>(work: () => Promise<T>, settings: GuardSettings<T>): Promise<T> {
   const { abort, log, alone = false, failed } = settings
   install()
   const givenUp = deferred<T>()

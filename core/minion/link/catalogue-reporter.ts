@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts'
 import type { Description } from '../../loader/index.ts'
 import {
   type CatalogueReport,
-  hashOf,
+  catalogueHash,
   MAX_CATALOGUE_BYTES,
   makeCatalogueReport,
   makeCatalogueSupportRequest,
@@ -200,7 +200,7 @@ export class CatalogueReporter {
       return { hash: undefined }
     }
     const text = JSON.stringify(catalogue)
-    if (Buffer.byteLength(text) <= MAX_CATALOGUE_BYTES) return { hash: hashOf(text), text }
+    if (Buffer.byteLength(text) <= MAX_CATALOGUE_BYTES) return { hash: catalogueHash(text), text }
     const limit = `${MAX_CATALOGUE_BYTES / 1024} kB`
     log.warn(
       `The list of functions of this minion is longer than the ${limit} that a master keeps: ${unchecked}`,

@@ -5,8 +5,8 @@ import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { BROADCAST_TOPIC, startTopicOf, topicOf } from '../../channel/publish-channel.ts'
 import { createRequestChannel, type RequestChannel } from '../../channel/request-channel.ts'
-import type { Credentials, KnownMaster } from '../../channel/sign-in-client.ts'
-import { type ReceivedJob, receiveJobs } from '../../channel/subscription.ts'
+import type { KnownMaster, SignInKeys } from '../../channel/sign-in-client.ts'
+import { type ReceivedPublication, receiveJobs } from '../../channel/subscription.ts'
 import { keepAliveOf, type MinionConfig } from '../../config/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/index.ts'
 import { component } from '../../log/component.ts'
@@ -29,7 +29,7 @@ export interface MasterConnectionSettings {
   readonly log: Log
   /** Fail where a daemon would wait (`salt-call`). */
   readonly once?: boolean
-  onJob(received: ReceivedJob, connection: MasterConnection): void
+  onJob(received: ReceivedPublication, connection: MasterConnection): void
   /** Called after the first sign-in and subscription. */
   onReady(connection: MasterConnection): Promise<void>
   /** Called when the connection to the publish port is established or lost. */
@@ -49,8 +49,8 @@ export class MasterConnection {
   readonly #attempted = deferred<void>()
   /** Connection to the publish port: how many have been established, and whether one is up. */
   readonly publishConnection = { made: 0, isUp: false }
-  #credentials: Promise<Credentials> | undefined
-  #current: Credentials | undefined
+  #credentials: Promise<SignInKeys> | undefined
+  #current: SignInKeys | undefined
   #frames: PublishClient | undefined
 
   constructor(settings: MasterConnectionSettings) {
@@ -263,7 +263,7 @@ export class MasterConnection {
     return found
   }
 
-  #signedIn(): Promise<Credentials> {
+  #signedIn(): Promise<SignInKeys> {
     this.#credentials ??= this.#signIn().then(
       (credentials) => {
         this.#current = credentials
@@ -278,7 +278,7 @@ export class MasterConnection {
   }
 
   /** Sign in again if the credentials are stale. Concurrent callers share one sign-in. */
-  #renew(stale: Credentials): Promise<Credentials> {
+  #renew(stale: SignInKeys): Promise<SignInKeys> {
     if (this.#current === stale) {
       this.#current = undefined
       this.#credentials = undefined
@@ -286,7 +286,7 @@ export class MasterConnection {
     return this.#signedIn()
   }
 
-  #signIn(): Promise<Credentials> {
+  #signIn(): Promise<SignInKeys> {
     const { config, id, key, known, signingKey, grains, log, once = false } = this.#settings
     return signInUntilAccepted({
       config,

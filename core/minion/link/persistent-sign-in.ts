@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import {
-  type Credentials,
   type KnownMaster,
+  type SignInKeys,
   type SignInOutcome,
   signIn,
 } from '../../channel/sign-in-client.ts'
@@ -54,7 +54,7 @@ const FINAL: ReadonlySet<string> = new Set(['KEY_REJECTED', 'FINGERPRINT_WRONG']
  * (wire protocol §6, §17). Rejects with KEY_REJECTED, FINGERPRINT_WRONG, or MASTER_UNREACHABLE after `master_tries`
  * rounds. With `once` it rejects in every case in which it would have to wait.
  */
-export async function signInUntilAccepted(settings: PersistentSignInSettings): Promise<Credentials> {
+export async function signInUntilAccepted(settings: PersistentSignInSettings): Promise<SignInKeys> {
   const { config, log, address, closing, once, onAttempt } = settings
   const pause = (seconds: number) => {
     onAttempt?.()

@@ -3,8 +3,8 @@
  * result as JSON.
  */
 import { open } from 'lmdb'
-import { durable } from '../environment.ts'
-import { seal } from '../record.ts'
+import { DURABLE_LMDB_OPTIONS } from '../environment.ts'
+import { withChecksum } from '../record.ts'
 import { StoreFile } from './tree.ts'
 
 const RECORDS_AT_ONCE = 2000
@@ -14,7 +14,7 @@ const [damaged = '', fresh = ''] = process.argv.slice(2)
 /** Copy the records, with their keys in encoded form. */
 async function copyRecords(): Promise<{ saved: number; entries: number | undefined }> {
   const source = new StoreFile(damaged)
-  const target = open<Buffer, Buffer>(fresh, { ...durable, keyEncoding: 'binary', noSync: true })
+  const target = open<Buffer, Buffer>(fresh, { ...DURABLE_LMDB_OPTIONS, keyEncoding: 'binary', noSync: true })
   let saved = 0
   const write = (group: readonly { readonly key: Buffer; readonly value: Buffer }[]) =>
     target.transactionSync(() => {
@@ -32,8 +32,8 @@ async function copyRecords(): Promise<{ saved: number; entries: number | undefin
 
 /** Mark the new store as incomplete, so that users of an index in it can rebuild that. */
 async function mark(): Promise<void> {
-  const store = open(fresh, durable)
-  store.transactionSync(() => void store.putSync(['salvaged'], seal(true)))
+  const store = open(fresh, DURABLE_LMDB_OPTIONS)
+  store.transactionSync(() => void store.putSync(['salvaged'], withChecksum(true)))
   await store.close()
 }
 

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { isSealed } from '../record.ts'
+import { hasValidChecksum } from '../record.ts'
 import {
   freePages,
   type Leaf,
@@ -101,7 +101,7 @@ export class StoreFile {
   *#whole(leaves: readonly Leaf[]) {
     for (const leaf of leaves) {
       const value = valueAt(this.#file, leaf, this.#pageSize)
-      if (value && isSealed(value)) yield { key: leaf.key, value }
+      if (value && hasValidChecksum(value)) yield { key: leaf.key, value }
     }
   }
 

@@ -1,7 +1,7 @@
 import { addressInUse } from '../port-holder.ts'
 
 /** A network in memory: the servers of one kind, by address. */
-export class Network<Server> {
+export class MemoryNetwork<Server> {
   readonly #servers = new Map<number, { readonly host: string; readonly server: Server }>()
   readonly #watchers = new Set<() => void>()
 

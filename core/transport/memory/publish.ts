@@ -2,7 +2,7 @@ import { BoundedQueue } from '../bounded-queue.ts'
 import { ConnectionState } from '../connection-state.ts'
 import type { PublishClient, PublishServer, ServerSettings, SubscribeSettings } from '../contract.ts'
 import { isAddressed, subscribesToAll } from '../topics.ts'
-import { Network } from './network.ts'
+import { MemoryNetwork } from './network.ts'
 
 interface Endpoint {
   join(peer: Peer): void
@@ -16,7 +16,7 @@ interface Peer {
   disconnected(): void
 }
 
-const network = new Network<Endpoint>()
+const network = new MemoryNetwork<Endpoint>()
 
 export async function servePublish(settings: ServerSettings): Promise<PublishServer> {
   const peers = new Set<Peer>()

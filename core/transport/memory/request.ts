@@ -1,7 +1,7 @@
 import type { ClientSettings, RequestClient, RequestServer, ServerSettings } from '../contract.ts'
-import { cancelled, timedOut } from '../errors.ts'
+import { requestCancelled, timedOut } from '../errors.ts'
 import { WorkInProgress } from '../work-in-progress.ts'
-import { Network } from './network.ts'
+import { MemoryNetwork } from './network.ts'
 
 /** Receives requests. The promise never settles if there is no answer. */
 interface Endpoint {
@@ -10,7 +10,7 @@ interface Endpoint {
 
 type Answer = (request: Uint8Array) => Promise<Uint8Array>
 
-const network = new Network<Endpoint>()
+const network = new MemoryNetwork<Endpoint>()
 const CLOSE_MS = 1_000
 const MAX_PENDING = 5_000
 
@@ -51,7 +51,7 @@ export function connectRequests({ host, port }: ClientSettings): RequestClient {
   let closed = false
   return {
     async request(frame, timeoutMs) {
-      if (closed) throw cancelled(host, port)
+      if (closed) throw requestCancelled(host, port)
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => end(() => reject(timedOut(host, port, timeoutMs))), timeoutMs)
         const stopWatching = network.watch(() => connect())
@@ -75,7 +75,7 @@ export function connectRequests({ host, port }: ClientSettings): RequestClient {
     },
     async close() {
       closed = true
-      for (const cancel of [...pending]) cancel(cancelled(host, port))
+      for (const cancel of [...pending]) cancel(requestCancelled(host, port))
     },
   }
 }

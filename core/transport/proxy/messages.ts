@@ -2,7 +2,7 @@
  * Messages between the proxy and its workers. A message has a header frame (a letter, for requests and answers with a
  * number), and for requests and answers a payload frame.
  */
-export type Header =
+export type ProxyHeader =
   | { readonly kind: 'request' | 'answer'; readonly id: number }
   | { readonly kind: 'probe' | 'ready' | 'leaving' | 'unknown' }
 
@@ -18,7 +18,7 @@ export const LEAVING = 'L'
 export const requestHeader = (id: number): string => `Q${id}`
 export const answerHeader = (id: number): string => `A${id}`
 
-export function readHeader(frame: Buffer | undefined): Header {
+export function readHeader(frame: Buffer | undefined): ProxyHeader {
   const text = frame?.toString('latin1') ?? ''
   if (text[0] === 'Q') return { kind: 'request', id: Number(text.slice(1)) }
   if (text[0] === 'A') return { kind: 'answer', id: Number(text.slice(1)) }

@@ -1,5 +1,5 @@
 import type { RequestClient, RequestSettings } from '../contract.ts'
-import { cancelled, noHandshake, timedOut } from '../errors.ts'
+import { noHandshake, requestCancelled, timedOut } from '../errors.ts'
 import { RequestConnection } from './request-connection.ts'
 
 /** Connections in use or being opened, at most. Further requests wait, and their timeouts run. */
@@ -41,7 +41,7 @@ class RequestPool implements RequestClient {
 
   request(frame: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     const { host, port } = this.#settings
-    if (this.#closed) return Promise.reject(cancelled(host, port))
+    if (this.#closed) return Promise.reject(requestCancelled(host, port))
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         const isUnserved =
@@ -67,7 +67,8 @@ class RequestPool implements RequestClient {
     this.#closed = true
     clearTimeout(this.#trimming)
     const { host, port } = this.#settings
-    for (const exchange of [...this.#waiting, ...this.#pending.keys()]) exchange.settle(cancelled(host, port))
+    for (const exchange of [...this.#waiting, ...this.#pending.keys()])
+      exchange.settle(requestCancelled(host, port))
     for (const connection of this.#idle.splice(0)) connection.close()
     this.#closeSurplus()
   }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Request } from 'zeromq'
 import { deferred } from '../../base/deferred.ts'
 import type { RequestSettings } from '../contract.ts'
-import { cancelled, lostConnection, refusedConnection } from '../errors.ts'
+import { lostConnection, refusedConnection, requestCancelled } from '../errors.ts'
 import { connect, watchConnection } from './connect.ts'
 import { checkPeerName } from './peer-name.ts'
 import { endpointOf, peerOptions } from './settings.ts'
@@ -38,7 +38,7 @@ export class RequestConnection {
   async open(): Promise<void> {
     const { host, port } = this.#settings
     if (isIP(host) !== 4) await checkPeerName(this.#settings)
-    if (this.#closed) throw cancelled(host, port)
+    if (this.#closed) throw requestCancelled(host, port)
     this.#socket = this.#connect()
     await this.#up.promise
   }
@@ -59,7 +59,7 @@ export class RequestConnection {
     const { host, port } = this.#settings
     this.#closed = true
     this.#socket?.close()
-    this.#up.reject(cancelled(host, port))
+    this.#up.reject(requestCancelled(host, port))
   }
 
   #connect(): Request {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { decode, encodeLocal } from '../../../core/codec/index.ts'
 import { openLoader } from '../../../core/loader/index.ts'
-import { openReturner } from '../../../core/outbox/open-returner.ts'
+import { openConfiguredReturner } from '../../../core/outbox/open-returner.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { quietLog } from '../../harness/log.ts'
 import { bytes, vectors } from '../../harness/vectors.ts'
@@ -37,7 +37,7 @@ describe('the files of local_cache', () => {
     cachedir = await temporaryFolder('salt-ts-cache-')
     const config = { cachedir, hash_type: 'sha256' }
     const loader = openLoader('returners', { config, log: quietLog })
-    cache = await openReturner({ name: 'local_cache' }, { loader, config, log: quietLog })
+    cache = await openConfiguredReturner({ name: 'local_cache' }, { loader, config, log: quietLog })
   })
   afterAll(() => removeFolder(cachedir))
 

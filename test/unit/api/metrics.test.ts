@@ -1,6 +1,6 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import { collectorToken, metrics } from '../../../core/api/metrics.ts'
+import { addMetricsRoute, collectorToken } from '../../../core/api/metrics.ts'
 import { SaltError } from '../../../core/base/errors.ts'
 import { readExposition, sampleOf } from '../../harness/exposition.ts'
 import { until } from '../../harness/until.ts'
@@ -9,7 +9,7 @@ const TOKEN = 'a'.repeat(64)
 
 async function serve() {
   const app = Fastify()
-  await metrics(app, {
+  await addMetricsRoute(app, {
     authorize: async (token) => {
       if (token !== TOKEN) throw Object.assign(new Error('No'), { statusCode: 401 })
     },

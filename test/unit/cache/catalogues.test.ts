@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Catalogues } from '../../../core/cache/catalogues.ts'
-import { openStore, under } from '../../../core/store/index.ts'
-import { hashOf, readCatalogueReport } from '../../../core/wire/catalogue.ts'
+import { keysUnder, openStore } from '../../../core/store/index.ts'
+import { catalogueHash, readCatalogueReport } from '../../../core/wire/catalogue.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 let directory: string
@@ -16,7 +16,7 @@ afterEach(async () => {
   await removeFolder(directory)
 })
 
-const [one, two] = ['one', 'two'].map((text) => ({ hash: hashOf(text), text })) as [
+const [one, two] = ['one', 'two'].map((text) => ({ hash: catalogueHash(text), text })) as [
   { hash: string; text: string },
   { hash: string; text: string },
 ]
@@ -42,7 +42,7 @@ test('one that nobody has any more is forgotten', async () => {
   await catalogues.keep(new Set())
   await catalogues.close()
   const store = openStore(Catalogues.path(directory))
-  const left = ['hash', 'catalogue', 'users', 'asked'].flatMap((kind) => [...store.keys(under(kind))])
+  const left = ['hash', 'catalogue', 'users', 'asked'].flatMap((kind) => [...store.keys(keysUnder(kind))])
   await store.close()
   catalogues = Catalogues.open(directory)
   expect(left).toEqual([])
@@ -69,7 +69,7 @@ test.each([
   [{ hash: 'x' }],
   [{ hash: one.hash, catalogue: 'two' }],
   [{ hash: one.hash, catalogue: 7 }],
-  [{ hash: hashOf('x'.repeat(5_000_000)), catalogue: 'x'.repeat(5_000_000) }],
+  [{ hash: catalogueHash('x'.repeat(5_000_000)), catalogue: 'x'.repeat(5_000_000) }],
 ])('a report is read only if the hash is that of the text, which has its bounds', (load) =>
   expect(readCatalogueReport(load)).toBeUndefined(),
 )

@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   deriveDirections,
+  FRAME_KINDS,
   FrameCutter,
-  kinds,
   newStreamNonce,
   packFrame,
   packProof,
@@ -121,7 +121,9 @@ describe('whoever is on the way cannot', () => {
     ['send what the session key alone has sealed', () => [packFrame(session.encrypt(Buffer.alloc(9)))]],
   ] as const)('%s: the connection ends', async (_, tamper) => {
     const { socket, frames, closed, directions } = await proved()
-    const sealed = [['a/'], ['b/']].map((texts) => directions.toServer.seal(kinds.want, encodeNetwork(texts)))
+    const sealed = [['a/'], ['b/']].map((texts) =>
+      directions.toServer.seal(FRAME_KINDS.want, encodeNetwork(texts)),
+    )
     for (const frame of tamper(sealed, frames[1] as Buffer)) socket.write(frame as Buffer)
     await closed
     expect(server.readers).toBe(0)
@@ -133,7 +135,7 @@ describe('whoever is on the way cannot', () => {
     const { toClient } = deriveDirections(session, newStreamNonce(), newStreamNonce())
     const { want, heard, ended } = await reader({ port: proxy.port })
     await want([''])
-    const forged = toClient.seal(kinds.event, encodeEvent('salt/forged', {}))
+    const forged = toClient.seal(FRAME_KINDS.event, encodeEvent('salt/forged', {}))
     proxy.inject(forged)
     await until('the end', () => ended.mock.calls.length > 0)
     expect(heard).toEqual([])
@@ -171,7 +173,7 @@ test('whose key is no longer accepted hears nothing more', async () => {
 
 test('a reader that does not read is cut off; others hear everything', async () => {
   const slow = await proved()
-  slow.socket.write(slow.directions.toServer.seal(kinds.want, encodeNetwork([''])))
+  slow.socket.write(slow.directions.toServer.seal(FRAME_KINDS.want, encodeNetwork([''])))
   const { want, heard } = await reader()
   await want([''])
   await until('both to listen', () => slow.frames.length > 2)

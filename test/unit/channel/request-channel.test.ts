@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createRequestChannel, type RequestChannel } from '../../../core/channel/request-channel.ts'
-import { type Credentials, signIn } from '../../../core/channel/sign-in-client.ts'
+import { type SignInKeys, signIn } from '../../../core/channel/sign-in-client.ts'
 import { decode, Encoded, encodeNetwork } from '../../../core/codec/index.ts'
 import { SymmetricKey } from '../../../core/crypto/index.ts'
 import { MAX_CONTENT_BYTES, MAX_MESSAGE_BYTES, MAX_RETURN_BYTES } from '../../../core/wire/message-size.ts'
@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => master.close())
 
-async function signedIn(): Promise<Credentials> {
+async function signedIn(): Promise<SignInKeys> {
   const outcome = await signIn({
     client: { request: (frame) => master.answer(frame), close: async () => {} },
     timeoutMs: 1000,
@@ -32,8 +32,8 @@ async function signedIn(): Promise<Credentials> {
 }
 
 /** The channel of wire1 over a wire that may do what it likes. */
-async function channel(wire: Wire, first?: Credentials) {
-  const renew = vi.fn((_stale: Credentials) => signedIn())
+async function channel(wire: Wire, first?: SignInKeys) {
+  const renew = vi.fn((_stale: SignInKeys) => signedIn())
   const credentials = first ?? (await signedIn())
   const requests: RequestChannel = createRequestChannel({
     client: { request: wire, close: async () => {} },
@@ -68,7 +68,7 @@ test('a request carries in generation 3 who it is from and when, in generation 2
   }
   const masterKey = (await keyPair('master')).publicKey
   for (const generation of [3, 2] as const) {
-    const first: Credentials = { generation, aes: key, request: key, publishPort: 0, masterKey }
+    const first: SignInKeys = { generation, aes: key, request: key, publishPort: 0, masterKey }
     const { requests } = await channel(wire, first)
     await requests.request({ cmd: '_return', id: 'wire1' }, 1000)
     await requests.request({ ...event, id: 'wire1' }, 1000)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
-  type Credentials,
+  type SignInKeys,
   type SignInOutcome,
   type SignInSettings,
   signIn,
@@ -46,7 +46,7 @@ async function attempt(changes: Partial<SignInSettings> = {}, wire = honest): Pr
   })
 }
 
-async function credentials(changes: Partial<SignInSettings> = {}, wire = honest): Promise<Credentials> {
+async function credentials(changes: Partial<SignInSettings> = {}, wire = honest): Promise<SignInKeys> {
   const outcome = await attempt(changes, wire)
   if (outcome.state === 'accepted') return outcome.credentials
   throw new Error(`It is ${outcome.state}`)

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { AesKeys } from '../../../core/channel/aes-keys.ts'
 import { BROADCAST_TOPIC, PublishChannel, topicOf } from '../../../core/channel/publish-channel.ts'
-import type { Credentials } from '../../../core/channel/sign-in-client.ts'
+import type { SignInKeys } from '../../../core/channel/sign-in-client.ts'
 import {
-  type ReceivedJob,
+  type ReceivedPublication,
   receiveJobs,
   type SubscriptionSettings,
 } from '../../../core/channel/subscription.ts'
@@ -34,7 +34,7 @@ async function open({ signed = true, filtering = false, owner = 'master' } = {})
     signing: signed ? 'PKCS1v15-SHA1' : undefined,
     filtering,
   })
-  const held = (): Credentials => ({
+  const held = (): SignInKeys => ({
     generation: 3,
     aes: aesKeys.current,
     request: aesKeys.current,
@@ -46,12 +46,12 @@ async function open({ signed = true, filtering = false, owner = 'master' } = {})
 
 async function received(
   payloads: readonly Uint8Array[],
-  credentials: () => Credentials,
+  credentials: () => SignInKeys,
   changes: Partial<SubscriptionSettings> = {},
 ) {
   const warnings: string[] = []
   const nothing = () => {}
-  const jobs: ReceivedJob[] = []
+  const jobs: ReceivedPublication[] = []
   const stream = receiveJobs({
     frames: {
       onConnection: nothing,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
-import { exitCodeOf, exitTable, passedThrough, UsageError } from '../../../core/cli/exit-codes.ts'
+import { exitCodeOf, exitCodeOfRetcode, exitTable, UsageError } from '../../../core/cli/exit-codes.ts'
 
 test('every end has a code of its own', () => {
   const codes = Object.values(exitTable).map(({ code }) => code)
@@ -17,5 +17,5 @@ test('errors have the exit code of their error code', () => {
 })
 
 test('a code of a function becomes an exit code, which is one byte, and 0 only if it is 0', () => {
-  expect([0, 3, 256, -1, 300].map(passedThrough)).toEqual([0, 3, 1, 255, 44])
+  expect([0, 3, 256, -1, 300].map(exitCodeOfRetcode)).toEqual([0, 3, 1, 255, 44])
 })

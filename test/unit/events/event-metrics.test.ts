@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { encodeEvent } from '../../../core/events/event.ts'
-import { createEventWatch, kindOf } from '../../../core/events/event-metrics.ts'
+import { createEventWatch, eventKind } from '../../../core/events/event-metrics.ts'
 import { tags } from '../../../core/events/tags.ts'
 import { Meter } from '../../../core/metrics/meter.ts'
 
@@ -29,7 +29,7 @@ test('events are told apart by what they tell of, those of users are other', () 
     tags.minionStart('web1'),
     tags.minionPing,
     'my/own',
-  ].map(kindOf)
+  ].map(eventKind)
   expect(kinds.join(' ')).toBe(
     'job_new job_published job_return job_start job_row job_stored job_error job_error batch run run auth key key ' +
       'presence beacon returner returner minion_start minion other',

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SyncRequest } from '../../../core/author/files.ts'
 import { localFileServer, openFileClient, syncExtensions } from '../../../core/fileserver/index.ts'
 import { extensionNameOf, isSynced } from '../../../core/fileserver/sync/names.ts'
-import { NOT_RUN, openLoader } from '../../../core/loader/index.ts'
+import { openLoader, PYTHON_NOT_SUPPORTED } from '../../../core/loader/index.ts'
 import { FileRoots } from '../../harness/file-roots.ts'
 import { quietLog } from '../../harness/log.ts'
 
@@ -109,7 +109,7 @@ describe('a sync', () => {
     await roots.write('extmods/modules/mine.py', 'python')
     const warned: string[] = []
     const spy = vi.spyOn(log, 'warn').mockImplementation((line) => void warned.push(line))
-    const sentence = `salt://_modules/p.py: ${NOT_RUN}`
+    const sentence = `salt://_modules/p.py: ${PYTHON_NOT_SUPPORTED}`
     expect(await lines()).toEqual([sentence])
     expect(await readdir(extmods('modules'))).toEqual(['mine.py'])
     expect(await lines()).toEqual([])

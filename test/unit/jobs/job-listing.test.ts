@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JobQuery } from '../../../core/author/master.ts'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { matchesQuery } from '../../../core/jobs/job-query.ts'
-import { openStore, under } from '../../../core/store/index.ts'
+import { keysUnder, openStore } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const jidOf = (n: number) => `202402291200${String(n).padStart(8, '0')}`
@@ -80,6 +80,6 @@ test('an index names jobs as long as they are there, by what they are now', asyn
   expect(listed({ functions: ['c.d'] })).toEqual([jid])
   await cache.expire(new Date(Date.now() + 1000))
   const store = openStore(JobCache.path(directory))
-  expect([...store.keys(under('by'))].filter((key) => key[3] === jid)).toEqual([])
+  expect([...store.keys(keysUnder('by'))].filter((key) => key[3] === jid)).toEqual([])
   await store.close()
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
-import { openStore, under } from '../../../core/store/index.ts'
+import { keysUnder, openStore } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const jidOf = (n: number) => `202402291200${String(n).padStart(8, '0')}`
@@ -16,7 +16,8 @@ test('what a damaged store has lost of its ages and index is made again, so that
 
   const store = openStore(JobCache.path(directory))
   await store.change((records) => {
-    for (const key of [...records.keys(under('by')), ...records.keys(under('age'))]) records.remove(key)
+    for (const key of [...records.keys(keysUnder('by')), ...records.keys(keysUnder('age'))])
+      records.remove(key)
     records.remove(['job', jidOf(3)])
     records.put(['salvaged'], true)
   })
@@ -26,7 +27,7 @@ test('what a damaged store has lost of its ages and index is made again, so that
   expect(fitting()).toEqual([jidOf(2), jidOf(1)])
   now += 1000
   expect(await cache.expire(new Date(now))).toBe(3)
-  expect([...store.keys(under('ret'))]).toEqual([])
+  expect([...store.keys(keysUnder('ret'))]).toEqual([])
   await Promise.all([cache.close(), store.close()])
   await removeFolder(directory)
 })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import {
-  advance,
   type GivenUp,
   isUnderWay,
   type JobSignal,
   type JobStatus,
-  published,
+  nextStatus,
+  PUBLISHED_STATUS,
   sentenceOf,
 } from '../../../core/jobs/job-states.ts'
 
@@ -16,7 +16,7 @@ const success: JobSignal = { type: 'returned', success: true, retcode: 0 }
 const failure: JobSignal = { type: 'returned', success: false, retcode: 3 }
 const without = (why: GivenUp): JobSignal => ({ type: 'given-up', why, id: 'web1', jid: JID })
 
-const statusAfter = (...signals: JobSignal[]): JobStatus => signals.reduce(advance, published)
+const statusAfter = (...signals: JobSignal[]): JobStatus => signals.reduce(nextStatus, PUBLISHED_STATUS)
 
 test.each<[string, JobSignal[], JobStatus['state'], string]>([
   ['a job nobody has heard of', [], 'published', 'did not return so far.\nState: published. '],
@@ -70,7 +70,7 @@ describe('the end', () => {
   test('a return is final for ever', () => {
     const status = statusAfter(success)
     for (const signal of [failure, without('no-response'), started])
-      expect(advance(status, signal)).toBe(status)
+      expect(nextStatus(status, signal)).toBe(status)
   })
 
   test('a late return replaces whatever was assumed, and nothing else does', () => {

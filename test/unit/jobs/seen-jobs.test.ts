@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ReturnSpool } from '../../../core/jobs/return-spool.ts'
-import { asBegun, SeenJobs } from '../../../core/jobs/seen-jobs.ts'
+import { markBegun, SeenJobs } from '../../../core/jobs/seen-jobs.ts'
 import { openStore, type Store } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
@@ -103,7 +103,7 @@ describe('an accepted job is owed', () => {
     await seen.begin(job.jid)
     await reopen()
     expect(seen.unsettled()).toEqual([{ ...withoutArguments, words: undefined, begun: true }])
-    expect(asBegun(owed)).toEqual({ job: withoutArguments.job, master: owed.master, begun: true })
+    expect(markBegun(owed)).toEqual({ job: withoutArguments.job, master: owed.master, begun: true })
   })
 
   test('until its return is in the spool, or nothing is owed', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decide, type KeyFacts } from '../../../core/keys/decision.ts'
+import { decideAboutKey, type KeyFacts } from '../../../core/keys/decision.ts'
 
 const yes = async () => true
 const no = async () => false
@@ -74,7 +74,7 @@ test.each<[string, Partial<KeyFacts>, object]>([
     { verdict: 'rejected', file: 'rejected', leave: 'pending' },
   ],
 ])('%s', async (_, given, expected) => {
-  const decision = await decide(facts(given))
+  const decision = await decideAboutKey(facts(given))
   const { reason, ...rest } = decision
   expect(rest).toEqual(expected)
   expect(reason).toMatch(/\w+ \w+/)

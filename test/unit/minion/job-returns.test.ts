@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { MinionServices } from '../../../core/author/context.ts'
 import { SaltError } from '../../../core/base/errors.ts'
 import { openLoader } from '../../../core/loader/index.ts'
-import { runJob } from '../../../core/minion/jobs/job-runner.ts'
+import { executeJob } from '../../../core/minion/jobs/job-runner.ts'
 import type { JobLoad } from '../../../core/wire/publication.ts'
 import { fakeContext } from '../modules/context.ts'
 
@@ -20,7 +20,7 @@ const job = (fun: JobLoad['fun'], ...arg: unknown[]): JobLoad => ({
 })
 
 const run = (load: JobLoad, signal = new AbortController().signal, config = {}) =>
-  runJob(
+  executeJob(
     load,
     {
       id: 'm1',

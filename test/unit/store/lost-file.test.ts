@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openStore, type Store, under } from '../../../core/store/index.ts'
+import { keysUnder, openStore, type Store } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { testProgram } from '../../harness/test-program.ts'
 import { eventually } from '../../harness/until.ts'
@@ -38,7 +38,7 @@ function openTestStore(at = path): Store {
 async function onDisk(): Promise<string[]> {
   const copy = join(folder, `copy-${open.length}.mdb`)
   await copyFile(path, copy)
-  return [...openTestStore(copy).keys(under('row'))].map(([, name]) => String(name))
+  return [...openTestStore(copy).keys(keysUnder('row'))].map(([, name]) => String(name))
 }
 
 async function filled(...names: string[]): Promise<Store> {
@@ -124,8 +124,8 @@ test('several processes lose nothing they acknowledged, and go on in one file', 
   const own = Array.from({ length: 50 }, (_, n) => store.put(['own', n], n))
   await Promise.all([...own, ...children.map(({ writes }) => writes(20))])
   const acknowledged = await Promise.all(children.map(({ end }) => end()))
-  expect([...store.keys(under('old'))]).toHaveLength(rows.length)
-  expect([...store.keys(under('own'))]).toHaveLength(50)
+  expect([...store.keys(keysUnder('old'))]).toHaveLength(rows.length)
+  expect([...store.keys(keysUnder('own'))]).toHaveLength(50)
   for (const n of acknowledged.flat()) expect(store.has([n]), `row ${n}`).toBe(true)
 }, 60_000)
 
@@ -190,7 +190,7 @@ describe('a file that is opened', () => {
     await store.close()
     truncateSync(path, Math.floor((statSync(path).size * part) / 4096) * 4096)
     const again = openTestStore()
-    for (const key of again.keys(under('row'))) expect(again.get(key)).toBeDefined()
+    for (const key of again.keys(keysUnder('row'))) expect(again.get(key)).toBeDefined()
     expect(told).toEqual([expect.stringMatching(/is damaged \(it ends before its page \d+\)/)])
   })
 

@@ -6,7 +6,7 @@ import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
 import { Float } from '../../../core/codec/index.ts'
-import { checkStore, openStore, type Store, under } from '../../../core/store/index.ts'
+import { checkStore, keysUnder, openStore, type Store } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { MOUNTS, needs, STRACE } from '../../harness/needs.ts'
 import { testProgram } from '../../harness/test-program.ts'
@@ -66,10 +66,11 @@ describe('records', () => {
     const numbers = Array.from({ length: 500 }, (_, n) => n)
     await Promise.all(numbers.map((n) => store.put(['n', n, 'x'], n)))
     await store.put(['o'], 'outside')
-    const listed = (reverse: boolean) => [...store.entries(under('n'), { reverse })].map(({ value }) => value)
+    const listed = (reverse: boolean) =>
+      [...store.entries(keysUnder('n'), { reverse })].map(({ value }) => value)
     expect(listed(false)).toEqual(numbers)
     expect(listed(true)).toEqual(numbers.toReversed())
-    expect([...store.keys(under('o'))]).toEqual([['o']])
+    expect([...store.keys(keysUnder('o'))]).toEqual([['o']])
     expect([...store.keys({ from: ['n', 5], to: ['n', 7] })]).toEqual([
       ['n', 5, 'x'],
       ['n', 6, 'x'],
@@ -95,7 +96,7 @@ describe('changes', () => {
     const store = openTestStore()
     const seen = await store.change((records) => {
       records.put(['a'], 1)
-      return [records.get(['a']), records.has(['a']), [...records.keys(under('a'))].length]
+      return [records.get(['a']), records.has(['a']), [...records.keys(keysUnder('a'))].length]
     })
     expect(seen).toEqual([1, true, 1])
   })

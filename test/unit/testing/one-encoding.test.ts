@@ -9,7 +9,7 @@ import { loadMasterConfig, loadMinionConfig } from '../../../core/config/index.t
 import { importFile } from '../../../core/loader/files/import-file.ts'
 import { openLoader } from '../../../core/loader/index.ts'
 import { callFunction } from '../../../core/minion/call.ts'
-import { runJob } from '../../../core/minion/jobs/job-runner.ts'
+import { executeJob } from '../../../core/minion/jobs/job-runner.ts'
 import { run } from '../../../core/testing/index.ts'
 import { readJobLoad } from '../../../core/wire/publication.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
@@ -71,7 +71,7 @@ async function onMinion(fun: string) {
     log,
   }
   const job = readJobLoad({ fun, arg: [], tgt: '*', jid: '20261121120000000001', user: 'root' })!
-  const ret = await runJob(job, around, new AbortController().signal)
+  const ret = await executeJob(job, around, new AbortController().signal)
   return (decode(encodeNetwork(ret)) as { return: unknown }).return
 }
 

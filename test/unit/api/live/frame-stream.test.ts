@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { type Batch, FrameStream, type Sink } from '../../../../core/api/live/frame-stream.ts'
+import { type FrameBatch, type FrameSink, FrameStream } from '../../../../core/api/live/frame-stream.ts'
 import { EventFrame, type Frame } from '../../../../core/api/live/frames.ts'
 
 let stream: FrameStream<Frame>
@@ -9,12 +9,12 @@ beforeEach(() => {
 })
 
 /** A sink that accepts a batch on request. */
-class Reader implements Sink<Frame> {
-  readonly batches: Batch<Frame>[] = []
+class Reader implements FrameSink<Frame> {
+  readonly batches: FrameBatch<Frame>[] = []
   dropped: string | undefined
   #done: (() => void) | undefined
 
-  write(batch: Batch<Frame>, done: () => void): void {
+  write(batch: FrameBatch<Frame>, done: () => void): void {
     if (this.#done) throw new Error('It was written to before it had taken the last.')
     this.batches.push(batch)
     this.#done = done

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Tokens } from '../../../../core/api/live/tokens.ts'
+import { TokenWatch } from '../../../../core/api/live/tokens.ts'
 import { SaltError } from '../../../../core/base/errors.ts'
 import type { MasterLink } from '../../../../core/client/local/master-link.ts'
 import { ApiConnection } from '../../../harness/api-connection.ts'
@@ -8,7 +8,7 @@ import { until } from '../../../harness/until.ts'
 
 const TOKEN = 'ab'.repeat(32)
 
-let tokens: Tokens
+let tokens: TokenWatch
 let answer: () => unknown
 let asked: number
 
@@ -21,7 +21,7 @@ beforeEach(() => {
     asked++
     return answer()
   }
-  tokens = new Tokens({ ask } as unknown as MasterLink, 20)
+  tokens = new TokenWatch({ ask } as unknown as MasterLink, 20)
 })
 afterEach(() => tokens.close())
 
@@ -90,7 +90,7 @@ test('a master that takes its time is not asked again before it has answered', a
   answer = () => new Promise(() => {})
   const before = asked
   await until('a question', () => asked > before)
-  const rounds = new Tokens({ ask: async () => null } as unknown as MasterLink, 20)
+  const rounds = new TokenWatch({ ask: async () => null } as unknown as MasterLink, 20)
   let ended = 0
   for (let n = 0; n < 5; n++) {
     rounds.watch(TOKEN, owner, () => ended++)

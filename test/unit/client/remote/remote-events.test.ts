@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { deferred } from '../../../../core/base/deferred.ts'
 import { SaltError } from '../../../../core/base/errors.ts'
 import { EventStreamServer } from '../../../../core/channel/event-stream-server.ts'
-import type { Credentials } from '../../../../core/channel/sign-in-client.ts'
+import type { SignInKeys } from '../../../../core/channel/sign-in-client.ts'
 import { RemoteEvents } from '../../../../core/client/remote/remote-events.ts'
 import type { RemoteMaster } from '../../../../core/client/remote/remote-master.ts'
 import type { RemoteSignIn } from '../../../../core/client/remote/remote-sign-in.ts'
@@ -55,7 +55,7 @@ function eventsAt(eventPort: number, signIn: Partial<Pick<RemoteSignIn, 'untilAc
   return events
 }
 
-const credentialsOf = (request: SymmetricKey) => ({ request }) as Credentials
+const credentialsOf = (request: SymmetricKey) => ({ request }) as SignInKeys
 const untilAccepted = async () => credentialsOf(session)
 const anotherMaster = new SaltError('MASTER_KEY_CHANGED', 'This is another master.')
 

@@ -6,7 +6,7 @@ import type { MasterConfig } from '../../../../core/config/index.ts'
 import { CallChecks } from '../../../../core/master/preflight/call-checks.ts'
 import { checkJob } from '../../../../core/master/preflight/check-job.ts'
 import { offeredCatalogues } from '../../../../core/master/preflight/preflight-job.ts'
-import { hashOf } from '../../../../core/wire/catalogue.ts'
+import { catalogueHash } from '../../../../core/wire/catalogue.ts'
 import type { PublishLoad } from '../../../../core/wire/publish-request.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
@@ -28,7 +28,7 @@ async function check(
   const config = { cachedir } as MasterConfig
   await writeFile(connectedFile(config), JSON.stringify({ present, lost: [] }))
   const asked: string[] = []
-  const catalogues = { hash: () => hashOf(text), text: () => text } as unknown as Catalogues
+  const catalogues = { hash: () => catalogueHash(text), text: () => text } as unknown as Catalogues
   const callChecks = new CallChecks()
   const publish = async ({ jid }: { readonly jid: string }, ids: readonly string[] = []) => {
     asked.push(...ids)

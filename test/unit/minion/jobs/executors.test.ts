@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MinionServices } from '../../../../core/author/context.ts'
 import { openLoader, refusalsHere } from '../../../../core/loader/index.ts'
 import { Executors } from '../../../../core/minion/jobs/executors.ts'
-import { runJob } from '../../../../core/minion/jobs/job-runner.ts'
+import { executeJob } from '../../../../core/minion/jobs/job-runner.ts'
 import { readJobLoad } from '../../../../core/wire/publication.ts'
 import splay from '../../../../plugins/executors/splay.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
@@ -54,7 +54,7 @@ afterAll(() => removeFolder(folder))
 interface Asked {
   readonly fun?: string
   readonly arg?: readonly unknown[]
-  readonly words?: Parameters<typeof runJob>[3]
+  readonly words?: Parameters<typeof executeJob>[3]
   readonly config?: Readonly<Record<string, unknown>>
   readonly module_executors?: unknown
   readonly executor_opts?: unknown
@@ -66,7 +66,7 @@ function run({ fun = 'told.echo', arg = ['hello'], words, config: more = {}, ...
   const facts = { config, grains: {}, pillar: {}, log: quietLog }
   const job = readJobLoad({ fun, arg, tgt: '*', jid: '20261121120000000001', user: 'root', ...steering })!
   noted.length = 0
-  return runJob(
+  return executeJob(
     job,
     {
       ...{ id: 'web1', services, match: async () => true, ...facts },

@@ -6,7 +6,7 @@ import type { MinionServices } from '../../../../core/author/context.ts'
 import { SaltError } from '../../../../core/base/errors.ts'
 import { decode, encodeNetwork } from '../../../../core/codec/index.ts'
 import { openLoader } from '../../../../core/loader/index.ts'
-import { type RunnerSettings, runJob } from '../../../../core/minion/jobs/job-runner.ts'
+import { executeJob, type RunnerSettings } from '../../../../core/minion/jobs/job-runner.ts'
 import { recordingLog } from '../../../../core/testing/recording-log.ts'
 import { type JobLoad, readJobLoad } from '../../../../core/wire/publication.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
@@ -96,7 +96,7 @@ const jobOf = (fun: string | string[], arg: unknown[]) =>
   readJobLoad({ fun, arg, tgt: '*', jid: '20261121120000000001', user: 'root' })!
 
 async function run(fun: string | string[], arg: unknown[] = [], signal = new AbortController().signal) {
-  return runJob(jobOf(fun, arg), settings, signal)
+  return executeJob(jobOf(fun, arg), settings, signal)
 }
 
 describe('a function that fails', () => {
@@ -153,7 +153,7 @@ describe('a function that fails', () => {
     const { config } = settings
     const loader = openLoader('modules', { config, log: quietLog, timeoutMs: 300 })
     const job = jobOf('hangs.never', ['x'])
-    const ret = await runJob(job, { ...settings, loader }, new AbortController().signal)
+    const ret = await executeJob(job, { ...settings, loader }, new AbortController().signal)
     expect(ret).toMatchObject({
       ...failed,
       return: expect.stringContaining('did not finish loading within 0.3 s'),
@@ -262,7 +262,7 @@ describe('a secret argument', () => {
     const hangs = fun === 'hangs.never'
     const loader = openLoader('modules', { config, log: quietLog, ...(hangs && { timeoutMs: 100 }) })
     const job = jobOf(fun, ['ada', 'hunter2'])
-    const ret = await runJob(job, { ...settings, loader }, new AbortController().signal)
+    const ret = await executeJob(job, { ...settings, loader }, new AbortController().signal)
     expect(ret).toMatchObject({ success: false, fun_args: shown })
   })
 
@@ -275,7 +275,7 @@ test('a job is told of as it may be shown before it runs, unless it has no argum
   const told: unknown[] = []
   const onShown = async ({ arg }: JobLoad) => void told.push(arg)
   for (const arg of [['hello'], []]) {
-    await runJob(jobOf('ends.say', arg), { ...settings, onShown }, new AbortController().signal)
+    await executeJob(jobOf('ends.say', arg), { ...settings, onShown }, new AbortController().signal)
   }
   expect(told).toEqual([['hello']])
 })
@@ -288,7 +288,7 @@ test('values of p.secret parameters are masked in what the function logs, and in
     { __kwarg__: true, keys: { list: ['private key'], pin: '12' } },
   ])
   fired.length = 0
-  const outcome = await runJob(job, { ...settings, log }, new AbortController().signal)
+  const outcome = await executeJob(job, { ...settings, log }, new AbortController().signal)
   expect(outcome.return).toContain('Error: ********** was refused')
   expect(lines).toEqual([
     [

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SaltError } from '../../../../core/base/errors.ts'
 import { decode } from '../../../../core/codec/index.ts'
 import { checkStore, openStore } from '../../../../core/store/index.ts'
-import { unseal } from '../../../../core/store/record.ts'
+import { withoutChecksum } from '../../../../core/store/record.ts'
 import { type Meta, readMeta, readPage, valueAt } from '../../../../core/store/salvage/pages.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
@@ -33,7 +33,7 @@ afterAll(() => removeFolder(directory))
 
 const row = (n: number) => ({ n, text: 'x'.repeat(n % 40 === 0 ? 9000 : 60 + (n % 50)) })
 const numberOf = (value: Uint8Array | undefined) =>
-  Number((value && (unseal(value, decode)?.value as { n: number }))?.n)
+  Number((value && (withoutChecksum(value, decode)?.value as { n: number }))?.n)
 
 /** Pages of the store by what they are, and which records lie on them. */
 function pagesOf(path: string) {
