@@ -94,7 +94,7 @@ async function rendered(
   try {
     const text: unknown = plugin.render(value, options)
     if (typeof text === 'string') return text
-    throw new Error(`it gives ${text instanceof Promise ? 'a promise' : kindOf(text)} instead of text`)
+    throw new Error(`it returned ${text instanceof Promise ? 'a promise' : kindOf(text)} instead of text`)
   } catch (error) {
     printNote(`The outputter '${name}' failed (${messageOf(error)}); this is shown as nested.`)
     return (await loader.plugin<Outputter>('nested')).render(value, options)
