@@ -100,7 +100,9 @@ function explained(answer: unknown, what: string, option: string): unknown {
   if (isRecord(refused) && Object.keys(answer).length === 1 && typeof refused.reason === 'string')
     throw new CommandExecutionError(`The master did not ${what}. ${refused.reason}`)
   if (Object.keys(answer).length === 0 && option === 'peer')
-    throw new CommandExecutionError(`The master did not ${what}: its option ${option} does not allow it.`)
+    throw new CommandExecutionError(
+      `The master did not ${what}. Allow it for this minion in the option ${option} of the master.`,
+    )
   return answer
 }
 

@@ -87,7 +87,7 @@ function lastErrorOf(redis: Redis | Cluster): () => Error | undefined {
     last = error
   })
   redis.on('close', () => {
-    last ??= new Error('the connection is lost')
+    last ??= new Error('the connection to the server was lost')
   })
   redis.on('ready', () => {
     last = undefined

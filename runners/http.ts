@@ -70,7 +70,7 @@ export const update_ca_bundle = fn(
     const { response, text } = await ask(address, { method: 'GET' }, { ...LIMITS, signal })
     if (!response.ok)
       throw new CommandExecutionError(
-        `${address} has no bundle: HTTP ${response.status}: ${response.statusText}`,
+        `${address} did not serve a CA bundle (HTTP ${response.status}: ${response.statusText}). Check source or ca_bundle_url.`,
       )
     checkCertificates(text, address.href)
     const own = await Promise.all([merge_files].flat().map(readCertificates))

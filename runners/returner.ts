@@ -58,6 +58,6 @@ export const purge = fn({ name, numbers }, async (args, { master }) => {
 
 function nothing(returner: string): never {
   throw new CommandExecutionError(
-    `The returner ${returner} has no such records put aside. See salt-run returner.status.`,
+    `The returner ${returner} has no records put aside, or none with these numbers. See salt-run returner.status.`,
   )
 }

@@ -171,7 +171,7 @@ function mostRelevant(errors: readonly AjvError[]): AjvError {
 }
 
 function problemOf(keyword: string, params: AjvError['params'], member = ''): string {
-  if (keyword === 'maxItems') return `may have ${params.limit} maps at most (max_chunks)`
+  if (keyword === 'maxItems') return `may have at most ${params.limit} maps (max_chunks)`
   if (keyword === 'required') return `lacks '${params.missingProperty}'`
   if (keyword === 'type') return typeDemand([{ type: params.type as string }], undefined)
   return keyword === 'anyOf'

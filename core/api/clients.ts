@@ -69,10 +69,7 @@ function clientOf(chunk: Chunk, { config }: ApiContext): Client {
   const { client, raw_shell } = chunk
   const found = CLIENTS_BY_NAME.get(client)
   if (client === 'ssh')
-    throw new SaltError(
-      'INVOCATION',
-      'This server has no ssh client: it reaches hosts by their minions only.',
-    )
+    throw new SaltError('INVOCATION', "The client 'ssh' is not supported: there is no salt-ssh.")
   if (!found) throw new SaltError('INVOCATION', `Invalid client specified: '${client ?? 'None'}'`)
   if (!config.netapi_enable_clients.includes(String(client)))
     throw denial(

@@ -16,14 +16,18 @@ export function checkInput<T>(value: T, maxBytes: number): T {
   let size = 0
   for (let next = open.pop(); next; next = open.pop()) {
     size += weight(next.value)
-    if (size > maxBytes) throw new SaltError('TOO_LARGE', `The request is greater than ${maxBytes} bytes.`)
+    if (size > maxBytes)
+      throw new SaltError(
+        'TOO_LARGE',
+        `The request is larger than ${maxBytes} bytes when it is expanded. Send less, or raise max_request_body_size.`,
+      )
     if (typeof next.value !== 'object' || next.value === null) continue
-    if (next.depth >= MAX_DEPTH) throw invalid(`It is nested more than ${MAX_DEPTH} deep.`)
+    if (next.depth >= MAX_DEPTH) throw invalid(`It is nested more than ${MAX_DEPTH} levels deep.`)
     const depth = next.depth + 1
     for (const [key, member] of membersOf(next.value)) {
       if (FORBIDDEN_KEYS.has(key)) throw invalid(`A key may not be ${key}.`)
       if (key === 'constructor' && isObject(member) && Object.hasOwn(member, 'prototype'))
-        throw invalid('A key may not be constructor with a prototype in it.')
+        throw invalid("The key 'constructor' may not contain a 'prototype'.")
       size += key.length
       open.push({ value: member, depth })
     }

@@ -30,7 +30,7 @@ function unknown(name: string, path: string, known: readonly string[]): Error {
       ? ` Did you mean '${similar}'?`
       : known.length > 0
         ? ` It takes ${known.join(', ')}.`
-        : ' It takes none.'
+        : ' It takes no query parameters.'
   return httpError(
     400,
     `Unknown query parameter '${name.slice(0, 100)}' for ${path.replace(/\/:.*/, '')}.${hint}`,

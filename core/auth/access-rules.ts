@@ -102,7 +102,7 @@ export class AccessRules {
     try {
       checkNamePattern(key)
     } catch (error) {
-      this.#reading.problem('unusable', `${place} may match nobody. ${messageOf(error)}`)
+      this.#reading.problem('unusable', `${place} is invalid and may match no user. ${messageOf(error)}`)
     }
   }
 

@@ -125,7 +125,7 @@ function refused(
     reason: `${name} may not run ${what}: ${reason}`,
     ...(rule && { rule: rule.place }),
   })
-  if (rules.length === 0) return says(`${source} allows ${name} nothing.`)
+  if (rules.length === 0) return says(`no rule of ${source} applies to ${name}.`)
   const wrongArguments = near.find(({ covered }) => covered)
   if (wrongArguments)
     return says(`${wrongArguments.rule.place} allows it with other arguments only.`, wrongArguments.rule)

@@ -26,7 +26,7 @@ export interface Executor {
  * @example
  * export default executor({
  *   async execute(call, { log }) {
- *     log.info(`${call.fun} runs`)
+ *     log.info(`Running ${call.fun}`)
  *     return call.run()
  *   },
  * })

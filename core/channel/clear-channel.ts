@@ -15,7 +15,7 @@ export async function sendClearRequest(
   if (reply === 'bad load') {
     throw new SaltError(
       'AUTHENTICATION_FAILED',
-      'The master refused the request as a bad load: it may demand another protocol generation (minimum_auth_version).',
+      'The master answered "bad load": it may require another protocol generation (minimum_auth_version).',
     )
   }
   return reply

@@ -46,7 +46,7 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
   const granted: ReturnType<typeof deferred<void>>[] = []
   let directions: ReturnType<typeof deriveDirections> | undefined
   let isOpen = false
-  let why = 'the master closed it'
+  let why = 'the master closed the connection'
   let lastReceivedAt = performance.now()
 
   const connection: StreamConnection = {
@@ -64,7 +64,8 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
   const timers = [
     setTimeout(() => end('it did not answer in time'), HANDSHAKE_MS),
     setInterval(() => {
-      if (performance.now() - lastReceivedAt > SILENCE_MS) end('it is silent')
+      if (performance.now() - lastReceivedAt > SILENCE_MS)
+        end(`nothing was received for ${SILENCE_MS / 1000} s`)
       else send(FRAME_KINDS.heartbeat)
     }, HEARTBEAT_MS),
   ]
@@ -115,17 +116,13 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
 }
 
 const gone = (host: string, port: number, why: string) =>
-  new SaltError('MASTER_UNREACHABLE', `The event stream at ${host}:${port} is not there: ${why}.`, {
+  new SaltError('MASTER_UNREACHABLE', `The event stream at ${host}:${port} cannot be reached: ${why}.`, {
     host,
     port,
   })
 
 const refused = (host: string, port: number, why: string) =>
-  new SaltError(
-    'AUTHENTICATION_FAILED',
-    `The event stream at ${host}:${port} does not take this host: ${why}.`,
-    {
-      host,
-      port,
-    },
-  )
+  new SaltError('AUTHENTICATION_FAILED', `The event stream at ${host}:${port} refused this host: ${why}.`, {
+    host,
+    port,
+  })

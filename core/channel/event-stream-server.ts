@@ -130,7 +130,8 @@ export class EventStreamServer {
       const claim = readClaim(payload)
       const session = claim && (await this.#settings.session(claim.id))
       const own = session && readProof(claim.proof, session.key, nonce)
-      if (!own || socket.destroyed) throw new SaltError('AUTHENTICATION_FAILED', 'the proof is not right')
+      if (!own || socket.destroyed)
+        throw new SaltError('AUTHENTICATION_FAILED', 'it did not prove that it holds a current session key')
       const { toClient, toServer } = deriveDirections(session.key, nonce, own)
       const now = performance.now()
       const { id } = claim
@@ -157,7 +158,11 @@ export class EventStreamServer {
       try {
         for (const payload of cutter.push(chunk, () => MAX_CLEAR_FRAME_BYTES * (open ? 1024 : 1))) {
           if (open) open(payload)
-          else if (asked) throw new SaltError('AUTHENTICATION_FAILED', 'it speaks before it is answered')
+          else if (asked)
+            throw new SaltError(
+              'AUTHENTICATION_FAILED',
+              'it sent a second frame before the handshake was complete',
+            )
           else {
             asked = true
             prove(payload).catch((error: unknown) => this.#refuse(socket, address, error))
@@ -195,13 +200,14 @@ export class EventStreamServer {
     const now = performance.now()
     for (const reader of this.#readers) {
       if (!this.#settings.mayStay(reader.id, reader.owner)) this.#cut(reader, 'its key is no longer accepted')
-      else if (now - reader.lastReceivedAt > SILENCE_MS) this.#cut(reader, 'it is silent')
+      else if (now - reader.lastReceivedAt > SILENCE_MS)
+        this.#cut(reader, `nothing was received for ${SILENCE_MS / 1000} s`)
       else if (now - reader.lastSentAt > HEARTBEAT_MS) this.#send(reader, FRAME_KINDS.heartbeat)
     }
   }
 
   #cut(reader: Reader, reason: string): void {
-    this.#settings.log.warn(`Cut off ${reader.id}, which read events over TCP: ${reason}.`)
+    this.#settings.log.warn(`Disconnected ${reader.id} from the event stream: ${reason}.`)
     this.#readers.delete(reader)
     reader.socket.destroy()
   }

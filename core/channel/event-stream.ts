@@ -70,7 +70,10 @@ export function readGreeting(payload: Uint8Array): Buffer {
   const greeting = decodeUntrusted(payload)
   const nonce = isRecord(greeting) ? nonceIn(greeting.nonce) : undefined
   if (nonce && isRecord(greeting) && greeting.event_stream === STREAM_VERSION) return nonce
-  throw new SaltError('DECODE_FAILED', 'what listens there is no event stream of this version')
+  throw new SaltError(
+    'DECODE_FAILED',
+    `the port does not serve event stream version ${STREAM_VERSION}; check event_stream_port`,
+  )
 }
 
 /** `own`: the client's nonce. */
@@ -142,7 +145,7 @@ export class SealedDirection {
     if (!plain || plain.length <= COUNTER_BYTES || plain.readBigUInt64BE() !== this.#count)
       throw new SaltError(
         'AUTHENTICATION_FAILED',
-        'a frame of the event stream is not the next one of the other side: it was forged, repeated, or left out',
+        'a frame is out of sequence: it was forged or repeated, or an earlier one is missing',
       )
     this.#count++
     return { kind: plain[COUNTER_BYTES] as number, payload: plain.subarray(COUNTER_BYTES + 1) }

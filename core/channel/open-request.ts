@@ -79,7 +79,7 @@ export function createRequestOpener(
     const before = suspicions()
     if (before !== undefined) {
       const more = before > 0 ? ` ${before} such requests before it are not in the log.` : ''
-      settings.log.warn(`Refused a request in the name of ${id}, which may be another's: ${why}.${more}`)
+      settings.log.warn(`Refused a request that claims to be from ${id} and may be forged: ${why}.${more}`)
     }
     return { reply: refusals.badLoad }
   }
@@ -97,8 +97,8 @@ export function createRequestOpener(
     if (!load) return { reply: refusals.notMaps }
     const wrong = checkId(load)
     if (wrong) return { reply: wrong.reply }
-    if (load.id !== id) return suspect(id, 'the id inside is another one')
-    if (!fresh(load.ts)) return suspect(id, 'it is too old (request_server_ttl), or says no time')
+    if (load.id !== id) return suspect(id, 'the id in the load differs from the id of the envelope')
+    if (!fresh(load.ts)) return suspect(id, 'its ts is missing or older than request_server_ttl')
     if (asText(load.nonce, 128) === undefined) return suspect(id, 'it has no nonce')
     if (!tokenHolds(session.owner, load.tok)) return suspect(id, OTHER_TOKEN)
     delete load.tok
@@ -132,7 +132,7 @@ export function createRequestOpener(
   async function refusedInGeneration2(id: MinionId, token: unknown): Promise<Refused | undefined> {
     const key = await settings.publicKey(id)
     if (!key) return { reply: refusals.badLoad }
-    if (await settings.speaksGeneration3(id)) return suspect(id, 'that minion speaks generation 3')
+    if (await settings.speaksGeneration3(id)) return suspect(id, 'that minion has used generation 3 before')
     if (token !== undefined && !tokenHolds(key, token)) return suspect(id, OTHER_TOKEN)
     return undefined
   }

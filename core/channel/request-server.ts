@@ -70,7 +70,7 @@ export function createRequestServer(
     if (refusedVersions.has(who) || refusedVersions.size > 10_000) return
     refusedVersions.add(who)
     log.warn(
-      `Refused ${who}: it speaks protocol generation ${envelope.version}, and minimum_auth_version is ` +
+      `Refused ${who}: it uses protocol generation ${envelope.version}, but minimum_auth_version is ` +
         `${settings.minimumVersion}. Upgrade it, or set minimum_auth_version: 2 in the master's configuration.`,
     )
   }
@@ -95,7 +95,7 @@ export function createRequestServer(
       const opened = await open(envelope)
       return 'reply' in opened ? refuse(opened.reply) : await run(opened)
     } catch (error) {
-      log.error(`A request could not be opened: ${messageOf(error)}`)
+      log.error(`A request could not be decrypted or read: ${messageOf(error)}`)
       return refuse(refusals.badLoad)
     }
   }

@@ -125,7 +125,7 @@ function unreadable(reply: unknown): SaltError {
   const said = typeof load === 'string' ? `: "${load}"` : ''
   const hint =
     load === 'bad load'
-      ? ' It may speak another protocol generation: see minimum_auth_version.'
+      ? ' It may use another protocol generation: see minimum_auth_version.'
       : load === 'bad enc algo' || load === 'bad sig algo'
         ? ' Set encryption_algorithm and signing_algorithm to what it supports.'
         : ''
@@ -209,7 +209,7 @@ function readCredentials(
   }
   throw new SaltError(
     'AUTHENTICATION_FAILED',
-    'The master speaks protocol generation 2 (it sent no session key), and minimum_auth_version is 3. ' +
+    'The master uses protocol generation 2 (it sent no session key), but minimum_auth_version is 3. ' +
       "Upgrade the master, or set minimum_auth_version: 2 in the minion's configuration.",
   )
 }

@@ -30,7 +30,7 @@ async function folder(path: string): Promise<string> {
   const facts = await stat(path).catch(() => undefined)
   if (facts?.isDirectory()) return path
   throw new UsageError(
-    `${path} is no folder. -m (--module-dirs) needs a folder that contains a folder 'modules'.`,
+    `${path} is not a folder. -m (--module-dirs) needs a folder that contains a folder 'modules'.`,
   )
 }
 

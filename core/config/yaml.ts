@@ -76,6 +76,6 @@ function refuseExcess(text: string, mostParts: number, { Lexer, Parser }: typeof
     if (++parts > mostParts)
       throw new Error(`it has more than ${mostParts} tokens. Use JSON for that much data`)
     Array.from(parser.next(lexeme))
-    if (parser.stack.length > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`)
+    if (parser.stack.length > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} levels deep`)
   }
 }

@@ -46,7 +46,7 @@ export function engineOptions(
   const known = Object.keys(params)
   const unknown = Object.keys(given).find((key) => !known.includes(key))
   if (unknown !== undefined)
-    throw invalid(`it has no option '${unknown}'. It has: ${known.join(', ') || 'none'}`)
+    throw invalid(`it has no option '${unknown}'. Known options: ${known.join(', ') || 'none'}`)
   const missing = known.find((key) => !params[key]?.optional && !Object.hasOwn(given, key))
   if (missing !== undefined) throw invalid(`it needs the option '${missing}' below ${name} in 'engines'`)
   return checkedValues(given, params, (key, wrong) => invalid(`its option ${key} is wrong: ${wrong}`))

@@ -27,7 +27,11 @@ export function encodeEvent(
   maxEventSize: number = DEFAULT_MAX_EVENT_SIZE,
 ): Buffer {
   if (tag === '' || tag.includes('\n\n')) {
-    throw new SaltError('ENCODE_FAILED', `An event cannot have the tag ${JSON.stringify(tag)}.`, { tag })
+    throw new SaltError(
+      'ENCODE_FAILED',
+      `The tag ${JSON.stringify(tag)} is not valid: it is empty or contains an empty line.`,
+      { tag },
+    )
   }
   return Buffer.concat([
     Buffer.from(tag),

@@ -80,7 +80,7 @@ export class BatchWindow {
     if (failhard) this.halt(`Minion ${id} failed or did not return. Batch run stopped due to failhard.`)
     else if (this.#failed > mayFail)
       this.halt(
-        `Batch run stopped: ${this.#failed} failed or did not return; the limit is ${mayFail} (--batch-max-fail).`,
+        `Batch run stopped: ${this.#failed === 1 ? 'One minion' : `${this.#failed} minions`} failed or did not return; the limit is ${mayFail} (--batch-max-fail).`,
       )
   }
 

@@ -98,7 +98,7 @@ async function withoutPerson({
   const answer = await join()
   if (!answer) return {}
   if (answer.state !== 'good') return { join: answer }
-  const reason = `it shows the join token ${answer.invite}`
+  const reason = `it has the join token ${answer.invite}`
   return { accepted: { ...accepted, reason, by: 'invite', join: answer } }
 }
 

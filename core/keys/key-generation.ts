@@ -68,7 +68,11 @@ export async function generateSignature(config: Config, request: SignatureReques
   const { pki_dir, keysize, user, master_sign_key_name: keyname, master_pubkey_signature } = config
   const pub = request.pub || join(pki_dir, 'master.pub')
   const offered = await readIfThere(pub)
-  if (offered === undefined) throw new SaltError('KEY_INVALID', `There is no public key ${pub} to sign.`)
+  if (offered === undefined)
+    throw new SaltError(
+      'KEY_INVALID',
+      `The public key ${pub} does not exist. Start the master once to create it, or name one with --pub.`,
+    )
   const priv = request.priv || join(pki_dir, `${keyname}.pem`)
   if (request.autoCreate && !request.priv) {
     await generateKeyFiles({ keydir: pki_dir, keyname, keysize: request.keysize ?? keysize, user })
@@ -83,7 +87,7 @@ export async function generateSignature(config: Config, request: SignatureReques
   if (isNew || (await readIfThere(path)) === text) return path
   throw new SaltError(
     'KEY_INVALID',
-    `${path} holds a signature of another key, or made with another one, and is not overwritten. Remove it first.`,
+    `${path} holds a signature of another key or by another signing key, and is not overwritten. Remove it first.`,
     { path },
   )
 }

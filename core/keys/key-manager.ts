@@ -133,7 +133,9 @@ export class KeyManager {
   async #rotate(): Promise<void> {
     const { config, warn } = this.#settings
     await requestRotation(config).catch((error: unknown) =>
-      warn(`No new AES key was requested: ${messageOf(error)}`),
+      warn(
+        `The rotation of the AES key could not be requested, so a removed minion may still decrypt messages: ${messageOf(error)}`,
+      ),
     )
   }
 }

@@ -133,7 +133,7 @@ export class KeyStore {
     }
     throw new SaltError(
       'KEY_REJECTED',
-      `The key of ${id} could not be filed: other processes keep changing it.`,
+      `The key of ${id} could not be stored: other processes keep changing it. Try again.`,
       { id },
     )
   }

@@ -120,7 +120,10 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
    */
   const getMeanwhile = async (name: string): Promise<LoadedFunction | undefined> => {
     if (await catalog.isLoading(splitName(name)[0]))
-      throw new SaltError('INVOCATION', `'${name}' cannot be called while its own module is being loaded.`)
+      throw new SaltError(
+        'INVOCATION',
+        `'${name}' cannot be called while its own module is being loaded; move the call into a function.`,
+      )
     return get(name)
   }
   const params = async (name: string): Promise<Params | undefined> => {
@@ -223,7 +226,7 @@ async function findParams(catalog: ExtensionFiles, name: string): Promise<Params
   return undefined
 }
 
-const HANGS = 'its file hangs while it is loaded'
+const HANGS = 'its file does not finish loading'
 
 const unknowable = (name: string, why: string) =>
   new SaltError('MODULE_FAILED', `The parameters of '${name}' cannot be determined: ${why}.`, { name })
@@ -251,6 +254,6 @@ async function findPlugin(
 async function noPlugin(catalog: ExtensionFiles, name: string, view: LoaderView): Promise<SaltError> {
   const kind = catalog.kind.name
   const known = await view.modules()
-  const message = `There is no '${name}' among the ${kind}. Available: ${known.join(', ')}.${didYouMean(name, known)}`
+  const message = `There is no '${name}' in the ${kind}. Available: ${known.join(', ')}.${didYouMean(name, known)}`
   return new SaltError('FUNCTION_NOT_FOUND', message, { name, kind, known })
 }

@@ -24,7 +24,7 @@ export class Datastore {
     try {
       const kept = decode(readFileSync(this.#path))
       if (isRecord(kept)) return kept
-      throw new Error('it holds no map')
+      throw new Error('it does not contain a map')
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
       throw failed(this.#path, 'read', cause)

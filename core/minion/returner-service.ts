@@ -27,7 +27,7 @@ export function openReturnerService(settings: ReturnerServiceSettings): Returner
   const { id } = config
   const fire = (tag: string, data: Readonly<Record<string, unknown>>) =>
     void sendToMasters(makeMinionEvent(id, { tag, data })).catch((error: unknown) =>
-      log.debug(`No master took the event ${tag}: ${messageOf(error)}`),
+      log.debug(`The event ${tag} could not be sent to any master: ${messageOf(error)}`),
     )
   return new ReturnerProcesses({
     outboxes: [outbox],

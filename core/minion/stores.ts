@@ -66,5 +66,5 @@ export async function openStores(config: MinionConfig, log: Log): Promise<Minion
 }
 
 const leapSentence = (ms: number): string =>
-  `The clock has jumped ahead by ${Math.round(ms / 60_000)} minutes. This minion uses the new time for expiring its ` +
-  'records of accepted jobs only after the clock has kept it for an hour.'
+  `The clock has jumped ahead by ${Math.round(ms / 60_000)} minutes. Records of accepted jobs expire by the ` +
+  'new time only once the clock has kept it for an hour.'

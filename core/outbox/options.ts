@@ -41,7 +41,7 @@ export function returnerOptions(params: Params, sources: OptionSources): Record<
   const missing = Object.entries(params).find(([key, param]) => !param.optional && !Object.hasOwn(given, key))
   if (missing)
     throw invalid(
-      `The returner ${sources.name} needs ${sources.prefix}.${missing[0]} in the configuration.`,
+      `The returner ${sources.name} needs the option ${sources.prefix}.${missing[0]}; set it in the configuration.`,
       missing[0],
     )
   return checkedValues(given, params, (key, wrong) =>
@@ -56,7 +56,7 @@ function* prefixes({ name, prefix, config, places }: OptionSources): Generator<[
     const values = typeof profile === 'string' ? first(places, profile) : profile
     if (!isRecord(values))
       throw invalid(
-        `The returner ${name} has the profile ${String(profile)}, which is not in the configuration.`,
+        `The returner ${name} uses the profile ${String(profile)}, which the configuration does not define. Add it, or correct ${prefix}.profile.`,
         'profile',
       )
     yield ['', withoutPrefix(values, prefix)]

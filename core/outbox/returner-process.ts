@@ -105,5 +105,5 @@ function onMessage(message: ToReturnerProcess): void {
 }
 ignoreSignals()
 process.on('unhandledRejection', (error) =>
-  log.error(`A promise of a returner was rejected without a handler: ${messageOf(error)}`),
+  log.error(`Unhandled promise rejection in a returner: ${messageOf(error)}`),
 )

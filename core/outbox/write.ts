@@ -37,7 +37,7 @@ type Within = (what: string, call: () => Promise<void> | undefined) => Promise<v
 
 /** Call a function of the returner. Rejects if it does not end in time; it is not cancelled. */
 export async function withDeadline<T>(what: string, ms: number, call: () => T | Promise<T>): Promise<T> {
-  const late = () => new Error(`Its ${what} did not end within ${ms / 1000} seconds.`)
+  const late = () => new Error(`Its ${what} did not finish within ${ms / 1000} seconds (returner_timeout).`)
   return await withTimeout(Promise.resolve(call()), ms, late)
 }
 

@@ -89,7 +89,9 @@ function ended(child: ChildProcess): Promise<CheckEnd> {
 
 const readingText = (path: string, seconds: number): string =>
   `The store ${path} has been read for ${seconds} seconds, to look for damage` +
-  (seconds * 1000 >= READ_MS ? '; that takes too long, so it is used as it is.' : '.')
+  (seconds * 1000 >= READ_MS
+    ? '; the check takes too long and is stopped, and the store is used unchecked.'
+    : '.')
 
 async function holdersOfLock(path: string, ignoredPid: number | undefined): Promise<string> {
   const holders: string[] = []

@@ -61,8 +61,12 @@ async function expandedByPlugin(
 ): Promise<readonly string[] | undefined> {
   const { openLoader } = await import('../loader/index.ts') // most jobs do not need it
   const loader = openLoader('matchers', { config, log })
-  if (!(await loader.pluginNames()).includes(type))
-    throw new SaltError('TARGET_INVALID', `There is no target type '${type}'.`)
+  const known = await loader.pluginNames()
+  if (!known.includes(type))
+    throw new SaltError(
+      'TARGET_INVALID',
+      `There is no target type '${type}'. Known types: ${[...known].sort().join(', ')}.`,
+    )
   const plugin = await loader.plugin<Matcher>(type)
   return plugin.expand?.(expression, { opts: config }).catch((error: unknown) => {
     if (!SaltError.is(error) || error.code !== 'INVOCATION') throw error

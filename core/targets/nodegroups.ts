@@ -24,7 +24,8 @@ function expand(name: string, nodegroups: Nodegroups, within: readonly string[])
     )
   }
   const words = definitionOf(name, nodegroups)
-  if (words.length === 0) throw invalid(`Nodegroup '${name}' is empty.`, name)
+  if (words.length === 0)
+    throw invalid(`Nodegroup '${name}' is empty. Add targets to it in the configuration.`, name)
   return ['(', ...expandWords(words, nodegroups, [...within, name]), ')']
 }
 

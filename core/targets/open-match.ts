@@ -23,7 +23,7 @@ export async function openMatchers(
     nodegroups: (typeof nodegroups === 'object' && nodegroups ? nodegroups : {}) as Record<string, unknown>,
     // Limits the log, since a target is evaluated for each minion.
     onInvalid: onceInAWhile(
-      (reason) => log.warn(`A target matches nobody: ${reason.split('\n', 1)[0]}`),
+      (reason) => log.warn(`A target is invalid and matches no minion: ${reason.split('\n', 1)[0]}`),
       1000,
     ),
   })

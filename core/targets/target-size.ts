@@ -24,7 +24,7 @@ export function checkTargetSize(target: Target): void {
 export function sizeProblem({ tgt, tgt_type }: Target): string | undefined {
   if (tgt_type === 'list') return listProblem([tgt].flat())
   if (charactersOf(tgt) > MAX_LIST_CHARACTERS)
-    return `The target is longer than ${MAX_LIST_CHARACTERS} characters.`
+    return `The target is longer than ${MAX_LIST_CHARACTERS} characters: publish several jobs, or use a pattern.`
   if (tgt_type !== 'compound') return lengthProblem(charactersOf(tgt))
   const terms = (compoundWords(tgt) ?? []).filter((word) => !isCompoundOperator(word))
   if (terms.length > MAX_TERMS)
@@ -42,7 +42,7 @@ function lengthProblem(characters: number): string | undefined {
 function listProblem(lists: readonly unknown[]): string | undefined {
   const characters = charactersOf(lists)
   if (characters > MAX_LIST_CHARACTERS)
-    return `The list of ids has ${characters} characters, but may have ${MAX_LIST_CHARACTERS}.`
+    return `The list of ids has ${characters} characters, but may have ${MAX_LIST_CHARACTERS}: publish several jobs, or use a pattern.`
   const ids = lists.reduce<number>(
     (sum, list) => sum + (typeof list === 'string' ? commasIn(list) : 0) + 1,
     0,

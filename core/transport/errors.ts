@@ -18,8 +18,7 @@ export const noHandshake = (host: string, port: number, timeoutMs: number): Salt
 
 /** The explanation of an error for which {@link hadNoHandshake} is true. */
 export const noHandshakeText =
-  'something listens there, and serves no new connection. A master that has too many files open refuses new ones, and says ' +
-  'so in its log; one that hangs serves none'
+  'a process listens there but completes no handshake. The master may have too many open files (see its log) or hang'
 
 export const hadNoHandshake = (error: unknown): boolean =>
   SaltError.is(error) && error.data.noHandshake === true

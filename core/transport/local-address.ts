@@ -57,7 +57,7 @@ async function requireDirectory(path: string): Promise<void> {
   if (!(found instanceof Error) || found.code !== 'ENOENT') return
   throw new SaltError(
     'CONFIG_INVALID',
-    `There is no directory for the socket ${path}; make it, or set 'sock_dir'.`,
+    `The directory of the socket ${path} does not exist; create it, or set 'sock_dir'.`,
     {
       path,
     },

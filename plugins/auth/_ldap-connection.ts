@@ -41,7 +41,7 @@ export async function withLdap<T>(
   }
   const sockets: Socket[] = []
   const once = <S extends Socket>(open: () => S): S => {
-    if (sockets.length > 0 || signal.aborted) throw new Error('the connection was lost')
+    if (sockets.length > 0 || signal.aborted) throw new Error('the connection to the server was lost')
     const socket = open()
     sockets.push(socket)
     return socket

@@ -83,7 +83,7 @@ function who(
 ): Authenticated | Refused {
   const [row] = rows
   if (!row) return { refused: 'the database has no such user with this password' }
-  if (rows.length > 1) return { refused: 'auth_sql finds more than one row' }
+  if (rows.length > 1) return { refused: 'auth_sql returned more than one row' }
   const column = Object.keys(row).find((name) => name.toLowerCase() === 'username')
   const name = column === undefined ? username : row[column]
   if (typeof name !== 'string' || name === '') return { refused: 'the column username is not a text' }

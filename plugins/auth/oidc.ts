@@ -24,7 +24,8 @@ function holderOf(claims: JWTPayload, given: unknown, settings: OidcSettings): A
   const { usernameClaim, groupsClaim } = settings
   const name = claimOf(claims, usernameClaim)
   const refused = wrongWithName(name)
-  if (refused !== undefined) return { refused: `the claim ${usernameClaim} is no name: ${refused}` }
+  if (refused !== undefined)
+    return { refused: `the claim ${usernameClaim} is not a valid user name: ${refused}` }
   if (usernameClaim === 'email' && claims.email_verified !== true)
     return { refused: 'the issuer has not verified the address of the claim email' }
   if (given !== undefined && given !== '' && given !== name)

@@ -37,7 +37,7 @@ export default auth({
     checkService(settings.service)
     const { signal } = facts
     const answer = await processes.ask({ ...settings, ...given }, { place: 'PAM', seconds, signal })
-    if (!answer) throw new Error('PAM gave no answer')
+    if (!answer) throw new Error('PAM did not answer')
     if (!('refused' in answer)) return answer
     await delay(answer.delayMs, undefined, { signal })
     return { refused: answer.refused }

@@ -66,7 +66,11 @@ test('salt-call says what is wrong with a returner whose save is misspelt', asyn
 
 test.each([
   [['tset.ping'], "'tset.ping' is not available. Did you mean 'test.ping'?", 255],
-  [['-m', '/nonexistent', 'test.ping'], '/nonexistent is no folder. -m (--module-dirs) needs a folder', 64],
+  [
+    ['-m', '/nonexistent', 'test.ping'],
+    '/nonexistent is not a folder. -m (--module-dirs) needs a folder',
+    64,
+  ],
 ])('salt-call %j says what may be meant', async (words, sentence, code) => {
   const args = ['-c', join(folder, 'etc'), '--local', ...words]
   const { stderr, exitCode } = await execa(bin('salt-call'), args, { reject: false })

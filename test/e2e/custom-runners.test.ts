@@ -233,7 +233,7 @@ test('one that hears nothing any more is ended by runner_timeout, in the foregro
   await cluster.master.writeConfig()
   expect(code).toBe(1)
   expect(stderr).toContain(
-    'ends.spin was not done after 1 s (runner_timeout), and did not end by itself: it is killed.',
+    'ends.spin ran longer than 1 s (runner_timeout) and did not stop when it was aborted; it is killed.',
   )
   expect((await returned(jid)).return).toContain('runner ends.spin ended before its function did')
   expect(await running()).toEqual([])

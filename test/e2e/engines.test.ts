@@ -118,7 +118,7 @@ test('a master runs the engines of its configuration, with their options', async
 
 test('an engine that cannot be used is an error in the log, once, and does not hold up the others', async () => {
   const { master } = cluster
-  await master.logged("Engine(nosuch) is not started: There is no 'nosuch' among the engines. Available:")
+  await master.logged("Engine(nosuch) is not started: There is no 'nosuch' in the engines. Available:")
   await master.logged("Engine(wrong) is not started: it needs the option 'from' below wrong in 'engines'.")
   expect(restarts(master, 'nosuch')).toBe(1)
 })

@@ -83,7 +83,7 @@ test('keys are accepted and rejected by the signing files, and wait where none o
     auto.logged('is ready to receive jobs'),
     ticket.logged('is ready to receive jobs'),
     bad.logged('has rejected this minion'),
-    plain.logged('nobody has accepted it yet'),
+    plain.logged('it is not accepted yet'),
   ])
   const { stdout } = await key('-L', '--out', 'json')
   expect(JSON.parse(stdout)).toEqual({
@@ -98,7 +98,7 @@ test('keys are accepted and rejected by the signing files, and wait where none o
   expect(called).toMatchObject({
     stdout: '',
     code: 77,
-    stderr: expect.stringContaining('nobody has accepted it yet'),
+    stderr: expect.stringContaining('it is not accepted yet'),
   })
   expect(bad.exitCode).toBeNull() // it does not know this master yet, so it does not believe it
 })

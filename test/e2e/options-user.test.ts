@@ -92,7 +92,7 @@ test(
     }
 
     const late = await cluster.startMinion('web2')
-    await late.logged('nobody has accepted it yet')
+    await late.logged('it is not accepted yet')
     const accepted = await cluster.command('salt-key', '-y', '-a', 'web2')
     expect(accepted.code).toBe(0)
     await late.logged('is ready to receive jobs')

@@ -161,7 +161,7 @@ test('a minion that did not return has a row with its state', async () => {
 
 test('returner.test writes, reads and removes a return', async () => {
   const seen = (await runner('returner.test', ['folder'])) as string[]
-  expect(seen.join(' ')).toMatch(/has saved .* was asked .* as it was saved\. It was removed/)
+  expect(seen.join(' ')).toMatch(/saved a return .* was read back .* is identical\. It was removed/)
 })
 
 test('a store that only writes says so when jobs are to be read from it', async () => {
@@ -170,12 +170,12 @@ test('a store that only writes says so when jobs are to be read from it', async 
     'jobs.list_jobs',
     'ext_source=rawfile_json',
   )
-  expect(stdout + stderr).toContain('Nothing can be read from rawfile_json')
+  expect(stdout + stderr).toContain('The returner rawfile_json is write-only')
   expect(code).not.toBe(0)
 })
 
 test.each([
-  [{ event_return: 'rawfile_jsn' }, "There is no 'rawfile_jsn' among the returners."],
+  [{ event_return: 'rawfile_jsn' }, "There is no 'rawfile_jsn' in the returners."],
   [{ event_return: 'rawfile_json', 'rawfile_json.filename': '' }, 'rawfile_json.filename is wrong'],
 ])('a master does not start with %j, and says why', async (options, sentence) => {
   const directory = join(root, `failing${Object.keys(options).length}`)

@@ -54,7 +54,7 @@ test('--return_kwargs and --return_config choose another place', async () => {
 })
 
 test.each([
-  [['--return', 'foldr'], "There is no 'foldr' among the returners. Available:"],
+  [['--return', 'foldr'], "There is no 'foldr' in the returners. Available:"],
   [['--return', 'folder', '--return_kwargs', '{"pth": "/"}'], "There is no option 'pth' in --return_kwargs"],
   [
     ['--module-executors', '[sudo]'],
@@ -99,7 +99,9 @@ test('a store that is away fails no job, is told of, and has every return once, 
       '--show-jid',
     )
     expect(code).toBe(0)
-    expect(stderr).toContain('WARNING: The return of web1 is not in the store of the returner folder: ENOENT')
+    expect(stderr).toContain(
+      'WARNING: The return of web1 is not yet in the store of the returner folder: ENOENT',
+    )
     jids.push(jidIn(stdout))
   }
   const minion = cluster.minions.get('web1')!
@@ -143,6 +145,6 @@ test('salt-call refuses a returner that does not exist before it calls anything'
     '--return',
     'nope',
   ])
-  expect(stderr).toContain("There is no 'nope' among the returners.")
+  expect(stderr).toContain("There is no 'nope' in the returners.")
   expect(code).not.toBe(0)
 })

@@ -40,9 +40,9 @@ test('with refuse_second_minion the second one takes no jobs, says why, and take
   cluster = await Cluster.open({ minions: ['web1'], master: { refuse_second_minion: true } })
   const second = await startCopy()
   await second.logged(
-    'This one takes no jobs, as refuse_second_minion is set on the master. Asking again in 1 second.',
+    'This one gets no jobs, because refuse_second_minion is set on the master. Asking again in 1 second.',
   )
-  await cluster.master.logged('the second one takes no jobs (refuse_second_minion)')
+  await cluster.master.logged('the one that started second gets no jobs (refuse_second_minion)')
   const { stdout } = await cluster.salt('web1', 'config.get', 'root_dir', '--out', 'txt')
   expect(stdout).toBe(`web1: ${cluster.minions.get('web1')!.directory}\n`)
 

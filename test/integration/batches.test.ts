@@ -187,7 +187,7 @@ test('who answers that it does not run the wave is asked again: the answer may h
 
 test.each([
   ['failhard', { failhard: true }, 'due to failhard', 1],
-  ['a limit of failures', { batch_max_fail: '1' }, '2 failed or did not return; the limit is 1', 2],
+  ['a limit of failures', { batch_max_fail: '1' }, '2 minions failed or did not return; the limit is 1', 2],
 ])('%s stops it, and the end says who was left', async (_, extras, why, ran) => {
   const jid = await start('1', { tgt: 'm[123]', fun: 'test.retcode', arg: [3] }, extras)
   await done(jid)

@@ -215,7 +215,7 @@ test('of a token that was cut off, or is of another master, it is said so, in a 
   const { log, lines } = fakeLog()
   expect(await joinOf({ join_token: 'abcdef', join_token_file: '' }, log)).toBeUndefined()
   expect(lines.map(({ message }) => sanitize(message))).toEqual([
-    'This minion signs in without a join token. The join token is not one that "salt-key --invite" prints: it has been cut off or changed.',
+    'The join token cannot be used, so the minion signs in without it. The join token is not one that "salt-key --invite" prints: it has been cut off or changed.',
   ])
 })
 

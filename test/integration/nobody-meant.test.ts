@@ -136,7 +136,7 @@ test('whom the master knows too little of is named as unknown, in the reply, in 
   const found = await unreturned(jid, { config, jobs, accepted: [], client })
   expect([...found.values()].map(({ why }) => why)).toEqual([
     'The master has no accepted key for this id.',
-    expect.stringContaining('It is not known whether the target means this minion'),
+    expect.stringContaining('It is not known whether the target matches this minion'),
   ])
   expect((await publish('web*')).load).not.toHaveProperty('unknown')
 })

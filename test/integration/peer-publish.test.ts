@@ -145,7 +145,7 @@ describe('the module publish', () => {
         'cannot be published by a minion',
       )
     expect(await ask('minion_pub', { ...pub, fun: 'test.ping,publish.runner', explain: true })).toEqual({
-      refused: { reason: 'A minion may not have others publish jobs (publish.runner).' },
+      refused: { reason: 'A function published by a minion may not publish further jobs (publish.runner).' },
     })
   })
 

@@ -75,6 +75,6 @@ test('a target that nobody can make sense of is told once, on the master and on 
   const reply = decode(await master.answer(packClear({ ...load, user: 'root', key: await master.rootKey() })))
   expect(reply).toMatchObject({ load: { jid: null, minions: [] } })
   expect(master.logged.filter((line) => line.startsWith('warn'))).toEqual([
-    "warn A target matches nobody: The compound target is malformed at character 10: a target is missing after 'and'.",
+    "warn A target is invalid and matches no minion: The compound target is malformed at character 10: a target is missing after 'and'.",
   ])
 })

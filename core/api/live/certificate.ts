@@ -88,7 +88,7 @@ export class ServerCertificate {
     try {
       this.#pem = await load(this.#files)
     } catch (error) {
-      this.#log.error(`The new TLS certificate is not used, the old one stays. ${messageOf(error)}`)
+      this.#log.error(`The new TLS certificate cannot be used; the old one stays in use. ${messageOf(error)}`)
       return
     }
     this.#onChange(this.#pem)
@@ -115,7 +115,7 @@ export class ServerCertificate {
     if (end - Date.now() > EXPIRY_WARNING_MS || this.#warnedOn === day) return
     this.#warnedOn = day
     this.#log.warn(
-      `The TLS certificate in ${this.#files.cert} is valid until ${new Date(end).toISOString()} only.`,
+      `The TLS certificate in ${this.#files.cert} expires on ${new Date(end).toISOString()}. Replace it.`,
     )
   }
 }
@@ -139,7 +139,7 @@ async function load({ cert, key, chain }: Files): Promise<Pem> {
     const pem = { cert: `${certText.trimEnd()}\n${chainText}`, key: keyText }
     createSecureContext(pem)
     const { validTo } = new X509Certificate(pem.cert)
-    if (Date.parse(validTo) < Date.now()) throw new Error(`it was valid until ${validTo}`)
+    if (Date.parse(validTo) < Date.now()) throw new Error(`it expired on ${validTo}`)
     return pem
   } catch (error) {
     throw unusable(cert, key, messageOf(error))

@@ -195,8 +195,8 @@ export class EventHub {
 
   #reportGap(missed: number | undefined): void {
     const what = missed === undefined ? 'Events' : `${missed} events`
-    this.#log.warn(`${what} did not reach the readers of the API: ${whyMissed(missed)}.`)
-    this.#events.push(commentFrame(`${what} were missed here: ${whyMissed(missed)}`))
+    this.#log.warn(`${what} were not delivered to API clients: ${whyMissed(missed)}.`)
+    this.#events.push(commentFrame(`${what} were missed by this server: ${whyMissed(missed)}`))
     this.#events.flush()
   }
 
@@ -209,4 +209,4 @@ export class EventHub {
 const whyMissed = (missed: number | undefined): string =>
   missed === undefined
     ? 'the connection to the events of the master was lost for a while'
-    : 'more came than this server could pass on'
+    : 'events came faster than this server can deliver them'

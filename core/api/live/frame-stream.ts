@@ -110,7 +110,7 @@ export class FrameStream<F extends Frame> {
     this.#batches.clear()
     for (const reader of this.#readers) {
       if (reader.writing !== undefined && now - reader.writing > maxStallMs)
-        this.#drop(reader, `It has taken nothing for ${Math.round(maxStallMs / 1000)} s.`)
+        this.#drop(reader, `It has read nothing for ${Math.round(maxStallMs / 1000)} s.`)
     }
   }
 

@@ -91,7 +91,7 @@ function limitWaits(app: FastifyInstance, settings: ApiSettings): void {
 
 function tooMany(reply: FastifyReply, status: number, what: string, option: string): Error {
   reply.header('Retry-After', '5')
-  const sentence = `${what} are being answered, and no more at once (${option}). Try again later.`
+  const sentence = `${what} are being answered, the maximum (${option}). Try again later.`
   return httpError(status, sentence, { limit: option })
 }
 

@@ -52,10 +52,7 @@ export class Readers {
     if (this.#end.aborted) throw httpError(503, STOPPING)
     const { max_readers } = this.#context.settings
     if (this.#connected >= max_readers)
-      throw httpError(
-        503,
-        `${max_readers} readers of events are connected, and no more are served (max_readers).`,
-      )
+      throw httpError(503, `${max_readers} readers of events are connected, the maximum (max_readers).`)
     return { token: token as string, owner, filter: { owner: owner.id, ...tagFilter(request) } }
   }
 

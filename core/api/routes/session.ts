@@ -14,7 +14,7 @@ type Members = Readonly<Record<string, unknown>>
 const REVOKE_TIMEOUT_MS = 15_000
 
 /** Masters of Python Salt cannot revoke tokens. */
-const PYTHON_MASTER = 'This master cannot revoke tokens. Forget yours; it ends when it expires.'
+const PYTHON_MASTER = 'This master cannot revoke tokens; yours stays valid until it expires.'
 
 /** Add `/login`, `/logout` and `/token`. A session is a token of the master; this server stores none. */
 export function session(app: FastifyInstance, context: ApiContext): void {

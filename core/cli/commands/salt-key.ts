@@ -143,7 +143,7 @@ function localKeys(config: MasterConfig, who: Operator): KeyOperations {
 async function remoteKeys(config: MasterConfig, auth: ExternalAuth, flags: KeyFlags): Promise<KeyOperations> {
   if (isTrue(flags['preserve-minions']) || !isTrue(flags['rotate-aes-key']))
     throw new UsageError(
-      'Through --eauth the configuration of the master decides: leave out --preserve-minions and --rotate-aes-key.',
+      'With --eauth the configuration of the master applies: leave out --preserve-minions and --rotate-aes-key.',
     )
   const { remoteKeyOperations } = await import('../../client/remote/remote-key-operations.ts')
   return remoteKeyOperations(config, auth)

@@ -72,5 +72,7 @@ function refuseConflicts(flags: SaltFlags): void {
   if (flags.plan && flags.subset !== undefined)
     throw new UsageError('--plan sends nothing, and --subset has to ask minions first: leave one out.')
   if (flags.group && flags['full-return'])
-    throw new UsageError('--group joins equal answers, and no two full returns are equal: leave one out.')
+    throw new UsageError(
+      '--group joins equal answers, but full returns always differ, since each contains its minion id: leave one out.',
+    )
 }

@@ -25,7 +25,7 @@ export function accountToSwitchTo(program: string, { user, conf_file }: UserConf
   if (uid !== 0) {
     throw new SaltError(
       'PERMISSIONS',
-      `${program} must be run by ${user} (option 'user' in ${conf_file}) or by root; you are '${currentUser()}'. Use sudo.`,
+      `${program} must be run by ${user} (option 'user' in ${conf_file}) or by root; you are '${currentUser()}'. Run it with sudo, or as that user.`,
     )
   }
   if (account) return account

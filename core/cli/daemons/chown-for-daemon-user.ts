@@ -95,7 +95,8 @@ function handOverDirectory(path: string, user: string, account: Account): void {
   if (owner !== 0 || isTopLevel(path)) {
     throw new SaltError(
       'PERMISSIONS',
-      `The directory ${path} does not belong to user ${user} (option user), nor to root, who could give it away. ` +
+      `The directory ${path} does not belong to user ${user} (option user). Its owner is changed automatically only if ` +
+        `that is root and ${path} is not directly below /. ` +
         `Run: chown -R ${user} ${path}`,
       { path },
     )

@@ -137,8 +137,8 @@ const MAX_IDS = 10
 function warnOfTrimmed({ trimmed }: Tally): void {
   for (const [jid, ids] of trimmed)
     printNote(
-      `WARNING: VALUE_TRIMMED stands for what ${shortList(ids, MAX_IDS)} returned and is too large for an event ` +
-        `(max_event_size). Users who may read the master's job cache see all of it: salt-run jobs.lookup_jid ${jid}`,
+      `WARNING: The return of ${shortList(ids, MAX_IDS)} is too large for an event (max_event_size) and is ` +
+        `shown as VALUE_TRIMMED. Users who may read the master's job cache see all of it: salt-run jobs.lookup_jid ${jid}`,
     )
 }
 

@@ -7,7 +7,7 @@ import type { Printer } from '../output/printer.ts'
 /** Print a plan and return the exit code: 0 only if the job would work on all minions. */
 export async function showPlan(plan: Plan, printer: Printer): Promise<number> {
   if (!plan.allowed) {
-    const { user, rule, reason = `User ${user} may not publish this.` } = plan
+    const { user, rule, reason = `User ${user} may not publish this job.` } = plan
     await printer.print({ allowed: false, user, ...(rule !== undefined && { rule }) })
     printNote(`ERROR: ${reason}`)
     return exitCodes.noPermission
@@ -35,5 +35,5 @@ export async function showPlan(plan: Plan, printer: Printer): Promise<number> {
 
 function shown({ fun, known, arguments: given, refusal }: PlannedCall): Record<string, unknown> {
   if (refusal !== undefined) return { fun, 'would refuse': refusal }
-  return { fun, [known ? 'arguments' : 'arguments (what it takes is not known)']: given }
+  return { fun, [known ? 'arguments' : 'arguments (parameters unknown)']: given }
 }

@@ -21,7 +21,7 @@ export async function rosterHosts(
   log: Log,
 ): Promise<string[]> {
   if (!BY_NAME.has(tgtType))
-    throw new UsageError('A roster has names only: use a glob, -E, -L or -R with --hosts.')
+    throw new UsageError('--hosts matches host names only: use a glob, -E, -L or -R with --hosts.')
   const target = await expandTarget({ tgt, tgt_type: tgtType }, { config, log })
   const decide = (await openMatchers(config, log)).prepare(target)
   const names = await namesIn(config.roster_file ?? join(config.config_dir, 'roster'))

@@ -53,7 +53,7 @@ export async function runJobCommand(
     return await runAndShow(client, wanted, flags, { ...tools, interrupt })
   } catch (error) {
     if (!SaltError.is(error) || error.code !== 'CALL_REFUSED') throw error
-    throw new SaltError(error.code, `${error.message}\n(--no-check sends it anyway.)`)
+    throw new SaltError(error.code, `${error.message}\nUse --no-check to send it anyway.`)
   } finally {
     await client.close()
   }
@@ -169,7 +169,7 @@ function warnOfNotStored(all: readonly UnstoredReturn[]): void {
   }
   for (const [reason, minions] of reasons)
     printNote(
-      `WARNING: The return of ${shortIdList(minions)} is not in ${reason} It waits in the outbox there and is written as soon as the store takes it.`,
+      `WARNING: The return of ${shortIdList(minions)} is not yet in ${reason} It waits in the minion's outbox and is written when the store accepts it.`,
     )
 }
 

@@ -46,7 +46,7 @@ export async function invite({ ttl, match, uses }: InviteRequest, tools: InviteT
   printNote(
     `Invitation ${invite.id}: good until ${new Date(invite.expires).toISOString()} for ${uses === 1 ? 'one minion' : `${uses} minions`} with an id like ${match}.\n` +
       'On the minion, before its first start: join_token: <token> in its configuration, or join_token_file with the\n' +
-      'path of a file that holds it, or SALT_JOIN_TOKEN in the environment. Whoever has the token can join: keep it secret.',
+      'path of a file that holds it, or SALT_JOIN_TOKEN in the environment. Anyone who has the token can join: keep it secret.',
   )
   return exitCodes.ok
 }

@@ -25,7 +25,8 @@ export async function runLocalAction(
   tools: LocalActionTools,
 ): Promise<number> {
   const { config, printer, who } = tools
-  if (flags.eauth !== undefined) throw new UsageError(`--${action} works on this host; leave out --eauth.`)
+  if (flags.eauth !== undefined)
+    throw new UsageError(`--${action} works on local files only; leave out --eauth.`)
   if (action === 'gen-keys') return generate(flags, config, printer)
   switchToConfiguredUser('salt-key', config)
   if (action === 'gen-signature') return sign(flags, config, printer)

@@ -55,7 +55,7 @@ async function readTheme(path: string): Promise<Record<string, string> | undefin
   try {
     const codes = parseYaml(readFileSync(path, 'utf8'))
     if (typeof codes !== 'object' || codes === null || Array.isArray(codes))
-      throw new Error('it holds no map')
+      throw new Error('it does not contain a map')
     return Object.fromEntries(Object.entries(codes).map(([name, code]) => [colorName(name), String(code)]))
   } catch (error) {
     printNote(

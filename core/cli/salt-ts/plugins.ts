@@ -26,7 +26,7 @@ async function load(name: string, root: string): Promise<Plugin | undefined> {
     const plugin = new Plugin({ name, root, type: 'link', errorOnManifestCreate: true })
     await plugin.load()
     if (plugin.valid) return plugin
-    throw new Error(`${path.join(root, 'package.json')} has no section oclif.`)
+    throw new Error(`${path.join(root, 'package.json')} has no "oclif" section.`)
   } catch (error) {
     printNote(`WARNING: The plugin ${name} of salt-ts is left out: ${messageOf(error).split('\n')[0]}`)
     return undefined

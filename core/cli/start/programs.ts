@@ -30,7 +30,7 @@ export function openPrograms(configDir: string): Programs {
   let stopping = false
   // Processes are in groups of their own: Ctrl-C reaches this process alone, which stops them in order.
   const launch = (name: string, args: readonly string[]) => {
-    if (stopping) throw new Error(`${name} is not started any more`)
+    if (stopping) throw new Error(`${name} is not started: npm start is stopping`)
     return spawn(process.execPath, [join(packageRoot, 'bin', name), '-c', configDir, ...args], {
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true,

@@ -84,7 +84,7 @@ function refuseWrongCall(fun: string, args: unknown, kwargs: unknown, options: R
   if (!Array.isArray(args) || typeof kwargs !== 'object' || kwargs === null)
     throw new SaltError(
       'INVOCATION',
-      `run takes a list of arguments by position and a map of those by name: run('${fun}', [], {}).`,
+      `run() takes positional arguments as a list and keyword arguments as a map: run('${fun}', [], {}).`,
     )
   refuseUnknownMembers('run', options, OPTIONS)
 }
@@ -271,7 +271,7 @@ export class FunctionClient {
       get minion(): MinionServices {
         throw new SaltError(
           'INVOCATION',
-          'context.minion is there for functions that run on a minion; this is a runner.',
+          'context.minion is available only to functions on a minion; this is a runner.',
         )
       },
       master,
@@ -305,7 +305,7 @@ export class FunctionClient {
 /** Return a signal that is aborted with `signal`, or after so many seconds (0: never). */
 function ending(fun: string, signal: AbortSignal | undefined, seconds: number): AbortSignal {
   const late = new AbortController()
-  const sentence = `${fun.replace('.', ' ')} was ended because it was not done after ${seconds} s (runner_timeout).`
+  const sentence = `${fun.replace('.', ' ')} was stopped because it ran longer than ${seconds} s (runner_timeout).`
   if (seconds > 0) setTimeout(() => late.abort(new SaltError('TIMEOUT', sentence)), seconds * 1000).unref()
   return signal ? AbortSignal.any([signal, late.signal]) : late.signal
 }

@@ -59,7 +59,7 @@ function refusedArchive(user: string): JobArchive {
   const refuse = async () => {
     throw new SaltError(
       'AUTHORIZATION_FAILED',
-      `${user} sees only jobs of their own (visible_jobs of the master): files of all jobs are for who may do everything.`,
+      `${user} may see only their own jobs (visible_jobs): exporting and importing the job cache needs full rights.`,
     )
   }
   return { export: refuse, import: refuse, backup: refuse }

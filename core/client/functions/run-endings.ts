@@ -42,7 +42,7 @@ setTimeout(() => {
  */
 export function killAfterTimeout(what: string, seconds: number, isGroup: boolean): void {
   if (seconds <= 0) return
-  const sentence = `ERROR: ${what} was not done after ${seconds} s (runner_timeout), and did not end by itself: it is killed.\n`
+  const sentence = `ERROR: ${what} ran longer than ${seconds} s (runner_timeout) and did not stop when it was aborted; it is killed.\n`
   const workerData = { pid: isGroup ? -process.pid : process.pid, ms: seconds * 1000 + GRACE_MS, sentence }
   new Worker(KILLER, { eval: true, workerData, execArgv: [] }).unref()
 }

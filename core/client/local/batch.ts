@@ -236,7 +236,7 @@ async function startWave(parts: BatchParts, ids: readonly string[], isFirst: boo
     if (isFirst && !isGone) throw error
     const reason = `Minion did not return. [The job could not be published: ${messageOf(error)}]`
     inbox.push(...lost(ids, reason, jid))
-    if (!isGone) window.halt(`Batch run stopped: the master did not take the next wave. ${messageOf(error)}`)
+    if (!isGone) window.halt(`Batch run stopped: the next wave could not be published. ${messageOf(error)}`)
   }
 }
 

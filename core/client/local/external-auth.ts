@@ -50,7 +50,7 @@ export const lockedOutError = (sentence: string, { retry_after }: Credentials): 
   new SaltError('LOCKED_OUT', sentence, { retry_after })
 
 const failed = ({ eauth, username }: Credentials): string =>
-  `The master creates no token. ${whyNotKnown(String(username), String(eauth))}`
+  `The master refused to create a token. ${whyNotKnown(String(username), String(eauth))}`
 
 /** Return what may be wrong, as far as the client can know. */
 export function whyNotAuthenticated(auth: ExternalAuth): string {
@@ -64,6 +64,6 @@ const whyNotKnown = (username: string, eauth: string): string =>
 
 function reasonIn(reply: unknown): string | undefined {
   return isRecord(reply) && isRecord(reply.error)
-    ? `The master creates no token. ${reply.error.message}`
+    ? `The master refused to create a token. ${reply.error.message}`
     : undefined
 }

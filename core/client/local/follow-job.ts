@@ -41,7 +41,7 @@ const MAX_FAILING_MS = 60_000
 
 /** Message about a minion that did not return and that the target may not match. */
 export const UNKNOWN_MATCH_TEXT =
-  'It is not known whether the target means this minion: the master has none of its grains or pillar, and it did not return'
+  'It is not known whether the target matches this minion: the master has no grains or pillar of it, and it did not return'
 
 /** Yield the results of a job, without progress rows. */
 export async function* collectResults(settings: FollowSettings): AsyncGenerator<MinionResult> {

@@ -155,7 +155,7 @@ function readPublished(
   if (!load)
     throw new SaltError(
       'DECODE_FAILED',
-      `The master did not take the job; it answered ${JSON.stringify(reply)}.`,
+      `The master did not accept the job; it answered ${JSON.stringify(reply)}.`,
     )
   const { jid, minions, missing, unknown, refusals } = load
   if (typeof jid !== 'string') throw noMatchError(load, request)
@@ -195,7 +195,7 @@ function readPlan(reply: unknown, auth: ExternalAuth | undefined): Plan {
   if (isRecord(plan)) return plan as unknown as Plan
   throw new SaltError(
     'INVOCATION',
-    'This master makes no plans: it is one of Python Salt, or an older one. No command was sent.',
+    'This master does not support --plan: it is a Python Salt master or an older salt-ts. No command was sent.',
   )
 }
 

@@ -23,8 +23,8 @@ export function limitRequests(ask: MasterLink['ask']): MasterLink['ask'] {
 function busy(cause: unknown): never {
   throw new SaltError(
     'MASTER_UNREACHABLE',
-    `The master does not keep up: the request has waited for ${MAX_WAIT_MS / 1000} seconds behind others, and was not ` +
-      'sent. See worker_threads of the master.',
+    `The master is overloaded: the request waited ${MAX_WAIT_MS / 1000} seconds in the queue and was not sent. ` +
+      'Raise worker_threads of the master.',
     { reason: 'The master does not keep up with the requests of this server. Nothing was sent.' },
     { cause },
   )

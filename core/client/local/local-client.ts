@@ -187,7 +187,7 @@ function refuseBatch(error: unknown): never {
   if (!SaltError.is(error) || error.code !== 'INVOCATION') throw error
   throw new SaltError(
     'INVOCATION',
-    'No command was sent: this master is one of Python Salt, and may not know batches, but run the job everywhere at once. ' +
+    'No command was sent: this is a Python Salt master, which would run the job on all minions at once. ' +
       'Leave out --async; then this command runs the batch itself.',
   )
 }
@@ -198,7 +198,7 @@ const hasAll = (names: unknown, fun: PublishRequest['fun']): boolean =>
 function noneAble(fun: PublishRequest['fun']): SaltError {
   return new SaltError(
     'NO_MINIONS_MATCHED',
-    `No minion that the target matches answered that it has ${[fun].flat().join(' and ')}. No command was sent.`,
+    `No targeted minion reported that it has ${[fun].flat().join(' and ')}. No command was sent.`,
   )
 }
 

@@ -44,7 +44,7 @@ export function unreachable(config: MasterConfig, cause: unknown): SaltError {
   return new SaltError(
     'MASTER_UNREACHABLE',
     hadNoHandshake(cause)
-      ? `Salt request timed out. The master did not take it on ${at}: ${noHandshakeText}.`
+      ? `Salt request timed out. The master did not accept the connection on ${at}: ${noHandshakeText}.`
       : `Salt request timed out. The master is not responding on ${at}. Is salt-master running with this configuration?`,
     {},
     { cause },

@@ -85,7 +85,7 @@ function askOver(channel: RequestChannel, where: string): Ask {
     if (isRecord(reply) && Object.keys(reply).length > 0) return reply
     throw new SaltError(
       'AUTHENTICATION_FAILED',
-      `The master at ${where} did not take the request. Either its api_clients do not name this host, or it failed there: see its log.`,
+      `The master at ${where} refused the request. Either its api_clients do not name this host, or the request failed there: see its log.`,
     )
   }
 }

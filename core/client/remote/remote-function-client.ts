@@ -80,7 +80,7 @@ export class RemoteFunctionClient implements FunctionCaller {
     if (this.#kind === 'wheel')
       throw new SaltError(
         'INVOCATION',
-        'The master answers when a wheel function is over; leave out --async.',
+        'Wheel functions cannot run in the background on a remote master; leave out --async.',
       )
     return this.#begin(fun, args, kwargs)
   }
@@ -206,7 +206,7 @@ function runnerResult(jid: string, { return: value, success, retcode }: Load): R
 
 function refuseJid(jid: string | undefined): void {
   if (jid === undefined) return
-  throw new SaltError('INVOCATION', 'The master chooses the job id of what it runs; leave out --jid.')
+  throw new SaltError('INVOCATION', 'The master assigns the job id; leave out --jid.')
 }
 
 function throwCannotListen(error: unknown): never {

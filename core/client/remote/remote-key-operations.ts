@@ -20,7 +20,7 @@ export function remoteKeyOperations(config: MasterConfig, auth: ExternalAuth): K
   const call = async (fun: string, args: readonly unknown[], kwargs: Keywords = {}) => {
     const { return: value, success } = await wheel.run(fun, args, kwargs)
     if (success && typeof value === 'object' && value !== null) return value
-    throw new SaltError('COMMAND_EXECUTION', `The master did not do ${fun}: ${value}`)
+    throw new SaltError('COMMAND_EXECUTION', `The master did not run ${fun}: ${value}`)
   }
   const minionsOnly = async (fun: string, arg: string): Promise<KeysBySection> => {
     const { local: _, ...lists } = (await call(fun, [arg])) as KeysBySection

@@ -86,7 +86,7 @@ export class RemoteSignIn {
     return new SaltError(
       'AUTHENTICATION_FAILED',
       state === 'pending'
-        ? `The master ${host} has the key of this host, and nobody has accepted it yet. Its fingerprint is ${finger}; ` +
+        ? `The master ${host} has received the key of this host, but it is not accepted yet. Its fingerprint is ${finger}; ` +
             `accept it there with: salt-key -a ${id}.`
         : `The master ${host} has rejected or denied the key of this host (${id}). Its fingerprint is ${finger}; compare it ` +
             `with what salt-key -f ${id} shows there.`,
@@ -99,7 +99,7 @@ export class RemoteSignIn {
 const changed = ({ host, pkiDir }: RemoteMaster, error: SaltError): SaltError =>
   new SaltError(
     error.code,
-    `${error.message.replace(/ If its key was replaced.*$/, '')} That is ${host}. If its key was replaced on purpose, remove ` +
+    `${error.message.replace(/ If its key was replaced.*$/, '')} The master is ${host}. If its key was replaced on purpose, remove ` +
       `${join(pkiDir, 'api_master.pub')} and start again.`,
     {},
     { cause: error },

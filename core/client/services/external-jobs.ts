@@ -23,7 +23,8 @@ export class ExternalJobs {
     this.#config = config
     this.#log = log
     const warn = onceInAWhile((sentence) => log.warn(sentence))
-    this.#unreadable = (name, { message }) => warn(`${message} What is only there is left out.`, name)
+    this.#unreadable = (name, { message }) =>
+      warn(`${message} Jobs that only this store has are missing from the list.`, name)
   }
 
   /** Return the job from the first store that has it. */
@@ -87,7 +88,7 @@ export class ExternalJobs {
 }
 
 const onlyWrites = (name: string) =>
-  new SaltError('INVALID_ARGUMENTS', `Nothing can be read from ${name}: that returner only writes.`)
+  new SaltError('INVALID_ARGUMENTS', `The returner ${name} is write-only: jobs cannot be read from it.`)
 
 function unreadable(name: string, error: unknown): SaltError {
   if (SaltError.is(error)) return error

@@ -140,7 +140,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     }
     begun.push(rest)
     if (begun.reduce((sum, { length }) => sum + length, 0) > MAX_LINE_BYTES)
-      throw new Error('a line is longer than any line of an export')
+      throw new Error('a line is too long for an export of salt-ts')
   }
   yield Buffer.concat(begun).toString()
 }

@@ -28,7 +28,7 @@ async function open(config: MasterConfig, log: Log, signal: AbortSignal) {
       retcode: 0,
       match: await openMatch({ id: config.id, grains, config, log }),
       get minion(): MinionServices {
-        throw only('minion', 'functions that run on a minion; this one runs on the master')
+        throw only('minion', 'functions on a minion; this one runs on the master')
       },
       get master(): MasterServices {
         throw only('master', 'runners; this is an execution function')
@@ -40,4 +40,4 @@ async function open(config: MasterConfig, log: Log, signal: AbortSignal) {
 }
 
 const only = (member: string, whom: string) =>
-  new SaltError('INVOCATION', `context.${member} is there for ${whom}.`)
+  new SaltError('INVOCATION', `context.${member} is available only to ${whom}.`)

@@ -62,7 +62,7 @@ export function createReturnerAdmin(
     migrate: (name) =>
       using(name, async (returner) => {
         if (returner.migrate) return returner.migrate()
-        throw new SaltError('INVALID_ARGUMENTS', `The returner ${name} has nothing to migrate.`, { name })
+        throw new SaltError('INVALID_ARGUMENTS', `The returner ${name} needs no migration.`, { name })
       }),
     retry: (name, numbers) => onDead('retry', name, numbers),
     purge: (name, numbers) => onDead('purge', name, numbers),
@@ -126,18 +126,18 @@ async function probe(name: string, returner: Returner): Promise<string[]> {
     seen.push(`${what} (${(performance.now() - started).toFixed(1)} ms).`)
     return result
   }
-  await timed(`${name} has saved a return of ${PROBE} under the job id ${jid}`, () => returner.save(ret))
+  await timed(`${name} saved a return of ${PROBE} under the job id ${jid}`, () => returner.save(ret))
   const { getJid, remove } = returner
   if (getJid) {
-    const found = await timed(`${name} was asked for it`, () => getJid.call(returner, jid))
+    const found = await timed('It was read back', () => getJid.call(returner, jid))
     if (found.filter((one) => one.id === PROBE && one.return === true).length !== 1)
       throw new SaltError(
         'STORE_FAILED',
-        `The returner ${name} did not give back what it had saved: ${found.length} returns for the job id ${jid}.`,
+        `The returner ${name} did not return the record it saved: ${found.length} returns for the job id ${jid}.`,
       )
-    seen.push('It is as it was saved.')
-  } else seen.push(`Nothing can be read from ${name}: look there for the job id ${jid}.`)
+    seen.push('The record read back is identical.')
+  } else seen.push(`Records cannot be read from ${name}: look there for the job id ${jid}.`)
   if (remove) await timed('It was removed', () => remove.call(returner, jid))
-  else seen.push(`${name} cannot remove: the return stays there.`)
+  else seen.push(`${name} cannot delete records: the test return stays in the store.`)
   return seen
 }

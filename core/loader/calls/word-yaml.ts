@@ -143,7 +143,7 @@ class Reader {
 
   /** Read a member; there must be one between two commas. */
   #member(depth: number): unknown {
-    if (this.#text[this.#at] === ',') throw refused('nothing before a comma')
+    if (this.#text[this.#at] === ',') throw refused('a value is missing before a comma')
     return this.#node(depth + 1)
   }
 
@@ -172,7 +172,7 @@ class Reader {
 
   #comma(bracket: string): void {
     this.#spaces()
-    if (this.#text[this.#at] !== bracket && !this.#match(/,/y)) throw refused(`no ${bracket}`)
+    if (this.#text[this.#at] !== bracket && !this.#match(/,/y)) throw refused(`'${bracket}' is missing`)
   }
 
   #quoted(quote: string): string {
@@ -187,7 +187,7 @@ class Reader {
     const anchor = name === undefined ? undefined : this.#anchors.get(name)
     if (!anchor) throw refused('an unknown alias')
     this.#repeated += anchor.size
-    if (this.#repeated > MAX_REPEATED) throw refused('too much that is repeated')
+    if (this.#repeated > MAX_REPEATED) throw refused('aliases expand to too much data')
     return anchor.value
   }
 
@@ -246,7 +246,7 @@ function withTag(tag: string, text: string): unknown {
 /** Make a plain object if every key is text, else a Map. Equal keys are refused. */
 function mapOf(entries: [unknown, unknown][]): unknown {
   if (entries.some(([key]) => typeof key === 'object' && key !== null && !(key instanceof Float)))
-    throw refused('a key that is no scalar')
+    throw refused('a key that is not a scalar')
   const map = new Map(entries)
   if (map.size < entries.length) throw refused('a key twice')
   const plain = entries.every(([key]) => typeof key === 'string' && key !== '__proto__' && key !== '<<')
@@ -285,4 +285,4 @@ function unescaped(text: string): string {
   )
 }
 
-const refused = (what: string): Error => new Error(`not a value: ${what}`)
+const refused = (what: string): Error => new Error(`not one YAML value on one line: ${what}`)

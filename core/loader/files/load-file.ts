@@ -97,7 +97,7 @@ function refuseDefaults(functions: ReadonlyMap<string, Fn>): void {
   for (const [name, { params }] of functions) {
     const wrong = checkTypes(params)(defaultsOf(params))
     if (wrong !== undefined)
-      throw new Error(`the default of a parameter of '${name}' is not what p.default() declares: ${wrong}`)
+      throw new Error(`the default of a parameter of '${name}' does not fit its declaration: ${wrong}`)
   }
 }
 

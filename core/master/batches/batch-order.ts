@@ -25,7 +25,7 @@ export function readBatchOrder(
   const mayFail = given === undefined ? undefined : readBatchSize(given)
   if (given !== undefined && !mayFail) return invalidMaxFail(given)
   if (!config.job_cache) {
-    return 'This master runs no batches by itself, because it stores no returns (job_cache: false). Leave out --async.'
+    return 'The master cannot run a batch, because it stores no returns (job_cache: false). Leave out --async.'
   }
   const gather = positive(kwargs.gather_job_timeout) ?? config.gather_job_timeout
   const ping = positive(kwargs.batch_presence_ping_timeout) ?? config.batch_presence_ping_timeout ?? gather

@@ -220,7 +220,7 @@ export class RunningBatch {
   async #startWave(ids: readonly string[], now: number): Promise<void> {
     const job = this.#jobFor(ids)
     const wave = await storeJobToPublish(this.#context, job)
-    if (wave === undefined) throw new Error('no job id was free')
+    if (wave === undefined) throw new Error('no free job id was found')
     for (const id of ids) {
       this.#members.set(id, { state: 'running', wave })
       this.#deadlines.set(id, now + this.#order.timeoutMs)

@@ -13,7 +13,7 @@ export function catalogueHandler(context: WorkerContext): EncryptedHandler {
     const report = readCatalogueReport(load)
     if (!report || (report.text !== undefined && !readCatalogue(report.text))) {
       context.log.warn(
-        `${id} sent a catalogue of functions that cannot be read; calls to it are not checked beforehand.`,
+        `${id} sent a catalogue of functions that cannot be read; calls are sent to it without a check.`,
       )
       return { known: true }
     }

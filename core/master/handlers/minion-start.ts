@@ -23,9 +23,9 @@ export async function checkMinionStart(
       .find(({ token, at }) => token !== start.token && (there.includes(token) || now - at < UNLISTED_MS))
     if (first) {
       const sentence = `There are two minions with the id ${id} and its key, ${placeOf(first)} and ${placeOf(start)}`
-      context.log.error(`${sentence}: the second one takes no jobs (refuse_second_minion).`)
+      context.log.error(`${sentence}: the one that started second gets no jobs (refuse_second_minion).`)
       return startRefused(
-        `${sentence}. This one takes no jobs, as refuse_second_minion is set on the master.`,
+        `${sentence}. This one gets no jobs, because refuse_second_minion is set on the master.`,
       )
     }
   }

@@ -72,7 +72,8 @@ async function publishFor(
     return { refused: reason }
   }
   const nested = [fun].flat().find((name) => name.startsWith('publish.'))
-  if (nested !== undefined) return refuse(`A minion may not have others publish jobs (${nested}).`)
+  if (nested !== undefined)
+    return refuse(`A function published by a minion may not publish further jobs (${nested}).`)
   const target = await expandedTarget(context, request)
   if ('refused' in target) return refuse(target.refused)
   const job: PublishLoad = {

@@ -38,7 +38,7 @@ export async function auditDecision(
 ): Promise<void> {
   const { options, ...about } = decision
   const { act, verdict, user, by, fun, rule, reason } = about
-  const what = `${verbs[act]}${fun === undefined ? '' : ` ${shown(String(fun))}`} for ${user === '' ? 'somebody' : `user ${shown(user)}`} (${by})`
+  const what = `${verbs[act]}${fun === undefined ? '' : ` ${shown(String(fun))}`} for ${user === '' ? 'an unknown user' : `user ${shown(user)}`} (${by})`
   if (verdict === 'refused') log.warn(`Refused to ${what}: ${reason ?? 'no reason was given'}`)
   else log.debug(`Allowed to ${what}${rule ? `: ${rule}` : ''}`)
   const via = about.via && withoutProof(about.via)

@@ -27,7 +27,7 @@ export async function resolveTarget(context: WorkerContext, request: PublishLoad
   } catch (error) {
     if (!SaltError.is(error) || error.code !== 'TARGET_INVALID') throw error
     const invalid = messageOf(error)
-    context.log.warn(`A target matches nobody: ${invalid.split('\n', 1)[0]}`)
+    context.log.warn(`A target is invalid and matches no minion: ${invalid.split('\n', 1)[0]}`)
     return { minions: [], unknown: [], missing: [], invalid }
   }
 }

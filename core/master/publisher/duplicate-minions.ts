@@ -103,8 +103,8 @@ function runsByTopic(topics: ReadonlySet<string>): Map<string, string[]> {
 export const duplicateMessage = (id: string, starts: readonly KnownStart[]): string =>
   `${starts.length} minions run with the id ${id} and its key, and each of them runs its jobs: ` +
   `${starts.map(placeOf).join(', and ')}. One may be a copy of the other's disk: stop it, remove minion.pem and minion.pub ` +
-  'from its pki_dir, and give it an id of its own. With refuse_second_minion: true this master lets the one that comes ' +
-  'second take no jobs.'
+  'from its pki_dir, and give it an id of its own. With refuse_second_minion: true the master gives no jobs to ' +
+  'the one that started second.'
 
 /** Describe where a minion runs. */
 export const placeOf = ({ address, host, pid }: Omit<KnownStart, 'token' | 'at'>): string =>

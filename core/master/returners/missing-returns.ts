@@ -84,7 +84,7 @@ const leftOut = ({ minions }: BatchStatus): string[] => [...(minions.down ?? [])
 
 const noTurn = ({ halted = '' }: BatchStatus): JobStatus => ({
   state: 'unknown',
-  why: `The batch ended before its turn came. ${halted}`.trim(),
+  why: `The batch ended before the job was sent to this minion. ${halted}`.trim(),
 })
 
 function statusOf(id: string, jid: string, hasBegun: boolean, { accepted, lost }: KnownMinions): JobStatus {

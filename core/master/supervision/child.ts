@@ -52,9 +52,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     const log = openDaemonLog('salt-master', config)
     root = log
     aesKeys = new AesKeys(SymmetricKey.parse(aes), GRACE_MS, monotonicClock)
-    process.on('unhandledRejection', (error) =>
-      log.error(`A promise was rejected unseen: ${messageOf(error)}`),
-    )
+    process.on('unhandledRejection', (error) => log.error(`Unhandled promise rejection: ${messageOf(error)}`))
     try {
       meter = await meterFor(config, name)
       part = await open({ name, config, aesKeys, log, meter, supervisor })
@@ -75,7 +73,11 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     root?.reload(config)
     await part
       ?.reload?.(config)
-      .catch((error: unknown) => root?.error(`The configuration was not read again: ${messageOf(error)}`))
+      .catch((error: unknown) =>
+        root?.error(
+          `The new configuration could not be applied, so the old one stays in use: ${messageOf(error)}`,
+        ),
+      )
   }
 
   async function stop(finishMs?: number): Promise<void> {

@@ -71,8 +71,8 @@ async function expireJobs(config: MasterConfig, jobs: JobCache, log: Log, now: n
 
 /** Return the log message about a clock that jumped ahead. */
 export const clockLeapMessage = (ms: number): string =>
-  `The clock jumped ahead by ${Math.round(ms / 60_000)} minutes. No job, ` +
-  'token or request expires because of that before the clock has stayed there for an hour.'
+  `The clock jumped ahead by ${Math.round(ms / 60_000)} minutes. Jobs, tokens ` +
+  'and requests expire by the new time only once the clock has kept it for an hour.'
 
 /** Drop the oldest jobs while the job cache is larger than `keep_jobs_size`; log it and fire an event. */
 export async function trimJobs(config: MasterConfig, jobs: JobCache, log: Log, fire: Fire): Promise<void> {

@@ -96,4 +96,4 @@ export class LoginLimitClient implements Logins {
   }
 }
 
-const LATE = new SaltError('TIMEOUT', 'earlier attempts to log in have not finished yet')
+const LATE = new SaltError('TIMEOUT', 'earlier log-ins are still being checked; try again in a moment')

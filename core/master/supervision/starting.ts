@@ -27,7 +27,7 @@ export function watchStart(
         `${name} is not ready ${seconds} seconds after its start: it is ${atWork ? 'working' : 'waiting'}.`,
       )
     log.error(
-      `${name} hangs while starting, after ${seconds} seconds, and is killed. Another process may keep a store locked.`,
+      `${name} has not become ready in ${seconds} seconds and is killed. Another process may keep a store locked.`,
     )
     child.kill('SIGKILL')
   }, lookMs)

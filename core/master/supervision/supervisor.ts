@@ -144,7 +144,7 @@ export class Supervisor {
       limit: (unanswered) =>
         unanswered >= MAX_PINGS && isWorking(child.pid) ? MAX_PINGS_AT_WORK : MAX_PINGS,
       onHang: () => {
-        this.#log.error(`${name} hangs and is replaced`)
+        this.#log.error(`${name} does not respond and is replaced`)
         child.kill('SIGKILL')
       },
     })

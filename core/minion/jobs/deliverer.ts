@@ -104,7 +104,9 @@ export class Deliverer {
       const ret = spool.read(entry)
       if (!ret) {
         this.#held.delete(entry.name)
-        return log.error(`The return of job ${entry.jid} is no longer in the spool.`)
+        return log.error(
+          `The return of job ${entry.jid} is no longer in the spool and is not delivered. Was the spool replaced?`,
+        )
       }
       const answer = await send(ret)
       if (answer !== null && answer !== false) return this.#refused(entry, answer)

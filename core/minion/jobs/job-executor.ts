@@ -96,7 +96,7 @@ export class JobExecutor {
     const wait = new Wait(job)
     const atOnce = { waits: false, wait, leave: () => {} }
     if (this.#settings.answersHere(job)) return { ...atOnce, turn: Promise.resolve(() => {}) }
-    if (this.#turns.full) log.info(`Job ${job.jid} waits for its turn: ${limit} jobs run (process_count_max)`)
+    if (this.#turns.full) log.info(`Job ${job.jid} is queued: ${limit} jobs are running (process_count_max)`)
     const waits = this.#turns.full || (multiprocessing && this.#starting >= pool.idle)
     const began = waits ? () => {} : this.#expectStart()
     const turn = this.#turns

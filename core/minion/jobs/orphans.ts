@@ -68,7 +68,7 @@ async function follow(
   const { procs, spool, log, closing, id, deliver, persist } = settings
   const { job, process } = orphan
   if (process && isRunning(process))
-    log.info(`Job ${job.jid} still runs, with PID ${process.pid}, since before this start`)
+    log.info(`Job ${job.jid}, started before the restart of the minion, still runs (PID ${process.pid})`)
   while (process && isRunning(process)) {
     if (closing.aborted) return // left to the next run of the minion
     await delay(POLL_MS)
@@ -96,7 +96,7 @@ function findJobsWithoutFile(
 }
 
 function throwWaiting(): never {
-  throw new Error('The job waits for its master.')
+  throw new Error('The job has not started: it waits until its master has answered.')
 }
 
 const lost = (jid: string) =>

@@ -17,7 +17,7 @@ export async function joinOf(config: Config, log: Log): Promise<SignInJoin | und
     const text = await findToken(config, log)
     return text === undefined ? undefined : joinWith(text)
   } catch (error) {
-    log.error(`This minion signs in without a join token. ${messageOf(error)}`)
+    log.error(`The join token cannot be used, so the minion signs in without it. ${messageOf(error)}`)
     return undefined
   }
 }

@@ -57,7 +57,9 @@ export class MasterConnections {
       await connection.run()
     } catch (error) {
       if (this.all.length > 1 && !closing.aborted)
-        log.error(`This minion gives up on the master ${connection.address}: ${messageOf(error)}`)
+        log.error(
+          `The minion stops trying to connect to the master ${connection.address}: ${messageOf(error)}`,
+        )
       throw error
     }
   }

@@ -153,7 +153,7 @@ type Refused = Exclude<SignInOutcome, { state: 'accepted' }>
 function report(settings: PersistentSignInSettings, { state, join }: Refused, wait: number): void {
   const { log, address, id, once } = settings
   const sentences = {
-    pending: `The master ${address} has this minion's key, and nobody has accepted it yet (salt-key -a ${id}). ${fingerprintSentence(settings)}${joinSentence(join)}`,
+    pending: `The master ${address} has received this minion's key, but it is not accepted yet (salt-key -a ${id}). ${fingerprintSentence(settings)}${joinSentence(join)}`,
     full: `The master ${address} accepts no more minions (max_minions).`,
     rejected: refusedSentence(settings),
   }

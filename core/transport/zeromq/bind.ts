@@ -66,7 +66,7 @@ function bindError(error: unknown, host: string, port: number): SaltError {
   if (codeOf(error) === 'EACCES') {
     return new SaltError(
       'PERMISSIONS',
-      `No right to listen on ${host}:${port}; use a port above 1023.`,
+      `This user may not listen on ${host}:${port}; use a port above 1023, or start as root.`,
       facts,
     )
   }

@@ -146,8 +146,8 @@ describe('oidc', () => {
     ['is for another audience', { aud: 'grafana' }, 'unexpected "aud" claim value'],
     ['is for nobody', { aud: undefined }, '"aud"'],
     ['is of another issuer', { iss: 'https://evil.example.com' }, 'unexpected "iss" claim value'],
-    ['is of nobody', { sub: undefined }, 'the claim sub is no name'],
-    ['is of a group', { sub: 'ops%' }, 'the claim sub is no name'],
+    ['is of nobody', { sub: undefined }, 'the claim sub is not a valid user name'],
+    ['is of a group', { sub: 'ops%' }, 'the claim sub is not a valid user name'],
   ])('refuses a token that %s', async (_, claims, says) => {
     expect(await signIn(own.token(claims))).toEqual(refused(says))
   })

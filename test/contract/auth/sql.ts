@@ -132,7 +132,7 @@ export async function sqlAuthContract(tested: SqlUnderTest): Promise<void> {
 
     test('refuses somebody the statement finds twice', async () => {
       expect(await ask({ ...fred, username: 'twin' }, optionsFor(server.port))).toEqual({
-        refused: 'auth_sql finds more than one row',
+        refused: 'auth_sql returned more than one row',
       })
     })
 

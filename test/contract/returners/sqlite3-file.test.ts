@@ -114,7 +114,7 @@ test('says which file is no database, or cannot be made', async () => {
   )
   const nowhere = await returnerWith('sqlite3', { 'sqlite3.database': '/does/not/exist.db' })
   await expect(nowhere.save(aReturn())).rejects.toThrow('ENOENT')
-  await expect(returnerWith('sqlite3', {})).rejects.toThrow('needs sqlite3.database in the configuration')
+  await expect(returnerWith('sqlite3', {})).rejects.toThrow('needs the option sqlite3.database')
 })
 
 test('puts old jobs aside if jobs are archived', async () => {

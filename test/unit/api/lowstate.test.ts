@@ -176,7 +176,7 @@ describe('a lowstate', () => {
     ])
     expect(await refused(Array(101).fill(ping))).toEqual([
       400,
-      'A request may have 100 maps at most (max_chunks).',
+      'A request may have at most 100 maps (max_chunks).',
     ])
     expect(api.asked).toEqual([])
   })
@@ -246,7 +246,7 @@ describe('a chunk', () => {
       400,
       "Invalid client specified: 'constructor'",
     ])
-    expect((await refused([{ ...ping, client: 'ssh' }]))[1]).toMatch(/^This server has no ssh client/)
+    expect((await refused([{ ...ping, client: 'ssh' }]))[1]).toMatch(/^The client 'ssh' is not supported/)
     await api.close()
     api = await openTestApi({ netapi_enable_clients: [] })
     expect(await refused([ping])).toEqual([
@@ -288,7 +288,7 @@ describe('a chunk', () => {
 
   test('that is nested too deep, or grows by its aliases, is refused', async () => {
     const deep = `${'['.repeat(60)}${']'.repeat(60)}`
-    expect(await refused(deep)).toEqual([400, 'It is nested more than 50 deep.'])
+    expect(await refused(deep)).toEqual([400, 'It is nested more than 50 levels deep.'])
     expect((await refused('['.repeat(400_000)))[0]).toBe(400)
     const lines = Array.from(
       { length: 9 },

@@ -147,7 +147,7 @@ test.each([
   ['/jobs?limit=five', "'limit' must be a whole number, not 'five'."],
   ['/jobs?limit=1&limit=2', "The query parameter 'limit' is given more than once."],
   ['/minions/m1?grain=os', "Unknown query parameter 'grain' for /minions. It takes mid."],
-  ['/stats?x=1', "Unknown query parameter 'x' for /stats. It takes none."],
+  ['/stats?x=1', "Unknown query parameter 'x' for /stats. It takes no query parameters."],
   ['/events?tags=salt/*', "Unknown query parameter 'tags' for /events. Did you mean 'tag'?"],
 ])('%s: words that mean nothing are not left out without a word', async (url, sentence) => {
   expect(await get(url)).toEqual([400, { status: 400, return: sentence }])

@@ -181,7 +181,7 @@ test.each(['/token', '/login'])(
     const answer = await post(path, Array(4).fill(credentials))
     expect([answer.statusCode, answer.json().return]).toEqual([
       400,
-      'A request may have 3 maps at most (max_chunks).',
+      'A request may have at most 3 maps (max_chunks).',
     ])
     expect(api.asked).toEqual([])
   },

@@ -299,7 +299,7 @@ describe('what a verdict says', () => {
 
   test('that there is no rule at all', () => {
     expect(verdict([], publish('test.ping'))).toMatchObject({
-      reason: 'fred may not run test.ping: external_auth.pam allows fred nothing.',
+      reason: 'fred may not run test.ping: no rule of external_auth.pam applies to fred.',
     })
   })
 })

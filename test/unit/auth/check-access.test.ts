@@ -91,7 +91,10 @@ describe('an expression that makes no sense is told, and allows nothing', () => 
       pam([{ '*': [{ 'cmd.run': { args: ['(ls'] } }] }]),
       "external_auth.pam.fred[0]['*'][0]['cmd.run'].args[0] allows nothing.",
     ],
-    [{ external_auth: { pam: { '^(fred': ['.*'] } } }, "external_auth.pam['^(fred'] may match nobody."],
+    [
+      { external_auth: { pam: { '^(fred': ['.*'] } } },
+      "external_auth.pam['^(fred'] is invalid and may match no user.",
+    ],
     [{ peer: { '(': ['test.*'] } }, "peer['('] allows nothing."],
   ])('%j: %s', (options, sentence) => {
     expect(check(options).join('\n')).toContain(sentence)

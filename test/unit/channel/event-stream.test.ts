@@ -97,7 +97,7 @@ test.each([
   ['another id', { id: 'web' }],
   ['an id that cannot be one', { id: '../x' }],
 ])('nobody is let in with %s', async (_, settings) => {
-  await expect(reader(settings)).rejects.toThrow('does not take this host')
+  await expect(reader(settings)).rejects.toThrow('refused this host')
   expect(server.readers).toBe(0)
 })
 
@@ -139,7 +139,7 @@ describe('whoever is on the way cannot', () => {
     proxy.inject(forged)
     await until('the end', () => ended.mock.calls.length > 0)
     expect(heard).toEqual([])
-    expect(ended.mock.calls[0]?.[0]).toContain('not the next one of the other side')
+    expect(ended.mock.calls[0]?.[0]).toContain('out of sequence')
   })
 })
 

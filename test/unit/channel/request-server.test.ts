@@ -30,7 +30,7 @@ test('of requests in the name of others 100 a minute are in the log, and then ho
   clock.time = 60_000
   expect(await forge(2)).toBe(102)
   const why =
-    "Refused a request in the name of wire1, which may be another's: it is not encrypted with the session key"
+    'Refused a request that claims to be from wire1 and may be forged: it is not encrypted with the session key'
   expect(lines.every(({ level, message }) => level === 'warn' && message.startsWith(why))).toBe(true)
   expect(
     lines.filter(({ message }) => message.endsWith(' 3 such requests before it are not in the log.')),

@@ -96,7 +96,7 @@ describe('external authentication', () => {
     const flags = { eauth: 'pam', username: 'alice', password: 'x', 'make-token': true }
     try {
       await expect(externalAuth(flags, configWith(server.port))).rejects.toThrow(
-        'The master creates no token. The password of alice is wrong, or',
+        'The master refused to create a token. The password of alice is wrong, or',
       )
     } finally {
       await server.close()

@@ -46,7 +46,7 @@ describe('the options of an engine', () => {
   })
 
   test.each([
-    [{ from: 'x', form: 1 }, "it has no option 'form'. It has: from, times."],
+    [{ from: 'x', form: 1 }, "it has no option 'form'. Known options: from, times."],
     [{}, "it needs the option 'from' below relay in 'engines'."],
     [{ from: 'x', times: 0 }, "its option times is wrong: 'times' must be at least 1, not 0."],
   ])('that are wrong are refused: %j', (given, sentence) => {

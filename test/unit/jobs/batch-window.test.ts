@@ -106,7 +106,7 @@ describe('a batch', () => {
     window.finished('b', false, 20)
     expect(window.next(40)).toEqual([])
     expect(window.halted).toBe(
-      'Batch run stopped: 2 failed or did not return; the limit is 1 (--batch-max-fail).',
+      'Batch run stopped: 2 minions failed or did not return; the limit is 1 (--batch-max-fail).',
     )
   })
 
@@ -116,6 +116,6 @@ describe('a batch', () => {
     window.join(['b', 'c'])
     expect(window.next(0)).toEqual(['b'])
     window.finished('a', false, 0)
-    expect([window.next(0), window.halted]).toEqual([[], expect.stringContaining('2 failed')])
+    expect([window.next(0), window.halted]).toEqual([[], expect.stringContaining('2 minions failed')])
   })
 })

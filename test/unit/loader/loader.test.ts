@@ -458,7 +458,7 @@ export const of = fn({ count: p.default(p.integer(), 'x') }, ({ count }) => coun
   const loader = open()
   expect(await loader.get('size.of')).toBeUndefined()
   expect(await loader.why('size.of')).toContain(
-    `${file}: the default of a parameter of 'of' is not what p.default() declares: 'count' must be an integer, not "x"`,
+    `${file}: the default of a parameter of 'of' does not fit its declaration: 'count' must be an integer, not "x"`,
   )
 })
 
@@ -478,7 +478,7 @@ describe('plugins', () => {
   })
   test('one that came after others were asked for is found without a restart', async () => {
     const loader = open({}, {}, 'outputters')
-    await expect(loader.plugin('late')).rejects.toThrow("There is no 'late' among the outputters.")
+    await expect(loader.plugin('late')).rejects.toThrow("There is no 'late' in the outputters.")
     await put('outputters/late.js', `export default { render: () => 'late' }\n`)
     expect((await loader.plugin<{ render(): string }>('late')).render()).toBe('late')
   })
@@ -487,7 +487,7 @@ describe('plugins', () => {
     await put('out/half.js', 'export default { print() {} }\n')
     const loader = openOutputters()
     await expect(loader.plugin('lout')).rejects.toThrow(
-      /There is no 'lout' among the outputters.*loud.*Did you mean 'loud'/,
+      /There is no 'lout' in the outputters.*loud.*Did you mean 'loud'/,
     )
     await expect(loader.plugin('half')).rejects.toMatchObject({
       code: 'MODULE_FAILED',

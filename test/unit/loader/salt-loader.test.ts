@@ -145,7 +145,7 @@ describe('virtual', () => {
     await put('modules/mod.js', told(`({ call }) => call('mod.f')`))
     const loader = open()
     expect(await call(loader, 'mod.f')).toContain(
-      "'mod.f' cannot be called while its own module is being loaded.",
+      "'mod.f' cannot be called while its own module is being loaded; move the call into a function.",
     )
     await put(
       'modules/asks.js',

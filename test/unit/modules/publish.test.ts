@@ -68,7 +68,7 @@ describe('publish', () => {
       { refused: { reason: 'No rule allows it.' } },
       'The master did not publish test.ping. No rule allows it.',
     ],
-    [{}, 'The master did not publish test.ping: its option peer does not allow it.'],
+    [{}, 'The master did not publish test.ping. Allow it for this minion in the option peer of the master.'],
     ['', 'The master returned an invalid answer. Its log may contain the reason.'],
   ])('takes %j for a refusal', async (answer, sentence) => {
     request.mockResolvedValue(answer)

@@ -220,7 +220,10 @@ test('a call that never ends has failed when its time is over, and is made again
   const states: TargetState[] = []
   deliver(store, { open, timeoutMs: 50, onState: (state) => states.push(state) })
   await until('the outbox is empty', isEmpty)
-  expect(states[0]).toMatchObject({ state: 'down', error: 'Its save did not end within 0.05 seconds.' })
+  expect(states[0]).toMatchObject({
+    state: 'down',
+    error: 'Its save did not finish within 0.05 seconds (returner_timeout).',
+  })
   expect(store.rets.size).toBe(1)
 })
 

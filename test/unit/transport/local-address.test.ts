@@ -46,6 +46,8 @@ describe('claiming a socket path', () => {
   })
 
   test('says when the directory is missing', async () => {
-    await expect(claimSocketPath(join(directory, 'no', 's.ipc'))).rejects.toThrow(/no directory/)
+    await expect(claimSocketPath(join(directory, 'no', 's.ipc'))).rejects.toThrow(
+      /^The directory of the socket .* does not exist/,
+    )
   })
 })

@@ -86,7 +86,7 @@ test('a new certificate that cannot be used is logged, and the old one stays', a
   await copyFile(second.cert, first.cert)
   await certificate.reload()
   expect(log.lines.at(-1)?.message).toMatch(
-    /^The new TLS certificate is not used, the old one stays. The certificate in .*cert.pem with the key in .*key.pem cannot be used for TLS: /,
+    /^The new TLS certificate cannot be used; the old one stays in use. The certificate in .*cert.pem with the key in .*key.pem cannot be used for TLS: /,
   )
   await writeFile(first.cert, 'rubbish')
   await certificate.reload()

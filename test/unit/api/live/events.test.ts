@@ -180,7 +180,7 @@ test('no more readers than max_readers are served', async () => {
   const answer = await api.app.inject(`/events?token=${TOKEN}`)
   expect([answer.statusCode, answer.json().return]).toEqual([
     503,
-    '1 readers of events are connected, and no more are served (max_readers).',
+    '1 readers of events are connected, the maximum (max_readers).',
   ])
 })
 

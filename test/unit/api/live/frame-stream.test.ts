@@ -85,7 +85,7 @@ test('a reader that takes nothing for long is dropped though little happens', ()
   stream.dropStalled(performance.now() + 900)
   expect(reader.dropped).toBeUndefined()
   stream.dropStalled(performance.now() + 1100)
-  expect(reader.dropped).toBe('It has taken nothing for 1 s.')
+  expect(reader.dropped).toBe('It has read nothing for 1 s.')
 })
 
 test('what a reader does not want is not written to it', () => {

@@ -96,7 +96,7 @@ test.each([
     'application/x-yaml',
     `a: &a ${'x'.repeat(99_000)}\nb: [${'*a, '.repeat(90)}]`,
     413,
-    /^The request is greater/,
+    /^The request is larger/,
   ],
 ])('what is no %s, or grows without end, is said to be so', async (type, payload, status, sentence) => {
   await open()

@@ -101,7 +101,7 @@ test('no more requests than max_waits_per_token of one client, and max_waits of 
   const own = await ask(one)
   expect([own.statusCode, own.json().return]).toEqual([
     429,
-    '2 requests of yours are being answered, and no more at once (max_waits_per_token). Try again later.',
+    '2 requests of yours are being answered, the maximum (max_waits_per_token). Try again later.',
   ])
   held.push(await waits(other))
   await untilAsked(3)

@@ -173,10 +173,10 @@ describe('salt-key', () => {
     [['-a', 'x', '--ttl', '1h'], '--ttl needs --invite'],
     [['--invite', '--ttl', 'soon'], '--ttl needs a time such as 90s'],
     [['--invite', '--uses', '0'], '--uses needs a whole number from 1'],
-    [['--eauth', 'pam', '--invite'], '--invite works on this host; leave out --eauth'],
+    [['--eauth', 'pam', '--invite'], '--invite works on local files only; leave out --eauth'],
     [
       ['-L', '--eauth', 'pam', '--username', 'ann', '--password', 'x', '--preserve-minions', 'True'],
-      'Through --eauth the configuration of the master decides',
+      'With --eauth the configuration of the master applies',
     ],
   ])('%j is refused with a sentence', async (argv, said) => {
     const { result, stdout, stderr } = await key(...argv)
@@ -252,7 +252,7 @@ describe('salt-key', () => {
   })
 
   test('signs the master key for hosts without the signing key', async () => {
-    expect((await key('--gen-signature')).stderr).toContain('There is no public key')
+    expect((await key('--gen-signature')).stderr).toContain('does not exist. Start the master once')
     await file('.', 'master.pub')
     expect((await key('--gen-signature')).stderr).toContain('--auto-create makes one')
     const { result, stdout } = await key('--gen-signature', '--auto-create')

@@ -130,7 +130,7 @@ test.each([
       )
       expect(printed.stdout).toBe('web01:\n    True\n')
       expect(printed.stderr).toContain(
-        `The outputter 'odd' failed (it gives ${kind} instead of text); this is shown as nested.`,
+        `The outputter 'odd' failed (it returned ${kind} instead of text); this is shown as nested.`,
       )
     } finally {
       await removeFolder(folder)

@@ -141,7 +141,11 @@ describe('usage', () => {
     [Salt, ['*', 'test.ping', '-T'], 'Name the backend that checks the credentials'],
     [Salt, ['*', 'test.ping', '--state-verbose', 'some'], "--state-verbose needs True or False, not 'some'"],
     [SaltRun, ['-T', 'jobs.active'], 'Name the backend that checks the credentials'],
-    [SaltKey, ['--gen-keys', 'x', '--eauth', 'pam'], '--gen-keys works on this host; leave out --eauth'],
+    [
+      SaltKey,
+      ['--gen-keys', 'x', '--eauth', 'pam'],
+      '--gen-keys works on local files only; leave out --eauth',
+    ],
     [SaltCall, ['test.ping', '--proxyid', 'x'], 'There are no proxy minions'],
     [SaltCall, ['test.ping', '--module-executors', '{a: 1}'], '--module-executors needs a list'],
     [SaltCall, ['test.ping', '--set-metadata', 'x'], '--set-metadata needs a map'],

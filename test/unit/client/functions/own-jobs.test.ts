@@ -85,6 +85,6 @@ test('who has no owner finds no job that has none', async () => {
 
 test('files of all jobs are for who may do everything', async () => {
   const { archive } = jobs
-  await expect(archive.export('/tmp/x')).rejects.toThrow('ann sees only jobs of their own (visible_jobs')
+  await expect(archive.export('/tmp/x')).rejects.toThrow('ann may see only their own jobs (visible_jobs')
   await expect(archive.backup('/tmp/x')).rejects.toThrow('visible_jobs')
 })

@@ -236,7 +236,7 @@ describe('a runner that is to end', () => {
       user: 'ann',
     })
     expect(await hasty.run('own.waits', [], {})).toMatchObject({
-      return: 'runner own.waits was ended because it was not done after 1 s (runner_timeout).',
+      return: 'runner own.waits was stopped because it ran longer than 1 s (runner_timeout).',
       success: false,
       failure: 'TIMEOUT',
     })

@@ -184,8 +184,8 @@ describe('a batch of a client', () => {
 
   test.each([
     ['failhard', { failhard: true }, 'Minion a failed'],
-    ['a limit', { maxFail: 0 }, '1 failed or did not return; the limit is 0'],
-    ['a limit in percent', { maxFail: '20%' }, '1 failed or did not return; the limit is 0'],
+    ['a limit', { maxFail: 0 }, 'One minion failed or did not return; the limit is 0'],
+    ['a limit in percent', { maxFail: '20%' }, 'One minion failed or did not return; the limit is 0'],
   ])('with %s stops, waits for those at work, and names who was not reached', async (_, settings, why) => {
     const master = new FakeMaster(['a', 'b', 'c'])
     const { batch, over } = await start(master, 2, settings)

@@ -72,7 +72,7 @@ const inner = (change: (inner: Record<string, unknown>) => object) => (frame: Ui
 
 describe('a host whose key is not accepted', () => {
   test.each([
-    ['pending', 'nobody has accepted it yet'],
+    ['pending', 'it is not accepted yet'],
     ['rejected', 'has rejected or denied the key'],
   ] as const)('is told so, with the fingerprint to compare: %s', async (state, sentence) => {
     const signIn = await open()
@@ -99,7 +99,7 @@ describe('the master', () => {
     await known().write(other)
     await expect(signIn.untilAccepted(signal)).rejects.toMatchObject({
       code: 'MASTER_KEY_CHANGED',
-      message: expect.stringMatching(/That is far\. .* remove .*api_master\.pub and start again/),
+      message: expect.stringMatching(/The master is far\. .* remove .*api_master\.pub and start again/),
     })
     expect((await known().read())?.equals(other)).toBe(true)
     expect(asked).toBe(1)

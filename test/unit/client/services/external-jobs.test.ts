@@ -34,7 +34,7 @@ test('a configured store that cannot be read is left out with a warning, and is 
   expect((await outside.list().next()).done).toBe(true)
   expect(warnings).toEqual([
     expect.stringMatching(
-      /^Jobs cannot be read from folder: ENOENT.* See: salt-run returner\.test folder\. What is only there is left out\.$/,
+      /^Jobs cannot be read from folder: ENOENT.* See: salt-run returner\.test folder\. Jobs that only this store has are missing from the list\.$/,
     ),
   ])
   await mkdir(join(directory, 'store'))
@@ -52,6 +52,6 @@ test('a store that is asked for by name and cannot be read is an error that says
 
 test('a store that only takes returns is not read', async () => {
   await expect(outside.get(jid, 'local')).rejects.toThrow(
-    'Nothing can be read from local: that returner only writes.',
+    'The returner local is write-only: jobs cannot be read from it.',
   )
 })

@@ -131,6 +131,8 @@ test('of a batch those have a row that no wave was sent to, when it is over; wav
   await telling.close()
   expect(rows()).toEqual([
     expect.stringMatching(/ down .*State: key_not_accepted/s),
-    expect.stringMatching(/ queued .*The batch ended before its turn came\. It was stopped on request\./),
+    expect.stringMatching(
+      / queued .*The batch ended before the job was sent to this minion\. It was stopped on request\./,
+    ),
   ])
 })

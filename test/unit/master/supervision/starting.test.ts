@@ -37,7 +37,7 @@ test('a child that only waits is told of, and is killed at last', async () => {
   expect(await exit).toEqual([null, 'SIGKILL'])
   expect(lines).toHaveLength(6)
   expect(lines[0]).toBe('warn MWorker-0 is not ready 0 seconds after its start: it is waiting.')
-  expect(lines[5]).toMatch(/^error MWorker-0 hangs while starting, .* a store locked/)
+  expect(lines[5]).toMatch(/^error MWorker-0 has not become ready in .* is killed.* a store locked/)
 })
 
 test('a child that is at work gets its time', async () => {

@@ -110,7 +110,7 @@ describe('a master that answers', () => {
     expect(said()).toEqual(
       waits.map(
         (wait) =>
-          `The master master:4506 has this minion's key, and nobody has accepted it yet (salt-key -a wire1). Its fingerprint is ${finger}. Compare it with the output of salt-key -f wire1 on the master. Asking again in ${wait} ${wait === 1 ? 'second' : 'seconds'}.`,
+          `The master master:4506 has received this minion's key, but it is not accepted yet (salt-key -a wire1). Its fingerprint is ${finger}. Compare it with the output of salt-key -f wire1 on the master. Asking again in ${wait} ${wait === 1 ? 'second' : 'seconds'}.`,
       ),
     )
   })

@@ -30,7 +30,7 @@ test('opens a connection once: what was agreed on it, as TLS, would not hold for
     await delay(200) // until the loss is noticed
     return connection.bind('uid=two,dc=x', 'second password')
   })
-  await expect(asked).rejects.toThrow('the connection was lost')
+  await expect(asked).rejects.toThrow('the connection to the server was lost')
   expect(connections).toBe(1)
   expect(heard.join('')).not.toContain('second')
   await new Promise((done) => server.close(done))
