@@ -10,6 +10,7 @@ import type { JobLoad } from '../../wire/publication.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
 import { failedReturn, withoutArguments } from './failed-return.ts'
 import { type JobProcessSettings, type JobSurroundings, JobWorker } from './job-worker.ts'
+import type { ToJobProcess } from './messages.ts'
 
 export interface JobPoolSettings extends JobProcessSettings {
   /** Number of idle processes to keep ready. */
@@ -96,13 +97,19 @@ export class JobPool {
   async check(calls: readonly PublishedCall[]): Promise<readonly (string | null)[] | undefined> {
     const over = await this.#checks.take()
     try {
-      const worker = await this.#take()
-      const answer = await worker.ask({ type: 'check', calls: encodeLocal(calls) }, CHECK_MS)
-      this.#release(worker, answer !== undefined)
+      const answer = await this.#ask({ type: 'check', calls: encodeLocal(calls) }, CHECK_MS)
       return answer as readonly (string | null)[] | undefined
     } finally {
       over()
     }
+  }
+
+  /** Ask the next free process. Resolves with undefined after `ms` milliseconds, when the process is killed. */
+  async #ask(question: ToJobProcess, ms: number): Promise<unknown> {
+    const worker = await this.#take()
+    const answer = await worker.ask(question, ms)
+    this.#release(worker, answer !== undefined)
+    return answer
   }
 
   /**
@@ -144,10 +151,14 @@ export class JobPool {
   }
 
   /**
-   * Describe the modules in a new process, at low priority unless `awaited`. Repeated without a file that blocked its process.
-   * Resolves with undefined if that fails.
+   * Describe the modules. Users' files are imported in a new process, at low priority unless `awaited`; that is repeated without
+   * a file that blocked its process. Resolves with undefined if that fails.
    */
   async describe(awaited = false, imports = true): Promise<Description | undefined> {
+    if (!imports) {
+      const answer = await this.#ask({ type: 'describe', imports }, DESCRIBE_MS)
+      return answer as Description | undefined
+    }
     for (let attempt = 0; attempt < MAX_DESCRIBE_ATTEMPTS && !this.#closed; attempt++) {
       const blocked = new Set(this.#blocked.keys())
       const worker = this.#spawn()

@@ -28,7 +28,7 @@ export interface ReporterSettings {
   readonly imports?: boolean
   /** Return the milliseconds since the last job. */
   idleFor?(): number
-  /** Resolves with a value that differs after a file of the modules was added, removed or changed. */
+  /** Resolves with a value that differs after a file of users was added, removed or changed; it is empty if there is none. */
   stamp(): Promise<string>
   /** Called when the stamp has changed without a call of `refresh`. */
   onChange(): Promise<void>
@@ -182,7 +182,7 @@ export class CatalogueReporter {
       const files = await stamp()
       this.#stamp = files
       const imports = (allowed && files === this.#imported) || this.#mayImport()
-      const found = await describe(awaited, imports)
+      const found = await describe(awaited, imports && files !== '')
       this.#byText = !imports
       if (imports) this.#imported = files
       return found ?? 'a file of the modules ended or blocked its process'
