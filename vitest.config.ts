@@ -15,8 +15,8 @@ const common = {
   // They end a test that hangs; none may take so long on the slowest machine (see test/harness/until.ts).
   testTimeout: 180_000,
   hookTimeout: 180_000,
-  // Tests wait for processes, disks and time-outs more than they compute.
-  maxWorkers: 5,
+  // Tests wait for processes and disks, but with more workers a slow machine of two cores answers none of them in time.
+  maxWorkers: 3,
   isolate: false,
   execArgv: ['--max-semi-space-size=64'] as string[], // MB: garbage of tests is collected in fewer rounds
 } as const

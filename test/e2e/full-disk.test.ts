@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { jobCacheDirectory } from '../../core/config/cachedir.ts'
 import { type Event, type EventBus, tags } from '../../core/events/index.ts'
+import { JobCache } from '../../core/jobs/job-cache.ts'
 import { ReturnSpool } from '../../core/jobs/return-spool.ts'
 import { Cluster } from '../harness/daemons.ts'
 import { MOUNTS, type Need, needs } from '../harness/needs.ts'
@@ -43,6 +45,21 @@ async function owed(id: string): Promise<number> {
   return length
 }
 
+/** Fill the pages that are free within the store of jobs: a small job would still fit into them. */
+async function fillFreePages(): Promise<void> {
+  let count = 0
+  for (let size = 16_384; size >= 64; size /= 2) {
+    // One that has failed refuses everything for a while.
+    const jobs = JobCache.open(jobCacheDirectory(cluster.config))
+    const fits = () => {
+      const jid = `20000101${String(count++).padStart(12, '0')}`
+      return jobs.reserve(jid, ['x'.repeat(size)]).catch(() => false)
+    }
+    while (await fits());
+    await jobs.close()
+  }
+}
+
 const stored = (jid: string) => readJobCache(cluster, (cache) => [...cache.returns(jid).keys()].sort())
 
 for (const [name, needed, open] of disks)
@@ -68,6 +85,7 @@ for (const [name, needed, open] of disks)
       const errors = seen(bus, (tag) => tag.endsWith('/error'))
       const returns = seen(bus, (tag) => tag.includes('/ret/'))
       disk.fill()
+      if (name === 'a disk that is full') await fillFreePages()
 
       const refused = await cluster.salt('*', 'test.ping')
       expect(refused.code).not.toBe(0)
