@@ -24,6 +24,8 @@ export interface ReceivedPublication {
   readonly words?: RawArguments
   readonly serial: number | undefined
   readonly keyDigest: string
+  /** True if the master sent it on request, and may have published it before. */
+  readonly isRepeated?: boolean
 }
 
 /**

@@ -39,6 +39,7 @@ export const differences: Readonly<
   metrics_port: OURS,
   minimum_auth_version: { minion: OURS },
   missing_returns_after: OURS,
+  missed_jobs_seconds: OURS,
   outbox_keep_seconds: OURS,
   outbox_retry_timer: OURS,
   outbox_retry_timer_max: OURS,

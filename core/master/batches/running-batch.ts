@@ -12,7 +12,7 @@ import { BatchMembers } from './batch-members.ts'
 
 export type BatchContext = Pick<
   WorkerContext,
-  'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'minions' | 'nextJid' | 'publish' | 'tracer'
+  'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'minions' | 'nextJid' | 'publications' | 'publish' | 'tracer'
 >
 
 /** Minions need up to `recon_max`, 10 s by default, to reconnect to a master that was down. */

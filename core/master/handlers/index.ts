@@ -4,6 +4,7 @@ import { callCheckHandler, catalogueHandler } from './catalogue.ts'
 import { fileHandlers } from './files.ts'
 import { masterOpts } from './master-opts.ts'
 import { minionEventHandler } from './minion-event.ts'
+import { missedJobsHandler } from './missed-jobs.ts'
 import { peerPublishHandlers } from './peer-publish.ts'
 import { peerRunHandler } from './peer-run.ts'
 import { pillarHandler } from './pillar.ts'
@@ -29,7 +30,7 @@ export function clearHandlers(context: WorkerContext): ReadonlyMap<string, Clear
 }
 
 /**
- * Return the handlers of all encrypted commands (wire protocol §7, and our own `_catalogue` and `_verdict`). Commands of
+ * Return the handlers of all encrypted commands (wire protocol §7, and our own `_catalogue`, `_verdict` and `_missed_jobs`). Commands of
  * features that salt-ts does not have get the empty answer that Salt's minions expect.
  */
 export function encryptedHandlers(context: WorkerContext): ReadonlyMap<string, EncryptedHandler> {
@@ -39,6 +40,7 @@ export function encryptedHandlers(context: WorkerContext): ReadonlyMap<string, E
     ['_pillar', pillarHandler(context)],
     ['_catalogue', catalogueHandler(context)],
     ['_verdict', callCheckHandler(context)],
+    ['_missed_jobs', missedJobsHandler(context)],
     ['_master_opts', masterOpts(context)],
     ['revoke_auth', revokeAuthHandler(context)],
     ...fileHandlers(context),

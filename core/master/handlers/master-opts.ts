@@ -1,6 +1,7 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { asksForCatalogueSupport, catalogueSupport } from '../../wire/catalogue.ts'
 import { readStartReport } from '../../wire/minion-start.ts'
+import { missedJobsOffer } from '../../wire/missed-jobs.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { checkMinionStart } from './minion-start.ts'
 
@@ -21,13 +22,14 @@ const STATE_OPTIONS = {
 
 /**
  * `_master_opts`: options that minions take over from the master; of the file server only the names of the environments.
- * Minions of salt-ts also announce their start with it, and ask whether this master accepts catalogues.
+ * Minions of salt-ts also announce their start with it, and ask whether this master accepts catalogues; the answer to a start offers
+ * `_missed_jobs`.
  */
 export function masterOpts(context: WorkerContext): EncryptedHandler {
   const { config, files } = context
   return async (load, { id, verified }) => {
     const start = id && verified ? readStartReport(load) : undefined
-    if (id && start) return (await checkMinionStart(context, id, start)) ?? {}
+    if (id && start) return (await checkMinionStart(context, id, start)) ?? missedJobsOffer
 
     const envs = new Set(Object.values(await files.envs()).flat())
     const environment = {

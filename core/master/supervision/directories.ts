@@ -11,6 +11,7 @@ import { MinionStarts } from '../../cache/minion-starts.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { JobCache } from '../../jobs/job-cache.ts'
+import { Publications } from '../../jobs/publications.ts'
 import { SessionKeys } from '../../keys/index.ts'
 import type { Logger } from '../../log/index.ts'
 import { checkAfterCrash } from '../../store/index.ts'
@@ -41,6 +42,7 @@ export function checkMasterStores(config: MasterConfig, log: Logger): Promise<()
     marker: join(config.cachedir, '.running'),
     stores: [
       JobCache.path(jobCacheDirectory(config)),
+      Publications.path(config),
       MinionData.path(minionDataDirectory(config)),
       Catalogues.path(minionDataDirectory(config)),
       MinionStarts.path(minionDataDirectory(config)),

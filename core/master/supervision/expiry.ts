@@ -10,6 +10,7 @@ import type { MasterConfig } from '../../config/index.ts'
 import { tags } from '../../events/index.ts'
 import { JobCache } from '../../jobs/job-cache.ts'
 import { removeJobFiles } from '../../jobs/job-files.ts'
+import { Publications } from '../../jobs/publications.ts'
 import { KeyStore, SessionKeys } from '../../keys/index.ts'
 import { ReplayGuard } from '../worker/replay-guard.ts'
 import { logDamageTo } from './directories.ts'
@@ -29,9 +30,11 @@ export async function expire(
   const jobs = JobCache.open(jobCacheDirectory(config), { onDamage })
   const replays = ReplayGuard.open(config, systemClock, { onDamage })
   const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds, onDamage })
+  const publications = Publications.open(config, { onDamage })
   const catalogues = Catalogues.open(minionDataDirectory(config), { onDamage })
   const starts = MinionStarts.open(minionDataDirectory(config), { onDamage })
   try {
+    await publications.expire()
     await jobs.completeIndex()
     const now = time.now(jobs.latestBefore(new Date(systemClock.now())))
     if (config.keep_jobs_seconds > 0) await expireJobs(config, jobs, log, now)
@@ -43,7 +46,8 @@ export async function expire(
     await starts.keep(minions)
     await expireTokens(config, log, now)
   } finally {
-    await Promise.all([jobs.close(), replays.close(), sessions.close(), catalogues.close(), starts.close()])
+    const stores = [jobs, replays, sessions, publications, catalogues, starts]
+    await Promise.all(stores.map((store) => store.close()))
   }
 }
 

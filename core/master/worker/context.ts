@@ -9,6 +9,7 @@ import type { MasterConfig } from '../../config/index.ts'
 import type { PrivateKey, PublicKey } from '../../crypto/index.ts'
 import type { FileServer } from '../../fileserver/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
+import type { Publications } from '../../jobs/publications.ts'
 import type { KeyAudit } from '../../keys/key-audit.ts'
 import type { KeyStore } from '../../keys/key-store.ts'
 import type { Meter } from '../../metrics/index.ts'
@@ -36,6 +37,8 @@ export interface WorkerContext {
   /** Records every change of a key, also in `audit`. */
   readonly keyAudit: KeyAudit
   readonly jobs: JobCache
+  /** The latest jobs as they were published, for minions that were not connected. */
+  readonly publications: Publications
   /** Decides which minions may return for a job. */
   readonly senders: ExpectedSenders
   readonly minions: MinionData

@@ -14,6 +14,7 @@ import { minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { FileServer } from '../../fileserver/index.ts'
 import { openJobCache } from '../../jobs/open-job-cache.ts'
+import { Publications } from '../../jobs/publications.ts'
 import { Invites, KeyAudit, KeyStore, loadMasterKeys, SessionKeys } from '../../keys/index.ts'
 import { openLoader, shownCall } from '../../loader/index.ts'
 import type { Meter } from '../../metrics/index.ts'
@@ -95,6 +96,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
     }),
     matcher,
     jobs,
+    publications: disposer.own(Publications.open(config, { clock, onDamage })),
     senders: new ExpectedSenders({ config, log, matcher, meter, minions, jobs }),
     minions,
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),

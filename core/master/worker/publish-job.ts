@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts'
 import { tags } from '../../events/index.ts'
 import { component } from '../../log/component.ts'
 import { makeJobLoad } from '../../wire/publication.ts'
@@ -36,7 +37,7 @@ export interface JobToPublish {
 
 type PublishContext = Pick<
   WorkerContext,
-  'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'nextJid' | 'publish'
+  'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'nextJid' | 'publications' | 'publish'
 >
 
 /** Store a job and return its jid; undefined if the wanted one is taken. Rejects with STORE_FAILED: then it must not be published. */
@@ -69,11 +70,11 @@ export async function publishJob(context: PublishContext, jid: string, job: JobT
     details: { ...shownOf(job), ...shownExecutionOptions(job.extras), jid },
   })
   context.meter?.count('salt_master_jobs_published', [])
-  await context.publish(
-    makeJobLoad({ ...shownOf(job), ...sentTarget(job), arg: job.arg, jid }),
-    BY_ID.has(tgtType) ? [...minions, ...missing] : undefined,
-    job.words,
-  )
+  const load = makeJobLoad({ ...shownOf(job), ...sentTarget(job), arg: job.arg, jid })
+  await context.publications.put(load, job.words).catch((error: unknown) => {
+    context.log.warn(`Minions that are not connected now will not get job ${jid}: ${messageOf(error)}`)
+  })
+  await context.publish(load, BY_ID.has(tgtType) ? [...minions, ...missing] : undefined, job.words)
   component(context.log, 'channel.server').debug(`Sent payload to publish daemon. jid=${jid}`)
 }
 

@@ -79,7 +79,7 @@ export class JobIntake {
   }
 
   async onJob(
-    { job, words, serial, keyDigest }: ReceivedPublication,
+    { job, words, serial, keyDigest, isRepeated = false }: ReceivedPublication,
     connection: MasterConnection,
   ): Promise<void> {
     const { facts, seen, log, control, time } = this.#settings
@@ -93,7 +93,11 @@ export class JobIntake {
     const stored = place.waits ? received : markBegun(received)
     const acceptance = await acceptJob(seen, publication, job.fun, control, isCheck ? undefined : stored)
     if (acceptance !== 'run' || isCheck) place.leave()
-    if (acceptance === 'seen') return log.warn(`Ignored job ${job.jid}: it has been seen before.`)
+    if (acceptance === 'seen') {
+      // A job that the master repeated on request has usually been received.
+      return isRepeated ? undefined : log.warn(`Ignored job ${job.jid}: it has been seen before.`)
+    }
+    if (isRepeated) log.info(`Job ${job.jid} was published while this minion was not connected.`)
     if (acceptance !== 'run') return this.#refuse(job, acceptance.refused, connection)
     if (isCheck) return this.#answerCheck(job, words, connection)
     await this.#run(job, words, place, connection)

@@ -13,6 +13,8 @@ import { component } from '../../log/component.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
 import { ownAddressTowards } from '../../transport/own-address.ts'
 import { makeStartReport, newStartToken, readStartRefusal } from '../../wire/minion-start.ts'
+import { offersMissedJobs } from '../../wire/missed-jobs.ts'
+import { missedJobs } from './missed-jobs.ts'
 import { signInUntilAccepted } from './persistent-sign-in.ts'
 
 export interface MasterConnectionSettings {
@@ -52,6 +54,8 @@ export class MasterConnection {
   #credentials: Promise<SignInKeys> | undefined
   #current: SignInKeys | undefined
   #frames: PublishClient | undefined
+  /** Whether the master gives jobs that were missed. */
+  #offersMissedJobs = false
 
   constructor(settings: MasterConnectionSettings) {
     const { transport, id, key } = settings
@@ -115,18 +119,12 @@ export class MasterConnection {
    * same id.
    */
   async #reportStart(): Promise<boolean> {
-    const { config, id, address, log } = this.#settings
+    const { config, log } = this.#settings
     const { signal } = this.#closing
-    const { host, port } = address
-    const own = config.source_address || (await ownAddressTowards(host, port)) || 'unknown'
     try {
-      const report = makeStartReport(id, {
-        token: this.#startToken,
-        address: own,
-        host: hostname(),
-        pid: process.pid,
-      })
-      const refusal = readStartRefusal(await this.request(report))
+      const answer = await this.request(await this.#startReport())
+      this.#offersMissedJobs = offersMissedJobs(answer)
+      const refusal = readStartRefusal(answer)
       if (refusal === undefined) return false
       const seconds = config.acceptance_wait_time
       log.error(`${refusal} Asking again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`)
@@ -136,6 +134,32 @@ export class MasterConnection {
       if (!signal.aborted)
         log.debug(`The start of this minion was not reported to the master: ${messageOf(error)}`)
       return signal.aborted
+    }
+  }
+
+  async #startReport(): Promise<Record<string, unknown>> {
+    const { config, id, address } = this.#settings
+    const own = config.source_address || (await ownAddressTowards(address.host, address.port)) || 'unknown'
+    return makeStartReport(id, {
+      token: this.#startToken,
+      address: own,
+      host: hostname(),
+      pid: process.pid,
+    })
+  }
+
+  /** Get the jobs that were published while this minion was not connected. A master of Python Salt has none. */
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    const { id, log, onJob } = this.#settings
+    const request = (load: Readonly<Record<string, unknown>>) => this.request(load)
+    try {
+      // Another master may have taken the place of the one that this run was reported to.
+      if (!this.#offersMissedJobs && this.publishConnection.made > 1)
+        this.#offersMissedJobs = offersMissedJobs(await request(await this.#startReport()))
+      if (!this.#offersMissedJobs) return
+      for await (const received of missedJobs({ id, request, signal })) onJob(received, this)
+    } catch (error) {
+      if (!signal.aborted) log.warn(`The master was not asked for jobs that were missed: ${messageOf(error)}`)
     }
   }
 
@@ -232,6 +256,7 @@ export class MasterConnection {
       reconnectMaxMs: config.recon_max,
     })
     let found = this.#watchPort(frames, offered)
+    let lost = new AbortController()
     frames.onConnection((state) => {
       log.info(
         `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
@@ -240,7 +265,12 @@ export class MasterConnection {
       if (state === 'up') this.publishConnection.made++
       this.#settings.onConnection?.(state, this)
       found.abort()
+      lost.abort()
       if (state === 'down') found = this.#watchPort(frames, offered)
+      else {
+        lost = new AbortController()
+        void this.#catchUp(AbortSignal.any([lost.signal, this.#closing.signal]))
+      }
     })
     return frames
   }

@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ReceivedPublication } from '../../channel/subscription.ts'
+import { makeMissedJobsRequest, readMissedJobsReply } from '../../wire/missed-jobs.ts'
+
+/**
+ * When to ask after the publish port has connected, in milliseconds since then: the master may still publish a job before it
+ * has received the subscription.
+ */
+const ASK_AT_MS = [0, 1_000, 5_000]
+
+export interface MissedJobsSettings {
+  readonly id: string
+  /** Send a request to the master, encrypted. */
+  request(load: Readonly<Record<string, unknown>>): Promise<unknown>
+  /** Aborts when the connection is lost, or the minion closes. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Yield the jobs that the master published while this minion was not connected, oldest first. The minion may have seen some of
+ * them. Rejects with the errors of `request`, and when the signal aborts.
+ */
+export async function* missedJobs({
+  id,
+  request,
+  signal,
+}: MissedJobsSettings): AsyncGenerator<ReceivedPublication> {
+  const connectedAt = performance.now()
+  for (const ms of ASK_AT_MS) {
+    await delay(connectedAt + ms - performance.now(), undefined, { signal, ref: false })
+    let page = readMissedJobsReply(await request(makeMissedJobsRequest(id)))
+    for (;;) {
+      for (const { job, words } of page.jobs)
+        yield { job, serial: undefined, keyDigest: '', isRepeated: true, ...(words && { words }) }
+      if (!page.next) break
+      page = readMissedJobsReply(await request(makeMissedJobsRequest(id, page.next)))
+    }
+  }
+}
