@@ -80,14 +80,17 @@ export class FollowedEnvironment {
     this.#file.close()
   }
 
-  /** Run changes in a transaction. Returns false, and does nothing, if other processes have abandoned the file. */
+  /**
+   * Run changes in a transaction. Returns false, and does nothing, if other processes have abandoned the file, or the transaction
+   * would replace their latest commit.
+   */
   async #tryToCommit(run: () => void): Promise<boolean> {
     const environment = this.#environment
     const cuts = this.#cuts
     let left = false
     await commitOrKill(() =>
       environment.transaction(() => {
-        left = isAbandoned(environment)
+        left = isAbandoned(environment) || !this.#file.isFollowedBy(environment.getWriteTxnId())
         if (!left) this.#change(environment, run)
       }),
     )

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, type Stats, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs'
+import { newestCommit } from './salvage/pages.ts'
 
 /**
  * The state of an open file: `gone` if its path has no file or another one; `cut` if it was truncated. A truncated file
@@ -6,12 +7,16 @@ import { closeSync, fstatSync, openSync, type Stats, statSync } from 'node:fs'
  */
 type FileState = 'whole' | 'gone' | 'cut'
 
+/** Place of the number of the latest commit in LMDB's lock table. */
+const LATEST_COMMIT_AT = 8
+
 /** A store's file that LMDB has open; detects whether it was removed, replaced or truncated. LMDB never truncates it. */
 export class OpenFile {
   readonly #path: string
   readonly #file: number
   readonly #own: Stats
   readonly #lock: Stats | undefined
+  #table: number | undefined
   /** Its size in bytes at the last check. */
   #size: number
 
@@ -44,6 +49,23 @@ export class OpenFile {
    */
   hasLockOf(path: string): boolean {
     return isSame(statOf(`${path}-lock`), this.#lock) && !isSame(statOf(path), this.#own)
+  }
+
+  /**
+   * Whether the transaction that is being written, by its number, follows the newest commit in the file. LMDB takes the number of
+   * the latest commit from its lock table, and every process that opens the file writes there what it has read in the file a
+   * moment before (`mdb_env_open2` of lmdb 3.5), also while another process commits. A transaction that begins before the newest
+   * commit would replace it. The table is corrected then, and the transaction must not change anything.
+   */
+  isFollowedBy(transaction: number): boolean {
+    const newest = newestCommit(this.#file)
+    if (newest < transaction) return true
+    // Never closed: that would release all locks that this process has on the table.
+    this.#table ??= openSync(`${this.#path}-lock`, 'r+')
+    const number = Buffer.alloc(8)
+    number.writeBigUInt64LE(BigInt(newest))
+    writeSync(this.#table, number, 0, number.length, LATEST_COMMIT_AT)
+    return false
   }
 
   close(): void {

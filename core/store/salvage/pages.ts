@@ -174,3 +174,10 @@ export function* freePages(list: Buffer): Generator<number> {
     run = entry < 0 ? -entry : 1
   }
 }
+
+/** Return the number of the newest commit in a store's file. */
+export function newestCommit(file: number): number {
+  const first = readMeta(file, 0)
+  const second = readMeta(file, first?.pageSize ?? USUAL_PAGE)
+  return Math.max(first?.txn ?? 0, second?.txn ?? 0)
+}

@@ -162,6 +162,29 @@ describe('durability', () => {
   })
 })
 
+/** What a process does that opens a store while another one commits: it writes the number of the commit before. */
+const SET_BACK = `
+  const { openSync, readSync, writeSync } = require('node:fs')
+  const table = openSync(process.argv[1], 'r+')
+  const number = Buffer.alloc(8)
+  readSync(table, number, 0, 8, 8)
+  number.writeBigUInt64LE(number.readBigUInt64LE() - 1n)
+  writeSync(table, number, 0, 8, 8)`
+
+test('a commit is not replaced by the next one, when a process that opens the store has set back its number', async () => {
+  const store = openTestStore()
+  for (let n = 0; n < 5; n++) {
+    await store.put(['before', n], n)
+    execFileSync(process.execPath, ['-e', SET_BACK, `${path}-lock`])
+    await store.put(['after', n], n)
+  }
+  const kept = (name: string) => [...store.keys(keysUnder(name))].map(([, n]) => n)
+  expect([kept('before'), kept('after')]).toEqual([
+    [0, 1, 2, 3, 4],
+    [0, 1, 2, 3, 4],
+  ])
+})
+
 describe('a process that ends amid a commit', () => {
   const endOf = (what: string) =>
     execa(process.execPath, [...childArguments, path, what], { reject: false, timeout: 15_000 })
