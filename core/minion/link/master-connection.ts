@@ -150,16 +150,23 @@ export class MasterConnection {
 
   /** Get the jobs that were published while this minion was not connected. A master of Python Salt has none. */
   async #catchUp(signal: AbortSignal): Promise<void> {
-    const { id, log, onJob } = this.#settings
+    const { id, log, onJob, config } = this.#settings
     const request = (load: Readonly<Record<string, unknown>>) => this.request(load)
-    try {
-      // Another master may have taken the place of the one that this run was reported to.
-      if (!this.#offersMissedJobs && this.publishConnection.made > 1)
-        this.#offersMissedJobs = offersMissedJobs(await request(await this.#startReport()))
-      if (!this.#offersMissedJobs) return
-      for await (const received of missedJobs({ id, request, signal })) onJob(received, this)
-    } catch (error) {
-      if (!signal.aborted) log.warn(`The master was not asked for jobs that were missed: ${messageOf(error)}`)
+    while (!signal.aborted) {
+      try {
+        // Another master may have taken the place of the one that this run was reported to.
+        if (!this.#offersMissedJobs && this.publishConnection.made > 1)
+          this.#offersMissedJobs = offersMissedJobs(await request(await this.#startReport()))
+        if (this.#offersMissedJobs)
+          for await (const received of missedJobs({ id, request, signal })) onJob(received, this)
+        return
+      } catch (error) {
+        if (signal.aborted) return
+        log.warn(
+          `The master could not be asked for missed jobs, and will be asked again: ${messageOf(error)}`,
+        )
+        await delay(config.acceptance_wait_time * 1000, undefined, { signal }).catch(() => {})
+      }
     }
   }
 

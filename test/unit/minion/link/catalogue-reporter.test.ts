@@ -69,7 +69,7 @@ test('a change of the folders is found and told, and nothing else is', async () 
   reporter.connected(master)
   await until('the catalogue to be told', () => reports(master).length === 2)
   stamp = '2' // other files that offer the same
-  await new Promise((resolve) => setTimeout(resolve, 40))
+  await until('the other files to be noticed', () => changes === 1)
   expect(reports(master)).toHaveLength(2)
   offered = ['test.ping', 'hello.greet']
   stamp = '3'
