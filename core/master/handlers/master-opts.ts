@@ -1,7 +1,7 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { asksForCatalogueSupport, catalogueSupport } from '../../wire/catalogue.ts'
 import { readStartReport } from '../../wire/minion-start.ts'
-import { missedJobsOffer } from '../../wire/missed-jobs.ts'
+import { offerMissedJobs } from '../../wire/missed-jobs.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { checkMinionStart } from './minion-start.ts'
 
@@ -29,7 +29,8 @@ export function masterOpts(context: WorkerContext): EncryptedHandler {
   const { config, files } = context
   return async (load, { id, verified }) => {
     const start = id && verified ? readStartReport(load) : undefined
-    if (id && start) return (await checkMinionStart(context, id, start)) ?? missedJobsOffer
+    if (id && start)
+      return (await checkMinionStart(context, id, start)) ?? offerMissedJobs(config.sign_pub_messages)
 
     const envs = new Set(Object.values(await files.envs()).flat())
     const environment = {

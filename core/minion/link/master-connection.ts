@@ -123,7 +123,7 @@ export class MasterConnection {
     const { signal } = this.#closing
     try {
       const answer = await this.request(await this.#startReport())
-      this.#offersMissedJobs = offersMissedJobs(answer)
+      this.#offersMissedJobs = offersMissedJobs(answer, config.sign_pub_messages)
       const refusal = readStartRefusal(answer)
       if (refusal === undefined) return false
       const seconds = config.acceptance_wait_time
@@ -156,7 +156,10 @@ export class MasterConnection {
       try {
         // Another master may have taken the place of the one that this run was reported to.
         if (!this.#offersMissedJobs && this.publishConnection.made > 1)
-          this.#offersMissedJobs = offersMissedJobs(await request(await this.#startReport()))
+          this.#offersMissedJobs = offersMissedJobs(
+            await request(await this.#startReport()),
+            config.sign_pub_messages,
+          )
         if (this.#offersMissedJobs)
           for await (const received of missedJobs({ id, request, signal })) onJob(received, this)
         return
@@ -262,8 +265,9 @@ export class MasterConnection {
       reconnectMs: config.recon_default + span,
       reconnectMaxMs: config.recon_max,
     })
-    let found = this.#watchPort(frames, offered)
-    let lost = new AbortController()
+    let change = new AbortController()
+    const untilChange = () => AbortSignal.any([change.signal, this.#closing.signal])
+    void this.#watchPort(frames, offered, untilChange())
     frames.onConnection((state) => {
       log.info(
         `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
@@ -271,33 +275,26 @@ export class MasterConnection {
       this.publishConnection.isUp = state === 'up'
       if (state === 'up') this.publishConnection.made++
       this.#settings.onConnection?.(state, this)
-      found.abort()
-      lost.abort()
-      if (state === 'down') found = this.#watchPort(frames, offered)
-      else {
-        lost = new AbortController()
-        void this.#catchUp(AbortSignal.any([lost.signal, this.#closing.signal]))
-      }
+      change.abort()
+      change = new AbortController()
+      if (state === 'up') void this.#catchUp(untilChange())
+      else void this.#watchPort(frames, offered, untilChange())
     })
     return frames
   }
 
   /** While there is no connection, sign in again from time to time to find a master that now uses another publish port. */
-  #watchPort(frames: PublishClient, offered: number): AbortController {
-    const found = new AbortController()
-    const signal = AbortSignal.any([found.signal, this.#closing.signal])
-    const check = async () => {
+  async #watchPort(frames: PublishClient, offered: number, signal: AbortSignal): Promise<void> {
+    try {
       for (;;) {
         await delay(this.#settings.config.recon_max * 1.5, undefined, { signal })
         const { publishPort } = await this.#renew(await this.#signedIn())
-        if (publishPort !== offered) return frames.close()
+        if (publishPort !== offered) return await frames.close()
       }
-    }
-    check().catch((error: unknown) => {
+    } catch (error) {
       if (!signal.aborted)
         this.#settings.log.debug(`The master's publish port could not be determined: ${messageOf(error)}`)
-    })
-    return found
+    }
   }
 
   #signedIn(): Promise<SignInKeys> {

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { decodeUntrusted, encodeNetwork } from '../../../core/codec/index.ts'
+import {
+  makeMissedJobsReply,
+  makeMissedJobsRequest,
+  offerMissedJobs,
+  offersMissedJobs,
+  readMissedJobsReply,
+  readMissedJobsRequest,
+} from '../../../core/wire/missed-jobs.ts'
+import type { JobLoad } from '../../../core/wire/publication.ts'
+
+const job: JobLoad = {
+  fun: 'test.echo',
+  arg: ['1.10'],
+  tgt: '*',
+  jid: '20261121000000000001',
+  ret: '',
+  tgt_type: 'glob',
+  user: 'root',
+}
+const overTheWire = (load: Readonly<Record<string, unknown>>) =>
+  decodeUntrusted(encodeNetwork(load)) as Record<string, unknown>
+
+test.each([
+  ['signs', true, 'requires signatures', true, true],
+  ['signs', true, 'requires none', false, true],
+  ['does not sign', false, 'requires none', false, true],
+  ['does not sign', false, 'requires signatures', true, false],
+])('of a master that %s, a minion that %s', (_, signs, __, requires, accepts) => {
+  expect(offersMissedJobs(overTheWire(offerMissedJobs(signs)), requires)).toBe(accepts)
+})
+
+test('a master of Python Salt offers none', () => {
+  for (const answer of [undefined, null, '', {}, { renderer: 'jinja|yaml' }, { missed_jobs: true }])
+    expect(offersMissedJobs(answer, false)).toBe(false)
+})
+
+test('a request names the position of the last job that was received', () => {
+  expect(readMissedJobsRequest(overTheWire(makeMissedJobsRequest('web1')))).toBeUndefined()
+  const position = [1_795_000_000_000, job.jid] as const
+  expect(readMissedJobsRequest(overTheWire(makeMissedJobsRequest('web1', position)))).toEqual(position)
+})
+
+test.each([[[]], [[1]], [['soon', job.jid]], [[1, '']], [[1, 'x'.repeat(65)]], ['1'], [{}]])(
+  'a position %j is none',
+  (after) => expect(readMissedJobsRequest({ after })).toBeUndefined(),
+)
+
+test('a page of jobs is read as it was made; what is no job in it is left out', () => {
+  const words = { args: ['1.10'], kwargs: {} }
+  const page = { jobs: [{ job, words }, { job }], next: [1_795_000_000_000, job.jid] as const }
+  expect(readMissedJobsReply(overTheWire(makeMissedJobsReply(page)))).toEqual({
+    ...page,
+    jobs: [
+      { job, words },
+      { job, words: undefined },
+    ],
+  })
+  expect(readMissedJobsReply({ jobs: [1, {}, { job: {} }, { job }] }).jobs).toHaveLength(1)
+  for (const reply of [undefined, 'no', { jobs: 'none' }]) expect(readMissedJobsReply(reply).jobs).toEqual([])
+})
