@@ -8,8 +8,10 @@ import type { MasterConfig } from '../config/index.ts'
  */
 export interface Connections {
   readonly present: readonly string[]
-  /** Minions that were connected since the master started and no longer are. */
+  /** Accepted minions that were connected and no longer are, also those of earlier runs of the master. */
   readonly lost: readonly string[]
+  /** Those of them that have lost their connection a moment ago, or with the end of another run, and are expected back. */
+  readonly returning?: readonly string[]
   /** Tokens of the connected runs of each minion, with `refuse_second_minion`. */
   readonly runs?: Readonly<Record<string, readonly string[]>>
 }

@@ -49,6 +49,8 @@ export const differences: Readonly<
   process_count_max: 'default -1',
   python_job_cache: OURS,
   range_server: 'default range:80',
+  recon_default: 'default 1000',
+  recon_max: 'default 10000',
   refuse_second_minion: OURS,
   returner_kwargs_allowed: OURS,
   returner_timeout: OURS,

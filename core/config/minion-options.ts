@@ -97,11 +97,19 @@ export const minionOptions = {
     'PKCS1v15-SHA1',
     'Algorithm of the signatures of this minion and the master.',
   ),
-  recon_default: count(1000, 'Milliseconds before the first reconnection.'),
-  recon_max: count(10_000, 'Most milliseconds that are added to recon_default.'),
+  recon_default: integer(
+    undefined,
+    'Milliseconds before the first reconnection. Default: 1000 if recon_max is set; otherwise the master says over which time its minions are to spread, 1 ms for each of them and at least a second.',
+    { minimum: 0 },
+  ),
+  recon_max: integer(
+    undefined,
+    'Most milliseconds that are added to recon_default, and the longest wait before later reconnections. Default: 10000 if recon_default is set.',
+    { minimum: 0 },
+  ),
   recon_randomize: flag(
     true,
-    'Choose the wait at random between recon_default and recon_default + recon_max.',
+    'Choose the wait at random between recon_default and recon_default + recon_max; with false it is recon_default.',
   ),
   retry_dns: later(seconds(30, 'Seconds between attempts to resolve the master; 0: give up.')),
   resolve_dns_fallback: later(

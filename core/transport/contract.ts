@@ -107,7 +107,10 @@ export interface SubscribeSettings extends ClientSettings {
   readonly addressed?: readonly string[]
   /** Delay before the first reconnection, in milliseconds. */
   readonly reconnectMs?: number
-  /** Longest delay before later reconnections, in milliseconds. */
+  /**
+   * Longest delay before later reconnections, in milliseconds; delays double up to it. With 0 each is random, between
+   * `reconnectMs` and twice as long.
+   */
   readonly reconnectMaxMs?: number
 }
 

@@ -46,7 +46,33 @@ export function readStartReport(load: Readonly<Record<string, unknown>>): Minion
   return { token, address, host, pid }
 }
 
-/** Make the answer to a minion that must not accept jobs, because another one with its id does. */
-export const startRefused = (why: string) => ({ start_refused: why })
-export const readStartRefusal = (answer: unknown): string | undefined =>
-  isRecord(answer) ? asText(answer.start_refused, 1000) : undefined
+/** The answer of a master of salt-ts to the report of a start. Of the answer of Python Salt's master nothing is read. */
+export interface StartAnswer {
+  /** Why the minion must not accept jobs: another one with its id does. */
+  readonly refused?: string | undefined
+  /** Whether the master gives missed jobs (`_missed_jobs`), and signs what it publishes. */
+  readonly missedJobs?: 'signed' | 'unsigned' | undefined
+  /** Milliseconds over which the minions of this master are to spread when they reconnect to it. */
+  readonly reconnectMs?: number | undefined
+}
+
+export const makeStartAnswer = ({
+  refused,
+  missedJobs,
+  reconnectMs,
+}: StartAnswer): Record<string, unknown> => ({
+  ...(refused !== undefined && { start_refused: refused }),
+  ...(missedJobs && { missed_jobs: missedJobs }),
+  ...(reconnectMs !== undefined && { reconnect_ms: reconnectMs }),
+})
+
+export function readStartAnswer(answer: unknown): StartAnswer {
+  if (!isRecord(answer)) return {}
+  const { missed_jobs: missedJobs } = answer
+  const reconnectMs = asNumber(answer.reconnect_ms)
+  return {
+    refused: asText(answer.start_refused, 1000),
+    missedJobs: missedJobs === 'signed' || missedJobs === 'unsigned' ? missedJobs : undefined,
+    reconnectMs: Number.isFinite(reconnectMs) ? reconnectMs : undefined,
+  }
+}

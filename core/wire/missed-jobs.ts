@@ -3,19 +3,6 @@ import { asNumber, asText } from './bytes.ts'
 import { type JobLoad, readJobLoad } from './publication.ts'
 import { type RawArguments, readRawArguments } from './raw-arguments.ts'
 
-/**
- * A minion's request for jobs that were published while it was not connected. The request `_missed_jobs` is an addition of
- * salt-ts; a master offers it in its answer to the report of a start, and says whether it signs what it publishes.
- */
-export const offerMissedJobs = (signsPublications: boolean): Record<string, unknown> => ({
-  missed_jobs: signsPublications ? 'signed' : 'unsigned',
-})
-
-/** Whether the master offers missed jobs that the minion may run: one that requires signatures runs no job without. */
-export const offersMissedJobs = (answer: unknown, requireSignature: boolean): boolean =>
-  isRecord(answer) &&
-  (answer.missed_jobs === 'signed' || (answer.missed_jobs === 'unsigned' && !requireSignature))
-
 /** Position in the sequence of published jobs: time of publication, in milliseconds since 1970, and jid. */
 export type PublicationPosition = readonly [at: number, jid: string]
 
@@ -31,6 +18,10 @@ export interface MissedJobs {
   readonly next?: PublicationPosition | undefined
 }
 
+/**
+ * Make a minion's request for jobs that were published while it was not connected. It is an addition of salt-ts, which a master
+ * offers in its answer to the report of a start ({@link StartAnswer}).
+ */
 export const makeMissedJobsRequest = (id: string, after?: PublicationPosition): Record<string, unknown> => ({
   cmd: '_missed_jobs',
   id,

@@ -180,6 +180,7 @@ describe('the event', () => {
       byAddress: async () => [],
       fire: (tag, data) => fired.push([tag, data]),
       file: `${own.root}/connected.json`,
+      elapsed: () => performance.now(),
       events: true,
     })
     connected = new Set([topicOf('web1'), topicOf('nobody')])

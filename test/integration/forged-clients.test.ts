@@ -231,7 +231,7 @@ describe('a client of the API', () => {
     'gets nothing for %j',
     async (load) => {
       expect(await send('_client_returns', { ids: ['wire1'], ...load })).toEqual({ returns: {}, rest: [] })
-      expect(await send('_client_silence', load)).toEqual({ denied: [], lost: [] })
+      expect(await send('_client_silence', load)).toEqual({ denied: [], lost: [], returning: [] })
     },
   )
 
@@ -248,6 +248,10 @@ describe('a client of the API', () => {
         join(master.config.pki_dir, 'minions_denied', id),
         (await Peer.named('wire2')).key.publicKey.pem,
       )
-    expect(await send('_client_silence', { ids: ['wire2'] })).toEqual({ denied: ['wire2'], lost: [] })
+    expect(await send('_client_silence', { ids: ['wire2'] })).toEqual({
+      denied: ['wire2'],
+      lost: [],
+      returning: [],
+    })
   })
 })

@@ -83,7 +83,8 @@ export async function openBatch(
     counts: () => {
       const [running, queued] = [window.running.size, window.queued.length]
       const { returned, missing } = ended
-      return { expected: returned + missing + running + queued, returned, running, silent: queued, missing }
+      const expected = returned + missing + running + queued
+      return { expected, returned, running, silent: queued, missing, reconnecting: 0 }
     },
     stop() {
       window.halt('Batch run stopped on request.')

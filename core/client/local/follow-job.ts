@@ -68,6 +68,8 @@ class JobFollower {
   #turn: QueuedFindJob | undefined
   /** Minions that have answered once that the job does not run there. */
   readonly #saidNo = new Set<string>()
+  /** Minions that were given time to reconnect to the master. */
+  readonly #awaitedBack = new Set<string>()
   /** Minions whose returns the master could not store. */
   readonly #unstored = new Set<string>()
   /** Start of the period in which all queries have failed, in milliseconds since 1970. */
@@ -175,11 +177,12 @@ class JobFollower {
       late.filter((id) => this.#unstored.has(id)),
       'not-stored',
     )
-    const overdue = late.filter((id) => !this.#unstored.has(id))
-    if (!overdue.length) return
+    let overdue = late.filter((id) => !this.#unstored.has(id))
     const { findJob, gatherJobTimeout, log } = this.#settings
-    log?.debug('Checking whether jid {jid} is still running', { jid: this.#jid, minions: overdue })
     try {
+      overdue = await this.#allButReturning(overdue)
+      if (!overdue.length) return
+      log?.debug('Checking whether jid {jid} is still running', { jid: this.#jid, minions: overdue })
       const { jid, missing } = await this.#events.publishAndListen(() => findJob(this.#jid, overdue))
       this.#failingSince = undefined
       this.#pending.giveUp(missing, 'no-key')
@@ -190,6 +193,20 @@ class JobFollower {
       if (code === 'NO_MINIONS_MATCHED') this.#pending.giveUp(overdue, 'no-key')
       else this.#noteFailedQuery(overdue, code === 'MASTER_UNREACHABLE' ? 'master-gone' : 'no-response')
     }
+  }
+
+  /**
+   * Wait for another `timeout`, once, for those of these minions that have just lost their connection to the master: they get
+   * the job when they are back, and no question before. Return the others.
+   */
+  async #allButReturning(overdue: readonly string[]): Promise<string[]> {
+    const asked = overdue.filter((id) => !this.#awaitedBack.has(id))
+    if (!asked.length) return [...overdue]
+    const { returning } = await this.#settings.records.silence(new Set(asked))
+    for (const id of returning) this.#awaitedBack.add(id)
+    this.#pending.noteReconnecting(returning)
+    this.#pending.extend(returning, Date.now() + this.#timeoutMs)
+    return overdue.filter((id) => !returning.includes(id))
   }
 
   /** Extend the deadlines after a failed query: the master may be restarting. Give up when queries fail for too long. */

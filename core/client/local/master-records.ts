@@ -20,6 +20,8 @@ interface Silence {
   readonly denied: readonly string[]
   /** Minions that have lost their connection. */
   readonly lost: readonly string[]
+  /** Those of them that are expected to reconnect in a moment. */
+  readonly returning: readonly string[]
 }
 
 /** Read records from the files on the master's host; empty for users who may not read them. */
@@ -28,8 +30,9 @@ export function localRecords(config: MasterConfig): MasterRecords {
   return {
     returns: (jid, ids) => jobs.returns(jid, ids),
     async silence(ids) {
-      const lost = (await connections(config))?.lost ?? []
-      return { denied: await deniedAmong(ids, config), lost: lost.filter((id) => ids.has(id)) }
+      const { lost = [], returning = [] } = (await connections(config)) ?? {}
+      const among = (known: readonly string[]) => known.filter((id) => ids.has(id))
+      return { denied: await deniedAmong(ids, config), lost: among(lost), returning: among(returning) }
     },
   }
 }

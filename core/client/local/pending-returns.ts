@@ -21,6 +21,8 @@ export class PendingReturns {
   readonly #deadlines = new Map<string, number>()
   /** A lower bound of the deadlines. */
   #earliest = Number.POSITIVE_INFINITY
+  /** Silent minions that have just lost their connection. */
+  readonly #reconnecting = new Set<string>()
   /** Members of `job.minions` that the target may not match: the master lacks their grains or pillar. */
   readonly #perhaps: Set<string>
 
@@ -60,7 +62,13 @@ export class PendingReturns {
   /** Note that a minion runs or has queued the job, which proves that the target matches it. */
   noteAlive(id: string, type: 'started' | 'received'): void {
     this.#perhaps.delete(id)
+    this.#reconnecting.delete(id)
     this.#advance(id, { type })
+  }
+
+  /** Note that silent minions have just lost their connection to the master, and reconnect. */
+  noteReconnecting(ids: readonly string[]): void {
+    for (const id of ids) if (this.status(id).state === 'published') this.#reconnecting.add(id)
   }
 
   /** Note that a minion has returned; false if that was known. */
@@ -69,6 +77,7 @@ export class PendingReturns {
     if (result.state !== 'returned' || this.#hasReturned(id)) return false
     this.#statuses.set(id, statusOf(result))
     this.#deadlines.delete(id)
+    this.#reconnecting.delete(id)
     return true
   }
 
@@ -112,7 +121,10 @@ export class PendingReturns {
   }
 
   counts(): JobCounts {
-    const counts = { expected: this.#statuses.size, returned: 0, running: 0, silent: 0, missing: 0 }
+    const counts = {
+      ...{ expected: this.#statuses.size, returned: 0, running: 0, silent: 0, missing: 0 },
+      reconnecting: this.#reconnecting.size,
+    }
     for (const { state } of this.#statuses.values()) counts[COUNTED_AS[state]]++
     return counts
   }
@@ -143,12 +155,13 @@ export class PendingReturns {
   giveUp(ids: Iterable<string>, why: GivenUp): void {
     for (const id of ids) {
       if (!this.#deadlines.delete(id)) continue
+      this.#reconnecting.delete(id)
       this.#advance(id, { type: 'given-up', why, id, jid: this.job.jid })
     }
   }
 }
 
-const COUNTED_AS: Record<JobState, Exclude<keyof JobCounts, 'expected'>> = {
+const COUNTED_AS: Record<JobState, Exclude<keyof JobCounts, 'expected' | 'reconnecting'>> = {
   published: 'silent',
   received: 'running',
   started: 'running',

@@ -101,8 +101,9 @@ function remoteRecords(request: Ask): MasterRecords {
       }
     },
     async silence(ids) {
-      const { denied, lost } = await request({ cmd: '_client_silence', ids: [...ids] }, RECORDS_MS)
-      return { denied: texts(denied), lost: texts(lost) }
+      const answer = await request({ cmd: '_client_silence', ids: [...ids] }, RECORDS_MS)
+      const { denied, lost, returning } = answer
+      return { denied: texts(denied), lost: texts(lost), returning: texts(returning) }
     },
   }
 }

@@ -51,7 +51,8 @@ export async function unreturned(jid: string, look: JobLookUp): Promise<Map<stri
   }
 
   const known = new Set(accepted)
-  const lost = new Set((await connections(config))?.lost)
+  const { lost: gone = [], returning = [] } = (await connections(config)) ?? {}
+  const lost = new Set(gone.filter((id) => !returning.includes(id)))
   for (const id of silent) {
     if (!known.has(id)) giveUp(id, 'no-key')
     else if (lost.has(id)) giveUp(id, 'not-connected')

@@ -123,17 +123,17 @@ function storedReturns(context: WorkerContext): EncryptedHandler {
   }
 }
 
-/** Answer which of the given minions have a denied key, and which have lost their connection. */
+/** Answer which of the given minions have a denied key, which have lost their connection, and which of those are expected back. */
 function silentMinions(context: WorkerContext): EncryptedHandler {
   return async ({ ids }) => {
     const wanted = new Set(texts(ids))
     const among = (known: readonly string[]) => known.filter((id) => wanted.has(id))
-    const lost = (await connections(context.config))?.lost ?? []
+    const { lost = [], returning = [] } = (await connections(context.config)) ?? {}
     const denied = await context.keys.list('denied').catch((error: unknown) => {
       context.log.debug(`Denied keys cannot be listed: ${messageOf(error)}`)
       return []
     })
-    return { denied: among(denied), lost: among(lost) }
+    return { denied: among(denied), lost: among(lost), returning: among(returning) }
   }
 }
 

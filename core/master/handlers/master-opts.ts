@@ -1,9 +1,8 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { asksForCatalogueSupport, catalogueSupport } from '../../wire/catalogue.ts'
-import { readStartReport } from '../../wire/minion-start.ts'
-import { offerMissedJobs } from '../../wire/missed-jobs.ts'
+import { makeStartAnswer, readStartReport } from '../../wire/minion-start.ts'
 import type { WorkerContext } from '../worker/context.ts'
-import { checkMinionStart } from './minion-start.ts'
+import { createStartAnswers } from './minion-start.ts'
 
 /** Salt's values of options that minions ask for (wire protocol §7.2) and salt-ts does not have. */
 const STATE_OPTIONS = {
@@ -22,15 +21,14 @@ const STATE_OPTIONS = {
 
 /**
  * `_master_opts`: options that minions take over from the master; of the file server only the names of the environments.
- * Minions of salt-ts also announce their start with it, and ask whether this master accepts catalogues; the answer to a start offers
- * `_missed_jobs`.
+ * Minions of salt-ts also announce their start with it, and ask whether this master accepts catalogues.
  */
 export function masterOpts(context: WorkerContext): EncryptedHandler {
   const { config, files } = context
+  const answerStart = createStartAnswers(context)
   return async (load, { id, verified }) => {
     const start = id && verified ? readStartReport(load) : undefined
-    if (id && start)
-      return (await checkMinionStart(context, id, start)) ?? offerMissedJobs(config.sign_pub_messages)
+    if (id && start) return makeStartAnswer(await answerStart(id, start))
 
     const envs = new Set(Object.values(await files.envs()).flat())
     const environment = {

@@ -1,20 +1,53 @@
 import { connections } from '../../cache/connected.ts'
-import { type MinionStart, startRefused } from '../../wire/minion-start.ts'
+import type { MinionStart, StartAnswer } from '../../wire/minion-start.ts'
 import { placeOf } from '../publisher/duplicate-minions.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
 /** The list of connected minions is written at least every 5 s: a minion that started after that counts as connected. */
 const UNLISTED_MS = 10_000
 
+/** Minions that reconnect to this master spread over a millisecond each, so that about a thousand come back in a second. */
+const RECONNECT_MS_PER_MINION = 1
+const MIN_RECONNECT_MS = 1_000
+const MAX_RECONNECT_MS = 30_000
+/** How long a count of the minions is used. */
+const RECOUNT_MS = 10_000
+
+/** Return the function that answers a minion that is about to accept jobs. Minions of Python Salt do not ask. */
+export function createStartAnswers(
+  context: WorkerContext,
+): (id: string, start: MinionStart) => Promise<StartAnswer> {
+  const { config, keys } = context
+  let counted: Promise<number> | undefined
+  let countedAt = 0
+  const countMinions = () => {
+    const now = performance.now()
+    if (!counted || now - countedAt > RECOUNT_MS) {
+      countedAt = now
+      counted = keys.minions().then(({ length }) => length)
+    }
+    return counted
+  }
+  return async (id, start) => {
+    const refused = await checkMinionStart(context, id, start)
+    if (refused !== undefined) return { refused }
+    const wanted = (await countMinions()) * RECONNECT_MS_PER_MINION
+    return {
+      missedJobs: config.sign_pub_messages ? 'signed' : 'unsigned',
+      reconnectMs: Math.min(Math.max(wanted, MIN_RECONNECT_MS), MAX_RECONNECT_MS),
+    }
+  }
+}
+
 /**
- * Check a minion that is about to accept jobs. With `refuse_second_minion` return a refusal if a minion with its id runs
- * elsewhere; undefined otherwise. Minions of Python Salt do not ask.
+ * Check a minion that is about to accept jobs. With `refuse_second_minion` return why it must not, if a minion with its id runs
+ * elsewhere; undefined otherwise.
  */
-export async function checkMinionStart(
+async function checkMinionStart(
   context: WorkerContext,
   id: string,
   start: MinionStart,
-): Promise<ReturnType<typeof startRefused> | undefined> {
+): Promise<string | undefined> {
   const now = Date.now()
   if (context.config.refuse_second_minion) {
     const there = (await connections(context.config))?.runs?.[id] ?? []
@@ -24,9 +57,7 @@ export async function checkMinionStart(
     if (first) {
       const sentence = `There are two minions with the id ${id} and its key, ${placeOf(first)} and ${placeOf(start)}`
       context.log.error(`${sentence}: the one that started second gets no jobs (refuse_second_minion).`)
-      return startRefused(
-        `${sentence}. This one gets no jobs, because refuse_second_minion is set on the master.`,
-      )
+      return `${sentence}. This one gets no jobs, because refuse_second_minion is set on the master.`
     }
   }
   await context.starts.save(id, start, now)

@@ -3,6 +3,12 @@ import type { Connections } from '../../cache/connected.ts'
 import { topicOf } from '../../channel/publish-channel.ts'
 import { tags } from '../../events/index.ts'
 
+/**
+ * How long a minion that was connected is expected back: the minions of a restarted master spread over up to 30 s
+ * (`createStartAnswers`).
+ */
+const RETURNING_MS = 30_000
+
 export interface PresenceSettings {
   acceptedIds(): Promise<string[]>
   /** Topics with a subscriber: each minion of salt-ts subscribes to its own. */
@@ -16,6 +22,10 @@ export interface PresenceSettings {
   runs?(ids: readonly string[]): Promise<Connections['runs']>
   /** File in which other processes of this host read which minions are connected. */
   readonly file: string
+  /** What the publisher of an earlier run last wrote to the file. */
+  readonly previous?: Connections | undefined
+  /** Milliseconds, from any fixed moment. */
+  elapsed(): number
   readonly events: boolean
 }
 
@@ -26,7 +36,8 @@ export interface PresenceSettings {
  */
 export class Presence {
   readonly #settings: PresenceSettings
-  readonly #seen = new Set<string>()
+  /** Accepted minions that were connected and no longer are, and when that was seen; undefined: in an earlier run. */
+  readonly #lost = new Map<string, number | undefined>()
   /** Minions that have subscribed to their topic: for them an address proves nothing. */
   readonly #named = new Set<string>()
   #present: ReadonlySet<string> = new Set()
@@ -35,6 +46,10 @@ export class Presence {
 
   constructor(settings: PresenceSettings) {
     this.#settings = settings
+    const { previous, elapsed } = settings
+    const now = elapsed()
+    for (const id of previous?.lost ?? []) this.#lost.set(id, undefined)
+    for (const id of [...(previous?.present ?? []), ...(previous?.returning ?? [])]) this.#lost.set(id, now)
   }
 
   /** Number of minions connected at the last update. */
@@ -47,7 +62,8 @@ export class Presence {
     const present = new Set(await this.#look())
     const fresh = [...present].filter((id) => !this.#present.has(id))
     const lost = [...this.#present].filter((id) => !present.has(id))
-    for (const id of fresh) this.#seen.add(id)
+    const now = this.#settings.elapsed()
+    for (const id of lost) this.#lost.set(id, now)
     this.#present = present
     await this.#write()
     if ((fresh.length > 0 || lost.length > 0) && events) fire(tags.presenceChange, { new: fresh, lost })
@@ -57,10 +73,15 @@ export class Presence {
     const { acceptedIds, topics, subscribers, byAddress } = this.#settings
     const connected = topics()
     const ids = await acceptedIds()
+    this.#forgetAllBut(new Set(ids))
     const named = ids.filter((id) => connected.has(topicOf(id)))
     for (const id of named) this.#named.add(id)
     if (subscribers() <= named.length) return named
     return [...named, ...(await byAddress(ids.filter((id) => !this.#named.has(id))))]
+  }
+
+  #forgetAllBut(accepted: ReadonlySet<string>): void {
+    for (const id of this.#lost.keys()) if (!accepted.has(id)) this.#lost.delete(id)
   }
 
   /** Fire the event of all connected minions: once per `loop_interval`. */
@@ -70,10 +91,13 @@ export class Presence {
   }
 
   async #write(): Promise<void> {
-    const lost = [...this.#seen].filter((id) => !this.#present.has(id))
     const present = [...this.#present]
+    for (const id of present) this.#lost.delete(id)
+    const lost = [...this.#lost.keys()]
+    const expectedSince = this.#settings.elapsed() - RETURNING_MS
+    const returning = lost.filter((id) => (this.#lost.get(id) ?? Number.NEGATIVE_INFINITY) > expectedSince)
     const runs = await this.#settings.runs?.(present)
-    const connections: Connections = { present, lost, ...(runs && { runs }) }
+    const connections: Connections = { present, lost, returning, ...(runs && { runs }) }
     const text = JSON.stringify(connections)
     if (text === this.#written) return
     await writeFileAtomic(this.#settings.file, text, { mode: 0o600 })

@@ -1,6 +1,7 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
 import { fileProblem } from '../../base/files/file-problem.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
+import { connections } from '../../cache/connected.ts'
 import type { MinionData } from '../../cache/minion-data.ts'
 import type { MinionStarts } from '../../cache/minion-starts.ts'
 import { connectedFile, minionDataDirectory } from '../../config/cachedir.ts'
@@ -78,6 +79,8 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
       runs: async (ids) => connectedRuns(ids, publisher.server.topics),
     }),
     file: connectedFile(config),
+    previous: await connections(config),
+    elapsed: () => performance.now(),
     events: config.presence_events,
   })
   if (meter) {

@@ -12,10 +12,10 @@ import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/inde
 import { component } from '../../log/component.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
 import { ownAddressTowards } from '../../transport/own-address.ts'
-import { makeStartReport, newStartToken, readStartRefusal } from '../../wire/minion-start.ts'
-import { offersMissedJobs } from '../../wire/missed-jobs.ts'
+import { makeStartReport, newStartToken, readStartAnswer, type StartAnswer } from '../../wire/minion-start.ts'
 import { missedJobs } from './missed-jobs.ts'
 import { signInUntilAccepted } from './persistent-sign-in.ts'
+import { portCheckMs, reconnectionWaits } from './reconnection.ts'
 
 export interface MasterConnectionSettings {
   readonly config: MinionConfig
@@ -54,8 +54,8 @@ export class MasterConnection {
   #credentials: Promise<SignInKeys> | undefined
   #current: SignInKeys | undefined
   #frames: PublishClient | undefined
-  /** Whether the master gives jobs that were missed. */
-  #offersMissedJobs = false
+  /** The master's answer to the latest report of the start. */
+  #startAnswer: StartAnswer = {}
 
   constructor(settings: MasterConnectionSettings) {
     const { transport, id, key } = settings
@@ -122,12 +122,11 @@ export class MasterConnection {
     const { config, log } = this.#settings
     const { signal } = this.#closing
     try {
-      const answer = await this.request(await this.#startReport())
-      this.#offersMissedJobs = offersMissedJobs(answer, config.sign_pub_messages)
-      const refusal = readStartRefusal(answer)
-      if (refusal === undefined) return false
+      this.#startAnswer = readStartAnswer(await this.request(await this.#startReport()))
+      const { refused } = this.#startAnswer
+      if (refused === undefined) return false
       const seconds = config.acceptance_wait_time
-      log.error(`${refusal} Asking again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`)
+      log.error(`${refused} Asking again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`)
       await delay(seconds * 1000, undefined, { signal })
       return true
     } catch (error) {
@@ -155,12 +154,9 @@ export class MasterConnection {
     while (!signal.aborted) {
       try {
         // Another master may have taken the place of the one that this run was reported to.
-        if (!this.#offersMissedJobs && this.publishConnection.made > 1)
-          this.#offersMissedJobs = offersMissedJobs(
-            await request(await this.#startReport()),
-            config.sign_pub_messages,
-          )
-        if (this.#offersMissedJobs)
+        if (!this.#startAnswer.missedJobs && this.publishConnection.made > 1)
+          this.#startAnswer = readStartAnswer(await request(await this.#startReport()))
+        if (this.#mayAskForMissedJobs())
           for await (const received of missedJobs({ id, request, signal })) onJob(received, this)
         return
       } catch (error) {
@@ -171,6 +167,12 @@ export class MasterConnection {
         await delay(config.acceptance_wait_time * 1000, undefined, { signal }).catch(() => {})
       }
     }
+  }
+
+  /** Whether the master gives missed jobs that this minion may run: if it requires signatures, only what a master signs. */
+  #mayAskForMissedJobs(): boolean {
+    const { missedJobs: offer } = this.#startAnswer
+    return offer === 'signed' || (offer === 'unsigned' && !this.#settings.config.sign_pub_messages)
   }
 
   /** Do the start-up work. It needs answers of the master and is retried until it succeeds. */
@@ -250,7 +252,6 @@ export class MasterConnection {
   async #subscribe(offered: number): Promise<PublishClient> {
     const { transport, config, id, log } = this.#settings
     const port = config.publish_port && config.publish_port !== 4506 ? config.publish_port : offered
-    const span = config.recon_randomize ? Math.random() * config.recon_max : 0
     component(log, 'transport.zeromq').debug(
       'Connecting the Minion to the Master publish port, using the URI: {uri}',
       { uri: `tcp://${this.#settings.address.host}:${port}` },
@@ -262,8 +263,7 @@ export class MasterConnection {
       // The minion's own topic identifies the connected minion to a master without filtering; '' matches every payload.
       topics: [config.zmq_filtering ? BROADCAST_TOPIC : '', topicOf(id), startTopicOf(id, this.#startToken)],
       addressed: [BROADCAST_TOPIC, topicOf(id)],
-      reconnectMs: config.recon_default + span,
-      reconnectMaxMs: config.recon_max,
+      ...reconnectionWaits(config, this.#startAnswer.reconnectMs),
     })
     let change = new AbortController()
     const untilChange = () => AbortSignal.any([change.signal, this.#closing.signal])
@@ -287,7 +287,7 @@ export class MasterConnection {
   async #watchPort(frames: PublishClient, offered: number, signal: AbortSignal): Promise<void> {
     try {
       for (;;) {
-        await delay(this.#settings.config.recon_max * 1.5, undefined, { signal })
+        await delay(portCheckMs(this.#settings.config), undefined, { signal })
         const { publishPort } = await this.#renew(await this.#signedIn())
         if (publishPort !== offered) return await frames.close()
       }

@@ -12,10 +12,12 @@ disableZeroCopyReceive(context)
 const HANDSHAKE_MS = 10_000
 
 /**
- * ZMTP heartbeats, in milliseconds. A half-open connection is detected after at most interval + timeout; with the longest
- * delay before a minion reconnects that is less than 35 seconds. libzmq answers these pings itself, also in Python Salt.
+ * ZMTP heartbeats, in milliseconds: a half-open connection is detected after at most interval + timeout. libzmq answers these
+ * pings itself, also in Python Salt.
  */
 const heartbeat = { heartbeatInterval: 8_000, heartbeatTimeout: 15_000 } as const
+/** Those of a subscriber, which gets jobs only while its connection is up, and sends nothing that would show that it is not. */
+const subscriberHeartbeat = { heartbeatInterval: 2_000, heartbeatTimeout: 3_000 } as const
 
 const common = { handshakeInterval: HANDSHAKE_MS, ...heartbeat } as const
 
@@ -59,7 +61,7 @@ class IdentifiedSubscriber extends Subscriber {
 }
 
 export function openSubscriber(identity: string, options: Options<Subscriber>): Subscriber {
-  const socket = open<IdentifiedSubscriber>(IdentifiedSubscriber, options)
+  const socket = open<IdentifiedSubscriber>(IdentifiedSubscriber, { ...subscriberHeartbeat, ...options })
   if (identity) socket.identify(identity)
   return socket
 }

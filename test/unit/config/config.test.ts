@@ -71,7 +71,6 @@ describe('defaults', () => {
       random_reauth_delay: 10,
       return_retry_timer: 5,
       return_retry_timer_max: 10,
-      recon_default: 1000,
       multiprocessing: true,
     })
   })

@@ -3,8 +3,6 @@ import { decodeUntrusted, encodeNetwork } from '../../../core/codec/index.ts'
 import {
   makeMissedJobsReply,
   makeMissedJobsRequest,
-  offerMissedJobs,
-  offersMissedJobs,
   readMissedJobsReply,
   readMissedJobsRequest,
 } from '../../../core/wire/missed-jobs.ts'
@@ -21,20 +19,6 @@ const job: JobLoad = {
 }
 const overTheWire = (load: Readonly<Record<string, unknown>>) =>
   decodeUntrusted(encodeNetwork(load)) as Record<string, unknown>
-
-test.each([
-  ['signs', true, 'requires signatures', true, true],
-  ['signs', true, 'requires none', false, true],
-  ['does not sign', false, 'requires none', false, true],
-  ['does not sign', false, 'requires signatures', true, false],
-])('of a master that %s, a minion that %s', (_, signs, __, requires, accepts) => {
-  expect(offersMissedJobs(overTheWire(offerMissedJobs(signs)), requires)).toBe(accepts)
-})
-
-test('a master of Python Salt offers none', () => {
-  for (const answer of [undefined, null, '', {}, { renderer: 'jinja|yaml' }, { missed_jobs: true }])
-    expect(offersMissedJobs(answer, false)).toBe(false)
-})
 
 test('a request names the position of the last job that was received', () => {
   expect(readMissedJobsRequest(overTheWire(makeMissedJobsRequest('web1')))).toBeUndefined()

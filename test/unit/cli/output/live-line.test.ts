@@ -3,7 +3,7 @@ import { hideLiveLine, printNote } from '../../../../core/cli/output/console.ts'
 import { LiveLine, statusText } from '../../../../core/cli/output/live-line.ts'
 import { captured } from '../../../harness/terminal.ts'
 
-const counts = { expected: 40, returned: 12, running: 3, silent: 25, missing: 0 }
+const counts = { expected: 40, returned: 12, running: 3, silent: 25, missing: 0, reconnecting: 0 }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -26,6 +26,9 @@ test('the status counts returned, running, silent and given-up minions, and show
   expect(statusText(counts, 7_000)).toBe('returned 12/40, running 3, silent 25, 0:07')
   expect(statusText({ ...counts, missing: 2 }, 3_723_000)).toBe(
     'returned 12/40, running 3, silent 25, given up 2, 1:02:03',
+  )
+  expect(statusText({ ...counts, reconnecting: 4 }, 1_000)).toBe(
+    'returned 12/40, running 3, silent 25 (4 reconnecting), 0:01',
   )
 })
 

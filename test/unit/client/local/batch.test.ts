@@ -111,7 +111,8 @@ function run(
   minions: readonly string[],
   results: () => AsyncGenerator<MinionResult>,
 ): Run {
-  const counts = () => ({ expected: minions.length, returned: 0, running: 0, silent: 0, missing: 0 })
+  const expected = minions.length
+  const counts = () => ({ expected, returned: 0, running: 0, silent: 0, missing: 0, reconnecting: 0 })
   return { jid, minions, missing: [], counts, [Symbol.asyncIterator]: results }
 }
 

@@ -74,8 +74,9 @@ function wait({
   const events = new JobEvents(bus, signal)
   const job = { jid: JID, minions, missing, unknown }
   const published = events.publishAndListen(async () => job)
+  const pending = new PendingReturns(job, Date.now() + timeout * 1000)
   const stream = collectResults({
-    pending: new PendingReturns(job, Date.now() + timeout * 1000),
+    pending,
     events,
     timeout,
     gatherJobTimeout: gather,
@@ -89,7 +90,7 @@ function wait({
     for await (const result of stream) results.push(result)
     return results
   })()
-  return { results, over }
+  return { results, over, counts: () => pending.counts() }
 }
 
 const returns = (id: string, value: unknown) =>
@@ -285,6 +286,32 @@ test.each([
   await until('a third attempt', () => findJob.mock.calls.length >= 3)
   returns('a', 'done')
   expect(gist(await over)).toEqual([['a', 'done']])
+})
+
+test('minions that have just lost their connection are awaited once more before they are asked', async () => {
+  await mkdir(config.cachedir, { recursive: true })
+  const connections = { present: ['c'], lost: ['a', 'b', 'd'], returning: ['a', 'b'] }
+  await writeFile(connectedFile(config), JSON.stringify(connections))
+  const asked: string[][] = []
+  const findJob = async (ids: readonly string[]) => {
+    asked.push([...ids])
+    return { jid: QUESTION, minions: ids, missing: [] }
+  }
+  const { over, counts } = wait({ minions: ['a', 'b', 'c', 'd'], timeout: 0.2, gather: 0.2, findJob })
+  await until('the others to be asked', () => asked.length > 0)
+  expect(asked[0]).toEqual(['c', 'd'])
+  expect(counts()).toMatchObject({ silent: 4, reconnecting: 2 })
+  returns('a', 'back')
+  await until('the one that is not back to be asked', () => asked.length > 1)
+  expect(asked[1]).toEqual(['b'])
+  const results = await over
+  expect(results.map(({ id, jobState }) => [id, jobState])).toEqual([
+    ['a', 'returned'],
+    ['b', 'not_connected'],
+    ['c', 'unknown'],
+    ['d', 'not_connected'],
+  ])
+  expect(counts().reconnecting).toBe(0)
 })
 
 test('a master that stays away is given as the reason', async () => {

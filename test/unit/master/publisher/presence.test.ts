@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Connections } from '../../../../core/cache/connected.ts'
 import { topicOf } from '../../../../core/channel/publish-channel.ts'
 import { Presence } from '../../../../core/master/publisher/presence.ts'
 import {
@@ -29,6 +30,7 @@ describe('presence', () => {
       byAddress: async (ids) => ids.filter((id) => state.near.includes(id)),
       fire: (_, data) => fired.push(data),
       file: join(directory, 'connected.json'),
+      elapsed: () => 0,
       events: true,
     })
     const file = async () => JSON.parse(await readFile(join(directory, 'connected.json'), 'utf8'))
@@ -46,7 +48,50 @@ describe('presence', () => {
     state.subscribers = 1 // nobody is left who could be the other
     await presence.update()
     expect(fired[2]).toEqual({ new: [], lost: ['python'] })
-    expect(await file()).toEqual({ present: ['ours'], lost: ['ours2', 'python'] })
+    expect(await file()).toEqual({
+      present: ['ours'],
+      lost: ['ours2', 'python'],
+      returning: ['ours2', 'python'],
+    })
+  })
+
+  test('expects minions back for half a minute after their loss, and after a restart of the publisher', async () => {
+    const state = { accepted: ['gone', 'web1', 'web2'], topics: ['web1', 'web2'], elapsed: 0 }
+    const path = join(directory, 'connected.json')
+    const file = async () => JSON.parse(await readFile(path, 'utf8'))
+    const open = (previous?: Connections) =>
+      new Presence({
+        acceptedIds: async () => state.accepted,
+        topics: () => new Set(state.topics.map(topicOf)),
+        subscribers: () => state.topics.length,
+        byAddress: async () => [],
+        fire: () => {},
+        file: path,
+        previous,
+        elapsed: () => state.elapsed,
+        events: false,
+      })
+    const first = open({ present: [], lost: ['gone', 'deleted'] })
+    await first.update()
+    expect(await file()).toEqual({ present: ['web1', 'web2'], lost: ['gone'], returning: [] })
+
+    state.topics = []
+    const second = open(await file())
+    await second.update()
+    expect(await file()).toEqual({
+      present: [],
+      lost: ['gone', 'web1', 'web2'],
+      returning: ['web1', 'web2'],
+    })
+
+    state.topics = ['web1']
+    state.elapsed = 30_000
+    await second.update()
+    expect(await file()).toEqual({ present: ['web1'], lost: ['gone', 'web2'], returning: [] })
+
+    state.topics = []
+    await second.update()
+    expect(await file()).toEqual({ present: [], lost: ['gone', 'web2', 'web1'], returning: ['web1'] })
   })
 })
 

@@ -113,6 +113,30 @@ describe('connections to a master', () => {
     expect(subscribe.reconnectMs).toBe(2000)
   })
 
+  test('come back with the defaults of Salt for what only one of the two options says', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    const { subscribe } = await follow({ recon_max: 4000 })
+    expect([subscribe.reconnectMs, subscribe.reconnectMaxMs]).toEqual([3000, 4000])
+    await connection.close()
+    await master.close()
+    const other = await follow({ recon_default: 100 })
+    expect([other.subscribe.reconnectMs, other.subscribe.reconnectMaxMs]).toEqual([5100, 10_000])
+  })
+
+  test('come back within the time over which the master spreads its minions, which is a second for few', async () => {
+    for (const random of [0, 0.999]) {
+      vi.spyOn(Math, 'random').mockReturnValue(random)
+      const { subscribe } = await follow({})
+      // The transport waits between this and twice as long.
+      expect(subscribe.reconnectMs).toBeGreaterThanOrEqual(100)
+      expect(subscribe.reconnectMs).toBeLessThanOrEqual(500)
+      expect(subscribe.reconnectMaxMs).toBe(0)
+      if (random > 0) continue
+      await connection.close()
+      await master.close()
+    }
+  })
+
   test('take everything, or with zmq_filtering what is for all or for this minion', async () => {
     const all = await follow({})
     expect(all.subscribe.topics).toContain('')
