@@ -13,7 +13,7 @@ import { openRouter } from './zeromq/sockets.ts'
 
 export { openWorker } from './proxy/worker.ts'
 
-/** Interval of worker probes. */
+/** Interval at which workers that have requests are probed. */
 const PROBE_MS = 200
 const STUCK_MS = 800
 const MAX_OUTSTANDING = 10_000
@@ -94,7 +94,7 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
   })
   const probing = setInterval(() => {
     dispatcher.check(PROBE_MS)
-    for (const worker of dispatcher.workers.keys()) order(worker, PROBE)
+    for (const worker of dispatcher.busy()) order(worker, PROBE)
   }, PROBE_MS)
   void readRequests(front, dispatcher)
   void readWorkers(back, dispatcher, (worker) => order(worker, LEAVING))

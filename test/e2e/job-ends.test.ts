@@ -174,9 +174,10 @@ test('jobs that follow a terminated one right away are not hit by its end', asyn
 })
 
 test('a job that does not end on SIGTERM is ended by it after a second', async () => {
-  const jid = await begin(
-    `trap '' TERM; node -e 'process.on("SIGTERM", () => {}); setTimeout(() => {}, 600_000)'`,
-  )
+  const deaf = join(folder, 'deaf')
+  const listens = `process.on("SIGTERM", () => {}); require("fs").writeFileSync("${deaf}", "")`
+  const jid = await begin(`trap '' TERM; node -e '${listens}; setTimeout(() => {}, 600_000)'`)
+  await until('it to be deaf', () => existsSync(deaf))
   const pid = await began()
   await ask('saltutil.term_job', jid)
   expect((await returned(jid)).return).toContain('SIGTERM')

@@ -10,12 +10,12 @@ import { awaitedReturn, storedReturn } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
 const MB = 1_000_000
-const SIZE = 40 * MB
+const SIZE = 20 * MB
 
 const functions = `
 export const text = () => 'salt is good for you '.repeat(${SIZE / 20}).slice(0, ${SIZE})
 export const bytes = () => Buffer.alloc(${SIZE}, Buffer.from([0xff, 1, 2]))
-export const huge = () => 'x'.repeat(${300 * MB})
+export const huge = () => 'x'.repeat(${110 * MB})
 export const list = () => Array.from({ length: ${SIZE / 100} }, (_, n) => String(n).padStart(98, 'x'))
 `
 const expected = {
@@ -107,7 +107,7 @@ test('a large return that no master takes is brought to it by the next life of a
 test('a return that no master takes comes as a failed one that says its size and the limit', async () => {
   const { jid } = await client.runJob({ tgt: 'web1', fun: 'big.huge', arg: [] })
   expect(await arrived(jid)).toMatchObject({
-    return: 'ERROR: The return is too large: it has 286.1 MiB, and a master accepts 99.9 MiB at most.',
+    return: 'ERROR: The return is too large: it has 104.9 MiB, and a master accepts 99.9 MiB at most.',
     retcode: 1,
     success: false,
   })

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { codeRoot } from '../../process/own-package.ts'
 import type { Kind } from '../kinds.ts'
-import { missingPackages, packageDirectories } from './packages.ts'
+import { missingPackages, packageDirectories, packageFolders } from './packages.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
@@ -16,9 +16,14 @@ export interface SearchDirectory {
  * List the directories that are searched for a kind, the first wins: those inside `module_dirs` (`-m`), `extension_modules`,
  * `<kind>_dirs`, npm packages, built in. This is the order of Salt 3006, where packages are entry points. With
  * `features: {enable_deprecated_module_search_path_priority: true}` it is that of Salt before 3006.7: `extension_modules`
- * come after packages.
+ * come after packages. For several kinds, give the packages of the configuration ({@link configuredPackages}): each search for
+ * them reads the whole `node_modules`.
  */
-export async function searchDirectories(kind: Kind, config: Config): Promise<SearchDirectory[]> {
+export async function searchDirectories(
+  kind: Kind,
+  config: Config,
+  packages: Promise<readonly string[]> = configuredPackages(config),
+): Promise<SearchDirectory[]> {
   const { shared, synced } = placesIn(config)
   const from = (origin: string, paths: readonly string[]) =>
     paths.map((given) => ({ path: path.resolve(given), origin, builtIn: false }))
@@ -32,7 +37,7 @@ export async function searchDirectories(kind: Kind, config: Config): Promise<Sea
   )
   const further = [
     ...from(kind.dirsKey, stringsIn(config[kind.dirsKey])),
-    ...(await packageDirectories(kind, [...shared, ...synced], stringsIn(config.plugin_packages))),
+    ...(await packageDirectories(kind, await packages)),
   ]
   const found = [
     ...given,
@@ -40,6 +45,12 @@ export async function searchDirectories(kind: Kind, config: Config): Promise<Sea
     { path: path.join(codeRoot, kind.builtIn), origin: 'built in', builtIn: true },
   ]
   return found.filter((one, index) => found.findIndex((other) => other.path === one.path) === index)
+}
+
+/** List the folders of the packages in which extensions are searched. */
+export function configuredPackages(config: Config): Promise<readonly string[]> {
+  const { shared, synced } = placesIn(config)
+  return packageFolders([...shared, ...synced], stringsIn(config.plugin_packages))
 }
 
 function asBefore({ features }: Config): boolean {

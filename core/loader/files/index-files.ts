@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type Kind, type KindName, kinds } from '../kinds.ts'
-import { searchDirectories, stringsIn } from './directories.ts'
+import { configuredPackages, searchDirectories, stringsIn } from './directories.ts'
 
 type Config = Readonly<Record<string, unknown>>
 
@@ -61,7 +61,10 @@ export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
 
 /** Return text that changes when a user's file of these kinds, or a helper beside them, is added, removed or changed. */
 export async function usersStamp(names: readonly KindName[], config: Config): Promise<string> {
-  const folders = await Promise.all(names.map((name) => searchDirectories(kinds.get(name) as Kind, config)))
+  const packages = configuredPackages(config)
+  const folders = await Promise.all(
+    names.map((name) => searchDirectories(kinds.get(name) as Kind, config, packages)),
+  )
   const own = folders.flat().filter(({ builtIn }) => !builtIn)
   const stamps = await Promise.all([...new Set(own.map((folder) => folder.path))].map(folderStamp))
   return stamps.flat().join('\n')

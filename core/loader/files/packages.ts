@@ -13,18 +13,21 @@ import type { SearchDirectory } from './directories.ts'
 const PLUGIN_NAME = /^salt-ts-/
 
 /**
- * List the directories of one kind in packages: first those that the configuration lists (by name or directory), then
- * packages `salt-ts-*` or `@scope/salt-ts-*` in a `node_modules` of one of `places`, or in the one that has salt-ts itself.
+ * List the folders of packages: first those that the configuration lists (by name or directory), then packages `salt-ts-*` or
+ * `@scope/salt-ts-*` in a `node_modules` of one of `places`, or in the one that has salt-ts itself.
  */
-export async function packageDirectories(
-  kind: Kind,
+export async function packageFolders(
   places: readonly string[],
   named: readonly string[],
-): Promise<SearchDirectory[]> {
+): Promise<readonly string[]> {
   const stores = storesFor(places)
   const installed = await Promise.all(stores.map(pluginPackages))
-  const packages = [...new Set([...named.flatMap((name) => foldersFor(name, stores)), ...installed.flat()])]
-  const found = await Promise.all(packages.map((folder) => directoriesOf(folder, kind)))
+  return [...new Set([...named.flatMap((name) => foldersFor(name, stores)), ...installed.flat()])]
+}
+
+/** List the directories of one kind in packages. */
+export async function packageDirectories(kind: Kind, folders: readonly string[]): Promise<SearchDirectory[]> {
+  const found = await Promise.all(folders.map((folder) => directoriesOf(folder, kind)))
   return found.flat()
 }
 

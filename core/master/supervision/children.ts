@@ -140,6 +140,9 @@ export class MasterChildren {
     return {
       ...this.#child(name, 'master/worker/worker-process'),
       onGone: () => this.#proxy.workerGone(name),
+      onHang: () => {
+        this.#stuck++
+      },
     }
   }
 

@@ -15,23 +15,31 @@ export const SMALL_REQUESTS_MEMORY = {
 export const LARGE_DATA_MEMORY = { flags: ['--max-semi-space-size=16', '--v8-pool-size=1'] } as const
 
 const POLL_MS = 5_000
-/** Processor time between two collections, in microseconds: a few dozen requests. */
-const WORK_US = 15_000
+/** Minimum of processor time between two collections, in microseconds: a few dozen requests. */
+const MIN_WORK_US = 15_000
+/** Factor by which the processor time between two collections exceeds that of a collection: an idle master stays idle. */
+const WORK_PER_COLLECTION = 20
 
 /**
- * Collect garbage after some work; it takes about 10 ms. ZeroMQ messages are small to V8 but hold large memory outside its
+ * Collect garbage after some work; it takes 10 ms and more. ZeroMQ messages are small to V8 but hold large memory outside its
  * heap, so V8 collects old ones too late.
  */
 export function collectGarbageAfterWork(): void {
   setFlagsFromString('--compact-on-every-full-gc')
   const collect = garbageCollector()
-  let done = 0
+  let collectedAt = 0
+  let wanted = MIN_WORK_US
   const look = () => {
-    const { user, system } = process.cpuUsage()
-    if (user + system - done < WORK_US) return
+    const before = processorTime()
+    if (before - collectedAt < wanted) return
     collect()
-    const after = process.cpuUsage()
-    done = after.user + after.system
+    collectedAt = processorTime()
+    wanted = Math.max(MIN_WORK_US, WORK_PER_COLLECTION * (collectedAt - before))
   }
   setInterval(look, POLL_MS).unref()
+}
+
+function processorTime(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
 }

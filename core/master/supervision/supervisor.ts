@@ -22,6 +22,8 @@ export interface ChildSpec {
     | 'api/api-process'
   start(): Extract<ToChild, { type: 'start' | 'serve' }>
   onGone?(): void
+  /** Called when it does not answer pings and is replaced. */
+  onHang?(): void
 }
 
 type MasterChild = Child<ToChild, FromChild>
@@ -68,7 +70,7 @@ export class Supervisor {
       if (message.type === 'ready') {
         running = true
         clearInterval(starting)
-        this.#watch(spec.name, child)
+        this.#watch(spec, child)
         for (const problem of message.problems ?? []) this.#log.error(problem)
         ready.resolve()
       } else if (message.type === 'failed')
@@ -138,13 +140,14 @@ export class Supervisor {
   }
 
   /** Kill the child when it hangs. */
-  #watch(name: string, child: MasterChild): void {
+  #watch({ name, onHang }: ChildSpec, child: MasterChild): void {
     child.watch({
       everyMs: PING_MS,
       limit: (unanswered) =>
         unanswered >= MAX_PINGS && isWorking(child.pid) ? MAX_PINGS_AT_WORK : MAX_PINGS,
       onHang: () => {
         this.#log.error(`${name} does not respond and is replaced`)
+        onHang?.()
         child.kill('SIGKILL')
       },
     })

@@ -94,6 +94,11 @@ export class Dispatcher {
     return this.#workers
   }
 
+  /** Names of the workers that have requests: only those have to show that they are alive. */
+  *busy(): Generator<string> {
+    for (const { name, outstanding } of this.#workers.values()) if (outstanding > 0) yield name
+  }
+
   get outstanding(): number {
     return this.#pending.size
   }
@@ -160,7 +165,7 @@ export class Dispatcher {
     this.#takeBack(worker)
   }
 
-  /** Find stuck workers; call this regularly, at most `everyMs` apart. */
+  /** Find workers that are stuck with requests; call this regularly, at most `everyMs` apart. */
   check(everyMs: number): void {
     const { now, stuckMs, onStuck } = this.#settings
     const time = now()
@@ -169,7 +174,8 @@ export class Dispatcher {
     for (const worker of this.#workers.values()) {
       if (wasBlocked) worker.lastSeen = time
       const silent = time - worker.lastSeen
-      if (worker.retired || silent < stuckMs || silent < this.#patience(worker)) continue
+      const isExpected = worker.outstanding > 0 && !worker.retired
+      if (!isExpected || silent < stuckMs || silent < this.#patience(worker)) continue
       worker.retired = true
       this.#takeBack(worker)
       onStuck(worker.name)
@@ -219,6 +225,7 @@ export class Dispatcher {
   }
 
   #give(request: Pending, worker: Worker): void {
+    if (worker.outstanding === 0) worker.lastSeen = this.#settings.now() // it was not expected to show that it is alive
     request.worker = worker
     worker.held.add(request)
     if (request.workersLost > 0) worker.suspect = request

@@ -125,6 +125,7 @@ describe('the dispatcher of the device', () => {
     dispatcher.ready('w2')
     working = ['w1', 'w2']
     request('x'.repeat(8_000))
+    request('')
     pass(3_000, 'w1', 'w2')
     expect(stuck).toEqual([])
     pass(200, 'w1', 'w2')
@@ -135,11 +136,28 @@ describe('the dispatcher of the device', () => {
 
   test('gives a stuck worker nothing more, even if it wakes up', () => {
     dispatcher.ready('w1')
+    request('a')
     pass(1000, 'w1')
+    expect(stuck).toEqual(['w1'])
     dispatcher.alive('w1')
     dispatcher.ready('w1')
+    request('b')
+    expect(given.map(({ payload }) => payload)).toEqual(['a'])
+  })
+
+  test('expects a sign of life of a worker only from the moment when it gets a request', () => {
+    dispatcher.ready('w1')
+    dispatcher.ready('w2')
+    pass(60_000, 'w1')
+    expect(stuck).toEqual([])
     request('a')
-    expect(given).toEqual([])
+    expect([...dispatcher.busy()]).toEqual(['w1'])
+    pass(600, 'w1')
+    expect(stuck).toEqual([])
+    pass(200, 'w1')
+    expect(stuck).toEqual(['w1'])
+    expect(workersOf('a')).toEqual(['w1', 'w2'])
+    expect([...dispatcher.busy()]).toEqual(['w2'])
   })
 
   test('uses the answer of a worker that was given up if it is the first, and never a second one', () => {
