@@ -1,6 +1,7 @@
 /**
- * Runs a program from its bundle, a command with the code V8 compiled of it when it was built. Under another version of Node it
- * is compiled anew, slower by some milliseconds: V8 itself takes code of another build of the same V8, and fails with it.
+ * Runs a program, or a child process of one, from its bundle, with the code that V8 compiled of it when it was built. Under
+ * another version of Node it is compiled anew, slower by some milliseconds: V8 itself takes code of another build of the same V8,
+ * and fails with it.
  *
  * While another version is being installed in this place, files are missing for a moment: they are waited for.
  */
@@ -26,13 +27,17 @@ const EXIT_CONFIG = 78
  * 120 ms). More bundles would not fit into the package.
  */
 const ALONE = ['salt', 'salt-words']
+/** V8 takes compiled code only under the flags that it was compiled with; this one has flags of its own, which save memory. */
+const COMPILED_ANEW = ['salt-master']
 
 module.exports = function start(name) {
   checkOpenFiles(name)
   for (const end = Date.now() + WAIT_MS; ; ) {
     try {
-      const code = compiledCode(name)
-      return void startFrom(code ? runCompiled(name, code).exports : require(bundleOf(name)), name)
+      return void startFrom(
+        COMPILED_ANEW.includes(name) ? require(bundleOf(name)) : load(bundleOf(name)),
+        name,
+      )
     } catch (error) {
       if (Date.now() >= end) return giveUp(name, error)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
@@ -48,12 +53,11 @@ module.exports.modules = (name) => {
     .catch((error) => giveUp(name, error))
 }
 
-/** Starts a program without what was compiled of it; gives the script, for the build to keep what is compiled meanwhile. */
-module.exports.compile = (name) => {
-  const { script, exports } = runCompiled(name)
-  startFrom(exports, name)
-  return script
-}
+/** Runs a child process; `file` is what its parent starts, beside its bundle. */
+module.exports.child = (file) => void load(file.replace(/\.cjs$/, '.bundle.cjs'))
+
+/** For the build, which runs programs to keep what is compiled meanwhile. */
+Object.assign(module.exports, { cacheOf, runCompiled, startFrom })
 
 const bundleOf = (name) => path.join(DIST, 'programs', ALONE.includes(name) ? `${name}.cjs` : 'shared.cjs')
 
@@ -87,17 +91,25 @@ function allowedOpenFiles() {
   }
 }
 
-function compiledCode(name) {
+function load(bundle) {
+  const code = compiledCode(bundle)
+  return code ? runCompiled(bundle, code).exports : require(bundle)
+}
+
+function compiledCode(bundle) {
   try {
-    return readFileSync(path.join(DIST, 'programs', `${name}.cjs.${process.version}-${process.arch}.cache`))
+    return readFileSync(cacheOf(bundle))
   } catch {
     return undefined
   }
 }
 
+function cacheOf(bundle) {
+  return `${bundle}.${process.version}-${process.arch}.cache`
+}
+
 /** V8 forgets how code from a cache imports: `importModule` does it instead (core/process/import-module.ts). */
-function runCompiled(name, cachedData) {
-  const filename = bundleOf(name)
+function runCompiled(filename, cachedData) {
   const source = `(function (require, module, __filename, importFromCached) {${readFileSync(filename, 'utf8')}\n})`
   const script = new vm.Script(source, { filename, cachedData })
   const module = { exports: {} }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { importModule } from '../process/import-module.ts'
 import { isTraced } from '../tracing/index.ts'
 
 /**
@@ -7,7 +8,8 @@ import { isTraced } from '../tracing/index.ts'
  */
 export async function tracing(app: FastifyInstance): Promise<void> {
   if (!isTraced()) return
-  const { context, propagation, trace } = await import('@opentelemetry/api')
+  const api = await importModule('@opentelemetry/api')
+  const { context, propagation, trace } = api as typeof import('@opentelemetry/api')
   // Runs after body parsing, which would lose the context.
   app.addHook('preHandler', (request, _reply, done) => {
     const around = context.active()

@@ -1,4 +1,5 @@
 /** Runs a program class as a process. */
+import { inspect } from 'node:util'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { fileProblem } from '../../base/files/file-problem.ts'
 import { exitCodeOf, exitCodes, UsageError } from '../exit-codes.ts'
@@ -89,8 +90,7 @@ const isMissingModule = (error: unknown): boolean =>
   ['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'].includes(String((error as NodeJS.ErrnoException)?.code))
 
 async function report(program: Program, error: unknown, argv: readonly string[]): Promise<void> {
-  if (process.env.SALT_HARD_CRASH || optionWords(argv).includes('--hard-crash'))
-    printNote((await import('node:util')).inspect(error))
+  if (process.env.SALT_HARD_CRASH || optionWords(argv).includes('--hard-crash')) printNote(inspect(error))
   if (isMissingModule(error))
     return printNote(`ERROR: ${messageOf(error).split('\n')[0]}. ${DAMAGED_SENTENCE}`)
   const kept = SaltError.is(error) && error.code === 'OUTPUT_FAILED' ? recoveryHint() : ''
