@@ -111,8 +111,11 @@ export class FollowedEnvironment {
   /** Follow processes that have abandoned the file; or continue with it if it was moved back to its path. */
   async #follow(): Promise<void> {
     await this.#makeWhole()
-    const environment = this.#environment
-    await environment.transaction(() => clearAbandoned(environment))
+    const [environment, file] = [this.#environment, this.#file]
+    await environment.transaction(() => {
+      if (isAbandoned(environment) && file.isFollowedBy(environment.getWriteTxnId()))
+        clearAbandoned(environment)
+    })
   }
 
   async #makeWhole(): Promise<void> {
@@ -137,7 +140,7 @@ export class FollowedEnvironment {
     const fresh = openEnvironment(this.#path, this.#settings, this.#onDamage, left)
     if (left.state() === 'whole') return fresh.close() // it was moved back to its path
     const file = new OpenFile(this.#path)
-    const moved = await moveRecords(old, fresh).catch(async (error) => {
+    const moved = await moveRecords(old, fresh, file).catch(async (error) => {
       file.close()
       await fresh.close()
       throw error

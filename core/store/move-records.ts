@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { decode } from '../codec/index.ts'
 import type { Environment } from './environment.ts'
+import type { OpenFile } from './open-file.ts'
 import { withChecksum, withoutChecksum } from './record.ts'
 
 /**
@@ -33,11 +34,17 @@ export const clearAbandoned = (environment: Environment): void => void environme
  * Copy all records of `old` whose keys `fresh` does not have. Resolves with their number if this process copied the last of
  * them, else with undefined. Rejects with LMDB's error.
  */
-export async function moveRecords(old: Environment, fresh: Environment): Promise<number | undefined> {
+export async function moveRecords(
+  old: Environment,
+  fresh: Environment,
+  freshFile: OpenFile,
+): Promise<number | undefined> {
   const name = await leave(old)
   for (;;) {
-    const { before, now } = await fresh.transaction(() => copySome(old, fresh, name))
-    if (now.done) return before?.done ? undefined : now.count
+    const copied = await fresh.transaction(() =>
+      freshFile.isFollowedBy(fresh.getWriteTxnId()) ? copySome(old, fresh, name) : undefined,
+    )
+    if (copied?.now.done) return copied.before?.done ? undefined : copied.now.count
   }
 }
 
