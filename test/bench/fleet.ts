@@ -61,6 +61,11 @@ export class Fleet {
     return sent / seconds
   }
 
+  /** Return the number of minions that have come back to their master `timesBack` times. */
+  countBack(timesBack: number): Promise<number> {
+    return this.#tell(() => ({ do: 'count', timesBack }))
+  }
+
   close(): void {
     for (const child of this.#children) if (child.connected) child.disconnect()
   }

@@ -4,17 +4,24 @@
  * opening the same publication) is done once per process, so that what is measured is the master and not a thousand
  * minions on its processors.
  */
+import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import {
   asBytes,
   codec,
   crypto,
+  deferred,
   getTransport,
+  makeMissedJobsRequest,
   makeReturn,
+  makeStartReport,
   packAes,
   readJobLoad,
   readLoad,
   readPublication,
+  readStartAnswer,
+  reconnectionWaits,
+  type StartAnswer,
   signIn,
   topicOf,
 } from './product.ts'
@@ -33,6 +40,11 @@ export interface Address {
   readonly port: number
   /** Each minion subscribes to its own topic, too, as minions of salt-ts do; those of Python Salt do not. */
   readonly ownTopics: boolean
+  /**
+   * When the connection to the publish port was lost, each minion reconnects as one of salt-ts does, signs in and asks for missed jobs,
+   * which it does not run.
+   */
+  readonly returns?: boolean
 }
 
 /** A request that was encrypted beforehand, and what its reply must carry. */
@@ -50,6 +62,8 @@ export class SimulatedMinion {
   #credentials: Credentials | undefined
   #frames: Awaited<ReturnType<Transport['subscribe']>> | undefined
   #isClosed = false
+  /** How many times it has come back to its master. */
+  timesBack = 0
 
   /** `token` is the key's seal of "salt", made once per key. */
   constructor(id: string, key: PrivateKey, token: Buffer, address: Address) {
@@ -62,6 +76,31 @@ export class SimulatedMinion {
 
   /** Sign in and listen; resolves when publications arrive here. */
   async open(): Promise<void> {
+    const { publishPort } = await this.#signIn()
+    const { reconnectMs } = this.#address.returns ? await this.#reportStart() : {}
+    const frames = await transport.subscribe({
+      host: this.#address.host,
+      port: publishPort,
+      identity: this.id,
+      topics: this.#address.ownTopics ? ['', topicOf(this.id)] : [],
+      ...(reconnectMs !== undefined && reconnectionWaits({ recon_randomize: true } as never, reconnectMs)),
+    })
+    const up = deferred<void>()
+    let isFirst = true
+    frames.onConnection((state) => {
+      if (state !== 'up') return
+      if (!isFirst && this.#address.returns) void this.#comeBack()
+      isFirst = false
+      up.resolve()
+    })
+    await up.promise
+    this.#frames = frames
+    this.#answerJobs(frames).catch((error) => {
+      if (!this.#isClosed) throw error // else nobody waits for the answer that was under way
+    })
+  }
+
+  async #signIn(): Promise<Credentials> {
     const outcome = await signIn({
       client: this.#client,
       timeoutMs: TIMEOUT_MS,
@@ -74,17 +113,33 @@ export class SimulatedMinion {
     })
     if (outcome.state !== 'accepted') throw new Error(`${this.id} was not accepted: ${outcome.state}`)
     this.#credentials = outcome.credentials
-    const frames = await transport.subscribe({
-      host: this.#address.host,
-      port: outcome.credentials.publishPort,
-      identity: this.id,
-      topics: this.#address.ownTopics ? ['', topicOf(this.id)] : [],
-    })
-    await new Promise<void>((up) => frames.onConnection((state) => state === 'up' && up()))
-    this.#frames = frames
-    this.#answerJobs(frames).catch((error) => {
-      if (!this.#isClosed) throw error // else nobody waits for the answer that was under way
-    })
+    return outcome.credentials
+  }
+
+  async #reportStart(): Promise<StartAnswer> {
+    const start = {
+      token: randomBytes(8).toString('hex'),
+      address: '127.0.0.1',
+      host: this.id,
+      pid: process.pid,
+    }
+    return readStartAnswer(await this.#ask(makeStartReport(this.id, start)))
+  }
+
+  async #comeBack(): Promise<void> {
+    await this.#signIn()
+    await this.#ask(makeMissedJobsRequest(this.id))
+    this.timesBack++
+  }
+
+  /** Send an encrypted request; gives its answer. */
+  async #ask(load: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const request = this.#seal(load)
+    const reply = await this.send(request)
+    const sealed = asBytes(codec.decode(reply))
+    const opened = sealed && this.#session.decrypt(sealed, request.nonce)
+    if (!opened) throw new Error(`${this.id} got no answer to ${String(load.cmd)}`)
+    return codec.decode(opened)
   }
 
   async close(): Promise<void> {

@@ -11,6 +11,8 @@ export type ToProcess =
   | { readonly do: 'send'; readonly atOnce: number }
   /** Look at the replies. */
   | { readonly do: 'check' }
+  /** Count the minions that have come back to their master so many times. */
+  | { readonly do: 'count'; readonly timesBack: number }
 
 const minions: SimulatedMinion[] = []
 interface Exchange {
@@ -54,6 +56,15 @@ function check(): number {
   return exchanges.length - refused.length
 }
 
+const answers = {
+  open,
+  prepare,
+  send,
+  check,
+  count: ({ timesBack }: Extract<ToProcess, { do: 'count' }>) =>
+    minions.filter((minion) => minion.timesBack >= timesBack).length,
+}
+
 async function inLanes<T>(
   items: readonly T[],
   lanes: number,
@@ -67,14 +78,7 @@ async function inLanes<T>(
 }
 
 process.on('message', async (message: ToProcess) => {
-  const answer =
-    message.do === 'open'
-      ? await open(message)
-      : message.do === 'prepare'
-        ? prepare(message)
-        : message.do === 'send'
-          ? await send(message)
-          : check()
-  process.send?.(answer)
+  const answer = answers[message.do] as (message: ToProcess) => number | Promise<number>
+  process.send?.(await answer(message))
 })
 process.on('disconnect', () => process.exit())
