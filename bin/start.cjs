@@ -1,9 +1,9 @@
 /**
- * Runs a program, or a child process of one, from its bundle, with the code that V8 compiled of it when it was built. Under
+ * Runs a program, or a child process of one, from its bundle, with the code that V8 compiled from it when it was built. Under
  * another version of Node it is compiled anew, slower by some milliseconds: V8 itself takes code of another build of the same V8,
  * and fails with it.
  *
- * While another version is being installed in this place, files are missing for a moment: they are waited for.
+ * While another version is being installed in this place, files are missing for a moment: a program waits for them.
  */
 const { existsSync, readFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
@@ -27,7 +27,7 @@ const EXIT_CONFIG = 78
  * 120 ms). More bundles would not fit into the package.
  */
 const ALONE = ['salt', 'salt-words']
-/** V8 takes compiled code only under the flags that it was compiled with; this one has flags of its own, which save memory. */
+/** Programs with V8 flags of their own, which save memory: V8 takes compiled code only under the flags that it was compiled with. */
 const COMPILED_ANEW = ['salt-master']
 
 module.exports = function start(name) {
@@ -53,7 +53,7 @@ module.exports.modules = (name) => {
     .catch((error) => giveUp(name, error))
 }
 
-/** Runs a child process; `file` is what its parent starts, beside its bundle. */
+/** Runs the bundle of a child process; `file` is the entry that its parent starts, in the folder of the bundle. */
 module.exports.child = (file) => void load(file.replace(/\.cjs$/, '.bundle.cjs'))
 
 /** For the build, which runs programs to keep what is compiled meanwhile. */

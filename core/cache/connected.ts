@@ -10,19 +10,27 @@ export interface Connections {
   readonly present: readonly string[]
   /** Accepted minions that were connected and no longer are, also those of earlier runs of the master. */
   readonly lost: readonly string[]
-  /** Those of them that have lost their connection a moment ago, or with the end of another run, and are expected back. */
-  readonly returning?: readonly string[]
+  /** Lost minions that are expected back: their connection was lost in the last 40 s, or when the previous run ended. */
+  readonly reconnecting?: readonly string[]
   /** Tokens of the connected runs of each minion, with `refuse_second_minion`. */
   readonly runs?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Read the connections that the publisher last wrote; undefined if no master has run on this host. */
+/** Read the connections that the publisher last wrote; undefined if no master has run on this host, or the file is damaged. */
 export async function connections(config: MasterConfig): Promise<Connections | undefined> {
   try {
-    return JSON.parse(await readFile(connectedFile(config), 'utf8'))
+    const { present, lost, ...others } = JSON.parse(await readFile(connectedFile(config), 'utf8'))
+    return Array.isArray(present) && Array.isArray(lost) ? { present, lost, ...others } : undefined
   } catch {
     return undefined
   }
+}
+
+/** Return the minions that have lost their connection and are not expected back. */
+export async function disconnectedIds(config: MasterConfig): Promise<ReadonlySet<string>> {
+  const { lost = [], reconnecting = [] } = (await connections(config)) ?? {}
+  const expected = new Set(reconnecting)
+  return new Set(lost.filter((id) => !expected.has(id)))
 }
 
 /** Return the ids that are connected to the publish port; undefined if that is unknown. */

@@ -98,9 +98,10 @@ export const masterOptions = {
   keep_jobs: integer(undefined, 'Hours a job stays in the job cache, where keep_jobs_seconds is not given.', {
     minimum: 0,
   }),
-  missed_jobs_seconds: count(
+  missed_jobs_seconds: integer(
     60,
     'Seconds after its publication in which a minion of salt-ts that was not connected still gets a job; 0: never.',
+    { minimum: 0, maximum: 3_600 },
   ),
   job_cache: flag(true, 'Store jobs and returns.'),
   master_job_cache: text(

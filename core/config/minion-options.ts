@@ -99,12 +99,12 @@ export const minionOptions = {
   ),
   recon_default: integer(
     undefined,
-    'Milliseconds before the first reconnection. Default: 1000 if recon_max is set; otherwise the master says over which time its minions are to spread, 1 ms for each of them and at least a second.',
+    'Milliseconds before the first reconnection. Default: 1000 if recon_max is set or recon_randomize is false; otherwise the master says over which time its minions are to spread, 1 ms for each of them and at least a second.',
     { minimum: 0 },
   ),
   recon_max: integer(
     undefined,
-    'Most milliseconds that are added to recon_default, and the longest wait before later reconnections. Default: 10000 if recon_default is set.',
+    'Most milliseconds that are added to recon_default, and the longest wait before later reconnections. Default: 10000, if recon_default is set.',
     { minimum: 0 },
   ),
   recon_randomize: flag(

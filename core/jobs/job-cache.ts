@@ -215,6 +215,11 @@ export class JobCache {
     return isRecord(ret) ? ret : undefined
   }
 
+  /** Whether a minion has returned, without reading its return, which may be large. */
+  hasReturn(jid: string, id: string): boolean {
+    return this.#store.has(['ret', jid, id])
+  }
+
   /** List the jobs that match, newest first (by jid). */
   *list(query: JobQuery = {}): Generator<ListedJob> {
     let left = query.limit ?? Number.POSITIVE_INFINITY

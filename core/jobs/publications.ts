@@ -4,14 +4,7 @@ import { isRecord } from '../base/record.ts'
 import { encodeLocal } from '../codec/index.ts'
 import { jobCacheDirectory } from '../config/cachedir.ts'
 import type { MasterConfig } from '../config/index.ts'
-import {
-  type KeyRange,
-  keysUnder,
-  openStore,
-  type Store,
-  type StoreChange,
-  type StoreOptions,
-} from '../store/index.ts'
+import { type KeyRange, openStore, type Store, type StoreChange, type StoreOptions } from '../store/index.ts'
 import type { MissedJob, MissedJobs, PublicationPosition } from '../wire/missed-jobs.ts'
 import { type JobLoad, readJobLoad } from '../wire/publication.ts'
 import { type RawArguments, readRawArguments } from '../wire/raw-arguments.ts'
@@ -19,6 +12,8 @@ import { type RawArguments, readRawArguments } from '../wire/raw-arguments.ts'
 /** Limits of a page of {@link Publications.page}. */
 const MAX_PAGE_JOBS = 100
 const MAX_PAGE_BYTES = 2 ** 20
+/** A publication from further in the future was stored before the clock was set back: it is not given again a day later. */
+const MAX_CLOCK_STEP_MS = 300_000
 /** Maximum number of expired publications that are removed with each new one. */
 const FORGET_AT_ONCE = 5
 
@@ -61,16 +56,17 @@ export class Publications {
   /** Return the jobs that `isWanted` selects by their jid, oldest first, one page of them. */
   page(isWanted: (jid: string) => boolean, after?: PublicationPosition): MissedJobs {
     const jobs: MissedJob[] = []
-    const range = keysUnder('publication')
-    const oldest = this.#clock.now() - this.#keepMs
+    const now = this.#clock.now()
+    const oldest = now - this.#keepMs
     const from = after && after[0] >= oldest ? ['publication', ...after] : ['publication', oldest]
     let bytes = 0
     let last: PublicationPosition | undefined
-    for (const { key, value } of this.#store.entries({ ...range, from })) {
+    for (const key of this.#store.keys({ from, to: ['publication', now + MAX_CLOCK_STEP_MS] })) {
       const jid = String(key[2])
-      if (jid === after?.[1] || !isWanted(jid) || !isRecord(value)) continue
-      const job = isRecord(value.job) ? readJobLoad(value.job) : undefined
-      if (!job) continue
+      if (jid === after?.[1] || !isWanted(jid)) continue
+      const value = this.#store.get(key)
+      const job = isRecord(value) && isRecord(value.job) ? readJobLoad(value.job) : undefined
+      if (!isRecord(value) || !job) continue
       bytes += encodeLocal(value).length
       const isFull = jobs.length === MAX_PAGE_JOBS || bytes > MAX_PAGE_BYTES
       if (last && isFull) return { jobs, next: last }

@@ -105,6 +105,11 @@ export interface SubscribeSettings extends ClientSettings {
   readonly topics: readonly string[]
   /** Topics of the publications to accept; by default `topics`, unless that is everything. Others are ignored. */
   readonly addressed?: readonly string[]
+  /**
+   * How soon a dead connection is detected: within 5 seconds, but then a publication that takes more than 3 seconds to arrive
+   * ends the connection, too; by default within 23.
+   */
+  readonly heartbeat?: 'quick'
   /** Delay before the first reconnection, in milliseconds. */
   readonly reconnectMs?: number
   /**

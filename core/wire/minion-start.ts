@@ -46,7 +46,10 @@ export function readStartReport(load: Readonly<Record<string, unknown>>): Minion
   return { token, address, host, pid }
 }
 
-/** The answer of a master of salt-ts to the report of a start. Of the answer of Python Salt's master nothing is read. */
+/** Most milliseconds over which a master wants its minions to spread when they reconnect. */
+export const MAX_RECONNECT_MS = 30_000
+
+/** The answer of a master of salt-ts to the report of a start. Nothing is read from the answer of a master of Python Salt. */
 export interface StartAnswer {
   /** Why the minion must not accept jobs: another one with its id does. */
   readonly refused?: string | undefined

@@ -15,13 +15,14 @@ const { values: options } = parseArgs({
 })
 const minions = Number(options.minions)
 const POLL_MS = 50
+const MAX_WAIT_MS = 120_000
 
 const cluster = await Cluster.open()
 const { config } = cluster
 const rows = [['the master was', 'ready again after', 'first minion back', 'half of them', 'all of them']]
 let fleet: Fleet | undefined
 try {
-  const address = { host: '127.0.0.1', port: config.ret_port, ownTopics: true, returns: true }
+  const address = { host: '127.0.0.1', port: config.ret_port, ownTopics: true, reconnects: true }
   fleet = await Fleet.open({
     minions,
     processes: Number(options.processes),
@@ -36,7 +37,10 @@ try {
     const ready = performance.now()
     const reached: string[] = []
     for (const count of [1, Math.ceil(minions / 2), minions]) {
-      while ((await fleet.countBack(index + 1)) < count) await delay(POLL_MS)
+      for (let back = 0; back < count; await delay(POLL_MS)) {
+        back = await fleet.countBack(index + 1)
+        if (performance.now() - ready > MAX_WAIT_MS) throw new Error(`Only ${back} of ${minions} are back.`)
+      }
       reached.push(`${((performance.now() - ready) / 1000).toFixed(1)} s`)
     }
     rows.push([how, `${((ready - away) / 1000).toFixed(1)} s`, ...reached])

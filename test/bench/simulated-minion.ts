@@ -34,6 +34,7 @@ type PrivateKey = ReturnType<typeof crypto.PrivateKey.parse>
 const transport = getTransport('zeromq')
 const algorithms = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const
 const TIMEOUT_MS = 120_000
+const NO_OPTIONS = { recon_default: undefined, recon_max: undefined, recon_randomize: true }
 
 export interface Address {
   readonly host: string
@@ -44,7 +45,7 @@ export interface Address {
    * When the connection to the publish port was lost, each minion reconnects as one of salt-ts does, signs in and asks for missed jobs,
    * which it does not run.
    */
-  readonly returns?: boolean
+  readonly reconnects?: boolean
 }
 
 /** A request that was encrypted beforehand, and what its reply must carry. */
@@ -77,19 +78,22 @@ export class SimulatedMinion {
   /** Sign in and listen; resolves when publications arrive here. */
   async open(): Promise<void> {
     const { publishPort } = await this.#signIn()
-    const { reconnectMs } = this.#address.returns ? await this.#reportStart() : {}
+    const { reconnectMs } = this.#address.reconnects ? await this.#reportStart() : {}
     const frames = await transport.subscribe({
       host: this.#address.host,
       port: publishPort,
       identity: this.id,
       topics: this.#address.ownTopics ? ['', topicOf(this.id)] : [],
-      ...(reconnectMs !== undefined && reconnectionWaits({ recon_randomize: true } as never, reconnectMs)),
+      ...(reconnectMs !== undefined && reconnectionWaits(NO_OPTIONS, reconnectMs)),
     })
     const up = deferred<void>()
     let isFirst = true
     frames.onConnection((state) => {
       if (state !== 'up') return
-      if (!isFirst && this.#address.returns) void this.#comeBack()
+      if (!isFirst && this.#address.reconnects)
+        this.#comeBack().catch((error) => {
+          if (!this.#isClosed) console.error(`${this.id}: ${error.message}`)
+        })
       isFirst = false
       up.resolve()
     })

@@ -25,18 +25,12 @@ export const storedReturn = (
 ): Record<string, unknown> | undefined => readJobCache(cluster, (cache) => cache.return(jid, id))
 
 /** Resolves with the return once it is stored; the output of the minion is told if it does not come. */
-export async function awaitedReturn(
+export const awaitedReturn = (
   cluster: Cluster,
   minion: Daemon,
   jid: string,
-): Promise<Record<string, unknown>> {
-  const cache = JobCache.open(jobCacheDirectory(cluster.config))
-  try {
-    return await until(
-      () => `the return of ${jid}; the minion says:\n${minion.output.slice(-2000)}`,
-      () => cache.return(jid, 'web1'),
-    )
-  } finally {
-    await cache.close()
-  }
-}
+): Promise<Record<string, unknown>> =>
+  until(
+    () => `the return of ${jid}; the minion says:\n${minion.output.slice(-2000)}`,
+    () => storedReturn(cluster, jid),
+  )

@@ -231,7 +231,7 @@ describe('a client of the API', () => {
     'gets nothing for %j',
     async (load) => {
       expect(await send('_client_returns', { ids: ['wire1'], ...load })).toEqual({ returns: {}, rest: [] })
-      expect(await send('_client_silence', load)).toEqual({ denied: [], lost: [], returning: [] })
+      expect(await send('_client_silence', load)).toEqual({ denied: [], lost: [], reconnecting: [] })
     },
   )
 
@@ -251,7 +251,7 @@ describe('a client of the API', () => {
     expect(await send('_client_silence', { ids: ['wire2'] })).toEqual({
       denied: ['wire2'],
       lost: [],
-      returning: [],
+      reconnecting: [],
     })
   })
 })

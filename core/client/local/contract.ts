@@ -142,7 +142,7 @@ export interface JobCounts {
   readonly running: number
   /** Number of minions that have reported nothing yet. */
   readonly silent: number
-  /** Number of silent minions that have just lost their connection to the master: they get the job when they are back. */
+  /** Number of silent minions that have just lost their connection to the master: those of salt-ts get the job when they are back. */
   readonly reconnecting: number
   /** Number of minions that were given up. */
   readonly missing: number

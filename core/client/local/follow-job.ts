@@ -34,7 +34,10 @@ interface Query {
   readonly idle: Set<string>
 }
 
-/** Minions need up to `recon_max`, 10 s by default, to reconnect to a master that was down; until then asking is useless. */
+/**
+ * How long minions may need to reconnect to a master that was down: a second for up to a thousand of salt-ts, 11 s for those of
+ * Python Salt. Asking before is useless.
+ */
 const RECONNECT_MS = 15_000
 /** How long queries may fail, for instance while the master is down, before the minions are given up. */
 const MAX_FAILING_MS = 60_000
@@ -51,7 +54,7 @@ export async function* collectResults(settings: FollowSettings): AsyncGenerator<
 /**
  * Yield rows and results of a job as they come (wire protocol §13.3). Minions that are silent for `timeout` are asked with
  * `saltutil.find_job` whether they still run it. A minion that does gets another `timeout`; a minion that answers twice that
- * it does not, or does not answer, is given up. Minions that have not returned at the end are missing. If events were missed,
+ * it does not, or does not answer, is given up. Those that have just lost their connection get another `timeout` first. Minions that have not returned at the end are missing. If events were missed,
  * because the master was restarted or this program was too slow, their results are read from the job cache.
  */
 export const followJob = (settings: FollowSettings): AsyncGenerator<MinionResult | ProgressRow> =>
@@ -69,7 +72,7 @@ class JobFollower {
   /** Minions that have answered once that the job does not run there. */
   readonly #saidNo = new Set<string>()
   /** Minions that were given time to reconnect to the master. */
-  readonly #awaitedBack = new Set<string>()
+  readonly #givenTime = new Set<string>()
   /** Minions whose returns the master could not store. */
   readonly #unstored = new Set<string>()
   /** Start of the period in which all queries have failed, in milliseconds since 1970. */
@@ -180,11 +183,12 @@ class JobFollower {
     let overdue = late.filter((id) => !this.#unstored.has(id))
     const { findJob, gatherJobTimeout, log } = this.#settings
     try {
-      overdue = await this.#allButReturning(overdue)
+      overdue = await this.#allButReconnecting(overdue)
       if (!overdue.length) return
       log?.debug('Checking whether jid {jid} is still running', { jid: this.#jid, minions: overdue })
       const { jid, missing } = await this.#events.publishAndListen(() => findJob(this.#jid, overdue))
       this.#failingSince = undefined
+      this.#pending.noteAsked(overdue)
       this.#pending.giveUp(missing, 'no-key')
       const unanswered = new Set(overdue.filter((id) => !missing.includes(id)))
       this.#query = { jid, until: Date.now() + gatherJobTimeout * 1000, unanswered, idle: new Set() }
@@ -196,17 +200,18 @@ class JobFollower {
   }
 
   /**
-   * Wait for another `timeout`, once, for those of these minions that have just lost their connection to the master: they get
-   * the job when they are back, and no question before. Return the others.
+   * Wait for another `timeout`, once, for those of these minions that have just lost their connection to the master: those of
+   * salt-ts get the job that they have missed when they are back. Return the others.
    */
-  async #allButReturning(overdue: readonly string[]): Promise<string[]> {
-    const asked = overdue.filter((id) => !this.#awaitedBack.has(id))
+  async #allButReconnecting(overdue: readonly string[]): Promise<string[]> {
+    const asked = overdue.filter((id) => !this.#givenTime.has(id))
     if (!asked.length) return [...overdue]
-    const { returning } = await this.#settings.records.silence(new Set(asked))
-    for (const id of returning) this.#awaitedBack.add(id)
-    this.#pending.noteReconnecting(returning)
-    this.#pending.extend(returning, Date.now() + this.#timeoutMs)
-    return overdue.filter((id) => !returning.includes(id))
+    const { reconnecting } = await this.#settings.records.silence(new Set(asked))
+    for (const id of reconnecting) this.#givenTime.add(id)
+    this.#pending.noteReconnecting(reconnecting)
+    this.#pending.extend(reconnecting, Date.now() + this.#timeoutMs)
+    const back = new Set(reconnecting)
+    return overdue.filter((id) => !back.has(id))
   }
 
   /** Extend the deadlines after a failed query: the master may be restarting. Give up when queries fail for too long. */

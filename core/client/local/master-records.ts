@@ -21,7 +21,7 @@ interface Silence {
   /** Minions that have lost their connection. */
   readonly lost: readonly string[]
   /** Those of them that are expected to reconnect in a moment. */
-  readonly returning: readonly string[]
+  readonly reconnecting: readonly string[]
 }
 
 /** Read records from the files on the master's host; empty for users who may not read them. */
@@ -30,9 +30,9 @@ export function localRecords(config: MasterConfig): MasterRecords {
   return {
     returns: (jid, ids) => jobs.returns(jid, ids),
     async silence(ids) {
-      const { lost = [], returning = [] } = (await connections(config)) ?? {}
+      const { lost = [], reconnecting = [] } = (await connections(config)) ?? {}
       const among = (known: readonly string[]) => known.filter((id) => ids.has(id))
-      return { denied: await deniedAmong(ids, config), lost: among(lost), returning: among(returning) }
+      return { denied: await deniedAmong(ids, config), lost: among(lost), reconnecting: among(reconnecting) }
     },
   }
 }

@@ -71,6 +71,11 @@ export class PendingReturns {
     for (const id of ids) if (this.status(id).state === 'published') this.#reconnecting.add(id)
   }
 
+  /** Note that minions were asked whether the job runs there: they are not awaited back any more. */
+  noteAsked(ids: readonly string[]): void {
+    for (const id of ids) this.#reconnecting.delete(id)
+  }
+
   /** Note that a minion has returned; false if that was known. */
   noteReturned(result: MinionResult): boolean {
     const { id } = result
@@ -121,10 +126,8 @@ export class PendingReturns {
   }
 
   counts(): JobCounts {
-    const counts = {
-      ...{ expected: this.#statuses.size, returned: 0, running: 0, silent: 0, missing: 0 },
-      reconnecting: this.#reconnecting.size,
-    }
+    const [expected, reconnecting] = [this.#statuses.size, this.#reconnecting.size]
+    const counts = { expected, returned: 0, running: 0, silent: 0, reconnecting, missing: 0 }
     for (const { state } of this.#statuses.values()) counts[COUNTED_AS[state]]++
     return counts
   }

@@ -102,8 +102,8 @@ function remoteRecords(request: Ask): MasterRecords {
     },
     async silence(ids) {
       const answer = await request({ cmd: '_client_silence', ids: [...ids] }, RECORDS_MS)
-      const { denied, lost, returning } = answer
-      return { denied: texts(denied), lost: texts(lost), returning: texts(returning) }
+      const { denied, lost, reconnecting } = answer
+      return { denied: texts(denied), lost: texts(lost), reconnecting: texts(reconnecting) }
     },
   }
 }

@@ -1,6 +1,6 @@
 import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
-import { connections } from '../../cache/connected.ts'
+import { disconnectedIds } from '../../cache/connected.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
 import {
@@ -51,8 +51,7 @@ export async function unreturned(jid: string, look: JobLookUp): Promise<Map<stri
   }
 
   const known = new Set(accepted)
-  const { lost: gone = [], returning = [] } = (await connections(config)) ?? {}
-  const lost = new Set(gone.filter((id) => !returning.includes(id)))
+  const lost = await disconnectedIds(config)
   for (const id of silent) {
     if (!known.has(id)) giveUp(id, 'no-key')
     else if (lost.has(id)) giveUp(id, 'not-connected')

@@ -22,7 +22,7 @@ export interface SearchDirectory {
 export async function searchDirectories(
   kind: Kind,
   config: Config,
-  packages: Promise<readonly string[]> = configuredPackages(config),
+  packages?: readonly string[],
 ): Promise<SearchDirectory[]> {
   const { shared, synced } = placesIn(config)
   const from = (origin: string, paths: readonly string[]) =>
@@ -37,7 +37,7 @@ export async function searchDirectories(
   )
   const further = [
     ...from(kind.dirsKey, stringsIn(config[kind.dirsKey])),
-    ...(await packageDirectories(kind, await packages)),
+    ...(await packageDirectories(kind, packages ?? (await configuredPackages(config)))),
   ]
   const found = [
     ...given,

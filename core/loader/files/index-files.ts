@@ -61,7 +61,7 @@ export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
 
 /** Return text that changes when a user's file of these kinds, or a helper beside them, is added, removed or changed. */
 export async function usersStamp(names: readonly KindName[], config: Config): Promise<string> {
-  const packages = configuredPackages(config)
+  const packages = await configuredPackages(config)
   const folders = await Promise.all(
     names.map((name) => searchDirectories(kinds.get(name) as Kind, config, packages)),
   )

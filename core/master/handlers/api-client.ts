@@ -128,12 +128,12 @@ function silentMinions(context: WorkerContext): EncryptedHandler {
   return async ({ ids }) => {
     const wanted = new Set(texts(ids))
     const among = (known: readonly string[]) => known.filter((id) => wanted.has(id))
-    const { lost = [], returning = [] } = (await connections(context.config)) ?? {}
+    const { lost = [], reconnecting = [] } = (await connections(context.config)) ?? {}
     const denied = await context.keys.list('denied').catch((error: unknown) => {
       context.log.debug(`Denied keys cannot be listed: ${messageOf(error)}`)
       return []
     })
-    return { denied: among(denied), lost: among(lost), returning: among(returning) }
+    return { denied: among(denied), lost: among(lost), reconnecting: among(reconnecting) }
   }
 }
 

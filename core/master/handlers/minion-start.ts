@@ -1,5 +1,5 @@
 import { connections } from '../../cache/connected.ts'
-import type { MinionStart, StartAnswer } from '../../wire/minion-start.ts'
+import { MAX_RECONNECT_MS, type MinionStart, type StartAnswer } from '../../wire/minion-start.ts'
 import { placeOf } from '../publisher/duplicate-minions.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
@@ -9,7 +9,6 @@ const UNLISTED_MS = 10_000
 /** Minions that reconnect to this master spread over a millisecond each, so that about a thousand come back in a second. */
 const RECONNECT_MS_PER_MINION = 1
 const MIN_RECONNECT_MS = 1_000
-const MAX_RECONNECT_MS = 30_000
 /** How long a count of the minions is used. */
 const RECOUNT_MS = 10_000
 
@@ -25,6 +24,9 @@ export function createStartAnswers(
     if (!counted || now - countedAt > RECOUNT_MS) {
       countedAt = now
       counted = keys.minions().then(({ length }) => length)
+      counted.catch(() => {
+        counted = undefined
+      })
     }
     return counted
   }

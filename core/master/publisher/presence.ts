@@ -2,12 +2,10 @@ import { writeFileAtomic } from '../../base/files/atomic-file.ts'
 import type { Connections } from '../../cache/connected.ts'
 import { topicOf } from '../../channel/publish-channel.ts'
 import { tags } from '../../events/index.ts'
+import { MAX_RECONNECT_MS } from '../../wire/minion-start.ts'
 
-/**
- * How long a minion that was connected is expected back: the minions of a restarted master spread over up to 30 s
- * (`createStartAnswers`).
- */
-const RETURNING_MS = 30_000
+/** How long a minion that was connected is expected back: as long as the minions of a master spread, and some seconds. */
+const RECONNECTING_MS = MAX_RECONNECT_MS + 10_000
 
 export interface PresenceSettings {
   acceptedIds(): Promise<string[]>
@@ -49,7 +47,8 @@ export class Presence {
     const { previous, elapsed } = settings
     const now = elapsed()
     for (const id of previous?.lost ?? []) this.#lost.set(id, undefined)
-    for (const id of [...(previous?.present ?? []), ...(previous?.returning ?? [])]) this.#lost.set(id, now)
+    for (const id of [...(previous?.present ?? []), ...(previous?.reconnecting ?? [])])
+      this.#lost.set(id, now)
   }
 
   /** Number of minions connected at the last update. */
@@ -58,30 +57,27 @@ export class Presence {
   }
 
   async update(): Promise<void> {
-    const { events, fire } = this.#settings
-    const present = new Set(await this.#look())
+    const { acceptedIds, events, fire } = this.#settings
+    const accepted = await acceptedIds()
+    const present = new Set(await this.#look(accepted))
     const fresh = [...present].filter((id) => !this.#present.has(id))
     const lost = [...this.#present].filter((id) => !present.has(id))
     const now = this.#settings.elapsed()
     for (const id of lost) this.#lost.set(id, now)
+    const known = new Set(accepted)
+    for (const id of this.#lost.keys()) if (!known.has(id)) this.#lost.delete(id)
     this.#present = present
     await this.#write()
     if ((fresh.length > 0 || lost.length > 0) && events) fire(tags.presenceChange, { new: fresh, lost })
   }
 
-  async #look(): Promise<string[]> {
-    const { acceptedIds, topics, subscribers, byAddress } = this.#settings
+  async #look(ids: readonly string[]): Promise<string[]> {
+    const { topics, subscribers, byAddress } = this.#settings
     const connected = topics()
-    const ids = await acceptedIds()
-    this.#forgetAllBut(new Set(ids))
     const named = ids.filter((id) => connected.has(topicOf(id)))
     for (const id of named) this.#named.add(id)
     if (subscribers() <= named.length) return named
     return [...named, ...(await byAddress(ids.filter((id) => !this.#named.has(id))))]
-  }
-
-  #forgetAllBut(accepted: ReadonlySet<string>): void {
-    for (const id of this.#lost.keys()) if (!accepted.has(id)) this.#lost.delete(id)
   }
 
   /** Fire the event of all connected minions: once per `loop_interval`. */
@@ -94,10 +90,10 @@ export class Presence {
     const present = [...this.#present]
     for (const id of present) this.#lost.delete(id)
     const lost = [...this.#lost.keys()]
-    const expectedSince = this.#settings.elapsed() - RETURNING_MS
-    const returning = lost.filter((id) => (this.#lost.get(id) ?? Number.NEGATIVE_INFINITY) > expectedSince)
+    const expectedSince = this.#settings.elapsed() - RECONNECTING_MS
+    const reconnecting = lost.filter((id) => (this.#lost.get(id) ?? Number.NEGATIVE_INFINITY) > expectedSince)
     const runs = await this.#settings.runs?.(present)
-    const connections: Connections = { present, lost, returning, ...(runs && { runs }) }
+    const connections: Connections = { present, lost, reconnecting, ...(runs && { runs }) }
     const text = JSON.stringify(connections)
     if (text === this.#written) return
     await writeFileAtomic(this.#settings.file, text, { mode: 0o600 })

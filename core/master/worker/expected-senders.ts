@@ -41,6 +41,12 @@ export class ExpectedSenders {
     return false
   }
 
+  /** Whether the job was stored as one for this minion. */
+  wasSentTo(jid: string, id: string): boolean {
+    const known = this.#known.get(jid) ?? this.#remember(jid, this.#settings.jobs.record(jid)?.minions ?? [])
+    return known.has(id)
+  }
+
   #isExpected(jid: string, id: string): boolean {
     const { jobs, config } = this.#settings
     const { load, minions = [] } = jobs.record(jid) ?? {}
@@ -64,6 +70,7 @@ export class ExpectedSenders {
   #remember(jid: string, minions: readonly string[]): ReadonlySet<string> {
     this.#forget(jid)
     const ids = new Set(minions)
+    if (ids.size === 0) return ids
     this.#known.set(jid, ids)
     this.#ids += ids.size
     for (const oldest of this.#known.keys()) {

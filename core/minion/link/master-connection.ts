@@ -153,9 +153,10 @@ export class MasterConnection {
     const request = (load: Readonly<Record<string, unknown>>) => this.request(load)
     while (!signal.aborted) {
       try {
-        // Another master may have taken the place of the one that this run was reported to.
-        if (!this.#startAnswer.missedJobs && this.publishConnection.made > 1)
+        // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
+        if (this.publishConnection.made > 1)
           this.#startAnswer = readStartAnswer(await request(await this.#startReport()))
+        if (this.#startAnswer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
         if (this.#mayAskForMissedJobs())
           for await (const received of missedJobs({ id, request, signal })) onJob(received, this)
         return
@@ -169,10 +170,14 @@ export class MasterConnection {
     }
   }
 
-  /** Whether the master gives missed jobs that this minion may run: if it requires signatures, only what a master signs. */
+  /**
+   * Whether the master gives missed jobs that this minion may run. If it requires signatures, only a master that signs does. In
+   * generation 2 every minion has the key that answers are encrypted with, and could forge jobs.
+   */
   #mayAskForMissedJobs(): boolean {
     const { missedJobs: offer } = this.#startAnswer
-    return offer === 'signed' || (offer === 'unsigned' && !this.#settings.config.sign_pub_messages)
+    const { sign_pub_messages: requiresSignature, minimum_auth_version: generation } = this.#settings.config
+    return generation >= 3 && (offer === 'signed' || (offer === 'unsigned' && !requiresSignature))
   }
 
   /** Do the start-up work. It needs answers of the master and is retried until it succeeds. */
@@ -264,6 +269,7 @@ export class MasterConnection {
       topics: [config.zmq_filtering ? BROADCAST_TOPIC : '', topicOf(id), startTopicOf(id, this.#startToken)],
       addressed: [BROADCAST_TOPIC, topicOf(id)],
       ...reconnectionWaits(config, this.#startAnswer.reconnectMs),
+      ...(this.#mayAskForMissedJobs() && { heartbeat: 'quick' }),
     })
     let change = new AbortController()
     const untilChange = () => AbortSignal.any([change.signal, this.#closing.signal])

@@ -4,6 +4,8 @@ import type { SubscribeSettings } from '../../transport/contract.ts'
 /** Salt's defaults of `recon_default` and `recon_max`. */
 const DEFAULT_MS = 1_000
 const MAX_MS = 10_000
+/** Shortest time after which the publish port is looked up again. */
+const MIN_PORT_CHECK_MS = 500
 /** Limits of what a master may ask for. */
 const MIN_SPREAD_MS = 100
 const MAX_SPREAD_MS = 60_000
@@ -13,17 +15,15 @@ type ReconnectOptions = Pick<MinionConfig, 'recon_default' | 'recon_max' | 'reco
 
 /**
  * Return how long to wait before reconnections to the publish port. `spreadMs` is the time over which the master wants its
- * minions to spread: each tries once or more in any such time, at moments of its own. `recon_default` and `recon_max` win, and
- * for a master that does not say a time their defaults in Salt apply.
+ * minions to spread: each tries once or more in any such time, at moments of its own. Options that are set win, and Salt's
+ * defaults apply if the master names no time.
  */
 export function reconnectionWaits(options: ReconnectOptions, spreadMs: number | undefined): Waits {
   const { recon_default: first, recon_max: most, recon_randomize: isRandom } = options
-  if (spreadMs === undefined || first !== undefined || most !== undefined) {
+  if (spreadMs === undefined || first !== undefined || most !== undefined || !isRandom) {
     const added = most ?? MAX_MS
-    return {
-      reconnectMs: (first ?? DEFAULT_MS) + (isRandom ? Math.random() * added : 0),
-      reconnectMaxMs: added,
-    }
+    const wait = (first ?? DEFAULT_MS) + (isRandom ? Math.random() * added : 0)
+    return { reconnectMs: Math.max(1, Math.round(wait)), reconnectMaxMs: added }
   }
   const spread = Math.min(Math.max(spreadMs, MIN_SPREAD_MS), MAX_SPREAD_MS)
   // The transport adds a random part of up to the same length to each wait.
@@ -31,4 +31,5 @@ export function reconnectionWaits(options: ReconnectOptions, spreadMs: number | 
 }
 
 /** Milliseconds without a connection after which the master's publish port is looked up again. */
-export const portCheckMs = ({ recon_max }: ReconnectOptions): number => 1.5 * (recon_max ?? MAX_MS)
+export const portCheckMs = ({ recon_max }: ReconnectOptions): number =>
+  Math.max(MIN_PORT_CHECK_MS, 1.5 * (recon_max ?? MAX_MS))

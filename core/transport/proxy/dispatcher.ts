@@ -225,7 +225,7 @@ export class Dispatcher {
   }
 
   #give(request: Pending, worker: Worker): void {
-    if (worker.outstanding === 0) worker.lastSeen = this.#settings.now() // it was not expected to show that it is alive
+    if (worker.outstanding === 0) worker.lastSeen = this.#settings.now() // an idle worker is not probed
     request.worker = worker
     worker.held.add(request)
     if (request.workersLost > 0) worker.suspect = request

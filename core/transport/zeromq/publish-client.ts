@@ -5,7 +5,7 @@ import type { PublishClient, SubscribeSettings } from '../contract.ts'
 import { isAddressed, subscribesToAll } from '../topics.ts'
 import { connect, reconnect, watchConnection } from './connect.ts'
 import { endpointOf, peerOptions } from './settings.ts'
-import { openSubscriber } from './sockets.ts'
+import { openSubscriber, QUICK_HEARTBEAT } from './sockets.ts'
 
 /** Publications that wait in this process to be read; more wait in ZeroMQ and at the publisher. */
 const MAX_QUEUED = 10_000
@@ -24,6 +24,7 @@ export async function subscribe(settings: SubscribeSettings): Promise<PublishCli
     connectTimeout: CONNECT_TIMEOUT_MS,
     reconnectInterval: settings.reconnectMs ?? 1_000,
     reconnectMaxInterval: settings.reconnectMaxMs ?? 10_000,
+    ...(settings.heartbeat === 'quick' && QUICK_HEARTBEAT),
   })
   const { topics } = settings
   socket.subscribe(...topics, ...(topics.length === 0 ? [''] : subscribesToAll(topics) ? [] : TOPICLESS))

@@ -16,8 +16,11 @@ const HANDSHAKE_MS = 10_000
  * pings itself, also in Python Salt.
  */
 const heartbeat = { heartbeatInterval: 8_000, heartbeatTimeout: 15_000 } as const
-/** Those of a subscriber, which gets jobs only while its connection is up, and sends nothing that would show that it is not. */
-const subscriberHeartbeat = { heartbeatInterval: 2_000, heartbeatTimeout: 3_000 } as const
+/**
+ * Those of a subscriber that gets what it misses otherwise. libzmq counts whole messages only, so a large one on a slow line ends
+ * the connection, too.
+ */
+export const QUICK_HEARTBEAT = { heartbeatInterval: 2_000, heartbeatTimeout: 3_000 } as const
 
 const common = { handshakeInterval: HANDSHAKE_MS, ...heartbeat } as const
 
@@ -61,7 +64,7 @@ class IdentifiedSubscriber extends Subscriber {
 }
 
 export function openSubscriber(identity: string, options: Options<Subscriber>): Subscriber {
-  const socket = open<IdentifiedSubscriber>(IdentifiedSubscriber, { ...subscriberHeartbeat, ...options })
+  const socket = open<IdentifiedSubscriber>(IdentifiedSubscriber, options)
   if (identity) socket.identify(identity)
   return socket
 }

@@ -51,11 +51,11 @@ describe('presence', () => {
     expect(await file()).toEqual({
       present: ['ours'],
       lost: ['ours2', 'python'],
-      returning: ['ours2', 'python'],
+      reconnecting: ['ours2', 'python'],
     })
   })
 
-  test('expects minions back for half a minute after their loss, and after a restart of the publisher', async () => {
+  test('expects minions back for a while after their loss, and after a restart of the publisher', async () => {
     const state = { accepted: ['gone', 'web1', 'web2'], topics: ['web1', 'web2'], elapsed: 0 }
     const path = join(directory, 'connected.json')
     const file = async () => JSON.parse(await readFile(path, 'utf8'))
@@ -73,7 +73,7 @@ describe('presence', () => {
       })
     const first = open({ present: [], lost: ['gone', 'deleted'] })
     await first.update()
-    expect(await file()).toEqual({ present: ['web1', 'web2'], lost: ['gone'], returning: [] })
+    expect(await file()).toEqual({ present: ['web1', 'web2'], lost: ['gone'], reconnecting: [] })
 
     state.topics = []
     const second = open(await file())
@@ -81,17 +81,24 @@ describe('presence', () => {
     expect(await file()).toEqual({
       present: [],
       lost: ['gone', 'web1', 'web2'],
-      returning: ['web1', 'web2'],
+      reconnecting: ['web1', 'web2'],
     })
 
     state.topics = ['web1']
-    state.elapsed = 30_000
+    state.elapsed = 40_000
     await second.update()
-    expect(await file()).toEqual({ present: ['web1'], lost: ['gone', 'web2'], returning: [] })
+    expect(await file()).toEqual({ present: ['web1'], lost: ['gone', 'web2'], reconnecting: [] })
 
     state.topics = []
     await second.update()
-    expect(await file()).toEqual({ present: [], lost: ['gone', 'web2', 'web1'], returning: ['web1'] })
+    expect(await file()).toEqual({ present: [], lost: ['gone', 'web2', 'web1'], reconnecting: ['web1'] })
+
+    state.topics = ['web1']
+    await second.update()
+    state.accepted = ['gone', 'web2'] // its key is deleted, and its connection closed
+    state.topics = []
+    await second.update()
+    expect(await file()).toEqual({ present: [], lost: ['gone', 'web2'], reconnecting: [] })
   })
 })
 

@@ -123,6 +123,19 @@ describe('connections to a master', () => {
     expect([other.subscribe.reconnectMs, other.subscribe.reconnectMaxMs]).toEqual([5100, 10_000])
   })
 
+  test('come back after the default of Salt where only recon_randomize is off', async () => {
+    const { subscribe } = await follow({ recon_randomize: false })
+    expect([subscribe.reconnectMs, subscribe.reconnectMaxMs]).toEqual([1000, 10_000])
+  })
+
+  test('show quickly that they are dead where the master gives missed jobs', async () => {
+    expect((await follow({})).subscribe.heartbeat).toBe('quick')
+    await connection.close()
+    await master.close()
+    // In generation 2 each minion has the key of the answers.
+    expect((await follow({ minimum_auth_version: 2 })).subscribe.heartbeat).toBeUndefined()
+  })
+
   test('come back within the time over which the master spreads its minions, which is a second for few', async () => {
     for (const random of [0, 0.999]) {
       vi.spyOn(Math, 'random').mockReturnValue(random)
