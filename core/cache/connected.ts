@@ -26,13 +26,6 @@ export async function connections(config: MasterConfig): Promise<Connections | u
   }
 }
 
-/** Return the minions that have lost their connection and are not expected back. */
-export async function disconnectedIds(config: MasterConfig): Promise<ReadonlySet<string>> {
-  const { lost = [], reconnecting = [] } = (await connections(config)) ?? {}
-  const expected = new Set(reconnecting)
-  return new Set(lost.filter((id) => !expected.has(id)))
-}
-
 /** Return the ids that are connected to the publish port; undefined if that is unknown. */
 export async function connectedIds(config: MasterConfig): Promise<readonly string[] | undefined> {
   return (await connections(config))?.present

@@ -1,7 +1,7 @@
 import type { BatchStatus, Log } from '../../author/context.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { disconnectedIds } from '../../cache/connected.ts'
+import { connections } from '../../cache/connected.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
 import { type GivenUp, type JobStatus, nextStatus, PUBLISHED_STATUS } from '../../jobs/job-states.ts'
@@ -33,7 +33,7 @@ export function recordMissingReturns(
     const jids = jobs.settled.open(moment)
     const over = jids.filter((jid) => !open.has(jid))
     if (over.length > 0) {
-      const lost = await disconnectedIds(config)
+      const lost = new Set((await connections(config))?.lost)
       const known = { master: config.id, accepted: new Set(await keys.minions()), lost }
       for (const jid of over) await jobs.sendMissing(jid, missingReturns(jobs, jid, known))
     }
