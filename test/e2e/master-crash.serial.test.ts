@@ -60,7 +60,11 @@ test(`kill -9 of a master while ${JOBS} jobs run on 4 minions, started again aft
   const publish = (index: number) => {
     const seconds = 0.1 + (index % 5) / 10
     const command = `echo run >> ${ledger}/${index}-$NAME; sleep ${seconds}; echo ${index}`
-    return client.runJob({ tgt: '*', fun: 'cmd.run', arg: [command], kwarg: { env: { NAME: '' } } })
+    const job = { tgt: '*', fun: 'cmd.run', arg: [command], kwarg: { env: { NAME: '' } } }
+    return client.runJob(job).catch((cause: unknown) => {
+      const said = cluster.master.output.slice(-4_000)
+      throw new Error(`Job ${index} was not published. The master says:\n${said}`, { cause })
+    })
   }
   const jids: string[] = []
   const indexes = Array.from({ length: JOBS }).keys()
