@@ -21,6 +21,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { build } from 'esbuild'
+import start from './bin/start.cjs'
 
 const root = import.meta.dirname
 const dist = path.join(root, 'dist')
@@ -130,17 +131,28 @@ await writeAboutPackage()
 for (const { bundle, runs } of commands) await keepCompiled(bundle, runs)
 const masterFlags = await flagsOfTheMaster()
 for (const name of children) {
-  const start = path.relative(path.join(programs, path.dirname(name)), path.join(root, 'bin', 'start.cjs'))
-  await writeFile(path.join(programs, `${name}.cjs`), `require(${JSON.stringify(start)}).child(__filename)\n`)
+  const starter = path.relative(path.join(programs, path.dirname(name)), path.join(root, 'bin', 'start.cjs'))
+  await writeFile(
+    path.join(programs, `${name}.cjs`),
+    `require(${JSON.stringify(starter)}).child(__filename)\n`,
+  )
   await keepCompiled(`${name}.bundle`, [[]], name.startsWith('master/') ? masterFlags : [])
 }
 
 /** Writes manifests of the extensions, man pages and tables for shells. */
 async function writeAboutPackage() {
-  const outfile = path.join(dist, 'about-package.js')
-  await build({ ...asModules, entryPoints: ['core/cli/programs.ts'], outfile })
-  await (await import(outfile)).writeAboutPackage(dist)
-  await rm(outfile)
+  await (await importSource('core/cli/programs.ts')).writeAboutPackage(dist)
+}
+
+/** Imports a source file of this package, from a bundle that is removed again. */
+async function importSource(file) {
+  const outfile = path.join(dist, `source-of-${path.basename(file, '.ts')}.js`)
+  await build({ ...asModules, entryPoints: [file], outfile })
+  try {
+    return await import(outfile)
+  } finally {
+    await rm(outfile)
+  }
 }
 
 /** The names of the TypeScript files in a folder, without those that start with `_`. */
@@ -166,10 +178,7 @@ async function removeOrphans(written) {
 
 /** Returns the flags of V8 that the children of a master run with: V8 takes compiled code only under the same ones. */
 async function flagsOfTheMaster() {
-  const outfile = path.join(dist, 'memory.js')
-  await build({ ...asModules, entryPoints: ['core/master/supervision/memory.ts'], outfile })
-  const { SMALL_REQUESTS_MEMORY } = await import(outfile)
-  await rm(outfile)
+  const { SMALL_REQUESTS_MEMORY } = await importSource('core/master/supervision/memory.ts')
   return SMALL_REQUESTS_MEMORY.flags
 }
 
@@ -204,6 +213,6 @@ async function keepCompiled(name, runs, flags = []) {
     })
   }
   await rm(folder, { recursive: true })
-  if (!existsSync(`${bundle}.${process.version}-${process.arch}.cache`))
+  if (!existsSync(start.cacheOf(bundle)))
     throw new Error(`Nothing that V8 has compiled of ${name} was kept: a program that fills its cache fails.`)
 }

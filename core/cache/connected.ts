@@ -26,6 +26,15 @@ export async function connections(config: MasterConfig): Promise<Connections | u
   }
 }
 
+/** Return which of these minions have lost their connection, and which of those are expected back. */
+export async function lostAmong(
+  ids: ReadonlySet<string>,
+  config: MasterConfig,
+): Promise<Required<Pick<Connections, 'lost' | 'reconnecting'>>> {
+  const { lost = [], reconnecting = [] } = (await connections(config)) ?? {}
+  return { lost: lost.filter((id) => ids.has(id)), reconnecting: reconnecting.filter((id) => ids.has(id)) }
+}
+
 /** Return the ids that are connected to the publish port; undefined if that is unknown. */
 export async function connectedIds(config: MasterConfig): Promise<readonly string[] | undefined> {
   return (await connections(config))?.present

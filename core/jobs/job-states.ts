@@ -52,6 +52,12 @@ export type GivenUp =
  */
 export const ASK_AGAIN_MS = 500
 
+/**
+ * How long minions may need to reconnect to a master that was down: a second for up to a thousand of salt-ts, 11 s for those of
+ * Python Salt. Asking before is useless.
+ */
+export const RECONNECT_MS = 15_000
+
 export type JobSignal =
   /** The minion reports that the job runs: by a start event, a row, or its answer to a question. */
   | { readonly type: 'started' }

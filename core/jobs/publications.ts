@@ -1,13 +1,18 @@
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { isRecord } from '../base/record.ts'
 import { encodeLocal } from '../codec/index.ts'
 import { jobCacheDirectory } from '../config/cachedir.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { type KeyRange, openStore, type Store, type StoreChange, type StoreOptions } from '../store/index.ts'
-import type { MissedJob, MissedJobs, PublicationPosition } from '../wire/missed-jobs.ts'
-import { type JobLoad, readJobLoad } from '../wire/publication.ts'
-import { type RawArguments, readRawArguments } from '../wire/raw-arguments.ts'
+import {
+  type MissedJob,
+  type MissedJobs,
+  makeMissedJob,
+  type PublicationPosition,
+  readMissedJob,
+} from '../wire/missed-jobs.ts'
+import type { JobLoad } from '../wire/publication.ts'
+import type { RawArguments } from '../wire/raw-arguments.ts'
 
 /** Limits of a page of {@link Publications.page}. */
 const MAX_PAGE_JOBS = 100
@@ -49,7 +54,7 @@ export class Publications {
     if (this.#keepMs === 0) return
     await this.#store.change((records) => {
       forget(records, this.#expired(), FORGET_AT_ONCE)
-      records.put(['publication', this.#clock.now(), job.jid], { job, ...(words && { words }) })
+      records.put(['publication', this.#clock.now(), job.jid], makeMissedJob({ job, words }))
     })
   }
 
@@ -65,12 +70,12 @@ export class Publications {
       const jid = String(key[2])
       if (jid === after?.[1] || !isWanted(jid)) continue
       const value = this.#store.get(key)
-      const job = isRecord(value) && isRecord(value.job) ? readJobLoad(value.job) : undefined
-      if (!isRecord(value) || !job) continue
+      const missed = readMissedJob(value)
+      if (!missed) continue
       bytes += encodeLocal(value).length
       const isFull = jobs.length === MAX_PAGE_JOBS || bytes > MAX_PAGE_BYTES
       if (last && isFull) return { jobs, next: last }
-      jobs.push({ job, words: readRawArguments(value.words) })
+      jobs.push(missed)
       last = [Number(key[1]), jid]
     }
     return { jobs }

@@ -34,18 +34,27 @@ export const readMissedJobsRequest = (
 ): PublicationPosition | undefined => readPosition(load.after)
 
 export const makeMissedJobsReply = ({ jobs, next }: MissedJobs): Record<string, unknown> => ({
-  jobs: jobs.map(({ job, words }) => ({ job, ...(words && { words }) })),
+  jobs: jobs.map(makeMissedJob),
   ...(next && { next: [...next] }),
 })
 
 export function readMissedJobsReply(reply: unknown): MissedJobs {
   const { jobs, next } = isRecord(reply) ? reply : {}
-  return { jobs: Array.isArray(jobs) ? jobs.flatMap(readMissedJob) : [], next: readPosition(next) }
+  const read = Array.isArray(jobs) ? jobs.flatMap((missed) => readMissedJob(missed) ?? []) : []
+  return { jobs: read, next: readPosition(next) }
 }
 
-function readMissedJob(missed: unknown): MissedJob[] {
-  const job = isRecord(missed) && isRecord(missed.job) ? readJobLoad(missed.job) : undefined
-  return job ? [{ job, words: readRawArguments((missed as { words?: unknown }).words) }] : []
+/** Make a missed job as it is sent, and stored by the master. */
+export const makeMissedJob = ({ job, words }: MissedJob): Record<string, unknown> => ({
+  job,
+  ...(words && { words }),
+})
+
+/** Read a missed job; undefined if it is malformed. */
+export function readMissedJob(missed: unknown): MissedJob | undefined {
+  if (!isRecord(missed) || !isRecord(missed.job)) return undefined
+  const job = readJobLoad(missed.job)
+  return job && { job, words: readRawArguments(missed.words) }
 }
 
 function readPosition(position: unknown): PublicationPosition | undefined {

@@ -24,7 +24,12 @@ export { getTransport } from '../../core/transport/index.ts'
 export { openProxy, openWorker } from '../../core/transport/proxy.ts'
 export { asBytes } from '../../core/wire/bytes.ts'
 export { packAes, readLoad } from '../../core/wire/envelope.ts'
-export { makeStartReport, readStartAnswer, type StartAnswer } from '../../core/wire/minion-start.ts'
+export {
+  makeStartReport,
+  newStartToken,
+  readStartAnswer,
+  type StartAnswer,
+} from '../../core/wire/minion-start.ts'
 export { makeMissedJobsRequest } from '../../core/wire/missed-jobs.ts'
 export { readJobLoad, readPublication } from '../../core/wire/publication.ts'
 export { makeReturn } from '../../core/wire/return.ts'

@@ -4,7 +4,6 @@
  * opening the same publication) is done once per process, so that what is measured is the master and not a thousand
  * minions on its processors.
  */
-import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import {
   asBytes,
@@ -15,6 +14,7 @@ import {
   makeMissedJobsRequest,
   makeReturn,
   makeStartReport,
+  newStartToken,
   packAes,
   readJobLoad,
   readLoad,
@@ -121,12 +121,7 @@ export class SimulatedMinion {
   }
 
   async #reportStart(): Promise<StartAnswer> {
-    const start = {
-      token: randomBytes(8).toString('hex'),
-      address: '127.0.0.1',
-      host: this.id,
-      pid: process.pid,
-    }
+    const start = { token: newStartToken(), address: '127.0.0.1', host: this.id, pid: process.pid }
     return readStartAnswer(await this.#ask(makeStartReport(this.id, start)))
   }
 

@@ -3,7 +3,7 @@ import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import type { Semaphore } from '../../base/semaphore.ts'
 import { type Event, isTrimmed, tags } from '../../events/index.ts'
-import { ASK_AGAIN_MS, type GivenUp, sentenceOf } from '../../jobs/job-states.ts'
+import { ASK_AGAIN_MS, type GivenUp, RECONNECT_MS, sentenceOf } from '../../jobs/job-states.ts'
 import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 import { type QueuedFindJob, queueFindJob } from './find-job-queue.ts'
 import type { JobEvents } from './job-events.ts'
@@ -34,11 +34,6 @@ interface Query {
   readonly idle: Set<string>
 }
 
-/**
- * How long minions may need to reconnect to a master that was down: a second for up to a thousand of salt-ts, 11 s for those of
- * Python Salt. Asking before is useless.
- */
-const RECONNECT_MS = 15_000
 /** How long queries may fail, for instance while the master is down, before the minions are given up. */
 const MAX_FAILING_MS = 60_000
 
@@ -54,8 +49,9 @@ export async function* collectResults(settings: FollowSettings): AsyncGenerator<
 /**
  * Yield rows and results of a job as they come (wire protocol §13.3). Minions that are silent for `timeout` are asked with
  * `saltutil.find_job` whether they still run it. A minion that does gets another `timeout`; a minion that answers twice that
- * it does not, or does not answer, is given up. Those that have just lost their connection get another `timeout` first. Minions that have not returned at the end are missing. If events were missed,
- * because the master was restarted or this program was too slow, their results are read from the job cache.
+ * it does not, or does not answer, is given up. Those that have just lost their connection get another `timeout` first.
+ * Minions that have not returned at the end are missing. If events were missed, because the master was restarted or this
+ * program was too slow, their results are read from the job cache.
  */
 export const followJob = (settings: FollowSettings): AsyncGenerator<MinionResult | ProgressRow> =>
   new JobFollower(settings).follow()

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { connections } from '../../cache/connected.ts'
+import { lostAmong } from '../../cache/connected.ts'
 import { jobCacheDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
@@ -30,9 +30,7 @@ export function localRecords(config: MasterConfig): MasterRecords {
   return {
     returns: (jid, ids) => jobs.returns(jid, ids),
     async silence(ids) {
-      const { lost = [], reconnecting = [] } = (await connections(config)) ?? {}
-      const among = (known: readonly string[]) => known.filter((id) => ids.has(id))
-      return { denied: await deniedAmong(ids, config), lost: among(lost), reconnecting: among(reconnecting) }
+      return { denied: await deniedAmong(ids, config), ...(await lostAmong(ids, config)) }
     },
   }
 }

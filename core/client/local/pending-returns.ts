@@ -21,7 +21,7 @@ export class PendingReturns {
   readonly #deadlines = new Map<string, number>()
   /** A lower bound of the deadlines. */
   #earliest = Number.POSITIVE_INFINITY
-  /** Silent minions that have just lost their connection. */
+  /** Minions that had just lost their connection and have not been asked since; they count while they are silent. */
   readonly #reconnecting = new Set<string>()
   /** Members of `job.minions` that the target may not match: the master lacks their grains or pillar. */
   readonly #perhaps: Set<string>
@@ -62,13 +62,12 @@ export class PendingReturns {
   /** Note that a minion runs or has queued the job, which proves that the target matches it. */
   noteAlive(id: string, type: 'started' | 'received'): void {
     this.#perhaps.delete(id)
-    this.#reconnecting.delete(id)
     this.#advance(id, { type })
   }
 
   /** Note that silent minions have just lost their connection to the master, and reconnect. */
   noteReconnecting(ids: readonly string[]): void {
-    for (const id of ids) if (this.status(id).state === 'published') this.#reconnecting.add(id)
+    for (const id of ids) this.#reconnecting.add(id)
   }
 
   /** Note that minions were asked whether the job runs there: they are not awaited back any more. */
@@ -82,7 +81,6 @@ export class PendingReturns {
     if (result.state !== 'returned' || this.#hasReturned(id)) return false
     this.#statuses.set(id, statusOf(result))
     this.#deadlines.delete(id)
-    this.#reconnecting.delete(id)
     return true
   }
 
@@ -126,7 +124,8 @@ export class PendingReturns {
   }
 
   counts(): JobCounts {
-    const [expected, reconnecting] = [this.#statuses.size, this.#reconnecting.size]
+    const expected = this.#statuses.size
+    const reconnecting = [...this.#reconnecting].filter((id) => this.status(id).state === 'published').length
     const counts = { expected, returned: 0, running: 0, silent: 0, reconnecting, missing: 0 }
     for (const { state } of this.#statuses.values()) counts[COUNTED_AS[state]]++
     return counts
@@ -158,7 +157,6 @@ export class PendingReturns {
   giveUp(ids: Iterable<string>, why: GivenUp): void {
     for (const id of ids) {
       if (!this.#deadlines.delete(id)) continue
-      this.#reconnecting.delete(id)
       this.#advance(id, { type: 'given-up', why, id, jid: this.job.jid })
     }
   }

@@ -1,6 +1,6 @@
 import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
-import { connections } from '../../cache/connected.ts'
+import { lostAmong } from '../../cache/connected.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
 import {
@@ -51,9 +51,9 @@ export async function unreturned(jid: string, look: JobLookUp): Promise<Map<stri
   }
 
   const known = new Set(accepted)
-  const { lost: gone = [], reconnecting } = (await connections(config)) ?? {}
-  const expectedBack = new Set(reconnecting)
-  const lost = new Set(gone.filter((id) => !expectedBack.has(id)))
+  const connection = await lostAmong(new Set(silent), config)
+  const lost = new Set(connection.lost)
+  for (const id of connection.reconnecting) lost.delete(id)
   for (const id of silent) {
     if (!known.has(id)) giveUp(id, 'no-key')
     else if (lost.has(id)) giveUp(id, 'not-connected')

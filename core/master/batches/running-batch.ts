@@ -3,7 +3,7 @@ import { tags } from '../../events/index.ts'
 import { mayFail, minionsAtOnce } from '../../jobs/batch-size.ts'
 import { BatchWindow } from '../../jobs/batch-window.ts'
 import type { BatchOrder, StoredBatch } from '../../jobs/batches.ts'
-import { ASK_AGAIN_MS } from '../../jobs/job-states.ts'
+import { ASK_AGAIN_MS, RECONNECT_MS } from '../../jobs/job-states.ts'
 import { jobStatusOf } from '../../wire/job-status.ts'
 import { readRawArguments } from '../../wire/raw-arguments.ts'
 import type { WorkerContext } from '../worker/context.ts'
@@ -15,8 +15,6 @@ export type BatchContext = Pick<
   'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'minions' | 'nextJid' | 'publications' | 'publish' | 'tracer'
 >
 
-/** Minions need up to `recon_max`, 10 s by default, to reconnect to a master that was down. */
-const RECONNECT_MS = 15_000
 /** How often to look for late answers to the ping. */
 const LATE_PINGS_MS = 2_000
 

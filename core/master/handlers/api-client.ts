@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.ts'
 import { isJid } from '../../base/jid.ts'
 import { perMinuteQuota } from '../../base/quota.ts'
 import { isRecord } from '../../base/record.ts'
-import { connections } from '../../cache/connected.ts'
+import { lostAmong } from '../../cache/connected.ts'
 import type { ClearHandler, EncryptedHandler, Sender } from '../../channel/request-server.ts'
 import { encodeNetwork } from '../../codec/index.ts'
 import { tags } from '../../events/index.ts'
@@ -127,13 +127,12 @@ function storedReturns(context: WorkerContext): EncryptedHandler {
 function silentMinions(context: WorkerContext): EncryptedHandler {
   return async ({ ids }) => {
     const wanted = new Set(texts(ids))
-    const among = (known: readonly string[]) => known.filter((id) => wanted.has(id))
-    const { lost = [], reconnecting = [] } = (await connections(context.config)) ?? {}
     const denied = await context.keys.list('denied').catch((error: unknown) => {
       context.log.debug(`Denied keys cannot be listed: ${messageOf(error)}`)
       return []
     })
-    return { denied: among(denied), lost: among(lost), reconnecting: among(reconnecting) }
+    const lost = await lostAmong(wanted, context.config)
+    return { denied: denied.filter((id) => wanted.has(id)), ...lost }
   }
 }
 

@@ -34,8 +34,8 @@ export interface PresenceSettings {
  */
 export class Presence {
   readonly #settings: PresenceSettings
-  /** Accepted minions that were connected and no longer are, and when that was seen; undefined: in an earlier run. */
-  readonly #lost = new Map<string, number | undefined>()
+  /** Accepted minions that were connected and no longer are, and when that was seen. */
+  readonly #lost = new Map<string, number>()
   /** Minions that have subscribed to their topic: for them an address proves nothing. */
   readonly #named = new Set<string>()
   #present: ReadonlySet<string> = new Set()
@@ -46,7 +46,7 @@ export class Presence {
     this.#settings = settings
     const { previous, elapsed } = settings
     const now = elapsed()
-    for (const id of previous?.lost ?? []) this.#lost.set(id, undefined)
+    for (const id of previous?.lost ?? []) this.#lost.set(id, Number.NEGATIVE_INFINITY)
     for (const id of [...(previous?.present ?? []), ...(previous?.reconnecting ?? [])])
       this.#lost.set(id, now)
   }
@@ -65,7 +65,7 @@ export class Presence {
     const now = this.#settings.elapsed()
     for (const id of lost) this.#lost.set(id, now)
     const known = new Set(accepted)
-    for (const id of this.#lost.keys()) if (!known.has(id)) this.#lost.delete(id)
+    for (const id of this.#lost.keys()) if (present.has(id) || !known.has(id)) this.#lost.delete(id)
     this.#present = present
     await this.#write()
     if ((fresh.length > 0 || lost.length > 0) && events) fire(tags.presenceChange, { new: fresh, lost })
@@ -88,10 +88,9 @@ export class Presence {
 
   async #write(): Promise<void> {
     const present = [...this.#present]
-    for (const id of present) this.#lost.delete(id)
     const lost = [...this.#lost.keys()]
     const expectedSince = this.#settings.elapsed() - RECONNECTING_MS
-    const reconnecting = lost.filter((id) => (this.#lost.get(id) ?? Number.NEGATIVE_INFINITY) > expectedSince)
+    const reconnecting = [...this.#lost].filter(([, at]) => at > expectedSince).map(([id]) => id)
     const runs = await this.#settings.runs?.(present)
     const connections: Connections = { present, lost, reconnecting, ...(runs && { runs }) }
     const text = JSON.stringify(connections)

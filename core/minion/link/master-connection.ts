@@ -122,8 +122,7 @@ export class MasterConnection {
     const { config, log } = this.#settings
     const { signal } = this.#closing
     try {
-      this.#startAnswer = readStartAnswer(await this.request(await this.#startReport()))
-      const { refused } = this.#startAnswer
+      const { refused } = await this.#sendStartReport()
       if (refused === undefined) return false
       const seconds = config.acceptance_wait_time
       log.error(`${refused} Asking again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`)
@@ -136,15 +135,12 @@ export class MasterConnection {
     }
   }
 
-  async #startReport(): Promise<Record<string, unknown>> {
+  async #sendStartReport(): Promise<StartAnswer> {
     const { config, id, address } = this.#settings
     const own = config.source_address || (await ownAddressTowards(address.host, address.port)) || 'unknown'
-    return makeStartReport(id, {
-      token: this.#startToken,
-      address: own,
-      host: hostname(),
-      pid: process.pid,
-    })
+    const start = { token: this.#startToken, address: own, host: hostname(), pid: process.pid }
+    this.#startAnswer = readStartAnswer(await this.request(makeStartReport(id, start)))
+    return this.#startAnswer
   }
 
   /** Get the jobs that were published while this minion was not connected. A master of Python Salt has none. */
@@ -154,8 +150,7 @@ export class MasterConnection {
     while (!signal.aborted) {
       try {
         // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
-        if (this.publishConnection.made > 1)
-          this.#startAnswer = readStartAnswer(await request(await this.#startReport()))
+        if (this.publishConnection.made > 1) await this.#sendStartReport()
         if (this.#startAnswer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
         if (this.#mayAskForMissedJobs())
           for await (const received of missedJobs({ id, request, signal })) onJob(received, this)
