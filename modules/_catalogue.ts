@@ -100,6 +100,7 @@ declare module 'salt-ts' {
     'publish.full_data': typeof import('./publish.js')['full_data']
     'publish.publish': typeof import('./publish.js')['publish']
     'publish.runner': typeof import('./publish.js')['runner']
+    'saltutil.cancel_job': typeof import('./saltutil.js')['cancel_job']
     'saltutil.clear_cache': typeof import('./saltutil.js')['clear_cache']
     'saltutil.clear_job_cache': typeof import('./saltutil.js')['clear_job_cache']
     'saltutil.find_cached_job': typeof import('./saltutil.js')['find_cached_job']

@@ -85,6 +85,13 @@ export const kill_job = fn({ jid: p.string(), grace }, ({ jid, grace }, context)
 )
 
 /**
+ * Cancel a job that waits for its turn (`process_count_max`). Returns false if it has begun, or is not here.
+ *
+ * @example salt '*' saltutil.cancel_job 20250101123456789012
+ */
+export const cancel_job = fn({ jid: p.string() }, ({ jid }, context) => context.minion.cancelJob(jid))
+
+/**
  * Kill all running jobs (SIGKILL), each as `saltutil.kill_job` does.
  *
  * @example salt '*' saltutil.kill_all_jobs

@@ -8,6 +8,7 @@ import {
   type StoredJob,
   type StoredReturn,
 } from 'salt-ts'
+import { timeText } from '#internal'
 import { describeJob, describeResult } from './_jobs/describe.ts'
 import { queryOf } from './_jobs/search.ts'
 
@@ -134,6 +135,64 @@ export const exit_success = fn({ jid: p.any(), ext_source }, async (args, { mast
     ...silentOf(job, returns).map((id) => [id, false]),
   ])
 })
+
+/**
+ * List the jobs that wait for minions that are away (`salt --deliver-within`), with those that have not taken them.
+ *
+ * @example salt-run jobs.waiting
+ */
+export const waiting = fn(async (_, { master }) => {
+  const jobs = await master.jobs.waiting()
+  const rows = jobs.map(({ jid, load, until, minions }) => {
+    return [jid, { ...describeJob({ jid, load }), DeliverUntil: timeText(until), Waiting: [...minions] }]
+  })
+  return Object.fromEntries(rows)
+})
+
+/** Seconds to wait for minions that do not say whether they have begun. */
+const CANCEL_SECONDS = 2
+
+/**
+ * Cancel a job where it has not begun: for minions that wait for it (`salt --deliver-within`), and those that have queued it
+ * (`process_count_max`). `minions` is a list of ids; without it, all minions of the job. Where it runs, it goes on:
+ * `saltutil.kill_job` ends it there.
+ *
+ * @example salt-run jobs.cancel 20261121034212345678
+ * @example salt-run jobs.cancel 20261121034212345678 minions='[web1, web2]'
+ */
+export const cancel = fn(
+  { jid: p.any(), minions: p.optional(p.union(p.string(), p.array(p.string()))) },
+  async ({ jid, minions }, { master }) => {
+    const job = await find(jobsOf(master, undefined), jid)
+    const ids = typeof minions === 'string' ? minions.split(/[\s,]+/).filter(Boolean) : minions
+    for (const id of ids ?? [])
+      if (!job.minions.includes(id))
+        throw new CommandExecutionError(`Job ${job.jid} was not sent to ${id}. Nothing was cancelled.`)
+    const { cancelled } = await master.jobs.cancel(job.jid, ids)
+    const decided = new Set([...cancelled, ...(await master.jobs.returns(job.jid)).map(({ id }) => id)])
+    const others = (ids ?? job.minions).filter((id) => !decided.has(id))
+    const queued = others.length > 0 ? await cancelQueued(master, job.jid, others) : []
+    const rest = others.filter((id) => !queued.includes(id))
+    return { Cancelled: [...cancelled, ...queued].sort(), ...(rest.length > 0 && { 'Not cancelled': rest }) }
+  },
+)
+
+/** Cancel a job on minions that have it and have not begun it. Resolves with those. */
+async function cancelQueued(
+  master: Context['master'],
+  jid: string,
+  minions: readonly string[],
+): Promise<string[]> {
+  const about = { tgt: minions, tgtType: 'list', fun: 'saltutil.cancel_job', arg: [jid] }
+  const done: string[] = []
+  for await (const { id, return: answer } of master.run({
+    ...about,
+    timeout: CANCEL_SECONDS,
+    gatherJobTimeout: CANCEL_SECONDS,
+  }))
+    if (answer === true) done.push(id)
+  return done
+}
 
 /**
  * List stored jobs, newest first. `search_function`, `search_target` and `search_user` are globs or lists of globs;

@@ -56,6 +56,7 @@ const LOCAL = {
   failhard: flag,
   subset: p.optional(p.integer({ minimum: 1 })),
   check: flag,
+  deliver_within: seconds,
 }
 
 /** A chunk for a client that publishes jobs, as `lowstateSchema` checks it. */

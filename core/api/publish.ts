@@ -22,15 +22,23 @@ export async function publishAndWait(call: ApiCall): Promise<Returns> {
     throw new SaltError('INVALID_ARGUMENTS', "'batch' needs the client 'local_batch'; nothing was sent.")
   const client = clientFor(call)
   return emptyIfNoMatch({}, call, async () =>
-    gather(await client.cmdIter({ ...requestOf(chunk), signal }), call),
+    gather(await client.cmdIter({ ...requestOf(chunk, call), signal }), call),
   )
 }
 
 /** Run `local_async`: return the job id and its minions, an empty map if the target matches no minion. */
 export function publishAsync(call: ApiCall): Promise<object> {
   return emptyIfNoMatch<object>({}, call, async () => {
-    const { jid, minions, missing } = await clientFor(call).runJob(requestOf(localChunkOf(call)))
-    return { jid, minions, ...(missing.length > 0 && { missing }) }
+    const { jid, minions, missing, delivery } = await clientFor(call).runJob(
+      requestOf(localChunkOf(call), call),
+    )
+    const waiting = delivery?.waiting ?? []
+    return {
+      jid,
+      minions,
+      ...(missing.length > 0 && { missing }),
+      ...(waiting.length > 0 && { waiting }),
+    }
   })
 }
 
@@ -41,7 +49,7 @@ export function publishToSubset(call: ApiCall): Promise<Returns> {
   const client = clientFor(call)
   return emptyIfNoMatch({}, call, async () => {
     const size = chunk.subset ?? DEFAULT_SUBSET_SIZE
-    const chosen = await client.chooseSubset({ ...requestOf(chunk), signal }, size)
+    const chosen = await client.chooseSubset({ ...requestOf(chunk, call), signal }, size)
     return gather(await client.cmdIter(chosen), call)
   })
 }
@@ -54,7 +62,7 @@ export function publishInBatches(call: ApiCall): Promise<Returns[]> {
     const { batch_wait, failhard } = chunk
     const settings = { batchWait: batch_wait, failhard: failhard === true }
     const size = chunk.batch ?? DEFAULT_BATCH_SIZE
-    const run = await clientFor(call).cmdBatch(requestOf(chunk), size, settings)
+    const run = await clientFor(call).cmdBatch(requestOf(chunk, call), size, settings)
     context.stopping.addEventListener('abort', run.stop, { once: true })
     // This process publishes the waves, so the batch runs to its end even if the client disconnects.
     const all = drain(run, chunk).finally(() => context.stopping.removeEventListener('abort', run.stop))
@@ -115,7 +123,7 @@ async function emptyIfNoMatch<T>(empty: T, { signal }: ApiCall, work: () => Prom
 /** Return the chunk of a call; the schema of lowstates has checked it. */
 const localChunkOf = ({ chunk }: ApiCall): LocalChunk => chunk as LocalChunk
 
-function requestOf(chunk: LocalChunk): PublishRequest {
+function requestOf(chunk: LocalChunk, { context }: ApiCall): PublishRequest {
   return {
     tgt: targetOf(chunk),
     fun: chunk.fun,
@@ -124,6 +132,7 @@ function requestOf(chunk: LocalChunk): PublishRequest {
     gatherJobTimeout: chunk.gather_job_timeout,
     delimiter: chunk.delimiter,
     check: chunk.check,
+    deliverWithin: chunk.deliver_within ?? context.config.deliver_within,
     metadata: chunk.metadata,
     retKwargs: chunk.ret_kwargs,
     moduleExecutors: chunk.module_executors,

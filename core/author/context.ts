@@ -64,6 +64,8 @@ export interface MinionServices {
    * outcome.
    */
   signalJob(jid: string, signal: number, options?: { readonly grace?: number }): Promise<string>
+  /** Cancel a job that waits for its turn. Resolves with false if it has begun, or is not here. */
+  cancelJob(jid: string): Promise<boolean>
   /** Reload all modules; running jobs finish on the old code. Resolves when the next job uses the new code. */
   refreshModules(): Promise<boolean>
   /** Collect the grains again, and send them to the master. */
@@ -93,6 +95,15 @@ export interface StoredJob {
   readonly endtime?: string
   /** The other jobs of the same batch. Minions and returns are those of all its jobs. */
   readonly waves?: readonly string[]
+}
+/** A job that waits for minions. */
+export interface WaitingJob {
+  readonly jid: string
+  readonly load: Readonly<Record<string, unknown>>
+  /** Until when they may take it, in UTC, ISO 8601. */
+  readonly until: string
+  /** The minions that have not taken it. */
+  readonly minions: readonly string[]
 }
 export type ListedJob = Pick<StoredJob, 'jid' | 'load' | 'endtime'>
 
@@ -137,6 +148,8 @@ export interface MasterServices {
     /** Returners, comma separated. */
     readonly ret?: string
     readonly jid?: string
+    /** Seconds in which minions that are away still get the job. */
+    readonly deliverWithin?: number | undefined
   }): AsyncIterable<StoredReturn & { readonly missing?: string }>
   fire(tag: string, data: object): Promise<boolean>
   /** Yield events whose tag begins with `prefix`, from now on. */
@@ -157,6 +170,16 @@ export interface MasterServices {
     unreturned(
       jid: string,
     ): Promise<{ readonly id: string; readonly state: string; readonly reason: string }[]>
+    /** List the jobs that wait for minions (`deliver_within`), oldest first. */
+    waiting(): Promise<WaitingJob[]>
+    /**
+     * Cancel a job for the minions that have not taken it, or those of `minions` among them. Resolves with those, and with the
+     * minions that have it already.
+     */
+    cancel(
+      jid: string,
+      minions?: readonly string[],
+    ): Promise<{ readonly cancelled: readonly string[]; readonly taken: readonly string[] }>
     /** List jobs, newest first (by jid). */
     list(query?: JobQuery & { readonly source?: string | undefined }): AsyncIterable<ListedJob>
     readonly archive: JobArchive

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { boolean, custom, option, string } from '@oclif/core/flags'
 import { LOG_LEVELS, STATE_OUTPUTS } from '../config/index.ts'
 import { UsageError } from './exit-codes.ts'
+import { durationSeconds } from './program/duration.ts'
 
 /** A flag with a number. */
 export const number = custom<number>({
@@ -11,6 +12,16 @@ export const number = custom<number>({
     if (text.trim() === '' || !Number.isFinite(value))
       throw new UsageError(`--${name} needs a number, not '${text}'.`)
     return value
+  },
+})
+
+/** A flag with a duration, in seconds. */
+export const duration = custom<number>({
+  parse: async (text, _context, { name }) => {
+    const seconds = durationSeconds(text)
+    if (seconds === undefined)
+      throw new UsageError(`--${name} needs a duration such as 45m, 2h, 1d or 90 (seconds), not '${text}'.`)
+    return seconds
   },
 })
 

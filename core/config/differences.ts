@@ -22,6 +22,7 @@ export const differences: Readonly<
   eauth_redis_db: OURS,
   eauth_redis_password: OURS,
   eauth_redis_tls: OURS,
+  deliver_within: OURS,
   eauth_redis_user: OURS,
   eauth_tokens: 'embedded and redis are not in Salt',
   event_stream_port: OURS,

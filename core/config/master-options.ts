@@ -103,6 +103,10 @@ export const masterOptions = {
     'Seconds after its publication in which a minion of salt-ts that was not connected still gets a job; 0: never.',
     { minimum: 0, maximum: 3_600 },
   ),
+  deliver_within: seconds(
+    0,
+    'Seconds in which minions that are away still get the jobs of salt and of the API, where --deliver-within is not given; 0: never.',
+  ),
   job_cache: flag(true, 'Store jobs and returns.'),
   master_job_cache: text(
     'local_cache',

@@ -16,6 +16,10 @@ export const tags = {
   jobProgress: (jid: string, id: string, n: string | number) => `salt/job/${jid}/prog/${id}/${n}`,
   jobError: (jid?: string) => (jid ? `salt/job/${jid}/error` : 'salt/job/error'),
 
+  /** With `deliver_within`: a minion has taken the job, or does not get it any more. */
+  jobDelivery: (jid: string, state: 'delivered' | 'expired' | 'cancelled', id: string) =>
+    `salt/job/${jid}/${state}/${id}`,
+
   /** A returner of `--return` has written the return of a minion, or has failed to. */
   jobStored: (jid: string, id: string, returner: string) => `salt/job/${jid}/stored/${id}/${returner}`,
 

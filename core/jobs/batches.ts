@@ -24,6 +24,8 @@ export interface BatchOrder {
   readonly timeoutMs: number
   readonly gatherMs: number
   readonly pingMs: number
+  /** Seconds in which minions that are away still get the job. */
+  readonly deliverWithin?: number
 }
 
 export interface Member {

@@ -16,6 +16,7 @@ import {
   type StoreOptions,
 } from '../store/index.ts'
 import { Batches } from './batches.ts'
+import { Deliveries, type DeliveryTerms } from './deliveries.ts'
 import { importRows } from './job-import.ts'
 import { jidCandidates, removeIndex } from './job-index.ts'
 import { matchesQuery } from './job-query.ts'
@@ -54,8 +55,8 @@ const transportFields = ['nonce', 'ts', 'tok', 'sig', '_stamp']
  * `['by', field, value, jid]` → jobs by function, target and user, `['ret', jid, id]` → return, `['start', jid, id]` → time
  * at which it began on that minion, `['end', jid]` → time of its last return, `['age', ms, jid]` → time at which the job was
  * first recorded, from which it expires (not by its jid, which a client can choose), `['wave', batch, jid]` → a job of that
- * batch; and those of {@link Unannounced}, {@link SettledJobs}, {@link Batches} and {@link Outbox}, so that a record and its
- * items for external stores are one commit.
+ * batch; and those of {@link Unannounced}, {@link SettledJobs}, {@link Batches}, {@link Deliveries} and {@link Outbox}, so that a
+ * record and its items for external stores are one commit.
  *
  * Every promise resolves when its change is on disk. It rejects with SaltError STORE_FAILED if that fails, and with
  * INVALID_ARGUMENTS for an invalid jid. Several processes may have the cache open.
@@ -70,6 +71,7 @@ export class JobCache {
   readonly unannounced: Unannounced
   readonly settled: SettledJobs
   readonly batches: Batches
+  readonly deliveries: Deliveries
   readonly outbox: Outbox
 
   /** Return the path of the file in `directory`. */
@@ -92,6 +94,7 @@ export class JobCache {
     this.unannounced = new Unannounced(store, clock)
     this.settled = new SettledJobs(store)
     this.batches = new Batches(store)
+    this.deliveries = new Deliveries(store)
     this.outbox = new Outbox(store, clock)
   }
 
@@ -111,12 +114,16 @@ export class JobCache {
     jid: string,
     load: object,
     minions: readonly string[],
-    unknown: readonly string[] = [],
+    {
+      unknown = [],
+      deliver,
+    }: { unknown?: readonly string[] | undefined; deliver?: DeliveryTerms | undefined } = {},
   ): Promise<boolean> {
     checkJid(jid)
     return this.#changeAndNotify((records) => {
       if (records.has(['job', jid])) return false
       this.#start(records, jid)
+      if (deliver) Deliveries.open(records, jid, deliver)
       const job = { load: load as Fields, minions: [...minions] }
       putJob(records, jid, { ...job, ...(unknown.length > 0 && { unknown: [...unknown] }) })
       this.#enqueue(records, { kind: 'load', jid, load: load as Fields, minions })
@@ -177,6 +184,11 @@ export class JobCache {
   /** Return the ids of the minions on which a job has begun. */
   starts(jid: string): Set<string> {
     return new Set([...this.#store.keys(keysUnder('start', jid))].map((key) => String(key[2])))
+  }
+
+  /** Whether a job has begun on a minion. */
+  hasStarted(jid: string, id: string): boolean {
+    return this.#store.has(['start', jid, id])
   }
 
   /** Return a job; undefined for a jid without a load, even if it is reserved or has returns. */

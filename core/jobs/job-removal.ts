@@ -8,6 +8,7 @@ import {
   type StoreReader,
 } from '../store/index.ts'
 import { removeBatch } from './batches.ts'
+import { Deliveries } from './deliveries.ts'
 import { removeIndex } from './job-index.ts'
 
 /** Rows in one transaction. Limits the time that other writers wait to some milliseconds. */
@@ -55,7 +56,7 @@ function removeSome(records: StoreChange, ages: KeyRange, spare: OldJobs['spare'
       records.remove(row)
     }
     removeBatch(records, jid)
-    records.remove(['end', jid])
+    for (const kind of ['end', 'deliver']) records.remove([kind, jid])
     records.remove(key)
     gone.push(jid)
     if (goesOn) return { gone, next: key } // lets the caller check the size again
@@ -70,7 +71,8 @@ function* rowsOf(records: StoreChange, jid: string): Generator<StoreKey> {
     if (isRecord(job) && isRecord(job.load)) removeIndex(records, jid, job.load)
     yield ['job', jid]
   }
-  for (const kind of ['ret', 'start', 'unannounced', 'member']) yield* records.keys(keysUnder(kind, jid))
+  for (const kind of ['ret', 'start', 'unannounced', 'member', 'delivery', 'delivery-news'])
+    yield* records.keys(keysUnder(kind, jid))
 }
 
 /** A job younger than this may still run if returns are missing; an older one only where a minion has reported its start. */
@@ -78,7 +80,7 @@ const YOUNG_MS = 3_600_000
 
 /** Whether a job may still run, or has a return whose event has not been fired. */
 export function mayStillRun(records: StoreReader, jid: string, ms: number, now: number): boolean {
-  if (some(records.keys(keysUnder('unannounced', jid)))) return true
+  if (Deliveries.isOpen(records, jid) || some(records.keys(keysUnder('unannounced', jid)))) return true
   const lacks = (id: string) => !records.has(['ret', jid, id])
   for (const key of records.keys(keysUnder('start', jid))) if (lacks(String(key[2]))) return true
   if (ms <= now - YOUNG_MS) return false

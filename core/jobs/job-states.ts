@@ -1,13 +1,20 @@
+import { strftime } from '../dialect/strftime.ts'
+
 /**
  * The state machine of one job on one minion. Pure: it takes signals and returns the next state with its texts for users. Clients
  * that wait for a job and later look-ups use the same machine.
  *
  * published → received → started → returned | failed, or given up: timed_out | not_connected | key_not_accepted | unknown.
+ * With `deliver_within`: published | waiting → delivered → received → …, or it ends as expired | cancelled.
  */
 
 export type JobState =
   /** Published; the minion has not reported anything yet. */
   | 'published'
+  /** The minion is away, and gets the job when it comes (`deliver_within`). */
+  | 'waiting'
+  /** The minion has taken a job with `deliver_within`. */
+  | 'delivered'
   /** The minion has queued it (`process_count_max`). */
   | 'received'
   /** The minion runs it. */
@@ -19,6 +26,10 @@ export type JobState =
   | 'timed_out'
   | 'not_connected'
   | 'key_not_accepted'
+  /** The minion had not taken the job when its time was over. */
+  | 'expired'
+  /** The job was cancelled before the minion had taken it. */
+  | 'cancelled'
   /** Undetermined: the minion does not answer or does not have the job, or there is no master to query. */
   | 'unknown'
 
@@ -63,11 +74,17 @@ export type JobSignal =
   | { readonly type: 'started' }
   /** The minion reports that the job is queued. */
   | { readonly type: 'received' }
+  /** The minion has taken the job. */
+  | { readonly type: 'delivered' }
+  /** The minion may take the job until then, in milliseconds since 1970, and does not have it. */
+  | { readonly type: 'waiting'; readonly until: number; readonly jid: string }
+  /** The minion does not get the job any more. */
+  | { readonly type: 'expired' | 'cancelled' }
   | { readonly type: 'returned'; readonly success: boolean; readonly retcode: number }
   | { readonly type: 'given-up'; readonly why: GivenUp; readonly id: string; readonly jid: string }
 
 const RETURNED: readonly JobState[] = ['returned', 'failed']
-const UNDER_WAY: readonly JobState[] = ['published', 'received', 'started']
+const UNDER_WAY: readonly JobState[] = ['published', 'waiting', 'delivered', 'received', 'started']
 
 /** The status of a job that was just published to a minion. */
 export const PUBLISHED_STATUS: JobStatus = {
@@ -91,15 +108,43 @@ export function nextStatus(status: JobStatus, signal: JobSignal): JobStatus {
   if (signal.type === 'returned') return afterReturn(signal)
   if (!isUnderWay(status)) return status
   if (signal.type === 'given-up') return givenUp(status, signal)
+  if (signal.type === 'waiting') return waiting(signal)
+  if (signal.type === 'expired' || signal.type === 'cancelled') return NOT_DELIVERED[signal.type]
   if (signal.type === 'started') return started
-  return status.state === 'started' ? status : received
+  if (status.state === 'started') return status
+  if (signal.type === 'received') return received
+  return status.state === 'received' ? status : delivered
 }
 
+const delivered: JobStatus = {
+  state: 'delivered',
+  why: 'The minion has taken the job and is about to run it.',
+}
 const received: JobStatus = {
   state: 'received',
   why: 'The minion has the job and has queued it (process_count_max).',
 }
 const started: JobStatus = { state: 'started', why: 'The minion is running it.' }
+
+const NOT_DELIVERED: Record<'expired' | 'cancelled', JobStatus> = {
+  expired: {
+    state: 'expired',
+    why: 'The minion did not take the job in time, and does not get it any more (deliver_within).',
+  },
+  cancelled: {
+    state: 'cancelled',
+    why: 'The job was cancelled before the minion had taken it (jobs.cancel, or its key was deleted).',
+  },
+}
+
+function waiting({ until, jid }: Extract<JobSignal, { type: 'waiting' }>): JobStatus {
+  const why = `It has not taken the job. It may until ${strftime('%Y-%m-%d %H:%M:%S', new Date(until))}, as soon as it is connected.`
+  return {
+    state: 'waiting',
+    why,
+    advice: `Minion did not return. [Waiting]\nState: waiting. ${why}\nTo cancel it: salt-run jobs.cancel ${jid}`,
+  }
+}
 
 function afterReturn({ success, retcode }: Extract<JobSignal, { type: 'returned' }>): JobStatus {
   if (success && retcode === 0) return { state: 'returned', why: 'The minion returned.' }
@@ -124,7 +169,7 @@ function stateWithout(before: JobState, why: GivenUp): JobState {
   if (why === 'no-key') return 'key_not_accepted'
   if (why === 'not-connected') return 'not_connected'
   const isSilent = why === 'no-response' || why === 'key-denied'
-  return isSilent && before !== 'published' ? 'timed_out' : 'unknown'
+  return isSilent && before !== 'published' && before !== 'waiting' ? 'timed_out' : 'unknown'
 }
 
 /** Texts in brackets. "No response" and "Not connected" are Salt's, which scripts search for. */
@@ -150,6 +195,7 @@ const WHY: Record<GivenUp, string> = {
 }
 
 const LAST_HEARD: Partial<Record<JobState, string>> = {
+  delivered: ' It had taken the job.',
   received: ' According to its last report, the job was queued.',
   started: ' According to its last report, the job was running.',
 }

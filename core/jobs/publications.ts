@@ -1,9 +1,18 @@
 import { join } from 'node:path'
+import { sizeText } from '../base/byte-size.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { encodeLocal } from '../codec/index.ts'
 import { jobCacheDirectory } from '../config/cachedir.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { type KeyRange, openStore, type Store, type StoreChange, type StoreOptions } from '../store/index.ts'
+import {
+  type KeyRange,
+  keysUnder,
+  openStore,
+  type Store,
+  type StoreChange,
+  type StoreKey,
+  type StoreOptions,
+} from '../store/index.ts'
 import {
   type MissedJob,
   type MissedJobs,
@@ -22,10 +31,15 @@ const MAX_CLOCK_STEP_MS = 300_000
 /** Maximum number of expired publications that are removed with each new one. */
 const FORGET_AT_ONCE = 5
 
+/** Limits the jobs that wait for minions (`deliver_within`): their number, and the bytes of the whole store. */
+const MAX_WAITING_JOBS = 1_000
+const MAX_WAITING_BYTES = 2 ** 29
+
 /**
- * The latest jobs as they were published, for minions that were not connected then: `['publication', ms, jid]` →
- * {@link MissedJob}. They have a store of their own, which no backup contains, and are removed after `missed_jobs_seconds`,
- * since they contain secrets. Several processes may have the store open.
+ * Jobs as they were published, for minions that were not connected then: the latest ones under `['publication', ms, jid]` →
+ * {@link MissedJob}, removed after `missed_jobs_seconds`, and those that wait for minions (`deliver_within`) under
+ * `['waiting', ms, jid]`, removed once no minion may take them. They have a store of their own, which no backup contains, since
+ * they contain secrets. Several processes may have the store open.
  */
 export class Publications {
   readonly #store: Store
@@ -51,10 +65,31 @@ export class Publications {
 
   /** Resolves when the job is on disk, so that it may be published. Rejects with STORE_FAILED. */
   async put(job: JobLoad, words?: RawArguments): Promise<void> {
-    if (this.#keepMs === 0) return
+    const waits = job.deliver_until !== undefined
+    if (this.#keepMs === 0 && !waits) return
     await this.#store.change((records) => {
       forget(records, this.#expired(), FORGET_AT_ONCE)
-      records.put(['publication', this.#clock.now(), job.jid], makeMissedJob({ job, words }))
+      const kind = waits ? 'waiting' : 'publication'
+      records.put([kind, this.#clock.now(), job.jid], makeMissedJob({ job, words }))
+    })
+  }
+
+  /** Return why no further job can wait for minions, as a sentence; undefined if one can. */
+  whyFull(): string | undefined {
+    const [count, bytes] = [this.#store.count(keysUnder('waiting')), this.#store.used()]
+    if (count < MAX_WAITING_JOBS && bytes < MAX_WAITING_BYTES) return undefined
+    return `${count} jobs (${sizeText(bytes)}) wait for minions already; at most ${MAX_WAITING_JOBS} jobs and ${sizeText(MAX_WAITING_BYTES)} may. List them with salt-run jobs.waiting.`
+  }
+
+  /** Return the ids of the jobs that wait for minions. */
+  waiting(): Set<string> {
+    return new Set(Array.from(this.#store.keys(keysUnder('waiting')), (key) => String(key[2])))
+  }
+
+  /** Remove a job that waits for minions. */
+  async remove(jid: string): Promise<void> {
+    await this.#store.change((records) => {
+      for (const key of [...records.keys(keysUnder('waiting'))]) if (key[2] === jid) records.remove(key)
     })
   }
 
@@ -63,10 +98,9 @@ export class Publications {
     const jobs: MissedJob[] = []
     const now = this.#clock.now()
     const oldest = now - this.#keepMs
-    const from = after && after[0] >= oldest ? ['publication', ...after] : ['publication', oldest]
     let bytes = 0
     let last: PublicationPosition | undefined
-    for (const key of this.#store.keys({ from, to: ['publication', now + MAX_CLOCK_STEP_MS] })) {
+    for (const key of this.#keys(after ?? [0, ''], oldest, now + MAX_CLOCK_STEP_MS)) {
       const jid = String(key[2])
       if (jid === after?.[1] || !isWanted(jid)) continue
       const value = this.#store.get(key)
@@ -88,6 +122,25 @@ export class Publications {
 
   close(): Promise<void> {
     return this.#store.close()
+  }
+
+  /** Yield the keys of all jobs from a position on, in the order of their publication; of the latest ones those from `oldest` to `newest`. */
+  *#keys([at, jid]: PublicationPosition, oldest: number, newest: number): Generator<StoreKey> {
+    const latest = at >= oldest ? ['publication', at, jid] : ['publication', oldest]
+    const ranges = [
+      { from: latest, to: ['publication', newest] },
+      { from: ['waiting', at, jid], to: keysUnder('waiting').to },
+    ]
+    const lists = ranges.map((range) => this.#store.keys(range)[Symbol.iterator]())
+    const heads = lists.map((list) => list.next())
+    for (;;) {
+      const open = heads.flatMap((head, index) => (head.done ? [] : [{ key: head.value, index }]))
+      const [first, second] = open
+      if (!first) return
+      const next = second && Number(second.key[1]) < Number(first.key[1]) ? second : first
+      yield next.key
+      heads[next.index] = (lists[next.index] as Iterator<StoreKey>).next()
+    }
   }
 
   #expired(): KeyRange {

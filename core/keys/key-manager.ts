@@ -20,6 +20,8 @@ export interface KeyManagerSettings {
   fire(events: readonly (readonly [tag: string, data: Record<string, unknown>])[]): Promise<void>
   /** Remove cached data of minions whose keys are gone. */
   forget(ids: readonly string[]): Promise<void>
+  /** Cancel the jobs that wait for minions whose accepted keys are gone. */
+  cancelJobs(ids: readonly string[]): Promise<void>
   /** Called when a side effect of a change failed. */
   warn(message: string): void
 }
@@ -57,6 +59,8 @@ export class KeyManager {
 
   async deleteKeys(keys: KeySelection): Promise<KeyChange[]> {
     const changes = await this.#settings.store.remove(keys)
+    const wereAccepted = idsOf(changes.filter(({ from }) => from === 'accepted'))
+    if (wereAccepted.length > 0) await this.#settings.cancelJobs(wereAccepted)
     const { preserve_minions, preserve_minion_cache } = this.#settings.config
     const gone = idsOf(changes)
     if (gone.length > 0 && !preserve_minions && !preserve_minion_cache) await this.#settings.forget(gone)

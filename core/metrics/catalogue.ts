@@ -95,6 +95,16 @@ export const metrics = {
     'Accepted minions that are connected to the publish port.',
   ),
   salt_master_keys: gauge(master, ['state'], 'Keys of minions: accepted, pending, rejected, denied.'),
+  salt_master_jobs_waiting: gauge(
+    master,
+    [],
+    'Jobs with deliver_within that at least one minion may still take.',
+  ),
+  salt_master_deliveries: counter(
+    master,
+    ['state'],
+    'Minions that have taken a job with deliver_within (delivered), or do not get it any more (expired, cancelled).',
+  ),
   salt_master_batches_open: gauge(master, [], 'Batches that the master is running.'),
   salt_master_runners_running: gauge(
     master,

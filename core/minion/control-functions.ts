@@ -12,6 +12,7 @@ const CONTROL: ReadonlySet<string> = new Set([
   'saltutil.signal_job',
   'saltutil.term_job',
   'saltutil.kill_job',
+  'saltutil.cancel_job',
   'saltutil.term_all_jobs',
   'saltutil.kill_all_jobs',
 ])

@@ -64,6 +64,12 @@ export function createMinionServices(settings: ServicesSettings): MinionServices
         return `Job ${jid} was not running and job data has been cleaned up`
       }
     },
+    async cancelJob(jid) {
+      const entry = procs.get(jid)
+      if (!entry || entry.process || entry.isReturning) return false
+      entry.stop(0)
+      return true
+    },
     async refreshModules() {
       await settings.refreshModules()
       return true

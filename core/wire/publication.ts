@@ -20,6 +20,11 @@ export interface JobLoad {
   readonly ret_kwargs?: unknown
   readonly module_executors?: unknown
   readonly executor_opts?: unknown
+  /**
+   * Until when minions of salt-ts may take the job, in seconds since 1970. They ask the master before they begin it
+   * ({@link makeTakeRequest}). An addition of salt-ts, which others ignore.
+   */
+  readonly deliver_until?: number
   readonly [extra: string]: unknown
 }
 
@@ -37,6 +42,7 @@ const OPTIONAL_KEYS = [
   'ret_kwargs',
   'user',
   'auth_list',
+  'deliver_until',
 ] as const
 
 /** Make the load of a publication from the fields of a job. */

@@ -19,6 +19,8 @@ export interface PublishLoad {
   readonly kwargs: Readonly<Record<string, unknown>>
   /** Whether to refuse calls that no minion would run. An addition of salt-ts. */
   readonly check?: boolean
+  /** Seconds in which minions that are away still get the job; 0: not later. An addition of salt-ts. */
+  readonly deliverWithin?: number | undefined
 }
 
 /** Name of the error if a check refuses a job. */
@@ -33,9 +35,15 @@ const EXECUTION_OPTIONS = ['ret_config', 'ret_kwargs', 'module_executors', 'exec
 const FORWARDED_OPTIONS = ['delimiter', 'metadata', ...EXECUTION_OPTIONS] as const
 
 export function makePublish(request: PublishLoad): Record<string, unknown> {
-  const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs, words, check } = request
+  const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs, words, check, deliverWithin } =
+    request
   const load = { cmd: 'publish', tgt, fun, arg, key, tgt_type: tgtType, ret, jid, kwargs, user, timeout }
-  return { ...load, ...(words && { words }), ...(check && { check }) }
+  return {
+    ...load,
+    ...(words && { words }),
+    ...(check && { check }),
+    ...(deliverWithin && { deliver_within: deliverWithin }),
+  }
 }
 
 /** Make the request for a plan: a preview of the publication, without publishing. */
@@ -64,6 +72,7 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
     timeout: asNumber(load.timeout),
     kwargs: isRecord(load.kwargs) ? load.kwargs : {},
     check: load.check === true,
+    deliverWithin: asNumber(load.deliver_within),
   }
 }
 
@@ -90,8 +99,10 @@ export const shownExecutionOptions = (kwargs: Fields): Record<string, unknown> =
 export const shownOptions = ({
   ret,
   kwargs,
-}: Pick<PublishLoad, 'ret' | 'kwargs'>): Record<string, unknown> => ({
+  deliverWithin,
+}: Pick<PublishLoad, 'ret' | 'kwargs' | 'deliverWithin'>): Record<string, unknown> => ({
   ...(ret !== '' && { ret }),
+  ...(deliverWithin && { deliver_within: deliverWithin }),
   ...shownExecutionOptions(kwargs),
 })
 
@@ -112,7 +123,10 @@ function withoutValues(value: unknown): unknown {
 
 /** Answers of the master to a publish request (wire protocol §8.1). */
 export const publishReplies = {
-  /** The job is published. Additions of salt-ts: `unknown`, minions that the target may not match, and `refusals`. */
+  /**
+   * The job is published. Additions of salt-ts: `unknown`, minions that the target may not match, `refusals`, and with
+   * `deliver_within` `deliver_until`, in seconds since 1970, and `waiting`, the minions that are away.
+   */
   published: (
     jid: string,
     {
@@ -120,9 +134,11 @@ export const publishReplies = {
       missing,
       unknown = [],
       refusals = [],
+      delivery,
     }: Readonly<Record<'minions' | 'missing', readonly string[]>> & {
       readonly unknown?: readonly string[] | undefined
       readonly refusals?: readonly object[] | undefined
+      readonly delivery?: { readonly until: number; readonly waiting: readonly string[] } | undefined
     },
   ) => ({
     enc: 'clear',
@@ -132,6 +148,7 @@ export const publishReplies = {
       missing,
       ...(unknown.length > 0 && { unknown }),
       ...(refusals.length > 0 && { refusals }),
+      ...(delivery && { deliver_until: delivery.until / 1000, waiting: delivery.waiting }),
     },
   }),
   /** No minion matches. Additions of salt-ts: `reason`, why none does; `invalid`, what is wrong with the target. */

@@ -218,7 +218,8 @@ test('a wait goes on when the master is restarted, and what was missed is looked
   const results = []
   for await (const result of records?.returns(run.jid, ['web', 'nobody']) ?? []) results.push(result)
   expect(results).toMatchObject([{ id: 'web', state: 'returned', return: 'before' }])
-  expect(await records?.silence(new Set(['web']))).toEqual({ denied: [], lost: [], reconnecting: [] })
+  const silence = await records?.silence(new Set(['web']), run.jid)
+  expect(silence).toEqual({ denied: [], lost: [], reconnecting: [], waiting: [] })
   expect(await ask({ cmd: 'ping', still: 'here' })).toMatchObject({ still: 'here' })
 })
 

@@ -58,7 +58,8 @@ export default class Salt extends BaseProgram {
       await printer.print(await rosterHosts(targetOf(words[0] ?? '*', flags), config, log))
       return exitCodes.ok
     }
-    const request = { ...jobRequest(words, flags), check: flags['no-check'] !== true }
+    const deliverWithin = flags.doc ? 0 : config.deliver_within
+    const request = { deliverWithin, ...jobRequest(words, flags), check: flags['no-check'] !== true }
     return runJobCommand({ config, log, printer }, request, flags)
   }
 }

@@ -14,16 +14,19 @@ export interface ExitCodeSettings {
   readonly withoutKey?: readonly string[]
 }
 
-/** Return the exit code for a job. A failure counts more than a missing return. */
+/**
+ * Return the exit code for a job. A failure counts more than a missing return. Minions for which the job waits count as neither:
+ * that was asked for.
+ */
 export function jobExitCode(tally: Tally, settings: ExitCodeSettings): number {
   if (settings.legacy) return legacyCode(tally, settings)
-  const { failures, missing, returned, failureCodes } = tally
+  const { failures, missing, waiting, returned, failureCodes } = tally
   if (failures.length > 0)
     return settings.passthrough
       ? Math.max(exitCodes.failed, ...[...failureCodes].map(exitCodeOfRetcode))
       : exitCodes.failed
   if (missing.length > 0) return exitCodes.missing
-  return returned > 0 ? exitCodes.ok : exitCodes.nothing
+  return returned > 0 || waiting.length > 0 ? exitCodes.ok : exitCodes.nothing
 }
 
 /**

@@ -27,6 +27,7 @@ export interface JobFlags extends TargetFlags {
   readonly delimiter?: string | undefined
   readonly timeout?: number | undefined
   readonly 'gather-job-timeout'?: number | undefined
+  readonly 'deliver-within'?: number | undefined
   readonly doc?: boolean
   readonly return?: string | undefined
   readonly return_config?: string | undefined
@@ -104,6 +105,7 @@ function extrasOf(flags: JobFlags): Partial<PublishRequest> {
   return {
     ...timeout,
     ...(gather !== undefined && { gatherJobTimeout: gather }),
+    ...(flags['deliver-within'] !== undefined && { deliverWithin: flags['deliver-within'] }),
     ...(flags.return !== undefined && { ret: flags.return }),
     ...(flags.return_config !== undefined && { retConfig: flags.return_config }),
     ...present({

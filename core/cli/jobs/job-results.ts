@@ -145,10 +145,10 @@ function warnOfTrimmed({ trimmed }: Tally): void {
 const MAX_CODES = 5
 
 function printProblems(
-  { total, returned, failures, missing }: Tally,
+  { total, returned, failures, missing, waiting }: Tally,
   { legacy, summary, verbose }: ShowSettings,
 ): void {
-  if (returned === 0) {
+  if (returned === 0 && waiting.length === 0) {
     printNote('ERROR: No return received')
     return
   }

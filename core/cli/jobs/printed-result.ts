@@ -19,7 +19,7 @@ export function isPrinted(
   { state }: MinionResult,
   { showMissing, summary, verbose }: MissingChoice,
 ): boolean {
-  return state === 'returned' || (showMissing && (state === 'missing' || summary || verbose))
+  return state === 'returned' || (showMissing && (state !== 'unknown' || summary || verbose))
 }
 
 /** Return the value to print for a result. */

@@ -4,12 +4,14 @@ import { SaltError } from '../../base/errors.ts'
 import { shortList } from '../../base/short-list.ts'
 import {
   LocalClient,
+  type PublishedJob,
   type PublishRequest,
   type Refusal,
   ReturnerWatch,
   type UnstoredReturn,
 } from '../../client/index.ts'
 import type { MasterConfig } from '../../config/index.ts'
+import { strftime } from '../../dialect/strftime.ts'
 import { expandTarget } from '../../targets/index.ts'
 import { externalAuth } from '../eauth.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -47,8 +49,7 @@ export async function runJobCommand(
       if (code !== undefined) return code
     }
     if (flags.async) {
-      const { jid, refusals } = await client.runJob(wanted)
-      return printStarted(jid, refusals)
+      return printStarted(await client.runJob(wanted))
     }
     return await runAndShow(client, wanted, flags, { ...tools, interrupt })
   } catch (error) {
@@ -132,8 +133,7 @@ async function runBatch(
   if (size === undefined) return undefined
   const settings = batchSettings(flags)
   if (flags.async) {
-    const { jid, refusals } = await client.startBatch(request, size, settings)
-    return printStarted(jid, refusals)
+    return printStarted(await client.startBatch(request, size, settings))
   }
   const onWave = ({ minions }: { readonly minions: readonly string[] }) => say(waveLine(minions))
   const batch = await client.cmdBatch(request, size, { ...settings, onWave })
@@ -147,8 +147,12 @@ async function runBatch(
   })
 }
 
-function printStarted(jid: string, refusals: readonly Refusal[] | undefined): number {
+function printStarted({ jid, refusals, delivery }: PublishedJob): number {
   warnOfRefusals(refusals)
+  if (delivery && delivery.waiting.length > 0)
+    printNote(
+      `${shortIdList(delivery.waiting)} will get the job on connecting before ${strftime('%Y-%m-%d %H:%M:%S', delivery.until)}.`,
+    )
   process.stdout.write(`Executed command with job ID: ${jid}\n`)
   return exitCodes.ok
 }

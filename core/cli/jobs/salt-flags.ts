@@ -1,7 +1,7 @@
 /** Flags of `salt`. */
 import { boolean, string } from '@oclif/core/flags'
 import type { InferredFlags } from '@oclif/core/interfaces'
-import { authFlags, diffFlag, docFlag, executorFlags, functionFlags, number } from '../flags.ts'
+import { authFlags, diffFlag, docFlag, duration, executorFlags, functionFlags, number } from '../flags.ts'
 
 const target = (char: 'E' | 'L' | 'G' | 'P' | 'N' | 'C' | 'I' | 'J' | 'S' | 'R', description: string) =>
   boolean({ char, description, helpGroup: 'TARGET' })
@@ -76,6 +76,10 @@ export const saltFlags = {
     description: 'Seconds to wait before minions are asked whether they still run the job (config: timeout).',
   }),
   'gather-job-timeout': number({ description: 'Seconds to wait for the answers to that.' }),
+  'deliver-within': duration({
+    description:
+      'Minions that are away get the job, once, if they connect within this time: 45m, 2h, 1d (config: deliver_within).',
+  }),
   async: boolean({ description: 'Print the job id; do not wait for returns.' }),
   stream: boolean({ description: 'Show rows as functions yield them.' }),
   static: boolean({ char: 's', description: 'Print everything at the end, as one document.' }),

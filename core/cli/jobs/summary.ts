@@ -7,7 +7,7 @@ const RULE = '-'.repeat(43)
 
 /** Print Salt's summary, followed by the states if anything went wrong. */
 export function printSummary(tally: Tally, verbose: boolean): void {
-  const { total, returned, missing, failures, unknown } = tally
+  const { total, returned, missing, waiting, failures, unknown } = tally
   const ids = (list: readonly MinionProblem[]) => (verbose ? list.map(({ id }) => id).sort() : [])
   const states = statesOf(tally)
   const lines = [
@@ -20,6 +20,9 @@ export function printSummary(tally: Tally, verbose: boolean): void {
     `# of minions returned: ${returned}`,
     `# of minions that did not return: ${missing.length}`,
     ...ids(missing),
+    ...(waiting.length > 0
+      ? [`# of minions that get the job when they come: ${waiting.length}`, ...ids(waiting)]
+      : []),
     ...(unknown.length > 0
       ? [`# of minions that perhaps do not match: ${unknown.length}`, ...ids(unknown)]
       : []),
@@ -37,9 +40,9 @@ export function printStates(tally: Tally): void {
 }
 
 /** Return a line per state and reason: `not_connected: web[01-40] (40). It was …` */
-function statesOf({ succeeded, failures, missing, unknown }: Tally): string[] {
+function statesOf({ succeeded, failures, missing, waiting, unknown }: Tally): string[] {
   const groups = new Map<string, { readonly problem: MinionProblem; readonly ids: string[] }>()
-  for (const problem of [...failures, ...missing, ...unknown]) {
+  for (const problem of [...failures, ...missing, ...waiting, ...unknown]) {
     const key = `${problem.state}\n${problem.why}`
     const group = groups.get(key) ?? { problem, ids: [] }
     groups.set(key, group)

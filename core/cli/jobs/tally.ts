@@ -14,6 +14,8 @@ export interface MinionProblem {
 export class Tally {
   readonly failures: MinionProblem[] = []
   readonly missing: MinionProblem[] = []
+  /** Minions that are away and get the job when they come. */
+  readonly waiting: MinionProblem[] = []
   /** Minions that did not return and perhaps do not match the target. */
   readonly unknown: MinionProblem[] = []
   /** Minions whose return was trimmed because its event was too large, by job id. */
@@ -33,6 +35,7 @@ export class Tally {
     const code = state === 'returned' && jobState === 'failed' ? { code: result.retcode || 1 } : {}
     const exception = { id, state: jobState, why, ...code }
     if (state === 'missing') this.missing.push(exception)
+    else if (state === 'waiting') this.waiting.push(exception)
     else if (state === 'unknown') this.unknown.push(exception)
     else if (jobState === 'failed') this.failures.push(exception)
     else this.succeeded++
@@ -40,7 +43,7 @@ export class Tally {
 
   /** Number of minions that match. */
   get total(): number {
-    return this.succeeded + this.failures.length + this.missing.length
+    return this.succeeded + this.failures.length + this.missing.length + this.waiting.length
   }
 
   get returned(): number {

@@ -68,10 +68,11 @@ export class LiveLine {
 
 /** `returned 12/40, running 3, silent 25 (4 reconnecting), 0:07` */
 export function statusText(counts: JobCounts, elapsedMs: number): string {
-  const { expected, returned, running, silent, missing, reconnecting } = counts
+  const { expected, returned, running, silent, missing, reconnecting, waiting } = counts
   const back = reconnecting > 0 ? ` (${reconnecting} reconnecting)` : ''
+  const away = waiting > 0 ? `, waiting ${waiting}` : ''
   const given = missing > 0 ? `, given up ${missing}` : ''
-  return `returned ${returned}/${expected}, running ${running}, silent ${silent}${back}${given}, ${clock(elapsedMs)}`
+  return `returned ${returned}/${expected}, running ${running}, silent ${silent}${back}${away}${given}, ${clock(elapsedMs)}`
 }
 
 /** `1:02:03`, `2:03` */

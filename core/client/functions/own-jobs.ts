@@ -42,6 +42,9 @@ export function restrictToOwner({ user, owner }: OwnJobs, services: MasterServic
       returns: async (jid, options) =>
         (await isOwnJob(jid, options?.source)) ? jobs.returns(jid, options) : [],
       unreturned: async (jid) => ((await isOwnJob(jid)) ? jobs.unreturned(jid) : []),
+      waiting: async () => (await jobs.waiting()).filter(({ load }) => isOwn(load)),
+      cancel: async (jid, minions) =>
+        (await isOwnJob(jid)) ? jobs.cancel(jid, minions) : { cancelled: [], taken: [] },
       async *list({ limit = Number.POSITIVE_INFINITY, ...query } = {}) {
         let left = limit
         if (left <= 0) return

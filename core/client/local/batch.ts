@@ -71,6 +71,7 @@ export async function openBatch(
   const results = runBatch({
     ...{ jid, window, inbox, silent, late, publish, ended },
     ...{ onWave: settings.onWave, signal: request.signal },
+    deliversLater: (request.deliverWithin ?? 0) > 0,
   })
   return {
     ...{ jid, minions: available, missing, refusals, silent: [...silent.keys()], size: slots },
@@ -84,7 +85,7 @@ export async function openBatch(
       const [running, queued] = [window.running.size, window.queued.length]
       const { returned, missing } = ended
       const expected = returned + missing + running + queued
-      return { expected, returned, running, silent: queued, missing, reconnecting: 0 }
+      return { expected, returned, running, silent: queued, missing, reconnecting: 0, waiting: 0 }
     },
     stop() {
       window.halt('Batch run stopped on request.')
@@ -181,9 +182,14 @@ interface BatchParts {
   readonly ended: { returned: number; missing: number }
   readonly onWave: BatchSettings['onWave']
   readonly signal: AbortSignal | undefined
+  /** Whether silent minions get the job when they come. */
+  readonly deliversLater: boolean
 }
 
-/** Yield results as they come; at the end the minions that were not reached and those that never answered. */
+/**
+ * Yield results as they come; at the end the minions that were not reached and those that never answered, for which the job waits
+ * with `deliverWithin`.
+ */
 async function* runBatch(parts: BatchParts): AsyncGenerator<MinionResult> {
   const { jid, window, inbox, silent, late, ended, signal } = parts
   void welcome(late, inbox)
@@ -209,7 +215,9 @@ async function* runBatch(parts: BatchParts): AsyncGenerator<MinionResult> {
       }
     }
     yield* lost(window.queued, NOT_REACHED, jid)
-    yield* silent.values()
+    if (parts.deliversLater && window.halted === undefined && silent.size > 0)
+      yield* await parts.publish([...silent.keys()], isFirst)
+    else yield* silent.values()
   } finally {
     signal?.removeEventListener('abort', wake)
     late.close()

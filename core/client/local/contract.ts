@@ -25,6 +25,11 @@ export interface PublishRequest {
   readonly retKwargs?: unknown
   readonly moduleExecutors?: unknown
   readonly executorOpts?: unknown
+  /**
+   * Seconds in which minions that are away still get the job, each once; their results are `waiting`. Default: 0, only those that are
+   * connected, or reconnecting. Masters of Python Salt have no such jobs, and get none.
+   */
+  readonly deliverWithin?: number | undefined
   /** False: publish it even if no minion would run it. Masters of Python Salt never check. */
   readonly check?: boolean | undefined
   /** Default: the user who runs this program. */
@@ -46,6 +51,8 @@ export interface PublishedJob {
   readonly missing: readonly string[]
   /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[]
+  /** With `deliverWithin`: until when minions may take the job, and those that were away when it was published. */
+  readonly delivery?: { readonly until: Date; readonly waiting: readonly string[] }
   /** Minions that would refuse the job or one of its functions, and why, as far as the master can predict. */
   readonly refusals?: readonly Refusal[]
 }
@@ -114,8 +121,11 @@ export type MinionResult =
     }
   | {
       readonly id: string
-      /** `missing`: it did not return. `unknown`: it did not return, and it is not known whether the target matches it. */
-      readonly state: 'missing' | 'unknown'
+      /**
+       * `missing`: it did not return. `waiting`: it is away, and gets the job when it comes. `unknown`: it did not return, and it is
+       * not known whether the target matches it.
+       */
+      readonly state: 'missing' | 'waiting' | 'unknown'
       /** The state in which it was given up (`core/jobs/job-states`). */
       readonly jobState: JobState
       /** The evidence for the state, in one or two sentences. */
@@ -144,6 +154,8 @@ export interface JobCounts {
   readonly silent: number
   /** Number of silent minions that have just lost their connection to the master: those of salt-ts get the job when they are back. */
   readonly reconnecting: number
+  /** Number of minions that are away and get the job when they come. */
+  readonly waiting: number
   /** Number of minions that were given up. */
   readonly missing: number
 }

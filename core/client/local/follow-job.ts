@@ -202,7 +202,7 @@ class JobFollower {
   async #allButReconnecting(overdue: readonly string[]): Promise<string[]> {
     const asked = overdue.filter((id) => !this.#givenTime.has(id))
     if (!asked.length) return [...overdue]
-    const { reconnecting } = await this.#settings.records.silence(new Set(asked))
+    const { reconnecting } = await this.#settings.records.silence(new Set(asked), this.#jid)
     for (const id of reconnecting) this.#givenTime.add(id)
     this.#pending.noteReconnecting(reconnecting)
     this.#pending.extend(reconnecting, Date.now() + this.#timeoutMs)
@@ -221,17 +221,17 @@ class JobFollower {
   /** Give up minions that did not answer that the job still runs, unless their return is in the job cache after all. */
   async *#conclude({ unanswered, idle }: Query): AsyncGenerator<MinionResult> {
     yield* this.#stored([...unanswered, ...idle])
-    this.#pending.giveUp(
-      [...idle].filter((id) => this.#saidNo.has(id)),
-      'not-running',
-    )
-    this.#pending.extend(idle, Date.now() + ASK_AGAIN_MS)
-    for (const id of idle) this.#saidNo.add(id)
-    if (unanswered.size > 0) {
-      const { denied, lost } = await this.#settings.records.silence(unanswered)
+    const without = [...idle].filter((id) => this.#saidNo.has(id))
+    const givenUp = new Set([...unanswered, ...without])
+    if (givenUp.size > 0) {
+      const { denied, lost, waiting } = await this.#settings.records.silence(givenUp, this.#jid)
+      this.#pending.noteWaiting(waiting)
+      this.#pending.giveUp(without, 'not-running')
       this.#pending.giveUp(denied, 'key-denied')
       this.#pending.giveUp(lost, 'not-connected')
     }
+    this.#pending.extend(idle, Date.now() + ASK_AGAIN_MS)
+    for (const id of idle) this.#saidNo.add(id)
     this.#pending.giveUp(unanswered, 'no-response')
     this.#endQuery()
   }
@@ -284,6 +284,7 @@ class JobFollower {
     const jid = this.#jid
     if (this.#pending.isUnknown(id))
       return { id, state: 'unknown', jobState, why: UNKNOWN_MATCH_TEXT, reason: UNKNOWN_MATCH_TEXT, jid }
-    return { id, state: 'missing', jobState, why, reason: sentenceOf(status), jid }
+    const state = jobState === 'waiting' ? 'waiting' : 'missing'
+    return { id, state, jobState, why, reason: sentenceOf(status), jid }
   }
 }

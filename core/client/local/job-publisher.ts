@@ -36,6 +36,7 @@ const REQUEST: MembersOf<PublishRequest> = {
   retKwargs: true,
   moduleExecutors: true,
   executorOpts: true,
+  deliverWithin: true,
   check: true,
   user: true,
   extras: true,
@@ -56,6 +57,7 @@ export class JobPublisher {
 
   /** Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
   async publish(request: PublishRequest): Promise<PublishedJob> {
+    if (request.deliverWithin) await this.plan(request).catch(refuseDelivery)
     const read = (reply: unknown) => readPublished(reply, request, this.#auth)
     return this.#askWithKey(request, makePublish, read)
   }
@@ -97,6 +99,7 @@ export class JobPublisher {
       timeout: request.timeout ?? this.#config.timeout,
       kwargs: { ...extrasOf(request), ...auth },
       check: request.check !== false,
+      deliverWithin: request.deliverWithin,
     }
   }
 
@@ -157,11 +160,14 @@ function readPublished(
       'DECODE_FAILED',
       `The master did not accept the job; it answered ${JSON.stringify(reply)}.`,
     )
-  const { jid, minions, missing, unknown, refusals } = load
+  const { jid, minions, missing, unknown, refusals, deliver_until: until, waiting } = load
   if (typeof jid !== 'string') throw noMatchError(load, request)
   return {
     ...{ jid, minions: texts(minions), missing: texts(missing) },
     ...(Array.isArray(unknown) && { unknown: texts(unknown) }),
+    ...(Number(until) > 0 && {
+      delivery: { until: new Date(Number(until) * 1000), waiting: texts(waiting) },
+    }),
     ...readRefusals(refusals),
   }
 }
@@ -196,6 +202,15 @@ function readPlan(reply: unknown, auth: ExternalAuth | undefined): Plan {
   throw new SaltError(
     'INVOCATION',
     'This master does not support --plan: it is a Python Salt master or an older salt-ts. No command was sent.',
+  )
+}
+
+/** Throw the error for a master of Python Salt, which is recognized because it cannot plan jobs. */
+function refuseDelivery(error: unknown): void {
+  if (!SaltError.is(error) || error.code !== 'INVOCATION') return // the job itself gets the same refusal
+  throw new SaltError(
+    'INVOCATION',
+    'No command was sent: this is a Python Salt master or an older salt-ts, which cannot deliver jobs later (--deliver-within).',
   )
 }
 

@@ -11,8 +11,8 @@ import { resultOf } from './pending-returns.ts'
 export interface MasterRecords {
   /** Return the stored results of these minions. */
   returns(jid: string, ids: readonly string[]): AsyncIterable<MinionResult>
-  /** Return why minions are silent, as far as it is known. */
-  silence(ids: ReadonlySet<string>): Promise<Silence>
+  /** Return why minions are silent about a job, as far as it is known. */
+  silence(ids: ReadonlySet<string>, jid: string): Promise<Silence>
 }
 
 interface Silence {
@@ -22,6 +22,8 @@ interface Silence {
   readonly lost: readonly string[]
   /** Those of them that are expected to reconnect in a moment. */
   readonly reconnecting: readonly string[]
+  /** Minions that do not have the job, and get it when they come (`deliver_within`). */
+  readonly waiting: readonly string[]
 }
 
 /** Read records from the files on the master's host; empty for users who may not read them. */
@@ -29,8 +31,9 @@ export function localRecords(config: MasterConfig): MasterRecords {
   const jobs = new SharedJobCache(config)
   return {
     returns: (jid, ids) => jobs.returns(jid, ids),
-    async silence(ids) {
-      return { denied: await deniedAmong(ids, config), ...(await lostAmong(ids, config)) }
+    async silence(ids, jid) {
+      const waiting = await jobs.waiting(jid, ids)
+      return { denied: await deniedAmong(ids, config), ...(await lostAmong(ids, config)), waiting }
     },
   }
 }
@@ -46,21 +49,41 @@ class SharedJobCache {
   }
 
   async *returns(jid: string, ids: readonly string[]): AsyncGenerator<MinionResult> {
-    const directory = jobCacheDirectory(this.#config)
-    if (!ids.length || !this.#config.job_cache) return
-    this.#readers++
+    if (!ids.length) return
+    const cache = await this.#use()
     try {
-      const { JobCache } = await import('../../jobs/job-cache.ts') // not needed by jobs of which all minions return
-      if (!(await isWritable(JobCache.path(directory)))) return
-      this.#open ??= Promise.resolve(JobCache.open(directory))
-      const cache = await this.#open
-      for (const id of ids) {
-        const ret = cache.return(jid, id)
+      for (const id of cache ? ids : []) {
+        const ret = cache?.return(jid, id)
         if (ret) yield resultOf(id, { ...ret, jid })
       }
     } finally {
-      if (--this.#readers === 0) await this.#close()
+      await this.#leave()
     }
+  }
+
+  /** Return the minions among these that do not have a job, and may still take it. */
+  async waiting(jid: string, ids: ReadonlySet<string>): Promise<string[]> {
+    const cache = await this.#use()
+    try {
+      return cache?.deliveries.undecided(jid).filter((id) => ids.has(id)) ?? []
+    } finally {
+      await this.#leave()
+    }
+  }
+
+  /** Return the job cache; undefined for users who may not read it, and if there is none. To be left after use. */
+  async #use(): Promise<JobCache | undefined> {
+    this.#readers++
+    if (!this.#config.job_cache) return undefined
+    const { JobCache } = await import('../../jobs/job-cache.ts') // not needed by jobs of which all minions return
+    const directory = jobCacheDirectory(this.#config)
+    if (!(await isWritable(JobCache.path(directory)))) return undefined
+    this.#open ??= Promise.resolve(JobCache.open(directory))
+    return this.#open
+  }
+
+  async #leave(): Promise<void> {
+    if (--this.#readers === 0) await this.#close()
   }
 
   async #close(): Promise<void> {

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { messageOf } from '../../base/errors.ts'
-import { minionDataDirectory } from '../../config/cachedir.ts'
+import { jobCacheDirectory, minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { EventBus, masterEventSockets } from '../../events/index.ts'
 import { type ChangedBy, KeyAudit, KeyManager, KeyStore, type Operator } from '../../keys/index.ts'
@@ -45,6 +46,20 @@ export function openKeys({ config, who, by, warn }: KeysSettings): OpenKeys {
         warn(`The events of the key changes could not be fired: ${messageOf(error)}`)
       } finally {
         await bus?.close()
+      }
+    },
+    async cancelJobs(ids) {
+      const directory = jobCacheDirectory(config)
+      try {
+        const { JobCache } = await import('../../jobs/job-cache.ts') // only deletions need the store
+        if (!existsSync(JobCache.path(directory))) return
+        const jobs = JobCache.open(directory)
+        for (const id of ids) await jobs.deliveries.cancelAllOf(id)
+        await jobs.close()
+      } catch (error) {
+        warn(
+          `The jobs that wait for the minions could not be cancelled (salt-run jobs.waiting): ${messageOf(error)}`,
+        )
       }
     },
     async forget(ids) {

@@ -11,11 +11,14 @@ import {
 import { jobStatusOf } from '../../wire/job-status.ts'
 import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 
+/** How long minions are awaited that are taken for away: one that has just connected is not known to be there. */
+const COMING_MS = 2_000
+
 /** Tracks the state of each minion of one job while its returns come in (wire protocol §13.3). */
 export class PendingReturns {
   readonly job: PublishedJob
   /** Prefixes of the job's tags, built once: there may be a hundred thousand events. */
-  readonly #tags: Readonly<Record<'rows' | 'start' | 'return', string>>
+  readonly #tags: Readonly<Record<'rows' | 'start' | 'return' | 'delivered', string>>
   readonly #statuses = new Map<string, JobStatus>()
   /** When each awaited minion is asked whether it still runs the job, in milliseconds since 1970. */
   readonly #deadlines = new Map<string, number>()
@@ -29,9 +32,13 @@ export class PendingReturns {
   constructor(job: PublishedJob, deadline: number) {
     this.job = job
     const { jid } = job
-    this.#tags = { rows: tags.jobRows(jid), start: tags.jobStart(jid, ''), return: tags.jobReturn(jid, '') }
+    this.#tags = {
+      ...{ rows: tags.jobRows(jid), start: tags.jobStart(jid, ''), return: tags.jobReturn(jid, '') },
+      delivered: tags.jobDelivery(jid, 'delivered', ''),
+    }
     this.#perhaps = new Set(job.unknown)
     this.#expect(job.minions, deadline)
+    this.noteWaiting(job.delivery?.waiting ?? [], Math.min(deadline, Date.now() + COMING_MS))
     for (const id of job.missing) this.#statuses.set(id, withoutKey(job, id))
   }
 
@@ -41,7 +48,8 @@ export class PendingReturns {
     if (Array.isArray(data.minions) && tag === tags.jobNew(this.job.jid)) this.#expect(data.minions, deadline)
     const { id } = data
     if (typeof id !== 'string') return undefined
-    if (isJoined(tag, this.#tags.start, id)) this.noteAlive(id, 'started')
+    if (isJoined(tag, this.#tags.start, id)) this.#noteTaken(id, 'started', deadline)
+    if (isJoined(tag, this.#tags.delivered, id)) this.#noteTaken(id, 'delivered', deadline)
     if (!isJoined(tag, this.#tags.return, id)) return undefined
     const result = resultOf(id, data)
     return this.noteReturned(result) ? result : undefined
@@ -60,9 +68,32 @@ export class PendingReturns {
   }
 
   /** Note that a minion runs or has queued the job, which proves that the target matches it. */
-  noteAlive(id: string, type: 'started' | 'received'): void {
+  noteAlive(id: string, type: 'started' | 'received' | 'delivered'): void {
     this.#perhaps.delete(id)
     this.#advance(id, { type })
+  }
+
+  /** Note that minions are away and get the job when they come. They are awaited until `deadline`, if there is one. */
+  noteWaiting(ids: readonly string[], deadline?: number): void {
+    const { jid, delivery } = this.job
+    const until = delivery?.until.getTime() ?? 0
+    for (const id of ids) {
+      this.#advance(id, { type: 'waiting', until, jid })
+      if (deadline === undefined) this.#deadlines.delete(id)
+      else this.#await(id, deadline)
+    }
+  }
+
+  /** Note that a minion has the job. One that was away is awaited from now on. */
+  #noteTaken(id: string, type: 'started' | 'delivered', deadline: number): void {
+    const wasWaiting = this.#statuses.get(id)?.state === 'waiting'
+    this.noteAlive(id, type)
+    if (wasWaiting) this.#await(id, deadline)
+  }
+
+  #await(id: string, deadline: number): void {
+    this.#earliest = Math.min(this.#earliest, deadline)
+    this.#deadlines.set(id, deadline)
   }
 
   /** Note that silent minions have just lost their connection to the master, and reconnect. */
@@ -86,11 +117,10 @@ export class PendingReturns {
 
   /** Add minions that the job, a syndic or a late answer names. */
   #expect(minions: readonly unknown[], deadline: number): void {
-    this.#earliest = Math.min(this.#earliest, deadline)
     for (const id of minions) {
       if (typeof id !== 'string' || this.#statuses.has(id)) continue
       this.#statuses.set(id, PUBLISHED_STATUS)
-      this.#deadlines.set(id, deadline)
+      this.#await(id, deadline)
     }
   }
 
@@ -126,7 +156,7 @@ export class PendingReturns {
   counts(): JobCounts {
     const expected = this.#statuses.size
     const reconnecting = [...this.#reconnecting].filter((id) => this.status(id).state === 'published').length
-    const counts = { expected, returned: 0, running: 0, silent: 0, reconnecting, missing: 0 }
+    const counts = { expected, returned: 0, running: 0, silent: 0, reconnecting, waiting: 0, missing: 0 }
     for (const { state } of this.#statuses.values()) counts[COUNTED_AS[state]]++
     return counts
   }
@@ -141,9 +171,10 @@ export class PendingReturns {
     return this.#perhaps.has(id)
   }
 
-  /** Return the minions whose deadline has passed. */
+  /** Return the minions whose deadline has passed. Those that are away are not awaited any more. */
   overdue(now: number): string[] {
-    return this.silent().filter((id) => (this.#deadlines.get(id) ?? 0) <= now)
+    const late = this.silent().filter((id) => (this.#deadlines.get(id) ?? 0) <= now)
+    return late.filter((id) => this.status(id).state !== 'waiting' || !this.#deadlines.delete(id))
   }
 
   /** Return the next time at which a minion may be overdue. Deadlines are only searched when that time has come. */
@@ -164,6 +195,8 @@ export class PendingReturns {
 
 const COUNTED_AS: Record<JobState, Exclude<keyof JobCounts, 'expected' | 'reconnecting'>> = {
   published: 'silent',
+  waiting: 'waiting',
+  delivered: 'running',
   received: 'running',
   started: 'running',
   returned: 'returned',
@@ -171,6 +204,8 @@ const COUNTED_AS: Record<JobState, Exclude<keyof JobCounts, 'expected' | 'reconn
   timed_out: 'missing',
   not_connected: 'missing',
   key_not_accepted: 'missing',
+  expired: 'missing',
+  cancelled: 'missing',
   unknown: 'missing',
 }
 

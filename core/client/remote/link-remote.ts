@@ -100,10 +100,10 @@ function remoteRecords(request: Ask): MasterRecords {
         rest = texts(answer.rest)
       }
     },
-    async silence(ids) {
-      const answer = await request({ cmd: '_client_silence', ids: [...ids] }, RECORDS_MS)
-      const { denied, lost, reconnecting } = answer
-      return { denied: texts(denied), lost: texts(lost), reconnecting: texts(reconnecting) }
+    async silence(ids, jid) {
+      const answer = await request({ cmd: '_client_silence', ids: [...ids], jid }, RECORDS_MS)
+      const [denied, lost] = [texts(answer.denied), texts(answer.lost)]
+      return { denied, lost, reconnecting: texts(answer.reconnecting), waiting: texts(answer.waiting) }
     },
   }
 }

@@ -26,6 +26,7 @@ import { createReturnerAdmin } from './returner-admin.ts'
 import { runJobForRunner } from './run-job.ts'
 import { storedJobs } from './stored-jobs.ts'
 import { unreturned } from './unreturned.ts'
+import { waitingJobs } from './waiting-jobs.ts'
 
 export interface ServicesSettings {
   readonly config: MasterConfig
@@ -74,6 +75,7 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
     },
     jobs: {
       ...storedJobs(jobs, outside),
+      ...waitingJobs(jobs),
       archive: createJobArchive(jobs),
       unreturned: async (jid) => {
         const look = { config, jobs: await jobs(), accepted: await keys.minions(), client }

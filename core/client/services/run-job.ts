@@ -14,6 +14,7 @@ export async function* runJobForRunner(
     gatherJobTimeout,
     ret,
     jid,
+    deliverWithin,
   }: Parameters<MasterServices['run']>[0],
   client: () => Promise<LocalClient>,
   signal: AbortSignal,
@@ -27,6 +28,7 @@ export async function* runJobForRunner(
     ...(ret && { ret }),
     ...(jid && { jid }),
     ...(tgtType && { tgtType }),
+    ...(deliverWithin !== undefined && { deliverWithin }),
     ...(timeout !== undefined && { timeout }),
     ...(gatherJobTimeout !== undefined && { gatherJobTimeout }),
   })

@@ -10,6 +10,7 @@ import {
   nextStatus,
   PUBLISHED_STATUS,
 } from '../../jobs/job-states.ts'
+import { storedStatus } from '../../jobs/stored-status.ts'
 import type { MinionResult } from '../local/contract.ts'
 import { UNKNOWN_MATCH_TEXT } from '../local/follow-job.ts'
 import type { LocalClient } from '../local/local-client.ts'
@@ -36,12 +37,7 @@ export async function unreturned(jid: string, look: JobLookUp): Promise<Map<stri
   const silent = minions.filter((id) => !jobs.return(jid, id))
   if (silent.includes(config.id)) return new Map([[config.id, runs]]) // a runner, or wheel function
   const perhaps = new Set(unknown.filter((id) => !starts.has(id)))
-  const statuses = new Map(
-    silent.map((id) => [
-      id,
-      starts.has(id) ? nextStatus(PUBLISHED_STATUS, { type: 'started' }) : PUBLISHED_STATUS,
-    ]),
-  )
+  const statuses = new Map(silent.map((id) => [id, storedStatus(jobs, jid, id)]))
   const giveUp = (id: string, why: GivenUp) => {
     const status = nextStatus(statuses.get(id) ?? PUBLISHED_STATUS, { type: 'given-up', why, id, jid })
     statuses.set(
@@ -55,10 +51,12 @@ export async function unreturned(jid: string, look: JobLookUp): Promise<Map<stri
   const lost = new Set(connection.lost)
   for (const id of connection.reconnecting) lost.delete(id)
   for (const id of silent) {
+    if (statuses.get(id)?.state === 'waiting' && known.has(id)) continue
     if (!known.has(id)) giveUp(id, 'no-key')
     else if (lost.has(id)) giveUp(id, 'not-connected')
   }
-  const asked = silent.filter((id) => known.has(id) && !lost.has(id))
+  const mayHaveIt = (id: string) => !HAVE_NOTHING.includes(statuses.get(id)?.state ?? 'published')
+  const asked = silent.filter((id) => known.has(id) && !lost.has(id) && mayHaveIt(id))
   for await (const answer of answers(jid, asked, look)) {
     const said = whatItSays(answer)
     if (said === 'started' || said === 'received')
@@ -95,6 +93,9 @@ function whatItSays(answer: MinionResult): GivenUp | 'started' | 'received' {
 
 /** Status of a runner or wheel function without a return: one that has ended has a return within seconds. */
 const runs: JobStatus = { state: 'started', why: 'It runs on the master.' }
+
+/** States in which a minion does not have the job. */
+const HAVE_NOTHING: readonly JobState[] = ['waiting', 'expired', 'cancelled']
 
 const SILENT: Partial<Record<JobState, GivenUp>> = {
   not_connected: 'not-connected',

@@ -14,7 +14,7 @@ const MS_PER_SECOND = 1000
  * no batch; a sentence if the batch is refused.
  */
 export function readBatchOrder(
-  { kwargs, timeout }: Pick<PublishLoad, 'kwargs' | 'timeout'>,
+  { kwargs, timeout, deliverWithin }: Pick<PublishLoad, 'kwargs' | 'timeout' | 'deliverWithin'>,
   { fun, arg, shownArg, words, user, owner, ret, extras: { metadata, ...extras } }: JobToPublish,
   config: MasterConfig,
 ): BatchOrder | string | undefined {
@@ -33,6 +33,7 @@ export function readBatchOrder(
     ...{ fun, arg, shownArg, user, owner, ret, extras, size },
     ...(words && { words }),
     ...(mayFail && { mayFail }),
+    ...(deliverWithin && { deliverWithin }),
     metadata: isRecord(metadata) ? metadata : {},
     failhard: kwargs.failhard === true,
     waitMs: (positive(kwargs.batch_delay) ?? 0) * MS_PER_SECOND,

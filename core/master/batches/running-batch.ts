@@ -6,13 +6,25 @@ import type { BatchOrder, StoredBatch } from '../../jobs/batches.ts'
 import { ASK_AGAIN_MS, RECONNECT_MS } from '../../jobs/job-states.ts'
 import { jobStatusOf } from '../../wire/job-status.ts'
 import { readRawArguments } from '../../wire/raw-arguments.ts'
+import { planDelivery } from '../preflight/delivery.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { type JobToPublish, publishJob, storeJobToPublish } from '../worker/publish-job.ts'
 import { BatchMembers } from './batch-members.ts'
 
 export type BatchContext = Pick<
   WorkerContext,
-  'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'minions' | 'nextJid' | 'publications' | 'publish' | 'tracer'
+  | 'clock'
+  | 'config'
+  | 'fire'
+  | 'jobs'
+  | 'log'
+  | 'meter'
+  | 'minions'
+  | 'nextJid'
+  | 'publications'
+  | 'publish'
+  | 'starts'
+  | 'tracer'
 >
 
 /** How often to look for late answers to the ping. */
@@ -198,7 +210,9 @@ export class RunningBatch {
   async #sendAgain(ids: readonly string[], now: number): Promise<void> {
     for (const [wave, minions] of this.#members.byWave(ids)) {
       for (const id of minions) this.#deadlines.set(id, now + this.#order.timeoutMs)
-      await publishJob(this.#context, wave, this.#jobFor(minions))
+      const until = this.#context.jobs.deliveries.until(wave)
+      const delivery = until === undefined ? undefined : { until, except: [], waiting: [] }
+      await publishJob(this.#context, wave, this.#jobFor(minions, { delivery }))
     }
   }
 
@@ -216,7 +230,9 @@ export class RunningBatch {
   }
 
   async #startWave(ids: readonly string[], now: number): Promise<void> {
-    const job = this.#jobFor(ids)
+    const { deliverWithin } = this.#order
+    const delivery = deliverWithin ? await planDelivery(this.#context, deliverWithin, ids) : undefined
+    const job = this.#jobFor(ids, { delivery })
     const wave = await storeJobToPublish(this.#context, job)
     if (wave === undefined) throw new Error('no free job id was found')
     for (const id of ids) {
@@ -225,6 +241,15 @@ export class RunningBatch {
     }
     await this.#save()
     await this.#publish(wave, job)
+  }
+
+  /** Publish the job to the minions that did not answer the ping: they get it when they come. */
+  async #deliverLater(): Promise<void> {
+    const away = this.#members.inState('down')
+    if (away.length > 0) await this.#startWave(away, this.#context.clock.now())
+    for (const [wave, ids] of this.#members.byWave(away))
+      for (const id of ids) this.#members.set(id, { state: 'gone', wave })
+    await this.#save()
   }
 
   async #publish(jid: string, job: JobToPublish): Promise<void> {
@@ -241,6 +266,7 @@ export class RunningBatch {
       if (late) this.#members.set(id, { state: endStateOf(late), wave })
     }
     await this.#save()
+    if (this.#order.deliverWithin && halted === undefined) await this.#deliverLater()
     const down = this.#members.inState('down')
     await this.#context.fire(tags.batchDone(this.#jid), {
       available_minions: this.#members.present(),

@@ -123,16 +123,20 @@ function storedReturns(context: WorkerContext): EncryptedHandler {
   }
 }
 
-/** Answer which of the given minions have a denied key, which have lost their connection, and which of those are expected back. */
+/**
+ * Answer which of the given minions have a denied key, which have lost their connection, which of those are expected back, and for
+ * which the job waits.
+ */
 function silentMinions(context: WorkerContext): EncryptedHandler {
-  return async ({ ids }) => {
+  return async ({ ids, jid }) => {
     const wanted = new Set(texts(ids))
+    const waiting = isJid(jid) ? context.jobs.deliveries.undecided(jid).filter((id) => wanted.has(id)) : []
     const denied = await context.keys.list('denied').catch((error: unknown) => {
       context.log.debug(`Denied keys cannot be listed: ${messageOf(error)}`)
       return []
     })
     const lost = await lostAmong(wanted, context.config)
-    return { denied: denied.filter((id) => wanted.has(id)), ...lost }
+    return { denied: denied.filter((id) => wanted.has(id)), ...lost, waiting }
   }
 }
 

@@ -13,6 +13,7 @@ import { publishHandler } from './publish.ts'
 import { returnHandler } from './return.ts'
 import { revokeAuthHandler } from './revoke-auth.ts'
 import { runFunctionHandlers } from './run-function.ts'
+import { takeJobHandler } from './take-job.ts'
 import { tokenHandlers } from './tokens.ts'
 
 /** Answers a command of the protocol that this master does not implement. */
@@ -30,7 +31,7 @@ export function clearHandlers(context: WorkerContext): ReadonlyMap<string, Clear
 }
 
 /**
- * Return the handlers of all encrypted commands (wire protocol §7, and our own `_catalogue`, `_verdict` and `_missed_jobs`). Commands of
+ * Return the handlers of all encrypted commands (wire protocol §7, and our own `_catalogue`, `_verdict`, `_missed_jobs` and `_take_job`). Commands of
  * features that salt-ts does not have get the empty answer that Salt's minions expect.
  */
 export function encryptedHandlers(context: WorkerContext): ReadonlyMap<string, EncryptedHandler> {
@@ -41,6 +42,7 @@ export function encryptedHandlers(context: WorkerContext): ReadonlyMap<string, E
     ['_catalogue', catalogueHandler(context)],
     ['_verdict', callCheckHandler(context)],
     ['_missed_jobs', missedJobsHandler(context)],
+    ['_take_job', takeJobHandler(context)],
     ['_master_opts', masterOpts(context)],
     ['revoke_auth', revokeAuthHandler(context)],
     ...fileHandlers(context),

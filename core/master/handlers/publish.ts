@@ -18,6 +18,7 @@ import { readBatchOrder } from '../batches/batch-order.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
 import { authorizeJob, hasArgumentLists, MISSING_ARGUMENT_LISTS } from '../preflight/authorize-job.ts'
 import { checkJob, type Refusal } from '../preflight/check-job.ts'
+import { deliveryRefusal, planDelivery } from '../preflight/delivery.ts'
 import { chosenJidRefusal } from '../preflight/jids.ts'
 import { maskedJobArguments, offeredCatalogues } from '../preflight/preflight-job.ts'
 import {
@@ -83,10 +84,11 @@ export function publishHandler(context: WorkerContext): ClearHandler {
 /** Return why a job cannot be published as requested, whatever it runs; undefined if it can. */
 const optionsRefusal = (
   context: WorkerContext,
-  { jid, kwargs }: PublishLoad,
+  { jid, kwargs, deliverWithin }: PublishLoad,
   caller: Caller,
 ): string | undefined =>
   metadataRefusal(kwargs.metadata) ??
+  (deliverWithin ? deliveryRefusal(context, deliverWithin) : undefined) ??
   (caller.unrestricted ? undefined : chosenJidRefusal(jid, context.nextJid()))
 
 function metadataRefusal(metadata: unknown): string | undefined {
@@ -126,26 +128,45 @@ async function publish(
   shown: PublishLoad,
   { owner, minions, missing, unknown, limited, refusals, onStored }: AllowedJob,
 ): Promise<unknown> {
-  const { fun, tgt, tgtType, user, words } = request
+  const { fun, tgt, tgtType, user, words, deliverWithin } = request
   const ret = withExtJobCache(request.ret, context.config)
   const extras = forwardedOptionsOf(request.kwargs)
   const about = { fun, tgt, tgtType, user, owner, ret, words, extras, minions, missing, unknown }
-  const job: JobToPublish = {
-    ...about,
-    ...(limited && { limited }),
-    arg: request.arg,
-    shownArg: shown.arg,
-  }
-  const order = readBatchOrder(request, job, context.config)
+  const plain = { ...about, ...(limited && { limited }), arg: request.arg, shownArg: shown.arg }
+  const order = readBatchOrder(request, plain, context.config)
   if (typeof order === 'string') return refusePublish(context, shown, 'SaltInvocationError', order, owner)
+  const delivery = deliverWithin && !order ? await planDelivery(context, deliverWithin, minions) : undefined
+  const job: JobToPublish = { ...plain, delivery }
   const stored = await store(context, job, request.jid, order)
   if ('refused' in stored) return refusePublish(context, shown, stored.refused, stored.message, owner)
   const noted = onStored(stored.jid, order ? 'batch' : 'publish')
   if (order) context.log.info(`User ${user} started a batch of ${String(fun)} with jid ${stored.jid}`)
-  else await publishJob(context, stored.jid, job)
+  else if (delivery) {
+    const why = await publishKept(context, stored.jid, job)
+    if (why !== undefined) return refusePublish(context, shown, 'SaltMasterError', why, owner)
+  } else await publishJob(context, stored.jid, job)
   await noted // begun before the job was published
-  return publishReplies.published(stored.jid, { minions, missing, unknown, refusals })
+  return publishReplies.published(stored.jid, { minions, missing, unknown, refusals, delivery })
 }
+
+/** Publish a job that also waits for minions. Resolves with a sentence if it cannot be kept for them; then it was not published. */
+async function publishKept(
+  context: WorkerContext,
+  jid: string,
+  job: JobToPublish,
+): Promise<string | undefined> {
+  try {
+    await publishJob(context, jid, job)
+    return undefined
+  } catch (error) {
+    if (!SaltError.is(error) || error.code !== 'STORE_FAILED') throw error
+    await context.jobs.deliveries.close(jid, 'cancelled').catch(() => undefined) // else it expires
+    return notStored(error)
+  }
+}
+
+const notStored = (error: SaltError) =>
+  `No command was sent, because the job could not be stored. ${error.message}`
 
 /** Add the returner of `ext_job_cache` to those that the request names. */
 export function withExtJobCache(ret: string, { ext_job_cache }: WorkerContext['config']): string {
@@ -174,7 +195,6 @@ async function store(
     return { jid }
   } catch (error) {
     if (!SaltError.is(error)) throw error
-    const message = `No command was sent, because the job could not be stored. ${error.message}`
-    return { refused: 'SaltMasterError', message }
+    return { refused: 'SaltMasterError', message: notStored(error) }
   }
 }

@@ -1,4 +1,5 @@
 import { isJid, jidTime } from '../../base/jid.ts'
+import type { DeliveryTerms } from '../../jobs/deliveries.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
 /** A job to store, without its id. */
@@ -9,6 +10,8 @@ export interface NewJob {
   readonly unknown?: readonly string[] | undefined
   /** The id that the client asks for. */
   readonly wanted?: string
+  /** How long its minions may take it, with `deliver_within`. */
+  readonly deliver?: DeliveryTerms | undefined
 }
 
 /**
@@ -17,11 +20,11 @@ export interface NewJob {
  */
 export async function storeJob(
   context: Pick<WorkerContext, 'jobs' | 'nextJid' | 'config'>,
-  { load, minions, unknown, wanted }: NewJob,
+  { load, minions, unknown, wanted, deliver }: NewJob,
 ): Promise<string | undefined> {
   const take = (jid: string) =>
     context.config.job_cache
-      ? context.jobs.create(jid, { ...load, jid }, minions, unknown)
+      ? context.jobs.create(jid, { ...load, jid }, minions, { unknown, deliver })
       : context.jobs.reserve(jid, minions)
   if (wanted) return isJid(wanted) && (await take(wanted)) ? wanted : undefined
   for (;;) {

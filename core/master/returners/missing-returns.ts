@@ -4,7 +4,8 @@ import { messageOf } from '../../base/errors.ts'
 import { connections } from '../../cache/connected.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
-import { type GivenUp, type JobStatus, nextStatus, PUBLISHED_STATUS } from '../../jobs/job-states.ts'
+import { type GivenUp, type JobStatus, nextStatus } from '../../jobs/job-states.ts'
+import { storedStatus } from '../../jobs/stored-status.ts'
 import { KeyStore } from '../../keys/key-store.ts'
 
 /** Facts that the master has about minions without asking them. */
@@ -29,7 +30,8 @@ export function recordMissingReturns(
   const keys = new KeyStore(config.pki_dir, config.api_clients)
   async function look(): Promise<void> {
     const moment = clock.now() - seconds * 1000
-    const open = new Set(jobs.batches.open()) // some of their minions have not had their turn
+    // Some of their minions have not had their turn, or may still take the job.
+    const open = new Set([...jobs.batches.open(), ...jobs.deliveries.list().map(({ jid }) => jid)])
     const jids = jobs.settled.open(moment)
     const over = jids.filter((jid) => !open.has(jid))
     if (over.length > 0) {
@@ -73,7 +75,7 @@ export function missingReturns(jobs: JobCache, jid: string, known: KnownMinions)
     .filter((id) => !returned.has(id) && !perhaps.has(id) && id !== known.master)
     .map((id) => {
       const had = batch?.minions.queued?.includes(id) ? noTurn(batch) : undefined
-      const { state, why } = had ?? statusOf(id, jid, starts.has(id), known)
+      const { state, why } = had ?? statusOf(id, jid, storedStatus(jobs, jid, id), known)
       const message = `Minion did not return. State: ${state}. ${why}`
       return { jid, id, fun, fun_args, user, return: message, retcode: 255, success: false, state }
     })
@@ -87,8 +89,7 @@ const noTurn = ({ halted = '' }: BatchStatus): JobStatus => ({
   why: `The batch ended before the job was sent to this minion. ${halted}`.trim(),
 })
 
-function statusOf(id: string, jid: string, hasBegun: boolean, { accepted, lost }: KnownMinions): JobStatus {
-  const status = hasBegun ? nextStatus(PUBLISHED_STATUS, { type: 'started' }) : PUBLISHED_STATUS
+function statusOf(id: string, jid: string, status: JobStatus, { accepted, lost }: KnownMinions): JobStatus {
   const giveUp = (why: GivenUp) => nextStatus(status, { type: 'given-up', why, id, jid })
   if (!accepted.has(id)) return giveUp('no-key')
   return lost.has(id) ? giveUp('not-connected') : status

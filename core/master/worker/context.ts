@@ -2,6 +2,7 @@ import type { AuditLog } from '../../auth/audit/index.ts'
 import type { Auth } from '../../auth/index.ts'
 import type { Log } from '../../author/context.ts'
 import type { Params } from '../../author/params.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Catalogues } from '../../cache/catalogues.ts'
 import type { MinionData } from '../../cache/minion-data.ts'
 import type { MinionStarts } from '../../cache/minion-starts.ts'
@@ -26,6 +27,8 @@ import type { ReplayGuard } from './replay-guard.ts'
 export interface WorkerContext {
   readonly config: MasterConfig
   readonly log: Log
+  /** The clock by which jobs that wait for minions expire. */
+  readonly clock: Clock
   /** Undefined if metrics are not enabled. */
   readonly meter?: Meter | undefined
   /** Records spans of jobs; undefined unless an OpenTelemetry SDK is registered. */
@@ -37,7 +40,7 @@ export interface WorkerContext {
   /** Records every change of a key, also in `audit`. */
   readonly keyAudit: KeyAudit
   readonly jobs: JobCache
-  /** The latest jobs as they were published, for minions that were not connected. */
+  /** The jobs as they were published, for minions that were not connected. */
   readonly publications: Publications
   /** Decides which minions may return for a job. */
   readonly senders: ExpectedSenders

@@ -86,6 +86,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
   const context: WorkerContext = {
     config,
     log,
+    clock: steady,
     audit,
     meter,
     tracer: await jobTracer(),

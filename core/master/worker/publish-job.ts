@@ -4,6 +4,7 @@ import { component } from '../../log/component.ts'
 import { makeJobLoad } from '../../wire/publication.ts'
 import { shownExecutionOptions } from '../../wire/publish-request.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
+import type { Delivery } from '../preflight/delivery.ts'
 import { storeJob } from '../preflight/jids.ts'
 import { narrowTarget } from '../preflight/narrow-target.ts'
 import type { WorkerContext } from './context.ts'
@@ -33,6 +34,8 @@ export interface JobToPublish {
   readonly unknown?: readonly string[]
   /** The target is narrowed to `minions`: no other minion may run the job. */
   readonly limited?: boolean
+  /** Minions that are away get the job when they come (`deliver_within`). */
+  readonly delivery?: Delivery | undefined
 }
 
 type PublishContext = Pick<
@@ -46,34 +49,40 @@ export async function storeJobToPublish(
   job: JobToPublish,
   wanted?: string,
 ): Promise<string | undefined> {
-  const { minions, unknown, owner } = job
+  const { minions, unknown, owner, delivery: deliver } = job
   const shown = { cmd: 'publish', ...shownOf(job), ...shownExecutionOptions(job.extras) }
   const load = { ...shown, ...(owner !== undefined && { owner }) }
-  const stored = { load, minions, unknown, ...(wanted !== undefined && { wanted }) }
+  const stored = { load, minions, unknown, deliver, ...(wanted !== undefined && { wanted }) }
   const jid = await storeJob(context, stored)
   if (jid) await writePythonJobFiles(context, jid, stored)
   return jid
 }
 
-/** Announce a stored job on the event bus, and publish it. */
+/**
+ * Announce a stored job on the event bus, and publish it. Rejects with STORE_FAILED, before anything was sent, for a job that is
+ * to wait for minions and cannot be kept for them.
+ */
 export async function publishJob(context: PublishContext, jid: string, job: JobToPublish): Promise<void> {
-  const { fun, tgt, tgtType, user, owner, minions, missing, unknown = [] } = job
+  const { fun, tgt, tgtType, user, owner, minions, missing, unknown = [], delivery } = job
   const arg = job.shownArg
+  const load = makeJobLoad({ ...shownOf(job), ...sentTarget(job), arg: job.arg, jid })
+  if (delivery) await context.publications.put(load, job.words)
   context.fire(tags.jobPublished(jid), { minions })
   context.fire(tags.jobNew(jid), {
     ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
     ...(owner !== undefined && { owner }),
     ...(unknown.length > 0 && { unknown }),
+    ...(delivery && { deliver_until: delivery.until / 1000, waiting: delivery.waiting }),
   })
   context.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
   context.log.debug('Published command details {details}', {
     details: { ...shownOf(job), ...shownExecutionOptions(job.extras), jid },
   })
   context.meter?.count('salt_master_jobs_published', [])
-  const load = makeJobLoad({ ...shownOf(job), ...sentTarget(job), arg: job.arg, jid })
-  await context.publications.put(load, job.words).catch((error: unknown) => {
-    context.log.warn(`Minions that are not connected now will not get job ${jid}: ${messageOf(error)}`)
-  })
+  if (!delivery)
+    await context.publications.put(load, job.words).catch((error: unknown) => {
+      context.log.warn(`Minions that are not connected now will not get job ${jid}: ${messageOf(error)}`)
+    })
   await context.publish(load, BY_ID.has(tgtType) ? [...minions, ...missing] : undefined, job.words)
   component(context.log, 'channel.server').debug(`Sent payload to publish daemon. jid=${jid}`)
 }
@@ -84,6 +93,8 @@ function sentTarget({ tgt, tgtType: tgt_type, extras, minions, limited }: JobToP
   return narrowTarget({ tgt, tgt_type, ...(typeof delimiter === 'string' && { delimiter }) }, minions)
 }
 
-function shownOf({ fun, shownArg, tgt, ret, tgtType, user, extras }: JobToPublish): Record<string, unknown> {
-  return { fun, arg: shownArg, tgt, ret, tgt_type: tgtType, user, ...extras }
+function shownOf(job: JobToPublish): Record<string, unknown> {
+  const { fun, shownArg, tgt, ret, tgtType, user, extras, delivery } = job
+  const shown = { fun, arg: shownArg, tgt, ret, tgt_type: tgtType, user, ...extras }
+  return { ...shown, ...(delivery && { deliver_until: delivery.until / 1000 }) }
 }

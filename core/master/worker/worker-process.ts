@@ -15,6 +15,7 @@ import { LoginLimitClient } from '../supervision/login-limits.ts'
 import { publishQueue, workersEndpoint } from '../supervision/paths.ts'
 import { announceUnannounced } from './announcements.ts'
 import type { WorkerContext } from './context.ts'
+import { DeliveryKeeper } from './deliveries.ts'
 import { openMasterWorker } from './open-worker.ts'
 
 /** There is always exactly one worker of this name: it does what only one process may do. */
@@ -58,8 +59,10 @@ async function open({ name, config, aesKeys, log, meter, supervisor }: ChildStar
   if (config.job_cache) disposer.own(announceUnannounced(context, systemClock))
   if (config.job_cache && name === FIRST_WORKER) {
     disposer.own(new BatchRunner(context, systemClock).start())
+    disposer.own(new DeliveryKeeper(context).start())
     meter?.read(() => [
       ['salt_master_batches_open', context.jobs.batches.open().length, []],
+      ['salt_master_jobs_waiting', context.jobs.deliveries.list().length, []],
       ['salt_master_job_cache_bytes', context.jobs.used(), []],
     ])
   }

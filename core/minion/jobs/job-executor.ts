@@ -251,7 +251,9 @@ class Wait {
   }
 }
 
+/** Signal 0 stands for a job that is taken out of the queue. */
 function stopped({ jid }: JobLoad, signal: number, when: string): SaltError {
+  if (signal === 0) return new SaltError('CANCELLED', `Job ${jid} was cancelled ${when}.`)
   const [name = signal] = Object.entries(constants.signals).find(([, number]) => number === signal) ?? []
   return new SaltError('CANCELLED', `Job ${jid} was ended by ${name} ${when}.`)
 }

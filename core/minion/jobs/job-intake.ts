@@ -25,6 +25,7 @@ import { type JobInstruments, observeJob } from './job-watch.ts'
 import type { ProcTable } from './proc-table.ts'
 import type { ReturnDelivery } from './return-delivery.ts'
 import { runInMinion } from './run-in-minion.ts'
+import { takeJob } from './take-job.ts'
 
 export interface IntakeSettings extends JobInstruments {
   readonly config: MinionConfig
@@ -90,7 +91,8 @@ export class JobIntake {
     const place = this.#executor.place(job)
     const publication = { keyDigest, serial, jid: job.jid, now: time.now() }
     const received = { job, master: connection.address, words, begun: false }
-    const stored = place.waits ? received : markBegun(received)
+    const isTaken = job.deliver_until !== undefined
+    const stored = place.waits || isTaken ? received : markBegun(received)
     const acceptance = await acceptJob(seen, publication, job.fun, control, isCheck ? undefined : stored)
     if (acceptance !== 'run' || isCheck) place.leave()
     if (acceptance === 'seen') {
@@ -100,7 +102,24 @@ export class JobIntake {
     if (isRepeated) log.info(`Job ${job.jid} was published while this minion was not connected.`)
     if (acceptance !== 'run') return this.#refuse(job, acceptance.refused, connection)
     if (isCheck) return this.#answerCheck(job, words, connection)
-    await this.#run(job, words, place, connection)
+    if (!isTaken) return this.#run(job, words, place, connection)
+    place.leave()
+    await this.#takeAndRun(job, words, connection)
+  }
+
+  /** Run a job that is on disk, unless the master refuses that. */
+  async #takeAndRun(
+    job: JobLoad,
+    words: RawArguments | undefined,
+    connection: MasterConnection,
+  ): Promise<void> {
+    const { config, seen, log, closing } = this.#settings
+    const answer = await takeJob(job.jid, { id: config.id, connection, log, closing })
+    if (answer === undefined) return // left to the next run of the minion
+    if (answer === 'delivered')
+      return this.#run(job, words, { ...this.#executor.place(job), waits: true }, connection)
+    log.info(`Job ${job.jid} is not run. State of the job on the master: ${answer}.`)
+    await seen.settle(job.jid)
   }
 
   /** Run the jobs of a master that an earlier run of the minion accepted but did not begin. */
@@ -108,15 +127,15 @@ export class JobIntake {
     const { returns, log } = this.#settings
     const waiting = this.#waiting.filter((stored) => returns.connectionOf(stored) === connection)
     this.#waiting = this.#waiting.filter((stored) => !waiting.includes(stored))
-    const jobs = waiting.map((stored) => {
+    const runs = waiting.map((stored) => {
       const job = stored.job as unknown as JobLoad
-      return { job, words: readRawArguments(stored.words), place: this.#executor.place(job) }
+      const words = readRawArguments(stored.words)
+      if (job.deliver_until !== undefined) return this.#takeAndRun(job, words, connection)
+      return this.#run(job, words, { ...this.#executor.place(job), waits: true }, connection)
     })
-    if (jobs.length > 0)
-      log.info(`${jobs.length} jobs that were waiting when the minion ended are queued again.`)
-    await Promise.all(
-      jobs.map(({ job, words, place }) => this.#run(job, words, { ...place, waits: true }, connection)),
-    )
+    if (runs.length > 0)
+      log.info(`${runs.length} jobs that were waiting when the minion ended are queued again.`)
+    await Promise.all(runs)
   }
 
   /** Return the milliseconds since the minion last had a job. */

@@ -73,6 +73,8 @@ function master(answers: Answer[] = []): MasterServices {
         yield* stored.filter(({ jid, load }) => matchesQuery(jid, load, query)).slice(0, query.limit)
       },
       archive: {} as MasterServices['jobs']['archive'],
+      waiting: async () => [{ ...old, until: '2026-11-20T03:02:03.000Z', minions: ['web02'] }],
+      cancel: async (_, minions = ['web02']) => ({ cancelled: minions, taken: [] }),
     },
     progress: async () => {},
     match: async () => ({ minions: ['web01'], unknown: [], missing: [] }),
@@ -191,6 +193,23 @@ describe('jobs', () => {
       web02: 'Minion did not return so far.',
     })
     await expect(call(jobs.lookup_jid, { jid: '1' })).rejects.toThrow("'1' is not a job id (20 digits).")
+  })
+
+  test('waiting shows what waits for whom, and until when', async () => {
+    expect(await call(jobs.waiting)).toMatchObject({
+      [old.jid]: { Function: 'cmd.run', DeliverUntil: '2026, Nov 20 03:02:03.000000', Waiting: ['web02'] },
+    })
+  })
+
+  test('cancel gives the minions for which the job is cancelled, those that had queued it among them', async () => {
+    expect(await call(jobs.cancel, { jid: old.jid })).toEqual({ Cancelled: ['web02'] })
+    const queued = { id: 'web01', return: true }
+    expect(await call(jobs.cancel, { jid: ping.jid, minions: 'web01' }, [queued])).toEqual({
+      Cancelled: ['web01'],
+    })
+    await expect(call(jobs.cancel, { jid: old.jid, minions: ['db01'] })).rejects.toThrow(
+      `Job ${old.jid} was not sent to db01. Nothing was cancelled.`,
+    )
   })
 
   test('lookup_jid is shown by the outputter of the job, the others by the one they are given', async () => {

@@ -3,7 +3,7 @@ import { hideLiveLine, printNote } from '../../../../core/cli/output/console.ts'
 import { LiveLine, statusText } from '../../../../core/cli/output/live-line.ts'
 import { captured } from '../../../harness/terminal.ts'
 
-const counts = { expected: 40, returned: 12, running: 3, silent: 25, missing: 0, reconnecting: 0 }
+const counts = { expected: 40, returned: 12, running: 3, silent: 25, missing: 0, reconnecting: 0, waiting: 0 }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

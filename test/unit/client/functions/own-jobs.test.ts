@@ -22,6 +22,9 @@ const services = fakeMaster(() => true, {
     get: async (jid) => stored.find((one) => one.jid === jid),
     returns: async () => [{ id: 'web1', return: 'a secret' }],
     unreturned: async () => [{ id: 'web2', state: 'started', reason: 'It runs.' }],
+    waiting: async () =>
+      stored.map((one) => ({ ...one, until: '2030-01-01T00:00:00.000Z', minions: ['web1'] })),
+    cancel: async () => ({ cancelled: ['web1'], taken: [] }),
     async *list({ limit = 10 } = {}) {
       yield* stored.slice(0, limit)
     },
@@ -58,6 +61,12 @@ test('jobs of others of the same name, and of nobody, are not found, listed or t
   expect(await jobs.unreturned('2')).toHaveLength(1)
   expect(await jobs.get('0')).toBeUndefined()
   expect((await running()).map(({ jid }) => jid)).toEqual([ANN])
+})
+
+test('jobs of others that wait for minions are neither listed nor cancelled', async () => {
+  expect((await jobs.waiting()).map(({ jid }) => jid)).toEqual(['4', '2', '1'])
+  expect(await jobs.cancel('3')).toEqual({ cancelled: [], taken: [] })
+  expect(await jobs.cancel('2')).toEqual({ cancelled: ['web1'], taken: [] })
 })
 
 test('runs of others are not killed', async () => {

@@ -112,7 +112,15 @@ function run(
   results: () => AsyncGenerator<MinionResult>,
 ): Run {
   const expected = minions.length
-  const counts = () => ({ expected, returned: 0, running: 0, silent: 0, missing: 0, reconnecting: 0 })
+  const counts = () => ({
+    expected,
+    returned: 0,
+    running: 0,
+    silent: 0,
+    missing: 0,
+    reconnecting: 0,
+    waiting: 0,
+  })
   return { jid, minions, missing: [], counts, [Symbol.asyncIterator]: results }
 }
 

@@ -54,6 +54,7 @@ interface Wait {
   readonly unknown?: readonly string[]
   readonly timeout?: number
   readonly gather?: number
+  readonly waiting?: readonly string[]
   readonly findJob?: (minions: readonly string[]) => Promise<PublishedJob>
   readonly signal?: AbortSignal
   readonly log?: Log
@@ -66,13 +67,15 @@ function wait({
   unknown = [],
   timeout = 60,
   gather = 60,
+  waiting,
   findJob,
   signal,
   log,
 }: Wait) {
   const results: MinionResult[] = []
   const events = new JobEvents(bus, signal)
-  const job = { jid: JID, minions, missing, unknown }
+  const delivery = waiting && { until: new Date(Date.now() + 3_600_000), waiting }
+  const job = { jid: JID, minions, missing, unknown, ...(delivery && { delivery }) }
   const published = events.publishAndListen(async () => job)
   const pending = new PendingReturns(job, Date.now() + timeout * 1000)
   const stream = collectResults({
@@ -312,6 +315,30 @@ test('minions that have just lost their connection are awaited once more before 
     ['c', 'unknown'],
     ['d', 'not_connected'],
   ])
+})
+
+test('minions for which the job waits are not awaited, unless they take it meanwhile', async () => {
+  const { over, results, counts } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })
+  expect(counts()).toMatchObject({ silent: 1, waiting: 2, missing: 0 })
+  await bus.fire(tags.jobDelivery(JID, 'delivered', 'b'), { jid: JID, id: 'b' })
+  await bus.fire(tags.jobReturn(JID, 'a'), { ...ret('A'), id: 'a' })
+  await until('the return of a', () => results.length === 1)
+  expect(counts()).toMatchObject({ returned: 1, running: 1, waiting: 1 })
+  await bus.fire(tags.jobReturn(JID, 'b'), { ...ret('B'), id: 'b' })
+  const [, , last] = await over
+  expect(last).toMatchObject({ id: 'c', state: 'waiting', jobState: 'waiting' })
+  expect(last).toMatchObject({ reason: expect.stringContaining('To cancel it: salt-run jobs.cancel') })
+})
+
+test('a minion that does not answer, and has not taken a job that waits for it, is waiting', async () => {
+  const cache = JobCache.open(jobCacheDirectory(config))
+  const deliver = { until: Date.now() + 3_600_000, except: [] }
+  await cache.create(JID, { fun: 'test.ping', arg: [] }, ['a', 'b'], { deliver })
+  await cache.deliveries.take(JID, 'b', Date.now())
+  await cache.close()
+  const { over } = wait({ waiting: [], timeout: 0.05, gather: 0.05 })
+  const found = (await over).map(({ id, jobState }) => [id, jobState])
+  expect(Object.fromEntries(found)).toEqual({ a: 'waiting', b: 'unknown' })
 })
 
 test('a master that stays away is given as the reason', async () => {

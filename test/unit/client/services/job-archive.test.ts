@@ -35,7 +35,9 @@ afterEach(async () => {
 async function filled(): Promise<JobCache> {
   const cache = openCache('source')
   for (let n = 0; n < 3; n++) {
-    await cache.create(jidOf(n), { ...load, fun: n ? 'test.ping' : 'cmd.run' }, ['a', 'b'], ['b'])
+    await cache.create(jidOf(n), { ...load, fun: n ? 'test.ping' : 'cmd.run' }, ['a', 'b'], {
+      unknown: ['b'],
+    })
     await cache.saveReturn(jidOf(n), 'a', { return: rich, retcode: 0, success: true })
   }
   return cache

@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../author/context.ts'
+import { type Backoff, backoff } from '../../base/backoff.ts'
+import { messageOf } from '../../base/errors.ts'
+import { makeTakeRequest, readTakeAnswer, type TakeAnswer } from '../../wire/take-job.ts'
+import type { MasterConnection } from '../link/master-connection.ts'
+
+const RETRY_MIN_MS = 500
+const RETRY_MAX_MS = 30_000
+
+interface TakeSettings {
+  readonly id: string
+  readonly connection: Pick<MasterConnection, 'request' | 'address'>
+  readonly log: Log
+  /** Aborts when the minion closes. */
+  readonly closing: AbortSignal
+  /** Milliseconds to wait before each repetition. */
+  readonly waits?: Pick<Backoff, 'next'>
+}
+
+/**
+ * Ask the master whether a job with `deliver_within` may begin. Asks until the master answers; resolves with undefined when the
+ * minion closes before.
+ */
+export async function takeJob(jid: string, settings: TakeSettings): Promise<TakeAnswer | undefined> {
+  const { id, connection, log, closing } = settings
+  const waits = settings.waits ?? backoff({ minMs: RETRY_MIN_MS, maxMs: RETRY_MAX_MS })
+  while (!closing.aborted) {
+    try {
+      const reply = await connection.request(makeTakeRequest(id, jid))
+      const answer = readTakeAnswer(reply)
+      if (answer) return answer
+      log.warn(`The master at ${connection.address} gave no usable answer about job ${jid}. Asking again.`)
+    } catch (error) {
+      log.info(`Job ${jid} waits for an answer of the master: ${messageOf(error)}`)
+    }
+    await delay(waits.next(), undefined, { signal: closing }).catch(() => {})
+  }
+  return undefined
+}

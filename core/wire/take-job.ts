@@ -1,0 +1,29 @@
+import { isRecord } from '../base/record.ts'
+import { asText } from './bytes.ts'
+
+/**
+ * The answers of a master to a minion that is about to begin a job with `deliver_until`. It runs the job after `delivered` only:
+ * otherwise the job was cancelled, or the time is over, or the minion has returned it, or the job was not sent to it.
+ */
+const TAKE_ANSWERS = ['delivered', 'expired', 'cancelled', 'returned', 'unknown'] as const
+
+export type TakeAnswer = (typeof TAKE_ANSWERS)[number]
+
+/** Make a minion's request to take a job, an addition of salt-ts. The job is on its disk already. */
+export const makeTakeRequest = (id: string, jid: string): Record<string, unknown> => ({
+  cmd: '_take_job',
+  id,
+  jid,
+})
+
+/** Read the jid of a job that a minion wants to take; undefined if it is malformed. */
+export const readTakeRequest = (load: Readonly<Record<string, unknown>>): string | undefined =>
+  asText(load.jid, 64)
+
+export const makeTakeAnswer = (answer: TakeAnswer): Record<string, unknown> => ({ state: answer })
+
+/** Read the answer; undefined if it is malformed. */
+export function readTakeAnswer(reply: unknown): TakeAnswer | undefined {
+  const { state } = isRecord(reply) ? reply : {}
+  return TAKE_ANSWERS.find((answer) => answer === state)
+}

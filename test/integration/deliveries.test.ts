@@ -1,0 +1,217 @@
+/** Jobs that wait for minions that are away (`deliver_within`), as a master keeps and gives them. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { decode } from '../../core/codec/index.ts'
+import { DeliveryKeeper } from '../../core/master/worker/deliveries.ts'
+import { packClear } from '../../core/wire/envelope.ts'
+import { readMissedJobsReply } from '../../core/wire/missed-jobs.ts'
+import { InProcessCluster } from '../harness/in-process-cluster.ts'
+import { InProcessMaster } from '../harness/in-process-master.ts'
+import { Peer } from '../harness/peer.ts'
+import { until } from '../harness/until.ts'
+
+let master: InProcessMaster
+let web1: Peer
+let web2: Peer
+let keeper: DeliveryKeeper
+const ask = (frame: Uint8Array) => master.answer(frame)
+
+const HOUR = 3_600
+
+beforeEach(async () => {
+  master = await InProcessMaster.open()
+  keeper = new DeliveryKeeper(master.context)
+  web1 = await Peer.named('web1')
+  web2 = await Peer.named('web2')
+  for (const peer of [web1, web2]) {
+    await master.file(peer.id, peer.key.publicKey)
+    await peer.signIn(ask)
+  }
+})
+afterEach(() => master.close())
+
+async function send(load: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const key = await master.rootKey()
+  const whole = { cmd: 'publish', tgt: '*', fun: 'test.echo', arg: [], user: 'root', key, ...load }
+  return decode(await ask(packClear(whole))) as Record<string, unknown>
+}
+
+async function publish(load: Record<string, unknown> = {}): Promise<string> {
+  const { load: reply } = await send({ deliver_within: HOUR, ...load })
+  return String((reply as { jid: string }).jid)
+}
+
+async function request(peer: Peer, load: Record<string, unknown>): Promise<unknown> {
+  const sealed = peer.seal(load)
+  return sealed.open(await ask(sealed.frame))
+}
+
+const missed = async (peer: Peer) =>
+  readMissedJobsReply(await request(peer, { cmd: '_missed_jobs' })).jobs.map(({ job }) => job)
+const take = (peer: Peer, jid: string) => request(peer, { cmd: '_take_job', jid })
+const announced = (jid: string) =>
+  master.events
+    .map(({ tag }) => tag)
+    .filter((tag) => /\/(?:delivered|expired|cancelled)\//.test(tag) && tag.includes(jid))
+
+/** Hours later, with a session that is still valid. */
+async function later(seconds: number): Promise<void> {
+  master.now += seconds * 1000
+  await Promise.all([web1, web2].map((peer) => peer.signIn(ask)))
+}
+
+test('a job waits for minions that are away, and the reply and the event name them', async () => {
+  const reply = await send({ deliver_within: HOUR, arg: ['password=geheim'] })
+  const until = master.now / 1000 + HOUR
+  expect(reply.load).toMatchObject({
+    minions: ['web1', 'web2'],
+    deliver_until: until,
+    waiting: ['web1', 'web2'],
+  })
+  const jid = String((reply.load as { jid: string }).jid)
+  expect(master.events.find(({ tag }) => tag === `salt/job/${jid}/new`)?.data).toMatchObject({
+    deliver_until: until,
+    waiting: ['web1', 'web2'],
+  })
+  await later(HOUR - 60)
+  const [job] = await missed(web1)
+  expect(job).toMatchObject({ jid, arg: ['password=geheim'], deliver_until: until })
+})
+
+test('a minion that has taken it is not given it again, and takes it once more after a crash', async () => {
+  const jid = await publish()
+  expect(await take(web1, jid)).toEqual({ state: 'delivered' })
+  expect(await missed(web1)).toEqual([])
+  await master.restart()
+  await web1.signIn(ask)
+  expect(await take(web1, jid)).toEqual({ state: 'delivered' })
+  expect(announced(jid)).toEqual([`salt/job/${jid}/delivered/web1`])
+  await web2.signIn(ask)
+  expect(await missed(web2)).toHaveLength(1)
+})
+
+test('a minion that has returned it may not run it again', async () => {
+  const jid = await publish()
+  await take(web1, jid)
+  const ret = { cmd: '_return', jid, return: 'x', retcode: 0, success: true, fun: 'test.echo', fun_args: [] }
+  await request(web1, ret)
+  expect(await take(web1, jid)).toEqual({ state: 'returned' })
+})
+
+test('once its time is over it expires: no minion gets it, and what was kept of it is removed', async () => {
+  const jid = await publish()
+  await take(web1, jid)
+  await later(HOUR + 1)
+  expect(await take(web2, jid)).toEqual({ state: 'expired' })
+  await keeper.look()
+  expect(announced(jid)).toEqual([`salt/job/${jid}/delivered/web1`, `salt/job/${jid}/expired/web2`])
+  expect(await missed(web2)).toEqual([])
+  expect(await take(web2, jid)).toEqual({ state: 'expired' })
+  expect([...master.context.publications.waiting()]).toEqual([])
+})
+
+test('what was kept of it is removed soon after the last minion has taken it', async () => {
+  const jid = await publish()
+  await take(web1, jid)
+  await keeper.look()
+  await later(61)
+  await keeper.look()
+  expect([...master.context.publications.waiting()]).toEqual([jid])
+  await take(web2, jid)
+  await later(61)
+  await keeper.look()
+  expect([...master.context.publications.waiting()]).toEqual([])
+  expect(master.context.jobs.deliveries.list()).toEqual([])
+})
+
+test('a cancelled one is neither given nor allowed to begin, also by a minion that has received it', async () => {
+  const jid = await publish()
+  expect(await missed(web1)).toHaveLength(1)
+  const { deliveries } = master.context.jobs
+  await take(web2, jid)
+  expect(await deliveries.cancel(jid)).toEqual({ cancelled: ['web1'], taken: ['web2'] })
+  expect(await take(web1, jid)).toEqual({ state: 'cancelled' })
+  expect(await missed(web1)).toEqual([])
+  expect(await take(web2, jid)).toEqual({ state: 'delivered' })
+  await keeper.look()
+  await keeper.look()
+  expect(announced(jid)).toEqual([`salt/job/${jid}/delivered/web2`, `salt/job/${jid}/cancelled/web1`])
+})
+
+test('one of which the published form is lost is cancelled, and the log says why', async () => {
+  const jid = await publish()
+  await master.context.publications.remove(jid)
+  await keeper.look()
+  await later(61)
+  await keeper.look()
+  expect(announced(jid)).toHaveLength(2)
+  expect(master.logged.join('\n')).toContain(`Job ${jid} is cancelled for the minions that wait for it`)
+})
+
+test('a minion cannot take a job of others, or one that does not wait', async () => {
+  const forWeb2 = await publish({ tgt: 'web2' })
+  const plain = await publish({ deliver_within: 0 })
+  expect(await take(web1, forWeb2)).toEqual({ state: 'unknown' })
+  expect(await take(web1, plain)).toEqual({ state: 'unknown' })
+  expect(await request(web1, { cmd: '_take_job' })).toEqual({})
+  expect(await request(web1, { cmd: '_take_job', jid: ['x'] })).toEqual({})
+})
+
+test('a minion of Python Salt does not wait', async () => {
+  await master.context.minions.save('web2', { grains: { pythonversion: [3, 11, 2] }, pillar: {} })
+  const reply = await send({ deliver_within: HOUR })
+  expect(reply.load).toMatchObject({ minions: ['web1', 'web2'], waiting: ['web1'] })
+  const { jid } = reply.load as { jid: string }
+  expect(master.context.jobs.deliveries.undecided(jid)).toEqual(['web1'])
+})
+
+test.each([
+  [
+    { deliver_within: 2 * 86_400 },
+    'deliver_within is 172800 seconds, but jobs are only kept for 86400 (keep_jobs_seconds).',
+  ],
+  [{ deliver_within: -1 }, 'deliver_within must be a number of seconds.'],
+])('is refused with a reason: %j', async (load, message) => {
+  const { error } = (await send(load)) as { error: { message: string } }
+  expect(error.message).toBe(message)
+})
+
+test('is refused where no jobs are stored', async () => {
+  await master.close()
+  master = await InProcessMaster.open({ options: { job_cache: false } })
+  await master.file(web1.id, web1.key.publicKey)
+  const { error } = (await send({ deliver_within: 60 })) as { error: { message: string } }
+  expect(error.message).toContain('deliver_within needs the job cache')
+})
+
+test('a minion does not run what its master refuses, also after its own restart', async () => {
+  const cluster = await InProcessCluster.open({ minions: ['web1'], transport: 'memory' })
+  const jid = cluster.master.context.nextJid()
+  const job = { fun: 'test.echo', arg: ['x'], tgt: '*', tgt_type: 'glob', ret: '', jid }
+  await cluster.master.context.publish({ ...job, deliver_until: 2e9 })
+  const refusal = `Job ${jid} is not run. State of the job on the master: unknown.`
+  const refused = () => cluster.logged('web1').filter((line) => line.includes(refusal)).length
+  await until('the refusal', () => refused() === 1)
+  await cluster.stopMinion('web1')
+  await cluster.startMinion('web1')
+  expect(await cluster.run('web1', 'test.echo', ['y'])).toEqual({ web1: 'y' })
+  expect(refused()).toBe(0) // in the log of the new run
+  expect(cluster.master.context.jobs.return(jid, 'web1')).toBeUndefined()
+  await cluster.close()
+})
+
+test('a minion that ended before it was allowed to begin takes the job when it runs again', async () => {
+  const cluster = await InProcessCluster.open({ minions: ['web1'], transport: 'memory' })
+  const { deliveries } = cluster.master.context.jobs
+  const take = vi.spyOn(deliveries, 'take').mockRejectedValue(new Error('not now'))
+  const load = { cmd: 'publish', tgt: '*', fun: 'test.echo', arg: ['x'], user: 'root', deliver_within: 60 }
+  const key = await cluster.master.rootKey()
+  const reply = decode(await cluster.master.answer(packClear({ ...load, key }))) as { load: { jid: string } }
+  const { jid } = reply.load
+  await until('the minion to ask', () => take.mock.calls.length > 0)
+  await cluster.stopMinion('web1')
+  take.mockRestore()
+  await cluster.startMinion('web1')
+  await cluster.returned(jid, 'web1')
+  expect(deliveries.state(jid, 'web1')).toBe('delivered')
+  await cluster.close()
+})
