@@ -171,7 +171,9 @@ export const cancel = fn(
     const { cancelled } = await master.jobs.cancel(job.jid, ids)
     const decided = new Set([...cancelled, ...(await master.jobs.returns(job.jid)).map(({ id }) => id)])
     const others = (ids ?? job.minions).filter((id) => !decided.has(id))
-    const queued = others.length > 0 ? await cancelQueued(master, job.jid, others) : []
+    const queued: string[] = []
+    for (const one of others.length > 0 ? [job.jid, ...(job.waves ?? [])] : [])
+      queued.push(...(await cancelQueued(master, one, others)))
     const rest = others.filter((id) => !queued.includes(id))
     return { Cancelled: [...cancelled, ...queued].sort(), ...(rest.length > 0 && { 'Not cancelled': rest }) }
   },

@@ -173,8 +173,8 @@ export interface MasterServices {
     /** List the jobs that wait for minions (`deliver_within`), oldest first. */
     waiting(): Promise<WaitingJob[]>
     /**
-     * Cancel a job for the minions that have not taken it, or those of `minions` among them. Resolves with those, and with the
-     * minions that have it already.
+     * Cancel a job, or all jobs of a batch, for the minions that have not taken it, or those of `minions` among them. Resolves with
+     * those, and with the minions that have it already.
      */
     cancel(
       jid: string,

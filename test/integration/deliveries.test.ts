@@ -77,6 +77,17 @@ test('a job waits for minions that are away, and the reply and the event name th
   expect(job).toMatchObject({ jid, arg: ['password=geheim'], deliver_until: until })
 })
 
+test('which minions a target by grain is for is decided when the job is published', async () => {
+  const { minions } = master.context
+  await minions.save('web1', { grains: { role: 'web' }, pillar: {} })
+  await minions.save('web2', { grains: { role: 'db' }, pillar: {} })
+  const jid = await publish({ tgt: 'role:web', tgt_type: 'grain' })
+  await minions.save('web1', { grains: { role: 'db' }, pillar: {} })
+  await minions.save('web2', { grains: { role: 'web' }, pillar: {} })
+  expect(await missed(web1)).toMatchObject([{ jid, tgt: ['web1'], tgt_type: 'list' }])
+  expect(await missed(web2)).toEqual([])
+})
+
 test('a minion that has taken it is not given it again, and takes it once more after a crash', async () => {
   const jid = await publish()
   expect(await take(web1, jid)).toEqual({ state: 'delivered' })

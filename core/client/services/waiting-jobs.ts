@@ -14,6 +14,12 @@ export const waitingJobs = (
     return open.filter(({ minions }) => minions.length > 0)
   },
   async cancel(jid, minions) {
-    return (await jobs()).deliveries.cancel(jid, minions)
+    const cache = await jobs()
+    const all = [jid, ...cache.waves(jid)].map((job) => cache.deliveries.cancel(job, minions))
+    const done = await Promise.all(all)
+    return {
+      cancelled: done.flatMap(({ cancelled }) => cancelled),
+      taken: done.flatMap(({ taken }) => taken),
+    }
   },
 })

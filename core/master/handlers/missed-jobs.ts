@@ -1,6 +1,8 @@
 import type { EncryptedHandler } from '../../channel/request-server.ts'
+import type { JobCache } from '../../jobs/job-cache.ts'
 import { GENERATION_3 } from '../../wire/envelope.ts'
 import { makeMissedJobsReply, readMissedJobsRequest } from '../../wire/missed-jobs.ts'
+import type { JobLoad } from '../../wire/publication.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
 /** `_missed_jobs`: a minion that has connected asks for the jobs that were published while it was not, and that it may still take. */
@@ -9,9 +11,21 @@ export function missedJobsHandler({ jobs, publications, senders, log }: WorkerCo
     if (!id || !verified || version < GENERATION_3) return {}
     const isMissed = (jid: string) =>
       !jobs.hasReturn(jid, id) && senders.wasSentTo(jid, id) && jobs.deliveries.state(jid, id) === undefined
-    const missed = publications.page(isMissed, readMissedJobsRequest(load))
-    for (const { job } of missed.jobs)
+    const { jobs: missed, next } = publications.page(isMissed, readMissedJobsRequest(load))
+    for (const { job } of missed)
       log.debug('Giving {id} the job {jid}, which it has not returned', { id, jid: job.jid })
-    return makeMissedJobsReply(missed)
+    return makeMissedJobsReply({
+      jobs: missed.map((one) => ({ ...one, job: forMinion(jobs, one.job, id) })),
+      next,
+    })
   }
+}
+
+/**
+ * Address a job that waits for minions to this one: whether its target matches was decided when it was published. A minion that
+ * it may not match decides that itself.
+ */
+function forMinion(jobs: JobCache, job: JobLoad, id: string): JobLoad {
+  const isDecided = job.deliver_until !== undefined && !jobs.record(job.jid)?.unknown?.includes(id)
+  return isDecided ? { ...job, tgt: [id], tgt_type: 'list' } : job
 }
