@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { closest } from '../base/closest.ts'
 import { checkOption } from './check-option.ts'
 import { readConfigFiles, type WrittenOptions } from './config-files.ts'
@@ -120,12 +121,12 @@ const closestTo = (key: string, table: OptionTable): string | undefined =>
   closest(key, Object.keys(table), MISTAKES)
 
 function isDefault(option: Option, value: unknown): boolean {
-  return value === null || JSON.stringify(value) === JSON.stringify(option.default)
+  return value === null || isDeepStrictEqual(value, option.default)
 }
 
 /** Whether a value turns off an option that does not exist yet. */
 const isOff = (value: unknown): boolean =>
-  !value || JSON.stringify(value) === '{}' || JSON.stringify(value) === '[]'
+  !value || isDeepStrictEqual(value, {}) || isDeepStrictEqual(value, [])
 
 /** Freeze a value and everything in it. */
 export function deepFreeze<T>(value: T): Readonly<T> {

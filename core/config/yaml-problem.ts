@@ -1,6 +1,6 @@
-import type { Document, Lexer, Pair, YAMLError } from 'yaml'
+import type { Document, Lexer, Node, Pair, YAMLError } from 'yaml'
 
-type Yaml = Pick<typeof import('yaml'), 'isScalar' | 'visit' | 'Lexer'>
+type Yaml = Pick<typeof import('yaml'), 'isAlias' | 'isMap' | 'isScalar' | 'isSeq' | 'visit' | 'Lexer'>
 
 /**
  * Describe the first problem of a document in plain words: `line 3, column 12: this '[' is never closed`. Undefined if there is
@@ -8,11 +8,45 @@ type Yaml = Pick<typeof import('yaml'), 'isScalar' | 'visit' | 'Lexer'>
  */
 export function yamlProblem(text: string, document: Document, yaml: Yaml): string | undefined {
   const error = document.errors[0] ?? document.warnings[0]
-  if (!error) return undefined
+  if (!error) return aliasProblem(text, document, yaml)
   // After an unclosed bracket, the parser misreads everything that follows.
   const open = unclosedBracket(text, new yaml.Lexer())
   if (open !== undefined) return `${placeOf(text, open)}: this '${text[open]}' is never closed`
   return `${placeOf(text, error.pos[0])}: ${reasonOf(text, error, document, yaml)}`
+}
+
+/**
+ * Describe the first alias that repeats nothing or what it is a part of, or `<<` without a map. The library accepts the second, and
+ * reports the others without their place.
+ */
+function aliasProblem(text: string, document: Document, yaml: Yaml): string | undefined {
+  const { isAlias, isMap, isScalar, isSeq, visit } = yaml
+  const anchors = new Map<string, unknown>()
+  const meant = (node: unknown) => (isAlias(node) ? anchors.get(node.source) : node)
+  let problem: string | undefined
+  const found = ({ range }: Node, reason: string): symbol => {
+    problem = `${placeOf(text, range?.[0] ?? 0)}: ${reason}`
+    return visit.BREAK
+  }
+  visit(document, {
+    Value(_, node) {
+      if (node.anchor) anchors.set(node.anchor, node)
+    },
+    Alias(_, alias, path) {
+      const { source } = alias
+      const node = anchors.get(source)
+      if (node === undefined) return found(alias, `nothing before *${source} is marked with &${source}`)
+      if (path.some((outer) => outer === node))
+        return found(alias, `*${source} repeats the value that it is a part of`)
+    },
+    Pair(_, { key, value }) {
+      if (!isScalar(key) || key.source !== '<<' || key.type !== 'PLAIN') return
+      const merged = meant(value)
+      const maps = isSeq(merged) ? merged.items.map(meant) : [merged]
+      if (!maps.every((map) => isMap(map))) return found(key, 'the value of << must be a map or a list of maps')
+    },
+  })
+  return problem
 }
 
 /** The lexer's token at a place where a bracket should have been closed. */

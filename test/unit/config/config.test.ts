@@ -217,7 +217,7 @@ describe('warnings', () => {
   test('say which options have no effect yet, if they are not at their default', async () => {
     const path = await write(
       'master',
-      'reactor: [{a: b}]\nengines: []\ngitfs_remotes: [x]\nfile_recv: false\nenable_ssh_minions: false\nconf_file: /x\n',
+      'reactor: [{a: b}]\nengines: []\ngitfs_remotes: [99999999999999999999]\nfile_recv: false\nenable_ssh_minions: false\nconf_file: /x\n',
     )
     expect(master().warnings).toEqual([
       `The option reactor in ${path} has no effect yet.`,
