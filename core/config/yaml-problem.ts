@@ -1,6 +1,9 @@
 import type { Document, Lexer, Node, Pair, YAMLError } from 'yaml'
 
-type Yaml = Pick<typeof import('yaml'), 'isAlias' | 'isMap' | 'isScalar' | 'isSeq' | 'visit' | 'Lexer'>
+type Yaml = Pick<
+  typeof import('yaml'),
+  'isAlias' | 'isCollection' | 'isMap' | 'isScalar' | 'isSeq' | 'visit' | 'Lexer'
+>
 
 /**
  * Describe the first problem of a document in plain words: `line 3, column 12: this '[' is never closed`. Undefined if there is
@@ -8,7 +11,7 @@ type Yaml = Pick<typeof import('yaml'), 'isAlias' | 'isMap' | 'isScalar' | 'isSe
  */
 export function yamlProblem(text: string, document: Document, yaml: Yaml): string | undefined {
   const error = document.errors[0] ?? document.warnings[0]
-  if (!error) return aliasProblem(text, document, yaml)
+  if (!error) return misuse(text, document, yaml)
   // After an unclosed bracket, the parser misreads everything that follows.
   const open = unclosedBracket(text, new yaml.Lexer())
   if (open !== undefined) return `${placeOf(text, open)}: this '${text[open]}' is never closed`
@@ -16,11 +19,11 @@ export function yamlProblem(text: string, document: Document, yaml: Yaml): strin
 }
 
 /**
- * Describe the first alias that repeats nothing or what it is a part of, or `<<` without a map. The library accepts the second, and
- * reports the others without their place.
+ * Describe the first alias that repeats nothing or what it is a part of, key that is a list or a map, or `<<` without a map. The
+ * library accepts some of these, and reports the others without their place.
  */
-function aliasProblem(text: string, document: Document, yaml: Yaml): string | undefined {
-  const { isAlias, isMap, isScalar, isSeq, visit } = yaml
+function misuse(text: string, document: Document, yaml: Yaml): string | undefined {
+  const { isAlias, isCollection, isMap, isScalar, isSeq, visit } = yaml
   const anchors = new Map<string, unknown>()
   const meant = (node: unknown) => (isAlias(node) ? anchors.get(node.source) : node)
   let problem: string | undefined
@@ -40,6 +43,7 @@ function aliasProblem(text: string, document: Document, yaml: Yaml): string | un
         return found(alias, `*${source} repeats the value that it is a part of`)
     },
     Pair(_, { key, value }) {
+      if (isCollection(meant(key))) return found(key as Node, 'a list or a map cannot be a key')
       if (!isScalar(key) || key.source !== '<<' || key.type !== 'PLAIN') return
       const merged = meant(value)
       const maps = isSeq(merged) ? merged.items.map(meant) : [merged]

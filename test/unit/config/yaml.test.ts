@@ -76,6 +76,8 @@ describe('documents', () => {
     ['an alias of nothing', 'a: &a 1\nb: [*c]\n', /^line 2, column 5: nothing before \*c is marked with &c$/],
     ['an alias before its mark', 'a: *a\nb: &a 1\n', /^line 1, column 4: nothing before \*a/],
     ['a value that contains itself', 'a: 1\nb: &b [{c: *b}]\n', /^line 2, column 12: \*b repeats the value that/],
+    ['a list as a key', 'a: 1\n? [b, ~]\n: c\n', /^line 2, column 3: a list or a map cannot be a key$/],
+    ['a map as a key', 'a: {{ b }}\n', /^line 1, column 5: a list or a map cannot be a key$/],
     ['a << without a map', 'a: 1\nb:\n  <<: 5\n', /^line 3, column 3: the value of << must be a map/],
     ['a tab as indentation', 'a:\n\tb: 1\n', /[Tt]ab/],
   ])('refuses %s', (_, text, reason) => {
