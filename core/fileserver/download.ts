@@ -5,6 +5,7 @@ import { gunzip } from 'node:zlib'
 import type { FileHash } from '../author/files.ts'
 import { SaltError } from '../base/errors.ts'
 import { isRecord } from '../base/record.ts'
+import { jsonText } from '../dialect/json.ts'
 import { asBytes } from '../wire/bytes.ts'
 
 /** Send the load of a request about files. Resolves with the answer. */
@@ -45,7 +46,7 @@ async function readPiece(answer: unknown, path: string): Promise<Buffer> {
   if (!isRecord(answer) || !data)
     throw new SaltError(
       'COMMAND_EXECUTION',
-      `The master sent no data of salt://${path}: ${JSON.stringify(answer)}`,
+      `The master sent no data of salt://${path}: ${jsonText(answer)}`,
     )
   if (!answer.gzip || data.length === 0) return data
   return decompress(data, { maxOutputLength: MAX_PIECE_BYTES })

@@ -1,4 +1,5 @@
 import { isRecord } from '../base/record.ts'
+import { fromRecordJson, recordJson } from '../dialect/record-json.ts'
 
 /** A destination of items: a returner and its options that differ from the configuration. */
 export interface OutboxTarget {
@@ -26,8 +27,9 @@ export function targetsOf(
 
 /** Serialize a target. Equal targets give equal texts; see {@link targetFrom}. */
 export function targetText({ name, config, kwargs }: OutboxTarget): string {
-  return config === undefined && kwargs === undefined ? name : JSON.stringify({ name, config, kwargs })
+  if (config === undefined && kwargs === undefined) return name
+  return recordJson({ name, ...(config !== undefined && { config }), ...(kwargs && { kwargs }) })
 }
 
 export const targetFrom = (text: string): OutboxTarget =>
-  text.startsWith('{') ? JSON.parse(text) : { name: text }
+  text.startsWith('{') ? (fromRecordJson(text) as OutboxTarget) : { name: text }

@@ -1,5 +1,6 @@
 import { type Fields, isRecord } from '../base/record.ts'
 import { MASK } from '../base/secret.ts'
+import { jsonText } from '../dialect/json.ts'
 import { asNumber } from './bytes.ts'
 import { type RawArguments, readRawArguments } from './raw-arguments.ts'
 
@@ -160,7 +161,7 @@ export const publishReplies = {
     load: {
       jid: null,
       minions: [],
-      error: `Master could not resolve minions for target ${typeof tgt === 'string' ? tgt : JSON.stringify(tgt)}`,
+      error: `Master could not resolve minions for target ${typeof tgt === 'string' ? tgt : jsonText(tgt)}`,
       ...(reason !== undefined && { reason }),
       ...(invalid !== undefined && { invalid }),
     },

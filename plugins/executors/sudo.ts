@@ -11,6 +11,7 @@ import {
   type ExecutorCall,
   executor,
   fromRecordJson,
+  jsonText,
   type Virtual,
 } from 'salt-ts'
 
@@ -51,7 +52,7 @@ function commandOf(fun: string, opts: Options): string[] {
 
 /** Write the arguments as JSON, which salt-call reads as YAML. A `#` would start a comment there, so it is escaped. */
 function wordsOf({ args, kwargs }: ExecutorCall): string {
-  const word = (value: unknown) => (JSON.stringify(value) ?? 'null').replaceAll('#', '\\u0023')
+  const word = (value: unknown) => jsonText(value).replaceAll('#', '\\u0023')
   const words = [
     ...args.map(word),
     ...Object.entries(kwargs).map(([name, value]) => `${name}=${word(value)}`),

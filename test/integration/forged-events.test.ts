@@ -145,6 +145,12 @@ describe('CVE-2025-22236, CVE-2025-22239: a tag that only masters may use', () =
 })
 
 describe('an event that a minion may fire', () => {
+  test('arrives with a value that JSON does not have', async () => {
+    expect(await fire({ tag: tags.saltError, data: [9007199254740993n] })).toBeNull()
+    expect(master.events.map(({ tag }) => tag)).toEqual([tags.saltError])
+    expect(master.logged.join()).toContain('wire1 reported an error: [9007199254740993]')
+  })
+
   test.each([...own, ...free])('arrives, alone and in a list: %s', async (tag) => {
     await fire({ tag, data: { a: 1 } })
     await fire({ events: [{ tag, data: { a: 2 } }] })

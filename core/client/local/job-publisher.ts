@@ -3,6 +3,7 @@ import { SaltError } from '../../base/errors.ts'
 import { type MembersOf, refuseUnknownMembers } from '../../base/known-members.ts'
 import { isRecord } from '../../base/record.ts'
 import type { MasterConfig } from '../../config/index.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { expandTarget } from '../../targets/index.ts'
 import {
   CALL_REFUSED,
@@ -158,7 +159,7 @@ function readPublished(
   if (!load)
     throw new SaltError(
       'DECODE_FAILED',
-      `The master did not accept the job; it answered ${JSON.stringify(reply)}.`,
+      `The master did not accept the job; it answered ${jsonText(reply)}.`,
     )
   const { jid, minions, missing, unknown, refusals, deliver_until: until, waiting } = load
   if (typeof jid !== 'string') throw noMatchError(load, request)

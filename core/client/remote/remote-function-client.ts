@@ -1,6 +1,7 @@
 import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import type { MasterConfig } from '../../config/index.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { type Event, tags } from '../../events/index.ts'
 import type { FunctionRun } from '../../runs/background.ts'
 import { type RunnerResult, resultOf } from '../../runs/run-result.ts'
@@ -225,4 +226,4 @@ const lost = (fun: string, jid: string): SaltError =>
   )
 
 const strange = (reply: unknown): SaltError =>
-  new SaltError('DECODE_FAILED', `The master sent an invalid answer: ${JSON.stringify(reply)}`)
+  new SaltError('DECODE_FAILED', `The master sent an invalid answer: ${jsonText(reply)}`)

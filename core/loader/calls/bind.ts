@@ -2,6 +2,7 @@ import type { Param, Params } from '../../author/params.ts'
 import { SaltError } from '../../base/errors.ts'
 import { MASK } from '../../base/secret.ts'
 import { maskSecretWords } from '../../base/secret-words.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { coerce } from './coerce.ts'
 import { untyped } from './typed.ts'
 import type { Check } from './validate.ts'
@@ -174,5 +175,5 @@ function shownText(name: string, value: unknown, params: Params): string {
 function pythonText(value: unknown): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? jsonText(value) : String(value)
 }

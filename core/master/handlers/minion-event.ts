@@ -2,6 +2,7 @@ import { messageOf } from '../../base/errors.ts'
 import { isJid } from '../../base/jid.ts'
 import { isRecord } from '../../base/record.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { isOwnTag, isReservedTag, tags } from '../../events/index.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
@@ -45,7 +46,7 @@ function fireOne(context: WorkerContext, id: string, tag: unknown, data: Record<
     if (!context.senders.admits(jid, id)) return
     if (tag === tags.jobStart(jid, id)) noteStart(context, id, jid)
   }
-  if (tag === tags.saltError) context.log.error(`${id} reported an error: ${JSON.stringify(data.data)}`)
+  if (tag === tags.saltError) context.log.error(`${id} reported an error: ${jsonText(data.data)}`)
   if (tag === tags.minionStart(id)) void context.catalogues.askAgain(id)
   context.fire(tag, isOwnTag(tag, id) ? ownData(tag, id, data) : data)
 }

@@ -2,6 +2,7 @@ import type { Log } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
+import { jsonText } from '../../dialect/json.ts'
 import type { ReturnSpool, SpoolEntry, SpooledReturn } from '../../jobs/return-spool.ts'
 import { withoutValue } from './failed-return.ts'
 
@@ -139,7 +140,7 @@ export class Deliverer {
     this.#refusals.set(entry, count + 1)
     this.#retryLater(
       entry,
-      `the master answered ${JSON.stringify(answer)}`,
+      `the master answered ${jsonText(answer)}`,
       2 ** Math.min(count, MAX_DOUBLINGS),
     )
   }

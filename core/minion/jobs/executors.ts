@@ -2,6 +2,7 @@ import type { Context } from '../../author/context.ts'
 import type { Executor, ExecutorCall } from '../../author/executor.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { type Loader, type LoaderSettings, openLoader } from '../../loader/index.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 
@@ -48,7 +49,7 @@ export class Executors {
     const named = Array.isArray(given) ? given : [given]
     if (!named.every((name): name is string => typeof name === 'string'))
       throw invocation(
-        `Wrong executors specification: ${JSON.stringify(given)}. String or non-empty list expected`,
+        `Wrong executors specification: ${jsonText(given)}. String or non-empty list expected`,
       )
     const names = ofJobs && config.sudo_user ? [...named.slice(0, -1), 'sudo'] : named
     return names.every((name) => name === DIRECT) ? undefined : names

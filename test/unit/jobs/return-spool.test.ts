@@ -32,6 +32,14 @@ describe('a return in the spool', () => {
     expect(entry).toMatchObject({ jid, ret, master: '10.0.0.1', job: { fun: 'test.ping' } })
   })
 
+  test('is kept for returners with options that JSON does not have', async () => {
+    const spool = openSpool()
+    const job = { jid, ret: 'postgres', ret_kwargs: { id: 9007199254740993n, bytes: Buffer.from([0xff]) } }
+    await spool.add({ jid, ret, job })
+    expect(spool.find(jid)).toEqual(ret)
+    expect(spool.outbox?.targets()).toHaveLength(1)
+  })
+
   test('is gone once it is done', async () => {
     const spool = openSpool()
     await spool.done(await spool.add({ jid, ret }))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { Float } from '../../../core/codec/index.ts'
 import { givenOptionsRefusal } from '../../../core/outbox/index.ts'
-import { targetsOf, targetText } from '../../../core/outbox/outbox-target.ts'
+import { targetFrom, targetsOf, targetText } from '../../../core/outbox/outbox-target.ts'
 
 const refusal = (names: string, kwargs: object, allowed: string[]) =>
   givenOptionsRefusal(targetsOf(names, { kwargs }).map(targetText), allowed)
@@ -25,4 +26,12 @@ test.each<[string, object, string[], string]>([
   const sentence = refusal(names, kwargs, allowed)
   expect(sentence).toContain(`--return_kwargs set ${refused},`)
   expect(sentence).toContain(`returner_kwargs_allowed: [${refused}]`)
+})
+
+test.each([
+  { table: 'x', port: 5432, nested: { list: [1, 'a', null, true] } },
+  { id: 9007199254740993n, share: new Float(3), bytes: Uint8Array.of(0xff, 0) },
+])('options that a job sets arrive as they are: %s', (kwargs) => {
+  const [target] = targetsOf('postgres', { config: 'alternative', kwargs })
+  expect(targetFrom(targetText(target!))).toEqual({ name: 'postgres', config: 'alternative', kwargs })
 })

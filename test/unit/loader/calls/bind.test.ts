@@ -68,11 +68,14 @@ describe('binding', () => {
     expect(refusal(params, ['bob'], { a: true, constructor: null, c: 'x y' })).toBe(
       'INVOCATION: The following keyword arguments are not valid: a=True, constructor=None, c=x y',
     )
+    expect(refusal(params, ['bob'], { ids: [9007199254740993n] })).toBe(
+      'INVOCATION: The following keyword arguments are not valid: ids=[9007199254740993]',
+    )
   })
   test('shows no value that a name or another parameter makes a secret among unknown names', () => {
     const message = (list: string) => `INVOCATION: The following keyword arguments are not valid: ${list}`
     expect(refusal(params, ['bob'], { db: { token: 'x' }, password: 'x', b: 1 })).toBe(
-      message(`db={"token":"${MASK}"}, password=${MASK}, b=1`),
+      message(`db={"token": "${MASK}"}, password=${MASK}, b=1`),
     )
     expect(refusal({ key: p.secret(p.string()) }, [], { kye: 'x' })).toBe(message(`kye=${MASK}`))
   })

@@ -101,6 +101,14 @@ test('a return that is too large for any master is replaced by one that says so'
   expect(logged).toEqual([`error: The return of job ${ret.jid} cannot be sent: It is too large.`])
 })
 
+test('an answer that JSON does not have is shown, and the return is sent again', async () => {
+  const answers: unknown[] = [[9007199254740993n], null]
+  open(async () => answers.shift())
+  deliverer.deliver(await add(1))
+  await empty()
+  expect(logged.join()).toContain('the master answered [9007199254740993]')
+})
+
 test('only a refusal for good ends it otherwise, and that is an error in the log', async () => {
   open(async () => false)
   deliverer.deliver(await add(1))

@@ -144,8 +144,8 @@ describe('a job', () => {
     expect((await run({ module_executors: ['empty'] })).return).toContain(
       'its default export has no execute()',
     )
-    expect((await run({ module_executors: [3] })).return).toBe(
-      "ERROR executing 'told.echo': Wrong executors specification: [3]. String or non-empty list expected",
+    expect((await run({ module_executors: [3, 2n ** 60n] })).return).toBe(
+      "ERROR executing 'told.echo': Wrong executors specification: [3, 1152921504606846976]. String or non-empty list expected",
     )
   })
 
