@@ -31,10 +31,10 @@ export function readCatalogue(text: string): Catalogue | undefined {
 }
 
 /** Return text from another host as a single line without control characters. */
-export const readSentence = (value: unknown): string =>
-  (typeof value === 'string' ? value : 'it gave no reason')
-    .slice(0, MAX_SENTENCE_LENGTH)
-    .replace(/\p{Cc}+/gu, ' ')
+export function readSentence(value: unknown): string {
+  const text = typeof value === 'string' ? value.slice(0, MAX_SENTENCE_LENGTH).replace(/\p{Cc}+/gu, ' ') : ''
+  return text.trim() === '' ? 'it gave no reason' : text
+}
 
 /** Make a map without a prototype, since the names come from another host. */
 function named<T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> {

@@ -137,5 +137,6 @@ describe('a catalogue from another host', () => {
   test('its sentences do nothing to a terminal, and are not long', () => {
     expect(readSentence('a\u001b[31mb\r\nc')).toBe('a [31mb c')
     expect(readSentence('x'.repeat(10_000))).toHaveLength(2_000)
+    for (const nothing of [5, '', ' \u0000\n']) expect(readSentence(nothing)).toBe('it gave no reason')
   })
 })
