@@ -47,7 +47,8 @@ function misuse(text: string, document: Document, yaml: Yaml): string | undefine
       if (!isScalar(key) || key.source !== '<<' || key.type !== 'PLAIN') return
       const merged = meant(value)
       const maps = isSeq(merged) ? merged.items.map(meant) : [merged]
-      if (!maps.every((map) => isMap(map))) return found(key, 'the value of << must be a map or a list of maps')
+      if (!maps.every((map) => isMap(map)))
+        return found(key, 'the value of << must be a map or a list of maps')
     },
   })
   return problem

@@ -44,10 +44,7 @@ export async function download(ask: Ask, file: Download, wanted: FileHash, into:
 async function readPiece(answer: unknown, path: string): Promise<Buffer> {
   const data = isRecord(answer) ? asBytes(answer.data) : undefined
   if (!isRecord(answer) || !data)
-    throw new SaltError(
-      'COMMAND_EXECUTION',
-      `The master sent no data of salt://${path}: ${jsonText(answer)}`,
-    )
+    throw new SaltError('COMMAND_EXECUTION', `The master sent no data of salt://${path}: ${jsonText(answer)}`)
   if (!answer.gzip || data.length === 0) return data
   return decompress(data, { maxOutputLength: MAX_PIECE_BYTES })
 }

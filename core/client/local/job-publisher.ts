@@ -157,10 +157,7 @@ function readPublished(
   if (isRecord(reply) && isRecord(reply.error)) throw failed(reply.error, auth)
   const load = isRecord(reply) && isRecord(reply.load) ? reply.load : undefined
   if (!load)
-    throw new SaltError(
-      'DECODE_FAILED',
-      `The master did not accept the job; it answered ${jsonText(reply)}.`,
-    )
+    throw new SaltError('DECODE_FAILED', `The master did not accept the job; it answered ${jsonText(reply)}.`)
   const { jid, minions, missing, unknown, refusals, deliver_until: until, waiting } = load
   if (typeof jid !== 'string') throw noMatchError(load, request)
   return {

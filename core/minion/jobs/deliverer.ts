@@ -138,11 +138,7 @@ export class Deliverer {
   #refused(entry: SpoolEntry, answer: unknown): void {
     const count = this.#refusals.get(entry) ?? 0
     this.#refusals.set(entry, count + 1)
-    this.#retryLater(
-      entry,
-      `the master answered ${jsonText(answer)}`,
-      2 ** Math.min(count, MAX_DOUBLINGS),
-    )
+    this.#retryLater(entry, `the master answered ${jsonText(answer)}`, 2 ** Math.min(count, MAX_DOUBLINGS))
   }
 
   #retryLater(entry: SpoolEntry, reason: string, factor = 1): void {

@@ -48,9 +48,7 @@ export class Executors {
     const given = namesExecutors(job) ? job.module_executors : (config.module_executors ?? DIRECT)
     const named = Array.isArray(given) ? given : [given]
     if (!named.every((name): name is string => typeof name === 'string'))
-      throw invocation(
-        `Wrong executors specification: ${jsonText(given)}. String or non-empty list expected`,
-      )
+      throw invocation(`Wrong executors specification: ${jsonText(given)}. String or non-empty list expected`)
     const names = ofJobs && config.sudo_user ? [...named.slice(0, -1), 'sudo'] : named
     return names.every((name) => name === DIRECT) ? undefined : names
   }

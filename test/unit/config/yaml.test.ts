@@ -51,7 +51,9 @@ describe('documents', () => {
       a: { x: 1, y: 2 },
       b: { x: 1, y: 3 },
     })
-    expect(parseYaml('a: &a {x: 1}\nb: &a {y: 2}\nc: {<<: [*a, {z: 3}]}\n')).toMatchObject({ c: { y: 2, z: 3 } })
+    expect(parseYaml('a: &a {x: 1}\nb: &a {y: 2}\nc: {<<: [*a, {z: 3}]}\n')).toMatchObject({
+      c: { y: 2, z: 3 },
+    })
   })
 
   test('is null when there is nothing in it', () => {
@@ -75,7 +77,11 @@ describe('documents', () => {
     ['two documents', 'a: 1\n---\nb: 2\n', /documents/],
     ['an alias of nothing', 'a: &a 1\nb: [*c]\n', /^line 2, column 5: nothing before \*c is marked with &c$/],
     ['an alias before its mark', 'a: *a\nb: &a 1\n', /^line 1, column 4: nothing before \*a/],
-    ['a value that contains itself', 'a: 1\nb: &b [{c: *b}]\n', /^line 2, column 12: \*b repeats the value that/],
+    [
+      'a value that contains itself',
+      'a: 1\nb: &b [{c: *b}]\n',
+      /^line 2, column 12: \*b repeats the value that/,
+    ],
     ['a list as a key', 'a: 1\n? [b, ~]\n: c\n', /^line 2, column 3: a list or a map cannot be a key$/],
     ['a map as a key', 'a: {{ b }}\n', /^line 1, column 5: a list or a map cannot be a key$/],
     ['a << without a map', 'a: 1\nb:\n  <<: 5\n', /^line 3, column 3: the value of << must be a map/],

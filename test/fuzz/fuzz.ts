@@ -1,0 +1,177 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { mutate } from './mutate.ts'
+import { Random } from './random.ts'
+import { must, type Target } from './target.ts'
+
+/** An input whose outcome is not allowed. */
+export interface Finding {
+  readonly problem: unknown
+  readonly input: Buffer
+}
+
+export interface Plan {
+  /** Inputs that run first, all of them. */
+  readonly corpus: readonly Buffer[]
+  readonly cases: number
+  readonly seed: number
+  /** Time, by `performance.now()`, at which to stop. */
+  readonly deadline?: number
+  /** Called before an input runs. */
+  readonly onInput?: (input: Buffer) => void
+}
+
+export interface Report {
+  readonly cases: number
+  readonly seconds: number
+  /** How often each kind of outcome occurred. */
+  readonly outcomes: ReadonlyMap<string, number>
+  readonly findings: readonly Finding[]
+}
+
+const PATIENCE_MS = 1000
+/** An input counts as slow if it is so each time: another process may have had the processor. */
+const ATTEMPTS = 3
+const CHECK_EVERY = 2_000
+const MEASURE_EVERY = 50_000
+const MAX_GROWTH_BYTES = 64 * 1024 * 1024
+const MAX_FINDINGS = 5
+/** Inputs with an outcome of a new kind are changed further. */
+const MAX_KEPT = 500
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** Run a target on its corpus, its seeds and inputs made of these. */
+export async function fuzz(target: Target, plan: Plan): Promise<Report> {
+  const run = new Run(target, plan)
+  process.on('unhandledRejection', run.onRejection)
+  try {
+    return await run.all()
+  } finally {
+    process.off('unhandledRejection', run.onRejection)
+  }
+}
+
+class Run {
+  readonly #target: Target
+  readonly #plan: Plan
+  readonly #random: Random
+  readonly #pool: Buffer[]
+  /** Seeds and corpus, which run before anything that is made of them. */
+  readonly #first: Buffer[]
+  readonly #outcomes = new Map<string, number>()
+  readonly #findings: Finding[] = []
+  readonly #start = performance.now()
+  readonly #members = countMembers()
+  #cases = 0
+  #last: Buffer = Buffer.alloc(0)
+  #memory: number | undefined
+
+  constructor(target: Target, plan: Plan) {
+    this.#target = target
+    this.#plan = plan
+    this.#random = new Random(plan.seed)
+    this.#pool = [...target.seeds, ...plan.corpus]
+    this.#first = [...this.#pool]
+  }
+
+  readonly onRejection = (problem: unknown): void =>
+    this.#note(new Error('A promise was rejected and nobody noticed', { cause: problem }), this.#last)
+
+  async all(): Promise<Report> {
+    const { atOnce = 1 } = this.#target
+    await Promise.all(Array.from({ length: atOnce }, () => this.#some()))
+    await this.#check()
+    const seconds = (performance.now() - this.#start) / 1000
+    return { cases: this.#cases, seconds, outcomes: this.#outcomes, findings: this.#findings }
+  }
+
+  /** Run one input after the other, until all have run. */
+  async #some(): Promise<void> {
+    const { cases, deadline = Number.POSITIVE_INFINITY } = this.#plan
+    while (this.#findings.length < MAX_FINDINGS && performance.now() < deadline) {
+      const input = this.#first.shift() ?? (this.#cases < cases ? this.#made() : undefined)
+      if (!input) return
+      await this.#one(input)
+      if (this.#cases % CHECK_EVERY === 0) await this.#check()
+    }
+  }
+
+  #made(): Buffer {
+    return mutate(this.#pool, this.#target, this.#random)
+  }
+
+  async #one(input: Buffer): Promise<void> {
+    this.#cases++
+    this.#last = input
+    this.#plan.onInput?.(input)
+    const { patienceMs = PATIENCE_MS } = this.#target
+    const start = performance.now()
+    try {
+      const running = this.#target.run(input)
+      const outcome = typeof running === 'string' ? running : await running
+      if (performance.now() - start > patienceMs) await this.#measure(input, patienceMs)
+      must(countMembers() === this.#members, 'A prototype was changed')
+      this.#count(outcome, input)
+    } catch (problem) {
+      this.#note(problem, input)
+    }
+  }
+
+  #count(outcome: string, input: Buffer): void {
+    const before = this.#outcomes.get(outcome) ?? 0
+    this.#outcomes.set(outcome, before + 1)
+    if (before === 0 && this.#pool.length < this.#target.seeds.length + MAX_KEPT) this.#pool.push(input)
+  }
+
+  async #measure(input: Buffer, patienceMs: number): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const start = performance.now()
+      await this.#target.run(input)
+      if (performance.now() - start < patienceMs) return
+    }
+    throw new Error(`It takes more than ${patienceMs} ms`)
+  }
+
+  /** Let the event loop turn, so that rejections are noticed; measure memory. */
+  async #check(): Promise<void> {
+    await new Promise(setImmediate)
+    try {
+      await this.#target.check?.()
+      if (this.#cases % MEASURE_EVERY === 0) this.#checkMemory()
+    } catch (problem) {
+      this.#note(problem, this.#last)
+    }
+  }
+
+  #checkMemory(): void {
+    collectGarbage()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    const used = heapUsed + arrayBuffers
+    if (this.#cases < MEASURE_EVERY) return
+    this.#memory ??= used
+    const grown = used - this.#memory
+    must(grown < MAX_GROWTH_BYTES, `Memory grew by ${Math.round(grown / 2 ** 20)} MB in ${this.#cases} cases`)
+  }
+
+  /** Keep a problem that is not known yet. */
+  #note(problem: unknown, input: Buffer): void {
+    const isKnown = this.#findings.some((finding) => placeOf(finding.problem) === placeOf(problem))
+    if (!isKnown) this.#findings.push({ problem, input: Buffer.from(input) })
+  }
+}
+
+/** What distinguishes a problem: where it was thrown, or its text. */
+function placeOf(problem: unknown): string {
+  if (!(problem instanceof Error)) return String(problem)
+  return `${problem.name} ${problem.stack?.split('\n').find((line) => /^\s+at /.test(line)) ?? problem.message}`
+}
+
+const prototypes = [Object, Array, Function, Map, Buffer, String, Number, Promise].map(
+  ({ prototype }) => prototype,
+)
+
+/** The number of members of all prototypes. */
+const countMembers = (): number =>
+  prototypes.reduce((sum, prototype) => sum + Reflect.ownKeys(prototype).length, 0)
