@@ -215,11 +215,16 @@ export class Cluster {
   /** Start a minion that need not be accepted. */
   async startMinion(id: string, options: Options = {}): Promise<Daemon> {
     const minion = this.minionDaemon(id, options)
-    this.minions.set(id, minion)
-    await minion.writeConfig()
-    await giveKey(join(minion.directory, 'pki'), 'minion')
+    await this.prepareMinion(minion)
     minion.start()
     return minion
+  }
+
+  /** Give a minion its configuration and a key; it is stopped when the cluster is closed. */
+  async prepareMinion(minion: Daemon): Promise<void> {
+    this.minions.set(String(minion.options.id), minion)
+    await minion.writeConfig()
+    await giveKey(join(minion.directory, 'pki'), 'minion')
   }
 
   /** `salt -c <config> …` */

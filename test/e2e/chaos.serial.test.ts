@@ -1,0 +1,38 @@
+/** What becomes of jobs when processes fail: a selection of the scenarios of `npm run chaos`, on one fleet. */
+import { afterAll, expect, test } from 'vitest'
+import { scenarios } from '../chaos/scenarios/index.ts'
+import { brokenLines, Trials } from '../chaos/trial.ts'
+
+const SEED = 1
+
+const chosen = [
+  'kill-supervisor',
+  'kill-publisher',
+  'publish-without-publisher',
+  'kill-workers',
+  'kill-minion',
+  'kill-jobs',
+  'kill-all',
+  'stop-worker',
+  'restart-all',
+  'rotate',
+]
+
+let said = ''
+const trials = new Trials((_, logs) => {
+  said = logs
+})
+afterAll(() => trials.close())
+
+test.for(scenarios.filter(({ name }) => chosen.includes(name)))('$name: $says', async (scenario) => {
+  const trial = await trials.make(scenario, SEED)
+  expect(brokenLines(trial), said.slice(-20_000)).toEqual([])
+  expect(trial).toMatchObject({ lost: 0, twice: 0 })
+  expect(trial.returned).toBeGreaterThan(0)
+})
+
+test('all chosen scenarios are there', () => {
+  const names = scenarios.map(({ name }) => name)
+  expect(chosen.filter((name) => !names.includes(name))).toEqual([])
+  expect(new Set(names).size).toBe(names.length)
+})
