@@ -15,6 +15,8 @@ export interface SubscriptionSettings {
   credentials(): Promise<SignInKeys>
   /** Sign in again, unless that has happened since `stale` was handed out. */
   renew(stale: SignInKeys): Promise<SignInKeys>
+  /** Called when a publication cannot be decrypted even then: the AES key may have changed again since it was sent. */
+  onUndecryptable(): void
 }
 
 /** A job with what distinguishes its publication from a replay: the serial number, which counts per AES key. */
@@ -30,11 +32,12 @@ export interface ReceivedPublication {
 
 /**
  * Receive jobs, verified and decrypted (wire protocol §9). When a publication cannot be decrypted, the minion signs in
- * again and retries once, so no job is lost at a key rotation.
+ * again and retries once. If the key has changed several times since, that is reported, so that the minion can ask for the job.
  */
 export async function* receiveJobs(settings: SubscriptionSettings): AsyncGenerator<ReceivedPublication> {
   for await (const frame of settings.frames) {
     const received = await open(frame, settings).catch((error: unknown) => {
+      settings.onUndecryptable()
       settings.log.warn(`A publication could not be read: ${error instanceof Error ? error.message : error}`)
       return undefined
     })
@@ -56,7 +59,10 @@ async function open(
     credentials = await settings.renew(credentials)
     message = credentials.aes.decrypt(publication.load)
   }
-  if (!message) return ignore(log, 'it is not encrypted with the AES key, even after signing in again')
+  if (!message) {
+    settings.onUndecryptable()
+    return ignore(log, 'it is not encrypted with the AES key, even after signing in again')
+  }
   const received = accept(message, credentials.aes, log)
   const words =
     received && publication.words && wordsOf(publication.words, received.job, credentials, settings)

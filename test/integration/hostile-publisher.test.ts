@@ -84,6 +84,7 @@ describe('publications', () => {
         signIns++
         return credentials()
       },
+      onUndecryptable() {},
     }
     for await (const { job, serial, keyDigest } of receiveJobs(settings)) {
       if (await seen.accept({ keyDigest, serial, jid: job.jid, now })) executed.push(job.jid)

@@ -54,6 +54,7 @@ export class MasterConnection {
   #credentials: Promise<SignInKeys> | undefined
   #current: SignInKeys | undefined
   #frames: PublishClient | undefined
+  #phase = new AbortController()
   /** The master's answer to the latest report of the start. */
   #startAnswer: StartAnswer = {}
 
@@ -109,6 +110,9 @@ export class MasterConnection {
         requireSignature: config.sign_pub_messages,
         credentials: () => this.#signedIn(),
         renew: (stale) => this.#renew(stale),
+        onUndecryptable: () => {
+          if (this.publishConnection.isUp) void this.#catchUp(this.#nextPhase())
+        },
       })
       for await (const received of jobs) onJob(received, this)
     }
@@ -143,7 +147,7 @@ export class MasterConnection {
     return this.#startAnswer
   }
 
-  /** Get the jobs that were published while this minion was not connected. A master of Python Salt has none. */
+  /** Get the jobs that were published while this minion was not connected, or could not be decrypted. A master of Python Salt has none. */
   async #catchUp(signal: AbortSignal): Promise<void> {
     const { id, log, onJob, config } = this.#settings
     const request = (load: Readonly<Record<string, unknown>>) => this.request(load)
@@ -266,9 +270,7 @@ export class MasterConnection {
       ...reconnectionWaits(config, this.#startAnswer.reconnectMs),
       ...(this.#mayAskForMissedJobs() && { heartbeat: 'quick' }),
     })
-    let change = new AbortController()
-    const untilChange = () => AbortSignal.any([change.signal, this.#closing.signal])
-    void this.#watchPort(frames, offered, untilChange())
+    void this.#watchPort(frames, offered, this.#nextPhase())
     frames.onConnection((state) => {
       log.info(
         `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
@@ -276,12 +278,18 @@ export class MasterConnection {
       this.publishConnection.isUp = state === 'up'
       if (state === 'up') this.publishConnection.made++
       this.#settings.onConnection?.(state, this)
-      change.abort()
-      change = new AbortController()
-      if (state === 'up') void this.#catchUp(untilChange())
-      else void this.#watchPort(frames, offered, untilChange())
+      const signal = this.#nextPhase()
+      if (state === 'up') void this.#catchUp(signal)
+      else void this.#watchPort(frames, offered, signal)
     })
     return frames
+  }
+
+  /** End what was done for the present state of the publish connection, and return the signal for what is done next. */
+  #nextPhase(): AbortSignal {
+    this.#phase.abort()
+    this.#phase = new AbortController()
+    return AbortSignal.any([this.#phase.signal, this.#closing.signal])
   }
 
   /** While there is no connection, sign in again from time to time to find a master that now uses another publish port. */

@@ -64,6 +64,7 @@ async function received(
     requireSignature: true,
     credentials: async () => credentials(),
     renew: async () => credentials(),
+    onUndecryptable: nothing,
     ...changes,
   })
   for await (const each of stream) jobs.push(each)
@@ -131,7 +132,7 @@ test('a publication that does not open makes the minion sign in, and is handled 
   expect(renew.mock.calls).toEqual([[stale]])
 })
 
-test('one that does not open even then is ignored, and so is one whose sign-in fails; the next is handled', async () => {
+test('one that does not open even then is ignored and reported, and so is one whose sign-in fails; the next is handled', async () => {
   const { channel, frames, aesKeys, held } = await open()
   const stale = held()
   aesKeys.rotate()
@@ -140,15 +141,18 @@ test('one that does not open even then is ignored, and so is one whose sign-in f
   aesKeys.rotate(stale.aes)
   await channel.publish(job)
   const good = frames[1]?.payload as Uint8Array
-  expect(await received([lost, good], () => stale)).toMatchObject({
+  const onUndecryptable = vi.fn()
+  expect(await received([lost, good], () => stale, { onUndecryptable })).toMatchObject({
     jobs: [{ job }],
     warnings: [expect.stringContaining('even after signing in again')],
   })
   const renew = () => Promise.reject(new Error('no answer'))
-  expect(await received([lost, good], () => stale, { renew })).toMatchObject({
+  expect(onUndecryptable).toHaveBeenCalledTimes(1)
+  expect(await received([lost, good], () => stale, { renew, onUndecryptable })).toMatchObject({
     jobs: [{ job }],
     warnings: [expect.stringContaining('no answer')],
   })
+  expect(onUndecryptable).toHaveBeenCalledTimes(2)
 })
 
 test('unsigned publications are for those who do not demand signatures', async () => {
