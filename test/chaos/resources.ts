@@ -6,8 +6,10 @@ import type { Daemon } from '../harness/daemons.ts'
 import type { ProcessInfo } from '../harness/processes.ts'
 
 export interface Resources {
-  /** The name of each process, sorted. */
+  /** The name of each process but those that are ready for a job, sorted. */
   readonly processes: readonly string[]
+  /** By daemon, how many are ready for a job. */
+  readonly idle: readonly number[]
   /** Open files by the name of the process. */
   readonly descriptors: ReadonlyMap<string, number>
   readonly megabytes: number
@@ -15,6 +17,10 @@ export interface Resources {
   readonly temporary: readonly string[]
 }
 
+/** As processes that are ready for a job are named. */
+const IDLE = 'salt-minion JobProcess'
+/** A minion keeps one or two of them, as its last jobs ended. */
+const MOST_IDLE = 2
 /** Open files that a process may have more than before: connections and stores are opened when they are needed. */
 const MORE_DESCRIPTORS = 10
 /** What all processes together may have grown by: garbage is collected when memory is short. */
@@ -32,7 +38,11 @@ export function resourcesOf(daemons: readonly Daemon[], root: string): Resources
   const descriptors = new Map<string, number>()
   for (const { name, pid } of all) descriptors.set(name, Math.max(descriptors.get(name) ?? 0, countOf(pid)))
   return {
-    processes: all.map(({ name }) => name).sort(),
+    processes: all
+      .map(({ name }) => name)
+      .filter((name) => name !== IDLE)
+      .sort(),
+    idle: daemons.map((daemon) => daemon.processes().filter(({ command }) => command === IDLE).length),
     descriptors,
     megabytes: all.reduce((sum, { pid }) => sum + megabytesOf(pid), 0),
     temporary: [
@@ -47,6 +57,8 @@ export function growth(before: Resources, now: Resources): string[] {
   const found: string[] = []
   if (now.processes.join() !== before.processes.join())
     found.push(`processes: ${difference(before.processes, now.processes)}`)
+  const idle = now.idle.filter((count) => count > MOST_IDLE)
+  if (idle.length > 0) found.push(`${idle.join(', ')} processes of a minion are ready for a job`)
   for (const [name, count] of now.descriptors) {
     const known = before.descriptors.get(name) ?? 0
     if (count > known + MORE_DESCRIPTORS) found.push(`${name} had ${known} files open, now ${count}`)
