@@ -42,6 +42,7 @@ const NODE = 8
 const LARGE = 0x01
 
 export interface Tree {
+  /** Undefined if it is empty. In a damaged head it may be the number of no page. */
   readonly root: number | undefined
   readonly entries: number
 }
@@ -86,8 +87,8 @@ export function readMeta(file: number, position: number): Meta | undefined {
   if (pageSize < 512 || pageSize > 65_536) return undefined
   const number = (at: number) => Number(page.readBigUInt64LE(at))
   const tree = (at: number): Tree => {
-    const root = number(at + TREE.root)
-    return { root: Number.isSafeInteger(root) ? root : undefined, entries: number(at + TREE.entries) }
+    const isEmpty = page.readBigUInt64LE(at + TREE.root) === NO_ROOT
+    return { root: isEmpty ? undefined : number(at + TREE.root), entries: number(at + TREE.entries) }
   }
   return {
     ...{ pageSize, lastPage: number(META.lastPage), txn: number(META.txn) },

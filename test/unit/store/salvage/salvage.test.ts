@@ -12,6 +12,8 @@ import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 const RECORDS = 5000
 const REMOVED = 500
 const PAGE = 4096
+/** Where the roots of the trees stand in a head. */
+const ROOTS = { free: 88, records: 136 }
 
 let directory: string
 let original: string
@@ -127,6 +129,21 @@ test('with both heads lost a store that is opened finds what it had', async () =
   await openStore(path, { onDamage: (error) => told.push(error) }).close()
   expect(told).toHaveLength(1)
   expect(told[0]?.message).toContain('records that were found in it')
+  expect(missing(await present(path))).toEqual([])
+})
+
+test.each([
+  ['of free pages', ROOTS.free],
+  ['of records', ROOTS.records],
+])('a newer head whose root of the tree %s is no page is found out, and all records are kept', async (_, at) => {
+  const path = join(directory, `root-${at}.mdb`)
+  await copyFile(original, path)
+  const file = openSync(path, 'r+')
+  const [first, second] = [readMeta(file, 0), readMeta(file, PAGE)] as [Meta, Meta]
+  const head = first.txn > second.txn ? 0 : PAGE
+  writeSync(file, Buffer.alloc(8, 0x9a), 0, 8, head + at) // more than a number holds exactly
+  closeSync(file)
+  expect(await checkStore(path)).toBeDefined()
   expect(missing(await present(path))).toEqual([])
 })
 
