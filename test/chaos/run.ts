@@ -37,13 +37,15 @@ async function run(): Promise<void> {
   const trials = new Trials(keepLogs)
   const made: Trial[] = []
   try {
-    for (const seed of seeds())
+    for (const seed of seeds()) {
       for (const scenario of chosen) {
         const trial = await trials.make(scenario, seed)
         made.push(trial)
         console.error(`${scenario.name}, seed ${seed}: ${trial.pairs} pairs, ${trial.seconds.toFixed(1)} s`)
         for (const line of brokenLines(trial)) console.error(`  ${line}`)
       }
+      if (options.write) await write(made)
+    }
   } finally {
     await trials.close()
     await removeFolder(folder)
@@ -52,7 +54,6 @@ async function run(): Promise<void> {
   const broken = made.flatMap(brokenLines)
   for (const line of broken) console.error(line)
   process.exitCode = broken.length > 0 ? 1 : 0
-  if (options.write) await write(made)
 }
 
 function* seeds(): Generator<number> {
