@@ -85,11 +85,16 @@ export const kill_job = fn({ jid: p.string(), grace }, ({ jid, grace }, context)
 )
 
 /**
- * Cancel a job that waits for its turn (`process_count_max`). Returns false if it has begun, or is not here.
+ * Cancel a job, or those in a list, that wait for their turn (`process_count_max`). Returns the ids of those; a job that has begun,
+ * or is not here, is not among them.
  *
  * @example salt '*' saltutil.cancel_job 20250101123456789012
  */
-export const cancel_job = fn({ jid: p.string() }, ({ jid }, context) => context.minion.cancelJob(jid))
+export const cancel_job = fn({ jid: p.union(p.string(), p.array(p.string())) }, async ({ jid }, context) => {
+  const cancelled: string[] = []
+  for (const one of [jid].flat()) if (await context.minion.cancelJob(one)) cancelled.push(one)
+  return cancelled
+})
 
 /**
  * Kill all running jobs (SIGKILL), each as `saltutil.kill_job` does.

@@ -137,7 +137,7 @@ export const exit_success = fn({ jid: p.any(), ext_source }, async (args, { mast
 })
 
 /**
- * List the jobs that wait for minions that are away (`salt --deliver-within`), with those that have not taken them.
+ * List the jobs that wait for minions (`salt --deliver-within`): until when, and for which minions.
  *
  * @example salt-run jobs.waiting
  */
@@ -149,16 +149,17 @@ export const waiting = fn(async (_, { master }) => {
   return Object.fromEntries(rows)
 })
 
-/** Seconds to wait for minions that do not say whether they have begun. */
+/** Seconds to wait for answers to `saltutil.cancel_job`. */
 const CANCEL_SECONDS = 2
 
 /**
- * Cancel a job where it has not begun: for minions that wait for it (`salt --deliver-within`), and those that have queued it
- * (`process_count_max`). `minions` is a list of ids; without it, all minions of the job. Where it runs, it goes on:
+ * Cancel a job, or all jobs of a batch, where it has not begun: for minions that wait for it (`salt --deliver-within`), and those
+ * that have queued it (`process_count_max`). `minions` are ids, as a list or separated by commas; without them, all minions of the
+ * job. `Not cancelled` are minions on which it may run or have run: they have not returned, and did not say that it was queued.
  * `saltutil.kill_job` ends it there.
  *
  * @example salt-run jobs.cancel 20261121034212345678
- * @example salt-run jobs.cancel 20261121034212345678 minions='[web1, web2]'
+ * @example salt-run jobs.cancel 20261121034212345678 minions=web1,web2
  */
 export const cancel = fn(
   { jid: p.any(), minions: p.optional(p.union(p.string(), p.array(p.string()))) },
@@ -168,31 +169,40 @@ export const cancel = fn(
     for (const id of ids ?? [])
       if (!job.minions.includes(id))
         throw new CommandExecutionError(`Job ${job.jid} was not sent to ${id}. Nothing was cancelled.`)
-    const { cancelled } = await master.jobs.cancel(job.jid, ids)
-    const decided = new Set([...cancelled, ...(await master.jobs.returns(job.jid)).map(({ id }) => id)])
+    const batch = await master.batches.get(job.jid)
+    if (batch && batch.phase !== 'done' && !ids) await master.batches.stop(batch.jid)
+    const { cancelled, expired } = await master.jobs.cancel(job.jid, ids)
+    const returned = (await master.jobs.returns(job.jid)).map(({ id }) => id)
+    const decided = new Set([...cancelled, ...expired, ...returned])
     const others = (ids ?? job.minions).filter((id) => !decided.has(id))
-    const queued: string[] = []
-    for (const one of others.length > 0 ? [job.jid, ...(job.waves ?? [])] : [])
-      queued.push(...(await cancelQueued(master, one, others)))
+    const queued = await cancelQueued(master, [job.jid, ...(job.waves ?? [])], others)
     const rest = others.filter((id) => !queued.includes(id))
-    return { Cancelled: [...cancelled, ...queued].sort(), ...(rest.length > 0 && { 'Not cancelled': rest }) }
+    return {
+      Cancelled: [...cancelled, ...queued].sort(),
+      ...(expired.length > 0 && { Expired: [...expired].sort() }),
+      ...(rest.length > 0 && { 'Not cancelled': rest }),
+    }
   },
 )
 
-/** Cancel a job on minions that have it and have not begun it. Resolves with those. */
+/** Cancel jobs on minions that have them and have not begun them. Resolves with those minions; none if no master runs. */
 async function cancelQueued(
   master: Context['master'],
-  jid: string,
+  jids: readonly string[],
   minions: readonly string[],
 ): Promise<string[]> {
-  const about = { tgt: minions, tgtType: 'list', fun: 'saltutil.cancel_job', arg: [jid] }
+  if (minions.length === 0) return []
+  const waits = { timeout: CANCEL_SECONDS, gatherJobTimeout: CANCEL_SECONDS }
+  const job = { tgt: minions, tgtType: 'list', fun: 'saltutil.cancel_job', arg: [jids] }
   const done: string[] = []
-  for await (const { id, return: answer } of master.run({
-    ...about,
-    timeout: CANCEL_SECONDS,
-    gatherJobTimeout: CANCEL_SECONDS,
-  }))
-    if (answer === true) done.push(id)
+  try {
+    for await (const { id, return: answer } of master.run({ ...job, ...waits }))
+      if (Array.isArray(answer) && answer.length > 0) done.push(id)
+  } catch (error) {
+    await master.progress({
+      message: `Minions could not be asked for queued jobs: ${error instanceof Error ? error.message : String(error)}`,
+    })
+  }
   return done
 }
 

@@ -174,12 +174,12 @@ export interface MasterServices {
     waiting(): Promise<WaitingJob[]>
     /**
      * Cancel a job, or all jobs of a batch, for the minions that have not taken it, or those of `minions` among them. Resolves with
-     * those, and with the minions that have it already.
+     * the minions for which it is cancelled, now or before, and those for which it has expired.
      */
     cancel(
       jid: string,
       minions?: readonly string[],
-    ): Promise<{ readonly cancelled: readonly string[]; readonly taken: readonly string[] }>
+    ): Promise<{ readonly cancelled: readonly string[]; readonly expired: readonly string[] }>
     /** List jobs, newest first (by jid). */
     list(query?: JobQuery & { readonly source?: string | undefined }): AsyncIterable<ListedJob>
     readonly archive: JobArchive

@@ -30,6 +30,7 @@ export function loadMasterConfig(settings: LoadSettings<MasterOptions> = {}): {
     overrides: settings.overrides,
   })
   refuseOnePort(options, conf_file)
+  refuseDelivery({ ...options, keep_jobs_seconds: keepJobs(options, written) }, conf_file)
   const compiled = compilePaths(options, masterOptions)
   const config = {
     ...compiled,
@@ -51,6 +52,18 @@ function refuseOnePort({ publish_port, ret_port }: MasterOptions, file: string):
     'CONFIG_INVALID',
     `The options publish_port and ret_port are both ${ret_port}: give one of them another port in ${file} or wherever else it is set.`,
     { key: 'publish_port' },
+  )
+}
+
+/** Throw if jobs cannot wait for minions as long as `deliver_within` says: every job would be refused. */
+function refuseDelivery(options: MasterOptions, file: string): void {
+  const { deliver_within: seconds, job_cache, keep_jobs_seconds: kept } = options
+  if (seconds === 0 || (job_cache && (kept === 0 || seconds <= kept))) return
+  const why = job_cache ? `is longer than keep_jobs_seconds (${kept})` : 'needs job_cache, which is off'
+  throw new SaltError(
+    'CONFIG_INVALID',
+    `The option deliver_within (${seconds}) ${why}: correct one of them in ${file} or wherever else it is set.`,
+    { key: 'deliver_within' },
   )
 }
 

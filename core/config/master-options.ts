@@ -105,7 +105,7 @@ export const masterOptions = {
   ),
   deliver_within: seconds(
     0,
-    'Seconds in which minions that are away still get the jobs of salt and of the API, where --deliver-within is not given; 0: never.',
+    'Seconds in which minions that are away still get a job of salt or the API that does not say it itself; at most keep_jobs_seconds; 0: never.',
   ),
   job_cache: flag(true, 'Store jobs and returns.'),
   master_job_cache: text(

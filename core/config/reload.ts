@@ -19,7 +19,7 @@ export const minionReloads: ReadonlySet<string> = new Set([...logOptions, ...eng
 /** Options that salt-api applies; it then reopens its port. */
 export const apiReloads: ReadonlySet<string> = new Set([
   ...['api', 'rest_cherrypy', 'rest_tornado', 'netapi_enable_clients'],
-  ...['rest_timeout', 'timeout', 'gather_job_timeout'],
+  ...['rest_timeout', 'timeout', 'gather_job_timeout', 'deliver_within'],
 ])
 
 /** Options that a master applies: in addition, those that only its workers use, and programs that read them when they start. */

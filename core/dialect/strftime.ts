@@ -49,3 +49,6 @@ function offset(date: Date): string {
   const sign = minutes < 0 ? '-' : '+'
   return sign + pad(Math.floor(Math.abs(minutes) / 60)) + pad(Math.abs(minutes) % 60)
 }
+
+/** Return a time, in milliseconds since 1970, as messages show it: in the zone of this host, `2026-11-24 16:00:00 +0100`. */
+export const shownTime = (ms: number): string => strftime('%Y-%m-%d %H:%M:%S %z', new Date(ms))

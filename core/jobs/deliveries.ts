@@ -1,33 +1,44 @@
-import { isRecord } from '../base/record.ts'
 import { keysUnder, type Store, type StoreChange, type StoreReader } from '../store/index.ts'
-import type { TakeAnswer } from '../wire/take-job.ts'
-import { readJob } from './job-record.ts'
+import {
+  type DeliveryState,
+  type NotDelivered,
+  readDeliveryState,
+  type TakeAnswer,
+} from '../wire/take-job.ts'
 
-/** What became of a job with `deliver_within` on one minion: the minion has taken it, or does not get it any more. */
-export type DeliveryState = 'delivered' | 'expired' | 'cancelled'
-
-/** The minions for which a job was cancelled, and those that have it already. */
-export interface Cancelled {
-  readonly cancelled: readonly string[]
-  readonly taken: readonly string[]
-}
-
-/** How long the minions of a job may take it. */
+/** How long which minions may take a job. */
 export interface DeliveryTerms {
   /** Milliseconds since 1970. */
-  readonly until: number
-  /** Minions that cannot take jobs, as those of Python Salt: they get it if they are connected, and never later. */
-  readonly except: readonly string[]
+  readonly untilMs: number
+  /** The minions that can take jobs: not those of Python Salt, which get it if they are connected, and never later. */
+  readonly takers: readonly string[]
 }
 
+/** A job that waits for a minion. */
+export interface WaitingFor {
+  readonly jid: string
+  /** When it was stored, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** What became of a job on a minion. */
+export interface Decision {
+  readonly jid: string
+  readonly id: string
+  readonly state: DeliveryState
+}
+
+/** Maximum number of decisions that are read at once to be announced. */
+const MAX_UNANNOUNCED = 1_000
+
 /**
- * Jobs that wait for minions that are away (`deliver_within`). Keys: `['deliver', jid]` → {@link DeliveryTerms}, removed
- * once no minion may take the job; `['delivery', jid, id]` → a {@link DeliveryState},
- * and `['delivery-news', jid, id]` → the same while its event has not been fired. A minion of an open job that has no such
- * record, no start and no return is undecided.
+ * Jobs that wait for minions that are away (`deliver_within`). Keys: `['deliver', jid]` → until when minions may take it, in
+ * milliseconds since 1970; for each minion that may still take it `['taker', jid, id]` and `['waits', id, jid]` → when the job was
+ * stored; after that `['delivery', jid, id]` → a {@link DeliveryState}, and `['delivery-news', jid, id]` while its event has not
+ * been fired.
  *
- * A minion takes a job before it begins it, and each change of a state is one transaction. So a cancelled or expired job never
- * runs, and one that was delivered is never cancelled.
+ * A minion takes a job before it begins it, and each decision is one transaction. So a cancelled or expired job never runs, and one
+ * that was delivered is never cancelled.
  */
 export class Deliveries {
   readonly #store: Store
@@ -36,145 +47,171 @@ export class Deliveries {
     this.#store = store
   }
 
-  static open(records: StoreChange, jid: string, { until, except }: DeliveryTerms): void {
-    records.put(['deliver', jid], { until, except: [...except] })
+  static add(records: StoreChange, jid: string, { untilMs, takers }: DeliveryTerms, now: number): void {
+    if (takers.length === 0) return
+    records.put(['deliver', jid], untilMs)
+    for (const id of takers) {
+      records.put(['taker', jid, id], true)
+      records.put(['waits', id, jid], now)
+    }
   }
 
-  /** Whether the records of a job must be kept, since minions may still take it. */
+  /** Whether minions may still take a job, so that its records must be kept. */
   static isOpen(records: StoreReader, jid: string): boolean {
     return records.has(['deliver', jid])
   }
 
-  /** List the open jobs, and until when minions may take them. */
-  list(): { readonly jid: string; readonly until: number }[] {
-    return Array.from(this.#store.keys(keysUnder('deliver')), (key) => String(key[1])).flatMap((jid) => {
-      const until = this.until(jid)
-      return until === undefined ? [] : [{ jid, until }]
-    })
+  /** Record that a minion has returned a job, which it may not have taken: with a full disk it refuses jobs. */
+  static settle(records: StoreChange, jid: string, id: string): void {
+    if (!records.has(['taker', jid, id])) return
+    removeTaker(records, jid, id)
+    closeIfDecided(records, jid)
   }
 
-  /** Return until when minions may take a job, in milliseconds since 1970; undefined if none may. */
-  until(jid: string): number | undefined {
-    return readTerms(this.#store, jid)?.until
+  /** Remove the records of a job that is removed. */
+  static forget(records: StoreChange, jid: string): void {
+    for (const id of takersOf(records, jid)) removeTaker(records, jid, id)
+    records.remove(['deliver', jid])
   }
 
-  /** Return until when a minion may take a job, in milliseconds since 1970; undefined if it may not, or cannot. */
+  /** List the jobs that minions may still take, and until when, in milliseconds since 1970. */
+  list(): { readonly jid: string; readonly untilMs: number }[] {
+    const entries = this.#store.entries(keysUnder('deliver'))
+    return Array.from(entries, ({ key, value }) => ({ jid: String(key[1]), untilMs: Number(value) }))
+  }
+
+  /** Return until when a minion may take a job, in milliseconds since 1970; undefined if it may not. */
   untilFor(jid: string, id: string): number | undefined {
-    const terms = readTerms(this.#store, jid)
-    return terms?.except.includes(id) || this.state(jid, id) ? undefined : terms?.until
+    return this.#store.has(['taker', jid, id]) ? untilOf(this.#store, jid) : undefined
+  }
+
+  /** Return until when minions may take a job; undefined if none may. */
+  until(jid: string): number | undefined {
+    return untilOf(this.#store, jid)
   }
 
   /** Return what became of a job on a minion; undefined if that is undecided, or the job had no `deliver_within`. */
   state(jid: string, id: string): DeliveryState | undefined {
-    return readState(this.#store, jid, id)
+    return readDeliveryState(this.#store.get(['delivery', jid, id]))
   }
 
-  /** Return the minions of an open job that have not taken it, and still may. */
-  undecided(jid: string): string[] {
-    return undecidedOf(this.#store, jid)
+  /** Return the minions that may still take a job. */
+  takers(jid: string): string[] {
+    return takersOf(this.#store, jid)
+  }
+
+  /** List the jobs that wait for a minion, oldest first. */
+  waitingFor(id: string): WaitingFor[] {
+    const entries = this.#store.entries(keysUnder('waits', id))
+    const jobs = Array.from(entries, ({ key, value }) => ({ jid: String(key[2]), at: Number(value) }))
+    return jobs.sort((a, b) => a.at - b.at || (a.jid < b.jid ? -1 : 1))
   }
 
   /**
    * Take a job for one of its minions. Resolves when that is on disk; `isNew` is true once, when the minion takes it for the first
-   * time.
+   * time, `isLast` if no other minion may take it.
    */
-  async take(jid: string, id: string, now: number): Promise<{ answer: TakeAnswer; isNew: boolean }> {
+  async take(
+    jid: string,
+    id: string,
+    now: number,
+  ): Promise<{ readonly answer: TakeAnswer; readonly isNew: boolean; readonly isLast: boolean }> {
     return this.#store.change((records) => {
       const answer = answerTo(records, jid, id, now)
-      const isNew = answer === 'delivered' && readState(records, jid, id) === undefined
-      if (isNew) records.put(['delivery', jid, id], 'delivered')
-      return { answer, isNew }
+      const isNew = answer === 'delivered' && records.has(['taker', jid, id])
+      if (isNew) {
+        decide(records, jid, id, 'delivered')
+        closeIfDecided(records, jid)
+      }
+      return { answer, isNew, isLast: isNew && !Deliveries.isOpen(records, jid) }
     })
   }
 
-  /** Cancel a job for its undecided minions, or those of `ids` among them. */
-  async cancel(jid: string, ids?: readonly string[]): Promise<Cancelled> {
+  /** Cancel a job for the minions that may still take it, or those of `ids` among them. Resolves with them. */
+  async cancel(jid: string, ids?: readonly string[]): Promise<string[]> {
     return this.#store.change((records) => {
       const wanted = ids && new Set(ids)
-      const isWanted = (id: string) => !wanted || wanted.has(id)
-      const cancelled = undecidedOf(records, jid).filter(isWanted)
+      const cancelled = takersOf(records, jid).filter((id) => !wanted || wanted.has(id))
       for (const id of cancelled) end(records, jid, id, 'cancelled')
-      const minions = readJob(records, jid)?.minions ?? []
-      const taken = minions.filter((id) => isWanted(id) && hasIt(records, jid, id))
-      return { cancelled, taken }
+      closeIfDecided(records, jid)
+      return cancelled
     })
   }
 
-  /** Cancel what waits for a minion. Resolves with the ids of the jobs. */
-  async cancelAllOf(id: string): Promise<string[]> {
-    return this.#store.change((records) => {
-      const jids = Array.from(records.keys(keysUnder('deliver')), (key) => String(key[1]))
-      return jids.filter((jid) => {
-        if (!undecidedOf(records, jid).includes(id)) return false
-        end(records, jid, id, 'cancelled')
-        return true
+  /** Cancel what waits for minions, as when their keys are revoked. */
+  async cancelFor(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      if (this.waitingFor(id).length === 0) continue
+      await this.#store.change((records) => {
+        for (const [, , jid] of [...records.keys(keysUnder('waits', id))]) {
+          end(records, String(jid), id, 'cancelled')
+          closeIfDecided(records, String(jid))
+        }
       })
-    })
+    }
   }
 
-  /** Close a job that no minion is to take any more, or that all have taken: its undecided minions get the state. */
-  async close(jid: string, state: 'expired' | 'cancelled'): Promise<void> {
+  /** Let no minion take a job any more: those that may get the state. */
+  async close(jid: string, state: NotDelivered): Promise<void> {
     await this.#store.change((records) => {
-      const ids = undecidedOf(records, jid)
-      for (const id of ids) end(records, jid, id, state)
+      for (const id of takersOf(records, jid)) end(records, jid, id, state)
       records.remove(['deliver', jid])
     })
   }
 
-  /** List what has become of jobs on minions and was not announced; what {@link take} changes is not listed. */
-  news(): { readonly jid: string; readonly id: string; readonly state: DeliveryState }[] {
-    const keys = [...this.#store.keys(keysUnder('delivery-news'))]
-    return keys.flatMap(([, jid, id]) => {
-      const state = readState(this.#store, String(jid), String(id))
-      return state ? [{ jid: String(jid), id: String(id), state }] : []
-    })
+  /** List decisions whose events have not been fired, some of them; what {@link take} decides is not among them. */
+  unannounced(): Decision[] {
+    const decisions: Decision[] = []
+    for (const [, jid, id] of this.#store.keys(keysUnder('delivery-news'))) {
+      const state = this.state(String(jid), String(id))
+      if (state) decisions.push({ jid: String(jid), id: String(id), state })
+      if (decisions.length === MAX_UNANNOUNCED) break
+    }
+    return decisions
   }
 
-  /** Record that news were announced. */
-  async announced(news: readonly { readonly jid: string; readonly id: string }[]): Promise<void> {
+  /** Record that the events of decisions have been fired. */
+  async announced(decisions: readonly Pick<Decision, 'jid' | 'id'>[]): Promise<void> {
     await this.#store.change((records) => {
-      for (const { jid, id } of news) records.remove(['delivery-news', jid, id])
+      for (const { jid, id } of decisions) records.remove(['delivery-news', jid, id])
     })
   }
-}
-
-function end(records: StoreChange, jid: string, id: string, state: DeliveryState): void {
-  records.put(['delivery', jid, id], state)
-  records.put(['delivery-news', jid, id], state)
 }
 
 function answerTo(records: StoreReader, jid: string, id: string, now: number): TakeAnswer {
   if (records.has(['ret', jid, id])) return 'returned'
-  const known = readState(records, jid, id)
+  const known = readDeliveryState(records.get(['delivery', jid, id]))
   if (known) return known
-  const terms = readTerms(records, jid)
-  if (!terms) return 'unknown'
-  return terms.until <= now ? 'expired' : 'delivered'
+  const untilMs = records.has(['taker', jid, id]) ? untilOf(records, jid) : undefined
+  if (untilMs === undefined) return 'unknown'
+  return untilMs <= now ? 'expired' : 'delivered'
 }
 
-function undecidedOf(records: StoreReader, jid: string): string[] {
-  const terms = readTerms(records, jid)
-  if (!terms) return []
-  const except = new Set(terms.except)
-  const isDecided = (id: string) => KINDS.some((kind) => records.has([kind, jid, id]))
-  return (readJob(records, jid)?.minions ?? []).filter((id) => !except.has(id) && !isDecided(id))
+const takersOf = (records: StoreReader, jid: string): string[] =>
+  Array.from(records.keys(keysUnder('taker', jid)), (key) => String(key[2]))
+
+function untilOf(records: Pick<StoreReader, 'get'>, jid: string): number | undefined {
+  const untilMs = records.get(['deliver', jid])
+  return typeof untilMs === 'number' ? untilMs : undefined
 }
 
-/** Records that decide whether a minion has a job. */
-const KINDS = ['delivery', 'ret', 'start']
-
-/** Whether a minion has a job that it has not returned. */
-const hasIt = (records: StoreReader, jid: string, id: string): boolean =>
-  !records.has(['ret', jid, id]) &&
-  (records.has(['start', jid, id]) || readState(records, jid, id) === 'delivered')
-
-function readState(records: Pick<StoreReader, 'get'>, jid: string, id: string): DeliveryState | undefined {
-  const state = records.get(['delivery', jid, id])
-  return state === 'delivered' || state === 'expired' || state === 'cancelled' ? state : undefined
+function end(records: StoreChange, jid: string, id: string, state: NotDelivered): void {
+  decide(records, jid, id, state)
+  records.put(['delivery-news', jid, id], true)
 }
 
-function readTerms(records: Pick<StoreReader, 'get'>, jid: string): DeliveryTerms | undefined {
-  const terms = records.get(['deliver', jid])
-  if (!isRecord(terms) || typeof terms.until !== 'number') return undefined
-  return { until: terms.until, except: Array.isArray(terms.except) ? terms.except.map(String) : [] }
+function decide(records: StoreChange, jid: string, id: string, state: DeliveryState): void {
+  records.put(['delivery', jid, id], state)
+  removeTaker(records, jid, id)
+}
+
+/** Remove a minion from those that may take a job. */
+function removeTaker(records: StoreChange, jid: string, id: string): void {
+  records.remove(['taker', jid, id])
+  records.remove(['waits', id, jid])
+}
+
+function closeIfDecided(records: StoreChange, jid: string): void {
+  for (const _ of records.keys(keysUnder('taker', jid))) return
+  records.remove(['deliver', jid])
 }

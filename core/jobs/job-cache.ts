@@ -123,7 +123,7 @@ export class JobCache {
     return this.#changeAndNotify((records) => {
       if (records.has(['job', jid])) return false
       this.#start(records, jid)
-      if (deliver) Deliveries.open(records, jid, deliver)
+      if (deliver) Deliveries.add(records, jid, deliver, this.#clock.now())
       const job = { load: load as Fields, minions: [...minions] }
       putJob(records, jid, { ...job, ...(unknown.length > 0 && { unknown: [...unknown] }) })
       this.#enqueue(records, { kind: 'load', jid, load: load as Fields, minions })
@@ -163,6 +163,7 @@ export class JobCache {
       if (first !== undefined) return isSame(first, kept) ? 'duplicate' : 'conflict'
       if (!records.has(['job', jid])) this.#start(records, jid)
       records.put(['ret', jid, id], kept)
+      Deliveries.settle(records, jid, id)
       const now = this.#clock.now()
       Unannounced.put(records, jid, id, now)
       if (this.#endTimes) records.put(['end', jid], now)

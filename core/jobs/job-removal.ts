@@ -56,7 +56,8 @@ function removeSome(records: StoreChange, ages: KeyRange, spare: OldJobs['spare'
       records.remove(row)
     }
     removeBatch(records, jid)
-    for (const kind of ['end', 'deliver']) records.remove([kind, jid])
+    Deliveries.forget(records, jid)
+    records.remove(['end', jid])
     records.remove(key)
     gone.push(jid)
     if (goesOn) return { gone, next: key } // lets the caller check the size again

@@ -1,4 +1,5 @@
-import { strftime } from '../dialect/strftime.ts'
+import { shownTime } from '../dialect/strftime.ts'
+import type { NotDelivered } from '../wire/take-job.ts'
 
 /**
  * The state machine of one job on one minion. Pure: it takes signals and returns the next state with its texts for users. Clients
@@ -77,9 +78,9 @@ export type JobSignal =
   /** The minion has taken the job. */
   | { readonly type: 'delivered' }
   /** The minion may take the job until then, in milliseconds since 1970, and does not have it. */
-  | { readonly type: 'waiting'; readonly until: number; readonly jid: string }
+  | { readonly type: 'waiting'; readonly untilMs: number; readonly jid: string }
   /** The minion does not get the job any more. */
-  | { readonly type: 'expired' | 'cancelled' }
+  | { readonly type: NotDelivered }
   | { readonly type: 'returned'; readonly success: boolean; readonly retcode: number }
   | { readonly type: 'given-up'; readonly why: GivenUp; readonly id: string; readonly jid: string }
 
@@ -126,19 +127,19 @@ const received: JobStatus = {
 }
 const started: JobStatus = { state: 'started', why: 'The minion is running it.' }
 
-const NOT_DELIVERED: Record<'expired' | 'cancelled', JobStatus> = {
+const NOT_DELIVERED: Record<NotDelivered, JobStatus> = {
   expired: {
     state: 'expired',
     why: 'The minion did not take the job in time, and does not get it any more (deliver_within).',
   },
   cancelled: {
     state: 'cancelled',
-    why: 'The job was cancelled before the minion had taken it (jobs.cancel, or its key was deleted).',
+    why: 'The job was cancelled before the minion had taken it.',
   },
 }
 
-function waiting({ until, jid }: Extract<JobSignal, { type: 'waiting' }>): JobStatus {
-  const why = `It has not taken the job. It may until ${strftime('%Y-%m-%d %H:%M:%S', new Date(until))}, as soon as it is connected.`
+function waiting({ untilMs, jid }: Extract<JobSignal, { type: 'waiting' }>): JobStatus {
+  const why = `The minion has not taken the job. It gets it if it connects before ${shownTime(untilMs)}.`
   return {
     state: 'waiting',
     why,

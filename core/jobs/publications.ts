@@ -22,6 +22,7 @@ import {
 } from '../wire/missed-jobs.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { RawArguments } from '../wire/raw-arguments.ts'
+import type { WaitingFor } from './deliveries.ts'
 
 /** Limits of a page of {@link Publications.page}. */
 const MAX_PAGE_JOBS = 100
@@ -34,11 +35,18 @@ const FORGET_AT_ONCE = 5
 /** Limits the jobs that wait for minions (`deliver_within`): their number, and the bytes of the whole store. */
 const MAX_WAITING_JOBS = 1_000
 const MAX_WAITING_BYTES = 2 ** 29
+const CANCEL_SOME =
+  'Nothing was published. Cancel some (salt-run jobs.waiting, jobs.cancel), or send this one without deliver_within.'
+
+/** A job in the store, and when it was published. */
+interface Kept extends WaitingFor {
+  readonly key: StoreKey
+}
 
 /**
  * Jobs as they were published, for minions that were not connected then: the latest ones under `['publication', ms, jid]` →
  * {@link MissedJob}, removed after `missed_jobs_seconds`, and those that wait for minions (`deliver_within`) under
- * `['waiting', ms, jid]`, removed once no minion may take them. They have a store of their own, which no backup contains, since
+ * `['waiting', jid]`, removed once no minion may take them. They have a store of their own, which no backup contains, since
  * they contain secrets. Several processes may have the store open.
  */
 export class Publications {
@@ -69,40 +77,43 @@ export class Publications {
     if (this.#keepMs === 0 && !waits) return
     await this.#store.change((records) => {
       forget(records, this.#expired(), FORGET_AT_ONCE)
-      const kind = waits ? 'waiting' : 'publication'
-      records.put([kind, this.#clock.now(), job.jid], makeMissedJob({ job, words }))
+      const key = waits ? ['waiting', job.jid] : ['publication', this.#clock.now(), job.jid]
+      records.put(key, makeMissedJob({ job, words }))
     })
   }
 
   /** Return why no further job can wait for minions, as a sentence; undefined if one can. */
   whyFull(): string | undefined {
-    const [count, bytes] = [this.#store.count(keysUnder('waiting')), this.#store.used()]
-    if (count < MAX_WAITING_JOBS && bytes < MAX_WAITING_BYTES) return undefined
-    return `${count} jobs (${sizeText(bytes)}) wait for minions already; at most ${MAX_WAITING_JOBS} jobs and ${sizeText(MAX_WAITING_BYTES)} may. List them with salt-run jobs.waiting.`
+    if (this.#store.count(keysUnder('waiting')) >= MAX_WAITING_JOBS)
+      return `${MAX_WAITING_JOBS} jobs wait for minions already, which is the most. ${CANCEL_SOME}`
+    if (this.#store.used() < MAX_WAITING_BYTES) return undefined
+    return `The jobs that wait for minions take ${sizeText(this.#store.used())} on disk; no more are kept. ${CANCEL_SOME}`
   }
 
-  /** Return the ids of the jobs that wait for minions. */
+  /** Return the ids of the jobs that are kept for minions. */
   waiting(): Set<string> {
-    return new Set(Array.from(this.#store.keys(keysUnder('waiting')), (key) => String(key[2])))
+    return new Set(Array.from(this.#store.keys(keysUnder('waiting')), (key) => String(key[1])))
   }
 
-  /** Remove a job that waits for minions. */
+  /** Remove a job that was kept for minions. */
   async remove(jid: string): Promise<void> {
-    await this.#store.change((records) => {
-      for (const key of [...records.keys(keysUnder('waiting'))]) if (key[2] === jid) records.remove(key)
-    })
+    await this.#store.remove(['waiting', jid])
   }
 
-  /** Return the jobs that `isWanted` selects by their jid, oldest first, one page of them. */
-  page(isWanted: (jid: string) => boolean, after?: PublicationPosition): MissedJobs {
+  /**
+   * Return jobs for a minion, oldest first, one page of them: those among the latest that `isWanted` selects by their jid, and the
+   * `waiting` ones.
+   */
+  page(
+    isWanted: (jid: string) => boolean,
+    waiting: readonly WaitingFor[] = [],
+    after?: PublicationPosition,
+  ): MissedJobs {
     const jobs: MissedJob[] = []
-    const now = this.#clock.now()
-    const oldest = now - this.#keepMs
     let bytes = 0
     let last: PublicationPosition | undefined
-    for (const key of this.#keys(after ?? [0, ''], oldest, now + MAX_CLOCK_STEP_MS)) {
-      const jid = String(key[2])
-      if (jid === after?.[1] || !isWanted(jid)) continue
+    for (const { key, at, jid } of this.#inOrder(waiting, after)) {
+      if (key[0] === 'publication' && !isWanted(jid)) continue
       const value = this.#store.get(key)
       const missed = readMissedJob(value)
       if (!missed) continue
@@ -110,9 +121,22 @@ export class Publications {
       const isFull = jobs.length === MAX_PAGE_JOBS || bytes > MAX_PAGE_BYTES
       if (last && isFull) return { jobs, next: last }
       jobs.push(missed)
-      last = [Number(key[1]), jid]
+      last = [at, jid]
     }
     return { jobs }
+  }
+
+  /** List the keys of the latest jobs and the waiting ones after a position, in the order of their publication. */
+  #inOrder(waiting: readonly WaitingFor[], [at, jid]: PublicationPosition = [0, '']): Kept[] {
+    const now = this.#clock.now()
+    const from = ['publication', ...(at >= now - this.#keepMs ? [at, jid] : [now - this.#keepMs])]
+    const latest = this.#store.keys({ from, to: ['publication', now + MAX_CLOCK_STEP_MS] })
+    const kept = [
+      ...Array.from(latest, (key): Kept => ({ key, at: Number(key[1]), jid: String(key[2]) })),
+      ...waiting.map((one): Kept => ({ ...one, key: ['waiting', one.jid] })),
+    ]
+    const isAfter = (one: Kept) => one.at > at || (one.at === at && one.jid > jid)
+    return kept.filter(isAfter).sort((a, b) => a.at - b.at || (a.jid < b.jid ? -1 : 1))
   }
 
   /** Remove all expired publications. */
@@ -122,25 +146,6 @@ export class Publications {
 
   close(): Promise<void> {
     return this.#store.close()
-  }
-
-  /** Yield the keys of all jobs from a position on, in the order of their publication; of the latest ones those from `oldest` to `newest`. */
-  *#keys([at, jid]: PublicationPosition, oldest: number, newest: number): Generator<StoreKey> {
-    const latest = at >= oldest ? ['publication', at, jid] : ['publication', oldest]
-    const ranges = [
-      { from: latest, to: ['publication', newest] },
-      { from: ['waiting', at, jid], to: keysUnder('waiting').to },
-    ]
-    const lists = ranges.map((range) => this.#store.keys(range)[Symbol.iterator]())
-    const heads = lists.map((list) => list.next())
-    for (;;) {
-      const open = heads.flatMap((head, index) => (head.done ? [] : [{ key: head.value, index }]))
-      const [first, second] = open
-      if (!first) return
-      const next = second && Number(second.key[1]) < Number(first.key[1]) ? second : first
-      yield next.key
-      heads[next.index] = (lists[next.index] as Iterator<StoreKey>).next()
-    }
   }
 
   #expired(): KeyRange {

@@ -10,8 +10,8 @@ export function storedStatus(
   if (jobs.hasStarted(jid, id)) return nextStatus(PUBLISHED_STATUS, { type: 'started' })
   const state = jobs.deliveries.state(jid, id)
   if (state) return nextStatus(PUBLISHED_STATUS, { type: state })
-  const until = jobs.deliveries.untilFor(jid, id)
-  return until === undefined
+  const untilMs = jobs.deliveries.untilFor(jid, id)
+  return untilMs === undefined
     ? PUBLISHED_STATUS
-    : nextStatus(PUBLISHED_STATUS, { type: 'waiting', until, jid })
+    : nextStatus(PUBLISHED_STATUS, { type: 'waiting', untilMs, jid })
 }

@@ -20,7 +20,7 @@ export interface KeyManagerSettings {
   fire(events: readonly (readonly [tag: string, data: Record<string, unknown>])[]): Promise<void>
   /** Remove cached data of minions whose keys are gone. */
   forget(ids: readonly string[]): Promise<void>
-  /** Cancel the jobs that wait for minions whose accepted keys are gone. */
+  /** Cancel the jobs that wait for minions whose keys are no longer accepted. */
   cancelJobs(ids: readonly string[]): Promise<void>
   /** Called when a side effect of a change failed. */
   warn(message: string): void
@@ -59,8 +59,6 @@ export class KeyManager {
 
   async deleteKeys(keys: KeySelection): Promise<KeyChange[]> {
     const changes = await this.#settings.store.remove(keys)
-    const wereAccepted = idsOf(changes.filter(({ from }) => from === 'accepted'))
-    if (wereAccepted.length > 0) await this.#settings.cancelJobs(wereAccepted)
     const { preserve_minions, preserve_minion_cache } = this.#settings.config
     const gone = idsOf(changes)
     if (gone.length > 0 && !preserve_minions && !preserve_minion_cache) await this.#settings.forget(gone)
@@ -127,6 +125,8 @@ export class KeyManager {
     const { config, audit, by, fire } = this.#settings
     const done = changes.filter(({ refused }) => refused === undefined)
     if (done.length > 0) {
+      const revoked = idsOf(done.filter(({ from, to }) => from === 'accepted' && to !== 'accepted'))
+      if (revoked.length > 0) await this.#settings.cancelJobs(revoked)
       await audit.record(done.map((change) => auditEntry(change, by, config.hash_type)))
       if (config.rotate_aes_key && done.some(revokesAccess)) await this.#rotate()
       await fire(eventsOf(done))

@@ -95,11 +95,7 @@ export const metrics = {
     'Accepted minions that are connected to the publish port.',
   ),
   salt_master_keys: gauge(master, ['state'], 'Keys of minions: accepted, pending, rejected, denied.'),
-  salt_master_jobs_waiting: gauge(
-    master,
-    [],
-    'Jobs with deliver_within that at least one minion may still take.',
-  ),
+  salt_master_jobs_waiting: gauge(master, [], 'Jobs with deliver_within that minions may still take.'),
   salt_master_deliveries: counter(
     master,
     ['state'],

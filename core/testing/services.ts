@@ -60,7 +60,7 @@ export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterSe
       returns: async () => [],
       unreturned: async () => [],
       waiting: async () => [],
-      cancel: async () => ({ cancelled: [], taken: [] }),
+      cancel: async () => ({ cancelled: [], expired: [] }),
       async *list() {},
       archive: noArchive,
     },

@@ -73,7 +73,8 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
     timeout: asNumber(load.timeout),
     kwargs: isRecord(load.kwargs) ? load.kwargs : {},
     check: load.check === true,
-    deliverWithin: asNumber(load.deliver_within),
+    deliverWithin:
+      load.deliver_within === undefined ? undefined : (asNumber(load.deliver_within) ?? Number.NaN),
   }
 }
 
@@ -139,7 +140,7 @@ export const publishReplies = {
     }: Readonly<Record<'minions' | 'missing', readonly string[]>> & {
       readonly unknown?: readonly string[] | undefined
       readonly refusals?: readonly object[] | undefined
-      readonly delivery?: { readonly until: number; readonly waiting: readonly string[] } | undefined
+      readonly delivery?: { readonly untilMs: number; readonly waiting: readonly string[] } | undefined
     },
   ) => ({
     enc: 'clear',
@@ -149,7 +150,7 @@ export const publishReplies = {
       missing,
       ...(unknown.length > 0 && { unknown }),
       ...(refusals.length > 0 && { refusals }),
-      ...(delivery && { deliver_until: delivery.until / 1000, waiting: delivery.waiting }),
+      ...(delivery && { deliver_until: delivery.untilMs / 1000, waiting: delivery.waiting }),
     },
   }),
   /** No minion matches. Additions of salt-ts: `reason`, why none does; `invalid`, what is wrong with the target. */

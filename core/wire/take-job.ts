@@ -1,13 +1,23 @@
 import { isRecord } from '../base/record.ts'
 import { asText } from './bytes.ts'
 
+/** What becomes of a job with `deliver_within` on a minion: the minion has taken it, or does not get it any more. */
+const DELIVERY_STATES = ['delivered', 'expired', 'cancelled'] as const
+
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+export type NotDelivered = Exclude<DeliveryState, 'delivered'>
+
 /**
- * The answers of a master to a minion that is about to begin a job with `deliver_until`. It runs the job after `delivered` only:
- * otherwise the job was cancelled, or the time is over, or the minion has returned it, or the job was not sent to it.
+ * The answers of a master to a minion that is about to begin such a job. It runs the job after `delivered` only: otherwise the job
+ * was cancelled, or the time is over, or the minion has returned it, or the job was not sent to it.
  */
-const TAKE_ANSWERS = ['delivered', 'expired', 'cancelled', 'returned', 'unknown'] as const
+const TAKE_ANSWERS = [...DELIVERY_STATES, 'returned', 'unknown'] as const
 
 export type TakeAnswer = (typeof TAKE_ANSWERS)[number]
+
+/** Read a state; undefined for anything else. */
+export const readDeliveryState = (value: unknown): DeliveryState | undefined =>
+  DELIVERY_STATES.find((state) => state === value)
 
 /** Make a minion's request to take a job, an addition of salt-ts. The job is on its disk already. */
 export const makeTakeRequest = (id: string, jid: string): Record<string, unknown> => ({

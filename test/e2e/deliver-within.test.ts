@@ -80,7 +80,7 @@ test('a minion that is away runs the job once when it comes, also after a restar
   const waiting = await cluster.command('salt-run', 'jobs.waiting', '--out', 'json')
   expect(JSON.parse(waiting.stdout)).toMatchObject({ [jid]: { Function: 'cmd.run', Waiting: ['web2'] } })
   const found = await cluster.command('salt-run', 'jobs.lookup_jid', jid, 'missing=True')
-  expect(found.stdout).toContain('State: waiting. It has not taken the job.')
+  expect(found.stdout).toContain('State: waiting. The minion has not taken the job.')
 
   await cluster.master.killAll()
   await cluster.startMaster()

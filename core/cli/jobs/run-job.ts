@@ -11,7 +11,7 @@ import {
   type UnstoredReturn,
 } from '../../client/index.ts'
 import type { MasterConfig } from '../../config/index.ts'
-import { strftime } from '../../dialect/strftime.ts'
+import { shownTime } from '../../dialect/strftime.ts'
 import { expandTarget } from '../../targets/index.ts'
 import { externalAuth } from '../eauth.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -49,7 +49,7 @@ export async function runJobCommand(
       if (code !== undefined) return code
     }
     if (flags.async) {
-      return printStarted(await client.runJob(wanted))
+      return printStarted(await client.runJob(wanted), wanted)
     }
     return await runAndShow(client, wanted, flags, { ...tools, interrupt })
   } catch (error) {
@@ -72,6 +72,7 @@ async function runAndShow(
   const stores = request.ret ? new ReturnerWatch(client.events, request.ret) : undefined
   const run = await (flags.stream ? client.cmdStream(request) : client.cmdIter(request))
   warnOfRefusals(run.refusals)
+  warnOfNoDelivery(run, request)
   interrupt.act = () => detachFromJob(run.jid, request)
   setRecoveryHint(`The job ran; its results: salt-run jobs.lookup_jid ${run.jid}`)
   printJid(run.jid, flags, config)
@@ -133,7 +134,7 @@ async function runBatch(
   if (size === undefined) return undefined
   const settings = batchSettings(flags)
   if (flags.async) {
-    return printStarted(await client.startBatch(request, size, settings))
+    return printStarted(await client.startBatch(request, size, settings), {})
   }
   const onWave = ({ minions }: { readonly minions: readonly string[] }) => say(waveLine(minions))
   const batch = await client.cmdBatch(request, size, { ...settings, onWave })
@@ -147,14 +148,27 @@ async function runBatch(
   })
 }
 
-function printStarted({ jid, refusals, delivery }: PublishedJob): number {
+function printStarted(job: PublishedJob, request: Pick<PublishRequest, 'deliverWithin'>): number {
+  const { jid, refusals, delivery } = job
   warnOfRefusals(refusals)
+  warnOfNoDelivery(job, request)
   if (delivery && delivery.waiting.length > 0)
     printNote(
-      `${shortIdList(delivery.waiting)} will get the job on connecting before ${strftime('%Y-%m-%d %H:%M:%S', delivery.until)}.`,
+      `${shortIdList(delivery.waiting)} will get the job on connecting before ${shownTime(delivery.until.getTime())}.`,
     )
   process.stdout.write(`Executed command with job ID: ${jid}\n`)
   return exitCodes.ok
+}
+
+/** Warn of a master that does not keep the job for minions that are away. */
+function warnOfNoDelivery(
+  { jid, delivery }: PublishedJob,
+  { deliverWithin }: Pick<PublishRequest, 'deliverWithin'>,
+) {
+  if (!deliverWithin || delivery) return
+  printNote(
+    `WARNING: Minions that are away will not get job ${jid}: this master (Python Salt, or an older salt-ts) cannot deliver jobs later.`,
+  )
 }
 
 /** Warn of minions that would refuse the job according to their catalogues. This is known before the first return. */

@@ -44,7 +44,7 @@ export function restrictToOwner({ user, owner }: OwnJobs, services: MasterServic
       unreturned: async (jid) => ((await isOwnJob(jid)) ? jobs.unreturned(jid) : []),
       waiting: async () => (await jobs.waiting()).filter(({ load }) => isOwn(load)),
       cancel: async (jid, minions) =>
-        (await isOwnJob(jid)) ? jobs.cancel(jid, minions) : { cancelled: [], taken: [] },
+        (await isOwnJob(jid)) ? jobs.cancel(jid, minions) : { cancelled: [], expired: [] },
       async *list({ limit = Number.POSITIVE_INFINITY, ...query } = {}) {
         let left = limit
         if (left <= 0) return

@@ -27,7 +27,8 @@ export interface PublishRequest {
   readonly executorOpts?: unknown
   /**
    * Seconds in which minions that are away still get the job, each once; their results are `waiting`. Default: 0, only those that are
-   * connected, or reconnecting. Masters of Python Salt have no such jobs, and get none.
+   * connected, or reconnecting. A master that cannot do this, as one of Python Salt, sends the job to the connected minions, and the
+   * published job has no `delivery`.
    */
   readonly deliverWithin?: number | undefined
   /** False: publish it even if no minion would run it. Masters of Python Salt never check. */

@@ -58,7 +58,6 @@ export class JobPublisher {
 
   /** Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
   async publish(request: PublishRequest): Promise<PublishedJob> {
-    if (request.deliverWithin) await this.plan(request).catch(refuseDelivery)
     const read = (reply: unknown) => readPublished(reply, request, this.#auth)
     return this.#askWithKey(request, makePublish, read)
   }
@@ -200,15 +199,6 @@ function readPlan(reply: unknown, auth: ExternalAuth | undefined): Plan {
   throw new SaltError(
     'INVOCATION',
     'This master does not support --plan: it is a Python Salt master or an older salt-ts. No command was sent.',
-  )
-}
-
-/** Throw the error for a master of Python Salt, which is recognized because it cannot plan jobs. */
-function refuseDelivery(error: unknown): void {
-  if (!SaltError.is(error) || error.code !== 'INVOCATION') return // the job itself gets the same refusal
-  throw new SaltError(
-    'INVOCATION',
-    'No command was sent: this is a Python Salt master or an older salt-ts, which cannot deliver jobs later (--deliver-within).',
   )
 }
 

@@ -61,11 +61,11 @@ class SharedJobCache {
     }
   }
 
-  /** Return the minions among these that do not have a job, and may still take it. */
+  /** Return the minions among these that have not taken a job, and may. */
   async waiting(jid: string, ids: ReadonlySet<string>): Promise<string[]> {
     const cache = await this.#use()
     try {
-      return cache?.deliveries.undecided(jid).filter((id) => ids.has(id)) ?? []
+      return cache?.deliveries.takers(jid).filter((id) => ids.has(id)) ?? []
     } finally {
       await this.#leave()
     }

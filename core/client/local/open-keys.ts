@@ -54,7 +54,7 @@ export function openKeys({ config, who, by, warn }: KeysSettings): OpenKeys {
         const { JobCache } = await import('../../jobs/job-cache.ts') // only deletions need the store
         if (!existsSync(JobCache.path(directory))) return
         const jobs = JobCache.open(directory)
-        for (const id of ids) await jobs.deliveries.cancelAllOf(id)
+        await jobs.deliveries.cancelFor(ids)
         await jobs.close()
       } catch (error) {
         warn(

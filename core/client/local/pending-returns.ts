@@ -9,16 +9,17 @@ import {
   PUBLISHED_STATUS,
 } from '../../jobs/job-states.ts'
 import { jobStatusOf } from '../../wire/job-status.ts'
+import type { DeliveryState, NotDelivered } from '../../wire/take-job.ts'
 import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 
-/** How long minions are awaited that are taken for away: one that has just connected is not known to be there. */
+/** How long minions are awaited that were not connected at publication: the list of connected minions may be a moment old. */
 const COMING_MS = 2_000
 
 /** Tracks the state of each minion of one job while its returns come in (wire protocol §13.3). */
 export class PendingReturns {
   readonly job: PublishedJob
   /** Prefixes of the job's tags, built once: there may be a hundred thousand events. */
-  readonly #tags: Readonly<Record<'rows' | 'start' | 'return' | 'delivered', string>>
+  readonly #tags: Readonly<Record<'rows' | 'start' | 'return' | DeliveryState, string>>
   readonly #statuses = new Map<string, JobStatus>()
   /** When each awaited minion is asked whether it still runs the job, in milliseconds since 1970. */
   readonly #deadlines = new Map<string, number>()
@@ -35,6 +36,8 @@ export class PendingReturns {
     this.#tags = {
       ...{ rows: tags.jobRows(jid), start: tags.jobStart(jid, ''), return: tags.jobReturn(jid, '') },
       delivered: tags.jobDelivery(jid, 'delivered', ''),
+      expired: tags.jobDelivery(jid, 'expired', ''),
+      cancelled: tags.jobDelivery(jid, 'cancelled', ''),
     }
     this.#perhaps = new Set(job.unknown)
     this.#expect(job.minions, deadline)
@@ -50,6 +53,8 @@ export class PendingReturns {
     if (typeof id !== 'string') return undefined
     if (isJoined(tag, this.#tags.start, id)) this.#noteTaken(id, 'started', deadline)
     if (isJoined(tag, this.#tags.delivered, id)) this.#noteTaken(id, 'delivered', deadline)
+    if (isJoined(tag, this.#tags.expired, id)) this.#noteEnded(id, 'expired')
+    if (isJoined(tag, this.#tags.cancelled, id)) this.#noteEnded(id, 'cancelled')
     if (!isJoined(tag, this.#tags.return, id)) return undefined
     const result = resultOf(id, data)
     return this.noteReturned(result) ? result : undefined
@@ -67,7 +72,7 @@ export class PendingReturns {
     return { id, state: 'progress', number, row: payload.return }
   }
 
-  /** Note that a minion runs or has queued the job, which proves that the target matches it. */
+  /** Note that a minion has taken or queued the job, or runs it, which proves that the target matches it. */
   noteAlive(id: string, type: 'started' | 'received' | 'delivered'): void {
     this.#perhaps.delete(id)
     this.#advance(id, { type })
@@ -76,9 +81,9 @@ export class PendingReturns {
   /** Note that minions are away and get the job when they come. They are awaited until `deadline`, if there is one. */
   noteWaiting(ids: readonly string[], deadline?: number): void {
     const { jid, delivery } = this.job
-    const until = delivery?.until.getTime() ?? 0
+    const untilMs = delivery?.until.getTime() ?? 0
     for (const id of ids) {
-      this.#advance(id, { type: 'waiting', until, jid })
+      this.#advance(id, { type: 'waiting', untilMs, jid })
       if (deadline === undefined) this.#deadlines.delete(id)
       else this.#await(id, deadline)
     }
@@ -89,6 +94,12 @@ export class PendingReturns {
     const wasWaiting = this.#statuses.get(id)?.state === 'waiting'
     this.noteAlive(id, type)
     if (wasWaiting) this.#await(id, deadline)
+  }
+
+  /** Note that a minion does not get the job any more. */
+  #noteEnded(id: string, type: NotDelivered): void {
+    this.#advance(id, { type })
+    this.#deadlines.delete(id)
   }
 
   #await(id: string, deadline: number): void {
@@ -174,7 +185,9 @@ export class PendingReturns {
   /** Return the minions whose deadline has passed. Those that are away are not awaited any more. */
   overdue(now: number): string[] {
     const late = this.silent().filter((id) => (this.#deadlines.get(id) ?? 0) <= now)
-    return late.filter((id) => this.status(id).state !== 'waiting' || !this.#deadlines.delete(id))
+    const isAway = (id: string) => this.status(id).state === 'waiting'
+    for (const id of late.filter(isAway)) this.#deadlines.delete(id)
+    return late.filter((id) => !isAway(id))
   }
 
   /** Return the next time at which a minion may be overdue. Deadlines are only searched when that time has come. */

@@ -7,19 +7,23 @@ export const waitingJobs = (
 ): Pick<MasterServices['jobs'], 'waiting' | 'cancel'> => ({
   async waiting() {
     const cache = await jobs()
-    const open = cache.deliveries.list().map(({ jid, until }): WaitingJob => {
+    return cache.deliveries.list().map(({ jid, untilMs }): WaitingJob => {
       const load = cache.load(jid)?.load ?? {}
-      return { jid, load, until: new Date(until).toISOString(), minions: cache.deliveries.undecided(jid) }
+      return { jid, load, until: new Date(untilMs).toISOString(), minions: cache.deliveries.takers(jid) }
     })
-    return open.filter(({ minions }) => minions.length > 0)
   },
   async cancel(jid, minions) {
     const cache = await jobs()
-    const all = [jid, ...cache.waves(jid)].map((job) => cache.deliveries.cancel(job, minions))
-    const done = await Promise.all(all)
-    return {
-      cancelled: done.flatMap(({ cancelled }) => cancelled),
-      taken: done.flatMap(({ taken }) => taken),
+    const wanted = minions && new Set(minions)
+    const found = { cancelled: [] as string[], expired: [] as string[] }
+    for (const job of [jid, ...cache.waves(jid)]) {
+      await cache.deliveries.cancel(job, minions)
+      for (const id of cache.record(job)?.minions ?? []) {
+        const state = cache.deliveries.state(job, id)
+        if (wanted && !wanted.has(id)) continue
+        if (state === 'cancelled' || state === 'expired') found[state].push(id)
+      }
     }
+    return found
   },
 })

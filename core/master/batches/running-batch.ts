@@ -6,7 +6,7 @@ import type { BatchOrder, StoredBatch } from '../../jobs/batches.ts'
 import { ASK_AGAIN_MS, RECONNECT_MS } from '../../jobs/job-states.ts'
 import { jobStatusOf } from '../../wire/job-status.ts'
 import { readRawArguments } from '../../wire/raw-arguments.ts'
-import { planDelivery } from '../preflight/delivery.ts'
+import { type Delivery, planDelivery } from '../preflight/delivery.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { type JobToPublish, publishJob, storeJobToPublish } from '../worker/publish-job.ts'
 import { BatchMembers } from './batch-members.ts'
@@ -17,6 +17,7 @@ export type BatchContext = Pick<
   | 'config'
   | 'fire'
   | 'jobs'
+  | 'keys'
   | 'log'
   | 'meter'
   | 'minions'
@@ -208,10 +209,16 @@ export class RunningBatch {
 
   /** Publish waves again under the same jid: a minion that has run the job, or runs it, ignores it. */
   async #sendAgain(ids: readonly string[], now: number): Promise<void> {
-    for (const [wave, minions] of this.#members.byWave(ids)) {
+    for (const [wave, members] of this.#members.byWave(ids)) {
+      const { deliveries } = this.#context.jobs
+      // One that it was cancelled for, or has expired for, keeps silent and is given up.
+      const minions = members.filter(
+        (id) => !this.#order.deliverWithin || deliveries.untilFor(wave, id) !== undefined,
+      )
+      if (minions.length === 0) continue
       for (const id of minions) this.#deadlines.set(id, now + this.#order.timeoutMs)
-      const until = this.#context.jobs.deliveries.until(wave)
-      const delivery = until === undefined ? undefined : { until, except: [], waiting: [] }
+      const untilMs = deliveries.until(wave)
+      const delivery = untilMs === undefined ? undefined : { untilMs, takers: minions, waiting: [] }
       await publishJob(this.#context, wave, this.#jobFor(minions, { delivery }))
     }
   }
@@ -230,8 +237,7 @@ export class RunningBatch {
   }
 
   async #startWave(ids: readonly string[], now: number): Promise<void> {
-    const { deliverWithin } = this.#order
-    const delivery = deliverWithin ? await planDelivery(this.#context, deliverWithin, ids) : undefined
+    const delivery = await this.#planDelivery(ids)
     const job = this.#jobFor(ids, { delivery })
     const wave = await storeJobToPublish(this.#context, job)
     if (wave === undefined) throw new Error('no free job id was found')
@@ -241,6 +247,18 @@ export class RunningBatch {
     }
     await this.#save()
     await this.#publish(wave, job)
+  }
+
+  /** A minion whose key was deleted meanwhile does not get the job later. */
+  async #planDelivery(ids: readonly string[]): Promise<Delivery | undefined> {
+    const { deliverWithin } = this.#order
+    if (!deliverWithin) return undefined
+    const accepted = new Set<string>(await this.#context.keys.minions())
+    return planDelivery(
+      this.#context,
+      deliverWithin,
+      ids.filter((id) => accepted.has(id)),
+    )
   }
 
   /** Publish the job to the minions that did not answer the ping: they get it when they come. */

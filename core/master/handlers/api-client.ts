@@ -130,7 +130,7 @@ function storedReturns(context: WorkerContext): EncryptedHandler {
 function silentMinions(context: WorkerContext): EncryptedHandler {
   return async ({ ids, jid }) => {
     const wanted = new Set(texts(ids))
-    const waiting = isJid(jid) ? context.jobs.deliveries.undecided(jid).filter((id) => wanted.has(id)) : []
+    const waiting = isJid(jid) ? context.jobs.deliveries.takers(jid).filter((id) => wanted.has(id)) : []
     const denied = await context.keys.list('denied').catch((error: unknown) => {
       context.log.debug(`Denied keys cannot be listed: ${messageOf(error)}`)
       return []

@@ -9,9 +9,9 @@ import type { WorkerContext } from '../worker/context.ts'
 export function missedJobsHandler({ jobs, publications, senders, log }: WorkerContext): EncryptedHandler {
   return async (load, { id, verified, version }) => {
     if (!id || !verified || version < GENERATION_3) return {}
-    const isMissed = (jid: string) =>
-      !jobs.hasReturn(jid, id) && senders.wasSentTo(jid, id) && jobs.deliveries.state(jid, id) === undefined
-    const { jobs: missed, next } = publications.page(isMissed, readMissedJobsRequest(load))
+    const isMissed = (jid: string) => !jobs.hasReturn(jid, id) && senders.wasSentTo(jid, id)
+    const waiting = jobs.deliveries.waitingFor(id)
+    const { jobs: missed, next } = publications.page(isMissed, waiting, readMissedJobsRequest(load))
     for (const { job } of missed)
       log.debug('Giving {id} the job {jid}, which it has not returned', { id, jid: job.jid })
     return makeMissedJobsReply({

@@ -88,7 +88,9 @@ const optionsRefusal = (
   caller: Caller,
 ): string | undefined =>
   metadataRefusal(kwargs.metadata) ??
-  (deliverWithin ? deliveryRefusal(context, deliverWithin) : undefined) ??
+  (deliverWithin === undefined || deliverWithin === 0
+    ? undefined
+    : deliveryRefusal(context, deliverWithin)) ??
   (caller.unrestricted ? undefined : chosenJidRefusal(jid, context.nextJid()))
 
 function metadataRefusal(metadata: unknown): string | undefined {

@@ -11,6 +11,7 @@ export function revokeAuthHandler(context: WorkerContext): EncryptedHandler {
     if (!allow_minion_key_revoke) return load
     if (!(await context.replays.firstTime(fingerprint))) return false
     const changes = await context.keys.remove([id])
+    await context.jobs.deliveries.cancelFor([id])
     await context.keyAudit.record(
       changes.map((change) => auditEntry(change, 'revoke_auth', context.config.hash_type)),
     )

@@ -1,17 +1,22 @@
+import { messageOf } from '../../base/errors.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { makeTakeAnswer, readTakeRequest } from '../../wire/take-job.ts'
 import type { WorkerContext } from '../worker/context.ts'
-import { announceDelivery } from '../worker/deliveries.ts'
+import { announceDecision } from '../worker/delivery-keeper.ts'
 
 /** `_take_job`: a minion has a job with `deliver_within` on its disk, and asks whether it may begin it. */
-export function takeJobHandler({ jobs, senders, clock, fire, meter, log }: WorkerContext): EncryptedHandler {
+export function takeJobHandler(context: WorkerContext): EncryptedHandler {
+  const { jobs, publications, clock, log } = context
   return async (load, { id, verified }) => {
     const jid = readTakeRequest(load)
     if (!id || !verified || jid === undefined) return {}
-    if (!senders.wasSentTo(jid, id)) return makeTakeAnswer('unknown')
-    const { answer, isNew } = await jobs.deliveries.take(jid, id, clock.now())
-    if (isNew) void announceDelivery({ fire, meter }, { jid, id, state: 'delivered' })
-    if (answer !== 'delivered') log.info(`${id} may not run job ${jid}. State: ${answer}.`)
+    const { answer, isNew, isLast } = await jobs.deliveries.take(jid, id, clock.now())
+    if (isNew) void announceDecision(context, { jid, id, state: 'delivered' })
+    else if (answer !== 'delivered') log.info(`${id} may not run job ${jid}. State: ${answer}.`)
+    if (isLast)
+      await publications
+        .remove(jid)
+        .catch((error: unknown) => log.debug(`Job ${jid} is kept a minute longer: ${messageOf(error)}`))
     return makeTakeAnswer(answer)
   }
 }

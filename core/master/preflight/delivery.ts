@@ -8,7 +8,7 @@ export interface Delivery extends DeliveryTerms {
   readonly waiting: readonly string[]
 }
 
-type DeliveryContext = Pick<WorkerContext, 'clock' | 'config' | 'minions' | 'starts'>
+const MAX_SECONDS = 30 * 86_400
 
 /** Return why a job cannot wait for minions, as a sentence; undefined if it can. */
 export function deliveryRefusal(
@@ -16,31 +16,36 @@ export function deliveryRefusal(
   seconds: number,
 ): string | undefined {
   const { job_cache, keep_jobs_seconds: kept } = config
-  if (!(seconds > 0) || !Number.isFinite(seconds)) return 'deliver_within must be a number of seconds.'
-  if (!job_cache) return 'deliver_within needs the job cache, which is off on this master (job_cache).'
+  if (!(seconds >= 1 && seconds <= MAX_SECONDS))
+    return `deliver_within must be a number of seconds from 1 to ${MAX_SECONDS} (30 days). Nothing was published.`
+  if (!job_cache)
+    return 'deliver_within needs the job cache, which is off on this master (job_cache). Nothing was published.'
   if (kept > 0 && seconds > kept)
-    return `deliver_within is ${seconds} seconds, but jobs are only kept for ${kept} (keep_jobs_seconds).`
+    return `deliver_within is ${seconds} seconds, but this master keeps jobs for ${kept}. Nothing was published; give less, or raise keep_jobs_seconds.`
   return publications.whyFull()
 }
 
-/** Decide until when minions may take a job, which of them are away now, and which cannot take jobs at all. */
+/** Decide until when which minions may take a job, and which of them are away now. */
 export async function planDelivery(
-  context: DeliveryContext,
+  context: Pick<WorkerContext, 'clock' | 'config' | 'minions' | 'starts'>,
   seconds: number,
   minions: readonly string[],
 ): Promise<Delivery> {
   const present = new Set(await connectedIds(context.config))
-  const except = minions.filter((id) => isPython(context, id, present))
-  const others = new Set(except)
-  const waiting = minions.filter((id) => !present.has(id) && !others.has(id))
-  return { until: context.clock.now() + seconds * 1000, except, waiting }
+  const takers = minions.filter((id) => !isPython(context, id, present))
+  const waiting = takers.filter((id) => !present.has(id))
+  return { untilMs: context.clock.now() + seconds * 1000, takers, waiting }
 }
 
 /**
  * Whether a minion is one of Python Salt, by what it has reported: minions of salt-ts report their starts. One of which nothing is
  * known has never been connected, and may be either.
  */
-function isPython({ minions, starts }: DeliveryContext, id: string, present: ReadonlySet<string>): boolean {
+function isPython(
+  { minions, starts }: Pick<WorkerContext, 'minions' | 'starts'>,
+  id: string,
+  present: ReadonlySet<string>,
+): boolean {
   const grains = minions.glance('grains', id)
   if (grains) return grains.pythonversion !== undefined
   return starts.of(id).length === 0 && present.has(id)

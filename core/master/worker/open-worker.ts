@@ -86,7 +86,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
   const context: WorkerContext = {
     config,
     log,
-    clock: steady,
+    clock,
     audit,
     meter,
     tracer: await jobTracer(),

@@ -72,7 +72,7 @@ export async function publishJob(context: PublishContext, jid: string, job: JobT
     ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
     ...(owner !== undefined && { owner }),
     ...(unknown.length > 0 && { unknown }),
-    ...(delivery && { deliver_until: delivery.until / 1000, waiting: delivery.waiting }),
+    ...(delivery && { deliver_until: delivery.untilMs / 1000, waiting: delivery.waiting }),
   })
   context.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
   context.log.debug('Published command details {details}', {
@@ -96,5 +96,5 @@ function sentTarget({ tgt, tgtType: tgt_type, extras, minions, limited }: JobToP
 function shownOf(job: JobToPublish): Record<string, unknown> {
   const { fun, shownArg, tgt, ret, tgtType, user, extras, delivery } = job
   const shown = { fun, arg: shownArg, tgt, ret, tgt_type: tgtType, user, ...extras }
-  return { ...shown, ...(delivery && { deliver_until: delivery.until / 1000 }) }
+  return { ...shown, ...(delivery && { deliver_until: delivery.untilMs / 1000 }) }
 }

@@ -15,7 +15,7 @@ import { LoginLimitClient } from '../supervision/login-limits.ts'
 import { publishQueue, workersEndpoint } from '../supervision/paths.ts'
 import { announceUnannounced } from './announcements.ts'
 import type { WorkerContext } from './context.ts'
-import { DeliveryKeeper } from './deliveries.ts'
+import { DeliveryKeeper } from './delivery-keeper.ts'
 import { openMasterWorker } from './open-worker.ts'
 
 /** There is always exactly one worker of this name: it does what only one process may do. */

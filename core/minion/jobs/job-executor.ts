@@ -176,6 +176,7 @@ export class JobExecutor {
     const started = async (given: ProcessIdentity) => {
       wait.begin()
       await around.beginning()
+      if (wait.signalNumber !== undefined) throw stopped(job, wait.signalNumber, 'before it began')
       process = given
       around.began?.()
       log.info(`Starting a new job ${job.jid} with PID ${given.pid}`)

@@ -132,7 +132,7 @@ export default async (): Promise<Target> => {
   /** A job and its return must come out of the job cache as they went in, and the same return again is no conflict. */
   async function cached(value: Value): Promise<string> {
     if (!isRecord(value) || !isRecord(value.ret) || !isRecord(value.job)) return 'no return'
-    await jobs.create(JID, value.job, [ID], ['other'])
+    await jobs.create(JID, value.job, [ID], { unknown: ['other'] })
     must(isSame(jobs.load(JID)?.load, value.job), 'A job in the cache is another one')
     const outcomes = [await jobs.saveReturn(JID, ID, value.ret), await jobs.saveReturn(JID, ID, value.ret)]
     must(outcomes.join() === 'stored,duplicate', `The same return twice is ${outcomes}`)

@@ -74,7 +74,7 @@ function master(answers: Answer[] = []): MasterServices {
       },
       archive: {} as MasterServices['jobs']['archive'],
       waiting: async () => [{ ...old, until: '2026-11-20T03:02:03.000Z', minions: ['web02'] }],
-      cancel: async (_, minions = ['web02']) => ({ cancelled: minions, taken: [] }),
+      cancel: async (jid) => ({ cancelled: jid === old.jid ? ['web02'] : [], expired: [] }),
     },
     progress: async () => {},
     match: async () => ({ minions: ['web01'], unknown: [], missing: [] }),
@@ -203,9 +203,13 @@ describe('jobs', () => {
 
   test('cancel gives the minions for which the job is cancelled, those that had queued it among them', async () => {
     expect(await call(jobs.cancel, { jid: old.jid })).toEqual({ Cancelled: ['web02'] })
-    const queued = { id: 'web01', return: true }
-    expect(await call(jobs.cancel, { jid: ping.jid, minions: 'web01' }, [queued])).toEqual({
+    const answer = (jids: string[]) => [{ id: 'web01', return: jids }]
+    expect(await call(jobs.cancel, { jid: ping.jid, minions: 'web01' }, answer([ping.jid]))).toEqual({
       Cancelled: ['web01'],
+    })
+    expect(await call(jobs.cancel, { jid: ping.jid }, answer([]))).toEqual({
+      Cancelled: [],
+      'Not cancelled': ['web01'],
     })
     await expect(call(jobs.cancel, { jid: old.jid, minions: ['db01'] })).rejects.toThrow(
       `Job ${old.jid} was not sent to db01. Nothing was cancelled.`,

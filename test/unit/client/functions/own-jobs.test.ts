@@ -24,7 +24,7 @@ const services = fakeMaster(() => true, {
     unreturned: async () => [{ id: 'web2', state: 'started', reason: 'It runs.' }],
     waiting: async () =>
       stored.map((one) => ({ ...one, until: '2030-01-01T00:00:00.000Z', minions: ['web1'] })),
-    cancel: async () => ({ cancelled: ['web1'], taken: [] }),
+    cancel: async () => ({ cancelled: ['web1'], expired: [] }),
     async *list({ limit = 10 } = {}) {
       yield* stored.slice(0, limit)
     },
@@ -65,8 +65,8 @@ test('jobs of others of the same name, and of nobody, are not found, listed or t
 
 test('jobs of others that wait for minions are neither listed nor cancelled', async () => {
   expect((await jobs.waiting()).map(({ jid }) => jid)).toEqual(['4', '2', '1'])
-  expect(await jobs.cancel('3')).toEqual({ cancelled: [], taken: [] })
-  expect(await jobs.cancel('2')).toEqual({ cancelled: ['web1'], taken: [] })
+  expect(await jobs.cancel('3')).toEqual({ cancelled: [], expired: [] })
+  expect(await jobs.cancel('2')).toEqual({ cancelled: ['web1'], expired: [] })
 })
 
 test('runs of others are not killed', async () => {

@@ -330,9 +330,21 @@ test('minions for which the job waits are not awaited, unless they take it meanw
   expect(last).toMatchObject({ reason: expect.stringContaining('To cancel it: salt-run jobs.cancel') })
 })
 
+test('a job that expires or is cancelled while others are awaited is no longer waiting', async () => {
+  const { over } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })
+  await bus.fire(tags.jobDelivery(JID, 'expired', 'b'), { jid: JID, id: 'b' })
+  await bus.fire(tags.jobDelivery(JID, 'cancelled', 'c'), { jid: JID, id: 'c' })
+  await bus.fire(tags.jobReturn(JID, 'a'), { ...ret('A'), id: 'a' })
+  expect((await over).map(({ id, state, jobState }) => [id, state, jobState])).toEqual([
+    ['a', 'returned', 'returned'],
+    ['b', 'missing', 'expired'],
+    ['c', 'missing', 'cancelled'],
+  ])
+})
+
 test('a minion that does not answer, and has not taken a job that waits for it, is waiting', async () => {
   const cache = JobCache.open(jobCacheDirectory(config))
-  const deliver = { until: Date.now() + 3_600_000, except: [] }
+  const deliver = { untilMs: Date.now() + 3_600_000, takers: ['a', 'b'] }
   await cache.create(JID, { fun: 'test.ping', arg: [] }, ['a', 'b'], { deliver })
   await cache.deliveries.take(JID, 'b', Date.now())
   await cache.close()

@@ -135,17 +135,20 @@ test('with both heads lost a store that is opened finds what it had', async () =
 test.each([
   ['of free pages', ROOTS.free],
   ['of records', ROOTS.records],
-])('a newer head whose root of the tree %s is no page is found out, and all records are kept', async (_, at) => {
-  const path = join(directory, `root-${at}.mdb`)
-  await copyFile(original, path)
-  const file = openSync(path, 'r+')
-  const [first, second] = [readMeta(file, 0), readMeta(file, PAGE)] as [Meta, Meta]
-  const head = first.txn > second.txn ? 0 : PAGE
-  writeSync(file, Buffer.alloc(8, 0x9a), 0, 8, head + at) // more than a number holds exactly
-  closeSync(file)
-  expect(await checkStore(path)).toBeDefined()
-  expect(missing(await present(path))).toEqual([])
-})
+])(
+  'a newer head whose root of the tree %s is no page is found out, and all records are kept',
+  async (_, at) => {
+    const path = join(directory, `root-${at}.mdb`)
+    await copyFile(original, path)
+    const file = openSync(path, 'r+')
+    const [first, second] = [readMeta(file, 0), readMeta(file, PAGE)] as [Meta, Meta]
+    const head = first.txn > second.txn ? 0 : PAGE
+    writeSync(file, Buffer.alloc(8, 0x9a), 0, 8, head + at) // more than a number holds exactly
+    closeSync(file)
+    expect(await checkStore(path)).toBeDefined()
+    expect(missing(await present(path))).toEqual([])
+  },
+)
 
 test('nothing is left over beside the stores', async () => {
   const names = await readdir(directory)

@@ -1,0 +1,102 @@
+import { messageOf } from '../../base/errors.ts'
+import { tags } from '../../events/index.ts'
+import type { Decision } from '../../jobs/deliveries.ts'
+import type { WorkerContext } from './context.ts'
+
+type KeeperContext = Pick<WorkerContext, 'clock' | 'fire' | 'jobs' | 'log' | 'meter' | 'publications'>
+
+/** How often to look for jobs whose time is over, and for decisions to announce. */
+const POLL_MS = 1_000
+/** How often to compare the jobs that are kept for minions with those that minions may take. */
+const COMPARE_MS = 60_000
+
+/** Announce what became of a job with `deliver_within` on a minion, and count it. Resolves with false if the event was lost. */
+export async function announceDecision(
+  { fire, meter }: Pick<WorkerContext, 'fire' | 'meter'>,
+  { jid, id, state }: Decision,
+): Promise<boolean> {
+  const isFired = await fire(tags.jobDelivery(jid, state, id), { jid, id })
+  if (isFired) meter?.count('salt_master_deliveries', [state])
+  return isFired
+}
+
+/**
+ * Lets jobs expire whose time is over, removes what is kept of jobs that no minion may take, and announces what has become of them.
+ * Only one process does so.
+ */
+export class DeliveryKeeper {
+  readonly #context: KeeperContext
+  /** Jobs of which the two stores disagreed at the last comparison: one may have been written and the other not yet. */
+  #suspects: ReadonlySet<string> = new Set()
+  #compareAt = 0
+  #looking: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(context: KeeperContext) {
+    this.#context = context
+  }
+
+  start(): this {
+    this.#timer ??= setInterval(() => void this.#lookOnce(), POLL_MS).unref()
+    return this
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#looking
+  }
+
+  #lookOnce(): Promise<void> {
+    this.#looking ??= this.look()
+      .catch((error: unknown) =>
+        this.#context.log.error(
+          `What becomes of jobs that wait for minions cannot be recorded: ${messageOf(error)}`,
+        ),
+      )
+      .finally(() => {
+        this.#looking = undefined
+      })
+    return this.#looking
+  }
+
+  /** Close the jobs whose time is over, and announce decisions. */
+  async look(): Promise<void> {
+    const { jobs, clock, publications } = this.#context
+    const now = clock.now()
+    const over = jobs.deliveries.list().filter(({ untilMs }) => untilMs <= now)
+    for (const { jid } of over) {
+      await publications.remove(jid)
+      await jobs.deliveries.close(jid, 'expired')
+    }
+    if (now >= this.#compareAt) {
+      this.#compareAt = now + COMPARE_MS
+      await this.#compare()
+    }
+    await this.#announce()
+  }
+
+  /** Remove what is kept of jobs that no minion may take, and cancel those of which nothing is kept. */
+  async #compare(): Promise<void> {
+    const { jobs, publications, log } = this.#context
+    const kept = publications.waiting()
+    const open = new Set(jobs.deliveries.list().map(({ jid }) => jid))
+    const different = new Set([...kept, ...open].filter((jid) => kept.has(jid) !== open.has(jid)))
+    for (const jid of different) {
+      if (!this.#suspects.has(jid)) continue
+      if (kept.has(jid)) await publications.remove(jid)
+      else {
+        log.error(`Job ${jid} is cancelled where it waits: the master no longer has it as it was published.`)
+        await jobs.deliveries.close(jid, 'cancelled')
+      }
+    }
+    this.#suspects = different
+  }
+
+  async #announce(): Promise<void> {
+    const { deliveries } = this.#context.jobs
+    const decisions = deliveries.unannounced()
+    if (decisions.length === 0) return
+    const fired = await Promise.all(decisions.map((one) => announceDecision(this.#context, one)))
+    await deliveries.announced(decisions.filter((_, index) => fired[index]))
+  }
+}
