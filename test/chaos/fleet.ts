@@ -61,7 +61,9 @@ export class Fleet {
   #before: Resources | undefined
 
   static async open(options: FleetOptions = {}): Promise<Fleet> {
-    const cluster = await Cluster.open({ master: { worker_threads: 2, ...options.master }, start: false })
+    // However slow the machine is, minions come back in time for the jobs that they have missed.
+    const master = { worker_threads: 2, missed_jobs_seconds: 600, ...options.master }
+    const cluster = await Cluster.open({ master, start: false })
     const fleet = new Fleet(cluster, options)
     try {
       await fleet.#start()

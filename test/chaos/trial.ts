@@ -29,7 +29,7 @@ export class Trials {
     const fleet = await this.#fleetFor(scenario.fleet)
     try {
       await scenario.run(fleet, new Random(seed, scenario.name))
-      const verdict = await judge(fleet, scenario)
+      const verdict = await judge(fleet)
       if (verdict.broken.length > 0) await this.#discard(named)
       return { ...verdict, ...named, seconds: (performance.now() - started) / 1000 }
     } catch (error) {

@@ -29,13 +29,13 @@ const LONGEST_MS = 600_000
 
 test.for(scenarios.filter(({ name }) => chosen.includes(name)))(
   '$name',
+  { timeout: LONGEST_MS },
   async (scenario) => {
     const trial = await trials.make(scenario, SEED)
     expect(brokenLines(trial), said.slice(-20_000)).toEqual([])
     expect(trial).toMatchObject({ lost: 0, twice: 0 })
     expect(trial.returned).toBeGreaterThan(0)
   },
-  LONGEST_MS,
 )
 
 test('all chosen scenarios are there', () => {

@@ -1,9 +1,8 @@
 import type { Fleet, FleetOptions, Load } from '../fleet.ts'
-import type { Expectations } from '../oracle.ts'
 import type { Random } from '../random.ts'
 
 /** Something that goes wrong while jobs are published, run and return. */
-export interface Scenario extends Expectations {
+export interface Scenario {
   readonly name: string
   /** What goes wrong, as a sentence. */
   readonly says: string
