@@ -10,7 +10,8 @@ import { writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startOurs } from './masters.ts'
-import { median, openFleet } from './measure.ts'
+import { openFleet } from './measure.ts'
+import { median } from './median.ts'
 
 const { values: options } = parseArgs({
   options: {

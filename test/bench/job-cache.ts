@@ -11,7 +11,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { JobRow } from '../../core/jobs/job-transfer.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
-import { median, timeProgram } from './measure.ts'
+import { timeProgram } from './measure.ts'
+import { median } from './median.ts'
 import { createMasterServices, JobCache, jobCacheDirectory, loadMasterConfig } from './product.ts'
 
 const { values: options } = parseArgs({

@@ -8,14 +8,12 @@ import { createContext, openLoader } from '../../core/loader/index.ts'
 import { JobPool } from '../../core/minion/jobs/job-pool.ts'
 import { Cluster } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
+import { median } from './median.ts'
 
 const ROUNDS = 7
 const FEW = 10
 const MANY = 300
 const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
-
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now()

@@ -10,11 +10,6 @@ export interface Measured {
   readonly figures: Map<string, number[]>
 }
 
-export const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
-}
-
 export const add = ({ figures }: Measured, figure: string, value: number): void =>
   void figures.set(figure, [...(figures.get(figure) ?? []), value])
 

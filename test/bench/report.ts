@@ -1,6 +1,7 @@
 /** What was measured, as a Markdown table. */
 import { cpus } from 'node:os'
-import { type Measured, median } from './measure.ts'
+import type { Measured } from './measure.ts'
+import { median } from './median.ts'
 
 interface Row {
   readonly figure: string

@@ -11,7 +11,8 @@ import { parseArgs } from 'node:util'
 import { type BacklogFigures, measureBacklog } from './backlog.ts'
 import { type EventFigures, measureEvents } from './event-return.ts'
 import { measureStores } from './job-stores.ts'
-import { type Measured, median } from './measure.ts'
+import type { Measured } from './measure.ts'
+import { median } from './median.ts'
 import { table } from './table.ts'
 
 const { values: options } = parseArgs({

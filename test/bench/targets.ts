@@ -8,7 +8,7 @@ import { writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
-import { median } from './measure.ts'
+import { median } from './median.ts'
 import { cachedMinions, codec, expectedMinions, MinionData, openMatchers } from './product.ts'
 
 const { values: options } = parseArgs({
