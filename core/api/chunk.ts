@@ -99,7 +99,7 @@ export function readLowstate(body: unknown, client?: string): Chunk[] {
 type Members = Readonly<Record<string, Param<unknown>>>
 
 function readChunk(given: Chunk, index: number): Chunk {
-  const isPublished = String(given.client).startsWith('local')
+  const isPublished = typeof given.client === 'string' && given.client.startsWith('local')
   const known: Members = isPublished ? KNOWN : COMMON
   const chunk: Record<string, unknown> = {}
   for (const [written, value] of Object.entries(given)) {

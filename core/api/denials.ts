@@ -38,11 +38,11 @@ export function sendToAuditLog(
 
 /** Describe a chunk that had no credentials, or names a client that is not served. */
 export function deniedOf({ client, fun, username }: Chunk): Denied {
-  const [act] = (['runner', 'wheel'] as const).filter((kind) => String(client).startsWith(kind))
+  const [act] = (['runner', 'wheel'] as const).filter((kind) => messageOf(client).startsWith(kind))
   return {
     act: act ?? 'publish',
     user: typeof username === 'string' ? username : '',
-    ...(fun !== undefined && { fun: short(String(fun)) }),
+    ...(fun !== undefined && { fun: short(messageOf(fun)) }),
   }
 }
 

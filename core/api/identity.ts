@@ -1,5 +1,6 @@
 /** Credentials of a request: its token, or those of a chunk. The master checks them. */
 import type { FastifyRequest } from 'fastify'
+import { messageOf } from '../base/errors.ts'
 import type { ExternalAuth } from '../client/local/external-auth.ts'
 import { type Chunk, CREDENTIALS } from './chunk.ts'
 import type { ApiContext } from './context.ts'
@@ -47,7 +48,7 @@ export function authOf(chunk: Chunk, token: string | undefined): ExternalAuth {
   if (typeof eauth !== 'string') throw noCredentials(deniedOf(chunk))
   const given = CREDENTIALS.filter((name) => chunk[name] !== undefined)
   const credentials = Object.fromEntries(given.map((name) => [name, chunk[name]]))
-  return { ...credentials, eauth, username: String(username) }
+  return { ...credentials, eauth, username: messageOf(username) }
 }
 
 /** Refuse a text that is not a hexadecimal token without asking the master. */

@@ -3,6 +3,7 @@ import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import { sameClient } from '../base/same-client.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { jsonText } from '../dialect/json.ts'
 import { groupsOf, type RootKeys } from '../keys/index.ts'
 import type { ClaimedVia } from '../wire/via.ts'
 import type { Access } from './access.ts'
@@ -119,7 +120,7 @@ export class Identity {
   async #claimOf(eauth: unknown, credentials: Load): Promise<Claim> {
     const own = typeof eauth === 'string' ? await this.#settings.backends.credentialsOf(eauth) : []
     const names = [...new Set(['username', 'password', ...own])].sort()
-    const secret = JSON.stringify([String(eauth), ...names.map((name) => [name, String(credentials[name])])])
+    const secret = jsonText([eauth, ...names.map((name) => [name, credentials[name]])])
     const { username } = credentials
     return {
       digest: createHash('sha256').update(secret).digest('base64'),

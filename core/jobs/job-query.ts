@@ -22,7 +22,7 @@ const fields = Object.keys(SEARCH_FIELDS) as SearchedField[]
 
 function matchesAny(value: unknown, patterns: readonly string[] | undefined): boolean {
   if (patterns === undefined) return true
-  const values = (Array.isArray(value) ? value : [value]).map(String)
+  const values = [value].flat().map((one) => (typeof one === 'string' ? one : jsonText(one)))
   return patterns.some((pattern) => values.some((one) => fnmatch(one, pattern)))
 }
 

@@ -45,11 +45,11 @@ export class Unannounced {
   }
 }
 
-/** Find the first return that is due. One with a time in the future, from a wrong clock, is due at once. */
+/** Find the first return that is due. One without a time, or with one in the future, from a wrong clock, is due at once. */
 function firstDue(records: StoreReader, moment: number, now: number): UnannouncedReturn | undefined {
   for (const { key, value } of records.entries(keysUnder('unannounced'))) {
     const [jid, id] = [String(key[1]), String(key[2])]
-    const isDue = Number(value) < moment || Number(value) > now + AHEAD_MS
+    const isDue = typeof value !== 'number' || value < moment || value > now + AHEAD_MS
     const ret = isDue ? records.get(['ret', jid, id]) : undefined
     if (isRecord(ret)) return { jid, id, ret }
   }

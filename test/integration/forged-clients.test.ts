@@ -60,6 +60,8 @@ const ways: Record<string, (load: Load) => Promise<unknown>> = {
 
 const password = (username: string, of = username) => ({ eauth: 'listed', username, password: `of ${of}` })
 
+const odd = [{ toString: 1 }, [{ toString: null }], 2n ** 60n]
+
 async function login(more: Load = {}): Promise<string> {
   return ((await clear({ cmd: 'mk_token', ...password('fred'), ...more })) as { token: string }).token
 }
@@ -194,6 +196,13 @@ describe('a client of the API', () => {
   const send = (cmd: string, load: Load) =>
     withApiClients(master.context, clearOnes, new Map()).get(cmd)?.(load, sender())
 
+  test.each(odd)('with credentials that cannot be text is refused as any other: %#', async (value) => {
+    for (const [name, way] of Object.entries(ways))
+      for (const wrong of [{ password: value }, { username: value }, { eauth: value }])
+        expect([name, await way({ cmd: 'mk_token', ...password('fred'), ...wrong })]).toEqual([name, ''])
+    expect(master.logged.filter((line) => line.includes('failed'))).toEqual([])
+  })
+
   test('is no minion; of what is asked by those it is not for 100 lines a minute are in the log', async () => {
     const handlers = withApiClients(
       master.context,
@@ -206,12 +215,15 @@ describe('a client of the API', () => {
     expect(master.logged.filter((line) => line.startsWith('warn Refused _'))).toHaveLength(100)
   })
 
-  test.each(['secret', '__proto__', ['ping'], undefined])('is not passed on the command %j', async (cmd) => {
-    expect(await send('_client_request', { load: { cmd } })).toEqual({})
-    expect(await send('_client_request', { load: cmd })).toEqual({})
-    expect(asked).toEqual([])
-    expect(master.logged.join()).toContain('from api-1')
-  })
+  test.each(['secret', '__proto__', ['ping'], { toString: 1 }, undefined])(
+    'is not passed on the command %j',
+    async (cmd) => {
+      expect(await send('_client_request', { load: { cmd } })).toEqual({})
+      expect(await send('_client_request', { load: cmd })).toEqual({})
+      expect(asked).toEqual([])
+      expect(master.logged.join()).toContain('from api-1')
+    },
+  )
 
   test.each<[unknown, unknown]>([
     ['salt/job/20261122000000000001/ret/wire1', {}],

@@ -1,5 +1,6 @@
 import { type Claim, digestOf } from '../../auth/index.ts'
 import { isRecord } from '../../base/record.ts'
+import { jsonText } from '../../dialect/json.ts'
 import { CREDENTIALS } from '../chunk.ts'
 
 const NAMES = ['eauth', ...CREDENTIALS]
@@ -29,6 +30,6 @@ const tokenIn = ({ token }: Part): Claim | undefined =>
 function credentialsIn(part: Part): Claim | undefined {
   const { username } = part
   if (typeof username !== 'string' && part.eauth === undefined) return undefined
-  const digest = digestOf(JSON.stringify(NAMES.map((name) => String(part[name]))))
+  const digest = digestOf(jsonText(NAMES.map((name) => part[name])))
   return { digest, ...(typeof username === 'string' && { username }) }
 }

@@ -76,9 +76,10 @@ function passOn(context: WorkerContext, clear: ReadonlyMap<string, ClearHandler>
   const handlers = new Map([...clear].filter(([cmd]) => PASSED_ON.includes(cmd)))
   return async ({ load, via }, { id, fingerprint }) => {
     if (!isRecord(load)) return {}
-    const handler = handlers.get(String(load.cmd))
+    const cmd = typeof load.cmd === 'string' ? load.cmd : ''
+    const handler = handlers.get(cmd)
     if (!handler) {
-      context.log.warn(`Refused the command ${JSON.stringify(String(load.cmd).slice(0, 100))} from ${id}.`)
+      context.log.warn(`Refused the command ${JSON.stringify(cmd.slice(0, 100))} from ${id}.`)
       return {}
     }
     if (!(await context.replays.firstTime(fingerprint))) {

@@ -66,6 +66,23 @@ test('/login refuses a body without credentials, and passes no other members on 
   expect((await api.app.inject('/login')).json()).toEqual({ status: null, return: 'Please log in' })
 })
 
+test.each([{ toString: 1 }, [{ toString: null }], 2 ** 60])(
+  'what cannot be text is refused: %#',
+  async (odd) => {
+    for (const wrong of [{ username: odd }, { eauth: odd }, { client: odd }, { fun: odd }])
+      for (const url of ['/login', '/token', '/run', '/']) {
+        const answer = await post(url, {
+          ...credentials,
+          client: 'runner',
+          fun: 'x',
+          password: 'y',
+          ...wrong,
+        })
+        expect([url, wrong, answer.statusCode]).not.toContain(500)
+      }
+  },
+)
+
 test('/logout revokes the token', async () => {
   const answer = await post('/logout', undefined, { 'x-auth-token': TOKEN })
   expect(answer.json()).toEqual({ return: 'Your token has been cleared' })

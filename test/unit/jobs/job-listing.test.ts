@@ -83,3 +83,9 @@ test('an index names jobs as long as they are there, by what they are now', asyn
   expect([...store.keys(keysUnder('by'))].filter((key) => key[3] === jid)).toEqual([])
   await store.close()
 })
+
+test('a target that cannot be text does not prevent that jobs are found by it', () => {
+  const load = { tgt: ['web1', { toString: 1 }], fun: 'test.ping' }
+  expect(matchesQuery('20261120120000000001', load, { targets: ['web?'] })).toBe(true)
+  expect(matchesQuery('20261120120000000001', load, { targets: ['db*'] })).toBe(false)
+})
