@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openTarget, readCorpus, targetNames } from '../fuzz/corpus.ts'
 import { fuzz } from '../fuzz/fuzz.ts'
 
-const MADE = 150
+const MADE = 60
 
 test.each(targetNames)('%s', async (name) => {
   const target = await openTarget(name)

@@ -139,6 +139,7 @@ const clear: Readonly<Record<string, Load>> = {
 }
 
 const more: readonly Load[] = [
+  { cmd: 'mk_token', ...fred, password: { toString: 1 } },
   { cmd: 'publish', ...batch, check: true, words: { args: ['a', null], kwargs: { b: '1' } } },
   {
     cmd: 'publish',
@@ -326,7 +327,7 @@ export default async (): Promise<Target> => {
       run,
       check,
       atOnce: 32,
-      patienceMs: 15_000,
+      patienceMs: 60_000,
     },
     close: async () => {
       watch.stop()

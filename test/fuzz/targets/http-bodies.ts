@@ -144,7 +144,7 @@ export default async (): Promise<Target> => {
 
   return {
     ...{ form: 'json', choices: [WAYS, types.length], words: [...words, ...members, ...values], seeds, run },
-    ...{ atOnce: 8, patienceMs: 20_000 },
+    ...{ atOnce: 8, patienceMs: 60_000 },
     check: () => {
       const shown = failures.splice(0)
       for (const list of [api.asked, api.vias, api.refused]) list.length = 0
