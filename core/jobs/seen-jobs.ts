@@ -141,7 +141,12 @@ export const markBegun = ({ job, master }: Omit<PendingJob, 'begun'>): PendingJo
 function readReceived(value: Value | undefined): PendingJob | undefined {
   if (!isRecord(value) || !isRecord(value.job) || typeof value.job.jid !== 'string') return undefined
   const { job, master, words } = value
-  return { job: job as PendingJob['job'], master: String(master), words, begun: value.begun !== false }
+  return {
+    job: job as PendingJob['job'],
+    master: typeof master === 'string' ? master : '',
+    words,
+    begun: value.begun !== false,
+  }
 }
 
 interface LastSerial {

@@ -222,7 +222,7 @@ export class Outbox {
   /** List the items that were put aside, oldest first. */
   *dead(target: string): Generator<DeadLetter> {
     for (const { number, since, item, record } of this.#queued('dead', nameOf(target)))
-      yield { number, since, item, reason: String(record.reason ?? '') }
+      yield { number, since, item, reason: typeof record.reason === 'string' ? record.reason : '' }
   }
 
   /** Queue items again that were put aside: all, or those with these numbers. Resolves with their number. */
@@ -298,7 +298,7 @@ export class Outbox {
       if (!isRecord(value) || !isRecord(value.parcel)) continue
       yield {
         number: Number(key[2]),
-        since: Number(value.since),
+        since: typeof value.since === 'number' ? value.since : 0,
         item: value.parcel as unknown as OutboxItem,
         record: value,
       }

@@ -74,6 +74,7 @@ export interface Page {
 }
 
 function readBytes(file: number, position: number, length: number): Buffer | undefined {
+  if (!Number.isSafeInteger(position)) return undefined
   const bytes = Buffer.alloc(length)
   return readSync(file, bytes, 0, length, position) === length ? bytes : undefined
 }

@@ -120,6 +120,7 @@ async function published(frame: Uint8Array, requireSignature: boolean): Promise<
     requireSignature,
     credentials: async () => credentials,
     renew: async () => credentials,
+    onUndecryptable: () => {},
   }
   for await (const { job } of receiveJobs(settings)) {
     must(typeof job.jid === 'string' && Array.isArray(job.arg), 'A job has no jid or no arguments')

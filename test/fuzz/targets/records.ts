@@ -100,6 +100,7 @@ export default async (): Promise<Target> => {
   /** A return, and the job that it is of, must come out of the spool as they went in. */
   async function spooled(value: Value): Promise<string> {
     if (!isRecord(value) || !isRecord(value.ret) || !isRecord(value.job)) return 'no return'
+    if (!hasRoom(value)) return 'nested too deeply'
     const entry = await spool.add({ jid: JID, ret: value.ret, job: value.job, master: '::1' })
     must(isSame(entry.ret, value.ret) && isSame(entry.job, value.job), 'A return in the spool is another one')
     must(isSame(spool.find(JID), value.ret), 'A return is not found in the spool')
@@ -132,6 +133,7 @@ export default async (): Promise<Target> => {
   /** A job and its return must come out of the job cache as they went in, and the same return again is no conflict. */
   async function cached(value: Value): Promise<string> {
     if (!isRecord(value) || !isRecord(value.ret) || !isRecord(value.job)) return 'no return'
+    if (!hasRoom(value)) return 'nested too deeply'
     await jobs.create(JID, value.job, [ID], { unknown: ['other'] })
     must(isSame(jobs.load(JID)?.load, value.job), 'A job in the cache is another one')
     const outcomes = [await jobs.saveReturn(JID, ID, value.ret), await jobs.saveReturn(JID, ID, value.ret)]
@@ -374,6 +376,11 @@ async function sampleFile(home: string): Promise<Buffer> {
 }
 
 const SAMPLES = 300
+
+/** Whether the value is not nested more deeply than a record of the outbox, which has it inside, can be. */
+function hasRoom(value: Value): boolean {
+  return outcomeOf(() => void encodeLocal([[[value]]]), ['ENCODE_FAILED']) === 'fine'
+}
 
 const transport = new Set(['cmd', 'nonce', 'ts', 'tok', 'sig', 'enc', 'load', 'version', 'id', 'jid'])
 

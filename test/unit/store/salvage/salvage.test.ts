@@ -116,6 +116,22 @@ test('a damaged page costs the records on it, and no other; what was removed sta
   expect(await checkStore(path)).toBeUndefined()
 })
 
+test('a value that is said to be on a page beyond all numbers costs no other record', async () => {
+  const path = join(directory, 'beyond.mdb')
+  await copyFile(original, path)
+  const { leaves } = pagesOf(path)
+  const file = openSync(path, 'r+')
+  const place = [...leaves.keys()].flatMap((page) =>
+    (readPage(file, page, PAGE)?.leaves ?? []).flatMap((leaf) =>
+      'page' in leaf ? [page * PAGE + leaf.key.byteOffset + leaf.key.length] : [],
+    ),
+  )[0]
+  writeSync(file, Buffer.alloc(8, 0x3f), 0, 8, place)
+  closeSync(file)
+  expect(await checkStore(path)).toBeDefined()
+  expect((await present(path)).size).toBe(RECORDS - 1)
+})
+
 test('with the root and the account of free pages lost, too, all records are found', async () => {
   const { branches, free } = pagesOf(original)
   const path = await damagedCopy('roots.mdb', [branches[0] as number, ...free])
