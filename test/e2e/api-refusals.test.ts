@@ -10,7 +10,7 @@ import { listAudit } from '../../core/auth/audit/index.ts'
 import { RunnerClient } from '../../core/client/index.ts'
 import { KeyStore } from '../../core/keys/index.ts'
 import { API_CLIENTS, apiClients } from '../harness/api-clients.ts'
-import { Cluster, Daemon } from '../harness/daemons.ts'
+import { Cluster, Daemon, jobsWithin } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { quietLog } from '../harness/log.ts'
 import { freePort } from '../harness/ports.ts'
@@ -65,6 +65,7 @@ beforeAll(async () => {
   const api = { host: '127.0.0.1', disable_ssl: true, login_attempts: 10_000 }
   cluster = await Cluster.open({
     minions: ['m1'],
+    minion: jobsWithin,
     master: {
       api: { ...api, port: near },
       api_logfile: '/api',

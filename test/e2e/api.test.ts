@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_CLIENTS } from '../harness/api-clients.ts'
-import { Cluster, Daemon } from '../harness/daemons.ts'
+import { Cluster, Daemon, jobsWithin } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, program } from '../harness/needs.ts'
 import { freePort } from '../harness/ports.ts'
@@ -24,6 +24,7 @@ beforeAll(async () => {
   folder = await temporaryFolder('salt-api-')
   cluster = await Cluster.open({
     minions: ['m1', 'm2'],
+    minion: jobsWithin,
     master: {
       api: { host: '127.0.0.1', port, disable_ssl: true },
       api_logfile: '/api',

@@ -4,9 +4,10 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Cluster, Daemon, type Finished, run } from '../harness/daemons.ts'
+import { Cluster, Daemon, run } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { isAlive } from '../harness/processes.ts'
+import type { Finished } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster

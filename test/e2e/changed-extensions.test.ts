@@ -47,7 +47,7 @@ async function meant(): Promise<readonly string[]> {
 test('a matcher that a sync brings, or changes, is the one that targets go by', async () => {
   for (const id of ['web1', 'web2']) {
     await write('srv/_matchers', 'mine.mjs', `export default { match: (_, { id }) => id === '${id}' }\n`)
-    const { code, stdout } = await cluster.command('salt-run', 'saltutil.sync_matchers')
+    const { code, stdout } = await cluster.spawned('salt-run', 'saltutil.sync_matchers')
     expect([code, stdout]).toEqual([0, expect.stringContaining('matchers.mine')])
     await until(`the target to mean ${id}`, async () => (await meant()).join() === id)
   }
@@ -57,7 +57,7 @@ test('a matcher that a sync brings, or changes, is the one that targets go by', 
 test('a backend of external_auth that somebody writes, or changes, is the one that is asked', async () => {
   const login = async (password: string) => {
     const words = ['-a', 'mine', '--username', 'ada', '--password', password]
-    return (await cluster.salt(...words, 'web1', 'test.ping')).code
+    return (await cluster.spawned('salt', ...words, 'web1', 'test.ping')).code
   }
   for (const password of ['one', 'another']) {
     const authenticate = `password === '${password}' ? { name: username } : { refused: 'not so' }`

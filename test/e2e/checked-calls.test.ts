@@ -100,7 +100,7 @@ describe('declared types decide what a word means', () => {
       'json',
     ])
     expect(JSON.parse(called.stdout)).toEqual({ local: { name: '0755', version: '1.10', force: false } })
-    const ran = await cluster.command('salt-run', 'words.install', 'no', 'version=1.10', '--out', 'json')
+    const ran = await cluster.spawned('salt-run', 'words.install', 'no', 'version=1.10', '--out', 'json')
     expect(JSON.parse(ran.stdout)).toEqual({ name: 'no', version: '1.10', force: false })
   })
   test('a secret word is nowhere to be found afterwards', async () => {

@@ -7,8 +7,9 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RunnerClient } from '../../core/client/index.ts'
 import { tags } from '../../core/events/index.ts'
-import { bin, Cluster, run } from '../harness/daemons.ts'
+import { bin, Cluster } from '../harness/daemons.ts'
 import { quietLog } from '../harness/log.ts'
+import { runHere } from '../harness/run-here.ts'
 import { readJobCache } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
@@ -35,7 +36,7 @@ async function ask(fun: string, ...args: string[]): Promise<unknown> {
   return result.return
 }
 const call = (...args: string[]) =>
-  run('salt-call', ['-c', cluster.minions.get('web1')!.directory, '--local', ...args])
+  runHere('salt-call', ['-c', cluster.minions.get('web1')!.directory, '--local', ...args])
 
 describe('salt', () => {
   test.each([
@@ -161,7 +162,8 @@ describe('salt', () => {
     expect(await codes('*', 'no.such', '--no-check')).toBe(1)
     expect(await codes('nobody', 'test.ping')).toBe(2)
     expect(await codes('--static', '*', 'test.retcode', '1')).toBe(1)
-    expect(await codes('--retcode-passthrough', '*', 'test.retcode', '42')).toBe(42)
+    const passed = ['--retcode-passthrough', '*', 'test.retcode', '42']
+    expect([await codes(...passed), (await cluster.spawned('salt', ...passed)).code]).toEqual([42, 42])
     expect(await codes('-a', 'pam', '--username', 'x', '--password', 'y', '*', 'test.ping')).toBe(77)
   })
 
@@ -310,7 +312,7 @@ test('salt-call tells the master what it returned, unless it is told not to', as
   const news = bus.subscribe((tag) => tag.startsWith(tags.jobs) && tag.endsWith('/ret/web1'))
   const { directory } = cluster.minions.get('web1')!
   const told = ['--no-return-event', '--no-color']
-  for (const flag of told) await run('salt-call', ['-c', directory, flag, 'test.echo', `said ${flag}`])
+  for (const flag of told) await runHere('salt-call', ['-c', directory, flag, 'test.echo', `said ${flag}`])
   for await (const { data } of news) {
     if (!String(data.return).startsWith('said')) continue
     expect(data).toMatchObject({ fun: 'test.echo', return: 'said --no-color' })

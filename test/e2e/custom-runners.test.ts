@@ -67,7 +67,7 @@ afterAll(async () => {
   await removeFolder(folder)
 })
 
-const runner = (...words: string[]) => cluster.command('salt-run', ...words)
+const runner = (...words: string[]) => cluster.spawned('salt-run', ...words)
 const start = async (...words: string[]) => (await runner('--async', ...words)).stdout.trim()
 
 /** What a runner gives; in this process, which is sooner. */

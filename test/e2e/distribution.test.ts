@@ -113,12 +113,12 @@ describe('on the host of the master', () => {
       '_output/shout.js',
       'export default { render: (value) => JSON.stringify(value).toUpperCase() }\n',
     )
-    const synced = await cluster.command('salt-run', 'saltutil.sync_all', '--out', 'json')
+    const synced = await cluster.spawned('salt-run', 'saltutil.sync_all', '--out', 'json')
     expect(JSON.parse(synced.stdout)).toMatchObject({ runners: ['runners.mine'], output: ['output.shout'] })
-    const called = await cluster.command('salt-run', 'mine.value', '--out', 'shout')
+    const called = await cluster.spawned('salt-run', 'mine.value', '--out', 'shout')
     expect(called.stdout.trim()).toBe('"FROM A RUNNER"')
     await write('_runners/mine.ts', 'import "not-installed"\n')
-    const broken = await cluster.command('salt-run', 'saltutil.sync_runners', '--out', 'json')
+    const broken = await cluster.spawned('salt-run', 'saltutil.sync_runners', '--out', 'json')
     expect(broken.code).not.toBe(0)
     expect(JSON.parse(broken.stdout)[1]).toMatch(/^runners\.mine \(failed to load: .*not-installed/)
   })

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RunnerClient } from '../../core/client/index.ts'
-import { Cluster, type Finished } from '../harness/daemons.ts'
+import { Cluster, jobsWithin } from '../harness/daemons.ts'
 import { quietLog } from '../harness/log.ts'
+import type { Finished } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
 const PASSWORD = 'c4n4ry-password'
@@ -18,6 +19,7 @@ beforeAll(async () => {
   )
   cluster = await Cluster.open({
     minions: ['web1', 'db1'],
+    minion: jobsWithin,
     master: {
       auth_dirs: [fileURLToPath(new URL('../fixtures/auth', import.meta.url))],
       token_file: '/nowhere/token',

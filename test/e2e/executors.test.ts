@@ -57,7 +57,7 @@ describe('--module-executors', () => {
       expect(ran.stdout).toContain(`test.ping: ${answer}`)
     }
     const minion = cluster.minions.get('web1')!
-    const call = await cluster.command(
+    const call = await cluster.spawned(
       'salt-call',
       ...['-c', minion.directory, '--local', 'test.ping', '--module-executors=[mine]', '--out=json'],
     )
@@ -140,7 +140,7 @@ exec env -i PATH=/usr/bin:/bin HOME=/ setpriv --reuid="$user" --clear-groups -- 
   test('leaves alone what the minion answers itself, and salt-call', async () => {
     await writeFile(calls, '')
     expect(await json('as-root', 'test.ping')).toEqual({ value: true, code: 0 })
-    const call = await cluster.command('salt-call', '-c', minion.directory, '--local', 'cmd.run', 'id -un')
+    const call = await cluster.spawned('salt-call', '-c', minion.directory, '--local', 'cmd.run', 'id -un')
     expect(call.stdout).toContain('root')
     expect(await readFile(calls, 'utf8')).toBe('')
   })

@@ -2,13 +2,15 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Cluster, type Finished, run } from '../harness/daemons.ts'
+import { Cluster, jobsWithin, run } from '../harness/daemons.ts'
+import { type Finished, type ProgramHere, runHere } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
 beforeAll(async () => {
   cluster = await Cluster.open({
     minions: ['web1'],
+    minion: jobsWithin,
     master: { nodegroups: { front: 'L@web1' }, timeout: 3, gather_job_timeout: 2 },
   })
   const isKnown = async () => (await cluster.salt('*', 'test.pign')).code === 64
@@ -19,7 +21,10 @@ afterAll(() => cluster?.close())
 /** `salt`, or another program that is named first. */
 function typed(...words: string[]): Promise<Finished> {
   const [program = '', ...rest] = words
-  return program.startsWith('salt-') ? cluster.command(program, ...rest) : cluster.salt(...words)
+  if (program === 'salt-master') return cluster.spawned(program, ...rest)
+  return program.startsWith('salt-')
+    ? cluster.command(program as ProgramHere, ...rest)
+    : cluster.salt(...words)
 }
 
 type Case = readonly [words: readonly string[], code: number, sentence: string]
@@ -124,7 +129,7 @@ describe('a configuration that cannot be used', () => {
 
   test('an option that is misspelt is told once, and the rest is done', async () => {
     await writeFile(file, `${good}tiemout: 5\n`)
-    const { stderr, code } = await run('salt-run', ['-c', cluster.configDir, 'test.arg'])
+    const { stderr, code } = await runHere('salt-run', ['-c', cluster.configDir, 'test.arg'])
     expect([stderr, code]).toEqual([
       `WARNING: Unknown option 'tiemout' in ${file}. Did you mean 'timeout'?\n`,
       0,
@@ -133,7 +138,7 @@ describe('a configuration that cannot be used', () => {
 
   test('a folder that does not exist is named', async () => {
     const nowhere = join(cluster.root, 'nosuch')
-    const { stderr, code } = await run('salt-run', ['-c', nowhere, '-d', 'test.arg'])
+    const { stderr, code } = await runHere('salt-run', ['-c', nowhere, '-d', 'test.arg'])
     expect([stderr, code]).toEqual([
       `WARNING: The configuration directory ${nowhere} does not exist; defaults are used.\n`,
       0,
@@ -153,7 +158,7 @@ test('a minion whose key is denied, because another one has its name, is told ap
   const before = cluster.minions.get('web1')!
   await before.stop()
   await rm(join(before.directory, 'pki'), { recursive: true })
-  const minion = await cluster.startMinion('web1') // with another key
+  const minion = await cluster.startMinion('web1', jobsWithin) // with another key
   await minion.logged(
     "has rejected this minion's key, or denied it because another one is accepted for the id web1",
   )
@@ -192,12 +197,16 @@ describe('without a master', () => {
   )
 
   test('a minion says that it cannot reach it, and what with, and goes on', async () => {
-    const lonely = await cluster.startMinion('web3', { auth_timeout: 1, auth_tries: 2 })
+    const lonely = await cluster.startMinion('web3', {
+      ...jobsWithin,
+      auth_timeout: 1,
+      auth_tries: 2,
+    })
     const address = `The master 127.0.0.1:${cluster.ports.request}`
     await lonely.logged(`${address} does not answer (sign-in 1 of 2)`)
     await lonely.logged(`Signing in to the master 127.0.0.1:${cluster.ports.request} failed: `)
     expect(lonely.exitCode).toBeNull()
-    const call = await run('salt-call', ['-c', lonely.directory, 'test.ping'])
+    const call = await runHere('salt-call', ['-c', lonely.directory, 'test.ping'])
     expect(call).toMatchObject({ code: 69, stderr: expect.stringContaining(`${address} cannot be reached`) })
     await lonely.stop()
   })

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 /** Of the one minion, as data. */
 async function answer(...words: string[]): Promise<{ value: unknown; code: number | null }> {
-  const { stdout, code } = await cluster.salt('web1', ...words, '--out', 'json')
+  const { stdout, code } = await cluster.spawned('salt', 'web1', ...words, '--out', 'json')
   return { value: stdout && JSON.parse(stdout).web1, code }
 }
 

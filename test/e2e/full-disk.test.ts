@@ -87,7 +87,7 @@ for (const [name, needed, open] of disks)
       disk.fill()
       if (name === 'a disk that is full') await fillFreePages()
 
-      const refused = await cluster.salt('*', 'test.ping')
+      const refused = await cluster.spawned('salt', '*', 'test.ping')
       expect(refused.code).not.toBe(0)
       expect(refused.stderr).toMatch(
         /No command was sent, because the job could not be stored\. .*Free some space/,
@@ -105,7 +105,7 @@ for (const [name, needed, open] of disks)
       await until('the minions to be told so', async () =>
         (await Promise.all(MINIONS.map(owed))).every((count) => count === 0),
       )
-      const { stdout, code } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+      const { stdout, code } = await cluster.spawned('salt', '*', 'test.ping', '--out', 'json', '--static')
       expect([JSON.parse(stdout), code]).toEqual([{ web1: true, web2: true }, 0])
       expect(cluster.master.processes().map(({ pid }) => pid)).toEqual(workers)
       await client.close()
@@ -116,7 +116,7 @@ for (const [name, needed, open] of disks)
 test('a command whose returns cannot be stored ends while the disk is full, and says what became of them', async () => {
   cluster = await Cluster.open({ minions: ['web1'], master: { worker_threads: 2 } })
   const began = join(cluster.root, 'began')
-  const asked = cluster.salt('-t', '3', '*', 'cmd.run', `touch ${began}; sleep 2; echo kept`)
+  const asked = cluster.spawned('salt', '-t', '3', '*', 'cmd.run', `touch ${began}; sleep 2; echo kept`)
   await until('the job to begin', () => existsSync(began))
   disk = limitFiles(cluster.master)
   disk.fill()

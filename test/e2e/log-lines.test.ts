@@ -180,7 +180,7 @@ test('no password, token, key or secret argument is in any of these logs', async
   shown.push((await cluster.command('salt-run', ...fred, 'test.arg', ...words)).stderr)
   shown.push(
     (
-      await cluster.command(
+      await cluster.spawned(
         'salt-call',
         '-c',
         join(cluster.root, 'web1'),

@@ -21,7 +21,7 @@ const replaced = (name: string, old: readonly ProcessInfo[]) =>
   })
 
 const ping = async () => {
-  const { stdout } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+  const { stdout } = await cluster.spawned('salt', '*', 'test.ping', '--out', 'json', '--static')
   return JSON.parse(stdout || '{}')
 }
 const all = { web1: true, web2: true }
@@ -78,7 +78,7 @@ test('a command that waits sees its returns although the publisher and the worke
   const minions = [...cluster.minions.values()]
   for (const minion of minions) minion.output = ''
   // By the events: asking after this time-out would come too late for the test.
-  const command = cluster.salt('-t', '600', '*', 'cmd.run', 'sleep 4; echo done', '--out', 'txt')
+  const command = cluster.spawned('salt', '-t', '600', '*', 'cmd.run', 'sleep 4; echo done', '--out', 'txt')
   await Promise.all(minions.map((minion) => minion.logged('Starting a new job')))
   signalAll(
     cluster.master

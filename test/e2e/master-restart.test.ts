@@ -20,7 +20,7 @@ async function throughRestart(script: string) {
     minion: { recon_default: 3_000, recon_max: 0, recon_randomize: false },
   })
   const command = `mktemp ${cluster.root}/began-XXXXXX >/dev/null; ${script}`
-  const salt = cluster.salt('-t', '1', '*', 'cmd.run', command, '--out', 'txt')
+  const salt = cluster.spawned('salt', '-t', '1', '*', 'cmd.run', command, '--out', 'txt')
   await until('the job to begin', async () => (await begun()) === 2)
   await cluster.master.killAll()
   await delay(OUTAGE_MS)

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectedIds } from '../../core/cache/connected.ts'
 import type { Event, EventBus } from '../../core/events/index.ts'
-import { Cluster, run } from '../harness/daemons.ts'
+import { Cluster, jobsWithin } from '../harness/daemons.ts'
+import { runHere } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
 /** Options that all but the first master of this file start with; files lie in its folder. */
@@ -32,6 +33,7 @@ async function startMinion(id: string, options: Record<string, unknown> = {}) {
   const minion = cluster.minionDaemon(id, {
     verify_master_pubkey_sign: true,
     acceptance_wait_time: 0.5,
+    ...jobsWithin,
     ...options,
   })
   cluster.minions.set(id, minion)
@@ -94,7 +96,7 @@ test('keys are accepted and rejected by the signing files, and wait where none o
   })
   await event('salt/auth', ({ id, act }) => id === 'plain' && act === 'pend')
   await event('salt/auth', ({ id, act, result }) => id === 'bad1' && act === 'reject' && result === false)
-  const called = await run('salt-call', ['-c', plain.directory, 'test.ping'])
+  const called = await runHere('salt-call', ['-c', plain.directory, 'test.ping'])
   expect(called).toMatchObject({
     stdout: '',
     code: 77,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Cluster, run } from '../harness/daemons.ts'
+import { Cluster, jobsWithin, run } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
@@ -20,6 +20,7 @@ async function restartMaster(options: Record<string, unknown>): Promise<void> {
 beforeAll(async () => {
   cluster = await Cluster.open({
     minions: ['web1', 'db1'],
+    minion: jobsWithin,
     master: {
       cachedir: '/var/cache/salt/master',
       sock_dir: '/var/run/salt/master',

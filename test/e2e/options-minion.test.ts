@@ -7,6 +7,7 @@ import { loadMinionConfig } from '../../core/config/index.ts'
 import { type Event, EventBus, minionEventSockets } from '../../core/events/index.ts'
 import { connectionsOf } from '../harness/connections.ts'
 import { Cluster, type Daemon, run } from '../harness/daemons.ts'
+import { runHere } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
 const moduleText = `
@@ -32,7 +33,7 @@ const started = (fun: string, arg: readonly unknown[] = [], tgt = 'one') => clie
 const returnOf = async (jid: string, from = 'one') =>
   (await until(`the return of ${jid}`, () => seen.find(({ tag }) => tag === `salt/job/${jid}/ret/${from}`)))
     .data
-const call = (...args: string[]) => run('salt-call', ['-c', one.directory, ...args])
+const call = (...args: string[]) => runHere('salt-call', ['-c', one.directory, ...args])
 const byGrain = async (tgt: string) =>
   Object.keys(await job('test.ping', [], { tgt, tgtType: 'grain' })).sort()
 
@@ -134,7 +135,7 @@ test('module_dirs adds functions, disable_modules takes some away', async () => 
   expect(await job('match.glob', ['*'], { check: false })).toEqual({
     one: expect.stringContaining('match is disabled: it is listed in disable_modules'),
   })
-  const { stdout } = await call('--local', 'hello.greet', '--out', 'json')
+  const { stdout } = await run('salt-call', ['-c', one.directory, '--local', 'hello.greet', '--out', 'json'])
   expect(JSON.parse(stdout)).toEqual({ local: 'hello world' })
 })
 

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { Cluster, run } from '../harness/daemons.ts'
+import { Cluster } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
+import { runHere } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
@@ -79,7 +80,7 @@ test.each([
     await minion.exited()
     expect(minion.exitCode).not.toBe(0)
     expect(minion.output).toMatch(sentence)
-    const called = await run('salt-call', ['-c', minion.directory, 'test.ping'])
+    const called = await runHere('salt-call', ['-c', minion.directory, 'test.ping'])
     expect([called.code !== 0, called.stderr]).toEqual([true, expect.stringMatching(sentence)])
   },
 )

@@ -93,10 +93,10 @@ test(
 
     const late = await cluster.startMinion('web2')
     await late.logged('it is not accepted yet')
-    const accepted = await cluster.command('salt-key', '-y', '-a', 'web2')
+    const accepted = await cluster.spawned('salt-key', '-y', '-a', 'web2')
     expect(accepted.code).toBe(0)
     await late.logged('is ready to receive jobs')
-    expect((await cluster.command('salt-run', 'jobs.list_jobs')).code).toBe(0)
+    expect((await cluster.spawned('salt-run', 'jobs.list_jobs')).code).toBe(0)
     for (const daemon of [master, minion]) {
       for (const folder of ['pki', 'cache', 'run']) {
         for (const name of await readdir(join(daemon.directory, folder), { recursive: true })) {
@@ -126,7 +126,7 @@ test(
     expect((await stat(join(shared, 'of-another-program'))).uid).toBe(0)
     expect((await stat(join(shared, 'audit.log'))).uid).toBe(account('nobody').uid)
     expect(master.output).toContain(`User nobody (option user) may not create files in ${shared}`)
-    const { code } = await cluster.command('salt-run', 'audit.verify')
+    const { code } = await cluster.spawned('salt-run', 'audit.verify')
     expect(code).toBe(0)
   },
 )
@@ -210,8 +210,8 @@ describe('a master of another user', needs(ROOT), () => {
       const { master } = cluster
       const logs = join(master.directory, 'logs')
       const verified = async () => {
-        await cluster.command('salt-run', 'test.arg', 'one')
-        const { stdout, stderr, code } = await cluster.command('salt-run', 'audit.verify', '--out', 'json')
+        await cluster.spawned('salt-run', 'test.arg', 'one')
+        const { stdout, stderr, code } = await cluster.spawned('salt-run', 'audit.verify', '--out', 'json')
         expect({ ...JSON.parse(stdout), stderr, code }).toMatchObject({ valid: true, stderr: '', code: 0 })
         return JSON.parse(stdout).lines
       }

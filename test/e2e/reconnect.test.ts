@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocalClient } from '../../core/client/index.ts'
 import { tags } from '../../core/events/index.ts'
-import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { Cluster, type Daemon, jobsWithin } from '../harness/daemons.ts'
 import { MOUNTS, needs } from '../harness/needs.ts'
 import { withHosts } from '../harness/own-hosts.ts'
 import { freePort } from '../harness/ports.ts'
@@ -24,8 +24,8 @@ beforeAll(async () => {
   )
   proxies = [toRequest!, toPublish!]
   await Promise.all([
-    cluster.addMinion('web1'),
-    cluster.addMinion('web2', { master_port: toRequest!.port, publish_port: toPublish!.port }),
+    cluster.addMinion('web1', jobsWithin),
+    cluster.addMinion('web2', { ...jobsWithin, master_port: toRequest!.port, publish_port: toPublish!.port }),
   ])
 })
 afterAll(async () => {
@@ -126,7 +126,7 @@ test('after the master moved to another address under the same name', needs(MOUN
   const hosts = join(cluster.root, 'hosts')
   const moveTo = (address: string) => writeFile(hosts, `127.0.0.1 localhost\n${address} master.test\n`)
   await moveTo('127.0.0.1')
-  const moved = cluster.minionDaemon('moved', { master: 'master.test' })
+  const moved = cluster.minionDaemon('moved', { ...jobsWithin, master: 'master.test' })
   cluster.minions.set('moved', moved)
   await moved.writeConfig()
   moved.start('info', withHosts(hosts))

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const config = Object.assign({}, ...[...stores.values()].map((store) => store.config))
   cluster = await Cluster.open({ minions: IDS, minion: { ...config, outbox_retry_timer_max: 5 } })
   const to = ['--return', [...present, 'local_cache'].join(','), '--show-jid']
-  const { stdout, stderr, code } = await cluster.salt('*', 'test.echo', 'hello', ...to)
+  const { stdout, stderr, code } = await cluster.spawned('salt', '*', 'test.echo', 'hello', ...to)
   expect([stderr, code]).toEqual(['', 0])
   jid = /\d{20}/.exec(stdout)?.[0] ?? ''
 })

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { Cluster } from '../harness/daemons.ts'
+import { Cluster, jobsWithin } from '../harness/daemons.ts'
 import { needs, postgresHere, program } from '../harness/needs.ts'
 import { pageBlock } from '../harness/page-blocks.ts'
 import { postgresDatabase } from '../harness/postgres-database.ts'
@@ -32,7 +32,7 @@ describe(
       ])
       postgres = await postgresDatabase('returner.postgres')
       const here = { 'redis.host': '127.0.0.1', 'redis.port': redis.port, ...postgres.config }
-      cluster = await Cluster.open({ minions: ['web1'], master: { ...written, ...here } })
+      cluster = await Cluster.open({ minions: ['web1'], minion: jobsWithin, master: { ...written, ...here } })
     })
     afterAll(async () => {
       await cluster?.close()
@@ -52,7 +52,7 @@ describe(
       const { stdout } = await cluster.salt('*', 'test.echo', 'hello', '--show-jid')
       const jid = /\d{20}/.exec(stdout)?.[0] ?? ''
       for (const [program = '', ...words] of commands) {
-        const { code, stdout, stderr } = await cluster.command(program, ...words)
+        const { code, stdout, stderr } = await cluster.spawned(program, ...words)
         expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' })
         shown.push(stdout)
       }

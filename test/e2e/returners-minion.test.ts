@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Cluster, run } from '../harness/daemons.ts'
+import { Cluster } from '../harness/daemons.ts'
 import { folderStore } from '../harness/folder-store.ts'
+import { runHere } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
 let root: string
@@ -115,7 +116,7 @@ test('a store that is away fails no job, is told of, and has every return once, 
 
 test('salt-call --return writes to the store, and leaves to the minion what it does not take', async () => {
   const call = (...words: string[]) =>
-    run('salt-call', [
+    runHere('salt-call', [
       '-c',
       cluster.minions.get('web1')!.directory,
       'test.echo',
@@ -138,7 +139,7 @@ test('salt-call --return writes to the store, and leaves to the minion what it d
 })
 
 test('salt-call refuses a returner that does not exist before it calls anything', async () => {
-  const { stderr, code } = await run('salt-call', [
+  const { stderr, code } = await runHere('salt-call', [
     '-c',
     cluster.minions.get('web1')!.directory,
     'test.ping',

@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { Cluster, Daemon } from '../harness/daemons.ts'
+import { Cluster, Daemon, jobsWithin } from '../harness/daemons.ts'
 
 let cluster: Cluster
 let copy: Daemon | undefined
@@ -27,7 +27,7 @@ async function startCopy(): Promise<Daemon> {
 }
 
 test('two minions with one id and key are an error in the log of the master, with where both are', async () => {
-  cluster = await Cluster.open({ minions: ['web1'] })
+  cluster = await Cluster.open({ minions: ['web1'], minion: jobsWithin })
   const second = await startCopy()
   await second.logged('is ready to receive jobs')
   const { master } = cluster
@@ -37,7 +37,11 @@ test('two minions with one id and key are an error in the log of the master, wit
 })
 
 test('with refuse_second_minion the second one takes no jobs, says why, and takes the place of the first', async () => {
-  cluster = await Cluster.open({ minions: ['web1'], master: { refuse_second_minion: true } })
+  cluster = await Cluster.open({
+    minions: ['web1'],
+    minion: jobsWithin,
+    master: { refuse_second_minion: true },
+  })
   const second = await startCopy()
   await second.logged(
     'This one gets no jobs, because refuse_second_minion is set on the master. Asking again in 1 second.',

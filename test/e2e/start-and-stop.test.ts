@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster, Daemon, run } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { signalAll } from '../harness/processes.ts'
+import { runHere } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
 /** One for all tests: each starts what it needs and the one before it ended. */
@@ -59,7 +60,7 @@ test('a second master on the same ports says who holds them, ends with an error,
   expect(other.output).toMatch(/process \d+ \(salt-master publisher/)
   expect(other.processes()).toEqual([])
 
-  const { stdout } = await cluster.salt('web1', 'test.ping', '--out', 'txt')
+  const { stdout } = await cluster.spawned('salt', 'web1', 'test.ping', '--out', 'txt')
   expect(stdout).toBe('web1: True\n')
 })
 
@@ -80,9 +81,9 @@ test('a minion refuses the cachedir of another that runs, whatever its id, and s
         `salt-minion web1, process ${first.pid}, already does. Stop that one`,
     )
   }
-  const local = await run('salt-call', ['-c', first.directory, 'test.ping', '--out', 'txt'])
+  const local = await runHere('salt-call', ['-c', first.directory, 'test.ping', '--out', 'txt'])
   expect(local.stdout).toBe('local: True\n')
-  expect((await cluster.salt('web1', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
+  expect((await cluster.spawned('salt', 'web1', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
 
   await first.killAll()
   first.output = ''
@@ -134,7 +135,7 @@ test('nothing a killed master or minion leaves behind keeps it from starting: 4 
     minion.start()
   }
   await minion.logged('is ready to receive jobs')
-  const { stdout } = await cluster.salt('web1', 'test.ping', '--out', 'txt')
+  const { stdout } = await cluster.spawned('salt', 'web1', 'test.ping', '--out', 'txt')
   expect(stdout).toBe('web1: True\n')
   const keys = await readFile(join(cluster.master.directory, 'pki', 'master.pub'), 'utf8')
   expect(keys).toContain('BEGIN PUBLIC KEY')

@@ -50,7 +50,7 @@ test('a job that ends at once, and one whose output goes elsewhere, has no such 
   const elsewhere = onTerminal('salt', 'web1', 'test.sleep', '1', '--out-file', file)
   expect(await elsewhere.ended).toBe(0)
   expect(elsewhere.seen.text).toBe('')
-  const piped = await cluster.salt('web1', 'test.sleep', '1', '--out', 'txt')
+  const piped = await cluster.spawned('salt', 'web1', 'test.sleep', '1', '--out', 'txt')
   expect([piped.stdout, piped.stderr]).toEqual(['web1: True\n', ''])
 })
 
@@ -61,7 +61,7 @@ test('--progress shows a bar instead of results; where there is no terminal, lin
     expect.stringMatching(/^\[#{1,30}\] 100 % returned 1\/1, running 0, silent 0, 0:0\d$/),
     '',
   ])
-  const piped = await cluster.salt('web1', 'test.sleep', '0.5', '--progress')
+  const piped = await cluster.spawned('salt', 'web1', 'test.sleep', '0.5', '--progress')
   expect(piped.stdout).toBe('')
   expect(piped.stderr).toMatch(/^100 %: returned 1\/1, running 0, silent 0, 0:0\d\n$/)
 })

@@ -70,7 +70,7 @@ async function traceOf(fun: string, count: number): Promise<Shown[]> {
 const parentOf = (trace: readonly Shown[], span: Shown) => trace.find(({ spanId }) => spanId === span.parent)
 
 test('a job is one trace from its client to the processes that run it and the store its returns go to', async () => {
-  const { stdout, code } = await cluster.salt('*', 'test.ping', '-v')
+  const { stdout, code } = await cluster.spawned('salt', '*', 'test.ping', '-v')
   expect(code).toBe(0)
   const jid = /\d{20}/.exec(stdout)?.[0]
   const trace = await traceOf('test.ping', 10)
@@ -102,25 +102,25 @@ test('a job is one trace from its client to the processes that run it and the st
 })
 
 test('what a module measures itself is below its run, and secrets are nowhere', async () => {
-  const { code } = await cluster.salt('web1', 'spanning.inner')
+  const { code } = await cluster.spawned('salt', 'web1', 'spanning.inner')
   expect(code).toBe(0)
   const trace = await traceOf('spanning.inner', 7)
   const inner = trace.find(({ name }) => name === 'asks a database')!
   expect(parentOf(trace, inner)?.name).toBe('run spanning.inner')
-  await cluster.salt('web1', 'test.echo', 'hunter2')
+  await cluster.spawned('salt', 'web1', 'test.echo', 'hunter2')
   await traceOf('test.echo', 6)
   expect(readFileSync(file, 'utf8')).not.toContain('hunter2')
 })
 
 test('a job that fails is a failed span', async () => {
-  await cluster.salt('web1', 'test.exception')
+  await cluster.spawned('salt', 'web1', 'test.exception')
   const trace = await traceOf('test.exception', 6)
   for (const name of ['job', 'run', 'return'])
     expect(trace.find((span) => span.name === `${name} test.exception`)?.status.code, name).toBe(2)
 })
 
 test('the waves of a batch, which have no client, begin with their publication', async () => {
-  const { stdout } = await cluster.salt('-b', '1', '--async', '*', 'test.true')
+  const { stdout } = await cluster.spawned('salt', '-b', '1', '--async', '*', 'test.true')
   expect(stdout).toMatch(/\d{20}/)
   await until('both jobs below their publications', () => {
     const all = spans()

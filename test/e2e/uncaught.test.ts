@@ -37,7 +37,7 @@ const failures: [fun: string, told: string][] = [
 
 test.each(failures)('salt-call %s gives a failed result', async (fun, told) => {
   const { directory } = cluster.minions.get('pool')!
-  const { stdout, stderr, code } = await cluster.command('salt-call', '-c', directory, '--local', fun)
+  const { stdout, stderr, code } = await cluster.spawned('salt-call', '-c', directory, '--local', fun)
   expect(stdout + stderr).toContain(told)
   expect(stderr).not.toMatch(/Node\.js v|node:internal\/process/)
   expect(code).toBe(1)

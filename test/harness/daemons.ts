@@ -11,16 +11,10 @@ import { temporaryFolder } from './folder.ts'
 import { freePort } from './ports.ts'
 import { giveKey } from './private-keys.ts'
 import { isAlive, type ProcessInfo, signalAll, withEnvironment } from './processes.ts'
+import { type Finished, type ProgramHere, runHere } from './run-here.ts'
 import { until } from './until.ts'
 
 export const bin = fileURLToPath(new URL('../../bin/', import.meta.url))
-
-export interface Finished {
-  readonly stdout: string
-  readonly stderr: string
-  readonly code: number | null
-  readonly ms: number
-}
 
 type Options = Record<string, unknown>
 
@@ -126,6 +120,9 @@ export class Daemon {
   }
 }
 
+/** Of a minion in tests of something else than jobs: it runs them itself, and starts no processes for them. */
+export const jobsWithin = { multiprocessing: false }
+
 /** A master and its minions. */
 export class Cluster {
   readonly root: string
@@ -227,12 +224,17 @@ export class Cluster {
     await giveKey(join(minion.directory, 'pki'), 'minion')
   }
 
-  /** `salt -c <config> …` */
+  /** `salt -c <config> …`, in this process (see `runHere`). */
   salt(...args: string[]): Promise<Finished> {
-    return run('salt', ['-c', this.configDir, ...args])
+    return this.command('salt', ...args)
   }
 
-  command(program: string, ...args: string[]): Promise<Finished> {
+  command(program: ProgramHere, ...args: string[]): Promise<Finished> {
+    return runHere(program, ['-c', this.configDir, ...args])
+  }
+
+  /** The same as a process of its own, where that is what a test is about. */
+  spawned(program: string, ...args: string[]): Promise<Finished> {
     return run(program, ['-c', this.configDir, ...args])
   }
 

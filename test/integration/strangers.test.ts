@@ -57,7 +57,7 @@ async function pingUntilOver(): Promise<void> {
 }
 
 async function expectMinionAnswers(): Promise<void> {
-  const { stdout, code } = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+  const { stdout, code } = await cluster.spawned('salt', '*', 'test.ping', '--out', 'json', '--static')
   expect({ stdout: JSON.parse(stdout || '{}'), code }).toEqual({ stdout: { web1: true }, code: 0 })
 }
 
