@@ -25,7 +25,7 @@ beforeAll(async () => {
   await mkdir(join(folder, 'etc'))
   for (const kind of ['modules', 'runners']) {
     await mkdir(join(folder, 'own', kind), { recursive: true })
-    await writeFile(join(folder, 'own', kind, 'loud.ts'), loud)
+    await writeFile(join(folder, 'own', kind, 'loud.js'), loud)
   }
   const config = `root_dir: ${folder}/root\nmodule_dirs: [${folder}/own]\n`
   await writeFile(join(folder, 'etc', 'master'), config)

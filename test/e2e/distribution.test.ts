@@ -16,7 +16,7 @@ let srv: string
 
 beforeAll(async () => {
   srv = await temporaryFolder('salt-srv-')
-  await write('_modules/early.ts', module("'here from the start'"))
+  await write('_modules/early.js', module("'here from the start'"))
   cluster = await Cluster.open({
     minions: ['web1'],
     master: { file_recv: true, file_roots: { base: [srv] } },
@@ -99,7 +99,7 @@ describe('extensions of users', () => {
   test('grains are known to the master when the answer comes', async () => {
     const source =
       "import { grains } from 'salt-ts'\nexport default grains({ collect: async () => ({ site: 'berlin' }) })\n"
-    await write('_grains/site.ts', source)
+    await write('_grains/site.js', source)
     expect(await answer('saltutil.sync_grains')).toEqual(['grains.site'])
     const request = { tgt: 'site:berlin', tgtType: 'grain', fun: 'test.ping' }
     expect(await client.cmd(request)).toEqual({ web1: true })
@@ -108,7 +108,7 @@ describe('extensions of users', () => {
 
 describe('on the host of the master', () => {
   test('runners and outputters are synced, and are there at once', async () => {
-    await write('_runners/mine.ts', module("'from a runner'"))
+    await write('_runners/mine.js', module("'from a runner'"))
     await write(
       '_output/shout.js',
       'export default { render: (value) => JSON.stringify(value).toUpperCase() }\n',
@@ -117,7 +117,7 @@ describe('on the host of the master', () => {
     expect(JSON.parse(synced.stdout)).toMatchObject({ runners: ['runners.mine'], output: ['output.shout'] })
     const called = await cluster.spawned('salt-run', 'mine.value', '--out', 'shout')
     expect(called.stdout.trim()).toBe('"FROM A RUNNER"')
-    await write('_runners/mine.ts', 'import "not-installed"\n')
+    await write('_runners/mine.js', 'import "not-installed"\n')
     const broken = await cluster.spawned('salt-run', 'saltutil.sync_runners', '--out', 'json')
     expect(broken.code).not.toBe(0)
     expect(JSON.parse(broken.stdout)[1]).toMatch(/^runners\.mine \(failed to load: .*not-installed/)
@@ -127,7 +127,7 @@ describe('on the host of the master', () => {
     const runners = new RunnerClient({ config: cluster.config, log: quietLog, user: 'ann' })
     const look = async (fun: string) => (await runners.run(fun, [], {})).return
     expect(await look('fileserver.envs')).toEqual(['base'])
-    expect(await look('fileserver.file_list')).toContain('_modules/early.ts')
+    expect(await look('fileserver.file_list')).toContain('_modules/early.js')
     expect(await look('fileserver.dir_list')).toContain('_modules')
     expect(await look('fileserver.clear_file_list_cache')).toEqual({ roots: ['base'] })
     expect(await look('fileserver.update')).toBe(true)
@@ -210,7 +210,7 @@ test('salt-call works with the files of its own host', async () => {
   const call = async (...words: string[]) =>
     JSON.parse((await run('salt-call', ['-c', folder, '--file-root', srv, ...words, '--out', 'json'])).stdout)
       .local
-  expect(await call('cp.list_master', 'prefix=_modules/e')).toEqual(['_modules/early.ts'])
+  expect(await call('cp.list_master', 'prefix=_modules/e')).toEqual(['_modules/early.js'])
   expect(await call('--local', 'saltutil.sync_modules')).toContain('modules.early')
   expect(await call('early.value')).toBe('here from the start')
 })

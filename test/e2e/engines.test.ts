@@ -12,7 +12,10 @@ import { until } from '../harness/until.ts'
 const guide = new URL('../../docs/write-an-engine.md', import.meta.url)
 const relay = stepsOf(guide).flatMap((step) => ('file' in step ? [step.text] : []))[0] as string
 
-/** An engine that ends as its events want it to, and says who it is. What it logs no message between processes can carry. */
+/**
+ * An engine that ends as its events want it to, and says who it is. What it logs no message between processes can carry. It is
+ * JavaScript, which its many processes load sooner than TypeScript.
+ */
 const moody = (version: string) => `
 import { engine, p } from 'salt-ts'
 const refuse = () => { throw new Error('not to be looked at') }
@@ -57,7 +60,7 @@ beforeAll(async () => {
   await mkdir(engines)
   await mkdir(join(files, '_engines'))
   await writeFile(join(engines, 'relay.ts'), relay)
-  for (const name of ['moody.ts', 'changing.ts']) await writeFile(join(engines, name), moody('first'))
+  for (const name of ['moody.js', 'changing.js']) await writeFile(join(engines, name), moody('first'))
   cluster = await Cluster.open({
     master: {
       file_roots: { base: [files] },
@@ -124,7 +127,7 @@ test('an engine that cannot be used is an error in the log, once, and does not h
 })
 
 test('an engine whose file changes is started again with the new code', async () => {
-  const change = () => writeFile(join(engines, 'changing.ts'), moody('second'))
+  const change = () => writeFile(join(engines, 'changing.js'), moody('second'))
   const begun = await next('first/begun', change, ({ version }) => version !== 'first')
   expect(begun).toMatchObject({ version: 'second' })
 })
@@ -178,12 +181,12 @@ test('SIGHUP starts and stops engines as the new configuration has them, and lea
 })
 
 test('a minion runs the engines that saltutil.sync_engines brings, and passes their events to the master', async () => {
-  await writeFile(join(files, '_engines/moody.ts'), moody('synced'))
+  await writeFile(join(files, '_engines/moody.js'), moody('synced'))
   const client = await cluster.client()
   const minion = await cluster.addMinion('web1', { engines: { moody: { place: 'far' }, test: null } })
   await minion.logged('far listens') // brought by the sync of the start
   const sync = async () => {
-    await writeFile(join(files, '_engines/moody.ts'), moody('synced again'))
+    await writeFile(join(files, '_engines/moody.js'), moody('synced again'))
     const synced = await client.cmd({ tgt: 'web1', fun: 'saltutil.sync_engines' })
     expect(synced.web1).toContain('engines.moody')
   }

@@ -50,7 +50,7 @@ describe('--module-executors', () => {
     const file = (answer: string) =>
       `import { executor } from 'salt-ts'\nexport default executor({ execute: ({ fun }) => \`\${fun}: ${answer}\` })\n`
     for (const answer of ['first', 'second']) {
-      await writeFile(join(folder, 'mine.ts'), file(answer))
+      await writeFile(join(folder, 'mine.js'), file(answer))
       const { web1 } = await client.cmd({ tgt: 'web1', fun: 'saltutil.sync_executors' })
       expect(web1).toContain('executors.mine')
       const ran = await cluster.salt('web1', 'test.ping', '--module-executors', 'mine')

@@ -27,7 +27,7 @@ async function put(name: string, text: string): Promise<string> {
 test('salt --stream shows each row when it comes, and what is returned beside them', async () => {
   const go = join(folder, 'go')
   await put(
-    'modules/rows.ts',
+    'modules/rows.js',
     `import { existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { fn } from 'salt-ts'

@@ -45,7 +45,7 @@ beforeAll(async () => {
   })
   const modules = join(cluster.root, 'modules')
   await mkdir(modules)
-  await writeFile(join(modules, 'mine.ts'), MODULE)
+  await writeFile(join(modules, 'mine.js'), MODULE)
   await mkdir(join(cluster.root, 'web1', 'minion.d'), { recursive: true, mode: 0o700 })
   await writeFile(join(cluster.root, 'web1', 'minion.d', 'a.conf'), 'grains: {a: 1}\n', { mode: 0o600 })
   await cluster.addMinion('web1', { ...told, module_dirs: [modules] })

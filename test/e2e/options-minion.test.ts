@@ -15,7 +15,7 @@ const moduleText = `
 import { fn, p } from 'salt-ts'
 
 /** Greet. */
-export const greet = fn({ name: p.default(p.string(), 'world') }, ({ name }: { name: string }) => \`hello \${name}\`)
+export const greet = fn({ name: p.default(p.string(), 'world') }, ({ name }) => \`hello \${name}\`)
 `
 
 let cluster: Cluster
@@ -46,7 +46,7 @@ beforeAll(async () => {
   client = await cluster.client()
   const folder = join(cluster.root, 'own', 'modules')
   await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'hello.ts'), moduleText)
+  await writeFile(join(folder, 'hello.js'), moduleText)
   one = cluster.minionDaemon('one', {
     grains: { role: 'web', rack: { row: 7 } },
     grains_blacklist: ['shell', 'path*'],
