@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { isAlive } from '../harness/processes.ts'
@@ -10,8 +10,16 @@ import { until } from '../harness/until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
+/** One for those tests that it can be the same for: the first ones leave in effect what was. */
 let cluster: Cluster
-afterEach(() => cluster?.close())
+beforeAll(async () => {
+  cluster = await Cluster.open({
+    minions: ['web1'],
+    master: { worker_threads: 2, nodegroups: { old: 'web1' } },
+    minion: { grains: { stage: 'one' } },
+  })
+})
+afterAll(() => cluster?.close())
 
 async function hangUp(daemon: Daemon, ...says: string[]): Promise<void> {
   daemon.output = ''
@@ -22,7 +30,6 @@ async function hangUp(daemon: Daemon, ...says: string[]): Promise<void> {
 const logOf = ({ directory }: Daemon) => join(directory, 'log')
 
 test('a master and a minion go on, with the same pid and connections, and write to new log files', async () => {
-  cluster = await Cluster.open({ minions: ['web1'] })
   for (const daemon of [cluster.master, cluster.minions.get('web1')!]) {
     await rename(logOf(daemon), `${logOf(daemon)}.1`)
     await hangUp(daemon, 'The configuration was read again (SIGHUP). No option in effect')
@@ -36,8 +43,22 @@ test('a master and a minion go on, with the same pid and connections, and write 
   expect((await cluster.salt('web1', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
 })
 
+test('a configuration that cannot be used is refused with a sentence, and the one before stays', async () => {
+  const { master } = cluster
+  await writeFile(join(master.directory, 'master'), 'worker_threads: many\n', { mode: 0o600 })
+  await hangUp(master, 'The configuration could not be read again (SIGHUP)')
+  expect(master.output).toMatch(/The option worker_threads in .* must be a whole number/)
+  await master.writeConfig({ external_auth: { file: { ann: [{ web1: ['test.*'], web2: ['test.*'] }] } } })
+  await hangUp(master, 'The configuration could not be read again (SIGHUP)')
+  expect(master.output).toMatch(/external_auth\.file\.ann\[0\] must be one target .* Correct it in /)
+  await master.writeConfig({ external_auth: { file: { ann: ['test.('] } } })
+  await hangUp(master, 'external_auth.file.ann[0]')
+  await master.writeConfig()
+  expect((await cluster.salt('-N', 'old', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
+  await hangUp(master, 'Changed options: external_auth.') // as it was, for the next test
+})
+
 test('nodegroups, file roots and levels of the log are taken; what needs a restart is named, and jobs go on meanwhile', async () => {
-  cluster = await Cluster.open({ minions: ['web1'], master: { worker_threads: 2 } })
   const { master } = cluster
   const roots = join(cluster.root, 'srv')
   await mkdir(roots)
@@ -61,26 +82,28 @@ test('nodegroups, file roots and levels of the log are taken; what needs a resta
   expect(master.output).not.toMatch(/ERROR/)
 })
 
-test('a configuration that cannot be used is refused with a sentence, and the one before stays', async () => {
-  cluster = await Cluster.open({ minions: ['web1'], master: { nodegroups: { old: 'web1' } } })
-  const { master } = cluster
-  await writeFile(join(master.directory, 'master'), 'worker_threads: many\n', { mode: 0o600 })
-  await hangUp(master, 'The configuration could not be read again (SIGHUP)')
-  expect(master.output).toMatch(/The option worker_threads in .* must be a whole number/)
-  await master.writeConfig({ external_auth: { file: { ann: [{ web1: ['test.*'], web2: ['test.*'] }] } } })
-  await hangUp(master, 'The configuration could not be read again (SIGHUP)')
-  expect(master.output).toMatch(/external_auth\.file\.ann\[0\] must be one target .* Correct it in /)
-  await master.writeConfig({ external_auth: { file: { ann: ['test.('] } } })
-  await hangUp(master, 'external_auth.file.ann[0]')
-  await master.writeConfig()
-  expect((await cluster.salt('-N', 'old', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
+test('grains of the configuration are taken by SIGHUP and by every refresh of the grains', async () => {
+  const minion = cluster.minions.get('web1')!
+  const stage = async () => (await cluster.salt('web1', 'grains.get', 'stage', '--out', 'txt')).stdout
+  expect(await stage()).toBe('web1: one\n')
+  await minion.writeConfig({ grains: { stage: 'two' } })
+  await cluster.salt('web1', 'saltutil.refresh_grains')
+  expect(await stage()).toBe('web1: two\n')
+  await minion.writeConfig({ grains: { stage: 'three' } })
+  await hangUp(minion, 'Changed options: grains.')
+  await until('the grain', async () => (await stage()) === 'web1: three\n')
+  await writeFile(join(minion.directory, 'minion'), 'grains: [\n', { mode: 0o600 })
+  await cluster.salt('web1', 'saltutil.refresh_grains')
+  expect(await stage()).toBe('web1: three\n')
+  expect(minion.output).toContain('The grains of the configuration were not read again')
 })
 
 test('salt-api takes new settings, and stays with those it has where the new ones make no sense', async () => {
   const [first, second] = [await freePort(), await freePort()]
   const api = (port: unknown) => ({ api: { host: '127.0.0.1', port, disable_ssl: true } })
-  cluster = await Cluster.open({ master: api(first) })
-  const { master } = cluster
+  const own = await Cluster.open({ master: api(first) })
+  onTestFinished(() => own.close())
+  const { master } = own
   const answers = (port: number) => () =>
     fetch(`http://127.0.0.1:${port}/livez`).then(
       ({ ok }) => ok,
@@ -95,21 +118,4 @@ test('salt-api takes new settings, and stays with those it has where the new one
   await until('the API on the other port', answers(second))
   expect(await answers(first)()).toBe(false)
   expect(isAlive(master.pid)).toBe(true)
-})
-
-test('grains of the configuration are taken by SIGHUP and by every refresh of the grains', async () => {
-  cluster = await Cluster.open({ minions: ['web1'], minion: { grains: { stage: 'one' } } })
-  const minion = cluster.minions.get('web1')!
-  const stage = async () => (await cluster.salt('web1', 'grains.get', 'stage', '--out', 'txt')).stdout
-  expect(await stage()).toBe('web1: one\n')
-  await minion.writeConfig({ grains: { stage: 'two' } })
-  await cluster.salt('web1', 'saltutil.refresh_grains')
-  expect(await stage()).toBe('web1: two\n')
-  await minion.writeConfig({ grains: { stage: 'three' } })
-  await hangUp(minion, 'Changed options: grains.')
-  await until('the grain', async () => (await stage()) === 'web1: three\n')
-  await writeFile(join(minion.directory, 'minion'), 'grains: [\n', { mode: 0o600 })
-  await cluster.salt('web1', 'saltutil.refresh_grains')
-  expect(await stage()).toBe('web1: three\n')
-  expect(minion.output).toContain('The grains of the configuration were not read again')
 })
