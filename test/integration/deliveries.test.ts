@@ -16,7 +16,6 @@ let keeper: DeliveryKeeper
 const ask = (frame: Uint8Array) => master.answer(frame)
 
 const HOUR = 3_600
-const RANGE = 'deliver_within must be a number of seconds from 1 to 2592000 (30 days). Nothing was published.'
 
 beforeEach(async () => {
   master = await InProcessMaster.open()
@@ -196,15 +195,16 @@ test('a minion of Python Salt does not wait', async () => {
   expect(master.context.jobs.deliveries.takers(jid)).toEqual(['web1'])
 })
 
-test.each([
-  [
-    { deliver_within: 2 * 86_400 },
-    'deliver_within is 172800 seconds, but this master keeps jobs for 86400. Nothing was published; give less, or raise keep_jobs_seconds.',
-  ],
-  ...[-1, 0.5, '2h', 1e9].map((within) => [{ deliver_within: within }, RANGE] as const),
-])('is refused with a reason: %j', async (load, message) => {
-  const { error } = (await send(load)) as { error: { message: string } }
-  expect(error.message).toBe(message)
+test.each([-1, 0.5, '2h', 1e9])('is refused where it makes no sense: %j', async (deliver_within) => {
+  const { error } = (await send({ deliver_within })) as { error: { message: string } }
+  expect(error.message).toBe(
+    'deliver_within must be a number of seconds from 1 to 2592000 (30 days). Nothing was published.',
+  )
+})
+
+test('is refused if it is longer than jobs are kept', async () => {
+  const { error } = (await send({ deliver_within: 2 * 86_400 })) as { error: { message: string } }
+  expect(error.message).toContain('deliver_within is 172800 seconds, but this master keeps jobs for 86400.')
 })
 
 test('is refused where no jobs are stored', async () => {
