@@ -12,7 +12,8 @@ interface ExitCode {
 export const exitTable = {
   ok: {
     code: 0,
-    meaning: 'Success: every expected minion returned and succeeded.',
+    meaning:
+      'Success: every expected minion returned and succeeded, or gets the job when it connects (--deliver-within).',
     why: 'convention',
   },
   failed: {

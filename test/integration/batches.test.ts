@@ -132,6 +132,26 @@ test('a minion that is not there gets no job; one that comes meanwhile does', as
   await cluster.startMinion('m3')
 })
 
+test('with deliver_within, a minion that is not there gets the job when it comes, but not with a revoked key', async () => {
+  await cluster.stopMinion('m2')
+  await cluster.stopMinion('m3')
+  const { context } = cluster.master
+  const load = { tgt: 'm[123]', fun: 'cmd.run', arg: [`echo + >> ${file}`], deliver_within: 3_600 }
+  const jid = await start('1', load)
+  await go('the ping', () => context.jobs.return(published(jid).ping, 'm1'))
+  now += 10_000
+  await done(jid)
+  expect(status(jid).minions).toEqual({ done: ['m1'], gone: ['m2', 'm3'] })
+  const last = waves(jid).at(-1)
+  expect(context.jobs.deliveries.takers(String(last?.jid))).toEqual(['m2', 'm3'])
+  await context.jobs.deliveries.cancelFor(['m3'])
+  await cluster.startMinion('m2')
+  await cluster.returned(String(last?.jid), 'm2')
+  await cluster.startMinion('m3')
+  expect(await cluster.run('m3', 'test.ping')).toEqual({ m3: true })
+  expect((await trace()).runs).toBe(2)
+})
+
 test('a minion that neither returns nor says that it works is given up, and its place is filled', async () => {
   const jid = await start('1', { tgt: 'm[12]', fun: 'test.sleep', arg: [60] }, { gather_job_timeout: 3 })
   await go('the first wave', () => status(jid).minions.running)

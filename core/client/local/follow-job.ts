@@ -99,6 +99,7 @@ class JobFollower {
         }
         if (this.#query?.unanswered.size === 0) yield* this.#conclude(this.#query)
       }
+      yield* this.#stored(this.#pending.missing()) // one may have been stored since it was given up
       this.#logEnd()
       yield* this.#allMissing()
     } finally {

@@ -91,8 +91,8 @@ export class JobIntake {
     const place = this.#executor.place(job)
     const publication = { keyDigest, serial, jid: job.jid, now: time.now() }
     const received = { job, master: connection.address, words, begun: false }
-    const isTaken = job.deliver_until !== undefined
-    const stored = place.waits || isTaken ? received : markBegun(received)
+    const mustTake = job.deliver_until !== undefined
+    const stored = place.waits || mustTake ? received : markBegun(received)
     const acceptance = await acceptJob(seen, publication, job.fun, control, isCheck ? undefined : stored)
     if (acceptance !== 'run' || isCheck) place.leave()
     if (acceptance === 'seen') {
@@ -102,7 +102,7 @@ export class JobIntake {
     if (isRepeated) log.info(`Job ${job.jid} was published while this minion was not connected.`)
     if (acceptance !== 'run') return this.#refuse(job, acceptance.refused, connection)
     if (isCheck) return this.#answerCheck(job, words, connection)
-    if (!isTaken) return this.#run(job, words, place, connection)
+    if (!mustTake) return this.#run(job, words, place, connection)
     place.leave()
     await this.#takeAndRun(job, words, connection)
   }

@@ -119,6 +119,17 @@ test.each(['/jobs/%ff', '/%zz', '/minions/%c3%28'])(
 )
 
 describe('a lowstate', () => {
+  test('may let minions that are away get the job later', async () => {
+    api.answer = (load: Load) => ({
+      load: { ...publishedTo(['m1', 'm2'], load), missing: [], deliver_until: 2e9, waiting: ['m2'] },
+    })
+    const later = { ...ping, client: 'local_async', deliver_within: '60' }
+    expect((await post(later)).json()).toEqual({
+      return: [{ jid: JID, minions: ['m1', 'm2'], waiting: ['m2'] }],
+    })
+    expect(api.asked.at(-1)).toMatchObject({ cmd: 'publish', deliver_within: 60 })
+  })
+
   test('is one chunk or several, and each gives an item', async () => {
     const both = { m1: { arg: [] }, m2: { arg: [] } }
     expect((await post([ping, { ...ping, client: 'local_async' }])).json()).toEqual({

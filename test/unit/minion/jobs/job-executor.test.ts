@@ -173,6 +173,23 @@ test('a job that is ended while it waits does not run, and says so; the next in 
   expect(ends.has(job(2).jid)).toBe(false)
 })
 
+test('a job that is cancelled while its begin is written down does not run', async () => {
+  const { run } = open({
+    pool: {
+      idle: 0,
+      async run(load, { started, finished }) {
+        const stop = procs.get(load.jid)?.stop
+        const begins = started(PROCESS)
+        stop?.(0)
+        const why = await begins.catch((error: Error) => error.message)
+        await finished(returned(load, why))
+      },
+    },
+  })
+  await run(job(1))
+  expect(gist()).toEqual([[1, `Job ${job(1).jid} was cancelled before it began.`]])
+})
+
 test('while it is looked at whether a job may run it is known, and can be ended', async () => {
   const { run } = open()
   const looked = deferred<string | undefined>()
