@@ -193,6 +193,7 @@ test('a minion of Python Salt does not wait', async () => {
   expect(reply.load).toMatchObject({ minions: ['web1', 'web2'], waiting: ['web1'] })
   const { jid } = reply.load as { jid: string }
   expect(master.context.jobs.deliveries.takers(jid)).toEqual(['web1'])
+  expect(await take(web2, jid)).toEqual({ state: 'delivered' }) // it is one of salt-ts now, and was sent the job
 })
 
 test.each([-1, 0.5, '2h', 1e9])('is refused where it makes no sense: %j', async (deliver_within) => {

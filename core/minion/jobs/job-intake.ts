@@ -91,7 +91,7 @@ export class JobIntake {
     const place = this.#executor.place(job)
     const publication = { keyDigest, serial, jid: job.jid, now: time.now() }
     const received = { job, master: connection.address, words, begun: false }
-    const mustTake = job.deliver_until !== undefined
+    const mustTake = this.#mustTake(job)
     const stored = place.waits || mustTake ? received : markBegun(received)
     const acceptance = await acceptJob(seen, publication, job.fun, control, isCheck ? undefined : stored)
     if (acceptance !== 'run' || isCheck) place.leave()
@@ -105,6 +105,11 @@ export class JobIntake {
     if (!mustTake) return this.#run(job, words, place, connection)
     place.leave()
     await this.#takeAndRun(job, words, connection)
+  }
+
+  /** Whether the master is asked before a job begins. In generation 2 it gives no jobs later, so it is not asked either. */
+  #mustTake({ deliver_until }: JobLoad): boolean {
+    return deliver_until !== undefined && this.#settings.config.minimum_auth_version >= 3
   }
 
   /** Run a job that is on disk, unless the master refuses that. */
@@ -130,7 +135,7 @@ export class JobIntake {
     const runs = waiting.map((stored) => {
       const job = stored.job as unknown as JobLoad
       const words = readRawArguments(stored.words)
-      if (job.deliver_until !== undefined) return this.#takeAndRun(job, words, connection)
+      if (this.#mustTake(job)) return this.#takeAndRun(job, words, connection)
       return this.#run(job, words, { ...this.#executor.place(job), waits: true }, connection)
     })
     if (runs.length > 0)
