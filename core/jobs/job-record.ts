@@ -22,10 +22,12 @@ export function readJob(records: Pick<StoreReader, 'get'>, jid: string): JobReco
   const { load, minions, unknown } = job
   return {
     ...(isRecord(load) && { load }),
-    minions: Array.isArray(minions) ? minions.map(String) : [],
-    ...(Array.isArray(unknown) && { unknown: unknown.map(String) }),
+    minions: Array.isArray(minions) ? minions.filter(isText) : [],
+    ...(Array.isArray(unknown) && { unknown: unknown.filter(isText) }),
   }
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
 
 /** Record a new jid, with its age. */
 export function startJob(

@@ -75,7 +75,7 @@ const MAX_NAME_LENGTH = 200
  * Queues on disk of items for external stores, one for each target (a text that the caller chooses).
  * Keys: `['out', target, n]` → item, `['dead', target, n]` → item with the reason, `['out-next', target]` → next n,
  * `['out-batch', target]` → the last n of the batch that is being written, if it has events, which stores identify only by
- * their batch; `['out-state', target]`, and `['out-name', name]` → the text of a target that is too long for a key. The queues
+ * their batch; `['out-state', target]`, and `['out-name', name]` → the text of a target that cannot be a key. The queues
  * can share a store with other records, so that {@link put} is part of one transaction with them. Several processes may add
  * items; only one removes them.
  */
@@ -325,9 +325,12 @@ export class Outbox {
 
 /** Return the name of a target in keys. */
 const nameOf = (target: string): string =>
-  target.length <= MAX_NAME_LENGTH
+  target.length <= MAX_NAME_LENGTH && target.search(NO_KEY) < 0
     ? target
-    : `${target.slice(0, 40)}#${createHash('sha256').update(target).digest('hex')}`
+    : `${target.slice(0, 40).replace(NO_KEY, '')}#${createHash('sha256').update(target).digest('hex')}`
+
+/** Characters that a key of a store cannot have. */
+const NO_KEY = /[\0\u{10ffff}]/gu
 
 /** Estimate the size of a value in bytes, from its texts and buffers. */
 function sizeOf(value: unknown, depth = 0): number {

@@ -243,6 +243,10 @@ describe('a client of the API', () => {
     'gets nothing for %j',
     async (load) => {
       expect(await send('_client_returns', { ids: ['wire1'], ...load })).toEqual({ returns: {}, rest: [] })
+      expect(await send('_client_returns', { jid: JID, ids: ['x'.repeat(5000)] })).toEqual({
+        returns: {},
+        rest: [],
+      })
       expect(await send('_client_silence', load)).toEqual({ denied: [], lost: [], reconnecting: [] })
     },
   )

@@ -1,6 +1,7 @@
 import { apiEntry } from '../../auth/audit/index.ts'
 import { messageOf } from '../../base/errors.ts'
 import { isJid } from '../../base/jid.ts'
+import { isMinionId } from '../../base/minion-id.ts'
 import { perMinuteQuota } from '../../base/quota.ts'
 import { isRecord } from '../../base/record.ts'
 import { lostAmong } from '../../cache/connected.ts'
@@ -109,7 +110,7 @@ function fireHook(context: WorkerContext): EncryptedHandler {
 function storedReturns(context: WorkerContext): EncryptedHandler {
   return async ({ jid, ids }) => {
     const returns: Record<string, unknown> = {}
-    const wanted = texts(ids)
+    const wanted = texts(ids).filter(isMinionId) // others have not returned, and may be too long for a store
     if (!isJid(jid) || !context.config.job_cache) return { returns, rest: [] }
     for (let [index, bytes] = [0, 0]; index < wanted.length; index++) {
       const minion = wanted[index] as string

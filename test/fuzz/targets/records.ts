@@ -113,7 +113,7 @@ export default async (): Promise<Target> => {
 
   async function accepted(value: Value): Promise<string> {
     const received = isRecord(value) ? readJobLoad(value) : undefined
-    if (!received || !spool.seen) return 'no job'
+    if (!received || !spool.seen || !hasRoom(value)) return 'no job'
     const publication = { keyDigest: 'x', serial: Number(value === null) + 1, jid: JID, now: 1 }
     must(
       await spool.seen.accept(publication, { job: { ...received, jid: JID }, master: '::1', begun: false }),

@@ -40,6 +40,13 @@ describe('a return in the spool', () => {
     expect(spool.outbox?.targets()).toHaveLength(1)
   })
 
+  test('is kept for returners whose names a store cannot have as keys', async () => {
+    const spool = openSpool()
+    await spool.add({ jid, ret, job: { jid, ret: 'a\0b,\u{10ffff}' } })
+    expect(spool.find(jid)).toEqual(ret)
+    expect(spool.outbox?.targets().sort()).toEqual(['a\0b', '\u{10ffff}'])
+  })
+
   test('is gone once it is done', async () => {
     const spool = openSpool()
     await spool.done(await spool.add({ jid, ret }))
