@@ -184,7 +184,8 @@ test('a minion cannot take a job of others, or one that does not wait', async ()
   expect(await take(web1, forWeb2)).toEqual({ state: 'unknown' })
   expect(await take(web1, plain)).toEqual({ state: 'unknown' })
   expect(await request(web1, { cmd: '_take_job' })).toEqual({})
-  expect(await request(web1, { cmd: '_take_job', jid: ['x'] })).toEqual({})
+  for (const jid of [['x'], 'a\0b', 'x'.repeat(64)])
+    expect(await request(web1, { cmd: '_take_job', jid })).toEqual({})
 })
 
 test('a minion of Python Salt does not wait', async () => {

@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/errors.ts'
+import { isJid } from '../../base/jid.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { makeTakeAnswer, readTakeRequest } from '../../wire/take-job.ts'
 import type { WorkerContext } from '../worker/context.ts'
@@ -9,7 +10,7 @@ export function takeJobHandler(context: WorkerContext): EncryptedHandler {
   const { jobs, publications, clock, log } = context
   return async (load, { id, verified }) => {
     const jid = readTakeRequest(load)
-    if (!id || !verified || jid === undefined) return {}
+    if (!id || !verified || !isJid(jid)) return {}
     const { answer, isNew, isLast } = await jobs.deliveries.take(jid, id, clock.now())
     if (answer === 'unknown' && wasSent(context, jid, id)) return makeTakeAnswer('delivered')
     if (isNew) void announceDecision(context, { jid, id, state: 'delivered' })
