@@ -247,7 +247,8 @@ describe('a client of the API', () => {
         returns: {},
         rest: [],
       })
-      expect(await send('_client_silence', load)).toEqual({ denied: [], lost: [], reconnecting: [] })
+      const nothing = { denied: [], lost: [], reconnecting: [], waiting: [] }
+      expect(await send('_client_silence', load)).toEqual(nothing)
     },
   )
 
@@ -268,6 +269,7 @@ describe('a client of the API', () => {
       denied: ['wire2'],
       lost: [],
       reconnecting: [],
+      waiting: [],
     })
   })
 })
