@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { mutate } from './mutate.ts'
@@ -32,8 +33,10 @@ export interface Report {
 const PATIENCE_MS = 1000
 /** An input counts as slow if it is so each time, by processor time if it does not wait: other processes want the processor, too. */
 const ATTEMPTS = 3
-const CHECK_EVERY = 2_000
-const MEASURE_EVERY = 50_000
+/** Inputs in a round, after which there are checks; memory is measured in every so many rounds. */
+const ROUND = 2_000
+const MEASURED_ROUND = 25
+const REST_MS = 1_000
 const MAX_GROWTH_BYTES = 64 * 1024 * 1024
 const MAX_FINDINGS = 5
 /** Inputs with an outcome of a new kind are changed further. */
@@ -81,21 +84,24 @@ class Run {
 
   async all(): Promise<Report> {
     const { atOnce = 1 } = this.#target
-    await Promise.all(Array.from({ length: atOnce }, () => this.#some()))
-    await this.#check()
+    for (let round = 1; this.#goesOn(); round++) {
+      const end = round * ROUND
+      await Promise.all(Array.from({ length: atOnce }, () => this.#some(end)))
+      await this.#check(round)
+    }
     const seconds = (performance.now() - this.#start) / 1000
     return { cases: this.#cases, seconds, outcomes: this.#outcomes, findings: this.#findings }
   }
 
-  /** Run one input after the other, until all have run. */
-  async #some(): Promise<void> {
+  #goesOn(): boolean {
     const { cases, deadline = Number.POSITIVE_INFINITY } = this.#plan
-    while (this.#findings.length < MAX_FINDINGS && performance.now() < deadline) {
-      const input = this.#first.shift() ?? (this.#cases < cases ? this.#made() : undefined)
-      if (!input) return
-      await this.#one(input)
-      if (this.#cases % CHECK_EVERY === 0) await this.#check()
-    }
+    if (this.#findings.length >= MAX_FINDINGS || performance.now() >= deadline) return false
+    return this.#first.length > 0 || this.#cases < cases
+  }
+
+  /** Run one input after the other, until that many have run. */
+  async #some(end: number): Promise<void> {
+    while (this.#cases < end && this.#goesOn()) await this.#one(this.#first.shift() ?? this.#made())
   }
 
   #made(): Buffer {
@@ -137,25 +143,29 @@ class Run {
     throw new Error(`It takes more than ${patienceMs} ms`)
   }
 
-  /** Let the event loop turn, so that rejections are noticed; measure memory. */
-  async #check(): Promise<void> {
+  /** Check, while nothing runs, what concerns many inputs. The event loop turns, so that rejections are noticed. */
+  async #check(round: number): Promise<void> {
     await new Promise(setImmediate)
     try {
       await this.#target.check?.()
-      if (this.#cases % MEASURE_EVERY === 0) this.#checkMemory()
+      if (round % MEASURED_ROUND === 0) await this.#checkMemory()
     } catch (problem) {
       this.#note(problem, this.#last)
     }
   }
 
-  #checkMemory(): void {
-    collectGarbage()
-    const { heapUsed, arrayBuffers } = process.memoryUsage()
-    const used = heapUsed + arrayBuffers
-    if (this.#cases < MEASURE_EVERY) return
-    this.#memory ??= used
-    const grown = used - this.#memory
-    must(grown < MAX_GROWTH_BYTES, `Memory grew by ${Math.round(grown / 2 ** 20)} MB in ${this.#cases} cases`)
+  /** Compare memory with what it was at first. What waits to be sent is no growth: it is gone after a rest. */
+  async #checkMemory(): Promise<void> {
+    let grown = 0
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      await delay(REST_MS)
+      collectGarbage()
+      const { heapUsed, arrayBuffers } = process.memoryUsage()
+      this.#memory ??= heapUsed + arrayBuffers
+      grown = heapUsed + arrayBuffers - this.#memory
+      if (grown < MAX_GROWTH_BYTES) return
+    }
+    throw new Error(`Memory grew by ${Math.round(grown / 2 ** 20)} MB in ${this.#cases} cases`)
   }
 
   /** Keep a problem that is not known yet. */
