@@ -264,9 +264,11 @@ test('events go to the bus they are fired on', async () => {
 test('salt-call tells the master, sees what the minion runs, and its exit code tells the truth', async () => {
   const done = await call('test.echo', 'from here', '--out', 'json')
   expect([JSON.parse(done.stdout), done.code]).toEqual([{ local: 'from here' }, 0])
-  const told = seen.find(({ tag, data }) => tag.includes('/ret/one') && data.return === 'from here')
-  expect(told?.data).toMatchObject({ fun: 'test.echo', fun_args: ['from here'], id: 'one' })
-  const looked = await cluster.command('salt-run', 'jobs.lookup_jid', String(told?.data.jid), '--out', 'json')
+  const { data } = await until('the event of the return', () =>
+    seen.find(({ tag, data }) => tag.includes('/ret/one') && data.return === 'from here'),
+  )
+  expect(data).toMatchObject({ fun: 'test.echo', fun_args: ['from here'], id: 'one' })
+  const looked = await cluster.command('salt-run', 'jobs.lookup_jid', String(data.jid), '--out', 'json')
   expect(JSON.parse(looked.stdout)).toEqual({ one: 'from here' })
 
   const { jid } = await started('test.sleep', [60])
