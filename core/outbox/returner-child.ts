@@ -74,7 +74,7 @@ export class ReturnerChild {
   #watch(): void {
     this.#child.watch({
       everyMs: this.#timeoutMs / PINGS,
-      limit: () => PINGS,
+      hangs: (unanswered) => unanswered >= PINGS,
       onHang: () => {
         this.#hangs = true
         this.#child.kill('SIGKILL')

@@ -41,8 +41,8 @@ export interface ChildSettings<From extends ProcessMessage> {
 /** Settings for detecting a process that hangs. */
 export interface PingSettings {
   readonly everyMs: number
-  /** Return the number of pings in a row that may stay unanswered. */
-  limit(unanswered: number): number
+  /** Whether the process hangs, now that so many pings in a row are unanswered. */
+  hangs(unanswered: number): boolean
   onHang(): void
 }
 
@@ -142,11 +142,11 @@ export class Child<To extends ProcessMessage, From extends ProcessMessage> {
   }
 
   /** Ping the process until it ends. Counts pings, not time, so that a suspended host does not make a process look hung. */
-  watch({ everyMs, limit, onHang }: PingSettings): void {
+  watch({ everyMs, hangs, onHang }: PingSettings): void {
     clearInterval(this.#ping)
     this.#unanswered = 0
     this.#ping = setInterval(() => {
-      if (this.#unanswered++ >= limit(this.#unanswered - 1)) onHang()
+      if (hangs(this.#unanswered++)) onHang()
       else this.send({ type: 'ping' })
     }, everyMs)
   }

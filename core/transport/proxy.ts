@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Router } from 'zeromq'
+import type { ProcessWork } from '../process/silence.ts'
 import type { ServerSettings } from './contract.ts'
 import { Dispatcher } from './proxy/dispatcher.ts'
 import { LEAVING, PROBE, readHeader, requestHeader } from './proxy/messages.ts'
@@ -31,10 +32,10 @@ export interface ProxySettings {
   readonly front: ServerSettings
   /** Path of the socket for the workers (Salt's `workers.ipc`), or `tcp://127.0.0.1:port`. */
   readonly backend: string
-  /** How long a worker may leave probes unanswered before it counts as stuck, in milliseconds. */
+  /** How long a worker may be idle and leave probes unanswered before it counts as stuck, in milliseconds. */
   readonly stuckMs?: number
-  /** Whether a worker's process is busy; a busy one that answers no probes gets more time. */
-  isWorking?(worker: string): boolean
+  /** What a worker's process does; a busy one that answers no probes gets more time. */
+  workOf?(worker: string): ProcessWork
   /** Maximum number of outstanding requests. */
   readonly maxOutstanding?: number
   /** The reply to requests that exceed the limits, or with which two workers were lost. */
@@ -81,7 +82,7 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
     void orders.send([worker, ...frames]).catch(() => undefined)
   const dispatcher = new Dispatcher({
     stuckMs: settings.stuckMs ?? STUCK_MS,
-    ...(settings.isWorking && { isWorking: settings.isWorking }),
+    ...(settings.workOf && { workOf: settings.workOf }),
     maxOutstanding: settings.maxOutstanding ?? MAX_OUTSTANDING,
     maxBytes: MAX_OUTSTANDING_BYTES,
     refusal: settings.refusal,

@@ -13,6 +13,7 @@ import { loadMasterKeys, rotationFlagPath, writeRootKeys } from '../../keys/inde
 import type { Logger } from '../../log/index.ts'
 import { metricsEnabled } from '../../metrics/index.ts'
 import { onHangup } from '../../process/hangup.ts'
+import { type ProcessWork, workOf } from '../../process/silence.ts'
 import { stopRequested } from '../../process/stop-signals.ts'
 import { endLostRuns } from '../../runs/lost-runs.ts'
 import { lockDirectory } from '../../transport/directory-lock.ts'
@@ -22,7 +23,6 @@ import { refusals } from '../../wire/envelope.ts'
 import { MasterChildren } from './children.ts'
 import { checkMasterStores, makeDirectories } from './directories.ts'
 import { clockLeapMessage, expire } from './expiry.ts'
-import { isWorking } from './is-working.ts'
 import { startMaintenance } from './maintenance.ts'
 import { collectGarbageAfterWork } from './memory.ts'
 import { adviseOnOpenFiles } from './open-files.ts'
@@ -80,7 +80,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
   collectGarbageAfterWork()
   const supervisor = new Supervisor(log, new LoginLimit(limitOf(config)))
   // Opened first: it fails if another master runs here.
-  const proxy = await openRequestPort(config, log, (worker) => isWorking(supervisor.pidOf(worker)))
+  const proxy = await openRequestPort(config, log, (worker) => workOf(supervisor.pidOf(worker)))
   const children = new MasterChildren({ config, log, supervisor, proxy })
   const stopChildren = async () => {
     await children.stopRequests()
@@ -181,7 +181,7 @@ async function allowUsers(config: MasterConfig, log: Logger): Promise<void> {
 function openRequestPort(
   config: MasterConfig,
   log: Logger,
-  isWorking: (worker: string) => boolean,
+  workOf: (worker: string) => ProcessWork,
 ): Promise<WorkerProxy> {
   return openProxy({
     front: {
@@ -195,7 +195,7 @@ function openRequestPort(
     },
     backend: workersEndpoint(config),
     stuckMs: STUCK_MS,
-    isWorking,
+    workOf,
     refusal: encodeNetwork(refusals.exception),
   })
 }

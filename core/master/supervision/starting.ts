@@ -1,5 +1,5 @@
 import type { Log } from '../../author/context.ts'
-import { isWorking } from './is-working.ts'
+import { workOf } from '../../process/silence.ts'
 
 /** How often to log that a child is not ready yet. */
 const POLL_MS = 10_000
@@ -20,11 +20,11 @@ export function watchStart(
   let idle = 0
   return setInterval(() => {
     const seconds = Math.round((performance.now() - started) / 1000)
-    const atWork = isWorking(child.pid)
-    idle = atWork ? 0 : idle + 1
+    const { isWorking } = workOf(child.pid)
+    idle = isWorking ? 0 : idle + 1
     if (idle < MAX_IDLE_LOOKS)
       return log.warn(
-        `${name} is not ready ${seconds} seconds after its start: it is ${atWork ? 'working' : 'waiting'}.`,
+        `${name} is not ready ${seconds} seconds after its start: it is ${isWorking ? 'working' : 'waiting'}.`,
       )
     log.error(
       `${name} has not become ready in ${seconds} seconds and is killed. Another process may keep a store locked.`,

@@ -6,7 +6,7 @@ import { messageOf, SaltError } from '../../base/errors.ts'
 import type { Snapshot } from '../../metrics/index.ts'
 import { Child, type ChildEnd } from '../../process/child.ts'
 import { processEntry } from '../../process/process-entry.ts'
-import { isWorking } from './is-working.ts'
+import { Silence, workOf } from '../../process/silence.ts'
 import { LoginLimitServer } from './login-limits.ts'
 import { LARGE_DATA_MEMORY, SMALL_REQUESTS_MEMORY } from './memory.ts'
 import type { FromChild, ToChild } from './messages.ts'
@@ -30,10 +30,10 @@ type MasterChild = Child<ToChild, FromChild>
 
 /** Delays before a child that died is started again: the first one, and the longest one if its starts keep failing. */
 const RESTART = { minMs: 100, maxMs: 5_000 }
-/** Interval of pings. A child hangs after this many unanswered ones in a row; more are allowed while it works. */
 const PING_MS = 1_000
-const MAX_PINGS = 5
-const MAX_PINGS_AT_WORK = 30
+/** A child that answers no pings hangs once it has been idle for so long, or has used so much processor time. */
+const MAX_IDLE_MS = 5_000
+const MAX_USED_MS = 30_000
 /** How long the others wait for a child that has to process a message first. */
 const TAKE_MS = 1_000
 
@@ -141,10 +141,14 @@ export class Supervisor {
 
   /** Kill the child when it hangs. */
   #watch({ name, onHang }: ChildSpec, child: MasterChild): void {
+    let silence = new Silence()
     child.watch({
       everyMs: PING_MS,
-      limit: (unanswered) =>
-        unanswered >= MAX_PINGS && isWorking(child.pid) ? MAX_PINGS_AT_WORK : MAX_PINGS,
+      hangs: (unanswered) => {
+        if (unanswered === 0) silence = new Silence()
+        else silence.add(PING_MS, workOf(child.pid))
+        return silence.idleMs >= MAX_IDLE_MS || silence.usedMs >= MAX_USED_MS
+      },
       onHang: () => {
         this.#log.error(`${name} does not respond and is replaced`)
         onHang?.()

@@ -1,8 +1,10 @@
+import { type ProcessWork, Silence } from '../../process/silence.ts'
+
 /** Maximum number of requests that one worker handles at once. More would not be faster, and all are repeated if the worker is lost. */
 const MAX_PER_WORKER = 256
 /**
- * A busy worker may be silent this many times longer, plus time for the bytes of its requests: a large return takes
- * seconds.
+ * A silent worker may use this many times as much processor time as it may be idle, plus time for the bytes of its requests: a
+ * large return takes seconds.
  */
 const BUSY_FACTOR = 4
 const BYTES_PER_MS = 4_000
@@ -29,7 +31,9 @@ class Worker {
   readonly name: string
   readonly instance: string
   readonly held = new Set<Pending>()
-  lastSeen: number
+  lastSeen = 0
+  /** Its silence since it was last seen. */
+  silence: Silence | undefined
   /** Receives no more requests: it is stuck, or announced that it is leaving. */
   retired = false
   /** A request it has, with which another worker was lost before. */
@@ -38,7 +42,12 @@ class Worker {
   constructor(name: string, instance: string, now: number) {
     this.name = name
     this.instance = instance
+    this.seen(now)
+  }
+
+  seen(now: number): void {
     this.lastSeen = now
+    this.silence = undefined
   }
 
   get outstanding(): number {
@@ -47,12 +56,15 @@ class Worker {
 }
 
 /** Rank of a worker: the one with the lowest receives the next request; one with a suspect comes last. */
+/** A worker that nothing is known of counts as idle. */
+const UNKNOWN_WORK: ProcessWork = { isWorking: false, usedMs: 0 }
+
 const load = ({ held, suspect }: Worker) => held.size + (suspect ? MAX_PER_WORKER : 0)
 
 const clientOf = ([identity]: readonly Buffer[]): string => identity?.toString('latin1') ?? ''
 
 export interface DispatcherSettings {
-  /** How long a worker may be silent before it counts as stuck, in milliseconds. */
+  /** How long a worker may be silent and idle before it counts as stuck, in milliseconds. */
   readonly stuckMs: number
   /** Limits of outstanding requests, in number and in bytes; requests beyond are refused. */
   readonly maxOutstanding: number
@@ -62,8 +74,8 @@ export interface DispatcherSettings {
   toWorker(worker: string, id: number, payload: Buffer): void
   toClient(path: readonly Buffer[], reply: Uint8Array): void
   onStuck(worker: string): void
-  /** Whether a silent worker's process is busy, as far as known, rather than stopped or deadlocked. */
-  isWorking?(worker: string): boolean
+  /** What a worker's process does, as far as known. */
+  workOf?(worker: string): ProcessWork
 }
 
 /**
@@ -148,7 +160,7 @@ export class Dispatcher {
 
   alive(workerName: string): void {
     const worker = this.#workers.get(workerName)
-    if (worker) worker.lastSeen = this.#settings.now()
+    worker?.seen(this.#settings.now())
   }
 
   /** Stop assigning requests to a worker; it answers those it has. */
@@ -167,26 +179,28 @@ export class Dispatcher {
 
   /** Find workers that are stuck with requests; call this regularly, at most `everyMs` apart. */
   check(everyMs: number): void {
-    const { now, stuckMs, onStuck } = this.#settings
+    const { now, onStuck, workOf } = this.#settings
     const time = now()
     const wasBlocked = time - this.#lastCheck > 2 * everyMs // this process did not run, so silence proves nothing
     this.#lastCheck = time
     for (const worker of this.#workers.values()) {
-      if (wasBlocked) worker.lastSeen = time
-      const silent = time - worker.lastSeen
       const isExpected = worker.outstanding > 0 && !worker.retired
-      if (!isExpected || silent < stuckMs || silent < this.#patience(worker)) continue
+      if (wasBlocked) worker.seen(time)
+      if (!isExpected || time - worker.lastSeen < everyMs) continue
+      worker.silence ??= new Silence()
+      worker.silence.add(everyMs, workOf?.(worker.name) ?? UNKNOWN_WORK)
+      if (!this.#isStuck(worker.silence, worker.held)) continue
       worker.retired = true
       this.#takeBack(worker)
       onStuck(worker.name)
     }
   }
 
-  #patience({ name, held }: Worker): number {
-    const { stuckMs, isWorking } = this.#settings
-    if (!isWorking?.(name)) return stuckMs
+  #isStuck(silence: Silence, held: ReadonlySet<Pending>): boolean {
+    const { stuckMs } = this.#settings
+    if (silence.idleMs >= stuckMs) return true
     const bytes = [...held].reduce((sum, { payload }) => sum + payload.length, 0)
-    return BUSY_FACTOR * stuckMs + bytes / BYTES_PER_MS
+    return silence.usedMs >= BUSY_FACTOR * stuckMs + bytes / BYTES_PER_MS
   }
 
   #add(worker: Worker): void {
@@ -225,7 +239,7 @@ export class Dispatcher {
   }
 
   #give(request: Pending, worker: Worker): void {
-    if (worker.outstanding === 0) worker.lastSeen = this.#settings.now() // an idle worker is not probed
+    if (worker.outstanding === 0) worker.seen(this.#settings.now()) // an idle worker is not probed
     request.worker = worker
     worker.held.add(request)
     if (request.workersLost > 0) worker.suspect = request

@@ -8,7 +8,9 @@ describe('the dispatcher of the device', () => {
   let given: { worker: string; id: number; payload: string }[]
   let replies: Record<string, string[]>
   let stuck: string[]
-  let working: string[]
+  /** The share of the time for which those that work have a processor. */
+  let share: number
+  let used: Record<string, number>
   let dispatcher: Dispatcher
 
   const request = (name: string) => dispatcher.request([Buffer.from(name)], Buffer.from(name))
@@ -21,6 +23,7 @@ describe('the dispatcher of the device', () => {
     for (let end = time + ms; time < end; ) {
       time += EVERY_MS
       for (const worker of dispatcher.workers.keys()) if (!silent.includes(worker)) dispatcher.alive(worker)
+      for (const worker of Object.keys(used)) used[worker]! += EVERY_MS * share
       dispatcher.check(EVERY_MS)
     }
   }
@@ -31,7 +34,8 @@ describe('the dispatcher of the device', () => {
     given = []
     replies = {}
     stuck = []
-    working = []
+    used = {}
+    share = 1
     dispatcher = new Dispatcher({
       stuckMs: 800,
       maxOutstanding: 1000,
@@ -44,7 +48,7 @@ describe('the dispatcher of the device', () => {
         replies[name] = [...(replies[name] ?? []), String(reply)]
       },
       onStuck: (worker) => void stuck.push(worker),
-      isWorking: (worker) => working.includes(worker),
+      workOf: (worker) => ({ isWorking: worker in used, usedMs: used[worker] ?? 0 }),
     })
   })
 
@@ -123,15 +127,27 @@ describe('the dispatcher of the device', () => {
   test('waits longer for a silent worker that is at work, and longer still for one with a large request', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
-    working = ['w1', 'w2']
+    used = { w1: 0, w2: 0 }
     request('x'.repeat(8_000))
     request('')
-    pass(3_000, 'w1', 'w2')
+    pass(3_200, 'w1', 'w2')
     expect(stuck).toEqual([])
     pass(200, 'w1', 'w2')
     expect(stuck).toEqual(['w2'])
     pass(200, 'w1')
     expect(stuck).toEqual(['w2', 'w1'])
+  })
+
+  test('waits as much longer for a silent worker that is at work as it has less of a processor', () => {
+    dispatcher.ready('w1')
+    dispatcher.ready('w2')
+    used = { w1: 5_000 }
+    share = 0.05
+    request('')
+    pass(64_000, 'w1')
+    expect(stuck).toEqual([])
+    pass(200, 'w1')
+    expect(stuck).toEqual(['w1'])
   })
 
   test('gives a stuck worker nothing more, even if it wakes up', () => {

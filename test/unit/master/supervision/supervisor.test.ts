@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import type { Logins } from '../../../../core/auth/login/limit.ts'
 import { remoteAddresses } from '../../../../core/master/publisher/remote-addresses.ts'
-import { isWorking } from '../../../../core/master/supervision/is-working.ts'
 import { Supervisor } from '../../../../core/master/supervision/supervisor.ts'
 import { allowedOpenFiles } from '../../../../core/process/open-files.ts'
+import { workOf } from '../../../../core/process/silence.ts'
 import { quietLog } from '../../../harness/log.ts'
 
 /** Says how many files this process may open; started before, as that takes files. */
@@ -49,7 +49,7 @@ test('a process that no file is left to look at counts as one that works', async
   const limiter = openLimiter()
   const usual = allowedOpenFiles()
   await limiter.allow('1:')
-  const seen = isWorking(limiter.pid)
+  const { isWorking: seen } = workOf(limiter.pid)
   await limiter.allow(`${usual}:`)
   limiter.close()
   expect(seen).toBe(true)
