@@ -1,7 +1,9 @@
 /** The clients of a lowstate (`local`, `runner_async`, …), and the dispatch of chunks to them. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { SaltError } from '../base/errors.ts'
 import type { ExternalAuth } from '../client/local/external-auth.ts'
+import { valueText } from '../dialect/json.ts'
 import type { Chunk } from './chunk.ts'
 import { type ApiContext, contextFor } from './context.ts'
 import { denial, deniedOf } from './denials.ts'
@@ -70,7 +72,7 @@ function clientOf(chunk: Chunk, { config }: ApiContext): Client {
   const found = CLIENTS_BY_NAME.get(client)
   if (client === 'ssh')
     throw new SaltError('INVOCATION', "The client 'ssh' is not supported: there is no salt-ssh.")
-  if (!found) throw new SaltError('INVOCATION', `Invalid client specified: '${messageOf(client ?? 'None')}'`)
+  if (!found) throw new SaltError('INVOCATION', `Invalid client specified: '${valueText(client ?? 'None')}'`)
   if (!config.netapi_enable_clients.includes(String(client)))
     throw denial(
       'INVOCATION',

@@ -1,8 +1,10 @@
 /** Requests that this server refuses by itself, without asking the master. They go into the audit log of the master. */
+
 import type { FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { plainAddress } from '../base/same-client.ts'
+import { valueText } from '../dialect/json.ts'
 import type { ApiRefusal } from '../wire/api-refusal.ts'
 import type { Chunk } from './chunk.ts'
 import type { ApiContext } from './context.ts'
@@ -38,11 +40,11 @@ export function sendToAuditLog(
 
 /** Describe a chunk that had no credentials, or names a client that is not served. */
 export function deniedOf({ client, fun, username }: Chunk): Denied {
-  const [act] = (['runner', 'wheel'] as const).filter((kind) => messageOf(client).startsWith(kind))
+  const [act] = (['runner', 'wheel'] as const).filter((kind) => valueText(client).startsWith(kind))
   return {
     act: act ?? 'publish',
     user: typeof username === 'string' ? username : '',
-    ...(fun !== undefined && { fun: short(messageOf(fun)) }),
+    ...(fun !== undefined && { fun: short([fun].flat().map(valueText).join(',')) }),
   }
 }
 

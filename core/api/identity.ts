@@ -1,7 +1,8 @@
 /** Credentials of a request: its token, or those of a chunk. The master checks them. */
+
 import type { FastifyRequest } from 'fastify'
-import { messageOf } from '../base/errors.ts'
 import type { ExternalAuth } from '../client/local/external-auth.ts'
+import { valueText } from '../dialect/json.ts'
 import { type Chunk, CREDENTIALS } from './chunk.ts'
 import type { ApiContext } from './context.ts'
 import { type Denied, denial, deniedOf } from './denials.ts'
@@ -48,7 +49,7 @@ export function authOf(chunk: Chunk, token: string | undefined): ExternalAuth {
   if (typeof eauth !== 'string') throw noCredentials(deniedOf(chunk))
   const given = CREDENTIALS.filter((name) => chunk[name] !== undefined)
   const credentials = Object.fromEntries(given.map((name) => [name, chunk[name]]))
-  return { ...credentials, eauth, username: messageOf(username) }
+  return { ...credentials, eauth, username: valueText(username) }
 }
 
 /** Refuse a text that is not a hexadecimal token without asking the master. */

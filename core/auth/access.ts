@@ -1,6 +1,7 @@
 import type { Log } from '../author/context.ts'
 import type { MatchSubject } from '../author/kinds.ts'
 import { onceInAWhile } from '../base/once-in-a-while.ts'
+import { valueText } from '../dialect/json.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import { type AccessConfig, AccessRules, type Rights } from './access-rules.ts'
 import { type AuthorizationContext, authorize } from './authorize.ts'
@@ -91,7 +92,7 @@ export class Access {
 
   /** Judge a job lookup of a caller. It shows who runs the job, and with which arguments. */
   #authorizeJobLookup(caller: Caller, call: RequestedCall): AccessDecision {
-    const jid = String(call.args[0] ?? call.kwargs.jid)
+    const jid = valueText(call.args[0] ?? call.kwargs.jid)
     const owner = this.#config.visible_jobs === 'all' ? undefined : this.#settings.ownerOfJob?.(jid)
     if (owner === undefined || owner === ownerOf(caller))
       return { allowed: true, rule: `${ALWAYS} is allowed for every authenticated user` }

@@ -1,4 +1,4 @@
-import { shortList } from '../base/short-list.ts'
+import { shortList } from '../base/sentence.ts'
 import { Typed } from '../loader/index.ts'
 import { argumentText } from './argument-text.ts'
 import type { AccessDecision, RequestedCall } from './contract.ts'

@@ -1,6 +1,7 @@
 import { isRecord } from '../base/record.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { Float } from '../dialect/float.ts'
+import { valueText } from '../dialect/json.ts'
 import type { Access } from './access.ts'
 import type { Caller } from './contract.ts'
 import type { TokenRecord } from './tokens/contract.ts'
@@ -55,7 +56,7 @@ function lifetime(
   name: string,
   { token_expire: given }: Load,
 ): number {
-  const wanted = given === undefined || given === null || given === '' ? Number.NaN : Number(given)
+  const wanted = given === undefined || given === null || given === '' ? Number.NaN : Number(valueText(given))
   const users: unknown = isRecord(override) && Object.hasOwn(override, eauth) ? override[eauth] : []
   const mayChoose = override === true || (Array.isArray(users) && users.includes(name))
   return mayChoose && Number.isFinite(wanted) && wanted > 0 ? wanted : token_expire

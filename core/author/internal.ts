@@ -13,6 +13,7 @@ export {
 } from '../dialect/compound-target.ts'
 export { floatText } from '../dialect/float-text.ts'
 export { fnmatch } from '../dialect/fnmatch.ts'
+export { valueText } from '../dialect/json.ts'
 export { checkPathPcre } from '../dialect/path-expression.ts'
 export { type PythonRegExp, pythonRegExp } from '../dialect/python-regexp.ts'
 export { isoOfTimeText, timeText } from '../dialect/time-text.ts'

@@ -21,6 +21,9 @@ export function jsonText(value: unknown, layout: JsonLayout = {}): string {
   return write(value, layout, '\n')
 }
 
+/** Return text as it is, and any other value as JSON: also one that `String` throws for. */
+export const valueText = (value: unknown): string => (typeof value === 'string' ? value : jsonText(value))
+
 /** Write one value. `margin` is the line break and indentation of the line it is on. */
 function write(value: unknown, layout: JsonLayout, margin: string): string {
   if (typeof value === 'string') return JSON.stringify(value)

@@ -1,3 +1,4 @@
+import { valueText } from '../dialect/json.ts'
 /** A number or percentage of minions, the value of `--batch` and `--batch-max-fail`. */
 export type BatchSize = { readonly count: number } | { readonly percent: number }
 
@@ -30,7 +31,7 @@ export function mayFail(size: BatchSize | undefined, available: number): number 
 }
 
 export const invalidBatch = (given: unknown): string =>
-  `Invalid batch data sent: ${String(given)}. It must be a number of minions, such as 3, or a percentage, such as 10%.`
+  `Invalid batch data sent: ${valueText(given)}. It must be a number of minions, such as 3, or a percentage, such as 10%.`
 
 export const invalidMaxFail = (given: unknown): string =>
-  `Invalid batch data sent: ${String(given)} minions may fail. It must be a number, such as 3, or a percentage, such as 10%.`
+  `Invalid batch data sent: ${valueText(given)} minions may fail. It must be a number, such as 3, or a percentage, such as 10%.`

@@ -100,11 +100,10 @@ export class Deliveries {
     return takersOf(this.#store, jid)
   }
 
-  /** List the jobs that wait for a minion, oldest first. */
+  /** List the jobs that wait for a minion. */
   waitingFor(id: string): WaitingFor[] {
     const entries = this.#store.entries(keysUnder('waits', id))
-    const jobs = Array.from(entries, ({ key, value }) => ({ jid: String(key[2]), at: Number(value) }))
-    return jobs.sort((a, b) => a.at - b.at || (a.jid < b.jid ? -1 : 1))
+    return Array.from(entries, ({ key, value }) => ({ jid: String(key[2]), at: Number(value) }))
   }
 
   /**
@@ -141,7 +140,7 @@ export class Deliveries {
   /** Cancel what waits for minions, as when their keys are revoked. */
   async cancelFor(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      if (this.waitingFor(id).length === 0) continue
+      if (this.#store.count(keysUnder('waits', id)) === 0) continue
       await this.#store.change((records) => {
         for (const [, , jid] of [...records.keys(keysUnder('waits', id))]) {
           end(records, String(jid), id, 'cancelled')

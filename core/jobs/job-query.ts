@@ -1,7 +1,7 @@
 import type { JobQuery } from '../author/master.ts'
 import type { Fields } from '../base/record.ts'
 import { fnmatch } from '../dialect/fnmatch.ts'
-import { jsonText } from '../dialect/json.ts'
+import { jsonText, valueText } from '../dialect/json.ts'
 
 /** Fields of a load by which jobs are searched, and their names in a query. */
 export const SEARCH_FIELDS = { fun: 'functions', tgt: 'targets', user: 'users' } as const
@@ -22,7 +22,7 @@ const fields = Object.keys(SEARCH_FIELDS) as SearchedField[]
 
 function matchesAny(value: unknown, patterns: readonly string[] | undefined): boolean {
   if (patterns === undefined) return true
-  const values = [value].flat().map((one) => (typeof one === 'string' ? one : jsonText(one)))
+  const values = [value].flat().map(valueText)
   return patterns.some((pattern) => values.some((one) => fnmatch(one, pattern)))
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { SaltError } from '../base/errors.ts'
-import { shortList } from '../base/short-list.ts'
+import { shortList } from '../base/sentence.ts'
 import { holdersOf, holderText } from '../process/holders.ts'
 import { processEntry } from '../process/process-entry.ts'
 

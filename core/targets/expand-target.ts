@@ -2,6 +2,7 @@ import type { Log } from '../author/context.ts'
 import type { Matcher } from '../author/kinds.ts'
 import { SaltError } from '../base/errors.ts'
 import { compoundWords } from '../dialect/compound-target.ts'
+import { valueText } from '../dialect/json.ts'
 import { checkTarget } from './check-target.ts'
 import type { Target } from './matcher.ts'
 import { expandCompound, expandNodegroup, type Nodegroups } from './nodegroups.ts'
@@ -28,7 +29,7 @@ export async function expandTarget(target: Target, settings: ExpandSettings): Pr
   if (UNCHANGED_TYPES.has(tgt_type)) return target
   if (tgt_type === 'compound') return expandedCompound(target, expandCompound(tgt, nodegroups), settings)
   if (tgt_type === 'nodegroup')
-    return expandedCompound(target, expandNodegroup(String(tgt), nodegroups), settings)
+    return expandedCompound(target, expandNodegroup(valueText(tgt), nodegroups), settings)
   const ids = await expandedByPlugin(tgt_type, tgt, settings)
   return ids ? { tgt: ids, tgt_type: 'list' } : target
 }

@@ -1,7 +1,8 @@
 import type { MatchSubject } from '../author/kinds.ts'
 import { closest } from '../base/closest.ts'
-import { shortList } from '../base/short-list.ts'
+import { shortList } from '../base/sentence.ts'
 import { type CompoundTree, parseCompound } from '../dialect/compound-target.ts'
+import { valueText } from '../dialect/json.ts'
 import { explainNoValue } from './explain-no-value.ts'
 import type { Target, TargetMatcher } from './matcher.ts'
 
@@ -33,7 +34,7 @@ function reasonOf(target: Target, facts: ExplainFacts): string {
   const { tgt, tgt_type, delimiter = ':' } = target
   if (tgt_type === 'compound') return noneOfCompound(target, facts)
   if (tgt_type === 'list') return noneOfList(tgt, facts)
-  const text = String(tgt)
+  const text = valueText(tgt)
   if (byId(target)) return noSuchId(target, facts)
   if (tgt_type === 'ipcidr')
     return `No minion has ${text.includes('/') ? `an address in ${text}` : `the address ${text}`}.`
@@ -63,7 +64,7 @@ function noKeys({ otherKeys }: ExplainFacts): string {
 }
 
 function noSuchId({ tgt, tgt_type }: Target, { subjects }: ExplainFacts): string {
-  const text = String(tgt)
+  const text = valueText(tgt)
   if (tgt_type === 'pcre') return `No minion has an id whose beginning matches '${text}'.`
   if (/^[GPIJLNSER].?@./u.test(text))
     return `No minion has an id that matches '${text}'. Is it a compound target? Then it needs -C.`
@@ -107,10 +108,10 @@ function noneOfCompound({ tgt }: Target, facts: ExplainFacts): string {
 
 /** Explain an unknown letter. As in Salt, the word is then a pattern for ids, since ids may contain `@`. */
 function unknownLetter({ tgt, tgt_type }: Target, { matcher }: ExplainFacts): string | undefined {
-  const [, type, letter = ''] = (tgt_type === 'glob' && /^(([A-Za-z]).?@)./u.exec(String(tgt))) || []
+  const [, type, letter = ''] = (tgt_type === 'glob' && /^(([A-Za-z]).?@)./u.exec(valueText(tgt))) || []
   if (type === undefined || matcher.letters.has(letter)) return undefined
   const known = [...matcher.letters.keys()].map((each) => `${each}@`).join(', ')
-  return `${tgt}: Unknown target type '${type}', so this was taken for a minion id. Known: ${known}.`
+  return `${valueText(tgt)}: Unknown target type '${type}', so this was taken for a minion id. Known: ${known}.`
 }
 
 /** Return the parts of a compound target that must match, without negated ones. */

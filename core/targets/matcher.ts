@@ -1,6 +1,7 @@
 import type { Matcher, MatchResult, MatchSubject } from '../author/kinds.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { saltLetters, type TargetLetters } from '../dialect/compound-target.ts'
+import { valueText } from '../dialect/json.ts'
 
 /** A target, with the field names of a job load (wire protocol §9, §15). */
 export interface Target {
@@ -85,10 +86,11 @@ function prepare(settings: MatcherSettings, target: Target, within: readonly Tar
 }
 
 function pluginFor(settings: MatcherSettings, { tgt, tgt_type }: Target, within: readonly Target[]): Matcher {
-  const groups = within.filter((outer) => outer.tgt_type === 'nodegroup').map((outer) => String(outer.tgt))
-  if (tgt_type === 'nodegroup' && groups.includes(String(tgt)))
+  const groups = within.filter((outer) => outer.tgt_type === 'nodegroup').map((outer) => valueText(outer.tgt))
+  const name = valueText(tgt)
+  if (tgt_type === 'nodegroup' && groups.includes(name))
     throw invalid(
-      `Nodegroup '${tgt}' contains itself (${[...groups, tgt].join(' → ')}): remove N@${tgt} from its definition in the configuration.`,
+      `Nodegroup '${name}' contains itself (${[...groups, name].join(' → ')}): remove N@${name} from its definition in the configuration.`,
     )
   if (within.length > MAX_DEPTH)
     throw invalid(

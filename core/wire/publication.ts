@@ -21,12 +21,17 @@ export interface JobLoad {
   readonly module_executors?: unknown
   readonly executor_opts?: unknown
   /**
-   * Until when minions of salt-ts may take the job, in seconds since 1970. They ask the master before they begin it
-   * ({@link makeTakeRequest}). An addition of salt-ts, which others ignore.
+   * Until when minions of salt-ts may take the job, in seconds since 1970. They ask the master before they begin it (see
+   * take-job.ts). An addition of salt-ts, which others ignore.
    */
   readonly deliver_until?: number
   readonly [extra: string]: unknown
 }
+
+/** Return `deliver_until`, in seconds since 1970, for a moment in milliseconds. */
+export const deliverUntil = ({ untilMs }: { readonly untilMs: number }): Pick<JobLoad, 'deliver_until'> => ({
+  deliver_until: untilMs / 1000,
+})
 
 /** Optional keys in the order in which Salt's masters send them; `tgt_type` and `user` have their places among them. */
 const OPTIONAL_KEYS = [

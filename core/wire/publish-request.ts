@@ -1,7 +1,8 @@
 import { type Fields, isRecord } from '../base/record.ts'
 import { MASK } from '../base/secret.ts'
-import { jsonText } from '../dialect/json.ts'
+import { valueText } from '../dialect/json.ts'
 import { asNumber } from './bytes.ts'
+import { deliverUntil } from './publication.ts'
 import { type RawArguments, readRawArguments } from './raw-arguments.ts'
 
 /** A local client's request to publish a job (wire protocol §8.1), read and checked. */
@@ -68,7 +69,7 @@ export function readPublish(load: Readonly<Record<string, unknown>>): PublishLoa
     words: readRawArguments(load.words),
     user,
     key: text('key'),
-    ret: Array.isArray(load.ret) ? load.ret.join(',') : text('ret'),
+    ret: Array.isArray(load.ret) ? load.ret.map(valueText).join(',') : text('ret'),
     jid: text('jid'),
     timeout: asNumber(load.timeout),
     kwargs: isRecord(load.kwargs) ? load.kwargs : {},
@@ -150,7 +151,7 @@ export const publishReplies = {
       missing,
       ...(unknown.length > 0 && { unknown }),
       ...(refusals.length > 0 && { refusals }),
-      ...(delivery && { deliver_until: delivery.untilMs / 1000, waiting: delivery.waiting }),
+      ...(delivery && { ...deliverUntil(delivery), waiting: delivery.waiting }),
     },
   }),
   /** No minion matches. Additions of salt-ts: `reason`, why none does; `invalid`, what is wrong with the target. */
@@ -162,7 +163,7 @@ export const publishReplies = {
     load: {
       jid: null,
       minions: [],
-      error: `Master could not resolve minions for target ${typeof tgt === 'string' ? tgt : jsonText(tgt)}`,
+      error: `Master could not resolve minions for target ${valueText(tgt)}`,
       ...(reason !== undefined && { reason }),
       ...(invalid !== undefined && { invalid }),
     },

@@ -3,6 +3,7 @@
  * before it publishes the job, which then has a list of ids as its target.
  */
 import { CommandExecutionError, matcher, SaltInvocationError } from 'salt-ts'
+import { valueText } from '#internal'
 
 const TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 10_000_000
@@ -19,7 +20,7 @@ export default matcher({
       throw new SaltInvocationError(
         "A range target needs a range server. Set it in the master's configuration: range_server: range.example.com:80",
       )
-    return idsOf(await ask(server, String(expression)))
+    return idsOf(await ask(server, valueText(expression)))
   },
 })
 

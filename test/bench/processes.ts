@@ -1,5 +1,5 @@
 /** What the kernel says about processes. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { textOf, treeOf, usageOf as usageOfOne } from '../harness/processes.ts'
 
 export interface Usage {
   readonly processes: number
@@ -11,7 +11,7 @@ export interface Usage {
 
 /** Of a process and all below it. */
 export function usageOf(pid: number): Usage {
-  const pids = tree(pid)
+  const pids = treeOf(pid).map((one) => one.pid)
   const sum = (each: (pid: number) => number) => pids.reduce((total, one) => total + each(one), 0)
   return { processes: pids.length, privateBytes: sum(privateBytes), cpuSeconds: sum(cpuSeconds) }
 }
@@ -27,33 +27,13 @@ export interface ProcessUsage {
 
 /** Of a process and each of those below it. */
 export const usagesOf = (pid: number): ProcessUsage[] =>
-  tree(pid).map((one) => ({
-    name: nameOf(one),
-    residentBytes: statusOf(one, 'VmRSS'),
-    peakBytes: statusOf(one, 'VmHWM'),
-    cpuSeconds: cpuSeconds(one),
-  }))
-
-const nameOf = (pid: number): string => readOrEmpty(`/proc/${pid}/cmdline`).split('\0').join(' ').trim()
-
-function statusOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const [, kilobytes] =
-    new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readOrEmpty(`/proc/${pid}/status`)) ?? []
-  return Number(kilobytes ?? 0) * 1024
-}
-
-function tree(root: number): number[] {
-  const children = new Map<number, number[]>()
-  for (const name of readdirSync('/proc')) {
-    const parent = /^\d+$/.test(name) ? Number(statOf(name)[1]) : undefined
-    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)])
-  }
-  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)]
-  return below(root)
-}
+  treeOf(pid).map((one) => {
+    const { residentBytes, peakBytes } = usageOfOne(one.pid)
+    return { name: one.command, residentBytes, peakBytes, cpuSeconds: cpuSeconds(one.pid) }
+  })
 
 function privateBytes(pid: number): number {
-  const lines = readOrEmpty(`/proc/${pid}/smaps_rollup`).matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB/gm)
+  const lines = textOf(`/proc/${pid}/smaps_rollup`).matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB/gm)
   return [...lines].reduce((total, [, kilobytes]) => total + Number(kilobytes) * 1024, 0)
 }
 
@@ -66,15 +46,6 @@ export function cpuSeconds(pid: number): number {
 
 /** The fields of /proc/<pid>/stat from the state on, that is from the third: the name before it may hold anything. */
 function statOf(pid: string): string[] {
-  const text = readOrEmpty(`/proc/${pid}/stat`)
+  const text = textOf(`/proc/${pid}/stat`)
   return text.slice(text.lastIndexOf(')') + 2).split(' ')
-}
-
-/** A process may be gone by now. */
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }

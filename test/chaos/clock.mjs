@@ -21,9 +21,8 @@ function read() {
 }
 
 class MovedDate extends System {
-  /** @param {any[]} given */
+  /** @param {[] | [number | string | Date]} given */
   constructor(...given) {
-    // @ts-expect-error: a date is made of whatever is given
     super(...(given.length > 0 ? given : [MovedDate.now()]))
   }
 

@@ -1,9 +1,9 @@
 /** What daemons hold of their host: processes, open files, memory, temporary files. */
-import { type Dirent, readdirSync, readFileSync } from 'node:fs'
+import { type Dirent, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import type { Daemon } from '../harness/daemons.ts'
-import type { ProcessInfo } from '../harness/processes.ts'
+import { type ProcessInfo, usageOf } from '../harness/processes.ts'
 
 export interface Resources {
   /** The name of each process but those that are ready for a job, sorted. */
@@ -36,7 +36,8 @@ export function resourcesOf(daemons: readonly Daemon[], root: string): Resources
     daemon.processes().map((process) => ({ ...process, name: nameOf(process, daemon) })),
   )
   const descriptors = new Map<string, number>()
-  for (const { name, pid } of all) descriptors.set(name, Math.max(descriptors.get(name) ?? 0, countOf(pid)))
+  for (const { name, pid } of all)
+    descriptors.set(name, Math.max(descriptors.get(name) ?? 0, usageOf(pid).descriptors))
   return {
     processes: all
       .map(({ name }) => name)
@@ -44,7 +45,7 @@ export function resourcesOf(daemons: readonly Daemon[], root: string): Resources
       .sort(),
     idle: daemons.map((daemon) => daemon.processes().filter(({ command }) => command === IDLE).length),
     descriptors,
-    megabytes: all.reduce((sum, { pid }) => sum + megabytesOf(pid), 0),
+    megabytes: all.reduce((sum, { pid }) => sum + usageOf(pid).residentBytes / 1e6, 0),
     temporary: [
       ...filesBelow(root).filter((path) => TEMPORARY.test(path)),
       ...readdirSync(tmpdir()).filter((name) => !CACHES.test(name) && join(tmpdir(), name) !== root),
@@ -84,23 +85,6 @@ const nameOf = ({ pid, command }: ProcessInfo, daemon: Daemon): string =>
   pid === daemon.pid
     ? `${daemon.program} ${daemon.options.id ?? ''}`.trim()
     : command.replace(/^\S*\/node .*/, 'node')
-
-function countOf(pid: number): number {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).length
-  } catch {
-    return 0 // it has just ended
-  }
-}
-
-function megabytesOf(pid: number): number {
-  try {
-    const [, kilobytes = 0] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    return Number(kilobytes) / 1000
-  } catch {
-    return 0
-  }
-}
 
 function filesBelow(root: string, folder = root): string[] {
   const entries = readOrEmpty(folder)

@@ -1,6 +1,6 @@
+import { Random } from '../harness/random.ts'
 import { Fleet, type FleetOptions } from './fleet.ts'
 import { type Broken, judge, type Verdict } from './oracle.ts'
-import { Random } from './random.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 
 /** One scenario with one seed. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { Random } from '../harness/random.ts'
 import { mutate } from './mutate.ts'
-import { Random } from './random.ts'
 import { must, type Target } from './target.ts'
 
 /** An input whose outcome is not allowed. */

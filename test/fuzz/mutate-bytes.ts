@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../harness/random.ts'
 
 /** The ends of ranges of integers. */
 const EDGES = [0, 1, 2, 7, 0x0f, 0x10, 0x1f, 0x20, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff]

@@ -1,5 +1,5 @@
+import type { Random } from '../harness/random.ts'
 import { parts } from './interesting.ts'
-import type { Random } from './random.ts'
 
 type Change = (text: string, other: string, words: readonly string[], random: Random) => string
 

@@ -1,8 +1,8 @@
 import type { Value } from '../../core/codec/index.ts'
+import type { Random } from '../harness/random.ts'
 import { names, values } from './interesting.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateText } from './mutate-text.ts'
-import type { Random } from './random.ts'
 
 /** Return a copy of the value with one to eight changes. `other` gives parts to put in. */
 export function mutateTree(value: Value, other: Value, words: readonly string[], random: Random): Value {

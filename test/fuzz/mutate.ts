@@ -1,9 +1,9 @@
 import { decode, encodeNetwork, type Value } from '../../core/codec/index.ts'
 import { jsonText } from '../../core/dialect/json.ts'
+import type { Random } from '../harness/random.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateText } from './mutate-text.ts'
 import { mutateTree } from './mutate-tree.ts'
-import type { Random } from './random.ts'
 import type { Target } from './target.ts'
 
 /** Larger inputs are cut off: they take long and show little that smaller ones do not. */

@@ -46,6 +46,48 @@ export function signalAll(pids: Iterable<number>, signal: NodeJS.Signals): void 
   }
 }
 
+/** What a process uses. */
+export interface Usage {
+  readonly residentBytes: number
+  /** The most that was resident so far. */
+  readonly peakBytes: number
+  /** Memory of its own, in RAM or swapped out. */
+  readonly ownBytes: number
+  readonly threads: number
+  /** Open files. */
+  readonly descriptors: number
+}
+
+/** All is zero of a process that is gone. */
+export function usageOf(pid: number): Usage {
+  const status = textOf(`/proc/${pid}/status`)
+  const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
+  return {
+    residentBytes: field('VmRSS') * 1024,
+    peakBytes: field('VmHWM') * 1024,
+    ownBytes: (field('RssAnon') + field('VmSwap')) * 1024,
+    threads: field('Threads'),
+    descriptors: countIn(`/proc/${pid}/fd`),
+  }
+}
+
+function countIn(folder: string): number {
+  try {
+    return readdirSync(folder).length
+  } catch {
+    return 0
+  }
+}
+
+/** Empty if the process is gone. */
+export function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 function read(pid: number): ProcessInfo | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -58,9 +100,5 @@ function read(pid: number): ProcessInfo | undefined {
 }
 
 function environment(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-  } catch {
-    return []
-  }
+  return textOf(`/proc/${pid}/environ`).split('\0')
 }

@@ -14,8 +14,9 @@ import { getTransport } from '../../core/transport/index.ts'
 import { packAes, packClear } from '../../core/wire/envelope.ts'
 import { Cluster } from '../harness/daemons.ts'
 import { filesBelow } from '../harness/files.ts'
-import { damaged, generator, noise } from '../harness/noise.ts'
+import { damaged, noise } from '../harness/noise.ts'
 import { Peer } from '../harness/peer.ts'
+import { Random } from '../harness/random.ts'
 import { closed, openConnection, zmtpGreeting, zmtpReady } from '../harness/raw-connection.ts'
 import { until } from '../harness/until.ts'
 
@@ -288,7 +289,7 @@ describe('a malformed message', () => {
 })
 
 test('10,000 random and damaged messages are answered', async () => {
-  const random = generator(20261121)
+  const random = new Random(20261121)
   const whole = [
     signIn({ id: 'x/y' }),
     packClear({ cmd: 'publish', tgt: '*', fun: 'x', user: 'y' }),

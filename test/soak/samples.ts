@@ -1,8 +1,8 @@
 /** What the processes of a master and its minions use, sample by sample. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Daemon } from '../harness/daemons.ts'
 import { scrape } from '../harness/exposition.ts'
-import { type ProcessInfo, treeOf } from '../harness/processes.ts'
+import { type ProcessInfo, treeOf, usageOf } from '../harness/processes.ts'
 
 export interface Sample {
   /** Since the start of the run. */
@@ -116,15 +116,13 @@ async function readDelays(port: number): Promise<ReadonlyMap<string, number>> {
 /** Undefined if the process is gone. */
 function readUsage(pid: number) {
   try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
-    const megabytes = (name: string) => (field(name) * 1024) / 1e6
+    const { residentBytes, ownBytes, descriptors, threads } = usageOf(pid)
     const [, waited] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
     return {
-      residentMegabytes: megabytes('VmRSS'),
-      ownMegabytes: megabytes('RssAnon') + megabytes('VmSwap'),
-      descriptors: readdirSync(`/proc/${pid}/fd`).length,
-      threads: field('Threads'),
+      residentMegabytes: residentBytes / 1e6,
+      ownMegabytes: ownBytes / 1e6,
+      descriptors,
+      threads,
       waitedMs: Number(waited) / 1e6,
     }
   } catch {

@@ -7,7 +7,7 @@ import { killAfterTimeout, watchTermination } from '../../client/functions/run-e
 import { LocalClient, RunnerClient, WheelClient } from '../../client/index.ts'
 import type { ExternalAuth } from '../../client/local/external-auth.ts'
 import type { MasterConfig, MasterOptions } from '../../config/index.ts'
-import { jsonText } from '../../dialect/json.ts'
+import { valueText } from '../../dialect/json.ts'
 import { type Operator, operator } from '../../keys/index.ts'
 import { typedWords } from '../../loader/calls/typed.ts'
 import { parseWords } from '../../loader/calls/words.ts'
@@ -248,5 +248,5 @@ function reportEarlyExit(fun: string, code: number): void {
 /** Return the line for a progress event: `{message}` of most runners, `{return}` of those that yield. */
 function progressLine(data: object): string {
   const progress = 'message' in data ? data.message : 'return' in data ? data.return : data
-  return typeof progress === 'string' ? progress : jsonText(progress)
+  return valueText(progress)
 }

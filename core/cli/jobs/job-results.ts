@@ -1,5 +1,5 @@
 /** Prints the results of a job in one of several forms, and returns its exit code. */
-import { shortList } from '../../base/short-list.ts'
+import { shortList } from '../../base/sentence.ts'
 import type { MinionResult, ProgressRow } from '../../client/index.ts'
 import { printNote } from '../output/console.ts'
 import type { Printer } from '../output/printer.ts'

@@ -1,7 +1,7 @@
 /** Publishes the job of `salt`, waits for its returns and prints them. */
 import type { Log } from '../../author/context.ts'
 import { SaltError } from '../../base/errors.ts'
-import { shortList } from '../../base/short-list.ts'
+import { shortList } from '../../base/sentence.ts'
 import {
   LocalClient,
   type PublishedJob,
@@ -49,7 +49,9 @@ export async function runJobCommand(
       if (code !== undefined) return code
     }
     if (flags.async) {
-      return printStarted(await client.runJob(wanted), wanted)
+      const job = await client.runJob(wanted)
+      warnOfNoDelivery(job, request)
+      return printStarted(job)
     }
     return await runAndShow(client, wanted, flags, { ...tools, interrupt })
   } catch (error) {
@@ -134,7 +136,7 @@ async function runBatch(
   if (size === undefined) return undefined
   const settings = batchSettings(flags)
   if (flags.async) {
-    return printStarted(await client.startBatch(request, size, settings), {})
+    return printStarted(await client.startBatch(request, size, settings))
   }
   const onWave = ({ minions }: { readonly minions: readonly string[] }) => say(waveLine(minions))
   const batch = await client.cmdBatch(request, size, { ...settings, onWave })
@@ -148,10 +150,8 @@ async function runBatch(
   })
 }
 
-function printStarted(job: PublishedJob, request: Pick<PublishRequest, 'deliverWithin'>): number {
-  const { jid, refusals, delivery } = job
+function printStarted({ jid, refusals, delivery }: PublishedJob): number {
   warnOfRefusals(refusals)
-  warnOfNoDelivery(job, request)
   if (delivery && delivery.waiting.length > 0)
     printNote(
       `${shortIdList(delivery.waiting)} will get the job on connecting before ${shownTime(delivery.until.getTime())}.`,

@@ -1,6 +1,7 @@
-import { messageOf, SaltError } from '../../base/errors.ts'
+import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import type { MasterConfig } from '../../config/index.ts'
+import { valueText } from '../../dialect/json.ts'
 import type { MasterLink } from './master-link.ts'
 import { askMaster, connectMaster } from './master-requests.ts'
 
@@ -50,7 +51,7 @@ export const lockedOutError = (sentence: string, { retry_after }: Credentials): 
   new SaltError('LOCKED_OUT', sentence, { retry_after })
 
 const failed = ({ eauth, username }: Credentials): string =>
-  `The master refused to create a token. ${whyNotKnown(messageOf(username), messageOf(eauth))}`
+  `The master refused to create a token. ${whyNotKnown(valueText(username), valueText(eauth))}`
 
 /** Return what may be wrong, as far as the client can know. */
 export function whyNotAuthenticated(auth: ExternalAuth): string {

@@ -203,12 +203,18 @@ class JobFollower {
   async #allButReconnecting(overdue: readonly string[]): Promise<string[]> {
     const asked = overdue.filter((id) => !this.#givenTime.has(id))
     if (!asked.length) return [...overdue]
-    const { reconnecting } = await this.#settings.records.silence(new Set(asked), this.#jid)
+    const { reconnecting } = await this.#silence(new Set(asked))
     for (const id of reconnecting) this.#givenTime.add(id)
     this.#pending.noteReconnecting(reconnecting)
     this.#pending.extend(reconnecting, Date.now() + this.#timeoutMs)
     const back = new Set(reconnecting)
     return overdue.filter((id) => !back.has(id))
+  }
+
+  /** Return why minions are silent. Only of a job that waits for minions it is asked which ones do not have it yet. */
+  #silence(ids: ReadonlySet<string>) {
+    const { delivery } = this.#pending.job
+    return this.#settings.records.silence(ids, delivery && this.#jid)
   }
 
   /** Extend the deadlines after a failed query: the master may be restarting. Give up when queries fail for too long. */
@@ -225,7 +231,7 @@ class JobFollower {
     const without = [...idle].filter((id) => this.#saidNo.has(id))
     const givenUp = new Set([...unanswered, ...without])
     if (givenUp.size > 0) {
-      const { denied, lost, waiting } = await this.#settings.records.silence(givenUp, this.#jid)
+      const { denied, lost, waiting } = await this.#silence(givenUp)
       this.#pending.noteWaiting(waiting)
       this.#pending.giveUp(without, 'not-running')
       this.#pending.giveUp(denied, 'key-denied')

@@ -11,8 +11,8 @@ import { resultOf } from './pending-returns.ts'
 export interface MasterRecords {
   /** Return the stored results of these minions. */
   returns(jid: string, ids: readonly string[]): AsyncIterable<MinionResult>
-  /** Return why minions are silent about a job, as far as it is known. */
-  silence(ids: ReadonlySet<string>, jid: string): Promise<Silence>
+  /** Return why minions are silent, as far as it is known; `jid` names a job that waits for minions (`deliver_within`). */
+  silence(ids: ReadonlySet<string>, jid: string | undefined): Promise<Silence>
 }
 
 interface Silence {
@@ -32,7 +32,7 @@ export function localRecords(config: MasterConfig): MasterRecords {
   return {
     returns: (jid, ids) => jobs.returns(jid, ids),
     async silence(ids, jid) {
-      const waiting = await jobs.waiting(jid, ids)
+      const waiting = jid === undefined ? [] : await jobs.waiting(jid, ids)
       return { denied: await deniedAmong(ids, config), ...(await lostAmong(ids, config)), waiting }
     },
   }

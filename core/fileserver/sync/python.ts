@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { writeFileAtomic } from '../../base/files/atomic-file.ts'
-import { shortList } from '../../base/short-list.ts'
+import { shortList } from '../../base/sentence.ts'
 import { PYTHON_NOT_SUPPORTED, pythonRecord, recordedPython } from '../../loader/index.ts'
 import type { SyncType } from './types.ts'
 import type { listSources } from './wanted.ts'

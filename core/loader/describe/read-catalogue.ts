@@ -53,7 +53,7 @@ function parsed(text: string): unknown {
 
 const isParam = (value: unknown): value is Param<unknown> =>
   isRecord(value) &&
-  ['value', 'rest', 'keywords'].includes(String(value.kind)) &&
+  ['value', 'rest', 'keywords'].some((kind) => kind === value.kind) &&
   isSchema(value.schema) &&
   [undefined, true, false].includes(value.optional as boolean | undefined)
 

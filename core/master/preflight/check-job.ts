@@ -1,5 +1,5 @@
 import { deferred } from '../../base/deferred.ts'
-import { shortList } from '../../base/short-list.ts'
+import { shortList } from '../../base/sentence.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { connectedIds } from '../../cache/connected.ts'
 import { readSentence } from '../../loader/describe/read-catalogue.ts'

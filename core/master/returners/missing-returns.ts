@@ -1,6 +1,7 @@
 import type { BatchStatus, Log } from '../../author/context.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
+import { repeat } from '../../base/repeat.ts'
 import { connections } from '../../cache/connected.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
@@ -45,21 +46,9 @@ export function recordMissingReturns(
     )
   }
   if (seconds === 0) return { close: async () => undefined }
-  let looking: Promise<void> | undefined
-  const lookAgain = () => {
-    looking ??= look()
-      .catch((error: unknown) => log.error(`Missing returns could not be recorded: ${messageOf(error)}`))
-      .finally(() => {
-        looking = undefined
-      })
-  }
-  const timer = setInterval(lookAgain, 1000 * Math.min(config.loop_interval, seconds))
-  return {
-    async close() {
-      clearInterval(timer)
-      await looking
-    },
-  }
+  return repeat(look, 1000 * Math.min(config.loop_interval, seconds), (error) =>
+    log.error(`Missing returns could not be recorded: ${messageOf(error)}`),
+  )
 }
 
 /** Return the rows of a job's missing returns. Minions that the target may not match, and that did not start, are left out. */

@@ -2,6 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import type { Log } from '../../author/context.ts'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
+import { repeat } from '../../base/repeat.ts'
 
 export interface MaintenanceSettings {
   readonly clock: Clock
@@ -47,24 +48,15 @@ export function startMaintenance(settings: MaintenanceSettings): { close(): Prom
     rotate(asked)
   }
 
-  /** Rounds under way: the same work is never run twice at once. */
-  const rounds = new Map<() => Promise<void>, Promise<void>>()
-  const guarded = (work: () => Promise<void>) => () => {
-    if (rounds.has(work)) return
-    const round = work()
-      .catch((error: unknown) => log.error(`Maintenance failed: ${messageOf(error)}`))
-      .finally(() => rounds.delete(work))
-    rounds.set(work, round)
-  }
-  const timers = [
-    setInterval(guarded(checkRotation), FLAG_MS),
-    setInterval(guarded(settings.expire), settings.loopInterval * 1000),
-    setInterval(guarded(settings.endLostRuns), RUNS_MS),
+  const failed = (error: unknown) => log.error(`Maintenance failed: ${messageOf(error)}`)
+  const rounds = [
+    repeat(checkRotation, FLAG_MS, failed),
+    repeat(settings.expire, settings.loopInterval * 1000, failed),
+    repeat(settings.endLostRuns, RUNS_MS, failed),
   ]
   return {
     async close() {
-      timers.forEach(clearInterval)
-      await Promise.all(rounds.values())
+      await Promise.all(rounds.map((round) => round.close()))
     },
   }
 }

@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/errors.ts'
+import { repeat } from '../../base/repeat.ts'
 import { tags } from '../../events/index.ts'
 import type { Decision } from '../../jobs/deliveries.ts'
 import type { WorkerContext } from './context.ts'
@@ -29,34 +30,25 @@ export class DeliveryKeeper {
   /** Jobs of which the two stores disagreed at the last comparison: one may have been written and the other not yet. */
   #suspects: ReadonlySet<string> = new Set()
   #compareAt = 0
-  #looking: Promise<void> | undefined
-  #timer: NodeJS.Timeout | undefined
+  #rounds: ReturnType<typeof repeat> | undefined
 
   constructor(context: KeeperContext) {
     this.#context = context
   }
 
   start(): this {
-    this.#timer ??= setInterval(() => void this.#lookOnce(), POLL_MS).unref()
+    const { log } = this.#context
+    this.#rounds ??= repeat(
+      () => this.look(),
+      POLL_MS,
+      (error) =>
+        log.error(`What becomes of jobs that wait for minions cannot be recorded: ${messageOf(error)}`),
+    )
     return this
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#looking
-  }
-
-  #lookOnce(): Promise<void> {
-    this.#looking ??= this.look()
-      .catch((error: unknown) =>
-        this.#context.log.error(
-          `What becomes of jobs that wait for minions cannot be recorded: ${messageOf(error)}`,
-        ),
-      )
-      .finally(() => {
-        this.#looking = undefined
-      })
-    return this.#looking
+    await this.#rounds?.close()
   }
 
   /** Close the jobs whose time is over, and announce decisions. */

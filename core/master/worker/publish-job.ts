@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.ts'
 import { tags } from '../../events/index.ts'
 import { component } from '../../log/component.ts'
-import { makeJobLoad } from '../../wire/publication.ts'
+import { deliverUntil, type JobLoad, makeJobLoad } from '../../wire/publication.ts'
 import { shownExecutionOptions } from '../../wire/publish-request.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
 import type { Delivery } from '../preflight/delivery.ts'
@@ -66,25 +66,35 @@ export async function publishJob(context: PublishContext, jid: string, job: JobT
   const { fun, tgt, tgtType, user, owner, minions, missing, unknown = [], delivery } = job
   const arg = job.shownArg
   const load = makeJobLoad({ ...shownOf(job), ...sentTarget(job), arg: job.arg, jid })
-  if (delivery) await context.publications.put(load, job.words)
+  await keep(context, load, job)
   context.fire(tags.jobPublished(jid), { minions })
   context.fire(tags.jobNew(jid), {
     ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
     ...(owner !== undefined && { owner }),
     ...(unknown.length > 0 && { unknown }),
-    ...(delivery && { deliver_until: delivery.untilMs / 1000, waiting: delivery.waiting }),
+    ...(delivery && { ...deliverUntil(delivery), waiting: delivery.waiting }),
   })
   context.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)
   context.log.debug('Published command details {details}', {
     details: { ...shownOf(job), ...shownExecutionOptions(job.extras), jid },
   })
   context.meter?.count('salt_master_jobs_published', [])
-  if (!delivery)
-    await context.publications.put(load, job.words).catch((error: unknown) => {
-      context.log.warn(`Minions that are not connected now will not get job ${jid}: ${messageOf(error)}`)
-    })
   await context.publish(load, BY_ID.has(tgtType) ? [...minions, ...missing] : undefined, job.words)
   component(context.log, 'channel.server').debug(`Sent payload to publish daemon. jid=${jid}`)
+}
+
+/** Keep a job for minions that are not connected. */
+async function keep(
+  context: PublishContext,
+  load: JobLoad,
+  { words, delivery }: JobToPublish,
+): Promise<void> {
+  try {
+    await context.publications.put(load, words)
+  } catch (error) {
+    if (delivery) throw error
+    context.log.warn(`Minions that are not connected now will not get job ${load.jid}: ${messageOf(error)}`)
+  }
 }
 
 function sentTarget({ tgt, tgtType: tgt_type, extras, minions, limited }: JobToPublish): object {
@@ -96,5 +106,5 @@ function sentTarget({ tgt, tgtType: tgt_type, extras, minions, limited }: JobToP
 function shownOf(job: JobToPublish): Record<string, unknown> {
   const { fun, shownArg, tgt, ret, tgtType, user, extras, delivery } = job
   const shown = { fun, arg: shownArg, tgt, ret, tgt_type: tgtType, user, ...extras }
-  return { ...shown, ...(delivery && { deliver_until: delivery.untilMs / 1000 }) }
+  return { ...shown, ...(delivery && deliverUntil(delivery)) }
 }

@@ -121,8 +121,7 @@ export class JobIntake {
     const { config, seen, log, closing } = this.#settings
     const answer = await takeJob(job.jid, { id: config.id, connection, log, closing })
     if (answer === undefined) return // left to the next run of the minion
-    if (answer === 'delivered')
-      return this.#run(job, words, { ...this.#executor.place(job), waits: true }, connection)
+    if (answer === 'delivered') return this.#runFromDisk(job, words, connection)
     log.info(`Job ${job.jid} is not run. State of the job on the master: ${answer}.`)
     await seen.settle(job.jid)
   }
@@ -136,7 +135,7 @@ export class JobIntake {
       const job = stored.job as unknown as JobLoad
       const words = readRawArguments(stored.words)
       if (this.#mustTake(job)) return this.#takeAndRun(job, words, connection)
-      return this.#run(job, words, { ...this.#executor.place(job), waits: true }, connection)
+      return this.#runFromDisk(job, words, connection)
     })
     if (runs.length > 0)
       log.info(`${runs.length} jobs that were waiting when the minion ended are queued again.`)
@@ -152,6 +151,11 @@ export class JobIntake {
   /** Send no more start events of jobs. */
   close(): void {
     this.#startEvents.close()
+  }
+
+  /** Run a job whose record says that it has not begun. */
+  #runFromDisk(job: JobLoad, words: RawArguments | undefined, connection: MasterConnection): Promise<void> {
+    return this.#run(job, words, { ...this.#executor.place(job), waits: true }, connection)
   }
 
   async #run(

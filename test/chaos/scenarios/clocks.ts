@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Daemon } from '../../harness/daemons.ts'
+import type { Random } from '../../harness/random.ts'
 import type { Fleet, FleetOptions } from '../fleet.ts'
-import type { Random } from '../random.ts'
 import { amid, type Scenario } from './scenario.ts'
 
 const CLOCK = fileURLToPath(new URL('../clock.mjs', import.meta.url))

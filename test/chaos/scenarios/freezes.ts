@@ -1,8 +1,8 @@
 /** SIGSTOP of processes of the master and of minions: they are there, and do nothing. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Daemon } from '../../harness/daemons.ts'
+import type { Random } from '../../harness/random.ts'
 import type { Fleet } from '../fleet.ts'
-import type { Random } from '../random.ts'
 import { amid, type Scenario } from './scenario.ts'
 
 /** Stop processes for a random number of seconds, while jobs are published. */

@@ -1,5 +1,5 @@
+import type { Random } from '../../harness/random.ts'
 import type { Fleet, FleetOptions, Load } from '../fleet.ts'
-import type { Random } from '../random.ts'
 
 /** Something that goes wrong while jobs are published, run and return. */
 export interface Scenario {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { ReturnSpool } from '../../../core/jobs/return-spool.ts'
 import type { Daemon } from '../../harness/daemons.ts'
+import type { Random } from '../../harness/random.ts'
 import type { Fleet } from '../fleet.ts'
-import type { Random } from '../random.ts'
 import { amid, type Scenario } from './scenario.ts'
 
 const jobsOf = ({ directory }: Daemon): string => JobCache.path(join(directory, 'cache', 'job_cache'))

@@ -1,17 +1,31 @@
-/** Random numbers that a seed repeats (mulberry32). */
+/** Random numbers that are the same again for the same seed (mulberry32). */
 export class Random {
   #state: number
 
-  constructor(seed: number) {
-    this.#state = seed | 0
+  /** `name` gives several users of one seed different numbers. */
+  constructor(seed: number, name = '') {
+    this.#state = [...name].reduce(
+      (sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 0x01000193),
+      seed | 0,
+    )
+  }
+
+  /** From 0 to 1, without 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
   /** An integer from 0 up to, but without, `end`. */
   below(end: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * end)
+    return Math.floor(this.next() * end)
+  }
+
+  /** An integer, both ends included. */
+  between(least: number, most: number): number {
+    return least + this.below(most - least + 1)
   }
 
   oneIn(count: number): boolean {

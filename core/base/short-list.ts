@@ -1,5 +1,0 @@
-/** List the first `most` names and the number of the others: `web1, web2 and 3 more`. */
-export function shortList(names: readonly string[], most: number): string {
-  const shown = names.slice(0, most).join(', ')
-  return names.length > most ? `${shown} and ${names.length - most} more` : shown
-}
