@@ -197,6 +197,14 @@ test('a minion of Python Salt does not wait', async () => {
   expect(await take(web2, jid)).toEqual({ state: 'delivered' }) // it is one of salt-ts now, and was sent the job
 })
 
+test('where generation 2 is accepted, a minion that has never reported a start does not wait', async () => {
+  await master.close()
+  master = await InProcessMaster.open({ options: { minimum_auth_version: 2 } })
+  for (const { id, key } of [web1, web2]) await master.file(id, key.publicKey)
+  const reply = await send({ deliver_within: HOUR })
+  expect(reply.load).toMatchObject({ minions: ['web1', 'web2'], waiting: [] })
+})
+
 test.each([-1, 0.5, '2h', 1e9])('is refused where it makes no sense: %j', async (deliver_within) => {
   const { error } = (await send({ deliver_within })) as { error: { message: string } }
   expect(error.message).toBe(

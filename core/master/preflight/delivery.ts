@@ -39,14 +39,15 @@ export async function planDelivery(
 
 /**
  * Whether a minion is one of Python Salt, by what it has reported: minions of salt-ts report their starts. One of which nothing is
- * known has never been connected, and may be either.
+ * known has never been connected, and may be either; but where generation 2 is accepted, it may be a connected one, whose grains
+ * are not believed.
  */
 function isPython(
-  { minions, starts }: Pick<WorkerContext, 'minions' | 'starts'>,
+  { config, minions, starts }: Pick<WorkerContext, 'config' | 'minions' | 'starts'>,
   id: string,
   present: ReadonlySet<string>,
 ): boolean {
   const grains = minions.glance('grains', id)
   if (grains) return grains.pythonversion !== undefined
-  return starts.of(id).length === 0 && present.has(id)
+  return starts.of(id).length === 0 && (present.has(id) || config.minimum_auth_version < 3)
 }
