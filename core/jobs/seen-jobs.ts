@@ -95,6 +95,11 @@ export class SeenJobs {
     await this.#store.change((records) => SeenJobs.settle(records, jid))
   }
 
+  /** Whether a job was accepted and its return is persisted; it may have been delivered since. */
+  isSettled(jid: string): boolean {
+    return SeenJobs.isSettled(this.#store, jid)
+  }
+
   /** Return the accepted jobs whose return is not persisted, oldest first. */
   unsettled(): PendingJob[] {
     const all = Array.from(this.#store.entries(keysUnder('job')), ({ value }) => readReceived(value))

@@ -162,7 +162,7 @@ async function compose(
     const work = handleLocalEvent(tag, data, { id, refresher, sendToMasters })
     if (work) background.add(`The work for the event ${tag}`, work)
   }
-  background.add('Following jobs of an earlier run', returns.followOrphans(earlier))
+  background.add('Following jobs of an earlier run', returns.followOrphans(earlier.orphans))
 
   return {
     firstAttempts: connections.firstAttempts,

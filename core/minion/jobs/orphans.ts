@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import type { ReturnSpool, SpoolEntry } from '../../jobs/return-spool.ts'
-import type { PendingJob } from '../../jobs/seen-jobs.ts'
+import type { PendingJob, SeenJobs } from '../../jobs/seen-jobs.ts'
 import { isRunning, type ProcessIdentity } from '../../process/process-identity.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
@@ -14,6 +14,7 @@ export interface OrphanSettings {
   readonly id: string
   readonly procs: Pick<ProcTable, 'remove'>
   readonly spool: Pick<ReturnSpool, 'pending'>
+  readonly seen: Pick<SeenJobs, 'isSettled'>
   readonly log: Log
   readonly closing: AbortSignal
   /** Send a return that is in the spool. */
@@ -31,41 +32,31 @@ export interface EarlierJobs {
   readonly waiting: readonly PendingJob[]
   /** Jobs that had begun and whose end the minion did not see. */
   readonly orphans: readonly ProcEntry[]
-  /** Ids of jobs whose return is in the spool. */
-  readonly returned: ReadonlySet<string>
 }
 
 /** Find the jobs that an earlier run left. Those that are recorded only in the spool are added to the table of processes. */
 export async function findEarlierJobs(
-  { procs, left, spool, seen }: Pick<MinionStores, 'procs' | 'left' | 'spool' | 'seen'>,
+  { procs, left, seen }: Pick<MinionStores, 'procs' | 'left' | 'seen'>,
   cachedir: string,
 ): Promise<EarlierJobs> {
-  const returned = new Set(spool.pending().map(({ jid }) => jid))
   const unsettled = seen.unsettled()
   const withoutFile = findJobsWithoutFile(unsettled, procs, cachedir)
   for (const entry of withoutFile) await procs.add(entry)
   const waiting = unsettled.filter(({ begun }) => !begun)
   const isWaiting = ({ job }: ProcEntry) => waiting.some((stored) => stored.job.jid === job.jid)
-  return { waiting, orphans: [...left, ...withoutFile.filter((entry) => !isWaiting(entry))], returned }
+  return { waiting, orphans: [...left, ...withoutFile.filter((entry) => !isWaiting(entry))] }
 }
 
 /**
  * Give each orphan a return, since every job ends with one. If its process still runs, wait for the return that it leaves in
  * the spool. An orphan that left none gets a failed return.
  */
-export async function followOrphans(
-  { orphans, returned }: Pick<EarlierJobs, 'orphans' | 'returned'>,
-  settings: OrphanSettings,
-): Promise<void> {
-  await Promise.all(orphans.map((orphan) => follow(orphan, returned, settings)))
+export async function followOrphans(orphans: readonly ProcEntry[], settings: OrphanSettings): Promise<void> {
+  await Promise.all(orphans.map((orphan) => follow(orphan, settings)))
 }
 
-async function follow(
-  orphan: ProcEntry,
-  returned: ReadonlySet<string>,
-  settings: OrphanSettings,
-): Promise<void> {
-  const { procs, spool, log, closing, id, deliver, persist } = settings
+async function follow(orphan: ProcEntry, settings: OrphanSettings): Promise<void> {
+  const { procs, spool, seen, log, closing, id, deliver, persist } = settings
   const { job, process } = orphan
   if (process && isRunning(process))
     log.info(`Job ${job.jid}, started before the restart of the minion, still runs (PID ${process.pid})`)
@@ -73,11 +64,10 @@ async function follow(
     if (closing.aborted) return // left to the next run of the minion
     await delay(POLL_MS)
   }
-  if (returned.has(job.jid)) return procs.remove(job.jid)
   const entry = spool.pending().find(({ jid }) => jid === job.jid)
-  if (!entry) return persist(orphan, failedReturn(job, id, lost(job.jid)))
+  if (!entry && !seen.isSettled(job.jid)) return persist(orphan, failedReturn(job, id, lost(job.jid)))
   await procs.remove(job.jid)
-  deliver(entry)
+  if (entry) deliver(entry)
 }
 
 /** List jobs that are recorded in the spool and whose file in `proc` is missing. Their processes may still run. */

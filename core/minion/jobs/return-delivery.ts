@@ -13,9 +13,9 @@ import type { CachedReturns } from '../cached-returns.ts'
 import type { MasterConnection } from '../link/master-connection.ts'
 import { Deliverer } from './deliverer.ts'
 import { withoutArguments } from './failed-return.ts'
-import { type EarlierJobs, followOrphans } from './orphans.ts'
+import { followOrphans } from './orphans.ts'
 import { persistReturn } from './persist-return.ts'
-import type { ProcTable } from './proc-table.ts'
+import type { ProcEntry, ProcTable } from './proc-table.ts'
 import { UndeliveredReturns } from './undelivered-returns.ts'
 
 export interface ReturnDeliverySettings {
@@ -26,7 +26,7 @@ export interface ReturnDeliverySettings {
   readonly connections: readonly MasterConnection[]
   readonly procs: ProcTable
   readonly spool: ReturnSpool
-  readonly seen: Pick<SeenJobs, 'settle'>
+  readonly seen: Pick<SeenJobs, 'settle' | 'isSettled'>
   readonly cached: CachedReturns
   readonly returners: ReturnerProcesses | undefined
   /** Aborts when the minion closes. */
@@ -89,12 +89,13 @@ export class ReturnDelivery {
   }
 
   /** Give a return to each job that an earlier run of the minion left. */
-  followOrphans(earlier: EarlierJobs): Promise<void> {
-    const { config, procs, spool, log, closing } = this.#settings
-    return followOrphans(earlier, {
+  followOrphans(orphans: readonly ProcEntry[]): Promise<void> {
+    const { config, procs, spool, seen, log, closing } = this.#settings
+    return followOrphans(orphans, {
       id: config.id,
       procs,
       spool,
+      seen,
       log,
       closing,
       deliver: (entry) => this.#deliver(entry),

@@ -29,7 +29,10 @@ export const disks: readonly Scenario[] = [
           const before = refused.length
           fleet.disks[0]?.fill()
           const filling = fleet.load({ jobs: 4, longest: 500, bytes: 50_000 }, random)
-          await until('a job to be refused', () => refused.length > before)
+          await until('a job to be refused', async () => {
+            await fleet.recorder.publish({ ms: 0, bytes: 50_000 })
+            return refused.length > before
+          })
           fleet.disks[0]?.makeRoom()
           await filling
         }
