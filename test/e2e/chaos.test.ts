@@ -1,7 +1,8 @@
 /** What becomes of jobs when processes fail: a selection of the scenarios of `npm run chaos`, on one fleet. */
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scenarios } from '../chaos/scenarios/index.ts'
 import { brokenLines, Trials } from '../chaos/trial.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 const SEED = 1
 
@@ -22,7 +23,19 @@ let said = ''
 const trials = new Trials((_, logs) => {
   said = logs
 })
-afterAll(() => trials.close())
+/** Temporary files of others are none that a scenario has left. */
+const { TMPDIR } = process.env
+let folder: string
+beforeAll(async () => {
+  folder = await temporaryFolder('chaos-')
+  process.env.TMPDIR = folder
+})
+afterAll(async () => {
+  await trials.close()
+  if (TMPDIR === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = TMPDIR
+  await removeFolder(folder)
+})
 
 /** Bounds how long a failure takes, as the one of `until` does. */
 const LONGEST_MS = 600_000
