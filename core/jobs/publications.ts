@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { sizeText } from '../base/byte-size.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { SaltError } from '../base/errors.ts'
 import { encodeLocal } from '../codec/index.ts'
 import { jobCacheDirectory } from '../config/cachedir.ts'
 import type { MasterConfig } from '../config/index.ts'
@@ -71,10 +72,15 @@ export class Publications {
     this.#keepMs = keepMs
   }
 
-  /** Resolves when the job is on disk, so that it may be published. Rejects with STORE_FAILED. */
+  /**
+   * Resolves when the job is on disk, so that it may be published. Rejects with STORE_FAILED, also if it waits for minions and no
+   * further one can.
+   */
   async put(job: JobLoad, words?: RawArguments): Promise<void> {
     const waits = job.deliver_until !== undefined
     if (this.#keepMs === 0 && !waits) return
+    const full = waits && !this.#store.has(['waiting', job.jid]) ? this.whyFull() : undefined
+    if (full !== undefined) throw new SaltError('STORE_FAILED', full)
     await this.#store.change((records) => {
       forget(records, this.#expired(), FORGET_AT_ONCE)
       const key = waits ? ['waiting', job.jid] : ['publication', this.#clock.now(), job.jid]

@@ -212,6 +212,26 @@ test.each([-1, 0.5, '2h', 1e9])('is refused where it makes no sense: %j', async 
   )
 })
 
+test('a plan says what would be refused', async () => {
+  const { error } = (await send({ cmd: '_plan', deliver_within: 2 * 86_400 })) as {
+    error: { message: string }
+  }
+  expect(error.message).toContain('deliver_within is 172800 seconds, but this master keeps jobs for 86400.')
+  expect((await send({ cmd: '_plan', deliver_within: HOUR })).load).toMatchObject({ plan: { allowed: true } })
+})
+
+test('no more than 1,000 jobs wait, also of batches, whose waves are published later', async () => {
+  const { publications } = master.context
+  const job = { fun: 'test.echo', arg: [], tgt: '*', tgt_type: 'glob', ret: '', deliver_until: 1 }
+  const jids = Array.from({ length: 1_000 }, (_, index) => String(20261124000000000000n + BigInt(index)))
+  await Promise.all(jids.map((jid) => publications.put({ ...job, jid })))
+  const full = '1000 jobs wait for minions already, which is the most.'
+  await expect(publications.put({ ...job, jid: '20261124000000001000' })).rejects.toThrow(full)
+  await publications.put({ ...job, jid: jids[0] as string }) // sent again
+  const { error } = (await send({ deliver_within: HOUR })) as { error: { message: string } }
+  expect(error.message).toContain(full)
+})
+
 test('is refused if it is longer than jobs are kept', async () => {
   const { error } = (await send({ deliver_within: 2 * 86_400 })) as { error: { message: string } }
   expect(error.message).toContain('deliver_within is 172800 seconds, but this master keeps jobs for 86400.')

@@ -6,6 +6,7 @@ import { refusals } from '../../wire/envelope.ts'
 import { publishReplies, readPublish, shownOptions, TARGET_INVALID } from '../../wire/publish-request.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
 import { authorizeJob } from '../preflight/authorize-job.ts'
+import { optionsRefusal } from '../preflight/job-options.ts'
 import {
   maskedJobArguments,
   offeredCatalogues,
@@ -45,6 +46,8 @@ export function planHandler(context: WorkerContext): ClearHandler {
       })
       return { enc: 'clear', load: { plan: { allowed, user, reason, ...(rule !== undefined && { rule }) } } }
     }
+    const refused = optionsRefusal(context, request, caller)
+    if (refused !== undefined) return publishReplies.failed('SaltInvocationError', refused)
     const present = (await connectedIds(context.config)) ?? []
     const offers = offeredCatalogues(context, minions)
     const sent = await maskedJobArguments(context, request, offers)

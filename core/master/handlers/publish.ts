@@ -2,7 +2,6 @@ import { type Caller, ownerOf } from '../../auth/index.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { isJid } from '../../base/jid.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
-import { encodeNetwork } from '../../codec/index.ts'
 import type { BatchOrder } from '../../jobs/batches.ts'
 import { targetsOf } from '../../outbox/outbox-target.ts'
 import { refusals } from '../../wire/envelope.ts'
@@ -18,8 +17,8 @@ import { readBatchOrder } from '../batches/batch-order.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
 import { authorizeJob, hasArgumentLists, MISSING_ARGUMENT_LISTS } from '../preflight/authorize-job.ts'
 import { checkJob, type Refusal } from '../preflight/check-job.ts'
-import { deliveryRefusal, planDelivery } from '../preflight/delivery.ts'
-import { chosenJidRefusal } from '../preflight/jids.ts'
+import { planDelivery } from '../preflight/delivery.ts'
+import { optionsRefusal } from '../preflight/job-options.ts'
 import { maskedJobArguments, offeredCatalogues } from '../preflight/preflight-job.ts'
 import {
   type ResolvedTarget,
@@ -31,9 +30,6 @@ import type { WorkerContext } from '../worker/context.ts'
 import { type JobToPublish, publishJob, storeJobToPublish } from '../worker/publish-job.ts'
 import { askPythonMinions } from '../worker/python-minions.ts'
 import { authenticate, refuseCall, refusePublish, refuseUnauthorized } from './refuse-publish.ts'
-
-/** Limits the metadata of a job: its event, its record and each of its returns carry it. */
-const MAX_METADATA_BYTES = 65_536
 
 /** `publish`: authenticate, resolve, authorise, store, announce, publish (wire protocol §8.1). */
 export function publishHandler(context: WorkerContext): ClearHandler {
@@ -79,26 +75,6 @@ export function publishHandler(context: WorkerContext): ClearHandler {
       onStored,
     })
   }
-}
-
-/** Return why a job cannot be published as requested, whatever it runs; undefined if it can. */
-const optionsRefusal = (
-  context: WorkerContext,
-  { jid, kwargs, deliverWithin }: PublishLoad,
-  caller: Caller,
-): string | undefined =>
-  metadataRefusal(kwargs.metadata) ??
-  (deliverWithin === undefined || deliverWithin === 0
-    ? undefined
-    : deliveryRefusal(context, deliverWithin)) ??
-  (caller.unrestricted ? undefined : chosenJidRefusal(jid, context.nextJid()))
-
-function metadataRefusal(metadata: unknown): string | undefined {
-  if (metadata === undefined) return undefined
-  const bytes = encodeNetwork(metadata).length
-  return bytes <= MAX_METADATA_BYTES
-    ? undefined
-    : `The metadata of the job has ${bytes} bytes; at most ${MAX_METADATA_BYTES} are allowed, because every event and return of the job carries it. Send larger data as an argument or a file.`
 }
 
 const logNotAsked = (context: WorkerContext) => (error: unknown) =>
