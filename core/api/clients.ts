@@ -1,5 +1,4 @@
 /** The clients of a lowstate (`local`, `runner_async`, …), and the dispatch of chunks to them. */
-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SaltError } from '../base/errors.ts'
 import type { ExternalAuth } from '../client/local/external-auth.ts'

@@ -1,5 +1,4 @@
 /** Requests that this server refuses by itself, without asking the master. They go into the audit log of the master. */
-
 import type { FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'

@@ -1,5 +1,4 @@
 /** Credentials of a request: its token, or those of a chunk. The master checks them. */
-
 import type { FastifyRequest } from 'fastify'
 import type { ExternalAuth } from '../client/local/external-auth.ts'
 import { valueText } from '../dialect/json.ts'

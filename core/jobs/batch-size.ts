@@ -1,4 +1,5 @@
 import { valueText } from '../dialect/json.ts'
+
 /** A number or percentage of minions, the value of `--batch` and `--batch-max-fail`. */
 export type BatchSize = { readonly count: number } | { readonly percent: number }
 

@@ -66,8 +66,8 @@ async function follow(orphan: ProcEntry, settings: OrphanSettings): Promise<void
   }
   const entry = spool.pending().find(({ jid }) => jid === job.jid)
   if (!entry && !seen.isSettled(job.jid)) return persist(orphan, failedReturn(job, id, lost(job.jid)))
+  if (entry) deliver(entry) // at once: it may be under way, and must not be sent again when it is gone
   await procs.remove(job.jid)
-  if (entry) deliver(entry)
 }
 
 /** List jobs that are recorded in the spool and whose file in `proc` is missing. Their processes may still run. */
