@@ -87,25 +87,30 @@ const MEASURES: readonly [keyof Sample, title: string, isLogarithmic?: boolean][
 ]
 
 export function picture({ series, kills }: Outcome): string {
-  const isShown = ({ name }: Series) => !/JobProcess|-process|runner/.test(name)
+  const names = [...new Set(series.map(({ name }) => name))]
   return sheetSvg({
     title: 'What the processes use over the time of the run',
     charts: MEASURES.map(([measure, title, isLogarithmic]) => ({
       title,
       isLogarithmic: isLogarithmic ?? false,
-      lines: series.map((one) => lineOf(one, measure)).filter(({ points }) => points.length > 0),
+      lines: names.map((name) => lineOf(name, series, measure)).filter(({ points }) => points.length > 0),
     })),
-    legend: [...new Set(series.filter(isShown).map(({ name }) => name))],
+    legend: names.filter((name) => !/JobProcess|-process|runner/.test(name)),
     others: 'job processes and others',
     xTitle: 'minutes',
     marks: kills.map(({ name, seconds }) => ({ x: seconds / 60, text: `${name} is killed` })),
   })
 }
 
-const lineOf = ({ name, samples }: Series, measure: keyof Sample): Line => ({
+/** Processes of one name are one line, which shows the highest of them. */
+const lineOf = (name: string, series: readonly Series[], measure: keyof Sample): Line => ({
   name,
-  points: samples.flatMap((sample): Point[] => {
-    const value = sample[measure]
-    return value === undefined ? [] : [[sample.seconds / 60, value]]
-  }),
+  points: series
+    .filter((one) => one.name === name)
+    .flatMap(({ samples }) => samples)
+    .flatMap((sample): Point[] => {
+      const value = sample[measure]
+      return value === undefined ? [] : [[sample.seconds / 60, value]]
+    })
+    .sort(([a], [b]) => a - b),
 })
