@@ -72,8 +72,8 @@ class Dialect {
 const network = new Dialect(true)
 const local = new Dialect(false)
 
+/** Write a value. `depth` is its level, if it is an array or a map. */
 function write(to: Writer, value: unknown, depth: number): void {
-  if (depth > MAX_DEPTH) throw new TypeError(`it is over ${MAX_DEPTH} levels deep`)
   if (typeof value === 'string') to.text(value)
   else if (typeof value === 'number') to.number(value)
   else if (value === null || value === undefined) to.nil()
@@ -81,6 +81,10 @@ function write(to: Writer, value: unknown, depth: number): void {
   else if (typeof value === 'boolean') to.boolean(value)
   else if (typeof value === 'bigint') writeInteger(to, value)
   else throw new TypeError(`it is a ${typeof value}`)
+}
+
+function checkDepth(depth: number): void {
+  if (depth > MAX_DEPTH) throw new TypeError(`it is over ${MAX_DEPTH} levels deep`)
 }
 
 function writeInteger(to: Writer, value: bigint): void {
@@ -102,17 +106,25 @@ function writeObject(to: Writer, object: object, depth: number): void {
 
 function writeByForm(to: Writer, object: object, depth: number): void {
   const form = representationOf(object)
-  if (form !== object) write(to, form, depth + 1)
+  if (form !== object) writeForm(to, form, depth)
   else if (ArrayBuffer.isView(object)) to.binary(object)
   else writeMembers(to, object as Record<string, unknown>, depth)
 }
 
+/** Write what represents an object. That may be represented in turn, without end. */
+function writeForm(to: Writer, form: unknown, depth: number): void {
+  checkDepth(depth)
+  write(to, form, depth + 1)
+}
+
 function writeArray(to: Writer, array: readonly unknown[], depth: number): void {
+  checkDepth(depth)
   to.arrayHead(array.length)
   for (let n = 0; n < array.length; n++) write(to, array[n], depth + 1)
 }
 
 function writeMembers(to: Writer, members: Record<string, unknown>, depth: number): void {
+  checkDepth(depth)
   const keys = Object.keys(members)
   let size = 0
   for (const key of keys) if (members[key] !== undefined) size++
@@ -126,6 +138,7 @@ function writeMembers(to: Writer, members: Record<string, unknown>, depth: numbe
 }
 
 function writeEntries(to: Writer, map: Map<unknown, unknown>, depth: number): void {
+  checkDepth(depth)
   const entries = [...map].filter(([, value]) => value !== undefined)
   to.mapHead(entries.length)
   for (const [key, value] of entries) {

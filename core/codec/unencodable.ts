@@ -45,9 +45,9 @@ class Search {
 
   look(value: unknown, depth: number): string | undefined {
     if (this.#above.includes(value)) return this.#problem('is circular')
-    if (depth > this.#levels) return this.#problem(`is nested deeper than ${this.#levels} levels`)
     if (typeof value === 'function' || typeof value === 'symbol') return this.#problem(`is a ${typeof value}`)
     if (typeof value !== 'object' || value === null || isLeaf(value)) return undefined
+    if (depth > this.#levels) return this.#problem(`is nested deeper than ${this.#levels} levels`)
     if (value instanceof Promise) return this.#problem('is a promise; await it')
     this.#above.push(value)
     try {

@@ -67,6 +67,7 @@ describe('a bomb', () => {
     const nested = (levels: number) => Buffer.concat([repeated('91', levels), Buffer.from([1])])
     expect(decode(nested(128))).toBeInstanceOf(Array)
     expect(decodeUntrusted(nested(64))).toBeInstanceOf(Array)
+    expect(encodeLocal(decode(nested(128)))).toEqual(nested(128))
     expect(refusal(decode, nested(129)).message).toContain('over 128 levels deep')
     expect(refusal(decodeUntrusted, nested(65)).message).toContain('over 64 levels deep')
   })

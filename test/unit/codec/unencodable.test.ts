@@ -29,19 +29,19 @@ describe('the place of what has no form on the wire is named', () => {
     ['a promise', { a: Promise.resolve(1) }, 'return.a is a promise; await it'],
     ['a getter that throws', throwing, 'return.inside cannot be read: no room'],
     ['what toJSON gives', { a: { b: new Loop() } }, 'is nested deeper than'],
-    ['too many levels', nested(128), 'is nested deeper than'],
+    ['too many levels', nested(129), 'is nested deeper than'],
   ])('%s', (_, value, why) => {
     expect(() => asReceived(value, 'return')).toThrow(why)
     expect(() => encodeLocal(value)).toThrow(why.replace(/^return/, 'value'))
     expect(() => encodeNetwork(value)).toThrow(why.replace(/^return/, 'value'))
   })
 
-  test('what is there twice is no cycle, and 111 levels leave room for what is put around them', () => {
+  test('what is there twice is no cycle, and 112 levels leave room for what is put around them', () => {
     const twice = { a: 1 }
     expect(asReceived([twice, twice], 'return')).toEqual([twice, twice])
-    expect(asReceived(nested(111), 'return')).toEqual(nested(111))
-    expect(() => asReceived(nested(112), 'return')).toThrow('is nested deeper than 112 levels')
-    expect(decode(encodeLocal(nested(127)))).toEqual(nested(127))
+    expect(asReceived(nested(112), 'return')).toEqual(nested(112))
+    expect(() => asReceived(nested(113), 'return')).toThrow('is nested deeper than 112 levels')
+    expect(decode(encodeLocal(nested(128)))).toEqual(nested(128))
   })
 })
 
