@@ -30,6 +30,9 @@ export const CALL_REFUSED = 'CallRefused'
 /** Name of the error if the target of a plan is malformed. */
 export const TARGET_INVALID = 'TargetInvalid'
 
+/** The longest `deliver_within`, in seconds. */
+export const MAX_DELIVER_SECONDS = 30 * 86_400
+
 /** Extras that select returners and executors. */
 const EXECUTION_OPTIONS = ['ret_config', 'ret_kwargs', 'module_executors', 'executor_opts'] as const
 

@@ -3,6 +3,7 @@ import type { PublishRequest } from '../../client/index.ts'
 import { typedWords } from '../../loader/calls/typed.ts'
 import { parseInput, splitWords } from '../../loader/calls/words.ts'
 import { checkTarget } from '../../targets/index.ts'
+import { MAX_DELIVER_SECONDS } from '../../wire/publish-request.ts'
 import { UsageError } from '../exit-codes.ts'
 import { yamlList, yamlMap } from '../program/yaml-options.ts'
 
@@ -99,13 +100,20 @@ function callOf(functions: string, words: string[], flags: JobFlags): JobCall {
   return { fun, arg, ...(typed.some(Boolean) && { words: typed }) }
 }
 
+function deliverWithin({ 'deliver-within': seconds }: JobFlags): Partial<PublishRequest> {
+  if (seconds === undefined) return {}
+  if (seconds !== 0 && !(seconds >= 1 && seconds <= MAX_DELIVER_SECONDS))
+    throw new UsageError('--deliver-within needs a duration from 1s to 30d, or 0.')
+  return { deliverWithin: seconds }
+}
+
 function extrasOf(flags: JobFlags): Partial<PublishRequest> {
   const timeout = flags.timeout !== undefined && flags.timeout > 0 ? { timeout: flags.timeout } : {}
   const gather = flags['gather-job-timeout']
   return {
     ...timeout,
     ...(gather !== undefined && { gatherJobTimeout: gather }),
-    ...(flags['deliver-within'] !== undefined && { deliverWithin: flags['deliver-within'] }),
+    ...deliverWithin(flags),
     ...(flags.return !== undefined && { ret: flags.return }),
     ...(flags.return_config !== undefined && { retConfig: flags.return_config }),
     ...present({

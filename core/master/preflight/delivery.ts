@@ -1,5 +1,6 @@
 import { connectedIds } from '../../cache/connected.ts'
 import type { DeliveryTerms } from '../../jobs/deliveries.ts'
+import { MAX_DELIVER_SECONDS } from '../../wire/publish-request.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
 /** How a job is delivered to minions that are away (`deliver_within`). */
@@ -8,16 +9,14 @@ export interface Delivery extends DeliveryTerms {
   readonly waiting: readonly string[]
 }
 
-const MAX_SECONDS = 30 * 86_400
-
 /** Return why a job cannot wait for minions, as a sentence; undefined if it can. */
 export function deliveryRefusal(
   { config, publications }: Pick<WorkerContext, 'config' | 'publications'>,
   seconds: number,
 ): string | undefined {
   const { job_cache, keep_jobs_seconds: kept } = config
-  if (!(seconds >= 1 && seconds <= MAX_SECONDS))
-    return `deliver_within must be a number of seconds from 1 to ${MAX_SECONDS} (30 days). Nothing was published.`
+  if (!(seconds >= 1 && seconds <= MAX_DELIVER_SECONDS))
+    return `deliver_within must be a number of seconds from 1 to ${MAX_DELIVER_SECONDS} (30 days). Nothing was published.`
   if (!job_cache)
     return 'deliver_within needs the job cache, which is off on this master (job_cache). Nothing was published.'
   if (kept > 0 && seconds > kept)

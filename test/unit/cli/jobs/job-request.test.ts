@@ -55,6 +55,12 @@ describe('what was typed after salt', () => {
     expect(jobRequest(['*', 'test.ping'], { timeout: 2 })).toMatchObject({ timeout: 2 })
   })
 
+  test('a job may wait for a second to 30 days, and not at all with 0', () => {
+    const within = (seconds: number) => jobRequest(['*', 'test.ping'], { 'deliver-within': seconds })
+    for (const seconds of [0, 1, 2_592_000]) expect(within(seconds)).toMatchObject({ deliverWithin: seconds })
+    for (const seconds of [0.5, 2_592_001]) expect(() => within(seconds)).toThrow('from 1s to 30d, or 0')
+  })
+
   test('flags that need a map or a list say so', () => {
     expect(jobRequest(['*', 'a.b'], { metadata: '{a: 1}' })).toMatchObject({ metadata: { a: 1 } })
     expect(() => jobRequest(['*', 'a.b'], { metadata: 'x' })).toThrow(
