@@ -156,8 +156,7 @@ const CANCEL_SECONDS = 2
  * Cancel a job, or all jobs of a batch, where it has not begun: for minions that wait for it (`salt --deliver-within`), and those
  * that have queued it (`process_count_max`). `minions` are ids, as a list or separated by commas; without them, all minions of the
  * job. `Not cancelled` are minions on which it may run or have run: they have not returned, and did not say that it was queued.
- * `saltutil.kill_job` ends it there. One of them that is away and connects within `missed_jobs_seconds` gets this request together
- * with the job, and does not run it.
+ * `saltutil.kill_job` ends it there. One of them that is away may still run it, if it connects within `missed_jobs_seconds`.
  *
  * @example salt-run jobs.cancel 20261121034212345678
  * @example salt-run jobs.cancel 20261121034212345678 minions=web1,web2
