@@ -56,7 +56,7 @@ function lifetime(
   name: string,
   { token_expire: given }: Load,
 ): number {
-  const wanted = given === undefined || given === null || given === '' ? Number.NaN : Number(valueText(given))
+  const wanted = Number(valueText(given))
   const users: unknown = isRecord(override) && Object.hasOwn(override, eauth) ? override[eauth] : []
   const mayChoose = override === true || (Array.isArray(users) && users.includes(name))
   return mayChoose && Number.isFinite(wanted) && wanted > 0 ? wanted : token_expire

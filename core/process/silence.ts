@@ -9,6 +9,9 @@ export interface ProcessWork {
   readonly usedMs: number
 }
 
+/** A process that nothing is known of counts as idle. */
+export const UNKNOWN_WORK: ProcessWork = { isWorking: false, usedMs: 0 }
+
 /** Linux reports processor time in these units to every program. */
 const MS_PER_TICK = 10
 
@@ -17,7 +20,7 @@ const MS_PER_TICK = 10
  * descriptor left, which proves nothing about the other one.
  */
 export function workOf(pid: number | undefined): ProcessWork {
-  if (pid === undefined) return { isWorking: false, usedMs: 0 }
+  if (pid === undefined) return UNKNOWN_WORK
   try {
     const threads = `/proc/${pid}/task`
     const fields = statOf(`/proc/${pid}`)

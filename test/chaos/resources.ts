@@ -33,11 +33,11 @@ const TEMPORARY = /\.tmp$|\.turn$|\/proc\/[^/]+$/
 
 export function resourcesOf(daemons: readonly Daemon[], root: string): Resources {
   const all = daemons.flatMap((daemon) =>
-    daemon.processes().map((process) => ({ ...process, name: nameOf(process, daemon) })),
+    daemon.processes().map((process) => ({ name: nameOf(process, daemon), usage: usageOf(process.pid) })),
   )
   const descriptors = new Map<string, number>()
-  for (const { name, pid } of all)
-    descriptors.set(name, Math.max(descriptors.get(name) ?? 0, usageOf(pid).descriptors))
+  for (const { name, usage } of all)
+    descriptors.set(name, Math.max(descriptors.get(name) ?? 0, usage.descriptors))
   return {
     processes: all
       .map(({ name }) => name)
@@ -45,7 +45,7 @@ export function resourcesOf(daemons: readonly Daemon[], root: string): Resources
       .sort(),
     idle: daemons.map((daemon) => daemon.processes().filter(({ command }) => command === IDLE).length),
     descriptors,
-    megabytes: all.reduce((sum, { pid }) => sum + usageOf(pid).residentBytes / 1e6, 0),
+    megabytes: all.reduce((sum, { usage }) => sum + usage.residentBytes / 1e6, 0),
     temporary: [
       ...filesBelow(root).filter((path) => TEMPORARY.test(path)),
       ...readdirSync(tmpdir()).filter((name) => !CACHES.test(name) && join(tmpdir(), name) !== root),

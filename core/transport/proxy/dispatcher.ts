@@ -1,4 +1,4 @@
-import { type ProcessWork, Silence } from '../../process/silence.ts'
+import { type ProcessWork, Silence, UNKNOWN_WORK } from '../../process/silence.ts'
 
 /** Maximum number of requests that one worker handles at once. More would not be faster, and all are repeated if the worker is lost. */
 const MAX_PER_WORKER = 256
@@ -56,9 +56,6 @@ class Worker {
 }
 
 /** Rank of a worker: the one with the lowest receives the next request; one with a suspect comes last. */
-/** A worker that nothing is known of counts as idle. */
-const UNKNOWN_WORK: ProcessWork = { isWorking: false, usedMs: 0 }
-
 const load = ({ held, suspect }: Worker) => held.size + (suspect ? MAX_PER_WORKER : 0)
 
 const clientOf = ([identity]: readonly Buffer[]): string => identity?.toString('latin1') ?? ''
