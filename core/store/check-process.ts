@@ -1,9 +1,8 @@
 /** Entry of the process that checks stores for damage, since damage may crash it. Its arguments are their paths. */
 import { writeSync } from 'node:fs'
-import { open } from 'lmdb'
 import { messageOf } from '../base/errors.ts'
 import { DAMAGED } from './check-store.ts'
-import { DURABLE_LMDB_OPTIONS } from './environment.ts'
+import { DURABLE_LMDB_OPTIONS, type Environment, openLmdb } from './environment.ts'
 import { StoreFile } from './salvage/tree.ts'
 
 /** LMDB's errors for damage; others are about disk space, memory or permissions. */
@@ -15,7 +14,7 @@ const report = (what: 'lock' | 'read', path: string) => writeSync(1, `${what} ${
 /** Find damage in a store. Other processes may write meanwhile, but not to the pages of an open read transaction. */
 function findDamage(path: string): string | undefined {
   report('lock', path) // LMDB takes the lock to open a file, too
-  const store = open(path, DURABLE_LMDB_OPTIONS)
+  const store = openLmdb(path, DURABLE_LMDB_OPTIONS)
   report('read', path)
   const reading = store.useReadTransaction()
   const file = new StoreFile(path)
@@ -29,7 +28,7 @@ function findDamage(path: string): string | undefined {
 }
 
 /** Write to the store, since only a writer reads the tree of free pages. */
-function writeOnce(store: ReturnType<typeof open>): void {
+function writeOnce(store: Environment): void {
   store.transactionSync(() => {
     store.putSync(['check'], Buffer.alloc(2 ** 18))
     store.removeSync(['check'])

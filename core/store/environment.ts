@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { open, type RootDatabase } from 'lmdb'
+import { open, type RootDatabase, type RootDatabaseOptions } from 'lmdb'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { withFileLock } from './file-lock.ts'
+import { closeOnExit } from './exit-guard.ts'
+import { withFileLock, withFileLockIfPossible } from './file-lock.ts'
 import { damageOf, makeLock, makeStore } from './lmdb-file.ts'
 import type { OpenFile } from './open-file.ts'
 import { replaceDamaged } from './salvage/salvage.ts'
@@ -17,6 +18,10 @@ export const DURABLE_LMDB_OPTIONS = {
   eventTurnBatching: false, // without this, a failed commit is also an unhandled rejection
   permissionsMode: 0o600,
 } as const
+
+/** Longest wait for the file lock; afterwards files are opened and closed without it. */
+const MAX_OPEN_MS = 60_000
+const MAX_CLOSE_MS = 1000
 
 type Report = (error: SaltError) => void
 
@@ -41,11 +46,36 @@ export function openEnvironment(
 ): Environment {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    if (left || isIncomplete(path)) withFileLock(path, () => prepare(path, onDamage, left))
-    return silenceCommitFailures(open(path, { ...DURABLE_LMDB_OPTIONS, mapSize, noSync: !synced }))
+    const options = { ...DURABLE_LMDB_OPTIONS, mapSize, noSync: !synced }
+    if (!left && !isIncomplete(path)) return silenceCommitFailures(openLmdb(path, options))
+    return withFileLock(path, () => {
+      prepare(path, onDamage, left)
+      return silenceCommitFailures(openLmdbLocked(path, options))
+    })
   } catch (error) {
     throw SaltError.is(error) ? error : cannotOpen(path, error)
   }
+}
+
+/**
+ * Open a file of LMDB under the file lock, and close it so, also if the process exits. Otherwise a process that closes the file as
+ * the last one would destroy the mutexes in the lock table while another one waits to open it, and nobody could use the file until
+ * all processes have closed it (`mdb_env_excl_lock` and `mdb_env_close0` of lmdb 3.5).
+ */
+export const openLmdb = (path: string, options: RootDatabaseOptions): Environment =>
+  withFileLockIfPossible(path, MAX_OPEN_MS, () => openLmdbLocked(path, options))
+
+function openLmdbLocked(path: string, options: RootDatabaseOptions): Environment {
+  const environment: Environment = open(path, options)
+  const { env } = environment as unknown as { env: { close(): void } }
+  const close = env.close.bind(env)
+  const closeLocked = () => {
+    forget()
+    withFileLockIfPossible(path, MAX_CLOSE_MS, close)
+  }
+  const forget = closeOnExit(closeLocked)
+  Object.defineProperty(env, 'close', { value: closeLocked })
+  return environment
 }
 
 const isIncomplete = (path: string): boolean =>

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { SaltError } from '../base/errors.ts'
 import { identityOf, isRunning, type ProcessIdentity, readIdentity } from '../process/process-identity.ts'
 
-const MAX_TRIES = 2400
-const PAUSE_MS = 25
+const MAX_WAIT_MS = 60_000
+const MAX_PAUSE_MS = 25
 
 /**
  * Run `work` under a lock that only one process at a time has for a file. Waiting blocks the event loop, so `work` must be
@@ -12,7 +12,7 @@ const PAUSE_MS = 25
  * @throws SaltError STORE_FAILED if another process takes too long; otherwise the error of `work`
  */
 export function withFileLock<T>(path: string, work: () => T): T {
-  const release = acquire(`${path}.turn`)
+  const release = acquire(`${path}.turn`, MAX_WAIT_MS)
   try {
     return work()
   } finally {
@@ -20,49 +20,62 @@ export function withFileLock<T>(path: string, work: () => T): T {
   }
 }
 
-/** Acquire the lock: a file with the identity of its process. It is created by a link, so it always has its content. */
-function acquire(lock: string): () => void {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+/**
+ * Run `work` under the lock if it can be acquired within `waitMs`, otherwise without it: on a full disk, in a directory where
+ * this process may not create files, and while a process that has the lock is stopped.
+ * @throws the error of `work`
+ */
+export function withFileLockIfPossible<T>(path: string, waitMs: number, work: () => T): T {
+  const release = acquireIfPossible(`${path}.turn`, waitMs)
+  try {
+    return work()
+  } finally {
+    release?.()
+  }
+}
+
+function acquireIfPossible(lock: string, waitMs: number): (() => void) | undefined {
+  try {
+    return acquire(lock, waitMs)
+  } catch {
+    return undefined
+  }
+}
+
+/** Acquire the lock: a symbolic link whose target is the identity of its process, so it always has its content. */
+function acquire(lock: string, waitMs: number): () => void {
+  const start = performance.now()
+  for (let pause = 1; performance.now() - start < waitMs; ) {
     if (tryToAcquire(lock)) return () => rmSync(lock, { force: true })
     const holder = holderOf(lock)
     if (holder && !isRunning(holder)) removeStaleLock(lock)
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+    else {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause)
+      pause = Math.min(2 * pause, MAX_PAUSE_MS)
+    }
   }
   throw new SaltError(
     'STORE_FAILED',
-    `Process ${holderOf(lock)?.pid} does not finish creating or repairing a store. End it, remove the file ${lock}, and start again.`,
+    `Process ${holderOf(lock)?.pid} does not finish opening or repairing a store. End it, remove the file ${lock}, and start again.`,
   )
 }
 
 function tryToAcquire(lock: string): boolean {
-  const own = `${lock}.${randomUUID()}`
   try {
-    writeFileSync(own, JSON.stringify(identityOf(process.pid)), { mode: 0o600 })
-    linkSync(own, lock)
+    symlinkSync(JSON.stringify(identityOf(process.pid)), lock)
     return true
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
     return false
-  } finally {
-    rmSync(own, { force: true })
   }
 }
 
 /** Return the process that has the lock; undefined if it was released. A malformed lock belongs to no process. */
 function holderOf(lock: string): ProcessIdentity | undefined {
   try {
-    return readHolder(lock)
-  } catch {
-    return undefined
-  }
-}
-
-function readHolder(lock: string): ProcessIdentity {
-  const text = readFileSync(lock, 'utf8')
-  try {
-    return readIdentity(JSON.parse(text)) ?? NOBODY
-  } catch {
-    return NOBODY
+    return readIdentity(JSON.parse(readlinkSync(lock))) ?? NOBODY
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? undefined : NOBODY
   }
 }
 
@@ -75,7 +88,7 @@ function removeStaleLock(lock: string): void {
   const aside = `${lock}.${randomUUID()}`
   try {
     renameSync(lock, aside)
-    if (isRunning(readHolder(aside))) linkSync(aside, lock)
+    if (isRunning(holderOf(aside) ?? NOBODY)) symlinkSync(readlinkSync(aside), lock)
   } catch {
     // It was released, or another process has acquired it.
   } finally {

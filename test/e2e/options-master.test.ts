@@ -144,7 +144,9 @@ test('-d starts in the background, and the pid file tells who that is', async ()
   )
   try {
     await until('the minion', async () => (await ping('back')).includes('back: True'))
-    expect(await readFile(logFile, 'utf8')).toContain('Minion back is ready to receive jobs')
+    await until('its log', async () =>
+      (await readFile(logFile, 'utf8')).includes('Minion back is ready to receive jobs'),
+    )
   } finally {
     process.kill(pid, 'SIGTERM')
   }

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { existsSync, readlinkSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { isRunning, readIdentity } from '../../../core/process/process-identity.ts'
@@ -20,8 +20,8 @@ test.each([
   ['what is written there is no process', 'x'],
 ])('a turn whose holder is over is taken over: %s', async (_, text) => {
   const path = join(folder, 'store')
-  await writeFile(`${path}.turn`, text)
-  const held = withFileLock(path, () => readFileSync(`${path}.turn`, 'utf8'))
+  await symlink(text, `${path}.turn`)
+  const held = withFileLock(path, () => readlinkSync(`${path}.turn`))
   expect(isRunning(readIdentity(JSON.parse(held)) ?? OTHER)).toBe(true)
   expect(existsSync(`${path}.turn`)).toBe(false)
 })

@@ -12,6 +12,15 @@ if (what === 'count') {
   await Promise.all(changes)
 }
 
+if (what === 'open-and-close') {
+  await store.close()
+  for (let n = 0; n < Number(argument); n++) {
+    const again = openStore(path)
+    again.get(['a'])
+    await again.close()
+  }
+}
+
 if (what === 'write-for-ever') {
   for (let n = 0; ; n++) {
     await Promise.all([0, 1, 2].map((part) => store.put([n, part], { n, text: 'x'.repeat(300) })))

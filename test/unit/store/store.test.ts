@@ -120,6 +120,11 @@ describe('changes', () => {
     expect(store.get(['count'])).toBe(600)
   })
 
+  test('are possible while other processes open the store and close it, each as the last one', async () => {
+    const run = () => execa(process.execPath, [...childArguments, path, 'open-and-close', '600'])
+    await Promise.all([1, 2].map(run))
+  })
+
   test('are refused after close, which waits for those under way', async () => {
     const store = openTestStore()
     const written = store.put(['a'], 1)
