@@ -7,8 +7,9 @@ import {
   p,
   type StoredJob,
   type StoredReturn,
+  type Unreturned,
 } from 'salt-ts'
-import { timeText } from '#internal'
+import { fnmatch, shownTime } from '#internal'
 import { describeJob, describeResult } from './_jobs/describe.ts'
 import { queryOf } from './_jobs/search.ts'
 
@@ -143,8 +144,10 @@ export const exit_success = fn({ jid: p.any(), ext_source }, async (args, { mast
  */
 export const waiting = fn(async (_, { master }) => {
   const jobs = await master.jobs.waiting()
+  if (jobs.length === 0) await master.progress({ message: 'No job waits for minions.' })
   const rows = jobs.map(({ jid, load, until, minions }) => {
-    return [jid, { ...describeJob({ jid, load }), DeliverUntil: timeText(until), Waiting: [...minions] }]
+    const times = { DeliverUntil: shownTime(Date.parse(until)) }
+    return [jid, { ...describeJob({ jid, load }), ...times, Waiting: [...minions] }]
   })
   return Object.fromEntries(rows)
 })
@@ -153,37 +156,75 @@ export const waiting = fn(async (_, { master }) => {
 const CANCEL_SECONDS = 2
 
 /**
- * Cancel a job, or all jobs of a batch, where it has not begun: for minions that wait for it (`salt --deliver-within`), and those
- * that have queued it (`process_count_max`). `minions` are ids, as a list or separated by commas; without them, all minions of the
- * job. `Not cancelled` are minions on which it may run or have run: they have not returned, and did not say that it was queued.
- * `saltutil.kill_job` ends it there. One of them that is away may still run it, if it connects within `missed_jobs_seconds`.
+ * Cancel a job, or all jobs of a batch, where it has not begun: for minions that wait for it (`salt --deliver-within`), those that
+ * have queued it (`process_count_max`), and those that a batch has not sent it to. `minions` are ids or shell patterns, as a list or
+ * separated by commas; without them, all minions of the job. `Not cancelled` are the others that have not returned, each with the
+ * reason; there are none if the exit code is 0. A minion that is away and does not have the job does not get it any more.
  *
  * @example salt-run jobs.cancel 20261121034212345678
- * @example salt-run jobs.cancel 20261121034212345678 minions=web1,web2
+ * @example salt-run jobs.cancel 20261121034212345678 minions='web*,db1'
  */
 export const cancel = fn(
   { jid: p.any(), minions: p.optional(p.union(p.string(), p.array(p.string()))) },
   async ({ jid, minions }, { master }) => {
     const job = await find(jobsOf(master, undefined), jid)
-    const ids = typeof minions === 'string' ? minions.split(/[\s,]+/).filter(Boolean) : minions
-    for (const id of ids ?? [])
-      if (!job.minions.includes(id))
-        throw new CommandExecutionError(`Job ${job.jid} was not sent to ${id}. Nothing was cancelled.`)
-    const batch = await master.batches.get(job.jid)
-    if (batch && batch.phase !== 'done' && !ids) await master.batches.stop(batch.jid)
-    const { cancelled, expired } = await master.jobs.cancel(job.jid, ids)
+    const named = minions === undefined ? undefined : minionsOf(job, minions)
+    const unsent = named ? [] : await stopBatch(master, job.jid)
+    const { cancelled, expired } = await master.jobs.cancel(job.jid, named)
     const returned = (await master.jobs.returns(job.jid)).map(({ id }) => id)
-    const decided = new Set([...cancelled, ...expired, ...returned])
-    const others = (ids ?? job.minions).filter((id) => !decided.has(id))
+    const decided = new Set([...cancelled, ...expired, ...unsent, ...returned])
+    const others = (named ?? job.minions).filter((id) => !decided.has(id))
     const queued = await cancelQueued(master, [job.jid, ...(job.waves ?? [])], others)
-    const rest = others.filter((id) => !queued.includes(id))
+    const left = others.filter((id) => !queued.includes(id))
+    const reasons = left.length > 0 ? await reasonsAgainst(master, job.jid, left) : {}
+    const done = [...cancelled, ...unsent, ...queued].sort()
+    if (done.length + expired.length + left.length === 0)
+      await master.progress({ message: 'Nothing is left to cancel: the job has returned.' })
     return {
-      Cancelled: [...cancelled, ...queued].sort(),
+      Cancelled: done,
       ...(expired.length > 0 && { Expired: [...expired].sort() }),
-      ...(rest.length > 0 && { 'Not cancelled': rest }),
+      ...(Object.keys(reasons).length > 0 && { 'Not cancelled': reasons, retcode: 1 }),
     }
   },
 )
+
+/** Return the minions of a job that some patterns name. @throws CommandExecutionError if one names none */
+function minionsOf(job: StoredJob, given: string | readonly string[]): string[] {
+  const patterns = typeof given === 'string' ? given.split(/[\s,]+/).filter(Boolean) : given
+  if (patterns.length === 0)
+    throw new CommandExecutionError(
+      `'minions' names no minion. Nothing was cancelled. Leave it out to cancel job ${job.jid} for all its minions.`,
+    )
+  const named = patterns.map((pattern) => {
+    const ids = job.minions.filter((id) => fnmatch(id, pattern))
+    if (ids.length > 0) return ids
+    throw new CommandExecutionError(`Job ${job.jid} was not sent to ${pattern}. Nothing was cancelled.`)
+  })
+  return [...new Set(named.flat())]
+}
+
+/** Stop a batch of the master. Resolves with the minions that it has not sent its job to; none for any other job. */
+async function stopBatch({ batches }: Context['master'], jid: string): Promise<readonly string[]> {
+  await batches.stop(jid)
+  const { halted, minions } = (await batches.get(jid)) ?? {}
+  return halted === undefined ? [] : [...(minions?.queued ?? []), ...(minions?.down ?? [])]
+}
+
+/** Return why a job is not cancelled on each of these minions; those that have returned meanwhile are left out. */
+async function reasonsAgainst(
+  master: Context['master'],
+  jid: string,
+  minions: readonly string[],
+): Promise<Record<string, string>> {
+  const found = await master.jobs.unreturned(jid)
+  const rows = found.filter(({ id }) => minions.includes(id)).sort((a, b) => (a.id < b.id ? -1 : 1))
+  return Object.fromEntries(rows.map((one) => [one.id, reasonAgainst(one)]))
+}
+
+const reasonAgainst = ({ id, jid, state }: Unreturned): string =>
+  state === 'started'
+    ? `It runs there. To end it: salt ${id} saltutil.kill_job ${jid}`
+    : 'The minion did not say whether it has the job. If it does not have it, it does not get it any more.'
 
 /** Cancel jobs on minions that have them and have not begun them. Resolves with those minions; none if no master runs. */
 async function cancelQueued(

@@ -96,6 +96,15 @@ export interface StoredJob {
   /** The other jobs of the same batch. Minions and returns are those of all its jobs. */
   readonly waves?: readonly string[]
 }
+/** The state of a job on a minion that has not returned. */
+export interface Unreturned {
+  readonly id: string
+  /** The job; of a batch, the one that the minion is sent, if it has been. */
+  readonly jid: string
+  readonly state: string
+  /** A sentence for people. */
+  readonly reason: string
+}
 /** A job that waits for minions. */
 export interface WaitingJob {
   readonly jid: string
@@ -116,9 +125,9 @@ export interface BatchStatus {
   readonly owner?: string
   /** In the phase `ping` the master finds out which minions answer. */
   readonly phase: 'ping' | 'run' | 'done'
-  /** The reason, as a sentence, if the batch stopped before all minions had run. */
+  /** The reason, as a sentence, if the batch starts no more minions although some have not run. */
   readonly halted?: string
-  /** Ids by state. `down`: did not answer the ping; `gone`: the master stopped waiting for its return. */
+  /** Ids by state. In the phase `ping` all are `queued`. `down`: did not answer the ping; `gone`: the master stopped waiting for its return. */
   readonly minions: Readonly<Partial<Record<BatchMemberState, readonly string[]>>>
 }
 export type BatchMemberState = 'down' | 'queued' | 'running' | 'done' | 'failed' | 'gone'
@@ -165,16 +174,15 @@ export interface MasterServices {
     returns(jid: string, options?: { readonly source?: string | undefined }): Promise<StoredReturn[]>
     /**
      * Return the states of the minions of a job that have not returned. Connected minions are queried, which takes some
-     * seconds if one does not answer. `reason` is a sentence for people.
+     * seconds if one does not answer.
      */
-    unreturned(
-      jid: string,
-    ): Promise<{ readonly id: string; readonly state: string; readonly reason: string }[]>
+    unreturned(jid: string): Promise<Unreturned[]>
     /** List the jobs that wait for minions (`deliver_within`), oldest first. */
     waiting(): Promise<WaitingJob[]>
     /**
      * Cancel a job, or all jobs of a batch, for the minions that have not taken it, or those of `minions` among them. Resolves with
-     * the minions for which it is cancelled, now or before, and those for which it has expired.
+     * the minions for which it is cancelled, now or before, and those for which it has expired. Others that have not returned may have
+     * it; one that does not have it does not get it any more.
      */
     cancel(
       jid: string,

@@ -23,6 +23,7 @@ export type {
   MinionServices,
   StoredJob,
   StoredReturn,
+  Unreturned,
 } from './context.ts'
 export { type EngineEvents, type EngineFacts, type EnginePlugin, engine } from './engine.ts'
 export { CommandExecutionError, CommandNotFoundError, SaltInvocationError } from './errors.ts'

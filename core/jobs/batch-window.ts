@@ -67,6 +67,12 @@ export class BatchWindow {
     return ids
   }
 
+  /** Put minions back that {@link next} returned and that were not started. */
+  putBack(ids: readonly string[]): void {
+    for (const id of ids) this.#active.delete(id)
+    this.#queue.unshift(...ids)
+  }
+
   /** Record that a minion has returned or was given up. */
   finished(id: string, succeeded: boolean, now: number): void {
     const since = this.#active.get(id)

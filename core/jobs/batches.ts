@@ -133,8 +133,10 @@ export class Batches {
   status(jid: string): BatchStatus | undefined {
     const record = recordOf(this.#store, jid)
     if (!record) return undefined
+    const halted = typeof record.halted === 'string' ? record.halted : this.stopped(jid)
     const minions: Partial<Record<BatchMemberState, string[]>> = {}
-    for (const [id, { state }] of membersOf(this.#store, jid)) {
+    for (const [id, member] of membersOf(this.#store, jid)) {
+      const state = !record.begun && member.state === 'down' ? 'queued' : member.state
       minions[state] ??= []
       minions[state].push(id)
     }
@@ -144,7 +146,7 @@ export class Batches {
       user: String(record.user),
       ...(typeof record.owner === 'string' && { owner: record.owner }),
       phase: record.done === true ? 'done' : record.begun ? 'run' : 'ping',
-      ...(typeof record.halted === 'string' && { halted: record.halted }),
+      ...(halted !== undefined && { halted }),
       minions,
     }
   }
@@ -157,6 +159,10 @@ export class Batches {
     }
   }
 }
+
+/** Whether a batch starts no more minions. */
+export const isStopped = (records: Pick<StoreReader, 'has'>, jid: string): boolean =>
+  records.has(['batch-stop', jid])
 
 /** Remove the records of a batch when its job expires. Return false, without a change, while it runs. */
 export function removeBatch(records: StoreChange, jid: string): boolean {

@@ -35,7 +35,7 @@ const MAX_UNANNOUNCED = 1_000
  * Jobs that wait for minions that are away (`deliver_within`). Keys: `['deliver', jid]` → until when minions may take it, in
  * milliseconds since 1970; for each minion that may still take it `['taker', jid, id]` and `['waits', id, jid]` → when the job was
  * stored; after that `['delivery', jid, id]` → a {@link DeliveryState}, and `['delivery-news', jid, id]` while its event has not
- * been fired.
+ * been fired. `['withheld', jid, id]` is true for a minion that may have a job, and does not get it any more if it does not.
  *
  * A minion takes a job before it begins it, and each decision is one transaction. So a cancelled or expired job never runs, and one
  * that was delivered is never cancelled.
@@ -72,6 +72,7 @@ export class Deliveries {
   static forget(records: StoreChange, jid: string): void {
     for (const id of takersOf(records, jid)) removeTaker(records, jid, id)
     records.remove(['deliver', jid])
+    for (const key of [...records.keys(keysUnder('withheld', jid))]) records.remove(key)
   }
 
   /** List the jobs that minions may still take, and until when, in milliseconds since 1970. */
@@ -135,6 +136,19 @@ export class Deliveries {
       closeIfDecided(records, jid)
       return cancelled
     })
+  }
+
+  /** Give a job to these minions no more, whether they have it or not. */
+  async withhold(jid: string, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    await this.#store.change((records) => {
+      for (const id of ids) records.put(['withheld', jid, id], true)
+    })
+  }
+
+  /** Whether a minion that asks for a job must not get it. */
+  isWithheld(jid: string, id: string): boolean {
+    return this.#store.has(['withheld', jid, id])
   }
 
   /** Cancel what waits for minions, as when their keys are revoked. */

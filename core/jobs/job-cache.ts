@@ -15,7 +15,7 @@ import {
   type StoreChange,
   type StoreOptions,
 } from '../store/index.ts'
-import { Batches } from './batches.ts'
+import { Batches, isStopped } from './batches.ts'
 import { Deliveries, type DeliveryTerms } from './deliveries.ts'
 import { importRows } from './job-import.ts'
 import { jidCandidates, removeIndex } from './job-index.ts'
@@ -109,7 +109,10 @@ export class JobCache {
     })
   }
 
-  /** Reserve a jid and store its job in one commit. Resolves with false if the jid is in use. */
+  /**
+   * Reserve a jid and store its job in one commit. Resolves with false if the jid is in use, or `batch`, which the job is a wave of,
+   * was stopped.
+   */
   async create(
     jid: string,
     load: object,
@@ -117,11 +120,16 @@ export class JobCache {
     {
       unknown = [],
       deliver,
-    }: { unknown?: readonly string[] | undefined; deliver?: DeliveryTerms | undefined } = {},
+      batch,
+    }: {
+      unknown?: readonly string[] | undefined
+      deliver?: DeliveryTerms | undefined
+      batch?: string | undefined
+    } = {},
   ): Promise<boolean> {
     checkJid(jid)
     return this.#changeAndNotify((records) => {
-      if (records.has(['job', jid])) return false
+      if (records.has(['job', jid]) || (batch !== undefined && isStopped(records, batch))) return false
       this.#start(records, jid)
       if (deliver) Deliveries.add(records, jid, deliver, this.#clock.now())
       const job = { load: load as Fields, minions: [...minions] }

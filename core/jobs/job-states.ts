@@ -12,7 +12,7 @@ import type { NotDelivered } from '../wire/take-job.ts'
 export type JobState =
   /** Published; the minion has not reported anything yet. */
   | 'published'
-  /** The minion is away, and gets the job when it comes (`deliver_within`). */
+  /** The minion is away, and gets the job when it comes (`deliver_within`); or its turn in a batch has not come. */
   | 'waiting'
   /** The minion has taken a job with `deliver_within`. */
   | 'delivered'
@@ -143,7 +143,7 @@ function waiting({ untilMs, jid }: Extract<JobSignal, { type: 'waiting' }>): Job
   return {
     state: 'waiting',
     why,
-    advice: `Minion did not return. [Waiting]\nState: waiting. ${why}\nTo cancel it: salt-run jobs.cancel ${jid}`,
+    advice: `Minion has not taken the job yet. [Waiting]\nState: waiting. ${why}\nTo cancel it: salt-run jobs.cancel ${jid}`,
   }
 }
 

@@ -107,11 +107,11 @@ export class Publications {
   }
 
   /**
-   * Return jobs for a minion, oldest first, one page of them: those among the latest that `isWanted` selects by their jid, and the
-   * `waiting` ones.
+   * Return jobs for a minion, oldest first, one page of them: those among the latest that `isWanted` selects by their jid and the time
+   * of their publication, in milliseconds since 1970, and the `waiting` ones.
    */
   page(
-    isWanted: (jid: string) => boolean,
+    isWanted: (jid: string, at: number) => boolean,
     waiting: readonly WaitingFor[] = [],
     after?: PublicationPosition,
   ): MissedJobs {
@@ -119,7 +119,7 @@ export class Publications {
     let bytes = 0
     let last: PublicationPosition | undefined
     for (const { key, at, jid } of this.#inOrder(waiting, after)) {
-      if (key[0] === 'publication' && !isWanted(jid)) continue
+      if (key[0] === 'publication' && !isWanted(jid, at)) continue
       const value = this.#store.get(key)
       const missed = readMissedJob(value)
       if (!missed) continue

@@ -45,6 +45,11 @@ export class KeyFileStore {
     return stats && `${stats.ino} ${stats.mtimeNs} ${stats.size}`
   }
 
+  /** Return the time at which a key got this state, in milliseconds since 1970; undefined if it is not in it. */
+  since(state: KeyState, id: MinionId): number | undefined {
+    return statSync(this.#path(state, id), { throwIfNoEntry: false })?.mtimeMs
+  }
+
   /** Create a key file. Resolves with false if there is one already. */
   async create(state: KeyState, id: MinionId, pem: string): Promise<boolean> {
     await this.#makeFolder(state)

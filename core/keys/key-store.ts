@@ -114,6 +114,11 @@ export class KeyStore {
     return key
   }
 
+  /** Return the time at which the key of a minion was accepted, in milliseconds since 1970; undefined if it is not. */
+  acceptedSince(id: string): number | undefined {
+    return isMinionId(id) ? this.#files.since('accepted', id) : undefined
+  }
+
   /** Decide about the key of a sign-in (wire protocol §6.2) and file it. */
   async offer(
     id: string,

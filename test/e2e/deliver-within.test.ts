@@ -1,4 +1,5 @@
 /** Jobs for minions that are away: `--deliver-within`, jobs.waiting, jobs.cancel. */
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -38,7 +39,7 @@ async function listen(): Promise<void> {
   seen = []
   bus = await cluster.events()
   listening = new AbortController()
-  const events = bus.subscribe('salt/job/', listening.signal)
+  const events = bus.subscribe('salt/', listening.signal)
   void (async () => {
     for await (const { tag } of events) seen.push(tag)
   })().catch(() => {})
@@ -107,6 +108,47 @@ test('one that was cancelled never runs, the others do', async () => {
   expect(found.stdout).toContain('The job was cancelled before the minion had taken it')
 })
 
+test('one without --deliver-within that was cancelled is not given to a minion that comes back within a minute', async () => {
+  const published = await cluster.salt('--async', 'web2', 'cmd.run', `echo run > ${cluster.root}/plain`)
+  const jid = /\d{20}/.exec(published.stdout)?.[0] ?? ''
+  const { stdout, code } = await cluster.command(
+    'salt-run',
+    'jobs.cancel',
+    jid,
+    'minions=web*',
+    '--out',
+    'json',
+  )
+  const why =
+    'The minion did not say whether it has the job. If it does not have it, it does not get it any more.'
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    { Cancelled: [], 'Not cancelled': { web2: why }, retcode: 1 },
+  ])
+  await comeBack()
+  await caughtUp()
+  expect(existsSync(`${cluster.root}/plain`)).toBe(false)
+})
+
+test('a batch of the master that is cancelled before its turn is sent to nobody', async () => {
+  const started = await cluster.salt(
+    '-b',
+    '1',
+    '--async',
+    '*',
+    'cmd.run',
+    `echo run > ${cluster.root}/unsent`,
+  )
+  const jid = /\d{20}/.exec(started.stdout)?.[0] ?? ''
+  const { stdout, code } = await cluster.command('salt-run', 'jobs.cancel', jid, '--out', 'json')
+  expect([code, JSON.parse(stdout)]).toEqual([0, { Cancelled: ['web1', 'web2'] }])
+  await event(`salt/batch/${jid}/done`)
+  const found = await cluster.command('salt-run', 'jobs.lookup_jid', jid, 'missing=True', '--out', 'json')
+  const why = 'The batch ended before the job was sent to this minion. Batch run stopped on request.'
+  expect(JSON.parse(found.stdout)).toEqual({ web1: why, web2: why })
+  expect(existsSync(`${cluster.root}/unsent`)).toBe(false)
+})
+
 test('one whose time is over, and one of a minion whose key was deleted, do not run', async () => {
   const late = await send('late', '1')
   await event(`salt/job/${late.jid}/expired/web2`)
@@ -138,7 +180,8 @@ test('a job that a minion has queued is cancelled, one that runs is not', async 
     return JSON.parse(stdout).web1.length === 2
   })
   expect(await cancel(second)).toEqual({ Cancelled: ['web1'] })
-  expect(await cancel(first)).toEqual({ Cancelled: [], 'Not cancelled': ['web1'] })
+  const kill = `It runs there. To end it: salt web1 saltutil.kill_job ${first}`
+  expect(await cancel(first)).toEqual({ Cancelled: [], 'Not cancelled': { web1: kill }, retcode: 1 })
   const { stdout } = await cluster.command('salt-run', 'jobs.lookup_jid', second ?? '')
   expect(stdout).toContain('was cancelled before it began')
   await cluster.salt('web1', 'saltutil.kill_job', first ?? '')

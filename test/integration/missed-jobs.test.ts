@@ -1,4 +1,6 @@
 /** Jobs that were published while a minion was not connected (`_missed_jobs`). */
+import { utimes } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { packClear } from '../../core/wire/envelope.ts'
@@ -48,6 +50,15 @@ test('a minion gets those that are for it and that it has not returned, oldest f
   await ask(wire1.seal({ ...ret, fun_args: [] }).frame)
   expect((await request(wire1)).jobs.map(({ job }) => job.jid)).toEqual([third])
   expect((await request(wire2)).jobs).toHaveLength(2)
+})
+
+test('a minion gets none from before its key was accepted, which may have been for another host', async () => {
+  await publish({ tgt: 'wire1' })
+  master.now += 2000
+  const newer = await publish({ tgt: 'wire1' })
+  const file = join(master.config.pki_dir, 'minions', 'wire1')
+  await utimes(file, new Date(), new Date(master.now - 1000))
+  expect((await request(wire1)).jobs.map(({ job }) => job.jid)).toEqual([newer])
 })
 
 test('many come in several answers, each once', async () => {

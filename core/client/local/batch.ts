@@ -31,7 +31,7 @@ type PingConfig = Pick<MasterConfig, 'batch_presence_ping_timeout' | 'batch_pres
 const NOT_REACHED = 'Minion was not reached. No job was sent, because the batch stopped before.'
 const NO_RESULT = 'Minion did not return. [No response]'
 
-/** Return Salt's message, with the state in brackets if it is known. */
+/** Return Salt's message for a minion that does not answer the ping, with the state in brackets if it is known. */
 const withoutJob = (reason: string): string =>
   ['Minion did not respond. No job will be sent.', ...(reason.match(/\[[^\]]*\]/) ?? [])].join(' ')
 
@@ -66,15 +66,16 @@ export async function openBatch(
     const wave = { tgt: ids, tgtType: 'list', metadata, check: isFirst && check }
     return client.cmdIter({ ...request, ...wave, jid: isFirst ? jid : nextJid() })
   }
+  const deliversLater = (request.deliverWithin ?? 0) > 0
   const inbox = new Inbox<News>()
   const ended = { returned: 0, missing: 0 }
   const results = runBatch({
     ...{ jid, window, inbox, silent, late, publish, ended },
     ...{ onWave: settings.onWave, signal: request.signal },
-    deliversLater: (request.deliverWithin ?? 0) > 0,
+    deliversLater,
   })
   return {
-    ...{ jid, minions: available, missing, refusals, silent: [...silent.keys()], size: slots },
+    ...{ jid, minions: available, missing, refusals, silent: [...silent.keys()], deliversLater, size: slots },
     get queued() {
       return window.queued
     },

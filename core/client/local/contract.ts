@@ -192,6 +192,8 @@ export interface Wave {
 export interface BatchRun extends Run {
   /** Minions that did not answer the ping. One that answers later joins the batch. */
   readonly silent: readonly string[]
+  /** Whether silent minions get the job when they come (`deliverWithin`). */
+  readonly deliversLater: boolean
   /** Number of minions that run at once. */
   readonly size: number
   /** Minions that have not been started. */

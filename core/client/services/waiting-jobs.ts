@@ -18,11 +18,14 @@ export const waitingJobs = (
     const found = { cancelled: [] as string[], expired: [] as string[] }
     for (const job of [jid, ...cache.waves(jid)]) {
       await cache.deliveries.cancel(job, minions)
+      const undecided: string[] = []
       for (const id of cache.record(job)?.minions ?? []) {
-        const state = cache.deliveries.state(job, id)
         if (wanted && !wanted.has(id)) continue
+        const state = cache.deliveries.state(job, id)
         if (state === 'cancelled' || state === 'expired') found[state].push(id)
+        else if (!cache.hasReturn(job, id)) undecided.push(id)
       }
+      await cache.deliveries.withhold(job, undecided)
     }
     return found
   },

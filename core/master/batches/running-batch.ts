@@ -73,11 +73,17 @@ export class RunningBatch {
 
   /** Advance the batch. Resolves with true when it is over. After a rejection it must be loaded from the store again. */
   async step(now: number): Promise<boolean> {
-    if (!this.#window) await this.#pingAll(now)
-    const window = this.#window
-    if (!window) return false
     const { batches } = this.#context.jobs
     const stopped = batches.stopped(this.#jid)
+    if (!this.#window) {
+      if (stopped !== undefined) {
+        await this.#finish(stopped)
+        return true
+      }
+      await this.#pingAll(now)
+    }
+    const window = this.#window
+    if (!window) return false
     if (stopped !== undefined) window.halt(stopped)
     this.#queueLateMinions(window, now)
     this.#takeReturns(window, now)
@@ -88,7 +94,7 @@ export class RunningBatch {
     await this.#sendAgain(halted === undefined ? unsent : [], now)
     await this.#ask(now)
     const next = window.next(now)
-    if (next.length > 0) await this.#startWave(next, now)
+    if (next.length > 0 && !(await this.#startWave(next, now))) window.putBack(next)
     if (!window.over) return false
     await this.#finish(window.halted)
     return true
@@ -236,17 +242,22 @@ export class RunningBatch {
     }
   }
 
-  async #startWave(ids: readonly string[], now: number): Promise<void> {
+  /** Resolves with false if the batch was stopped meanwhile. */
+  async #startWave(ids: readonly string[], now: number): Promise<boolean> {
     const delivery = await this.#planDelivery(ids)
-    const job = this.#jobFor(ids, { delivery })
-    const wave = await storeJobToPublish(this.#context, job)
-    if (wave === undefined) throw new Error('no free job id was found')
+    const job = this.#jobFor(ids, { delivery, batch: this.#jid })
+    const wave = await storeJobToPublish(this.#context, job, this.#context.nextJid())
+    if (wave === undefined) {
+      if (this.#context.jobs.batches.stopped(this.#jid) !== undefined) return false
+      throw new Error('no free job id was found')
+    }
     for (const id of ids) {
       this.#members.set(id, { state: 'running', wave })
       this.#deadlines.set(id, now + this.#order.timeoutMs)
     }
     await this.#save()
     await this.#publish(wave, job)
+    return true
   }
 
   /** A minion whose key was deleted meanwhile does not get the job later. */
@@ -277,14 +288,15 @@ export class RunningBatch {
     await publishJob(this.#context, jid, job)
   }
 
-  async #finish(halted: string | undefined): Promise<void> {
+  async #finish(haltedBefore: string | undefined): Promise<void> {
     for (const id of this.#members.inState('gone')) {
       const wave = this.#members.waveOf(id)
       const late = wave !== undefined && this.#context.jobs.return(wave, id)
       if (late) this.#members.set(id, { state: endStateOf(late), wave })
     }
     await this.#save()
-    if (this.#order.deliverWithin && halted === undefined) await this.#deliverLater()
+    if (this.#order.deliverWithin && haltedBefore === undefined) await this.#deliverLater()
+    const halted = haltedBefore ?? this.#context.jobs.batches.stopped(this.#jid)
     const down = this.#members.inState('down')
     await this.#context.fire(tags.batchDone(this.#jid), {
       available_minions: this.#members.present(),

@@ -5,11 +5,27 @@ import { makeMissedJobsReply, readMissedJobsRequest } from '../../wire/missed-jo
 import type { JobLoad } from '../../wire/publication.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
-/** `_missed_jobs`: a minion that has connected asks for the jobs that were published while it was not, and that it may still take. */
-export function missedJobsHandler({ jobs, publications, senders, log }: WorkerContext): EncryptedHandler {
+/**
+ * `_missed_jobs`: a minion that has connected asks for the jobs that were published while it was not, and that it may still take. It
+ * gets none from before its key was accepted, when another host may have had its id.
+ */
+export function missedJobsHandler({
+  clock,
+  jobs,
+  keys,
+  publications,
+  senders,
+  log,
+}: WorkerContext): EncryptedHandler {
   return async (load, { id, verified, version }) => {
     if (!id || !verified || version < GENERATION_3) return {}
-    const isMissed = (jid: string) => !jobs.hasReturn(jid, id) && senders.wasSentTo(jid, id)
+    const acceptedSince = keys.acceptedSince(id) ?? 0
+    const since = acceptedSince > clock.now() ? 0 : acceptedSince // one in the future is of a wrong clock
+    const isMissed = (jid: string, at: number) =>
+      at >= since &&
+      !jobs.hasReturn(jid, id) &&
+      senders.wasSentTo(jid, id) &&
+      !jobs.deliveries.isWithheld(jid, id)
     const waiting = jobs.deliveries.waitingFor(id)
     const { jobs: missed, next } = publications.page(isMissed, waiting, readMissedJobsRequest(load))
     for (const { job } of missed)

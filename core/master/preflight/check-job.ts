@@ -45,8 +45,8 @@ export async function checkJob(
   const groups = preflightJob(request, offers)
   const refusals = groups.flatMap(refusalsOf)
   if (!groups.every(isRefused)) return { everywhere: false, refusals: merged(refusals) }
-  const asked = await ask(context, request, groups)
-  return { everywhere: asked.length === groups.length, refusals: merged(asked) }
+  const { everywhere, refusals: answered } = await ask(context, request, groups)
+  return { everywhere, refusals: merged(answered) }
 }
 
 /** An executor may run a call elsewhere, and a comma-separated list of functions is only split by masters of Python Salt. */
@@ -63,33 +63,39 @@ function refusalsOf({ minions, calls = [] }: PreflightGroup): Refusal[] {
 }
 
 /**
- * Ask the minions and return the refusals of those groups whose minions all refuse. Minions that are not known to be
- * connected may have connected just now: they are asked as well, but need not answer.
+ * Ask the minions. A group whose minions are silent counts as refusing, as its catalogue says, but not everywhere. Minions that
+ * are not known to be connected may have connected just now: they are asked as well, but need not answer.
  */
 async function ask(
   context: CheckContext,
   request: PublishLoad,
   groups: readonly PreflightGroup[],
-): Promise<Refusal[]> {
+): Promise<JobCheck> {
   const present = await connectedIds(context.config)
   const known = present && new Set(present)
   const isThere = (id: string) => known?.has(id) ?? true
   const there = groups.map(({ minions }) => minions.filter(isThere))
   const away = groups.map(({ minions }) => minions.filter((id) => !isThere(id)))
-  if (there.flat().length === 0) return []
+  if (there.flat().length === 0) return { everywhere: false, refusals: groups.flatMap(refusalsOf) }
   const reports = await askMinions(context, request, there.flat(), away.flat())
-  return groups.flatMap((group, index) => {
+  const answers = groups.map((group, index) => {
     const must = (there[index] ?? []).map((id) => reports.get(id))
-    const may = (away[index] ?? []).flatMap((id) => reports.get(id) ?? [])
-    if (!must.every(isRefusal) || may.includes(null)) return []
-    return [{ minions: group.minions, reason: reasonOf(group, must[0]) }]
+    const may = (away[index] ?? []).map((id) => reports.get(id))
+    const isContradicted = [...must, ...may].some((report) => report !== undefined && !isRefusal(report))
+    return { group, said: must.find(isRefusal), isContradicted, isCertain: must.every(isRefusal) }
   })
+  return {
+    everywhere: answers.every(({ isContradicted, isCertain }) => isCertain && !isContradicted),
+    refusals: answers.flatMap(({ group, said, isContradicted }) =>
+      isContradicted ? [] : [{ minions: group.minions, reason: reasonOf(group, said) }],
+    ),
+  }
 }
 
 const isRefusal = (report: CallCheckReport['refusals'] | undefined): report is readonly string[] =>
   report !== undefined && report.length > 0 && !report.includes(null)
 
-/** Return the reason that a minion of the group gave, or the one that the catalogue predicts if none of them is connected. */
+/** Return the reason that a minion of the group gave, or the one that the catalogue predicts if none of them answered. */
 function reasonOf(group: PreflightGroup, said: readonly string[] | undefined): string {
   if (!said) return refusalsOf(group)[0]?.reason ?? ''
   return said.map((reason, index) => withDidYouMean(readSentence(reason), hintOf(group, index))).join(' ')

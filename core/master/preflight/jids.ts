@@ -12,19 +12,21 @@ export interface NewJob {
   readonly wanted?: string
   /** How long its minions may take it, with `deliver_within`. */
   readonly deliver?: DeliveryTerms | undefined
+  /** The batch that it is a wave of, with a wanted id: it is not stored if that was stopped. */
+  readonly batch?: string | undefined
 }
 
 /**
  * Store a job under a new id, or under the wanted one, and return the id (wire protocol §13.1). Undefined if the wanted id is
- * taken or not valid. Rejects with STORE_FAILED: then the job must not be published.
+ * taken or not valid, or its batch was stopped. Rejects with STORE_FAILED: then the job must not be published.
  */
 export async function storeJob(
   context: Pick<WorkerContext, 'jobs' | 'nextJid' | 'config'>,
-  { load, minions, unknown, wanted, deliver }: NewJob,
+  { load, minions, unknown, wanted, deliver, batch }: NewJob,
 ): Promise<string | undefined> {
   const take = (jid: string) =>
     context.config.job_cache
-      ? context.jobs.create(jid, { ...load, jid }, minions, { unknown, deliver })
+      ? context.jobs.create(jid, { ...load, jid }, minions, { unknown, deliver, batch })
       : context.jobs.reserve(jid, minions)
   if (wanted) return isJid(wanted) && (await take(wanted)) ? wanted : undefined
   for (;;) {

@@ -1,4 +1,4 @@
-import type { BatchStatus, Log } from '../../author/context.ts'
+import type { Log } from '../../author/context.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { repeat } from '../../base/repeat.ts'
@@ -7,6 +7,7 @@ import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
 import { type GivenUp, type JobStatus, nextStatus } from '../../jobs/job-states.ts'
 import { storedStatus } from '../../jobs/stored-status.ts'
+import { unsent } from '../../jobs/unsent.ts'
 import { KeyStore } from '../../keys/key-store.ts'
 
 /** Facts that the master has about minions without asking them. */
@@ -60,23 +61,16 @@ export function missingReturns(jobs: JobCache, jid: string, known: KnownMinions)
   const returned = jobs.returns(jid)
   const perhaps = new Set(unknown.filter((id) => !starts.has(id)))
   const batch = jobs.batches.status(jid)
-  return (batch ? leftOut(batch) : minions)
+  const out = batch && unsent(batch)
+  return (out ? [...out.keys()] : minions)
     .filter((id) => !returned.has(id) && !perhaps.has(id) && id !== known.master)
     .map((id) => {
-      const had = batch?.minions.queued?.includes(id) ? noTurn(batch) : undefined
+      const had = batch?.minions.queued?.includes(id) ? out?.get(id) : undefined
       const { state, why } = had ?? statusOf(id, jid, storedStatus(jobs, jid, id), known)
       const message = `Minion did not return. State: ${state}. ${why}`
       return { jid, id, fun, fun_args, user, return: message, retcode: 255, success: false, state }
     })
 }
-
-/** Return the minions of a batch that were sent no wave: the waves are jobs of their own. */
-const leftOut = ({ minions }: BatchStatus): string[] => [...(minions.down ?? []), ...(minions.queued ?? [])]
-
-const noTurn = ({ halted = '' }: BatchStatus): JobStatus => ({
-  state: 'unknown',
-  why: `The batch ended before the job was sent to this minion. ${halted}`.trim(),
-})
 
 function statusOf(id: string, jid: string, status: JobStatus, { accepted, lost }: KnownMinions): JobStatus {
   const giveUp = (why: GivenUp) => nextStatus(status, { type: 'given-up', why, id, jid })

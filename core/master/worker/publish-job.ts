@@ -36,6 +36,8 @@ export interface JobToPublish {
   readonly limited?: boolean
   /** Minions that are away get the job when they come (`deliver_within`). */
   readonly delivery?: Delivery | undefined
+  /** The batch that it is a wave of, with a wanted id: it is not stored if that was stopped. */
+  readonly batch?: string | undefined
 }
 
 type PublishContext = Pick<
@@ -43,16 +45,16 @@ type PublishContext = Pick<
   'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'nextJid' | 'publications' | 'publish'
 >
 
-/** Store a job and return its jid; undefined if the wanted one is taken. Rejects with STORE_FAILED: then it must not be published. */
+/** Store a job and return its jid; undefined if the wanted one is taken, or its batch was stopped. Rejects with STORE_FAILED: then it must not be published. */
 export async function storeJobToPublish(
   context: PublishContext,
   job: JobToPublish,
   wanted?: string,
 ): Promise<string | undefined> {
-  const { minions, unknown, owner, delivery: deliver } = job
+  const { minions, unknown, owner, delivery: deliver, batch } = job
   const shown = { cmd: 'publish', ...shownOf(job), ...shownExecutionOptions(job.extras) }
   const load = { ...shown, ...(owner !== undefined && { owner }) }
-  const stored = { load, minions, unknown, deliver, ...(wanted !== undefined && { wanted }) }
+  const stored = { load, minions, unknown, deliver, batch, ...(wanted !== undefined && { wanted }) }
   const jid = await storeJob(context, stored)
   if (jid) await writePythonJobFiles(context, jid, stored)
   return jid

@@ -89,6 +89,12 @@ describe('a batch', () => {
     expect([window.next(560), window.nextOpening()]).toEqual([['c'], Number.POSITIVE_INFINITY])
   })
 
+  test('puts those first in the queue that were not started', () => {
+    const window = open(['a', 'b', 'c'], {})
+    window.putBack(window.next(0))
+    expect([window.queued, window.running.size]).toEqual([['a', 'b', 'c'], 0])
+  })
+
   test('stops with failhard at the first failure, and waits for those that run', () => {
     const window = open(['a', 'b', 'c'], { failhard: true })
     window.next(0)

@@ -1,6 +1,7 @@
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { decode, Float } from '../../../core/codec/index.ts'
+import type { BatchOrder } from '../../../core/jobs/batches.ts'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { testProgram } from '../../harness/test-program.ts'
@@ -69,6 +70,16 @@ describe('a job', () => {
     await cache.saveLoad(jid, load, ['a', 'b'])
     await cache.addMinions(jid, ['b', 'd'])
     expect(cache.load(jid)?.minions).toEqual(['c', 'a', 'b', 'd'])
+  })
+
+  test('that is a wave of a batch is not stored once the batch is stopped', async () => {
+    const cache = openCache()
+    await cache.batches.add(jid, { fun: 'test.ping', user: 'root' } as BatchOrder, ['a', 'b'])
+    const [first, second] = ['20240229120000000002', '20240229120000000003']
+    expect(await cache.create(first, load, ['a'], { batch: jid })).toBe(true)
+    await openCache().batches.stop(jid, 'Batch run stopped on request.')
+    expect(await cache.create(second, load, ['b'], { batch: jid })).toBe(false)
+    expect(cache.record(second)).toBeUndefined()
   })
 
   test('with a jid that is none is refused with a sentence', async () => {

@@ -6,6 +6,7 @@ import type {
   StoredJob,
   StoredReturn,
 } from '../../../core/author/index.ts'
+import { shownTime } from '../../../core/dialect/strftime.ts'
 import { matchesQuery } from '../../../core/jobs/job-query.ts'
 import { listen } from '../../../runners/_event/listen.ts'
 import * as batch from '../../../runners/batch.ts'
@@ -68,7 +69,10 @@ function master(answers: Answer[] = []): MasterServices {
     jobs: {
       get: async (jid) => stored.find((job) => job.jid === jid),
       returns: async (jid) => (jid === old.jid ? [returned] : []),
-      unreturned: async () => [{ id: 'web02', state: 'started', reason: 'Minion did not return so far.' }],
+      unreturned: async (jid) => {
+        const id = jid === old.jid ? 'web02' : 'web01'
+        return [{ id, jid, state: 'started', reason: 'Minion did not return so far.' }]
+      },
       list: async function* (query = {}) {
         yield* stored.filter(({ jid, load }) => matchesQuery(jid, load, query)).slice(0, query.limit)
       },
@@ -197,7 +201,11 @@ describe('jobs', () => {
 
   test('waiting shows what waits for whom, and until when', async () => {
     expect(await call(jobs.waiting)).toMatchObject({
-      [old.jid]: { Function: 'cmd.run', DeliverUntil: '2026, Nov 20 03:02:03.000000', Waiting: ['web02'] },
+      [old.jid]: {
+        Function: 'cmd.run',
+        DeliverUntil: shownTime(Date.UTC(2026, 10, 20, 3, 2, 3)),
+        Waiting: ['web02'],
+      },
     })
   })
 
@@ -209,8 +217,12 @@ describe('jobs', () => {
     })
     expect(await call(jobs.cancel, { jid: ping.jid }, answer([]))).toEqual({
       Cancelled: [],
-      'Not cancelled': ['web01'],
+      'Not cancelled': { web01: `It runs there. To end it: salt web01 saltutil.kill_job ${ping.jid}` },
+      retcode: 1,
     })
+    await expect(call(jobs.cancel, { jid: old.jid, minions: ' ' })).rejects.toThrow(
+      "'minions' names no minion",
+    )
     await expect(call(jobs.cancel, { jid: old.jid, minions: ['db01'] })).rejects.toThrow(
       `Job ${old.jid} was not sent to db01. Nothing was cancelled.`,
     )

@@ -21,7 +21,7 @@ const services = fakeMaster(() => true, {
   jobs: {
     get: async (jid) => stored.find((one) => one.jid === jid),
     returns: async () => [{ id: 'web1', return: 'a secret' }],
-    unreturned: async () => [{ id: 'web2', state: 'started', reason: 'It runs.' }],
+    unreturned: async () => [{ id: 'web2', jid: '2', state: 'started', reason: 'It runs.' }],
     waiting: async () =>
       stored.map((one) => ({ ...one, until: '2030-01-01T00:00:00.000Z', minions: ['web1'] })),
     cancel: async () => ({ cancelled: ['web1'], expired: [] }),

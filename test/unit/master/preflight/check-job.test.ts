@@ -65,8 +65,9 @@ test('one that is connected and silent may work', async () => {
   expect(await check(['web1', 'web2'], { web1: [no], web2: undefined })).toMatchObject({ everywhere: false })
 })
 
-test('where nobody is connected nobody is asked, and nothing refused', async () => {
-  expect(await check([], { web1: [no] })).toEqual({ everywhere: false, refusals: [], asked: [] })
+test('where nobody is connected nobody is asked, and the job is sent with a warning', async () => {
+  const refusals = [expect.objectContaining({ minions: ['web1'] })]
+  expect(await check([], { web1: [no] })).toEqual({ everywhere: false, refusals, asked: [] })
 })
 
 test('all minions are asked, however many: the last of them may have been synced', async () => {

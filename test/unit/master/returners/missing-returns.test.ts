@@ -113,6 +113,7 @@ test('of a batch those have a row that no wave was sent to, when it is over; wav
   const order = { fun: 'test.ping', arg: [], user: 'root' } as unknown as BatchOrder
   await jobs.create(JID, { fun: 'test.ping', arg: [] }, ['done', 'gone', 'down', 'queued'])
   await batch.add(JID, order, ['done', 'gone', 'down', 'queued'])
+  await batch.begin(JID, { ping: JID, slots: 1 }, [])
   now += 2000
   const telling = tell()
   await until('a look', () => jobs.settled.open(now - 1000).length === 1)
