@@ -2,8 +2,9 @@ import { setTimeout } from 'node:timers/promises'
 import type { Router } from 'zeromq'
 import type { ProcessWork } from '../process/silence.ts'
 import type { ServerSettings } from './contract.ts'
+import { TurnBatch } from './proxy/batch.ts'
 import { Dispatcher } from './proxy/dispatcher.ts'
-import { LEAVING, PROBE, readHeader, requestHeader } from './proxy/messages.ts'
+import { ANSWERS, LEAVING, PROBE, READY, REQUESTS, readNumbered } from './proxy/messages.ts'
 import { admitConnections } from './zeromq/admission.ts'
 import { bindTcp } from './zeromq/bind.ts'
 import { bindLocal } from './zeromq/bind-local.ts'
@@ -78,8 +79,14 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
   const stuckListeners: ((worker: string) => void)[] = []
   const replies = new SendQueue(front)
   const orders = new SendQueue(back)
-  const order = (worker: string, ...frames: (string | Buffer)[]) =>
-    void orders.send([worker, ...frames]).catch(() => undefined)
+  const order = (worker: string, ...frames: (string | Uint8Array)[]) =>
+    orders.send([worker, ...frames]).catch(() => undefined)
+  const requests = new Map<string, TurnBatch>()
+  const requestsTo = (worker: string): TurnBatch => {
+    const batch = requests.get(worker) ?? new TurnBatch((frames) => order(worker, REQUESTS, ...frames))
+    requests.set(worker, batch)
+    return batch
+  }
   const dispatcher = new Dispatcher({
     stuckMs: settings.stuckMs ?? STUCK_MS,
     ...(settings.workOf && { workOf: settings.workOf }),
@@ -87,7 +94,7 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
     maxBytes: MAX_OUTSTANDING_BYTES,
     refusal: settings.refusal,
     now: () => performance.now(),
-    toWorker: (worker, id, payload) => order(worker, requestHeader(id), payload),
+    toWorker: (worker, id, payload) => requestsTo(worker).add({ id, payload }),
     toClient: (path, reply) => void replies.send([...path, reply]).catch(() => undefined),
     onStuck: (worker) => {
       for (const listener of stuckListeners) listener(worker)
@@ -95,10 +102,13 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
   })
   const probing = setInterval(() => {
     dispatcher.check(PROBE_MS)
-    for (const worker of dispatcher.busy()) order(worker, PROBE)
+    for (const worker of dispatcher.busy()) void order(worker, PROBE)
   }, PROBE_MS)
   void readRequests(front, dispatcher)
-  void readWorkers(back, dispatcher, (worker) => order(worker, LEAVING))
+  void readWorkers(back, dispatcher, async (worker) => {
+    await requestsTo(worker).flush()
+    await order(worker, LEAVING)
+  })
   return {
     port,
     workers: dispatcher.workers,
@@ -130,17 +140,18 @@ async function readRequests(front: Router, dispatcher: Dispatcher): Promise<void
 async function readWorkers(
   back: Router,
   dispatcher: Dispatcher,
-  confirmLeaving: (worker: string) => void,
+  confirmLeaving: (worker: string) => Promise<void>,
 ): Promise<void> {
-  for await (const [identity, frame, payload] of back) {
+  for await (const [identity, frame, first, second] of back) {
     const worker = String(identity)
-    const header = readHeader(frame)
-    if (header.kind === 'answer' && payload) dispatcher.answer(worker, header.id, payload)
-    else if (header.kind === 'ready') dispatcher.ready(worker, String(payload))
-    else if (header.kind === 'probe') dispatcher.alive(worker)
-    else if (header.kind === 'leaving') {
+    const header = String(frame)
+    if (header === ANSWERS)
+      for (const { id, payload } of readNumbered(first, second)) dispatcher.answer(worker, id, payload)
+    else if (header === READY) dispatcher.ready(worker, String(first))
+    else if (header === PROBE) dispatcher.alive(worker)
+    else if (header === LEAVING) {
       dispatcher.leaving(worker)
-      confirmLeaving(worker)
+      void confirmLeaving(worker)
     }
   }
 }

@@ -15,7 +15,7 @@ import {
   measureMemory,
   measurePing,
   measureReturns,
-  openFleet,
+  measureSignIns,
   timeProgram,
 } from './measure.ts'
 import { withFigures } from './readme-figures.ts'
@@ -86,9 +86,7 @@ function measureCommands(measured: readonly Measured[]): void {
 }
 
 async function signIn(one: Measured): Promise<Fleet> {
-  const started = performance.now()
-  const fleet = await openFleet(one.master, minions, Number(options.processes))
-  add(one, 'sign-in', performance.now() - started)
+  const fleet = await measureSignIns(one, minions, Number(options.processes))
   measureMemory(one, 'memory signed in')
   return fleet
 }

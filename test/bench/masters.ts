@@ -20,14 +20,25 @@ export interface MeasuredMaster {
   close(): Promise<void>
 }
 
-export async function startOurs(options: Record<string, unknown>): Promise<MeasuredMaster> {
+/** `programs`: the folder of the programs, if they are those of another checkout. */
+export async function startOurs(
+  options: Record<string, unknown>,
+  { name = `salt-ts ${version()}`, programs = bin } = {},
+): Promise<MeasuredMaster> {
   const minion = 'node'
-  const cluster = await Cluster.open({ minions: [minion], master: options })
+  const cluster = await Cluster.open({ master: options, start: false })
+  cluster.master.programs = programs
+  await cluster.startMaster()
+  const daemon = cluster.minionDaemon(minion)
+  daemon.programs = programs
+  await cluster.prepareMinion(daemon)
+  daemon.start()
+  await daemon.logged('is ready to receive jobs')
   return {
-    name: `salt-ts ${version()}`,
+    name,
     configDir: cluster.configDir,
     pid: cluster.master.pid,
-    salt: [process.execPath, join(bin, 'salt'), '-c', cluster.configDir],
+    salt: [process.execPath, join(programs, 'salt'), '-c', cluster.configDir],
     minion,
     ownTopics: true,
     log: () => cluster.master.output,

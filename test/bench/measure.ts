@@ -65,13 +65,25 @@ async function publishUnanswered({ configDir }: MeasuredMaster, jobs: number): P
   return jids
 }
 
+/** Sign in all minions of a fleet: the time of all, and the processor time of the master for each. */
+export async function measureSignIns(one: Measured, minions: number, processes: number): Promise<Fleet> {
+  const before = usageOf(one.master.pid)
+  const started = performance.now()
+  const fleet = await openFleet(one.master, minions, processes)
+  add(one, 'sign-in', performance.now() - started)
+  add(one, 'sign-in cpu', ((usageOf(one.master.pid).cpuSeconds - before.cpuSeconds) / minions) * 1e6)
+  return fleet
+}
+
 /** From publishing `test.ping` until the returns of all simulated minions (and the real one) are here. */
 export async function measurePing(one: Measured, minions: number): Promise<void> {
+  const before = usageOf(one.master.pid)
   const { config } = loadMasterConfig({ configDir: one.master.configDir })
   const client = await LocalClient.connect(config)
   const started = performance.now()
   const returned = await client.cmd({ tgt: '*', fun: 'test.ping', timeout: 60 })
   add(one, 'ping', performance.now() - started)
+  add(one, 'ping cpu', ((usageOf(one.master.pid).cpuSeconds - before.cpuSeconds) / minions) * 1e6)
   await client.close()
   const count = Object.values(returned).filter((value) => value === true).length
   if (count !== minions + 1) throw new Error(`${count} of ${minions + 1} minions answered test.ping`)

@@ -2,6 +2,7 @@
 import { cpus } from 'node:os'
 import type { Measured } from './measure.ts'
 import { median } from './median.ts'
+import { table } from './table.ts'
 
 interface Row {
   readonly figure: string
@@ -15,7 +16,9 @@ const rows: readonly Row[] = [
   { figure: 'returns', says: 'durable returns per second', aim: '≥ 4' },
   { figure: 'return cpu', says: 'processor time of the master per return, µs' },
   { figure: 'ping', says: '`test.ping` to all, ms', aim: '≤ 0.33' },
+  { figure: 'ping cpu', says: 'processor time of the master for it, µs per minion' },
   { figure: 'sign-in', says: 'sign-in of all, ms' },
+  { figure: 'sign-in cpu', says: 'processor time of the master per sign-in, µs' },
   { figure: 'memory fresh', says: 'private memory of the master, just started, MB', digits: 1 },
   { figure: 'memory signed in', says: 'private memory, all signed in, MB', digits: 1 },
   { figure: 'memory', says: 'private memory right after all of this, MB', digits: 1 },
@@ -40,25 +43,27 @@ export interface Load {
   readonly rounds: number
 }
 
-/** Medians; the ratio is ours divided by the other's. */
+/** Medians of what was measured, as lines of a table; the ratio is the first divided by the second. */
+export function medianTable(measured: readonly Measured[], { aims = false } = {}): string[] {
+  const names = measured.map(({ master }) => master.name)
+  const isCompared = names.length > 1
+  const present = rows.filter(({ figure }) => measured.some(({ figures }) => figures.has(figure)))
+  const lines = present.map(({ figure, says, digits = 0, aim = '' }) => {
+    const medians = measured.map(({ figures }) => median(figures.get(figure) ?? []))
+    const [ours = Number.NaN, theirs = Number.NaN] = medians
+    const ratio = isCompared && figure !== 'node' ? (ours / theirs).toFixed(2) : ''
+    return [says, ...medians.map((value) => value.toFixed(digits)), ...ifWanted(isCompared, ratio, aims, aim)]
+  })
+  return table([['', ...names, ...ifWanted(isCompared, 'ratio', aims, 'aim')], ...lines])
+}
+
+const ifWanted = (isCompared: boolean, ratio: string, aims: boolean, aim: string): string[] =>
+  isCompared ? [ratio, ...(aims ? [aim] : [])] : []
+
 export function report(
   measured: readonly Measured[],
   { minions, jobs, bytes, atOnce, rounds }: Load,
 ): string {
-  const names = measured.map(({ master }) => master.name)
-  const isCompared = names.length > 1
-  const header = ['', ...names, ...(isCompared ? ['ratio', 'aim'] : [])]
-  const lines = rows.map(({ figure, says, digits = 0, aim = '' }) => {
-    const medians = measured.map(({ figures }) => median(figures.get(figure) ?? []))
-    const [ours = Number.NaN, theirs = Number.NaN] = medians
-    const compared = isCompared && figure !== 'node' ? [(ours / theirs).toFixed(2), aim] : ['', '']
-    return [says, ...medians.map((value) => value.toFixed(digits)), ...(isCompared ? compared : [])]
-  })
-  const widths = header.map((_, column) =>
-    Math.max(...[header, ...lines].map((cells) => cells[column]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
   return [
     '# Speed and memory',
     '',
@@ -68,9 +73,7 @@ export function report(
     `${minions} simulated minions with keys, sessions and connections of their own; ${jobs} jobs of which each minion returns`,
     `${bytes} bytes, ${atOnce} returns at once, every acknowledgement verified; ${rounds} rounds; ${cpus().length} cores.`,
     '',
-    line(header),
-    line(widths.map((width) => '-'.repeat(width))),
-    ...lines.map(line),
+    ...medianTable(measured, { aims: true }),
     '',
     'To compare with another master, start it with one accepted minion and describe it in a JSON file for',
     '`--beside`, with the fields of `MeasuredMaster` in `masters.ts`: `name`, `configDir`, `pid`, `salt` (words of its',

@@ -42,6 +42,8 @@ export class Daemon {
   readonly program: string
   readonly options: Options
   output = ''
+  /** Folder of the programs of salt-ts that it is one of. */
+  programs = bin
   #child: ChildProcess | undefined
 
   constructor(program: string, directory: string, options: Options) {
@@ -66,7 +68,7 @@ export class Daemon {
 
   /** `within`: a program, with its first arguments, that becomes the one that is named after them. */
   start(level = 'info', within: readonly string[] = []): void {
-    const own = [join(bin, this.program), '-c', this.directory, '-l', level]
+    const own = [join(this.programs, this.program), '-c', this.directory, '-l', level]
     const [program = '', ...words] = [...within, ...own]
     const child = spawn(program, words, {
       stdio: ['ignore', 'pipe', 'pipe'],

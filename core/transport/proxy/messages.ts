@@ -1,29 +1,62 @@
-/**
- * Messages between the proxy and its workers. A message has a header frame (a letter, for requests and answers with a
- * number), and for requests and answers a payload frame.
- */
-export type ProxyHeader =
-  | { readonly kind: 'request' | 'answer'; readonly id: number }
-  | { readonly kind: 'probe' | 'ready' | 'leaving' | 'unknown' }
+/** Messages between the proxy and its workers. The first frame of a message is a letter. */
 
+/** Followed by the frames of {@link numberedFrames}. */
+export const REQUESTS = 'Q'
+export const ANSWERS = 'A'
 export const PROBE = 'P'
 /**
- * Sent by a worker: it accepts requests from now on. The payload distinguishes a new process from the previous one of that
+ * Sent by a worker: it accepts requests from now on. A second frame distinguishes a new process from the previous one of that
  * name.
  */
 export const READY = 'R'
 /** Sent by a worker: it accepts no more requests. Sent by the proxy: it forwards no more. */
 export const LEAVING = 'L'
 
-export const requestHeader = (id: number): string => `Q${id}`
-export const answerHeader = (id: number): string => `A${id}`
+/** A request or an answer, with the number of the request. */
+export interface Numbered {
+  readonly id: number
+  readonly payload: Uint8Array
+}
 
-export function readHeader(frame: Buffer | undefined): ProxyHeader {
-  const text = frame?.toString('latin1') ?? ''
-  if (text[0] === 'Q') return { kind: 'request', id: Number(text.slice(1)) }
-  if (text[0] === 'A') return { kind: 'answer', id: Number(text.slice(1)) }
-  if (text === PROBE) return { kind: 'probe' }
-  if (text === READY) return { kind: 'ready' }
-  if (text === LEAVING) return { kind: 'leaving' }
-  return { kind: 'unknown' }
+interface Received {
+  readonly id: number
+  readonly payload: Buffer
+}
+
+/** Bytes before each payload: the number and the length, as unsigned integers of 6 and 4 bytes. */
+const HEAD_BYTES = 10
+
+/** Return the frames of requests or answers: number and payload of a single one, which is not copied; one frame of several. */
+export function numberedFrames(messages: readonly Numbered[]): (string | Uint8Array)[] {
+  const [first, second] = messages
+  return first && !second ? [String(first.id), first.payload] : [pack(messages)]
+}
+
+/** Read the frames of {@link numberedFrames}. The payloads share their memory. */
+export function readNumbered(first: Buffer | undefined, payload: Buffer | undefined): Iterable<Received> {
+  if (!first) return []
+  return payload ? [{ id: Number(first.toString('latin1')), payload }] : unpack(first)
+}
+
+function pack(messages: readonly Numbered[]): Buffer {
+  const size = messages.reduce((sum, { payload }) => sum + HEAD_BYTES + payload.length, 0)
+  const packed = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  for (const { id, payload } of messages) {
+    packed.writeUIntBE(id, at, 6)
+    packed.writeUInt32BE(payload.length, at + 6)
+    packed.set(payload, at + HEAD_BYTES)
+    at += HEAD_BYTES + payload.length
+  }
+  return packed
+}
+
+function* unpack(packed: Buffer): Generator<Received> {
+  let at = 0
+  while (at + HEAD_BYTES <= packed.length) {
+    const id = packed.readUIntBE(at, 6)
+    const start = at + HEAD_BYTES
+    at = start + packed.readUInt32BE(at + 6)
+    yield { id, payload: packed.subarray(start, at) }
+  }
 }

@@ -8,7 +8,8 @@ import { localEndpoint } from '../zeromq/bind-local.ts'
 import { connect, reconnect, watchConnection } from '../zeromq/connect.ts'
 import { SendQueue } from '../zeromq/send-queue.ts'
 import { openDealer } from '../zeromq/sockets.ts'
-import { answerHeader, LEAVING, PROBE, READY, readHeader } from './messages.ts'
+import { TurnBatch } from './batch.ts'
+import { ANSWERS, LEAVING, PROBE, READY, REQUESTS, readNumbered } from './messages.ts'
 
 const RECONNECT_MS = 50
 const RECONNECT_MAX_MS = 500
@@ -43,9 +44,9 @@ export async function openWorker(settings: { backend: string; name: string }): P
   const work = new WorkInProgress(Number.POSITIVE_INFINITY)
   const goodbye = deferred<void>()
   const messages = new SendQueue(dealer)
-  const send = (header: string, payload?: Uint8Array) =>
-    messages.send(payload ? [header, payload] : [header]).catch(() => undefined)
+  const send = (...frames: (string | Uint8Array)[]) => messages.send(frames).catch(() => undefined)
   const announce = () => send(READY, instance)
+  const answers = new TurnBatch((frames) => send(ANSWERS, ...frames))
   let serving = false
   void watchConnection(dealer, {
     up: () => void (serving && announce()),
@@ -57,7 +58,7 @@ export async function openWorker(settings: { backend: string; name: string }): P
     serve(answer) {
       serving = true
       void announce()
-      void serve(dealer, { answer, work, send, goodbye: goodbye.resolve })
+      void serve(dealer, { answer, work, send, answers, goodbye: goodbye.resolve })
     },
     async close(finishMs = FINISH_MS) {
       if (serving) {
@@ -66,6 +67,7 @@ export async function openWorker(settings: { backend: string; name: string }): P
         await endsWithin(goodbye.promise, GOODBYE_MS)
       }
       await work.finish(finishMs)
+      await answers.flush()
       dealer.close()
     },
   }
@@ -74,20 +76,22 @@ export async function openWorker(settings: { backend: string; name: string }): P
 interface Serving {
   readonly answer: Answer
   readonly work: WorkInProgress
-  send(header: string, payload?: Uint8Array): Promise<void>
+  readonly answers: TurnBatch
+  send(...frames: (string | Uint8Array)[]): Promise<void>
   goodbye(): void
 }
 
-async function serve(dealer: Dealer, { answer, work, send, goodbye }: Serving): Promise<void> {
-  for await (const [frame, payload] of dealer) {
-    const header = readHeader(frame)
-    if (header.kind === 'probe') void send(PROBE)
-    if (header.kind === 'leaving') goodbye()
-    if (header.kind !== 'request' || !payload) continue
-    const respond = async () => {
-      const reply = await answer(payload).catch(() => Buffer.alloc(0))
-      await send(answerHeader(header.id), reply)
+async function serve(dealer: Dealer, { answer, work, answers, send, goodbye }: Serving): Promise<void> {
+  for await (const [frame, first, second] of dealer) {
+    const header = String(frame)
+    if (header === PROBE) void send(PROBE)
+    if (header === LEAVING) goodbye()
+    if (header !== REQUESTS) continue
+    for (const { id, payload: request } of readNumbered(first, second)) {
+      void work.start(async () => {
+        const reply = await answer(request).catch(() => Buffer.alloc(0))
+        answers.add({ id, payload: reply })
+      })
     }
-    void work.start(respond)
   }
 }
