@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
 import { decryptEnvelope, type EnvelopeKeys, encryptEnvelope } from './envelope.ts'
+import { pooledRandomBytes } from './random-pool.ts'
 import { secretsEqual } from './secrets.ts'
 
 const marker = Buffer.from('pickle::')
@@ -50,7 +51,7 @@ export class SymmetricKey {
    */
   encrypt(message: Uint8Array | readonly Uint8Array[], nonce = ''): Buffer {
     const parts = message instanceof Uint8Array ? [message] : message
-    return encryptEnvelope(this.#keys, randomBytes(16), [marker, Buffer.from(nonce), ...parts])
+    return encryptEnvelope(this.#keys, pooledRandomBytes(16), [marker, Buffer.from(nonce), ...parts])
   }
 
   /**

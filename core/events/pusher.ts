@@ -57,6 +57,7 @@ export class EventPusher {
   }
 
   #send({ socket, unconfirmed }: Connection, frame: Buffer): Promise<void> {
+    corkForTurn(socket)
     if (!this.#confirmed) return write(socket, frame)
     if (!socket.writable) return Promise.reject(lost(this.#address))
     const confirmation = deferred()
@@ -94,6 +95,13 @@ export class EventPusher {
     opening.catch(forget)
     return opening
   }
+}
+
+/** Write the frames of this turn of the event loop at once. */
+function corkForTurn(socket: Socket): void {
+  if (socket.writableCorked > 0) return
+  socket.cork()
+  setImmediate(() => socket.uncork())
 }
 
 const write = (socket: Socket, frame: Buffer): Promise<void> =>

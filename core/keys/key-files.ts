@@ -16,12 +16,21 @@ export const keyFolders = {
 
 export const keyStates = Object.keys(keyFolders) as KeyState[]
 
+/** The states that decide whether a minion may make requests. */
+const DECIDING = ['rejected', 'accepted'] as const
+/** A folder that was changed so short a time ago may be changed again without another time of its change. */
+const SETTLE_MS = 100
+
 /** Matches files that a crash left behind in the middle of a write. */
 const temporary = /^\.tmp-/
 
 /** The public keys of minions as PEM files, one per id and state. Only validated ids become paths. */
 export class KeyFileStore {
   readonly #pkiDir: string
+  #changes = 0
+  /** Times at which the folders of {@link DECIDING} were changed. */
+  #times = ''
+  #hasLooked = false
 
   constructor(pkiDir: string) {
     this.#pkiDir = pkiDir
@@ -45,6 +54,24 @@ export class KeyFileStore {
     return stats && `${stats.ino} ${stats.mtimeNs} ${stats.size}`
   }
 
+  /**
+   * Return a number that is greater whenever a file was added to the folders of accepted and rejected keys, or removed or replaced
+   * there. They are looked at once in a turn of the event loop. A file that is overwritten in its place is not noticed.
+   */
+  changes(): number {
+    if (this.#hasLooked) return this.#changes
+    this.#hasLooked = true
+    setImmediate(() => {
+      this.#hasLooked = false
+    })
+    const times = DECIDING.map(
+      (state) => statSync(this.#folder(state), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    )
+    if (times.join() !== this.#times || Math.max(...times) > Date.now() - SETTLE_MS) this.#changes++
+    this.#times = times.join()
+    return this.#changes
+  }
+
   /** Return the time at which a key got this state, in milliseconds since 1970; undefined if it is not in it. */
   since(state: KeyState, id: MinionId): number | undefined {
     return statSync(this.#path(state, id), { throwIfNoEntry: false })?.mtimeMs
@@ -53,20 +80,22 @@ export class KeyFileStore {
   /** Create a key file. Resolves with false if there is one already. */
   async create(state: KeyState, id: MinionId, pem: string): Promise<boolean> {
     await this.#makeFolder(state)
-    return createFileExclusive(this.#path(state, id), pem)
+    return createFileExclusive(this.#path(state, id), pem).finally(() => this.#changes++)
   }
 
   async replace(state: KeyState, id: MinionId, pem: string): Promise<void> {
     await this.#makeFolder(state)
-    await writeFileAtomic(this.#path(state, id), pem)
+    await writeFileAtomic(this.#path(state, id), pem).finally(() => this.#changes++)
   }
 
   /** Delete a key file. Resolves with false if there was none. */
   async remove(state: KeyState, id: MinionId): Promise<boolean> {
-    return unlink(this.#path(state, id)).then(
-      () => true,
-      (error) => undefinedIfMissing(error) ?? false,
-    )
+    return unlink(this.#path(state, id))
+      .then(
+        () => true,
+        (error) => undefinedIfMissing(error) ?? false,
+      )
+      .finally(() => this.#changes++)
   }
 
   /** List the ids with a key in this state, sorted. */

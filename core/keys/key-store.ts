@@ -47,6 +47,16 @@ export type KeyMatch = string | readonly string[] | KeySelection
 const MAX_ATTEMPTS = 20
 const MAX_CACHED_KEYS = 5000
 const RECOUNT_MS = 1000
+/** How long a key is used before its own file is looked at again, though no file of the folder was added, removed or replaced. */
+const LOOK_AGAIN_MS = 1000
+
+interface AcceptedKey {
+  readonly stamp: string
+  readonly key: PublicKey | undefined
+  /** Number of the changes at the last look at the file, and when that was. */
+  changes: number
+  lookedAt: number
+}
 
 /**
  * The keys of minions and their states (wire protocol §6.2, §14.2). The files are authoritative and every step is
@@ -55,7 +65,7 @@ const RECOUNT_MS = 1000
 export class KeyStore {
   readonly #files: KeyFileStore
   readonly #apiClients: readonly string[]
-  readonly #accepted = new Map<MinionId, { stamp: string; key: PublicKey | undefined }>()
+  readonly #accepted = new Map<MinionId, AcceptedKey>()
   /**
    * Number of pending keys, including those being filed. Recounted regularly, since other processes file and delete
    * keys too.
@@ -102,15 +112,22 @@ export class KeyStore {
 
   /** Return a minion's accepted key. Synchronous and cheap, since every request needs it. */
   accepted(id: string): PublicKey | undefined {
-    if (!isMinionId(id) || this.#files.stamp('rejected', id)) return undefined
+    if (!isMinionId(id)) return undefined
+    const known = this.#accepted.get(id)
+    const changes = this.#files.changes()
+    const lookedAt = performance.now()
+    if (known?.changes === changes && lookedAt - known.lookedAt < LOOK_AGAIN_MS) return known.key
+    if (this.#files.stamp('rejected', id)) return undefined
     const stamp = this.#files.stamp('accepted', id)
     if (!stamp) return undefined
-    const known = this.#accepted.get(id)
-    if (known?.stamp === stamp) return known.key
+    if (known?.stamp === stamp) {
+      Object.assign(known, { changes, lookedAt })
+      return known.key
+    }
     const pem = this.#files.readSync('accepted', id)
     const key = pem === undefined ? undefined : parse(pem)
     if (this.#accepted.size >= MAX_CACHED_KEYS) this.#accepted.clear()
-    this.#accepted.set(id, { stamp, key })
+    this.#accepted.set(id, { stamp, key, changes, lookedAt })
     return key
   }
 
@@ -132,7 +149,8 @@ export class KeyStore {
     if (!key) return { verdict: 'invalid', changes: [], reason: 'it offered a key that cannot be read' }
     const facts = await this.#facts({ id, ...details }, policy)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const decision = await decideAboutKey({ ...facts, filed: await this.#filed(id, key) })
+      const filed = key === accepted ? ACCEPTED : await this.#filed(id, key)
+      const decision = await decideAboutKey({ ...facts, filed })
       const changes = await this.#carryOut(id, pem, decision, policy.openMode)
       if (changes) return outcomeOf(decision, key, changes)
     }
@@ -324,6 +342,9 @@ function parse(pem: string): PublicKey | undefined {
     return undefined
   }
 }
+
+/** What is filed of a minion that offers its accepted key. */
+const ACCEPTED = { state: 'accepted', same: true } as const
 
 const unreadable = (id: MinionId): string =>
   `The key of ${id} cannot be read as an RSA public key; delete it.`

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { version } from '../../core/cli/program/version.ts'
 import { bin, Cluster } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+import { LocalClient } from './product.ts'
 
 export interface MeasuredMaster {
   readonly name: string
@@ -28,7 +30,13 @@ export async function startOurs(
   const minion = 'node'
   const cluster = await Cluster.open({ master: options, start: false })
   cluster.master.programs = programs
-  await cluster.startMaster()
+  cluster.master.start('warning') // the default: at others the log has its share of the figures
+  await until('the master', () =>
+    LocalClient.connect(cluster.config).then(
+      (client) => client.close().then(() => true),
+      () => false,
+    ),
+  )
   const daemon = cluster.minionDaemon(minion)
   daemon.programs = programs
   await cluster.prepareMinion(daemon)
