@@ -203,11 +203,13 @@ function minionsOf(job: StoredJob, given: string | readonly string[]): string[] 
   return [...new Set(named.flat())]
 }
 
-/** Stop a batch of the master. Resolves with the minions that it has not sent its job to; none for any other job. */
+/** Stop a batch of the master. Resolves with the minions that it has not sent its job to, and never does; none for any other job. */
 async function stopBatch({ batches }: Context['master'], jid: string): Promise<readonly string[]> {
   await batches.stop(jid)
-  const { halted, minions } = (await batches.get(jid)) ?? {}
-  return halted === undefined ? [] : [...(minions?.queued ?? []), ...(minions?.down ?? [])]
+  const { phase, halted, minions } = (await batches.get(jid)) ?? {}
+  return phase !== 'done' && halted === undefined
+    ? []
+    : [...(minions?.queued ?? []), ...(minions?.down ?? [])]
 }
 
 /** Return why a job is not cancelled on each of these minions; those that have returned meanwhile are left out. */
@@ -224,7 +226,7 @@ async function reasonsAgainst(
 const reasonAgainst = ({ id, jid, state }: Unreturned): string =>
   state === 'started'
     ? `It runs there. To end it: salt ${id} saltutil.kill_job ${jid}`
-    : 'The minion did not say whether it has the job. If it does not have it, it does not get it any more.'
+    : 'The minion has not returned, and is not known to run it. If it does not have it, it does not get it any more.'
 
 /** Cancel jobs on minions that have them and have not begun them. Resolves with those minions; none if no master runs. */
 async function cancelQueued(

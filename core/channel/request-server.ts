@@ -1,7 +1,7 @@
 import { messageOf } from '../base/errors.ts'
 import { isMinionId } from '../base/minion-id.ts'
 import { withTimeout } from '../base/with-timeout.ts'
-import { encodeNetwork } from '../codec/index.ts'
+import { encodeNetwork, encodeNetworkParts, networkBytesHead } from '../codec/index.ts'
 import { component } from '../log/component.ts'
 import { asText } from '../wire/bytes.ts'
 import { type AesEnvelope, type ClearEnvelope, readEnvelope, refusals } from '../wire/envelope.ts'
@@ -106,7 +106,7 @@ export function createRequestServer(
     const nonce = sender.version >= 2 ? asText(load.nonce, 128) : undefined
     const result = await perform(cmd, load, sender)
     if (result instanceof PlainReply) return encodeNetwork(result.value)
-    return encodeNetwork(key.encrypt(encodeNetwork(result ?? null), nonce))
+    return key.encrypt(encodeNetworkParts(result ?? null), nonce, networkBytesHead)
   }
 
   async function perform(cmd: string, load: Record<string, unknown>, sender: Sender): Promise<unknown> {

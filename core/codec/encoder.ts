@@ -24,9 +24,16 @@ export function encodeLocal(value: unknown): Buffer {
   return local.encode(value)
 }
 
-/** Encode as `encodeNetwork` does, in parts: each large `Encoded` value is a separate part, and is not copied. */
+/** Encode as `encodeNetwork` does, in parts: each large `Encoded` value, and large bytes, are a separate part and are not copied. */
 export function encodeNetworkParts(value: unknown): Uint8Array[] {
   return network.encodeParts(value)
+}
+
+/** Return what `encodeNetwork` writes before so many bytes. */
+export function networkBytesHead(size: number): Buffer {
+  const writer = new Writer(true)
+  writer.binaryHead(size)
+  return writer.take()
 }
 
 /** Encode as `encodeLocal` does, in parts. */

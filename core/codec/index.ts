@@ -1,6 +1,12 @@
 export { decode, decodeRaw, decodeUntrusted } from './decoder.ts'
 export { Encoded } from './encoded.ts'
-export { encodeLocal, encodeLocalParts, encodeNetwork, encodeNetworkParts } from './encoder.ts'
+export {
+  encodeLocal,
+  encodeLocalParts,
+  encodeNetwork,
+  encodeNetworkParts,
+  networkBytesHead,
+} from './encoder.ts'
 export { decodeLazily } from './lazy-map.ts'
 export { asReceived } from './received.ts'
 export { StreamDecoder } from './stream-decoder.ts'

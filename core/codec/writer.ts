@@ -4,7 +4,7 @@ const SHORT_TEXT = 48
 const SIZE = 4096
 /** Largest buffer that is kept for the next message, in bytes. */
 const MAX_KEPT_BYTES = 1 << 20
-/** Size from which a value that is encoded already becomes a separate part, in bytes. */
+/** Size from which bytes, and a value that is encoded already, become a separate part, in bytes. */
 const PART = 1 << 16
 
 /**
@@ -15,7 +15,7 @@ export class Writer {
   readonly #old: boolean
   #bytes = Buffer.allocUnsafeSlow(SIZE)
   #at = 0
-  /** The finished parts: the output before each large encoded value, and that value. */
+  /** The finished parts: the output before each large value, and that value. */
   #parts: Uint8Array[] | undefined
 
   constructor(old: boolean) {
@@ -127,9 +127,13 @@ export class Writer {
 
   binary(view: ArrayBufferView): void {
     const size = view.byteLength
+    this.binaryHead(size)
+    this.encoded(new Uint8Array(view.buffer, view.byteOffset, size))
+  }
+
+  binaryHead(size: number): void {
     if (this.#old) this.#textHead(size)
     else this.#sized(0xc4, size)
-    this.#raw(new Uint8Array(view.buffer, view.byteOffset, size))
   }
 
   arrayHead(size: number): void {

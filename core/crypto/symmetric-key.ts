@@ -47,11 +47,16 @@ export class SymmetricKey {
 
   /**
    * Encrypt a message: MessagePack, possibly in parts. `nonce` (32 hex characters in ASCII) binds a reply to its
-   * request.
+   * request. `headOf` returns the bytes that are put before an envelope of a size.
    */
-  encrypt(message: Uint8Array | readonly Uint8Array[], nonce = ''): Buffer {
+  encrypt(
+    message: Uint8Array | readonly Uint8Array[],
+    nonce = '',
+    headOf?: (size: number) => Uint8Array,
+  ): Buffer {
     const parts = message instanceof Uint8Array ? [message] : message
-    return encryptEnvelope(this.#keys, pooledRandomBytes(16), [marker, Buffer.from(nonce), ...parts])
+    const plain = [marker, Buffer.from(nonce), ...parts]
+    return encryptEnvelope(this.#keys, pooledRandomBytes(16), plain, headOf)
   }
 
   /**

@@ -19,24 +19,40 @@ export interface Download {
 }
 
 const decompress = promisify(gunzip)
+/** Number of pieces that are requested at once. */
+const AHEAD = 4
 /** Maximum size of a decompressed piece of a file. */
 const MAX_PIECE_BYTES = 256 * 1024 * 1024
 
 /**
- * Download a file piece by piece (wire protocol §7.4). When it resolves, the written content has the expected hash. Rejects with
+ * Download a file piece by piece (wire protocol §7.4), several at once after the first, which tells how long they are. When it resolves, the written content has the expected hash. Rejects with
  * COMMAND_EXECUTION if the hash differs, with `changed` in its data, or if the master sends no file.
  */
 export async function download(ask: Ask, file: Download, wanted: FileHash, into: FileHandle): Promise<void> {
   const { path, saltenv, gzip } = file
   const hash = createHash(wanted.hash_type)
   const isComplete = () => hash.copy().digest('hex') === wanted.hsum
+  const fetch = async (loc: number) =>
+    readPiece(await ask({ cmd: '_serve_file', path, saltenv, loc, ...(gzip && { gzip }) }), path)
+  let ahead: Promise<Buffer>[] = []
+  /** Length of a piece; 0 if it is not known. */
+  let length = 0
   for (let loc = 0; ; ) {
-    const answer = await ask({ cmd: '_serve_file', path, saltenv, loc, ...(gzip && { gzip }) })
-    const piece = await readPiece(answer, path)
-    await into.appendFile(piece)
-    hash.update(piece)
+    const piece = await (ahead.shift() ?? fetch(loc))
     loc += piece.length
-    if (isComplete()) return
+    if (piece.length !== length) {
+      ahead = []
+      length = length === 0 ? piece.length : 0
+    }
+    hash.update(piece)
+    const isLast = isComplete()
+    while (!isLast && length > 0 && ahead.length < AHEAD) {
+      const next = fetch(loc + ahead.length * length)
+      next.catch(() => undefined) // it is reported when its turn comes
+      ahead.push(next)
+    }
+    await into.appendFile(piece)
+    if (isLast) return
     if (piece.length === 0) throw changed(path, loc)
   }
 }

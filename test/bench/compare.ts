@@ -14,6 +14,7 @@ import { startOurs } from './masters.ts'
 import {
   add,
   type Measured,
+  measureFile,
   measureMemory,
   measurePing,
   measureReturns,
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
     bytes: { type: 'string', default: '350' },
     rounds: { type: 'string', default: '5' },
     commands: { type: 'string', default: '9' },
+    files: { type: 'string', default: '3' },
   },
 })
 const [base] = positionals
@@ -39,6 +41,7 @@ if (base === undefined) throw new Error('Name the commit to compare with: npm ru
 const [minions, rounds] = [Number(values.minions), Number(values.rounds)]
 const load = { jobs: Number(values.jobs), bytes: Number(values.bytes), atOnce: 100 }
 const PROCESSES = 2
+const FILE_MEGABYTES = 200
 /** Time for a master to give back what it does not need. */
 const REST_MS = 20_000
 
@@ -53,11 +56,12 @@ async function checkOut(commit: string): Promise<string> {
 
 async function compare(folder: string): Promise<string> {
   const measured: Measured[] = []
+  const options = { file_roots: { base: [join(folder, '..', 'files')] } }
   const fleets: Fleet[] = []
   try {
-    measured.push({ master: await startOurs({}, { name: 'present' }), figures: new Map() })
+    measured.push({ master: await startOurs(options, { name: 'present' }), figures: new Map() })
     const older = { name: String(base), programs: join(folder, 'bin/') }
-    measured.push({ master: await startOurs({}, older), figures: new Map() })
+    measured.push({ master: await startOurs(options, older), figures: new Map() })
     for (const one of measured) measureMemory(one, 'memory fresh')
     for (const one of measured) fleets.push(await measureSignIns(one, minions, PROCESSES))
     for (let round = 0; round < rounds; round++)
@@ -68,6 +72,8 @@ async function compare(folder: string): Promise<string> {
     for (const one of measured) measureMemory(one, 'memory')
     await delay(REST_MS)
     for (const one of measured) measureMemory(one, 'memory at rest')
+    for (let round = 0; round < Number(values.files); round++)
+      for (const one of measured) await measureFile(one, FILE_MEGABYTES)
     for (let round = 0; round < Number(values.commands); round++)
       for (const one of measured)
         add(one, 'salt test.ping', timeProgram([...one.master.salt, one.master.minion, 'test.ping']))

@@ -1,5 +1,8 @@
 /** The single measurements. Each is repeated, one master after the other, so that all meet the same machine. */
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Fleet } from './fleet.ts'
 import type { MeasuredMaster } from './masters.ts'
 import { usageOf } from './processes.ts'
@@ -87,6 +90,22 @@ export async function measurePing(one: Measured, minions: number): Promise<void>
   await client.close()
   const count = Object.values(returned).filter((value) => value === true).length
   if (count !== minions + 1) throw new Error(`${count} of ${minions + 1} minions answered test.ping`)
+}
+
+/** `cp.get_file` of a file by the real minion, as a whole command. */
+export async function measureFile(one: Measured, megabytes: number): Promise<void> {
+  const { config } = loadMasterConfig({ configDir: one.master.configDir })
+  const root = (config.file_roots as Record<string, string[]>).base?.[0] as string
+  await mkdir(root, { recursive: true })
+  const file = join(root, 'large')
+  await writeFile(file, randomBytes(megabytes * 1e6))
+  const dest = join(one.master.configDir, 'received')
+  add(
+    one,
+    'file',
+    timeProgram([...one.master.salt, '-t', '120', one.master.minion, 'cp.get_file', 'salt://large', dest]),
+  )
+  await Promise.all([rm(file), rm(dest)])
 }
 
 export function measureMemory(one: Measured, figure: string): void {

@@ -120,7 +120,7 @@ test('one without --deliver-within that was cancelled is not given to a minion t
     'json',
   )
   const why =
-    'The minion did not say whether it has the job. If it does not have it, it does not get it any more.'
+    'The minion has not returned, and is not known to run it. If it does not have it, it does not get it any more.'
   expect([code, JSON.parse(stdout)]).toEqual([
     1,
     { Cancelled: [], 'Not cancelled': { web2: why }, retcode: 1 },

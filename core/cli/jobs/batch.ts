@@ -110,8 +110,8 @@ export async function showBatch(
   say: (line: string) => void,
   settings: ShowSettings,
 ): Promise<number> {
-  const next = batch.deliversLater ? 'It gets the job when it comes.' : 'No job will be sent.'
-  for (const id of batch.silent) say(`Minion ${id} did not respond. ${next}`)
+  const next = batch.deliversLater ? '' : ' No job will be sent.'
+  for (const id of batch.silent) say(`Minion ${id} did not respond.${next}`)
   const code = await showResults(batch, settings)
   if (batch.halted === undefined) return code
   const left = batch.queued.length > 0 ? ` Not reached: ${batch.queued.join(', ')}` : ''

@@ -192,7 +192,7 @@ export interface Wave {
 export interface BatchRun extends Run {
   /** Minions that did not answer the ping. One that answers later joins the batch. */
   readonly silent: readonly string[]
-  /** Whether silent minions get the job when they come (`deliverWithin`). */
+  /** Whether the job is published for silent minions at the end (`deliverWithin`); those that may take it later then wait for it. */
   readonly deliversLater: boolean
   /** Number of minions that run at once. */
   readonly size: number
