@@ -343,7 +343,7 @@ function parse(pem: string): PublicKey | undefined {
   }
 }
 
-/** What is filed of a minion that offers its accepted key. */
+/** The filed key of a minion that offers the one that is accepted. */
 const ACCEPTED = { state: 'accepted', same: true } as const
 
 const unreadable = (id: MinionId): string =>

@@ -45,7 +45,10 @@ type PublishContext = Pick<
   'config' | 'fire' | 'jobs' | 'log' | 'meter' | 'nextJid' | 'publications' | 'publish'
 >
 
-/** Store a job and return its jid; undefined if the wanted one is taken, or its batch was stopped. Rejects with STORE_FAILED: then it must not be published. */
+/**
+ * Store a job and return its jid; undefined if the wanted one is taken, or its batch was stopped. Rejects with STORE_FAILED: then it
+ * must not be published.
+ */
 export async function storeJobToPublish(
   context: PublishContext,
   job: JobToPublish,
