@@ -12,12 +12,7 @@ const MAX_PAUSE_MS = 25
  * @throws SaltError STORE_FAILED if another process takes too long; otherwise the error of `work`
  */
 export function withFileLock<T>(path: string, work: () => T): T {
-  const release = acquire(`${path}.turn`, MAX_WAIT_MS)
-  try {
-    return work()
-  } finally {
-    release()
-  }
+  return releasing(acquire(`${path}.turn`, MAX_WAIT_MS), work)
 }
 
 /**
@@ -26,7 +21,10 @@ export function withFileLock<T>(path: string, work: () => T): T {
  * @throws the error of `work`
  */
 export function withFileLockIfPossible<T>(path: string, waitMs: number, work: () => T): T {
-  const release = acquireIfPossible(`${path}.turn`, waitMs)
+  return releasing(acquireIfPossible(`${path}.turn`, waitMs), work)
+}
+
+function releasing<T>(release: (() => void) | undefined, work: () => T): T {
   try {
     return work()
   } finally {

@@ -1,4 +1,4 @@
-import type { Log, MasterServices, Unreturned } from '../../author/context.ts'
+import type { Log, MasterServices } from '../../author/context.ts'
 import type { RunningRun } from '../../author/master.ts'
 import { currentUser } from '../../base/current-user.ts'
 import { connectedIds } from '../../cache/connected.ts'
@@ -7,8 +7,6 @@ import { minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { localFileServer, openFileClient, syncExtensions } from '../../fileserver/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
-import { type JobStatus, sentenceOf } from '../../jobs/job-states.ts'
-import { unsent } from '../../jobs/unsent.ts'
 import { KeyStore, type Operator } from '../../keys/index.ts'
 import { runningRuns } from '../../runs/running-runs.ts'
 import type { LocalClient } from '../local/local-client.ts'
@@ -78,14 +76,8 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
       ...storedJobs(jobs, outside),
       ...waitingJobs(jobs),
       archive: createJobArchive(jobs),
-      unreturned: async (jid) => {
-        const look = { config, jobs: await jobs(), accepted: await keys.minions(), client }
-        const batch = look.jobs.batches.status(jid)
-        const found = batch ? describe(jid, unsent(batch)) : []
-        for (const job of [...(batch ? [] : [jid]), ...look.jobs.waves(jid)])
-          found.push(...describe(job, await unreturned(job, look)))
-        return found
-      },
+      unreturned: async (jid) =>
+        unreturned(jid, { config, jobs: await jobs(), accepted: await keys.minions(), client }),
     },
     returners: createReturnerAdmin(config, log, jobs),
     progress,
@@ -158,9 +150,6 @@ function lateStores({ config, stores }: ServicesSettings) {
     close: async () => void (await Promise.all(opened.map((store) => store.close()))),
   }
 }
-
-const describe = (jid: string, statuses: ReadonlyMap<string, JobStatus>): Unreturned[] =>
-  Array.from(statuses, ([id, status]) => ({ id, jid, state: status.state, reason: sentenceOf(status) }))
 
 /** Return all runs but that of this process. */
 async function otherRuns(config: MasterConfig): Promise<RunningRun[]> {

@@ -65,8 +65,7 @@ export function missingReturns(jobs: JobCache, jid: string, known: KnownMinions)
   return (out ? [...out.keys()] : minions)
     .filter((id) => !returned.has(id) && !perhaps.has(id) && id !== known.master)
     .map((id) => {
-      const had = batch?.minions.queued?.includes(id) ? out?.get(id) : undefined
-      const { state, why } = had ?? statusOf(id, jid, storedStatus(jobs, jid, id), known)
+      const { state, why } = out?.get(id) ?? statusOf(id, jid, storedStatus(jobs, jid, id), known)
       const message = `Minion did not return. State: ${state}. ${why}`
       return { jid, id, fun, fun_args, user, return: message, retcode: 255, success: false, state }
     })
