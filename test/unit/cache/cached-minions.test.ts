@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { MatchSubject } from '../../../core/author/kinds.ts'
@@ -6,6 +7,7 @@ import { MinionData } from '../../../core/cache/minion-data.ts'
 import { createMatcher, expectedMinions, explainNoMatch } from '../../../core/targets/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { allMatchers } from '../../harness/matchers.ts'
+import { until } from '../../harness/until.ts'
 
 const plugins = await allMatchers()
 const matcher = createMatcher({ matchers: (type) => plugins.get(type) })
@@ -106,6 +108,33 @@ test('a target means the same minions as when everything that is cached of them 
 test('minions of which nothing is cached are there, with nothing', () => {
   const [only] = cachedMinions(['web1'], data)
   expect([only?.id, only?.grains, only?.pillar]).toEqual(['web1', undefined, undefined])
+})
+
+const osOf = (ids: readonly string[]) => Array.from(cachedMinions(ids, data), ({ grains }) => grains?.os)
+
+test('facts that another process has changed are seen by the next target, however many have changed', async () => {
+  const ids = Array.from({ length: 300 }, (_, n) => `web${n}`)
+  const other = MinionData.open(directory)
+  const saveAll = (changed: readonly string[], os: string) =>
+    Promise.all(changed.map((id) => other.save(id, { grains: { os } })))
+  await saveAll(ids, 'Debian')
+  expect(new Set(osOf(ids))).toEqual(new Set(['Debian']))
+  await saveAll(['web7'], 'Arch')
+  await other.remove('web8')
+  expect(osOf(['web6', 'web7', 'web8'])).toEqual(['Debian', 'Arch', undefined])
+  await saveAll(ids, 'Fedora')
+  expect(new Set(osOf(ids))).toEqual(new Set(['Fedora']))
+  await other.close()
+})
+
+test('facts of a file that was replaced by another one are not kept', async () => {
+  await data.save('web1', { grains: { os: 'Debian' } })
+  expect(osOf(['web1'])).toEqual(['Debian'])
+  rmSync(MinionData.path(directory))
+  const other = MinionData.open(directory)
+  await other.save('web1', { grains: { os: 'Arch' } })
+  await until('the facts of the new file', () => osOf(['web1'])[0] === 'Arch')
+  await other.close()
 })
 
 function outcome(work: () => unknown): unknown {

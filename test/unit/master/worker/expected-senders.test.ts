@@ -17,7 +17,7 @@ function open(jobs: Readonly<Record<string, JobRecord>>) {
   const senders = new ExpectedSenders({
     ...{ log, meter, config: { cachedir: '/nowhere' } as never },
     ...{ matcher: createMatcher({ matchers: (type) => matchers.get(type), nodegroups: {} }) },
-    minions: { glance: () => undefined } as unknown as MinionData,
+    minions: { known: () => ({ of: () => undefined }) } as unknown as MinionData,
     jobs: {
       record(jid) {
         reads++
