@@ -101,12 +101,19 @@ const modules = await build({
   keepNames: true, // users see the names of classes
 })
 
-const outputters = await filesIn('plugins/outputters')
 const processes = (await readdir(path.join(root, 'core'), { recursive: true }))
   .filter((file) => file.endsWith('-process.ts'))
   .map((file) => file.replace(/\.ts$/, ''))
-await build({
+const asPrograms = {
   ...common,
+  format: 'cjs',
+  // oclif asks for typescript only where it looks for plugins, which no bundle does.
+  external: [...libraries.filter((name) => !bundled.includes(name)), 'typescript'],
+  define: { ...common.define, 'import.meta.url': '__url' },
+  banner: { js: `const __url = require('node:url').pathToFileURL(__filename).href` },
+}
+await build({
+  ...asPrograms,
   entryPoints: [
     { in: 'core/cli/commands/salt.ts', out: 'salt' },
     { in: 'core/cli/completion/main.ts', out: 'salt-words' },
@@ -115,16 +122,16 @@ await build({
       in: `core/${name}.ts`,
       out: children.includes(name) ? `${name}.bundle` : name,
     })),
-    ...outputters.map((name) => ({ in: `plugins/outputters/${name}.ts`, out: `outputters/${name}` })),
   ],
   outdir: programs,
   outExtension: { '.js': '.cjs' },
-  format: 'cjs',
-  // oclif asks for typescript only where it looks for plugins, which no bundle does.
-  external: [...libraries.filter((name) => !bundled.includes(name)), 'typescript'],
-  define: { ...common.define, 'import.meta.url': '__url' },
-  banner: { js: `const __url = require('node:url').pathToFileURL(__filename).href` },
 })
+for (const [name, folders] of Object.entries(start.EXTENSION_BUNDLES))
+  await build({
+    ...asPrograms,
+    stdin: { contents: await entryOfExtensions(folders), resolveDir: root, loader: 'js' },
+    outfile: path.join(programs, `${name}.cjs`),
+  })
 
 await removeOrphans(new Set(Object.keys(modules.metafile.outputs)))
 await writeAboutPackage()
@@ -155,10 +162,18 @@ async function importSource(file) {
   }
 }
 
-/** The names of the TypeScript files in a folder, without those that start with `_`. */
-async function filesIn(folder) {
+/** The source of a file with an import for each built-in extension, by its name in `dist`. */
+async function entryOfExtensions(folders) {
+  const names = await Promise.all(folders.map(extensionsIn))
+  const entries = names.flat().map((name) => `'${name}': () => import('./${name}.ts')`)
+  return `export const extensions = {\n${entries.join(',\n')}\n}`
+}
+
+async function extensionsIn(folder) {
   const files = await readdir(path.join(root, folder))
-  return files.filter((file) => /^[^_].*\.ts$/.test(file)).map((file) => file.replace(/\.ts$/, ''))
+  return files
+    .filter((file) => /^[^_].*\.ts$/.test(file))
+    .map((file) => `${folder}/${file.replace(/\.ts$/, '')}`)
 }
 
 /** Removes what was compiled from sources that are gone, which the loader would go on offering, and what is in bundles. */
@@ -194,12 +209,13 @@ async function keepCompiled(name, runs, flags = []) {
   const noMaster = 'master: 127.0.0.1\nmaster_port: 1\nmaster_tries: 1\nauth_tries: 1\nauth_timeout: 0.1\n'
   await writeFile(path.join(folder, 'minion'), `root_dir: ${folder}\nid: build\n${noMaster}`)
   const warmUp = `
-    const { existsSync, readFileSync, writeFileSync } = require('node:fs')
+    const { writeFileSync } = require('node:fs')
     const start = require('./bin/start.cjs')
-    const bundle = ${JSON.stringify(bundle)}
-    const cache = start.cacheOf(bundle)
-    const { script, exports } = start.runCompiled(bundle, existsSync(cache) ? readFileSync(cache) : undefined)
-    process.on('exit', () => writeFileSync(cache, script.createCachedData()))
+    const scripts = start.recordScripts()
+    const exports = start.load(${JSON.stringify(bundle)})
+    process.on('exit', () => {
+      for (const [file, script] of scripts) writeFileSync(start.cacheOf(file), script.createCachedData())
+    })
     const program = process.argv[1]
     if (program) start.startFrom(exports, program)
     else process.exit()`

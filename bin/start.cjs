@@ -12,6 +12,14 @@ const { fileURLToPath } = require('node:url')
 const vm = require('node:vm')
 
 const DIST = path.join(__dirname, '..', 'dist')
+/** The folders of built-in extensions that are bundled, by bundle. Commands need outputters, and often nothing else. */
+const EXTENSION_BUNDLES = {
+  outputters: ['plugins/outputters'],
+  extensions: [
+    ...['modules', 'runners', 'plugins/executors', 'plugins/fileserver', 'plugins/grains'],
+    ...['plugins/matchers', 'plugins/wheel'],
+  ],
+}
 const WAIT_MS = 1000 * Number(process.env.SALT_TS_INSTALL_SECONDS ?? 10)
 const POLL_MS = 50
 
@@ -29,6 +37,11 @@ const EXIT_CONFIG = 78
 const ALONE = ['salt', 'salt-words']
 /** Programs with V8 flags of their own, which save memory: V8 takes compiled code only under the flags that it was compiled with. */
 const COMPILED_ANEW = ['salt-master']
+
+/** The bundles that this process runs, for the build, which keeps what was compiled meanwhile. */
+let scripts
+/** Functions that import built-in extensions, by their names in `dist`, such as `modules/test`, for each bundle that is loaded. */
+const extensions = new Map()
 
 module.exports = function start(name) {
   checkOpenFiles(name)
@@ -56,8 +69,12 @@ module.exports.modules = (name) => {
 /** Runs the bundle of a child process; `file` is the entry that its parent starts, in the folder of the bundle. */
 module.exports.child = (file) => void load(file.replace(/\.cjs$/, '.bundle.cjs'))
 
-/** For the build, which runs programs to keep what is compiled meanwhile. */
-Object.assign(module.exports, { cacheOf, runCompiled, startFrom })
+/** For the build, which runs programs to keep what is compiled meanwhile: returns the scripts of this process by bundle. */
+module.exports.recordScripts = () => {
+  scripts = new Map()
+  return scripts
+}
+Object.assign(module.exports, { cacheOf, EXTENSION_BUNDLES, load, startFrom })
 
 const bundleOf = (name) => path.join(DIST, 'programs', ALONE.includes(name) ? `${name}.cjs` : 'shared.cjs')
 
@@ -93,7 +110,7 @@ function allowedOpenFiles() {
 
 function load(bundle) {
   const code = compiledCode(bundle)
-  return code ? runCompiled(bundle, code).exports : require(bundle)
+  return code || scripts ? runCompiled(bundle, code) : require(bundle)
 }
 
 function compiledCode(bundle) {
@@ -112,24 +129,33 @@ function cacheOf(bundle) {
 function runCompiled(filename, cachedData) {
   const source = `(function (require, module, __filename, importFromCached) {${readFileSync(filename, 'utf8')}\n})`
   const script = new vm.Script(source, { filename, cachedData })
+  scripts?.set(filename, script)
   const module = { exports: {} }
   script.runInThisContext()(createRequire(filename), module, filename, importModule)
-  return { script, exports: module.exports }
+  return module.exports
 }
 
 /**
- * Built-in outputters are bundled, too: as ES modules they take longer to read than what they are needed for. Other files of
- * this package are waited for, since Node remembers what it has not found.
+ * Built-in extensions are bundled, too: as ES modules they and what they import take longer to read than what they are needed
+ * for. Other files of this package are waited for, since Node remembers what it has not found.
  */
 async function importModule(specifier) {
   const file = specifier.startsWith('file:') ? fileURLToPath(specifier) : specifier
-  const bundle = file
-    .replace(path.join(DIST, 'plugins'), path.join(DIST, 'programs'))
-    .replace(/\.js$/, '.cjs')
-  if (bundle !== file && existsSync(bundle)) return require(bundle)
-  for (const end = Date.now() + WAIT_MS; isOwn(file) && !existsSync(file) && Date.now() < end; )
+  if (!isOwn(file)) return import(specifier)
+  const bundled = bundledExtension(path.relative(DIST, file).replace(/\.js$/, ''))
+  if (bundled) return bundled()
+  for (const end = Date.now() + WAIT_MS; !existsSync(file) && Date.now() < end; )
     await new Promise((done) => setTimeout(done, POLL_MS))
   return import(specifier)
+}
+
+function bundledExtension(name) {
+  const folder = path.dirname(name)
+  const [bundle] = Object.entries(EXTENSION_BUNDLES).find(([, folders]) => folders.includes(folder)) ?? []
+  if (!bundle) return undefined
+  const file = path.join(DIST, 'programs', `${bundle}.cjs`)
+  if (!extensions.has(bundle)) extensions.set(bundle, existsSync(file) ? load(file).extensions : {})
+  return extensions.get(bundle)[name]
 }
 
 const isOwn = (file) => file.startsWith(DIST + path.sep)

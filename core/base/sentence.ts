@@ -1,5 +1,5 @@
 /** Return the text with a full stop at its end, unless it ends like a sentence already. */
-export const sentence = (text: string): string => (/[.!?…]["')]?$/.test(text) ? text : `${text}.`)
+export const sentence = (text: string): string => (/[.!?\u2026]["')]?$/.test(text) ? text : `${text}.`)
 
 /** List the first `most` names and the number of the others: `web1, web2 and 3 more`. */
 export function shortList(names: readonly string[], most: number): string {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { open, type RootDatabase, type RootDatabaseOptions } from 'lmdb'
+import type { RootDatabase, RootDatabaseOptions } from 'lmdb'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { closeOnExit } from './exit-guard.ts'
 import { withFileLock, withFileLockIfPossible } from './file-lock.ts'
@@ -65,8 +66,11 @@ export function openEnvironment(
 export const openLmdb = (path: string, options: RootDatabaseOptions): Environment =>
   withFileLockIfPossible(path, MAX_OPEN_MS, () => openLmdbLocked(path, options))
 
+/** lmdb is loaded with the first store: that takes 12 ms. */
+const lmdb = (): typeof import('lmdb') => createRequire(import.meta.url)('lmdb')
+
 function openLmdbLocked(path: string, options: RootDatabaseOptions): Environment {
-  const environment: Environment = open(path, options)
+  const environment: Environment = lmdb().open(path, options)
   const { env } = environment as unknown as { env: { close(): void } }
   const close = env.close.bind(env)
   const closeLocked = () => {

@@ -1,7 +1,6 @@
 /** Static grains from the file `grains` beside the minion's configuration. */
 import { dirname, join } from 'node:path'
 import { type Context, grains } from 'salt-ts'
-import { parse } from 'yaml'
 import { textOf } from './_facts/files.ts'
 
 export default grains({
@@ -10,6 +9,7 @@ export default grains({
     const text = path && (await textOf(path))
     if (!text) return {}
     try {
+      const { parse } = await import('yaml') // takes 25 ms to load, and few minions have such a file
       const found: unknown = parse(text, { version: '1.1', customTags: withoutDates })
       if (typeof found === 'object' && found !== null && !Array.isArray(found))
         return found as Record<string, unknown>

@@ -1,9 +1,9 @@
-import { type Context, capability, type Socket } from 'zeromq'
+import type { Context, Socket } from 'zeromq'
 
 /**
  * libzmq reads each connection through a separate buffer and returns parts of it as messages, so a small message that waits
  * for the garbage collector keeps 18 kB in memory. With copied messages and smaller buffers a master with a thousand minions
- * takes half the memory. These are draft options; a libzmq without them works the same, but takes more memory.
+ * takes half the memory. These are draft options (`capability.draft`); a libzmq without them works the same, but takes more memory.
  */
 
 const ZMQ_ZERO_COPY_RECV = 10
@@ -23,11 +23,10 @@ interface Tunable {
 }
 
 export function disableZeroCopyReceive(context: Context): void {
-  if (capability.draft) (context as unknown as Tunable).setBoolOption(ZMQ_ZERO_COPY_RECV, false)
+  ;(context as unknown as Tunable).setBoolOption(ZMQ_ZERO_COPY_RECV, false)
 }
 
 export function setBufferSizes(socket: Socket, { read, write }: BufferSizes): void {
-  if (!capability.draft) return
   const tunable = socket as unknown as Tunable
   tunable.setInt32Option(ZMQ_IN_BATCH_SIZE, read)
   tunable.setInt32Option(ZMQ_OUT_BATCH_SIZE, write)

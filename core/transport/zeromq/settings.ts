@@ -28,7 +28,7 @@ const backlogOf = ({ backlog = 1_000 }: ServerSettings, allowed: number) =>
 
 /** Return the socket options of both servers and clients. */
 export const peerOptions = (settings: ServerSettings | ClientSettings) => ({
-  ipv6: settings.ipv6 ?? isIPv6(settings.host),
+  ipv6: settings.ipv6 ?? isAddress6(settings.host),
   maxMessageSize: settings.maxFrameSize ?? MAX_MESSAGE_BYTES,
   ...keepAliveOptions(settings.keepAlive),
 })
@@ -49,4 +49,7 @@ export function endpointOf({ host, port, sourceAddress }: ClientSettings): strin
   return `tcp://${source}${bracketed(host)}:${port}`
 }
 
-const bracketed = (host: string) => (isIPv6(host) ? `[${host}]` : host)
+const bracketed = (host: string) => (isAddress6(host) ? `[${host}]` : host)
+
+/** Whether a host is an IPv6 address. Looks for its colon first: the regular expression of `isIPv6` takes Node 3 ms to compile. */
+const isAddress6 = (host: string) => host.includes(':') && isIPv6(host)

@@ -1,5 +1,6 @@
 /** Grains of the minion process: identity, version, user, environment. */
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import os from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +8,8 @@ import { type Context, grains } from 'salt-ts'
 import { lineOf, textOf } from '../_facts/files.ts'
 import { gather } from '../_facts/gather.ts'
 import { timeZone } from '../_facts/timezone.ts'
+
+const require = createRequire(import.meta.url)
 
 export default grains({
   collect: ({ log, opts }) =>
@@ -43,8 +46,8 @@ export function serverId({ id }: Context['opts']): number {
  * the package's build file.
  */
 async function zmqVersion({ local, file_client }: Context['opts']): Promise<string | undefined> {
-  if (local !== true && file_client !== 'local') return (await import('zeromq')).version
-  const folder = dirname(dirname(fileURLToPath(import.meta.resolve('zeromq'))))
+  if (local !== true && file_client !== 'local') return require('zeromq').version
+  const folder = dirname(dirname(require.resolve('zeromq')))
   return /"zeromq",\s*"version>=":\s*"([\d.]+)/.exec((await textOf(join(folder, 'vcpkg.json'))) ?? '')?.[1]
 }
 
