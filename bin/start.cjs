@@ -16,8 +16,9 @@ const DIST = path.join(__dirname, '..', 'dist')
 const EXTENSION_BUNDLES = {
   outputters: ['plugins/outputters'],
   extensions: [
-    ...['modules', 'runners', 'plugins/executors', 'plugins/fileserver', 'plugins/grains'],
-    ...['plugins/matchers', 'plugins/wheel'],
+    'modules',
+    'runners',
+    ...['executors', 'fileserver', 'grains', 'matchers', 'wheel'].map((kind) => `plugins/${kind}`),
   ],
 }
 const WAIT_MS = 1000 * Number(process.env.SALT_TS_INSTALL_SECONDS ?? 10)

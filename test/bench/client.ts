@@ -133,7 +133,7 @@ try {
   const ours: Run[] = []
   const theirs: Run[] = []
   for (let round = 0; round < rounds; round++) {
-    ours.push(await run(master.salt, minions + 1))
+    ours.push(await run(master.programs.salt, minions + 1))
     if (python) theirs.push(await run([...python, '-c', master.configDir], minions + 1))
   }
   const text = report(ours, theirs)

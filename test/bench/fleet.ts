@@ -14,8 +14,10 @@ export interface FleetSettings {
   readonly minions: number
   readonly processes: number
   readonly address: Address
-  /** Of the master, which will find the keys of these minions accepted. */
+  /** Of the master. */
   readonly pkiDir: string
+  /** `known`: the master finds the keys of these minions accepted; `new`: it accepts them as they come. Default: `known`. */
+  readonly keys?: 'known' | 'new'
 }
 
 export class Fleet {
@@ -34,10 +36,11 @@ export class Fleet {
   }
 
   /** Resolves when all have signed in and listen. */
-  static async open({ minions, processes, address, pkiDir }: FleetSettings): Promise<Fleet> {
+  static async open({ minions, processes, address, pkiDir, keys = 'known' }: FleetSettings): Promise<Fleet> {
     const key = await crypto.PrivateKey.generate(2048)
-    const ids = Array.from({ length: minions }, (_, index) => `sim-${index}`)
-    await acceptKeys(pkiDir, ids, key.publicKey.pem)
+    const name = keys === 'known' ? 'sim' : 'new'
+    const ids = Array.from({ length: minions }, (_, index) => `${name}-${index}`)
+    if (keys === 'known') await acceptKeys(pkiDir, ids, key.publicKey.pem)
     const children = Array.from({ length: processes }, () => fork(entry, { execArgv: ['--import', 'tsx'] }))
     const fleet = new Fleet(minions, children)
     const share = (index: number) => ids.filter((_, place) => place % processes === index)

@@ -58,11 +58,12 @@ async function open(name: keyof typeof ownStores | undefined, minions: number): 
 
 async function measureRound({ measured, fleet, store }: Subject, load: Load): Promise<void> {
   const before = (await store?.rows())?.all ?? 0
-  await measureReturns(measured, fleet, load, async () => {
+  const settled = async () => {
     const ended = performance.now()
     if (store) await reached(store, before + load.minions * load.jobs)
     add(measured, 'behind', performance.now() - ended)
-  })
+  }
+  await measureReturns(measured, fleet, load, { settled })
 }
 
 /** From the return of a minion, as a client hears of it, to its row. */

@@ -1,69 +1,50 @@
 /**
- * `npm run bench -- [--minions 1000] [--jobs 20] [--rounds 3] [--beside FILE] [--write]`
+ * `npm run bench -- [--beside FILE] [--check] [--write] [--minions 1000] [--jobs 10] [--rounds 3] …` (see `rounds.ts`)
  *
- * Measures the compiled product: a master under simulated minions, and the command line. With `--beside` the same load
- * runs against a second master in the same run, see `readBeside`.
+ * Measures the compiled product: a master under simulated minions, files, and the command line. With `--beside` the same load
+ * runs against a second master in the same run, see `readBeside`. With `--check` it fails if an aim is missed.
  */
 import { readFile, writeFile } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Fleet } from './fleet.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { type MeasuredMaster, readBeside, startOurs } from './masters.ts'
-import {
-  add,
-  type Measured,
-  measureMemory,
-  measurePing,
-  measureReturns,
-  measureSignIns,
-  timeProgram,
-} from './measure.ts'
+import type { Measured } from './measure.ts'
 import { withFigures } from './readme-figures.ts'
-import { report } from './report.ts'
+import { missedAims, report } from './report.ts'
+import { loadOptions, measureAll, readLoad } from './rounds.ts'
 
 const { values: options } = parseArgs({
   options: {
-    minions: { type: 'string', default: '1000' },
-    processes: { type: 'string', default: '2' },
-    jobs: { type: 'string', default: '20' },
-    bytes: { type: 'string', default: '350' },
-    'at-once': { type: 'string', default: '200' },
-    rounds: { type: 'string', default: '3' },
-    commands: { type: 'string', default: '15' },
+    ...loadOptions,
     beside: { type: 'string' },
     master: { type: 'string', default: '{}' },
+    check: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 })
-const minions = Number(options.minions)
-const rounds = Number(options.rounds)
-const load = { jobs: Number(options.jobs), bytes: Number(options.bytes), atOnce: Number(options['at-once']) }
-
-/** Time for a master to give back what it does not need. */
-const REST_MS = 20_000
+const load = readLoad(options)
 
 async function run(): Promise<void> {
-  const masters: MeasuredMaster[] = [await startOurs(JSON.parse(options.master))]
+  const folder = await temporaryFolder('salt-bench-')
+  const given = { file_roots: { base: [join(folder, 'files')] }, auto_accept: true }
+  const masters: MeasuredMaster[] = [await startOurs({ ...given, ...JSON.parse(options.master) })]
   if (options.beside) masters.push(await readBeside(options.beside))
   const measured = masters.map((master): Measured => ({ master, figures: new Map() }))
-  const fleets: Fleet[] = []
   try {
-    for (const one of measured) measureMemory(one, 'memory fresh')
-    measureCommands(measured)
-    for (const one of measured) fleets.push(await signIn(one))
-    await inRounds(measured, async (one, place) => measureReturns(one, fleets[place]!, load))
-    await inRounds(measured, async (one) => measurePing(one, minions))
-    for (const one of measured) measureMemory(one, 'memory')
-    await delay(REST_MS)
-    for (const one of measured) measureMemory(one, 'memory at rest')
+    await measureAll(measured, load)
   } finally {
-    for (const fleet of fleets) fleet.close()
     for (const master of masters) await master.close()
+    await removeFolder(folder)
     if (process.env.DEBUG) for (const { log } of masters) console.error(log?.())
   }
-  const text = report(measured, { minions, ...load, rounds })
+  const text = report(measured, load)
   process.stdout.write(text)
   if (options.write) await write(text)
+  if (!options.check) return
+  const missed = missedAims(measured)
+  for (const sentence of missed) console.error(sentence)
+  if (missed.length > 0) process.exitCode = 1
 }
 
 /** Write the report, and the figures of the project's README that stand in it. */
@@ -71,33 +52,6 @@ async function write(text: string): Promise<void> {
   await writeFile(new URL('README.md', import.meta.url), text)
   const readme = new URL('../../README.md', import.meta.url)
   await writeFile(readme, withFigures(await readFile(readme, 'utf8'), text))
-}
-
-function measureCommands(measured: readonly Measured[]): void {
-  for (let round = 0; round < Number(options.commands); round++) {
-    for (const one of measured) {
-      const { salt, minion } = one.master
-      add(one, 'salt test.ping', timeProgram([...salt, minion, 'test.ping']))
-      add(one, 'salt test.pign', timeProgram([...salt, minion, 'test.pign'], { fails: true }))
-      add(one, 'salt --version', timeProgram([...salt, '--version']))
-      add(one, 'node', timeProgram([process.execPath, '-e', '0']))
-    }
-  }
-}
-
-async function signIn(one: Measured): Promise<Fleet> {
-  const fleet = await measureSignIns(one, minions, Number(options.processes))
-  measureMemory(one, 'memory signed in')
-  return fleet
-}
-
-async function inRounds(
-  measured: readonly Measured[],
-  measure: (one: Measured, place: number) => Promise<void>,
-): Promise<void> {
-  for (let round = 0; round < rounds; round++) {
-    for (const [place, one] of measured.entries()) await measure(one, place)
-  }
 }
 
 await run()

@@ -11,10 +11,11 @@ export interface MeasuredMaster {
   /** Its configuration, which names ports, sockets and key directory. */
   readonly configDir: string
   readonly pid: number
-  /** The words of its `salt` command, to which target and function are added. */
-  readonly salt: readonly string[]
-  /** A real minion that has been accepted. */
+  /** The words of its commands, with the directory of the configuration; arguments are added. */
+  readonly programs: Readonly<Record<'salt' | 'salt-key' | 'salt-run' | 'salt-call', readonly string[]>>
+  /** The id of a real minion that has been accepted, and its process. */
   readonly minion: string
+  readonly minionPid: number
   /** Its minions subscribe to topics of their own. */
   readonly ownTopics: boolean
   /** What it has logged, if that is known here. */
@@ -42,12 +43,22 @@ export async function startOurs(
   await cluster.prepareMinion(daemon)
   daemon.start()
   await daemon.logged('is ready to receive jobs')
+  const words = (program: string, configDir = cluster.configDir) => [
+    ...[process.execPath, join(programs, program)],
+    ...['-c', configDir],
+  ]
   return {
     name,
     configDir: cluster.configDir,
     pid: cluster.master.pid,
-    salt: [process.execPath, join(programs, 'salt'), '-c', cluster.configDir],
+    programs: {
+      salt: words('salt'),
+      'salt-key': words('salt-key'),
+      'salt-run': words('salt-run'),
+      'salt-call': words('salt-call', daemon.directory),
+    },
     minion,
+    minionPid: daemon.pid,
     ownTopics: true,
     log: () => cluster.master.output,
     close: () => cluster.close(),
