@@ -9,7 +9,37 @@ const privatePem = /^-----BEGIN (RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]+\n----
 
 /** Read a public key from PEM text. @throws SaltError KEY_INVALID */
 export function readPublic(pem: string): KeyObject {
-  return read('public', pem, publicPem, createPublicKey)
+  return read('public', pem, publicPem, (text) => {
+    const inner = rsaPublicKeyIn(text)
+    return createPublicKey(inner ? { key: inner, format: 'der', type: 'pkcs1' } : text)
+  })
+}
+
+/** AlgorithmIdentifier of rsaEncryption, without parameters (RFC 3279 §2.3.1). */
+const RSA_ENCRYPTION = Buffer.from('300d06092a864886f70d0101010500', 'hex')
+
+/**
+ * Return the RSAPublicKey (PKCS #1, DER) that a PEM text holds, directly or in a SubjectPublicKeyInfo; undefined if it is of another
+ * form, which OpenSSL then judges. OpenSSL takes 160 µs to find out what a PEM text holds, and 7 to read this.
+ */
+function rsaPublicKeyIn(pem: string): Buffer | undefined {
+  const [head, ...lines] = pem.split('\n')
+  const body = lines.slice(0, -1).join('')
+  const der = Buffer.from(body, 'base64')
+  if (der.toString('base64') !== body) return undefined
+  if (head?.includes('RSA')) return der
+  // SEQUENCE { AlgorithmIdentifier, BIT STRING without unused bits }; the lengths of such keys have two bytes.
+  const bits = 4 + RSA_ENCRYPTION.length
+  const key = bits + 5
+  const isInfo =
+    der.length > key &&
+    der.readUInt16BE(0) === 0x3082 &&
+    der.readUInt16BE(2) === der.length - 4 &&
+    der.subarray(4, bits).equals(RSA_ENCRYPTION) &&
+    der.readUInt16BE(bits) === 0x0382 &&
+    der.readUInt16BE(bits + 2) === der.length - bits - 4 &&
+    der[key - 1] === 0
+  return isInfo ? der.subarray(key) : undefined
 }
 
 /** Read a private key from PEM text. @throws SaltError KEY_INVALID */

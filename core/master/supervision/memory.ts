@@ -31,7 +31,6 @@ const QUIET = 0.1
  * heap, so V8 collects old ones too late.
  */
 export function collectGarbageAfterWork(): void {
-  setFlagsFromString('--compact-on-every-full-gc')
   const collect = garbageCollector()
   let lookedAt = 0
   let collectedAt = 0
@@ -42,7 +41,10 @@ export function collectGarbageAfterWork(): void {
     lookedAt = now
     if (now - collectedAt < Math.max(MIN_WORK_US, WORK_PER_COLLECTION[isQuiet ? 'quiet' : 'busy'] * cost))
       return
+    // Collections of V8 under load do not compact: they would take several times as long.
+    setFlagsFromString('--compact-on-every-full-gc')
     collect()
+    setFlagsFromString('--no-compact-on-every-full-gc')
     collectedAt = processorTime()
     cost = collectedAt - now
   }
