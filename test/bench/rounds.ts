@@ -77,12 +77,14 @@ export async function measureAll(measured: readonly Measured[], load: Load): Pro
       measureMemory(one, 'memory signed in')
     })
     await inTurns(rounds, (one, fleet) => measureReturns(one, fleet, load))
-    const large = { jobs: LARGE_JOBS, bytes: LARGE_BYTES, atOnce: load.atOnce }
-    await inTurns(rounds, (one, fleet) => measureReturns(one, fleet, large, { name: ' of 64 kB' }))
     await inTurns(rounds, (one) => measurePing(one, minions))
     await inTurns(1, (one) => measureMemory(one, 'memory'))
     await delay(REST_MS)
     await inTurns(1, (one) => measureMemory(one, 'memory at rest'))
+    const large = { jobs: LARGE_JOBS, bytes: LARGE_BYTES, atOnce: load.atOnce }
+    await inTurns(rounds, (one, fleet) => measureReturns(one, fleet, large, { name: ' of 64 kB' }))
+    await delay(REST_MS)
+    await inTurns(1, (one) => measureMemory(one, 'memory after 64 kB'))
     await inTurns(load.files, (one) => measureFile(one, load.megabytes))
     await inTurns(load.files, measureSmallFiles)
   } finally {
