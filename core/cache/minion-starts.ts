@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { keysUnder, openStore, type Store, type StoreOptions } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreOptions, type StoreReader } from '../store/index.ts'
 import type { MinionStart } from '../wire/minion-start.ts'
 
 /** A run of a minion that its master allowed to take jobs. */
@@ -12,8 +12,8 @@ export interface KnownStart extends MinionStart {
 const MAX_STARTS = 4
 
 /**
- * The latest runs of each salt-ts minion, as it reported them: `['start', id]` → runs, the newest last. Several processes may have
- * the store open.
+ * The latest runs of each salt-ts minion, as it reported them: `['start', id]` → runs, the newest last, and `['run', token]` → id.
+ * Several processes may have the store open.
  */
 export class MinionStarts {
   readonly #store: Store
@@ -36,13 +36,21 @@ export class MinionStarts {
   async save(id: string, start: MinionStart, at: number): Promise<void> {
     if (this.of(id).some(({ token }) => token === start.token)) return
     await this.#store.change((records) => {
-      const before = (records.get(['start', id]) ?? []) as unknown as KnownStart[]
-      records.put(['start', id], [...before, { ...start, at }].slice(-MAX_STARTS))
+      const all = [...startsIn(records, id), { ...start, at }]
+      for (const { token } of all.slice(0, -MAX_STARTS)) records.remove(['run', token])
+      records.put(['start', id], all.slice(-MAX_STARTS))
+      if (!records.has(['run', start.token])) records.put(['run', start.token], id)
     })
   }
 
   of(id: string): readonly KnownStart[] {
-    return (this.#store.get(['start', id]) ?? []) as unknown as KnownStart[]
+    return startsIn(this.#store, id)
+  }
+
+  /** Return the id of the minion that reported the run with this token; undefined if none did. */
+  idOf(token: string): string | undefined {
+    const id = this.#store.get(['run', token])
+    return typeof id === 'string' ? id : undefined
   }
 
   /** Remove the runs of minions that are not among these. */
@@ -50,10 +58,17 @@ export class MinionStarts {
     const gone = Array.from(this.#store.keys(keysUnder('start')), (key) => String(key[1])).filter(
       (id) => !ids.has(id),
     )
-    for (const id of gone) await this.#store.remove(['start', id])
+    for (const id of gone)
+      await this.#store.change((records) => {
+        for (const { token } of startsIn(records, id)) records.remove(['run', token])
+        records.remove(['start', id])
+      })
   }
 
   close(): Promise<void> {
     return this.#store.close()
   }
 }
+
+const startsIn = (records: Pick<StoreReader, 'get'>, id: string): readonly KnownStart[] =>
+  (records.get(['start', id]) ?? []) as unknown as KnownStart[]

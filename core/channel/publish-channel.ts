@@ -10,10 +10,17 @@ import type { AesKeys } from './aes-keys.ts'
 export const topicOf = (id: string): string => createHash('sha1').update(id, 'utf8').digest('hex')
 
 /**
- * Return the topic of one run of a minion. Nothing is published to it: the subscription shows the master that the run
- * is connected.
+ * Return the topic of one run of a minion, by the token of its start (`core/wire/minion-start.ts`). Nothing is published to it: the
+ * subscription shows the master that the run is connected. It is short, because libzmq looks through all topics, character
+ * by character, whenever a connection ends.
  */
-export const startTopicOf = (id: string, token: string): string => `${topicOf(id)}.${token}`
+export const runTopicOf = (token: string): string => `${RUN}${token}`
+
+/** Return the token of a run's topic; undefined for other topics. */
+export const tokenOfRun = (topic: string): string | undefined =>
+  topic.startsWith(RUN) ? topic.slice(RUN.length) : undefined
+
+const RUN = '~'
 
 export const BROADCAST_TOPIC = 'broadcast'
 

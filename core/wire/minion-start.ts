@@ -7,7 +7,7 @@ import { asNumber, asText } from './bytes.ts'
  * with one id from a minion that was restarted. Salt has no such message.
  */
 export interface MinionStart {
-  /** Sixteen hex digits, random for each start. */
+  /** Six characters of base64url, random for each start: a secret of this minion and its master. */
   readonly token: string
   /** The local address from which it reaches the master, if known. */
   readonly address: string
@@ -15,10 +15,12 @@ export interface MinionStart {
   readonly pid: number
 }
 
-const TOKEN = /^[0-9a-f]{16}$/
+const TOKEN_CHARACTERS = 6
+const TOKEN = /^[\w-]{6}$/
 const SHOWN = /^[\w.:%-]{1,255}$/
 
-export const newStartToken = (): string => randomBytes(8).toString('hex')
+export const newStartToken = (): string =>
+  randomBytes(TOKEN_CHARACTERS).toString('base64url').slice(0, TOKEN_CHARACTERS)
 
 /**
  * Make the report of a start: a request that every master answers, since Python Salt logs an error for an unknown

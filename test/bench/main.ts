@@ -5,6 +5,7 @@
  * runs against a second master in the same run, see `readBeside`. With `--check` it fails if an aim is missed.
  */
 import { readFile, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
@@ -27,7 +28,8 @@ const load = readLoad(options)
 
 async function run(): Promise<void> {
   const folder = await temporaryFolder('salt-bench-')
-  const given = { file_roots: { base: [join(folder, 'files')] }, auto_accept: true }
+  const workers = Math.min(Math.max(cpus().length, 2), 5) // the default; fewer in the harness of the tests
+  const given = { file_roots: { base: [join(folder, 'files')] }, auto_accept: true, worker_threads: workers }
   const masters: MeasuredMaster[] = [await startOurs({ ...given, ...JSON.parse(options.master) })]
   if (options.beside) masters.push(await readBeside(options.beside))
   const measured = masters.map((master): Measured => ({ master, figures: new Map() }))

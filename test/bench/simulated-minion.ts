@@ -21,9 +21,9 @@ import {
   readPublication,
   readStartAnswer,
   reconnectionWaits,
+  runTopicOf,
   type StartAnswer,
   signIn,
-  topicOf,
 } from './product.ts'
 
 type Transport = ReturnType<typeof getTransport>
@@ -39,7 +39,7 @@ const NO_OPTIONS = { recon_default: undefined, recon_max: undefined, recon_rando
 export interface Address {
   readonly host: string
   readonly port: number
-  /** Each minion subscribes to its own topic, too, as minions of salt-ts do; those of Python Salt do not. */
+  /** Each minion reports its start and subscribes to the topic of its run, as minions of salt-ts do; those of Python Salt do not. */
   readonly ownTopics: boolean
   /**
    * When the connection to the publish port was lost, each minion reconnects as one of salt-ts does, signs in and asks for missed jobs,
@@ -78,12 +78,13 @@ export class SimulatedMinion {
   /** Sign in and listen; resolves when publications arrive here. */
   async open(): Promise<void> {
     const { publishPort } = await this.#signIn()
-    const { reconnectMs } = this.#address.reconnects ? await this.#reportStart() : {}
+    const token = newStartToken()
+    const { reconnectMs } = this.#address.ownTopics ? await this.#reportStart(token) : {}
     const frames = await transport.subscribe({
       host: this.#address.host,
       port: publishPort,
       identity: this.id,
-      topics: this.#address.ownTopics ? ['', topicOf(this.id)] : [],
+      topics: this.#address.ownTopics ? ['', runTopicOf(token)] : [],
       ...(reconnectMs !== undefined && reconnectionWaits(NO_OPTIONS, reconnectMs)),
     })
     const up = deferred<void>()
@@ -120,8 +121,8 @@ export class SimulatedMinion {
     return outcome.credentials
   }
 
-  async #reportStart(): Promise<StartAnswer> {
-    const start = { token: newStartToken(), address: '127.0.0.1', host: this.id, pid: process.pid }
+  async #reportStart(token: string): Promise<StartAnswer> {
+    const start = { token, address: '127.0.0.1', host: this.id, pid: process.pid }
     return readStartAnswer(await this.#ask(makeStartReport(this.id, start)))
   }
 

@@ -9,7 +9,7 @@ const RECONNECTING_MS = MAX_RECONNECT_MS + 10_000
 
 export interface PresenceSettings {
   acceptedIds(): Promise<string[]>
-  /** Topics with a subscriber: each minion of salt-ts subscribes to its own. */
+  /** Topics of connected minions (`topicOf`). */
   topics(): ReadonlySet<string>
   /** Number of connected subscribers. */
   subscribers(): number

@@ -14,7 +14,8 @@ import { registerPublisherMetrics } from '../metrics/publisher-metrics.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
 import { logDamageTo } from '../supervision/directories.ts'
 import { publishQueue } from '../supervision/paths.ts'
-import { connectedRuns, DuplicateMinions, duplicateMessage } from './duplicate-minions.ts'
+import { NOBODY, RunTopics } from './connected-runs.ts'
+import { DuplicateMinions, duplicateMessage } from './duplicate-minions.ts'
 import { applyEventSocketAccess, eventSocketAccess } from './event-socket-access.ts'
 import { Presence } from './presence.ts'
 import { openPublisher, publishAll } from './publisher.ts'
@@ -52,22 +53,32 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
     return data
   }
   let starts: MinionStarts | undefined
-  /** Opened only if two minions seem to have the same id. */
+  /** Opened only if there are minions of salt-ts, which report their starts. */
   async function minionStarts(): Promise<MinionStarts> {
     const { MinionStarts } = await import('../../cache/minion-starts.ts')
     starts ??= MinionStarts.open(minionDataDirectory(config), { onDamage: logDamageTo(log) })
     return starts
   }
+  let connected = NOBODY
+  let runTopics: RunTopics | undefined
+  async function readConnected(): Promise<void> {
+    const { topics } = publisher.server
+    if (topics.size > 0 && !runTopics) {
+      const starts = await minionStarts()
+      runTopics = new RunTopics((token) => starts.idOf(token))
+    }
+    connected = runTopics?.read(topics) ?? NOBODY
+  }
   const seconds = new DuplicateMinions({
     acceptedIds: () => keys.minions(),
-    topics: () => publisher.server.topics,
+    runs: () => connected.runs,
     startsOf: async (id) => (await minionStarts()).of(id),
     report: (id, starts) => log.error(duplicateMessage(id, starts)),
     elapsed: () => performance.now(),
   })
   const presence = new Presence({
     acceptedIds: () => keys.minions(),
-    topics: () => publisher.server.topics,
+    topics: () => connected.topics,
     subscribers: () => publisher.server.subscribers,
     byAddress: async (ids) => {
       const minions = await minionData()
@@ -76,7 +87,7 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
     },
     fire: (tag, data) => events.publish(tag, data),
     ...(config.refuse_second_minion && {
-      runs: async (ids) => connectedRuns(ids, publisher.server.topics),
+      runs: async (ids) => Object.fromEntries(ids.map((id) => [id, connected.runs.get(id) ?? []])),
     }),
     file: connectedFile(config),
     previous: await connections(config),
@@ -90,8 +101,8 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
   const complain = onceInAWhile((sentence) => log.warn(sentence))
   let updating: Promise<void> | undefined
   function update(): void {
-    updating ??= presence
-      .update()
+    updating ??= readConnected()
+      .then(() => presence.update())
       .then(() => seconds.look())
       .catch((error: unknown) =>
         complain(`Cannot list the connected minions: ${fileProblem(error)}.`, 'minions'),

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
-import { BROADCAST_TOPIC, startTopicOf, topicOf } from '../../channel/publish-channel.ts'
+import { BROADCAST_TOPIC, runTopicOf, topicOf } from '../../channel/publish-channel.ts'
 import { createRequestChannel, type RequestChannel } from '../../channel/request-channel.ts'
 import type { KnownMaster, SignInKeys } from '../../channel/sign-in-client.ts'
 import { type ReceivedPublication, receiveJobs } from '../../channel/subscription.ts'
@@ -264,8 +264,11 @@ export class MasterConnection {
       ...this.#clientSettings(),
       port,
       identity: id,
-      // The minion's own topic identifies the connected minion to a master without filtering; '' matches every payload.
-      topics: [config.zmq_filtering ? BROADCAST_TOPIC : '', topicOf(id), startTopicOf(id, this.#startToken)],
+      // The topic of the run identifies the connected minion to its master; '' matches every payload.
+      topics: [
+        ...(config.zmq_filtering ? [BROADCAST_TOPIC, topicOf(id)] : ['']),
+        runTopicOf(this.#startToken),
+      ],
       addressed: [BROADCAST_TOPIC, topicOf(id)],
       ...reconnectionWaits(config, this.#startAnswer.reconnectMs),
       ...(this.#mayAskForMissedJobs() && { heartbeat: 'quick' }),

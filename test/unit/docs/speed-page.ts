@@ -1,7 +1,17 @@
 /** docs/speed.md: all reports of test/bench on one page. */
 import { readFileSync } from 'node:fs'
 
-const REPORTS = ['README', 'client', 'api', 'job-cache', 'targets', 'loader', 'stores', 'outages'] as const
+const REPORTS = [
+  'README',
+  'limits',
+  'client',
+  'api',
+  'job-cache',
+  'targets',
+  'loader',
+  'stores',
+  'outages',
+] as const
 
 export function speedPage(): string {
   const sections = REPORTS.map((name) => {
