@@ -5,7 +5,7 @@ type Kind = keyof MinionFacts
 /** The decoded values of some facts of a minion by name; undefined for a fact that the minion does not have. */
 type Values = Map<string, unknown>
 
-/** Maximum number of facts kept of each minion: few are used in targets. */
+/** Maximum number of facts kept of each minion: few are used in targets. When there would be more, the others are forgotten. */
 const MAX_FACTS = 16
 /** Limits of a fact that is kept: those that are longer are decoded each time. */
 const MAX_CHARACTERS = 200
@@ -107,7 +107,9 @@ class KnownMembers implements ProxyHandler<Fields> {
     const known = this.#values.get(key)
     if (known !== undefined || this.#values.has(key)) return known
     const value = this.#record.value(key)
-    if (this.#values.size < MAX_FACTS && isSmall(value)) this.#values.set(key, value)
+    if (!isSmall(value)) return value
+    if (this.#values.size >= MAX_FACTS) this.#values.clear()
+    this.#values.set(key, value)
     return value
   }
 }

@@ -23,8 +23,11 @@ export interface JobCheck {
   readonly refusals: readonly Refusal[]
 }
 
-/** How long to wait for answers: a base plus a share per minion. They usually arrive within some 30 ms. */
-const WAIT_MS = 1_000
+/**
+ * How long to wait for answers: a base plus a share per minion. They usually arrive within some 30 ms, and within a second if a minion
+ * has to load TypeScript for the first time.
+ */
+const WAIT_MS = 2_000
 const WAIT_EACH_MS = 1
 const MAX_WAIT_MS = 5_000
 /** How long to wait, after all other answers, for minions that are not known to be connected. */

@@ -49,12 +49,16 @@ export interface IntakeSettings extends JobInstruments {
   readonly closing: AbortSignal
 }
 
+const MAX_MISSED = 10_000
+
 /** Accepts or refuses the jobs that masters publish, and runs them. */
 export class JobIntake {
   readonly #settings: IntakeSettings
   readonly #executor: JobExecutor
   readonly #startEvents: JobStartEvents
   #waiting: readonly StoredJob[]
+  /** Jobs that the master repeated on request, some of the latest. */
+  readonly #missed = new Set<string>()
   /** Time of the last job, by `performance.now()`. */
   #lastJobAt = performance.now()
 
@@ -95,16 +99,26 @@ export class JobIntake {
     const stored = place.waits || mustTake ? received : markBegun(received)
     const acceptance = await acceptJob(seen, publication, job.fun, control, isCheck ? undefined : stored)
     if (acceptance !== 'run' || isCheck) place.leave()
-    if (acceptance === 'seen') {
-      // A job that the master repeated on request has usually been received.
-      return isRepeated ? undefined : log.warn(`Ignored job ${job.jid}: it has been seen before.`)
+    if (acceptance === 'seen') return this.#ignore(job, isRepeated)
+    if (isRepeated) {
+      log.info(`Job ${job.jid} was published while this minion was not connected.`)
+      if (this.#missed.size >= MAX_MISSED) this.#missed.clear()
+      this.#missed.add(job.jid)
     }
-    if (isRepeated) log.info(`Job ${job.jid} was published while this minion was not connected.`)
     if (acceptance !== 'run') return this.#refuse(job, acceptance.refused, connection)
     if (isCheck) return this.#answerCheck(job, words, connection)
     if (!mustTake) return this.#run(job, words, place, connection)
     place.leave()
     await this.#takeAndRun(job, words, connection)
+  }
+
+  /** Ignore a job that was seen before. A missed job that the master repeated on request may cross its publication. */
+  #ignore({ jid }: JobLoad, isRepeated: boolean): void {
+    const { log } = this.#settings
+    if (isRepeated) return
+    if (this.#missed.has(jid))
+      log.debug(`Ignored the publication of job ${jid}: it was received as a missed job.`)
+    else log.warn(`Ignored job ${jid}: it has been seen before.`)
   }
 
   /** Whether the master is asked before a job begins. In generation 2 it gives no jobs later, so it is not asked either. */

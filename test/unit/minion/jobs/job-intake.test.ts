@@ -22,16 +22,21 @@ const jid = '20261122000000000001'
 const job = { jid, fun: 'cmd.run', arg: ['true'], tgt: '*', tgt_type: 'glob', ret: '' }
 
 /** A minion whose disk is full; `request` is what its master answers. */
-async function openOnFullDisk(request: () => Promise<unknown>) {
+async function openOnFullDisk(request: () => Promise<unknown>, log = quietLog) {
+  const known = new Set<string>()
   const full = () => Promise.reject(new SaltError('STORE_FAILED', 'The disk is full: nothing was stored.'))
   const { procs } = await ProcTable.open(folder)
   const connection = { address: 'master:4506', isSignedIn: true, request }
   const spool = { add: full, pending: () => [], find: () => undefined }
   const shared = {
     config: { id: 'web1', pub_ret: true, return_retry_timer: 1, return_retry_timer_max: 2 },
-    seen: { accept: full, settle: full, acceptUnstored: () => true },
+    seen: {
+      accept: full,
+      settle: full,
+      acceptUnstored: ({ jid }: { jid: string }) => !known.has(jid) && !!known.add(jid),
+    },
     connections: [connection],
-    log: quietLog,
+    log,
     closing: new AbortController().signal,
     ...{ procs, spool },
   }
@@ -49,9 +54,9 @@ async function openOnFullDisk(request: () => Promise<unknown>) {
   >[0])
   return {
     services,
-    take: () =>
+    take: (how: { isRepeated?: boolean } = {}) =>
       intake.onJob(
-        { job, serial: 1, keyDigest: 'k' } as Parameters<JobIntake['onJob']>[0],
+        { job, serial: 1, keyDigest: 'k', ...how } as Parameters<JobIntake['onJob']>[0],
         connection as never,
       ),
   }
@@ -73,4 +78,18 @@ test('a job whose return only the memory holds is known until the master has it'
   answer.resolve(null)
   await taken
   expect(await services.running()).toEqual([])
+})
+
+test('a second publication of a job is a warning, unless the first was the one that the minion asked for', async () => {
+  const warnings: string[] = []
+  const log = { ...quietLog, warn: (line: string) => void warnings.push(line) }
+  const published = await openOnFullDisk(async () => null, log)
+  await published.take()
+  await published.take({ isRepeated: true })
+  const asked = await openOnFullDisk(async () => null, log)
+  await asked.take({ isRepeated: true })
+  await asked.take()
+  expect(warnings.filter((line) => line.includes('seen before'))).toEqual([])
+  await published.take()
+  expect(warnings.filter((line) => line.includes('seen before'))).toHaveLength(1)
 })
