@@ -109,6 +109,8 @@ const asPrograms = {
   format: 'cjs',
   // oclif asks for typescript only where it looks for plugins, which no bundle does.
   external: [...libraries.filter((name) => !bundled.includes(name)), 'typescript'],
+  sourcemap: 'external', // for profiles; not in the package
+  sourcesContent: false,
   define: { ...common.define, 'import.meta.url': '__url' },
   banner: { js: `const __url = require('node:url').pathToFileURL(__filename).href` },
 }

@@ -21,7 +21,7 @@ export function jsonText(value: unknown, layout: JsonLayout = {}): string {
   return write(value, layout, '\n')
 }
 
-/** Return text as it is, and any other value as JSON: also one that `String` throws for. */
+/** Return text as it is, and any other value as JSON: also one for which `String` throws, such as a map with the key `toString`. */
 export const valueText = (value: unknown): string => (typeof value === 'string' ? value : jsonText(value))
 
 /** Write one value. `margin` is the line break and indentation of the line it is on. */
@@ -81,5 +81,6 @@ function keyText(key: unknown, { other = String }: JsonLayout): string {
   if (key === null || typeof key === 'boolean' || typeof key === 'bigint') return String(key)
   if (typeof key === 'number') return Number.isSafeInteger(key) ? String(key) : floatText(key)
   if (key instanceof Number) return floatText(key.valueOf())
-  return typeof key === 'string' ? key : other(key)
+  if (typeof key === 'string') return key
+  return Array.isArray(key) || isMapping(key) ? jsonText(key, { other }) : other(key)
 }

@@ -76,7 +76,7 @@ function noSuchId({ tgt, tgt_type }: Target, { subjects }: ExplainFacts): string
 
 function noneOfList(tgt: unknown, facts: ExplainFacts): string {
   const wanted = (typeof tgt === 'string' ? tgt.split(',') : [tgt].flat())
-    .map(String)
+    .map(valueText)
     .filter((id) => id !== '')
   if (wanted.length === 0) return 'The list is empty.'
   const known = Array.from(ids(facts.subjects()))

@@ -175,10 +175,11 @@ class Run {
   }
 }
 
-/** What distinguishes a problem: where it was thrown, or its text. */
+/** What distinguishes a problem: where it was thrown, and its text without what differs between inputs. */
 function placeOf(problem: unknown): string {
   if (!(problem instanceof Error)) return String(problem)
-  return `${problem.name} ${problem.stack?.split('\n').find((line) => /^\s+at /.test(line)) ?? problem.message}`
+  const place = problem.stack?.split('\n').find((line) => /^\s+at /.test(line))
+  return `${problem.name} ${problem.message.replace(/\d+|'[^']*'/g, '…')} ${place}`
 }
 
 const prototypes = [Object, Array, Function, Map, Buffer, String, Number, Promise].map(

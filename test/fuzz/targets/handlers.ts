@@ -150,6 +150,7 @@ const more: readonly Load[] = [
     tgt_type: 'list',
     check: true,
   },
+  { cmd: 'publish', ...publish, tgt: [{ toString: 1 }], tgt_type: 'list' },
   {
     cmd: 'publish',
     ...publish,

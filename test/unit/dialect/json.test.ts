@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DateTime, Float } from '../../../core/codec/values.ts'
-import { jsonText } from '../../../core/dialect/json.ts'
+import { jsonText, valueText } from '../../../core/dialect/json.ts'
 
 test('numbers keep their kind and digits', () => {
   const numbers = [3, new Float(3), new Float(-0), -0, 2n ** 64n, 1e22, 1e-7, 1.5, Number.NaN, Infinity]
@@ -25,4 +25,11 @@ test('maps keep their order and every kind of key', () => {
 test('what is no JSON is its text', () => {
   expect(jsonText([new DateTime('20200102T03:04:05.000006')])).toBe('["2020-01-02T03:04:05.000006"]')
   expect(jsonText(Buffer.from('x'), { other: () => 'bytes' })).toBe('"bytes"')
+})
+
+test('a map whose keys are maps that String throws for is text, too', () => {
+  expect(valueText(new Map([[{ toString: 1 }, [{ toString: 1 }]]]))).toBe(
+    '{"{\\"toString\\": 1}": [{"toString": 1}]}',
+  )
+  expect(valueText(new Map([[[{ toString: 1 }], 1]]))).toBe('{"[{\\"toString\\": 1}]": 1}')
 })
