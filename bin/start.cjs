@@ -27,7 +27,7 @@ const POLL_MS = 50
 /** What Node and a program hold at once while they start; a daemon has sockets, stores and children besides. */
 const MIN_FILES = 64
 const MIN_FILES_OF_DAEMON = 128
-const DAEMONS = ['salt-api', 'salt-master', 'salt-minion']
+const DAEMONS = ['salt-api', 'salt-master', 'salt-minion', 'salt-syndic']
 /** As for everything that is wrong with how a program is set up (EX_CONFIG). */
 const EXIT_CONFIG = 78
 

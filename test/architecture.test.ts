@@ -16,7 +16,7 @@ const floors: readonly { readonly rooms: readonly string[]; readonly apart?: boo
   { rooms: ['channel', 'cache', 'keys', 'targets', 'fileserver', 'outbox', 'engines', 'auth'] },
   { rooms: ['jobs', 'runs'] },
   { rooms: ['master', 'minion', 'client'], apart: true },
-  { rooms: ['api'] },
+  { rooms: ['api', 'syndic'], apart: true },
   { rooms: ['cli', 'testing'], apart: true },
 ]
 const extensionFolders = ['modules', 'runners', 'returners', 'plugins']

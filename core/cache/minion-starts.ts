@@ -12,7 +12,8 @@ export interface KnownStart extends MinionStart {
 const MAX_STARTS = 4
 
 /**
- * The latest runs of each salt-ts minion, as it reported them: `['start', id]` → runs, the newest last, and `['run', token]` → id.
+ * The latest runs of each salt-ts minion, as it reported them: `['start', id]` → runs, the newest last, `['run', token]` → id, and
+ * `['syndic', id]` for those whose latest run is a syndic.
  * Several processes may have the store open.
  */
 export class MinionStarts {
@@ -40,7 +41,23 @@ export class MinionStarts {
       for (const { token } of all.slice(0, -MAX_STARTS)) records.remove(['run', token])
       records.put(['start', id], all.slice(-MAX_STARTS))
       if (!records.has(['run', start.token])) records.put(['run', start.token], id)
+      if (start.syndic) records.put(['syndic', id], at)
+      else records.remove(['syndic', id])
     })
+  }
+
+  /** Return the ids of syndics. */
+  syndics(): string[] {
+    return Array.from(this.#store.keys(keysUnder('syndic')), (key) => String(key[1]))
+  }
+
+  isSyndic(id: string): boolean {
+    return this.#store.has(['syndic', id])
+  }
+
+  /** Note that an id is that of a syndic which does not report its starts: one of Python Salt. */
+  async noteSyndic(id: string, at: number): Promise<void> {
+    if (!this.isSyndic(id)) await this.#store.put(['syndic', id], at)
   }
 
   of(id: string): readonly KnownStart[] {
@@ -63,6 +80,7 @@ export class MinionStarts {
         for (const { token } of startsIn(records, id)) records.remove(['run', token])
         records.remove(['start', id])
       })
+    for (const id of this.syndics()) if (!ids.has(id)) await this.#store.remove(['syndic', id])
   }
 
   close(): Promise<void> {

@@ -23,6 +23,8 @@ export const tokenOfRun = (topic: string): string | undefined =>
 const RUN = '~'
 
 export const BROADCAST_TOPIC = 'broadcast'
+/** Topic of all syndics (wire protocol §9). */
+export const SYNDIC_TOPIC = 'syndic'
 
 export interface PublishChannelSettings {
   readonly server: PublishServer
@@ -32,6 +34,8 @@ export interface PublishChannelSettings {
   readonly signing: SigningAlgorithm | undefined
   /** `zmq_filtering`: send to topics instead of to everybody. */
   readonly filtering: boolean
+  /** Send copies to syndics, too (`order_masters`). */
+  readonly hasSyndics?: boolean
 }
 
 /** Encrypts, signs and numbers publications (wire protocol §9). */
@@ -45,14 +49,15 @@ export class PublishChannel {
 
   /** Publish a job. `minions` are the ids it is addressed to, if known; `words` are its arguments as typed. */
   async publish(job: JobLoad, minions?: readonly string[], words?: RawArguments): Promise<void> {
-    const { server, filtering } = this.#settings
+    const { server, filtering, hasSyndics } = this.#settings
     const sealed = this.#seal({ ...job, serial: ++this.#serial })
     const frame = packPublication({
       ...sealed,
       ...(words && { words: this.#seal({ jid: job.jid, words }) }),
     })
     if (!filtering) return server.publish(frame)
-    const topics = minions ? minions.map(topicOf) : [BROADCAST_TOPIC]
+    const syndics = hasSyndics ? [SYNDIC_TOPIC] : []
+    const topics = minions ? [...minions.map(topicOf), ...syndics] : [BROADCAST_TOPIC]
     for (const topic of topics) await server.publish(frame, topic)
   }
 

@@ -5,5 +5,6 @@ export const programs = {
   'salt-key': () => import('./commands/salt-key.ts'),
   'salt-master': () => import('./commands/salt-master.ts'),
   'salt-minion': () => import('./commands/salt-minion.ts'),
+  'salt-syndic': () => import('./commands/salt-syndic.ts'),
   'salt-run': () => import('./commands/salt-run.ts'),
 }

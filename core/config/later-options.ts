@@ -21,7 +21,6 @@ const families = [
   's3fs_',
   'ssh_',
   'svnfs_',
-  'syndic_',
   'thorium_',
   'vault',
   'winrepo_',

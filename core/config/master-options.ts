@@ -234,13 +234,35 @@ export const masterOptions = {
     'Runners that minions may use: regular expression for ids → regular expressions for runners.',
   ),
 
-  order_masters: later(flag(false, 'This master has syndics.')),
-  syndic_master: later(textOrList('masterofmasters', 'The master of a syndic.')),
-  syndic_wait: later(seconds(5, 'Seconds to wait for syndics.')),
-  syndic_failover: later(
-    choice(['random', 'ordered'], 'random', 'How a syndic chooses among several masters.'),
+  order_masters: flag(false, 'This master has syndics: masters below it whose minions run its jobs.'),
+  syndics: list(['*'], 'Globs for the ids of those that may speak for other minions, as syndics do.'),
+  master_id: text(
+    undefined,
+    'Name of this master in the jobs that it publishes, by which syndics know where they came from.',
   ),
-  syndic_forward_all_events: later(flag(false, 'Syndics forward every event.')),
+  syndic_master: textOrList(
+    undefined,
+    'Address of the master above this one, with or without a port; a list for several. Read by salt-syndic, and by salt-master, which keeps the returns for it.',
+  ),
+  syndic_master_port: port(
+    undefined,
+    'TCP port of requests on the master above; default: master_port of the minion of this host.',
+  ),
+  syndic_log_file: path('/var/log/salt/syndic', 'The log file of salt-syndic.'),
+  syndic_pidfile: path('/var/run/salt-syndic.pid', 'Where salt-syndic writes its process id.'),
+  syndic_user: text(undefined, 'User that salt-syndic runs as; default: user.'),
+  syndic_finger: text('', 'Fingerprint that the key of the master above must have.'),
+  syndic_wait: seconds(5, 'Seconds that clients wait for syndics of Python Salt to say for whom they speak.'),
+  syndic_event_forward_timeout: seconds(
+    0.5,
+    'Seconds in which a syndic gathers events before it sends them to the master above.',
+  ),
+  syndic_failover: choice(
+    ['random', 'ordered'],
+    'random',
+    'Which of several masters above gets what belongs to none: events, and jobs of this master.',
+  ),
+  syndic_forward_all_events: flag(false, 'Send all events to every master above; else each to one of them.'),
   syndic_jid_forward_cache_hwm: later(count(100, 'Number of jobs that a syndic remembers.')),
 
   wheel_write_roots: flag(

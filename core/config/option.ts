@@ -52,7 +52,8 @@ export const number = <const D extends number | undefined>(fallback: D, doc: str
 /** A time in seconds, fractions allowed. */
 export const seconds = (fallback: number, doc: string) => number(fallback, doc, { minimum: 0 })
 
-export const port = (fallback: number, doc: string) => integer(fallback, doc, { minimum: 0, maximum: 65535 })
+export const port = <const D extends number | undefined>(fallback: D, doc: string) =>
+  integer(fallback, doc, { minimum: 0, maximum: 65535 })
 
 /** One of several words, ignoring case. */
 export const choice = <const C extends string>(choices: readonly C[], fallback: NoInfer<C>, doc: string) => ({

@@ -14,6 +14,8 @@ export const tags = {
   /** Prefix of the tags of the rows of one job. */
   jobRows: (jid: string) => `salt/job/${jid}/prog/`,
   jobProgress: (jid: string, id: string, n: string | number) => `salt/job/${jid}/prog/${id}/${n}`,
+  /** A syndic has said for which minions it speaks in a job. */
+  jobSyndic: (jid: string, id: string) => `salt/job/${jid}/syndic/${id}`,
   jobError: (jid?: string) => (jid ? `salt/job/${jid}/error` : 'salt/job/error'),
 
   /** With `deliver_within`: a minion has taken the job, or does not get it any more. */

@@ -119,10 +119,12 @@ export class JobCache {
     minions: readonly string[],
     {
       unknown = [],
+      awaits = [],
       deliver,
       batch,
     }: {
       unknown?: readonly string[] | undefined
+      awaits?: readonly string[] | undefined
       deliver?: DeliveryTerms | undefined
       batch?: string | undefined
     } = {},
@@ -133,7 +135,11 @@ export class JobCache {
       this.#start(records, jid)
       if (deliver) Deliveries.add(records, jid, deliver, this.#clock.now())
       const job = { load: load as Fields, minions: [...minions] }
-      putJob(records, jid, { ...job, ...(unknown.length > 0 && { unknown: [...unknown] }) })
+      putJob(records, jid, {
+        ...job,
+        ...(unknown.length > 0 && { unknown: [...unknown] }),
+        ...(awaits.length > 0 && { awaits: [...awaits] }),
+      })
       this.#enqueue(records, { kind: 'load', jid, load: load as Fields, minions })
       return true
     })
@@ -151,13 +157,25 @@ export class JobCache {
     })
   }
 
-  /** Add minions that are expected to return (from a syndic). */
-  async addMinions(jid: string, minions: readonly string[]): Promise<void> {
+  /** Add minions that are expected to return, from a syndic; `by`: the syndic, when it has named all of them. */
+  async addMinions(
+    jid: string,
+    minions: readonly string[],
+    { unknown = [], by }: { readonly unknown?: readonly string[]; readonly by?: string | undefined } = {},
+  ): Promise<void> {
     checkJid(jid)
     await this.#changeAndNotify((records) => {
       const known = readJob(records, jid)
       if (!known) this.#start(records, jid)
-      records.put(['job', jid], { ...known, minions: unionOfIds(known?.minions ?? [], minions) })
+      const { awaits = [], ...job } = known ?? { minions: [] }
+      const others = awaits.filter((syndic) => syndic !== by)
+      const perhaps = unionOfIds(job.unknown ?? [], unknown)
+      records.put(['job', jid], {
+        ...job,
+        minions: unionOfIds(job.minions, minions),
+        ...(perhaps.length > 0 && { unknown: perhaps }),
+        ...(others.length > 0 && { awaits: others }),
+      })
       this.#enqueue(records, { kind: 'minions', jid, minions })
     })
   }

@@ -11,6 +11,8 @@ export interface JobRecord {
   readonly minions: readonly string[]
   /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[]
+  /** Syndics that have not said yet which minions below them it is expected to run on. */
+  readonly awaits?: readonly string[]
 }
 
 /** Value of an age record that marks a job as imported, whose missing returns are not reported. */
@@ -19,11 +21,12 @@ export const IMPORTED = 'taken'
 export function readJob(records: Pick<StoreReader, 'get'>, jid: string): JobRecord | undefined {
   const job = records.get(['job', jid])
   if (!isRecord(job)) return undefined
-  const { load, minions, unknown } = job
+  const { load, minions, unknown, awaits } = job
   return {
     ...(isRecord(load) && { load }),
     minions: Array.isArray(minions) ? minions.filter(isText) : [],
     ...(Array.isArray(unknown) && { unknown: unknown.filter(isText) }),
+    ...(Array.isArray(awaits) && { awaits: awaits.filter(isText) }),
   }
 }
 

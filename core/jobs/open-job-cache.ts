@@ -13,7 +13,7 @@ export const openJobCache = (
 ): JobCache =>
   JobCache.open(jobCacheDirectory(config), {
     ...options,
-    sinks: jobSinks(config),
+    sinks: [...jobSinks(config), ...syndicSinks(config)],
     loadSinks: loadSinks(config),
     endTimes: config.job_cache_store_endtime,
   })
@@ -23,6 +23,16 @@ export const jobSinks = ({ master_job_cache }: MasterConfig): string[] =>
   targetsOf(master_job_cache)
     .map(targetText)
     .filter((target) => target !== EMBEDDED)
+
+/** Name of the outbox targets of `salt-syndic`, which no returner process serves. */
+export const SYNDIC = 'syndic'
+
+/** Return the outbox target of a master above, as it is configured. */
+export const syndicSink = (master: string): string => targetText({ name: SYNDIC, kwargs: { master } })
+
+/** Return the outbox targets that get every job and return for the masters above (`syndic_master`). */
+const syndicSinks = ({ syndic_master }: MasterConfig): string[] =>
+  [syndic_master ?? []].flat().map((master) => syndicSink(String(master)))
 
 /** Return the outbox targets that get every job. Minions write the returns to these stores. */
 export const loadSinks = ({ ext_job_cache }: MasterConfig): string[] =>

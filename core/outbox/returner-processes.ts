@@ -12,6 +12,8 @@ export interface ReturnerProcessesSettings {
   readonly outboxes: readonly Outbox[]
   start(): ReturnerStart
   readonly log: Log
+  /** Names of targets that another program serves. */
+  readonly served?: readonly string[]
   /** Called when a store becomes unavailable and when it is available again. `name` is the returner's. */
   onState?(name: string, state: TargetState): void
   /** Called when the returns of jobs were written; also once with the error if they have to wait. */
@@ -49,7 +51,9 @@ export class ReturnerProcesses {
   /** Return the names of the returners with queued items. */
   #names(): Set<string> {
     const targets = this.#settings.outboxes.flatMap((outbox) => outbox.targets())
-    return new Set(targets.map((target) => targetFrom(target).name))
+    const names = new Set(targets.map((target) => targetFrom(target).name))
+    for (const name of this.#settings.served ?? []) names.delete(name)
+    return names
   }
 
   /** Resolves with the reason why a target cannot be used, as a sentence; undefined if all can or that is unknown. */

@@ -16,7 +16,7 @@ export interface DirectoryLock {
 
 interface Settings {
   readonly directory: string
-  readonly program: 'salt-master' | 'salt-minion'
+  readonly program: 'salt-master' | 'salt-minion' | 'salt-syndic'
   /** The id of a minion. */
   readonly id?: string
   /** Called if the lock cannot be created: the disk is full, or the file system has no sockets. */

@@ -13,6 +13,8 @@ export interface MinionStart {
   readonly address: string
   readonly host: string
   readonly pid: number
+  /** It is a syndic: it gets the job of every target, for the minions below it. */
+  readonly syndic?: boolean
 }
 
 const TOKEN_CHARACTERS = 6
@@ -28,12 +30,12 @@ export const newStartToken = (): string =>
  */
 export const makeStartReport = (
   id: string,
-  { token, address, host, pid }: MinionStart,
+  { token, address, host, pid, syndic }: MinionStart,
 ): Record<string, unknown> => ({
   cmd: '_master_opts',
   id,
   env_only: true,
-  start: { token, address, host, pid },
+  start: { token, address, host, pid, ...(syndic && { syndic }) },
 })
 
 /** Read the report of a start; undefined if there is none, or it is malformed. */
@@ -45,7 +47,7 @@ export function readStartReport(load: Readonly<Record<string, unknown>>): Minion
   const pid = asNumber(load.start.pid)
   if (!token || !TOKEN.test(token) || !address || !host || pid === undefined) return undefined
   if (![address, host].every((text) => SHOWN.test(text)) || !Number.isSafeInteger(pid)) return undefined
-  return { token, address, host, pid }
+  return { token, address, host, pid, ...(load.start.syndic === true && { syndic: true }) }
 }
 
 /** Most milliseconds over which a master wants its minions to spread when they reconnect. */
@@ -59,16 +61,20 @@ export interface StartAnswer {
   readonly missedJobs?: 'signed' | 'unsigned' | undefined
   /** Milliseconds over which the minions of this master are to spread when they reconnect to it. */
   readonly reconnectMs?: number | undefined
+  /** Whether the master is one of syndics (`order_masters`), and takes their reports (`core/wire/syndic.ts`). */
+  readonly takesSyndics?: boolean | undefined
 }
 
 export const makeStartAnswer = ({
   refused,
   missedJobs,
   reconnectMs,
+  takesSyndics,
 }: StartAnswer): Record<string, unknown> => ({
   ...(refused !== undefined && { start_refused: refused }),
   ...(missedJobs && { missed_jobs: missedJobs }),
   ...(reconnectMs !== undefined && { reconnect_ms: reconnectMs }),
+  ...(takesSyndics && { takes_syndics: true }),
 })
 
 export function readStartAnswer(answer: unknown): StartAnswer {
@@ -79,5 +85,6 @@ export function readStartAnswer(answer: unknown): StartAnswer {
     refused: asText(answer.start_refused, 1000),
     missedJobs: missedJobs === 'signed' || missedJobs === 'unsigned' ? missedJobs : undefined,
     reconnectMs: Number.isFinite(reconnectMs) ? reconnectMs : undefined,
+    ...(answer.takes_syndics === true && { takesSyndics: true }),
   }
 }

@@ -33,11 +33,21 @@ export const TARGET_INVALID = 'TargetInvalid'
 /** The longest `deliver_within`, in seconds. */
 export const MAX_DELIVER_SECONDS = 30 * 86_400
 
+/** The syndics of a master of masters that a job goes to. */
+export interface SyndicsOfJob {
+  /** Those that will say for which minions they speak. */
+  readonly reporting: readonly string[]
+  /** Those of Python Salt, which may not say it. */
+  readonly silent: readonly string[]
+  /** Those that are not connected. */
+  readonly away: readonly string[]
+}
+
 /** Extras that select returners and executors. */
 const EXECUTION_OPTIONS = ['ret_config', 'ret_kwargs', 'module_executors', 'executor_opts'] as const
 
 /** Extras of a publish request that are forwarded to the minions. */
-const FORWARDED_OPTIONS = ['delimiter', 'metadata', ...EXECUTION_OPTIONS] as const
+const FORWARDED_OPTIONS = ['delimiter', 'metadata', 'master_id', ...EXECUTION_OPTIONS] as const
 
 export function makePublish(request: PublishLoad): Record<string, unknown> {
   const { tgt, tgtType, fun, arg, user, key, ret, jid, timeout, kwargs, words, check, deliverWithin } =
@@ -130,7 +140,8 @@ function withoutValues(value: unknown): unknown {
 /** Answers of the master to a publish request (wire protocol §8.1). */
 export const publishReplies = {
   /**
-   * The job is published. Additions of salt-ts: `unknown`, minions that the target may not match, `refusals`, and with
+   * The job is published. Additions of salt-ts: `unknown`, minions that the target may not match, `refusals`, `syndics`, and
+   * with
    * `deliver_within` `deliver_until`, in seconds since 1970, and `waiting`, the minions that are away.
    */
   published: (
@@ -140,10 +151,12 @@ export const publishReplies = {
       missing,
       unknown = [],
       refusals = [],
+      syndics,
       delivery,
     }: Readonly<Record<'minions' | 'missing', readonly string[]>> & {
       readonly unknown?: readonly string[] | undefined
       readonly refusals?: readonly object[] | undefined
+      readonly syndics?: SyndicsOfJob | undefined
       readonly delivery?: { readonly untilMs: number; readonly waiting: readonly string[] } | undefined
     },
   ) => ({
@@ -154,6 +167,7 @@ export const publishReplies = {
       missing,
       ...(unknown.length > 0 && { unknown }),
       ...(refusals.length > 0 && { refusals }),
+      ...(syndics && Object.values(syndics).some((ids) => ids.length > 0) && { syndics }),
       ...(delivery && { ...deliverUntil(delivery), waiting: delivery.waiting }),
     },
   }),

@@ -21,7 +21,7 @@ type Options = Record<string, unknown>
 /** After so long a daemon that was told to stop is killed, so that it does not outlive the tests. */
 const STOP_MS = 60_000
 
-/** Set in the environment of a daemon, and so of all it starts, to the folder of the daemon. */
+/** Set in the environment of a daemon, and so of all it starts, to its program and folder. */
 const MARK = 'SALT_TEST_DAEMON'
 
 /** Run one of our programs to its end. */
@@ -72,7 +72,7 @@ export class Daemon {
     const [program = '', ...words] = [...within, ...own]
     const child = spawn(program, words, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, [MARK]: this.directory },
+      env: { ...process.env, [MARK]: this.#mark },
     })
     this.#child = child
     for (const stream of [child.stdout, child.stderr]) {
@@ -96,7 +96,11 @@ export class Daemon {
 
   /** The daemon and all it started, orphans among it, as far as they live. */
   processes(): ProcessInfo[] {
-    return withEnvironment(MARK, this.directory)
+    return withEnvironment(MARK, this.#mark)
+  }
+
+  get #mark(): string {
+    return `${this.program} ${this.directory}`
   }
 
   /** SIGKILL for the daemon and all it started, at once. */
@@ -130,6 +134,7 @@ export class Cluster {
   readonly root: string
   readonly master: Daemon
   readonly minions = new Map<string, Daemon>()
+  readonly syndics: Daemon[] = []
   readonly ports: { readonly publish: number; readonly request: number }
 
   private constructor(root: string, master: Daemon, ports: Cluster['ports']) {
@@ -226,6 +231,28 @@ export class Cluster {
     await giveKey(join(minion.directory, 'pki'), 'minion')
   }
 
+  /** Start a syndic beside the master, whose configuration names a master above it. Stopped when the cluster is closed. */
+  async addSyndic(id: string, options: Options = {}): Promise<Daemon> {
+    const syndic = new Daemon('salt-syndic', this.configDir, {})
+    await writeFile(
+      join(this.configDir, 'minion'),
+      stringify({
+        ...paths(this.configDir),
+        id,
+        acceptance_wait_time: 1,
+        recon_default: 100,
+        recon_max: 500,
+        ...options,
+      }),
+      { mode: 0o600 },
+    )
+    await giveKey(join(this.configDir, 'pki'), 'minion')
+    this.syndics.push(syndic)
+    syndic.start()
+    await syndic.logged('is ready to receive jobs')
+    return syndic
+  }
+
   /** `salt -c <config> …`, in this process (see `runHere`). */
   salt(...args: string[]): Promise<Finished> {
     return this.command('salt', ...args)
@@ -253,9 +280,9 @@ export class Cluster {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.minions.values()].map((minion) => minion.stop()))
+    await Promise.all([...this.minions.values(), ...this.syndics].map((daemon) => daemon.stop()))
     await this.master.stop()
-    for (const daemon of [this.master, ...this.minions.values()]) await daemon.killAll()
+    for (const daemon of [this.master, ...this.minions.values(), ...this.syndics]) await daemon.killAll()
     await rm(this.root, { recursive: true, force: true })
   }
 }

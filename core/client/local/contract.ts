@@ -1,4 +1,5 @@
 import type { JobState } from '../../jobs/job-states.ts'
+import type { SyndicsOfJob } from '../../wire/publish-request.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
 
 /** A job to publish. */
@@ -54,6 +55,8 @@ export interface PublishedJob {
   readonly unknown?: readonly string[]
   /** With `deliverWithin`: until when minions may take the job, and those that were away when it was published. */
   readonly delivery?: { readonly until: Date; readonly waiting: readonly string[] }
+  /** On a master of masters: the syndics that the job goes to. Those that report add the minions below them while it is followed. */
+  readonly syndics?: SyndicsOfJob
   /** Minions that would refuse the job or one of its functions, and why, as far as the master can predict. */
   readonly refusals?: readonly Refusal[]
 }

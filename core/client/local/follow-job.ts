@@ -56,6 +56,14 @@ export async function* collectResults(settings: FollowSettings): AsyncGenerator<
 export const followJob = (settings: FollowSettings): AsyncGenerator<MinionResult | ProgressRow> =>
   new JobFollower(settings).follow()
 
+/** Return the error for a target that selects nobody, on the master of masters and below its syndics. */
+const nobodyError = ({ jid, syndics }: PublishedJob): SaltError =>
+  new SaltError(
+    'NO_MINIONS_MATCHED',
+    `No minions matched the target, neither of this master nor below its syndics (${[...(syndics?.reporting ?? []), ...(syndics?.silent ?? [])].join(', ')}). Job ${jid} ran nowhere.`,
+    { jid },
+  )
+
 class JobFollower {
   readonly #settings: FollowSettings
   readonly #pending: PendingReturns
@@ -86,7 +94,7 @@ class JobFollower {
     this.#logStart()
     const ofJob = tags.job(this.#jid)
     try {
-      for (const id of this.#pending.job.missing) yield this.#missing(id)
+      if (!this.#pending.job.syndics) yield* this.#withoutKey()
       while (!this.#pending.complete) {
         const news = await this.#events.next(this.#nextMoment())
         if (news === 'end') break
@@ -97,14 +105,38 @@ class JobFollower {
           const result = this.#takeNews(news)
           if (result) yield result.state === 'progress' ? result : await this.#whole(result)
         }
+        yield* this.#lateSyndics()
         if (this.#query?.unanswered.size === 0) yield* this.#conclude(this.#query)
       }
+      if (this.#pending.job.syndics) yield* this.#withoutKey()
+      if (this.#pending.isOfNobody) throw nobodyError(this.#pending.job)
       yield* this.#stored(this.#pending.missing()) // one may have been stored since it was given up
       this.#logEnd()
       yield* this.#allMissing()
     } finally {
       this.#turn?.leave()
       this.#events.close()
+    }
+  }
+
+  /** Yield ids of a list target that no master has accepted. With syndics that is known at the end. */
+  *#withoutKey(): Generator<MinionResult> {
+    for (const id of this.#pending.job.missing)
+      if (this.#pending.status(id).state === 'key_not_accepted') yield this.#missing(id)
+  }
+
+  /** Yield syndics that do not say for which minions they speak, as missing: nobody knows who runs the job below them. */
+  *#lateSyndics(): Generator<MinionResult> {
+    const { jid, syndics } = this.#pending.job
+    for (const id of this.#pending.giveUpSyndics(Date.now())) {
+      const isAway = syndics?.away.includes(id)
+      const why = isAway
+        ? `The syndic ${id} is not connected: the minions below it did not get the job, unless it connects within a minute.`
+        : `The syndic ${id} has not said which minions below it run the job.`
+      const advice =
+        'Check whether salt-syndic and salt-master are running on that host, and read their logs.'
+      const reason = `Minion did not return. [${isAway ? 'Not connected' : 'No response'}]\nState: ${isAway ? 'not_connected' : 'unknown'}. ${why}\n${advice}`
+      yield { id, state: 'missing', jobState: isAway ? 'not_connected' : 'unknown', why, reason, jid }
     }
   }
 
@@ -282,7 +314,8 @@ class JobFollower {
   *#allMissing(): Generator<MinionResult> {
     this.#pending.giveUp(this.#pending.silent(), 'master-gone')
     const reported = new Set(this.#pending.job.missing)
-    for (const id of this.#pending.missing()) if (!reported.has(id)) yield this.#missing(id)
+    for (const id of this.#pending.missing())
+      if (!reported.has(id) || this.#pending.status(id).state !== 'key_not_accepted') yield this.#missing(id)
   }
 
   #missing(id: string): MinionResult {

@@ -157,13 +157,19 @@ function readPublished(
   const load = isRecord(reply) && isRecord(reply.load) ? reply.load : undefined
   if (!load)
     throw new SaltError('DECODE_FAILED', `The master did not accept the job; it answered ${jsonText(reply)}.`)
-  const { jid, minions, missing, unknown, refusals, deliver_until: until, waiting } = load
+  const { jid, minions, missing, unknown, refusals, syndics, deliver_until: until, waiting } = load
   if (typeof jid !== 'string') throw noMatchError(load, request)
   return {
     ...{ jid, minions: texts(minions), missing: texts(missing) },
     ...(Array.isArray(unknown) && { unknown: texts(unknown) }),
     ...(Number(until) > 0 && {
       delivery: { until: new Date(Number(until) * 1000), waiting: texts(waiting) },
+    }),
+    ...(isRecord(syndics) && {
+      syndics: {
+        ...{ reporting: texts(syndics.reporting), silent: texts(syndics.silent) },
+        away: texts(syndics.away),
+      },
     }),
     ...readRefusals(refusals),
   }

@@ -78,7 +78,9 @@ export class LocalClient {
     try {
       const published = await events.publishAndListen(() => this.#publisher.publish(request))
       const timeout = request.timeout ?? this.#config.timeout
-      const pending = new PendingReturns(published, Date.now() + timeout * 1000)
+      const pending = new PendingReturns(published, Date.now() + timeout * 1000, {
+        syndicWaitMs: this.#config.syndic_wait * 1000,
+      })
       const results = watch({
         pending,
         events,

@@ -12,6 +12,9 @@ import { jobStatusOf } from '../../wire/job-status.ts'
 import type { DeliveryState, NotDelivered } from '../../wire/take-job.ts'
 import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contract.ts'
 
+/** Stands for all syndics of Python Salt: they may not say for whom they speak. */
+const SILENT = ''
+
 /** How long minions are awaited that were not connected at publication: the list of connected minions may be a moment old. */
 const COMING_MS = 2_000
 
@@ -19,7 +22,7 @@ const COMING_MS = 2_000
 export class PendingReturns {
   readonly job: PublishedJob
   /** Prefixes of the job's tags, built once: there may be a hundred thousand events. */
-  readonly #tags: Readonly<Record<'rows' | 'start' | 'return' | DeliveryState, string>>
+  readonly #tags: Readonly<Record<'rows' | 'start' | 'return' | 'syndic' | DeliveryState, string>>
   readonly #statuses = new Map<string, JobStatus>()
   /** When each awaited minion is asked whether it still runs the job, in milliseconds since 1970. */
   readonly #deadlines = new Map<string, number>()
@@ -29,12 +32,23 @@ export class PendingReturns {
   readonly #reconnecting = new Set<string>()
   /** Members of `job.minions` that the target may not match: the master lacks their grains or pillar. */
   readonly #perhaps: Set<string>
+  /** When each syndic must have said for which minions it speaks; under {@link SILENT} when those of Python Salt have. */
+  readonly #syndics = new Map<string, number>()
+  #gaveUpSyndic = false
 
-  constructor(job: PublishedJob, deadline: number) {
+  constructor(
+    job: PublishedJob,
+    deadline: number,
+    { syndicWaitMs = 0 }: { readonly syndicWaitMs?: number } = {},
+  ) {
     this.job = job
-    const { jid } = job
+    const { jid, syndics } = job
+    for (const id of syndics?.reporting ?? []) this.#syndics.set(id, deadline)
+    for (const id of syndics?.away ?? []) this.#syndics.set(id, 0)
+    if (syndics && syndics.silent.length > 0) this.#syndics.set(SILENT, Date.now() + syndicWaitMs)
     this.#tags = {
       ...{ rows: tags.jobRows(jid), start: tags.jobStart(jid, ''), return: tags.jobReturn(jid, '') },
+      syndic: tags.jobSyndic(jid, ''),
       delivered: tags.jobDelivery(jid, 'delivered', ''),
       expired: tags.jobDelivery(jid, 'expired', ''),
       cancelled: tags.jobDelivery(jid, 'cancelled', ''),
@@ -51,6 +65,7 @@ export class PendingReturns {
     if (Array.isArray(data.minions) && tag === tags.jobNew(this.job.jid)) this.#expect(data.minions, deadline)
     const { id } = data
     if (typeof id !== 'string') return undefined
+    if (isJoined(tag, this.#tags.syndic, id)) this.#takeReport(id, data, deadline)
     if (isJoined(tag, this.#tags.start, id)) this.#noteTaken(id, 'started', deadline)
     if (isJoined(tag, this.#tags.delivered, id)) this.#noteTaken(id, 'delivered', deadline)
     if (isJoined(tag, this.#tags.expired, id)) this.#noteEnded(id, 'expired')
@@ -126,10 +141,29 @@ export class PendingReturns {
     return true
   }
 
+  /** Expect the minions that a syndic speaks for. One that awaits others in turn is awaited anew. */
+  #takeReport(syndic: string, { minions, unknown, waiting, awaits }: Event['data'], deadline: number): void {
+    if (Array.isArray(unknown)) for (const id of unknown) this.#perhaps.add(id)
+    if (Array.isArray(minions)) this.#expect(minions, deadline)
+    if (Array.isArray(waiting)) this.noteWaiting(waiting, Math.min(deadline, Date.now() + COMING_MS))
+    if (Array.isArray(awaits) && awaits.length > 0) this.#syndics.set(syndic, deadline)
+    else this.#syndics.delete(syndic)
+  }
+
+  /** Give up syndics that have not said for which minions they speak, and return their ids. */
+  giveUpSyndics(now: number): string[] {
+    const late = Array.from(this.#syndics).filter(([, deadline]) => deadline <= now)
+    for (const [id] of late) this.#syndics.delete(id)
+    this.#gaveUpSyndic ||= late.some(([id]) => id !== SILENT)
+    return late.map(([id]) => id).filter((id) => id !== SILENT)
+  }
+
   /** Add minions that the job, a syndic or a late answer names. */
   #expect(minions: readonly unknown[], deadline: number): void {
     for (const id of minions) {
-      if (typeof id !== 'string' || this.#statuses.has(id)) continue
+      if (typeof id !== 'string') continue
+      const known = this.#statuses.get(id)
+      if (known && known.state !== 'key_not_accepted') continue
       this.#statuses.set(id, PUBLISHED_STATUS)
       this.#await(id, deadline)
     }
@@ -147,7 +181,15 @@ export class PendingReturns {
 
   /** Whether no minion is awaited any more. */
   get complete(): boolean {
-    return this.#deadlines.size === 0
+    return this.#deadlines.size === 0 && this.#syndics.size === 0
+  }
+
+  /** Whether all syndics have spoken, and the job has no minion at all. */
+  get isOfNobody(): boolean {
+    const { syndics } = this.job
+    return (
+      this.#statuses.size === 0 && syndics !== undefined && syndics.away.length === 0 && !this.#gaveUpSyndic
+    )
   }
 
   silent(): string[] {
@@ -192,6 +234,10 @@ export class PendingReturns {
 
   /** Return the next time at which a minion may be overdue. Deadlines are only searched when that time has come. */
   nextDeadline(now: number = Date.now()): number {
+    return Math.min(this.#nextOfMinions(now), ...this.#syndics.values())
+  }
+
+  #nextOfMinions(now: number): number {
     if (this.#earliest > now) return this.#earliest
     this.#earliest = Number.POSITIVE_INFINITY
     for (const deadline of this.#deadlines.values()) this.#earliest = Math.min(this.#earliest, deadline)

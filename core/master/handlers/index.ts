@@ -1,4 +1,5 @@
 import type { ClearHandler, EncryptedHandler } from '../../channel/request-server.ts'
+import { SYNDIC_REPORT } from '../../wire/syndic.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { callCheckHandler, catalogueHandler } from './catalogue.ts'
 import { fileHandlers } from './files.ts'
@@ -13,6 +14,7 @@ import { publishHandler } from './publish.ts'
 import { returnHandler } from './return.ts'
 import { revokeAuthHandler } from './revoke-auth.ts'
 import { runFunctionHandlers } from './run-function.ts'
+import { syndicReportHandler, syndicReturnHandler } from './syndic.ts'
 import { takeJobHandler } from './take-job.ts'
 import { tokenHandlers } from './tokens.ts'
 
@@ -31,7 +33,7 @@ export function clearHandlers(context: WorkerContext): ReadonlyMap<string, Clear
 }
 
 /**
- * Return the handlers of all encrypted commands (wire protocol §7, and our own `_catalogue`, `_verdict`, `_missed_jobs` and `_take_job`). Commands of
+ * Return the handlers of all encrypted commands (wire protocol §7, and our own `_catalogue`, `_verdict`, `_missed_jobs`, `_take_job` and `_syndic_minions`). Commands of
  * features that salt-ts does not have get the empty answer that Salt's minions expect.
  */
 export function encryptedHandlers(context: WorkerContext): ReadonlyMap<string, EncryptedHandler> {
@@ -51,7 +53,8 @@ export function encryptedHandlers(context: WorkerContext): ReadonlyMap<string, E
     ['_mine_get', notOffered],
     ['_mine_delete', async () => false],
     ['_mine_flush', async () => false],
-    ['_syndic_return', notOffered],
+    ['_syndic_return', syndicReturnHandler(context)],
+    [SYNDIC_REPORT, syndicReportHandler(context)],
     ...peerPublishHandlers(context),
     ['minion_runner', peerRunHandler(context)],
     ['verify_minion', async () => ''],

@@ -1,10 +1,12 @@
 import { messageOf } from '../../base/errors.ts'
 import { isJid } from '../../base/jid.ts'
+import { isMinionId } from '../../base/minion-id.ts'
 import { isRecord } from '../../base/record.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { jsonText } from '../../dialect/json.ts'
 import { isOwnTag, isReservedTag, tags } from '../../events/index.ts'
 import type { WorkerContext } from '../worker/context.ts'
+import { addMinionsBelow, isBelow } from '../worker/syndics.ts'
 
 const MAX_TAG_LENGTH = 512
 
@@ -37,7 +39,9 @@ function fireAll(context: WorkerContext, id: string, events: unknown[], pretag: 
 
 function fireOne(context: WorkerContext, id: string, tag: unknown, data: Record<string, unknown>): void {
   if (typeof tag !== 'string' || !tag || tag.length > MAX_TAG_LENGTH || tag.includes('\n')) return
+  if (context.syndics.mayBe(id) && fireOfSyndic(context, id, tag, data)) return
   if (isReservedTag(tag, id)) {
+    if (context.syndics.is(id)) return // it forwards all events, which are fired with its prefix
     context.log.warn(`Dropped an event from ${id}: minions may not use the tag ${tag}.`)
     return
   }
@@ -66,4 +70,43 @@ function ownData(tag: string, id: string, data: Record<string, unknown>): Record
   if (!tag.startsWith(tags.jobs)) return { ...data, id }
   const { return: _return, minions: _minions, ...progress } = data
   return { ...progress, id }
+}
+
+/** Tags of events about a minion in a job, as `salt/job/<jid>/prog/<id>/0`. */
+const OF_MINION = /^salt\/job\/(\d{20}[^/]*)\/(prog|start|stored|delivered|expired|cancelled)\/([^/]+)/
+
+/** Fire what only a syndic may send (wire protocol §16): whom it speaks for in a job, and events of jobs of these minions. */
+function fireOfSyndic(
+  context: WorkerContext,
+  syndic: string,
+  tag: string,
+  data: Readonly<Record<string, unknown>>,
+): boolean {
+  if (tag === tags.syndicStart(syndic) || tag === tags.syndicStartLegacy) {
+    void context.syndics.note(syndic).catch((error: unknown) => context.log.warn(messageOf(error)))
+    return false
+  }
+  if (isJid(tag) && Array.isArray(data.minions)) {
+    void expect(context, syndic, tag, data.minions).catch((error: unknown) =>
+      context.log.warn(messageOf(error)),
+    )
+    return true
+  }
+  const [, jid, , id] = OF_MINION.exec(tag) ?? []
+  if (jid === undefined || id === undefined || context.syndics.below.syndicOf(id) === undefined) return false
+  if (!isBelow(context, syndic, id) || !context.senders.admits(jid, id)) return false
+  context.fire(tag, ownData(tag, id, { ...data }))
+  return true
+}
+
+/** Expect returns of minions that a syndic of Python Salt names, in a job of this master. */
+async function expect(
+  context: WorkerContext,
+  syndic: string,
+  jid: string,
+  ids: readonly unknown[],
+): Promise<void> {
+  const minions = ids.filter(isMinionId).filter((id) => isBelow(context, syndic, id))
+  if (minions.length === 0 || !context.jobs.record(jid)) return
+  await addMinionsBelow(context, syndic, { jid, minions })
 }

@@ -15,17 +15,18 @@ export function missedJobsHandler({
   keys,
   publications,
   senders,
+  syndics,
   log,
 }: WorkerContext): EncryptedHandler {
   return async (load, { id, verified, version }) => {
     if (!id || !verified || version < GENERATION_3) return {}
     const acceptedSince = keys.acceptedSince(id) ?? 0
     const since = acceptedSince > clock.now() ? 0 : acceptedSince // one in the future is of a wrong clock
+    const isSyndic = syndics.is(id)
     const isMissed = (jid: string, at: number) =>
       at >= since &&
       !jobs.hasReturn(jid, id) &&
-      senders.wasSentTo(jid, id) &&
-      !jobs.deliveries.isWithheld(jid, id)
+      (isSyndic || (senders.wasSentTo(jid, id) && !jobs.deliveries.isWithheld(jid, id)))
     const waiting = jobs.deliveries.waitingFor(id)
     const { jobs: missed, next } = publications.page(isMissed, waiting, readMissedJobsRequest(load))
     for (const { job } of missed)

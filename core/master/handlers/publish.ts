@@ -10,6 +10,7 @@ import {
   type PublishLoad,
   publishReplies,
   readPublish,
+  type SyndicsOfJob,
   shownOptions,
   TARGET_INVALID,
 } from '../../wire/publish-request.ts'
@@ -46,7 +47,9 @@ export function publishHandler(context: WorkerContext): ClearHandler {
     const { caller } = who
     const owner = ownerOf(caller)
     const request = { ...claimed, user: caller.name }
-    const expected = await resolveTarget(context, request)
+    const expected = context.syndics.correct(await resolveTarget(context, request))
+    const syndics = await context.syndics.reached()
+    const hasSyndics = Object.values(syndics).some((ids) => ids.length > 0)
     const offers = offeredCatalogues(context, expected.minions)
     const shown = { ...request, arg: await maskedJobArguments(context, request, offers) }
     if (!hasArgumentLists(request) && !caller.unrestricted)
@@ -56,9 +59,10 @@ export function publishHandler(context: WorkerContext): ClearHandler {
     const refusedOptions = optionsRefusal(context, request, caller)
     if (refusedOptions !== undefined)
       return refusePublish(context, shown, 'SaltInvocationError', refusedOptions, owner)
-    if (!expected.minions.length) return noMinionsReply(context, request, caller, expected)
+    if (!expected.minions.length && (!hasSyndics || expected.invalid !== undefined))
+      return noMinionsReply(context, request, caller, expected)
     const checked = request.check ? await checkJob(context, request, offers) : undefined
-    if (checked?.everywhere) return refuseCall(context, shown, checked.refusals, owner)
+    if (checked?.everywhere && !hasSyndics) return refuseCall(context, shown, checked.refusals, owner)
     if (checked) void askPythonMinions(context, expected.minions).catch(logNotAsked(context))
     const onStored = (jid: string, act: 'publish' | 'batch') => {
       const { name: user, by, eauth } = caller
@@ -69,6 +73,7 @@ export function publishHandler(context: WorkerContext): ClearHandler {
     const { limited } = decision
     return publish(context, request, shown, {
       ...expected,
+      syndics,
       owner,
       limited,
       refusals: checked?.refusals,
@@ -93,6 +98,7 @@ async function noMinionsReply(
 
 /** A job that is allowed, with its minions. */
 interface AllowedJob extends ResolvedTarget {
+  readonly syndics: SyndicsOfJob
   readonly owner: string
   readonly limited: true | undefined
   readonly refusals?: readonly Refusal[] | undefined
@@ -104,12 +110,25 @@ async function publish(
   context: WorkerContext,
   request: PublishLoad,
   shown: PublishLoad,
-  { owner, minions, missing, unknown, limited, refusals, onStored }: AllowedJob,
+  { owner, minions, missing, unknown, syndics, limited, refusals, onStored }: AllowedJob,
 ): Promise<unknown> {
   const { fun, tgt, tgtType, user, words, deliverWithin } = request
   const ret = withExtJobCache(request.ret, context.config)
   const extras = forwardedOptionsOf(request.kwargs)
-  const about = { fun, tgt, tgtType, user, owner, ret, words, extras, minions, missing, unknown }
+  const about = {
+    fun,
+    tgt,
+    tgtType,
+    user,
+    owner,
+    ret,
+    words,
+    extras,
+    minions,
+    missing,
+    unknown,
+    syndics: syndics.reporting,
+  }
   const plain = { ...about, ...(limited && { limited }), arg: request.arg, shownArg: shown.arg }
   const order = readBatchOrder(request, plain, context.config)
   if (typeof order === 'string') return refusePublish(context, shown, 'SaltInvocationError', order, owner)
@@ -124,7 +143,7 @@ async function publish(
     if (why !== undefined) return refusePublish(context, shown, 'SaltMasterError', why, owner)
   } else await publishJob(context, stored.jid, job)
   await noted // begun before the job was published
-  return publishReplies.published(stored.jid, { minions, missing, unknown, refusals, delivery })
+  return publishReplies.published(stored.jid, { minions, missing, unknown, refusals, syndics, delivery })
 }
 
 /** Publish a job that also waits for minions. Resolves with a sentence if it cannot be kept for them; then it was not published. */

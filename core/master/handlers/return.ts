@@ -1,25 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ownerOf } from '../../auth/index.ts'
-import { SaltError } from '../../base/errors.ts'
 import { isJid } from '../../base/jid.ts'
 import { isMinionId, type MinionId } from '../../base/minion-id.ts'
 import { maskSecretWords } from '../../base/secret-words.ts'
-import { type EncryptedHandler, NotAcknowledged } from '../../channel/request-server.ts'
-import { tags } from '../../events/index.ts'
+import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { isSignedBy } from '../../wire/message-signature.ts'
-import { countReturn } from '../metrics/return-metrics.ts'
 import { storeJob } from '../preflight/jids.ts'
-import { fireReturn } from '../worker/announcements.ts'
 import type { WorkerContext } from '../worker/context.ts'
-import { writePythonJobFiles, writePythonReturnFiles } from '../worker/python-job-files.ts'
+import { writePythonJobFiles } from '../worker/python-job-files.ts'
 import { takeArgspecs } from '../worker/python-minions.ts'
-
-/** While the disk is full, a return waits this long before the minion is asked to send it again. */
-const MAX_WAIT_MS = 40_000
-const RETRY_MS = 1000
-/** Limits the returns that wait in one worker at once; for further ones the minion is asked at once to send them again. */
-const MAX_WAITING = 64
-let waiting = 0
+import { takeReturn } from '../worker/take-return.ts'
 
 /**
  * `_return`: commit, announce, acknowledge, in this order (wire protocol §10.5). A duplicate is acknowledged only; where
@@ -42,19 +31,7 @@ export function returnHandler(context: WorkerContext): EncryptedHandler {
     const jid = ret.jid === 'req' ? await createOwnJob(context, ret, fingerprint) : ret.jid
     if (jid !== 'nocache' && !isJid(jid)) return null
     if (isJid(ret.jid) && !context.senders.admits(ret.jid, id)) return false
-    const outcome = isKept ? await commit(context, jid, id, { ...ret, jid }) : 'stored'
-    countReturn(context.meter, jid, ret, outcome)
-    if (outcome === 'conflict') {
-      context.log.warn(
-        `${id} returned job ${jid} a second time with a different result; the first one is kept. Do two minions run with ` +
-          'this id and key, one a copy of the other?',
-      )
-    }
-    if (outcome !== 'stored') return null
-    const { fun, retcode } = ret
-    if (isJid(jid)) context.tracer?.note({ part: 'return', jid, fun, minion: id, start, retcode })
-    if (isKept) await writePythonReturnFiles(context, jid, id, ret)
-    announce(context, jid, id, { ...ret, jid })
+    await takeReturn(context, jid, id, ret, start)
     return null
   }
 }
@@ -77,12 +54,6 @@ async function signatureAllows(
   const outcome = isAccepted ? 'It is accepted (drop_messages_signature_fail is off).' : 'It is refused.'
   context.log.error(`The return of ${id} for job ${load.jid} ${wrong}. ${outcome}`)
   return isAccepted
-}
-
-/** Fire the events of the return. The acknowledgement does not wait for them: another worker fires them if this one dies. */
-function announce(context: WorkerContext, jid: string, id: string, ret: Record<string, unknown>): void {
-  context.log.info(`Got return from ${id} for job ${jid}`)
-  void fireReturn(context, jid, id, ret)
 }
 
 /**
@@ -108,25 +79,3 @@ async function createOwnJob(
 
 const isFunctions = (fun: unknown): boolean =>
   typeof fun === 'string' || (Array.isArray(fun) && fun.every((name) => typeof name === 'string'))
-
-/** Store the return. While the disk is full, wait for room; after that, reject, so that the minion sends it again. */
-async function commit(context: WorkerContext, jid: string, id: string, ret: Record<string, unknown>) {
-  const { cmd, ...row } = ret
-  const until = performance.now() + MAX_WAIT_MS
-  for (let reported = false; ; reported = true) {
-    try {
-      return await context.jobs.saveReturn(jid, id, row)
-    } catch (error) {
-      if (!SaltError.is(error)) throw error
-      if (!reported) reportFull(context, jid, id, error)
-      if (performance.now() > until || waiting >= MAX_WAITING) throw new NotAcknowledged(error.message)
-      waiting++
-      await delay(RETRY_MS).finally(() => waiting--)
-    }
-  }
-}
-
-function reportFull(context: WorkerContext, jid: string, id: string, error: SaltError): void {
-  context.log.error(`The return of ${id} for job ${jid} could not be stored: ${error.message}`)
-  context.fire(tags.jobError(jid), { jid, id, error: { name: error.code, message: error.message } })
-}

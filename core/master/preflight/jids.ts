@@ -8,6 +8,8 @@ export interface NewJob {
   readonly minions: readonly string[]
   /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[] | undefined
+  /** Syndics that will say which minions below them run it, too. */
+  readonly awaits?: readonly string[] | undefined
   /** The id that the client asks for. */
   readonly wanted?: string
   /** How long its minions may take it, with `deliver_within`. */
@@ -22,11 +24,11 @@ export interface NewJob {
  */
 export async function storeJob(
   context: Pick<WorkerContext, 'jobs' | 'nextJid' | 'config'>,
-  { load, minions, unknown, wanted, deliver, batch }: NewJob,
+  { load, minions, unknown, awaits, wanted, deliver, batch }: NewJob,
 ): Promise<string | undefined> {
   const take = (jid: string) =>
     context.config.job_cache
-      ? context.jobs.create(jid, { ...load, jid }, minions, { unknown, deliver, batch })
+      ? context.jobs.create(jid, { ...load, jid }, minions, { unknown, awaits, deliver, batch })
       : context.jobs.reserve(jid, minions)
   if (wanted) return isJid(wanted) && (await take(wanted)) ? wanted : undefined
   for (;;) {

@@ -42,6 +42,7 @@ export async function openPublisher(settings: {
     masterKey,
     signing: config.sign_pub_messages ? (config.publish_signing_algorithm as SigningAlgorithm) : undefined,
     filtering: config.zmq_filtering,
+    hasSyndics: config.order_masters,
   })
   return { server, channel, close: () => server.close() }
 }

@@ -9,7 +9,7 @@ import { eventOutboxDirectory, jobCacheDirectory } from '../../config/cachedir.t
 import type { MasterConfig } from '../../config/index.ts'
 import { EventBus, masterEventSockets, tags } from '../../events/index.ts'
 import { JobCache } from '../../jobs/job-cache.ts'
-import { jobSinks, loadSinks, openJobCache } from '../../jobs/open-job-cache.ts'
+import { jobSinks, loadSinks, openJobCache, SYNDIC } from '../../jobs/open-job-cache.ts'
 import { openLoader } from '../../loader/index.ts'
 import { checkReturner, deliveryTimes, ReturnerProcesses, readOutboxes } from '../../outbox/index.ts'
 import { type BatchLimits, Outbox } from '../../outbox/outbox.ts'
@@ -42,6 +42,7 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
         gather: Object.fromEntries(events.flatMap((target) => gathering(target, config))),
       }),
       log,
+      served: [SYNDIC],
       onState: (name, state) =>
         void bus.fire(tags.returnerState(name, state.state), { ...state, returner: name }),
     }),

@@ -22,6 +22,7 @@ import type { RawArguments } from '../../wire/raw-arguments.ts'
 import type { CallChecks } from '../preflight/call-checks.ts'
 import type { ExpectedSenders } from './expected-senders.ts'
 import type { ReplayGuard } from './replay-guard.ts'
+import type { Syndics } from './syndics.ts'
 
 /** Stores and functions that the handlers of a worker share. */
 export interface WorkerContext {
@@ -47,6 +48,7 @@ export interface WorkerContext {
   readonly minions: MinionData
   readonly catalogues: Catalogues
   readonly starts: MinionStarts
+  readonly syndics: Syndics
   readonly matcher: TargetMatcher
   /** Authenticates callers and decides what they may do. */
   readonly auth: Auth

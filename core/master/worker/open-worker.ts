@@ -9,6 +9,7 @@ import { cachedMinions } from '../../cache/cached-minions.ts'
 import { Catalogues } from '../../cache/catalogues.ts'
 import { MinionData } from '../../cache/minion-data.ts'
 import { MinionStarts } from '../../cache/minion-starts.ts'
+import { MinionsBelow } from '../../cache/minions-below.ts'
 import type { AesKeys } from '../../channel/aes-keys.ts'
 import { minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
@@ -28,6 +29,7 @@ import type { WorkerContext } from './context.ts'
 import { ExpectedSenders } from './expected-senders.ts'
 import { createKeyDecider } from './key-decisions.ts'
 import { ReplayGuard } from './replay-guard.ts'
+import { Syndics } from './syndics.ts'
 import { createWorker } from './worker.ts'
 
 /** The environment of a worker in its process; it reaches the event bus and the publisher through these functions. */
@@ -81,6 +83,8 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
   const complain = (problem: string) => log.error(problem)
   const audit = disposer.own(AuditLog.open(config, complain))
   const { meter } = around
+  const starts = disposer.own(MinionStarts.open(minionDataDirectory(config), { onDamage }))
+  const below = disposer.own(MinionsBelow.open(minionDataDirectory(config), { onDamage }))
   const jobs = disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) }))
   const runs = disposer.own(new RunProcesses(config, { ready: isAskedByApi(config) }))
   const context: WorkerContext = {
@@ -101,7 +105,8 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
     senders: new ExpectedSenders({ config, log, matcher, meter, minions, jobs }),
     minions,
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
-    starts: disposer.own(MinionStarts.open(minionDataDirectory(config), { onDamage })),
+    starts,
+    syndics: new Syndics({ config, starts, below }),
     auth: disposer.own(
       openAuth({
         ...{ config, matcher, subjects, clock: steady, log, onDamage },

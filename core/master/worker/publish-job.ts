@@ -32,6 +32,8 @@ export interface JobToPublish {
   readonly missing: readonly string[]
   /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[]
+  /** Syndics that get the job and will say which minions below them run it, too. */
+  readonly syndics?: readonly string[]
   /** The target is narrowed to `minions`: no other minion may run the job. */
   readonly limited?: boolean
   /** Minions that are away get the job when they come (`deliver_within`). */
@@ -54,10 +56,10 @@ export async function storeJobToPublish(
   job: JobToPublish,
   wanted?: string,
 ): Promise<string | undefined> {
-  const { minions, unknown, owner, delivery: deliver, batch } = job
+  const { minions, unknown, syndics: awaits, owner, delivery: deliver, batch } = job
   const shown = { cmd: 'publish', ...shownOf(job), ...shownExecutionOptions(job.extras) }
   const load = { ...shown, ...(owner !== undefined && { owner }) }
-  const stored = { load, minions, unknown, deliver, batch, ...(wanted !== undefined && { wanted }) }
+  const stored = { load, minions, unknown, awaits, deliver, batch, ...(wanted !== undefined && { wanted }) }
   const jid = await storeJob(context, stored)
   if (jid) await writePythonJobFiles(context, jid, stored)
   return jid
@@ -68,15 +70,17 @@ export async function storeJobToPublish(
  * to wait for minions and cannot be kept for them.
  */
 export async function publishJob(context: PublishContext, jid: string, job: JobToPublish): Promise<void> {
-  const { fun, tgt, tgtType, user, owner, minions, missing, unknown = [], delivery } = job
+  const { fun, tgt, tgtType, user, owner, minions, missing, unknown = [], syndics = [], delivery } = job
   const arg = job.shownArg
-  const load = makeJobLoad({ ...shownOf(job), ...sentTarget(job), arg: job.arg, jid })
+  const { master_id } = context.config
+  const load = makeJobLoad({ master_id, ...shownOf(job), ...sentTarget(job), arg: job.arg, jid })
   await keep(context, load, job)
   context.fire(tags.jobPublished(jid), { minions })
   context.fire(tags.jobNew(jid), {
     ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
     ...(owner !== undefined && { owner }),
     ...(unknown.length > 0 && { unknown }),
+    ...(syndics.length > 0 && { syndics }),
     ...(delivery && { ...deliverUntil(delivery), waiting: delivery.waiting }),
   })
   context.log.info(`User ${user} Published command ${String(fun)} with jid ${jid}`)

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
-import { BROADCAST_TOPIC, runTopicOf, topicOf } from '../../channel/publish-channel.ts'
+import { BROADCAST_TOPIC, runTopicOf, SYNDIC_TOPIC, topicOf } from '../../channel/publish-channel.ts'
 import { createRequestChannel, type RequestChannel } from '../../channel/request-channel.ts'
 import type { KnownMaster, SignInKeys } from '../../channel/sign-in-client.ts'
 import { type ReceivedPublication, receiveJobs } from '../../channel/subscription.ts'
@@ -29,6 +29,8 @@ export interface MasterConnectionSettings {
   readonly startToken?: string
   readonly grains: () => Readonly<Record<string, unknown>>
   readonly log: Log
+  /** It gets the jobs of all targets, for the minions below it (`salt-syndic`). */
+  readonly isSyndic?: boolean
   /** Fail where a daemon would wait (`salt-call`). */
   readonly once?: boolean
   onJob(received: ReceivedPublication, connection: MasterConnection): void
@@ -140,9 +142,15 @@ export class MasterConnection {
   }
 
   async #sendStartReport(): Promise<StartAnswer> {
-    const { config, id, address } = this.#settings
+    const { config, id, address, isSyndic } = this.#settings
     const own = config.source_address || (await ownAddressTowards(address.host, address.port)) || 'unknown'
-    const start = { token: this.#startToken, address: own, host: hostname(), pid: process.pid }
+    const start = {
+      token: this.#startToken,
+      address: own,
+      host: hostname(),
+      pid: process.pid,
+      ...(isSyndic && { syndic: true }),
+    }
     this.#startAnswer = readStartAnswer(await this.request(makeStartReport(id, start)))
     return this.#startAnswer
   }
@@ -196,6 +204,11 @@ export class MasterConnection {
   /** Sign in if that has not been done. Rejects with the errors of `run`. */
   async signIn(): Promise<void> {
     await this.#signedIn()
+  }
+
+  /** Whether the master takes reports of syndics. One of Python Salt does not. */
+  get takesSyndics(): boolean {
+    return this.#startAnswer.takesSyndics === true
   }
 
   /** Whether this minion has valid credentials, as far as it knows. */
@@ -254,7 +267,9 @@ export class MasterConnection {
   }
 
   async #subscribe(offered: number): Promise<PublishClient> {
-    const { transport, config, id, log } = this.#settings
+    const { transport, config, id, log, isSyndic } = this.#settings
+    const own = topicOf(id)
+    const addressed = [BROADCAST_TOPIC, isSyndic ? SYNDIC_TOPIC : own]
     const port = config.publish_port && config.publish_port !== 4506 ? config.publish_port : offered
     component(log, 'transport.zeromq').debug(
       'Connecting the Minion to the Master publish port, using the URI: {uri}',
@@ -266,10 +281,10 @@ export class MasterConnection {
       identity: id,
       // The topic of the run identifies the connected minion to its master; '' matches every payload.
       topics: [
-        ...(config.zmq_filtering ? [BROADCAST_TOPIC, topicOf(id)] : ['']),
+        ...(config.zmq_filtering ? [...new Set([...addressed, own])] : ['']),
         runTopicOf(this.#startToken),
       ],
-      addressed: [BROADCAST_TOPIC, topicOf(id)],
+      addressed,
       ...reconnectionWaits(config, this.#startAnswer.reconnectMs),
       ...(this.#mayAskForMissedJobs() && { heartbeat: 'quick' }),
     })

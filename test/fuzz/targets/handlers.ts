@@ -46,6 +46,7 @@ const commands: Readonly<Record<string, Load>> = {
     success: true,
   },
   _syndic_return: { load: [{ id: 'wire2', jid: JID, return: { wire2: { return: 1 } } }] },
+  _syndic_minions: { jid: JID, minions: ['web1', 'wire1'], unknown: ['web1'], waiting: [], awaits: ['low'] },
   _minion_event: {
     tag: 'my/tag',
     data: { a: 1 },
@@ -163,6 +164,8 @@ const more: readonly Load[] = [
   { cmd: '_return', ...commands._return, jid: `${JID}_argspec`, fun: 'sys.argspec' },
   { cmd: '_minion_event', tag: `salt/job/${JID}/prog/wire1/1`, data: { return: 1 } },
   { cmd: '_minion_event', tag: 'salt/minion/wire1/start', data: 'text' },
+  { cmd: '_minion_event', events: [{ tag: JID, data: { minions: ['web1', 2] } }], pretag: 'syndic/wire1' },
+  { cmd: '_minion_event', events: [{ tag: `salt/job/${JID}/prog/web1/0`, data: { return: 1 } }] },
 ]
 
 const clientCommands = (token: string): Readonly<Record<string, Load>> => ({
@@ -186,6 +189,7 @@ const options = {
     python_job_cache: true,
     minimum_auth_version: 2,
     max_minions: 0,
+    order_masters: true,
   },
   ...{ login_attempts: 10_000, auth_dirs: [fileURLToPath(new URL('../../fixtures/auth', import.meta.url))] },
   nodegroups: { web: 'wire*', loop: 'N@loop' },

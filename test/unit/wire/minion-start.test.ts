@@ -5,7 +5,7 @@ import { makeStartAnswer, readStartAnswer } from '../../../core/wire/minion-star
 test.each([
   [{ refused: 'There are two.' }],
   [{ missedJobs: 'signed', reconnectMs: 1_000 }],
-  [{ missedJobs: 'unsigned', reconnectMs: 1_000.5 }],
+  [{ missedJobs: 'unsigned', reconnectMs: 1_000.5, takesSyndics: true }],
 ] as const)('the answer %j to the report of a start is read as it was made', (answer) => {
   const read = readStartAnswer(decodeUntrusted(encodeNetwork(makeStartAnswer(answer))))
   expect(read).toEqual({ refused: undefined, missedJobs: undefined, reconnectMs: undefined, ...answer })

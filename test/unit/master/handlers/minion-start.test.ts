@@ -5,8 +5,10 @@ const start = { token: '0123456789abcdef', address: '10.0.0.7', host: 'web1', pi
 
 function answersWith(minions: () => Promise<unknown[]>, sign_pub_messages = true) {
   const config = { sign_pub_messages, refuse_second_minion: false }
-  const answer = createStartAnswers({ config, keys: { minions }, starts: { save: async () => {} } } as never)
-  return () => answer('web1', start)
+  const syndics = { mayBe: (id: string) => id === 'syndic' }
+  const context = { config, keys: { minions }, starts: { save: async () => {} }, syndics }
+  const answer = createStartAnswers(context as never)
+  return (id = 'web1') => answer(id, start)
 }
 
 test.each([
@@ -16,6 +18,12 @@ test.each([
 ])('%i minions are to spread over %i ms when they reconnect', async (count, reconnectMs) => {
   const answer = answersWith(async () => Array.from({ length: count }))
   expect(await answer()).toEqual({ missedJobs: 'signed', reconnectMs })
+})
+
+test('a master of masters says to those that may speak for others that it takes their reports', async () => {
+  const answer = answersWith(async () => [])
+  expect(await answer('syndic')).toMatchObject({ takesSyndics: true })
+  expect(await answer('web1')).not.toHaveProperty('takesSyndics', true)
 })
 
 test('a master that does not sign says so', async () => {

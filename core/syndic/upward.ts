@@ -1,0 +1,95 @@
+import type { Log } from '../author/context.ts'
+import type { Returner, ReturnRecord } from '../author/returner.ts'
+import { isMinionId, type MinionId } from '../base/minion-id.ts'
+import { type Fields, isRecord } from '../base/record.ts'
+import type { JobCache } from '../jobs/job-cache.ts'
+import { makeSyndicReturn, type SyndicReturn } from '../wire/syndic.ts'
+import type { Origins } from './origins.ts'
+
+export interface UpwardSettings {
+  /** Id of the syndic. */
+  readonly id: string
+  /** The master above, as it is configured. */
+  readonly master: string
+  readonly jobs: JobCache
+  readonly origins: Origins
+  readonly log: Log
+  /** Whether this master gets the jobs that were published on this host: one of several does. */
+  takesOwnJobs(): boolean
+  /** Say for which minions this syndic speaks in a job. */
+  report(jid: string): Promise<void>
+  request(load: Fields): Promise<unknown>
+}
+
+/** Functions that run on a master itself, and Salt's question after a job: no master above wants those of this host. */
+const KEPT_HERE = /^(?:(?:runner|wheel)\.|saltutil\.find_job$)/
+
+/**
+ * Return what sends jobs and returns to the master above, in the form of a returner: the outbox writes to it, and repeats what the master
+ * has not acknowledged.
+ */
+export function openUpward(settings: UpwardSettings): Returner {
+  const { origins, master } = settings
+  const isFromAbove = (jid: string) => origins.of(jid).includes(master)
+  const report = async (jid: string) => {
+    if (isFromAbove(jid)) await settings.report(jid)
+  }
+  const save = async (rets: readonly ReturnRecord[]) => {
+    const wanted = rets.filter((ret) => isWanted(ret, settings))
+    if (wanted.length > 0) await send(wanted, settings)
+  }
+  return {
+    save: (ret) => save([ret]),
+    saveBatch: save,
+    saveLoad: ({ jid }) => report(jid),
+    saveMinions: (jid) => report(jid),
+  }
+}
+
+/** Whether a return goes to this master. Rows for minions that did not return are for stores. */
+function isWanted(
+  { jid, fun, state }: ReturnRecord,
+  { origins, master, takesOwnJobs }: UpwardSettings,
+): boolean {
+  if (state !== undefined) return false
+  const from = origins.of(jid)
+  if (from.length > 0) return from.includes(master)
+  return takesOwnJobs() && !KEPT_HERE.test(String(fun))
+}
+
+async function send(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<void> {
+  const { id, request, log } = settings
+  const jids = new Set(rets.map(({ jid }) => jid))
+  const jobs = Array.from(jids, (jid) => {
+    const own = rets.filter((ret) => ret.jid === jid)
+    return jobOf(jid, own, settings)
+  })
+  const answer = await request(makeSyndicReturn(id, jobs))
+  if (!isAcknowledged(answer))
+    throw new Error(
+      isRecord(answer) && typeof answer.refused === 'string'
+        ? `It says: ${answer.refused}`
+        : 'It did not take the returns of this syndic. Does it have order_masters: true?',
+    )
+  const refused = isRecord(answer) && Array.isArray(answer.refused) ? answer.refused : []
+  if (refused.length > 0)
+    log.warn(
+      `The master ${settings.master} has dropped ${refused.length} returns, of minions that this syndic does not speak for there: ${refused
+        .slice(0, 3)
+        .map((pair) => [pair].flat().at(1))
+        .join(', ')}.`,
+    )
+}
+
+/** Whether the answer says that the returns are on disk, as far as they were not refused one by one. */
+const isAcknowledged = (answer: unknown): boolean =>
+  answer === null || (isRecord(answer) && Array.isArray(answer.refused))
+
+function jobOf(jid: string, rets: readonly ReturnRecord[], { jobs, origins }: UpwardSettings): SyndicReturn {
+  const isOwn = origins.of(jid).length === 0
+  const load = isOwn ? jobs.load(jid)?.load : undefined
+  const returns = new Map<MinionId, Fields>()
+  for (const ret of rets) if (isMinionId(ret.id)) returns.set(ret.id, ret)
+  const { fun, master_id: masterId } = rets[0] as ReturnRecord & { readonly master_id?: string }
+  return { jid, fun, load, returns, masterId }
+}

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { Cluster, jobsWithin } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+
+const clusters: Cluster[] = []
+afterEach(async () => {
+  for (const cluster of clusters.splice(0).reverse()) await cluster.close()
+})
+
+async function open(options: Parameters<typeof Cluster.open>[0]): Promise<Cluster> {
+  const cluster = await Cluster.open({ minion: jobsWithin, ...options })
+  clusters.push(cluster)
+  return cluster
+}
+
+const above = (...masters: Cluster[]) => ({
+  syndic_master: masters.map(({ ports }) => `127.0.0.1:${ports.request}`),
+})
+
+async function lookUp(cluster: Cluster, jid: string): Promise<Record<string, unknown>> {
+  const { stdout } = await cluster.command('salt-run', 'jobs.lookup_jid', jid, '--out', 'json')
+  return JSON.parse(stdout || '{}')
+}
+
+/** Wait until a master has these returns of a job. */
+const hasReturns = (cluster: Cluster, jid: string, expected: Record<string, unknown>) =>
+  until(`the returns of ${jid}`, async () => {
+    const found = await lookUp(cluster, jid)
+    return Object.keys(expected).every((id) => found[id] === expected[id]) && found
+  })
+
+test('a return reaches the master above although that, and the syndic, are killed while the job runs', async () => {
+  const top = await open({ master: { order_masters: true } })
+  const low = await open({ minions: ['web1'], master: above(top) })
+  const syndic = await low.addSyndic('low')
+  const client = await top.client()
+  const { jid } = await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [2] })
+  await client.close()
+  const lowClient = await low.client()
+  await until('the job below', async () => low.master.output.includes(`with jid ${jid}`))
+  await top.master.killAll()
+  await syndic.killAll()
+  await until('the return below', async () => (await lookUp(low, jid)).web1 === true)
+  await lowClient.close()
+  await top.startMaster()
+  syndic.start()
+  expect(await hasReturns(top, jid, { web1: true })).toEqual({ web1: true })
+})
+
+test('a job that is published while the syndic is away runs when it is back', async () => {
+  const top = await open({ master: { order_masters: true } })
+  const low = await open({ minions: ['web1'], master: above(top) })
+  const syndic = await low.addSyndic('low')
+  await syndic.stop()
+  const client = await top.client()
+  const { jid } = await client.runJob({ tgt: '*', fun: 'test.echo', arg: ['late'] })
+  await client.close()
+  syndic.start()
+  expect(await hasReturns(top, jid, { web1: 'late' })).toEqual({ web1: 'late' })
+})
+
+test('three levels of masters are one fleet for the uppermost', async () => {
+  const top = await open({ minions: ['at-top'], master: { order_masters: true } })
+  const middle = await open({ minions: ['at-middle'], master: { order_masters: true, ...above(top) } })
+  const low = await open({ minions: ['at-low'], master: above(middle) })
+  await middle.addSyndic('middle')
+  await low.addSyndic('low')
+  const { stdout, stderr } = await top.salt('*', 'test.ping', '--out', 'json', '--static')
+  expect(JSON.parse(stdout), stderr).toEqual({ 'at-top': true, 'at-middle': true, 'at-low': true })
+})
+
+test('a master below two masters, which are below one, runs a job once and returns it by both', async () => {
+  const top = await open({ master: { order_masters: true } })
+  const left = await open({ master: { order_masters: true, ...above(top) } })
+  const right = await open({ master: { order_masters: true, ...above(top) } })
+  await right.master.stop()
+  await right.writeMasterKey(await readFile(join(left.configDir, 'pki', 'master.pem')))
+  await right.startMaster()
+  const low = await open({ minions: ['web1'], master: above(left, right) })
+  await left.addSyndic('left')
+  await right.addSyndic('right')
+  await low.addSyndic('low')
+  const client = await top.client()
+  const run = await client.cmdIter({ tgt: '*', fun: 'test.ping' })
+  const results = []
+  for await (const { id, state } of run) results.push([id, state])
+  await client.close()
+  expect(results).toEqual([['web1', 'returned']])
+  for (const master of [left, right]) await hasReturns(master, run.jid, { web1: true })
+  expect(
+    low.master.output.match(new RegExp(`Published command test.ping with jid ${run.jid}`, 'g')),
+  ).toHaveLength(1)
+})
