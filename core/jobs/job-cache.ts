@@ -157,26 +157,33 @@ export class JobCache {
     })
   }
 
-  /** Add minions that are expected to return, from a syndic; `by`: the syndic, when it has named all of them. */
+  /**
+   * Add minions that are expected to return, from a syndic; `by`: the syndic, when it has named all of them. Resolves with false if all of
+   * that was known: then nothing is passed on, which would go round where masters are above each other.
+   */
   async addMinions(
     jid: string,
     minions: readonly string[],
     { unknown = [], by }: { readonly unknown?: readonly string[]; readonly by?: string | undefined } = {},
-  ): Promise<void> {
+  ): Promise<boolean> {
     checkJid(jid)
-    await this.#changeAndNotify((records) => {
+    return this.#changeAndNotify((records) => {
       const known = readJob(records, jid)
-      if (!known) this.#start(records, jid)
       const { awaits = [], ...job } = known ?? { minions: [] }
       const others = awaits.filter((syndic) => syndic !== by)
       const perhaps = unionOfIds(job.unknown ?? [], unknown)
+      const all = unionOfIds(job.minions, minions)
+      const isKnown = all.length === job.minions.length && perhaps.length === (job.unknown ?? []).length
+      if (known && isKnown && others.length === awaits.length) return false
+      if (!known) this.#start(records, jid)
       records.put(['job', jid], {
         ...job,
-        minions: unionOfIds(job.minions, minions),
+        minions: all,
         ...(perhaps.length > 0 && { unknown: perhaps }),
         ...(others.length > 0 && { awaits: others }),
       })
       this.#enqueue(records, { kind: 'minions', jid, minions })
+      return true
     })
   }
 

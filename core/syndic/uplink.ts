@@ -139,11 +139,22 @@ export class Uplink {
     const { jid, master_id, fun } = received.job
     if (master_id !== undefined && master_id === config.master.master_id) return
     const isPublished = jobs.load(jid) !== undefined
-    if (!isPublished && origins.of(jid).length === 0 && jobs.record(jid)) return // a job id that this host has given to another
+    if (isPublished && origins.of(jid).length === 0) return this.#refuseOwn(jid)
     const isNew = await origins.note(jid, master, Date.now())
     if (isPublished) return isNew ? this.#sendAgain(jid) : undefined
     log.info(`Got job ${jid} (${String(fun)}) from the master ${master}`)
     if (!(await publishBelow(received, { client, log, signal }))) await this.#report(jid)
+  }
+
+  /** Speak for nobody in a job that was published on this host: it came back, since its master is above one that is above it. */
+  async #refuseOwn(jid: string): Promise<void> {
+    const { log, master, config } = this.#settings
+    log.warn(
+      `The master ${master} sent job ${jid}, which was published here: it is below this master and above it. The job is not run again; remove one of the two syndics.`,
+    )
+    const none = { minions: [], unknown: [], waiting: [], awaits: [] }
+    if (this.connection.takesSyndics)
+      await this.connection.request(makeSyndicReport(config.upward.id, { jid, ...none }))
   }
 
   /** Queue a job that is here already, and its returns, for this master, too. */

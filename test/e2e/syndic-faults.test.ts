@@ -93,3 +93,16 @@ test('a master below two masters, which are below one, runs a job once and retur
     low.master.output.match(new RegExp(`Published command test.ping with jid ${run.jid}`, 'g')),
   ).toHaveLength(1)
 })
+
+test('two masters above each other run a job once, and say that this is wrong', async () => {
+  const one = await open({ minions: ['at-one'], master: { order_masters: true } })
+  const two = await open({ minions: ['at-two'], master: { order_masters: true, ...above(one) } })
+  await one.master.stop()
+  await one.master.writeConfig(above(two))
+  await one.startMaster()
+  await two.addSyndic('two')
+  const syndic = await one.addSyndic('one')
+  const { stdout, stderr } = await one.salt('*', 'test.ping', '--out', 'json', '--static')
+  expect(JSON.parse(stdout), stderr).toEqual({ 'at-one': true, 'at-two': true })
+  expect(syndic.output).toContain('which was published here')
+})
