@@ -38,13 +38,8 @@ export function loadMinionConfig(settings: LoadSettings<MinionOptions> = {}): {
   }
 }
 
-function ignored({ startup_states, master_type }: MinionOptions): string[] {
+function ignored({ startup_states }: MinionOptions): string[] {
   return [
     ...(startup_states === '' ? [] : ['The option startup_states is ignored: salt-ts has no states yet.']),
-    ...(master_type === 'str'
-      ? []
-      : [
-          `The option master_type: ${master_type} has no effect yet: the minion serves all the masters that master names, at once.`,
-        ]),
   ]
 }

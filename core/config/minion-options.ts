@@ -43,11 +43,20 @@ export const minionOptions = {
   ),
   always_verify_signature: flag(false, 'Check that signature at every sign-in; always done here.'),
   master_sign_key_name: text('master_sign', 'Name of the key that signs the key of the master.'),
-  master_alive_interval: later(count(0, 'Seconds between checks whether the master lives; 0: never.')),
-  master_failback: later(flag(false, 'Go back to the first master.')),
-  master_failback_interval: later(count(0, 'Seconds between attempts to go back to the first master.')),
-  master_shuffle: later(flag(false, 'Older name of random_master.')),
-  random_master: later(flag(false, 'Try masters in random order.')),
+  master_alive_interval: count(
+    0,
+    'With failover: seconds for which the connection to the master may be lost before the next one is tried; 0: 3.',
+  ),
+  master_failback: flag(false, 'With failover: go back to the first master when it can be used again.'),
+  master_failback_interval: count(
+    0,
+    'Seconds between attempts to go back to the first master; 0: master_alive_interval, or 30.',
+  ),
+  master_shuffle: flag(false, 'Older name of random_master.'),
+  random_master: flag(
+    false,
+    'With failover: try masters in random order; with master_failback the first one stays the first.',
+  ),
   source_address: text('', 'Local address of connections to the master.'),
   source_interface_name: later(
     text('', 'Interface whose address is the local address of connections to the master.'),

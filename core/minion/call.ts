@@ -23,8 +23,9 @@ import { errorText, failedOutcome } from './jobs/failed-return.ts'
 import { maskedArguments, runFunction } from './jobs/job-runner.ts'
 import { ProcTable } from './jobs/proc-table.ts'
 import { runGuarded } from './jobs/uncaught.ts'
-import { masterAddresses } from './link/master-addresses.ts'
+import { mastersInOrder } from './link/choose-masters.ts'
 import { MasterConnection } from './link/master-connection.ts'
+import { withChosenMasters } from './master-function.ts'
 import { cachedReturnsDirectory } from './paths.ts'
 import { fetchPillar } from './pillar.ts'
 import { createMinionServices } from './services.ts'
@@ -191,7 +192,14 @@ async function openLink(
 ): Promise<MasterConnection> {
   const keys = await MinionKeys.open(config)
   const failures: unknown[] = []
-  for (const address of masterAddresses(config)) {
+  const facing = await withChosenMasters(config, { grains, log, signal: new AbortController().signal })
+  const masters = mastersInOrder(facing)
+  if (masters.length === 0)
+    throw new SaltError(
+      'MASTER_UNREACHABLE',
+      'This minion has no master (master_type: disable); use --local.',
+    )
+  for (const address of masters) {
     const connection = new MasterConnection({
       config,
       id: config.id,

@@ -20,6 +20,7 @@ import { MasterConnections } from './link/master-connections.ts'
 import { Refresher } from './link/refresher.ts'
 import { handleLocalEvent } from './local-events.ts'
 import { lockCachedir } from './lock-cachedir.ts'
+import { withChosenMasters } from './master-function.ts'
 import { openReturnerService } from './returner-service.ts'
 import { type ConnectionServicesSettings, createConnectionServices, syncExtensionsOf } from './services.ts'
 import { openStores } from './stores.ts'
@@ -104,8 +105,9 @@ async function compose(
   })
 
   const keys = await MinionKeys.open(config)
+  const facing = await withChosenMasters(config, { grains: facts.grains, log, signal: closing.signal })
   const connections = new MasterConnections({
-    ...{ config, keys, transport, log },
+    ...{ config: facing, keys, transport, log },
     grains: () => facts.grains,
     closing: closing.signal,
     onJob: (received, connection) => background.add('A job', intake.onJob(received, connection)),

@@ -50,6 +50,8 @@ export class MasterConnection {
   readonly #token = SymmetricKey.generate().text
   readonly #startToken: string
   readonly #closing = new AbortController()
+  /** Aborts when the present run ends. */
+  #ending = new AbortController()
   readonly #attempted = deferred<void>()
   /** Connection to the publish port: how many have been established, and whether one is up. */
   readonly publishConnection = { made: 0, isUp: false }
@@ -89,21 +91,54 @@ export class MasterConnection {
     return this.#settings.address.host
   }
 
+  /** Where requests are sent. */
+  get place(): MasterConnectionSettings['address'] {
+    return this.#settings.address
+  }
+
   /** `host:port` of the request port. */
   get address(): string {
     return `${this.host}:${this.#settings.address.port}`
   }
 
   /**
-   * Sign in and receive publications until closed. Rejects when the minion gives up on this master, see `signInUntilAccepted`.
+   * Sign in and receive publications until closed, or until `signal` aborts, after which it may run again. Rejects when the minion gives up
+   * on this master, see `signInUntilAccepted`.
    */
-  async run(): Promise<void> {
+  async run(signal?: AbortSignal): Promise<void> {
+    this.#ending = new AbortController()
+    const end = () => this.#endRun()
+    signal?.addEventListener('abort', end, { once: true })
+    try {
+      await this.#receive(AbortSignal.any([this.#ending.signal, this.#closing.signal]))
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    } finally {
+      signal?.removeEventListener('abort', end)
+    }
+  }
+
+  /** Receive no further publications, and forget the credentials: another master serves the minion. */
+  #endRun(): void {
+    this.#ending.abort()
+    this.#phase.abort()
+    void this.#frames?.close()
+    this.#current = undefined
+    this.#credentials = undefined
+    if (!this.publishConnection.isUp) return
+    this.publishConnection.isUp = false
+    this.#settings.onConnection?.('down', this)
+  }
+
+  async #receive(ending: AbortSignal): Promise<void> {
     const { onJob, log, config } = this.#settings
     let isReady = false
-    while (!this.#closing.signal.aborted) {
+    while (!ending.aborted) {
       const { publishPort } = await this.#signedIn()
       if (await this.#reportStart()) continue
+      if (ending.aborted) return
       this.#frames = await this.#subscribe(publishPort)
+      if (ending.aborted) return await this.#frames.close()
       if (!isReady) void this.#becomeReady()
       isReady = true
       const jobs = receiveJobs({
@@ -190,7 +225,7 @@ export class MasterConnection {
   /** Do the start-up work. It needs answers of the master and is retried until it succeeds. */
   async #becomeReady(): Promise<void> {
     const { onReady, log, config } = this.#settings
-    const { signal } = this.#closing
+    const signal = AbortSignal.any([this.#ending.signal, this.#closing.signal])
     while (!signal.aborted) {
       try {
         return await onReady(this)
@@ -307,7 +342,7 @@ export class MasterConnection {
   #nextPhase(): AbortSignal {
     this.#phase.abort()
     this.#phase = new AbortController()
-    return AbortSignal.any([this.#phase.signal, this.#closing.signal])
+    return AbortSignal.any([this.#phase.signal, this.#ending.signal, this.#closing.signal])
   }
 
   /** While there is no connection, sign in again from time to time to find a master that now uses another publish port. */
@@ -347,6 +382,12 @@ export class MasterConnection {
     return this.#signedIn()
   }
 
+  /** A run that ends takes its sign-in with it. Between runs, returns for this master are a reason to sign in. */
+  #signalOfSignIn(): AbortSignal {
+    const [ending, closing] = [this.#ending.signal, this.#closing.signal]
+    return ending.aborted ? closing : AbortSignal.any([ending, closing])
+  }
+
   #signIn(): Promise<SignInKeys> {
     const { config, id, key, known, signingKey, grains, log, once = false } = this.#settings
     return signInUntilAccepted({
@@ -362,7 +403,7 @@ export class MasterConnection {
       once,
       grains,
       log,
-      closing: this.#closing.signal,
+      closing: this.#signalOfSignIn(),
       onAttempt: () => this.#attempted.resolve(),
     })
   }

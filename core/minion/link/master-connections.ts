@@ -1,7 +1,9 @@
-import { messageOf } from '../../base/errors.ts'
+import { messageOf, SaltError } from '../../base/errors.ts'
 import type { MinionKeys } from '../../keys/minion-keys.ts'
+import { isReachable } from '../../transport/reachable.ts'
 import { newStartToken } from '../../wire/minion-start.ts'
-import { masterAddresses } from './master-addresses.ts'
+import { choosesOne, failoverTimes, mastersInOrder } from './choose-masters.ts'
+import { Failover } from './failover.ts'
 import { MasterConnection, type MasterConnectionSettings } from './master-connection.ts'
 
 export interface MasterConnectionsSettings
@@ -14,17 +16,21 @@ export interface MasterConnectionsSettings
   readonly closing: AbortSignal
 }
 
-/** The connections of a minion to its masters. */
+/** How long to wait for an answer before the next master is tried. */
+const REACHABLE_MS = 1_500
+
+/** The connections of a minion to its masters: to all of them at once, or to one at a time (`master_type: failover`). */
 export class MasterConnections {
-  /** All connections, in the order of the configuration. */
+  /** All connections, in the order in which the masters are used. */
   readonly all: readonly MasterConnection[]
   readonly #settings: MasterConnectionsSettings
+  readonly #failover: Failover<MasterConnection> | undefined
 
   constructor(settings: MasterConnectionsSettings) {
-    const { config, keys } = settings
+    const { config, keys, log, closing } = settings
     const startToken = newStartToken()
     this.#settings = settings
-    this.all = masterAddresses(config).map(
+    this.all = mastersInOrder(config).map(
       (address) =>
         new MasterConnection({
           ...settings,
@@ -35,17 +41,36 @@ export class MasterConnections {
           startToken,
           address,
           now: Date.now,
+          onConnection: (state, connection) => {
+            settings.onConnection?.(state, connection)
+            this.#failover?.connectionChanged()
+          },
         }),
     )
+    this.#failover = choosesOne(config)
+      ? new Failover({
+          ...{
+            masters: this.all,
+            times: failoverTimes(config),
+            maxRounds: config.master_tries,
+            log,
+            closing,
+          },
+          isReachable: (connection) => isReachable(connection.place, REACHABLE_MS),
+        })
+      : undefined
   }
 
-  /** Resolves when the first sign-in attempt with each master is over. */
+  /** Resolves when the first sign-in attempt with each master is over, or with failover, when one serves. */
   get firstAttempts(): Promise<unknown> {
+    if (this.#failover) return this.#failover.firstRound
     return Promise.all(this.all.map((connection) => connection.firstAttempt))
   }
 
-  /** Serve all masters until closed. Rejects when the minion has given up on every one of them. */
+  /** Serve the masters until closed. Rejects when the minion has given up on every one of them. */
   async run(): Promise<void> {
+    if (this.#failover) return this.#failover.run()
+    if (this.all.length === 0) return await aborted(this.#settings.closing)
     const ends = await Promise.allSettled(this.all.map((connection) => this.#serve(connection)))
     const failed = ends.find((end) => end.status === 'rejected')
     if (failed && ends.every((end) => end.status === 'rejected')) throw failed.reason
@@ -64,9 +89,17 @@ export class MasterConnections {
     }
   }
 
-  /** Send a request to all masters. Resolves with the first answer. An unreachable master gets the request later. */
+  /**
+   * Send a request to all masters, or to the one that serves this minion. Resolves with the first answer. An unreachable master gets the
+   * request later.
+   */
   request(load: Readonly<Record<string, unknown>>): Promise<unknown> {
-    return firstFulfilled(this.all.map((connection) => connection.request(load)))
+    const current = this.#failover?.current
+    const asked = current ? [current] : this.all
+    if (asked.length > 0) return firstFulfilled(asked.map((connection) => connection.request(load)))
+    return Promise.reject(
+      new SaltError('MASTER_UNREACHABLE', 'This minion has no master (master_type: disable).'),
+    )
   }
 
   /** Receive no further publications. Requests are still sent. */
@@ -82,3 +115,10 @@ export class MasterConnections {
 /** Resolves with the first result. If all fail, rejects with the error of the first promise in the list. */
 export const firstFulfilled = <T>(asked: readonly Promise<T>[]): Promise<T> =>
   Promise.any(asked).catch((error: AggregateError) => Promise.reject(error.errors[0]))
+
+/** Resolves when a signal is aborted. */
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
