@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
+import { pageBlock } from '../harness/page-blocks.ts'
 import { until } from '../harness/until.ts'
 
 const clusters: Cluster[] = []
@@ -84,11 +85,12 @@ test('a function in TypeScript chooses the master, and one that is not there is 
   const { one } = await open()
   const dir = join(one.root, 'modules')
   await mkdir(dir)
-  await writeFile(
-    join(dir, 'choose.ts'),
-    `import { fn } from 'salt-ts'\nexport const pick = fn(() => ['127.0.0.1:${one.ports.request}'])\n`,
-  )
-  const options = { master_type: 'func', module_dirs: [dir], multiprocessing: false }
+  const shown = pageBlock('docs/several-masters.md', 'Failover', 'ts')
+  await writeFile(join(dir, 'choose.ts'), shown.replace('north-1', `127.0.0.1:${one.ports.request}`))
+  const options = {
+    ...{ master_type: 'func', module_dirs: [dir], multiprocessing: false },
+    grains: { site: 'north' },
+  }
   await one.addMinion('web2', { ...options, master: 'choose.pick' })
   const client = await one.client()
   expect(await client.cmd({ tgt: 'web2', fun: 'test.ping' })).toEqual({ web2: true })

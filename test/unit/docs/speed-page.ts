@@ -6,6 +6,7 @@ const REPORTS = [
   'limits',
   'client',
   'api',
+  'syndic',
   'job-cache',
   'targets',
   'loader',
