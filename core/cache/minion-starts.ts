@@ -8,6 +8,10 @@ export interface KnownStart extends MinionStart {
   readonly at: number
 }
 
+/** How often it is noted that a syndic was heard of, and after which silence it is forgotten. */
+const NOTE_AGAIN_MS = 3_600_000
+const FORGET_MS = 30 * 86_400_000
+
 /** Number of runs that are kept for each minion. */
 const MAX_STARTS = 4
 
@@ -55,9 +59,10 @@ export class MinionStarts {
     return this.#store.has(['syndic', id])
   }
 
-  /** Note that an id is that of a syndic which does not report its starts: one of Python Salt. */
+  /** Note that a syndic that does not report its starts, as those of Python Salt, was heard of. It is forgotten after a month of silence. */
   async noteSyndic(id: string, at: number): Promise<void> {
-    if (!this.isSyndic(id)) await this.#store.put(['syndic', id], at)
+    const since = this.#store.get(['syndic', id])
+    if (typeof since !== 'number' || at - since > NOTE_AGAIN_MS) await this.#store.put(['syndic', id], at)
   }
 
   of(id: string): readonly KnownStart[] {
@@ -80,7 +85,12 @@ export class MinionStarts {
         for (const { token } of startsIn(records, id)) records.remove(['run', token])
         records.remove(['start', id])
       })
-    for (const id of this.syndics()) if (!ids.has(id)) await this.#store.remove(['syndic', id])
+    const now = Date.now()
+    for (const id of this.syndics()) {
+      const isSilent =
+        this.of(id).at(-1)?.syndic !== true && now - Number(this.#store.get(['syndic', id])) > FORGET_MS
+      if (isSilent || !ids.has(id)) await this.#store.remove(['syndic', id])
+    }
   }
 
   close(): Promise<void> {

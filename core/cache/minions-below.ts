@@ -25,12 +25,15 @@ export class MinionsBelow {
     return typeof syndic === 'string' ? syndic : undefined
   }
 
-  async save(syndic: string, ids: readonly string[]): Promise<void> {
+  /** Resolves with those for which another syndic spoke before. */
+  async save(syndic: string, ids: readonly string[]): Promise<string[]> {
     const changed = ids.filter((id) => this.syndicOf(id) !== syndic)
-    if (changed.length === 0) return
+    if (changed.length === 0) return []
+    const others = changed.filter((id) => this.syndicOf(id) !== undefined)
     await this.#store.change((records) => {
       for (const id of changed) records.put(['below', id], syndic)
     })
+    return others
   }
 
   close(): Promise<void> {

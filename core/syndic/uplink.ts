@@ -39,6 +39,9 @@ export interface UplinkSettings {
   readonly startToken: string
 }
 
+/** Time between attempts to send what the master above did not take. */
+const RETRY = { minMs: 500, maxMs: 5_000 }
+
 /** The link of a syndic to one master above. */
 export class Uplink {
   readonly connection: MasterConnection
@@ -71,6 +74,7 @@ export class Uplink {
     this.#delivery = new Delivery({
       ...{ target: syndicSink(master), name: `of the master ${master}`, outbox: jobs.outbox, log },
       ...deliveryTimes(config.master),
+      retry: RETRY,
       open: async () =>
         openUpward({
           ...{ id: config.upward.id, master, jobs, origins, log },

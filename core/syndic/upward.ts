@@ -1,5 +1,6 @@
 import type { Log } from '../author/context.ts'
 import type { Returner, ReturnRecord } from '../author/returner.ts'
+import { SaltError } from '../base/errors.ts'
 import { isMinionId, type MinionId } from '../base/minion-id.ts'
 import { type Fields, isRecord } from '../base/record.ts'
 import type { JobCache } from '../jobs/job-cache.ts'
@@ -36,7 +37,7 @@ export function openUpward(settings: UpwardSettings): Returner {
   }
   const save = async (rets: readonly ReturnRecord[]) => {
     const wanted = rets.filter((ret) => isWanted(ret, settings))
-    if (wanted.length > 0) await send(wanted, settings)
+    if (wanted.length > 0) await sendInParts(wanted, settings)
   }
   return {
     save: (ret) => save([ret]),
@@ -56,6 +57,23 @@ function isWanted(
   if (from.length > 0) return from.includes(master)
   return takesOwnJobs() && !KEPT_HERE.test(String(fun))
 }
+
+/** Send returns together, or those that are too large for one message each by itself. One that is too large alone becomes a failed one. */
+async function sendInParts(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<void> {
+  try {
+    await send(rets, settings)
+  } catch (error) {
+    if (!SaltError.is(error) || error.code !== 'MESSAGE_TOO_LARGE') throw error
+    const [only, ...others] = rets
+    if (only && others.length === 0) await send([{ ...only, ...failed(error.message) }], settings)
+    else for (const ret of rets) await sendInParts([ret], settings)
+  }
+}
+
+const failed = (reason: string) => ({
+  return: `The return of this minion did not reach the master above: ${reason} It is on the master below.`,
+  ...{ retcode: 1, success: false },
+})
 
 async function send(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<void> {
   const { id, request, log } = settings

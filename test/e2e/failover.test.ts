@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
 import { pageBlock } from '../harness/page-blocks.ts'
+import { signalAll } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
 const clusters: Cluster[] = []
@@ -46,6 +47,15 @@ test('a minion is served by one master, and by the next one after that was kille
   expect(await ping(two)).toBe(true)
   await one.startMaster()
   expect(await ping(two)).toBe(true)
+})
+
+test('a master whose host hangs, with connections that stay up, is left as well', async () => {
+  const { one, two, minion } = await open()
+  const pids = one.master.processes().map(({ pid }) => pid)
+  signalAll(pids, 'SIGSTOP')
+  await minion.logged(serves(two))
+  expect(await ping(two)).toBe(true)
+  signalAll(pids, 'SIGCONT')
 })
 
 test('a master that is restarted keeps its minion', async () => {

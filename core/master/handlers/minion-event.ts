@@ -93,7 +93,7 @@ function fireOfSyndic(
     return true
   }
   const [, jid, , id] = OF_MINION.exec(tag) ?? []
-  if (jid === undefined || id === undefined || context.syndics.below.syndicOf(id) === undefined) return false
+  if (jid === undefined || id === undefined || context.syndics.below.syndicOf(id) !== syndic) return false
   if (!isBelow(context, syndic, id) || !context.senders.admits(jid, id)) return false
   context.fire(tag, ownData(tag, id, { ...data }))
   return true

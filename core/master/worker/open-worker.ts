@@ -106,7 +106,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
     minions,
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
     starts,
-    syndics: new Syndics({ config, starts, below }),
+    syndics: new Syndics({ config, starts, below, log }),
     auth: disposer.own(
       openAuth({
         ...{ config, matcher, subjects, clock: steady, log, onDamage },

@@ -1,3 +1,5 @@
+import type { Log } from '../../author/context.ts'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { connections } from '../../cache/connected.ts'
 import type { MinionStarts } from '../../cache/minion-starts.ts'
 import type { MinionsBelow } from '../../cache/minions-below.ts'
@@ -13,18 +15,23 @@ export interface SyndicsSettings {
   readonly config: MasterConfig
   readonly starts: MinionStarts
   readonly below: MinionsBelow
+  readonly log: Pick<Log, 'warn'>
 }
 
 /** The list of connected minions is written at least every 5 s: a syndic that started after that counts as connected. */
 const UNLISTED_MS = 10_000
+/** Log the same warning at most this often. */
+const LOG_INTERVAL_MS = 3_600_000
 
 /** The syndics of this master, if it is a master of masters (`order_masters`). */
 export class Syndics {
   readonly #config: MasterConfig
   readonly #starts: MinionStarts
   readonly below: MinionsBelow
+  readonly #warn: (sentence: string, about: string) => void
 
-  constructor({ config, starts, below }: SyndicsSettings) {
+  constructor({ config, starts, below, log }: SyndicsSettings) {
+    this.#warn = onceInAWhile((text) => log.warn(text), LOG_INTERVAL_MS)
     this.#config = config
     this.#starts = starts
     this.below = below
@@ -48,7 +55,13 @@ export class Syndics {
 
   /** Note that a minion has said that it is a syndic. One of Python Salt says so by an event. */
   async note(id: string): Promise<void> {
-    if (this.mayBe(id) && !this.#starts.isSyndic(id)) await this.#starts.noteSyndic(id, Date.now())
+    if (this.mayBe(id)) await this.#starts.noteSyndic(id, Date.now())
+  }
+
+  /** Say that minions are below two syndics. Where that is not so, one of them lies. */
+  warnOfSecondPath(syndic: string, minions: readonly string[]): void {
+    const sentence = `The syndic ${syndic} speaks for minions for which another one has spoken before, such as ${minions[0]}. That is right if they can be reached by both. If not, name your syndics in the option syndics, and look for whoever has the key of ${syndic}.`
+    this.#warn(sentence, syndic)
   }
 
   async reached(): Promise<SyndicsOfJob> {
@@ -98,7 +111,8 @@ export async function addMinionsBelow(
     awaits = [],
   }: Partial<SyndicReport> & Pick<SyndicReport, 'jid' | 'minions'>,
 ): Promise<void> {
-  await syndics.below.save(syndic, minions)
+  const others = await syndics.below.save(syndic, minions)
+  if (others.length > 0) syndics.warnOfSecondPath(syndic, others)
   await jobs.addMinions(jid, minions, { unknown, by: awaits.length > 0 ? undefined : syndic })
   void fire(tags.jobPublished(jid), { minions }) // for clients of Python Salt
   void fire(tags.jobSyndic(jid, syndic), { id: syndic, minions, unknown, waiting, awaits })
