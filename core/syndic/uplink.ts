@@ -46,12 +46,12 @@ const RETRY = { minMs: 500, maxMs: 5_000 }
 export class Uplink {
   readonly connection: MasterConnection
   readonly #settings: UplinkSettings
-  readonly #delivery: Delivery
+  /** Set once the master has said what it is: reports depend on it. */
+  #delivery: Delivery | undefined
   readonly #running = new Set<Promise<void>>()
 
   constructor(settings: UplinkSettings) {
-    const { config, address, key, known, signingKey, transport, log, master, jobs, origins, startToken } =
-      settings
+    const { config, address, key, known, signingKey, transport, log, startToken } = settings
     this.#settings = settings
     this.connection = new MasterConnection({
       ...{
@@ -71,14 +71,18 @@ export class Uplink {
       onJob: (received) => this.#track(this.#take(received)),
       onReady: () => this.#announce(),
     })
-    this.#delivery = new Delivery({
+  }
+
+  /** Begin to send what waits for the master. */
+  #openDelivery(): Delivery {
+    const { config, log, master, jobs, origins, takesOwnJobs } = this.#settings
+    return new Delivery({
       ...{ target: syndicSink(master), name: `of the master ${master}`, outbox: jobs.outbox, log },
       ...deliveryTimes(config.master),
       retry: RETRY,
       open: async () =>
         openUpward({
-          ...{ id: config.upward.id, master, jobs, origins, log },
-          takesOwnJobs: settings.takesOwnJobs,
+          ...{ id: config.upward.id, master, jobs, origins, log, takesOwnJobs },
           report: (jid) => this.#report(jid),
           request: (load) => this.connection.request(load),
         }),
@@ -96,7 +100,7 @@ export class Uplink {
 
   /** Look for jobs and returns that were stored. */
   wake(): void {
-    this.#delivery.wake()
+    this.#delivery?.wake()
   }
 
   /** Whether this master gets events about a job, or about none. */
@@ -115,7 +119,7 @@ export class Uplink {
   async close(): Promise<void> {
     await this.connection.unsubscribe()
     await Promise.all(this.#running)
-    await this.#delivery.close()
+    await this.#delivery?.close()
     await this.connection.close()
   }
 
@@ -134,6 +138,7 @@ export class Uplink {
     const data = `Syndic ${id} started at ${strftime('%a %b %e %H:%M:%S %Y', new Date())}`
     for (const tag of [...(isLegacy ? [tags.syndicStartLegacy] : []), tags.syndicStart(id)])
       await this.connection.request(makeMinionEvent(id, { tag, data }))
+    this.#delivery ??= this.#openDelivery()
     this.#settings.log.info(`Syndic ${id} is ready to receive jobs from ${this.connection.address}`)
   }
 

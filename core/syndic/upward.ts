@@ -61,11 +61,11 @@ function isWanted(
 /** Send returns together, or those that are too large for one message each by itself. One that is too large alone becomes a failed one. */
 async function sendInParts(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<void> {
   try {
-    await send(rets, settings)
+    await sendNamed(rets, settings)
   } catch (error) {
     if (!SaltError.is(error) || error.code !== 'MESSAGE_TOO_LARGE') throw error
     const [only, ...others] = rets
-    if (only && others.length === 0) await send([{ ...only, ...failed(error.message) }], settings)
+    if (only && others.length === 0) await sendNamed([{ ...only, ...failed(error.message) }], settings)
     else for (const ret of rets) await sendInParts([ret], settings)
   }
 }
@@ -75,8 +75,9 @@ const failed = (reason: string) => ({
   ...{ retcode: 1, success: false },
 })
 
-async function send(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<void> {
-  const { id, request, log } = settings
+/** Send returns. Resolves with those that the master refuses. */
+async function send(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<ReturnRecord[]> {
+  const { id, request } = settings
   const jids = new Set(rets.map(({ jid }) => jid))
   const jobs = Array.from(jids, (jid) => {
     const own = rets.filter((ret) => ret.jid === jid)
@@ -89,13 +90,23 @@ async function send(rets: readonly ReturnRecord[], settings: UpwardSettings): Pr
         ? `It says: ${answer.refused}`
         : 'It did not take the returns of this syndic. Does it have order_masters: true?',
     )
-  const refused = isRecord(answer) && Array.isArray(answer.refused) ? answer.refused : []
-  if (refused.length > 0)
-    log.warn(
-      `The master ${settings.master} has dropped ${refused.length} returns, of minions that this syndic does not speak for there: ${refused
+  const refused =
+    isRecord(answer) && Array.isArray(answer.refused) ? answer.refused.filter(Array.isArray) : []
+  return rets.filter((ret) => refused.some(([jid, minion]) => jid === ret.jid && minion === ret.id))
+}
+
+/** Name the minions again that the master above does not take returns of, and send these once more. What it refuses then is dropped. */
+async function sendNamed(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<void> {
+  const refused = await send(rets, settings)
+  if (refused.length === 0) return
+  for (const jid of new Set(refused.map((ret) => ret.jid))) await settings.report(jid)
+  const dropped = await send(refused, settings)
+  if (dropped.length > 0)
+    settings.log.warn(
+      `The master ${settings.master} has dropped ${dropped.length} returns, of minions that this syndic does not speak for there: ${dropped
         .slice(0, 3)
-        .map((pair) => [pair].flat().at(1))
-        .join(', ')}.`,
+        .map(({ id }) => id)
+        .join(', ')}. Do they have keys on that master?`,
     )
 }
 

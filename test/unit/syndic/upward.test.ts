@@ -108,7 +108,15 @@ test.each([[null], [{ refused: [] }]])('the answer %j is one', async (answer) =>
   await open(() => answer).save(ret(FROM_ABOVE, 'web1'))
 })
 
-test('returns that were dropped above are named in the log', async () => {
+test('a return that is refused is sent again after its minion was named again', async () => {
+  const { save } = open(() => ({ refused: reported.length === 0 ? [[FROM_ABOVE, 'web1']] : [] }))
+  await save(ret(FROM_ABOVE, 'web1'))
+  expect(reported).toEqual([FROM_ABOVE])
+  expect(sent).toHaveLength(2)
+  expect(logged).toEqual([])
+})
+
+test('a return that is refused even then is dropped, and named in the log', async () => {
   await open(() => ({ refused: [[FROM_ABOVE, 'web9']] })).save(ret(FROM_ABOVE, 'web9'))
   expect(logged.join('\n')).toContain(
     'has dropped 1 returns, of minions that this syndic does not speak for there: web9.',
