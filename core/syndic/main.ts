@@ -1,5 +1,6 @@
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { DaemonEnvironment } from '../config/daemon-environment.ts'
+import { onHangup } from '../process/hangup.ts'
 import { stopRequested } from '../process/stop-signals.ts'
 import { getNetworkTransport } from '../transport/index.ts'
 import type { SyndicConfig } from './settings.ts'
@@ -22,6 +23,7 @@ export async function runSyndic(
   void stopped.then(() => stopping.abort())
   const { id } = config.upward
   const transport = getNetworkTransport(config.upward.transport)
+  const closeReloads = onHangup(async () => log.reload(config.master))
   log.info(`salt-syndic ${id} is starting`)
   try {
     const syndic = await openSyndic(config, log, { transport, signal: stopping.signal })
@@ -29,6 +31,7 @@ export async function runSyndic(
     serving.catch(() => {})
     started()
     await Promise.race([stopped, serving])
+    closeReloads()
     log.info('salt-syndic is stopping')
     await syndic.close()
     return 0

@@ -85,7 +85,8 @@ export async function openSyndic(
       (error) => log.warn(String(error)),
     )
     const receivers = uplinks.map((uplink) => ({
-      wants: (jid: string | undefined) => uplink.wants(jid),
+      // A master that does not answer would delay the events for the others.
+      wants: (jid: string | undefined) => uplink.isConnected && uplink.wants(jid),
       send: uplink.sendEvents.bind(uplink),
     }))
     const gatherMs = master.syndic_event_forward_timeout * 1000

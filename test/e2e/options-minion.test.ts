@@ -101,7 +101,10 @@ test('the system probes idle connections as often as tcp_keepalive… says, or n
 
 test('start events carry start_event_grains, and the old form only where it is wanted', async () => {
   const own = await readFile(join(same.directory, 'minion_id'), 'utf8')
-  const starts = seen.filter(({ tag }) => /^minion_start$|\/start$/.test(tag))
+  const starts = await until('the events of both', () => {
+    const found = seen.filter(({ tag }) => /^minion_start$|\/start$/.test(tag))
+    return found.filter(({ tag }) => tag !== 'minion_start').length === 2 && found
+  })
   expect(starts.find(({ tag }) => tag === 'salt/minion/one/start')?.data).toMatchObject({
     id: 'one',
     grains: { role: 'web' },

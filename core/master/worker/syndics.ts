@@ -64,6 +64,7 @@ export class Syndics {
     this.#warn(sentence, syndic)
   }
 
+  /** Return the syndics of a job that is published now. */
   async reached(): Promise<SyndicsOfJob> {
     const known = this.#config.order_masters ? this.#starts.syndics().filter((id) => this.mayBe(id)) : []
     if (known.length === 0) return { reporting: [], silent: [], away: [] }
