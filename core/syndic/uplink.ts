@@ -76,16 +76,16 @@ export class Uplink {
   /** Begin to send what waits for the master. */
   #openDelivery(): Delivery {
     const { config, log, master, jobs, origins, takesOwnJobs } = this.#settings
+    const upward = openUpward({
+      ...{ id: config.upward.id, master, jobs, origins, log, takesOwnJobs },
+      report: (jid) => this.#report(jid),
+      request: (load) => this.connection.request(load),
+    })
     return new Delivery({
       ...{ target: syndicSink(master), name: `of the master ${master}`, outbox: jobs.outbox, log },
       ...deliveryTimes(config.master),
       retry: RETRY,
-      open: async () =>
-        openUpward({
-          ...{ id: config.upward.id, master, jobs, origins, log, takesOwnJobs },
-          report: (jid) => this.#report(jid),
-          request: (load) => this.connection.request(load),
-        }),
+      open: async () => upward,
     })
   }
 

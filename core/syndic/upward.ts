@@ -27,17 +27,27 @@ const KEPT_HERE = /^(?:(?:runner|wheel)\.|saltutil\.find_job$)/
 
 /**
  * Return what sends jobs and returns to the master above, in the form of a returner: the outbox writes to it, and repeats what the master
- * has not acknowledged.
+ * has not acknowledged. What is not for this master is passed over, but not while the master takes nothing: the outbox would conclude
+ * that it takes some items, and put the others aside.
  */
 export function openUpward(settings: UpwardSettings): Returner {
   const { origins, master } = settings
-  const isFromAbove = (jid: string) => origins.of(jid).includes(master)
-  const report = async (jid: string) => {
-    if (isFromAbove(jid)) await settings.report(jid)
+  let failure: unknown
+  const attempt = async (act: (() => Promise<void>) | undefined) => {
+    if (!act && failure !== undefined) throw failure
+    try {
+      await act?.()
+      failure = undefined
+    } catch (error) {
+      failure = error
+      throw error
+    }
   }
-  const save = async (rets: readonly ReturnRecord[]) => {
+  const report = (jid: string) =>
+    attempt(origins.of(jid).includes(master) ? () => settings.report(jid) : undefined)
+  const save = (rets: readonly ReturnRecord[]) => {
     const wanted = rets.filter((ret) => isWanted(ret, settings))
-    if (wanted.length > 0) await sendInParts(wanted, settings)
+    return attempt(wanted.length > 0 ? () => sendInParts(wanted, settings) : undefined)
   }
   return {
     save: (ret) => save([ret]),

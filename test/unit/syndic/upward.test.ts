@@ -141,3 +141,20 @@ test('returns that are too large for one message are sent by themselves, and one
     ],
   })
 })
+
+test('while the master takes nothing, what is not for it is not passed over either', async () => {
+  let isAway = true
+  const { save, saveLoad } = open(() => {
+    if (isAway) throw new Error('The master does not answer.')
+    return null
+  })
+  const kept = ret(OWN, 'web1', { fun: 'runner.jobs.active' })
+  await save(kept)
+  await expect(save(ret(FROM_ABOVE, 'web1'))).rejects.toThrow('does not answer')
+  await expect(save(kept)).rejects.toThrow('does not answer')
+  await expect(saveLoad?.({ jid: OWN, load: {}, minions: [] })).rejects.toThrow('does not answer')
+  isAway = false
+  await save(ret(FROM_ABOVE, 'web1'))
+  await save(kept)
+  expect(pairs()).toEqual([[FROM_ABOVE, 'web1']])
+})
