@@ -66,8 +66,9 @@ function refusalsOf({ minions, calls = [] }: PreflightGroup): Refusal[] {
 }
 
 /**
- * Ask the minions. A group whose minions are silent counts as refusing, as its catalogue says, but not everywhere. Minions that
- * are not known to be connected may have connected just now: they are asked as well, but need not answer.
+ * Ask the minions. Connected ones that are silent have said nothing: they may have the function by now, and answer with their
+ * return. Minions that are not known to be connected may have connected just now: they are asked as well, but need not
+ * answer, and their catalogue counts.
  */
 async function ask(
   context: CheckContext,
@@ -85,12 +86,19 @@ async function ask(
     const must = (there[index] ?? []).map((id) => reports.get(id))
     const may = (away[index] ?? []).map((id) => reports.get(id))
     const isContradicted = [...must, ...may].some((report) => report !== undefined && !isRefusal(report))
-    return { group, said: must.find(isRefusal), isContradicted, isCertain: must.every(isRefusal) }
+    const said = must.find(isRefusal)
+    return {
+      group,
+      said,
+      refusing: said ? group.minions : away[index],
+      isContradicted,
+      isCertain: must.every(isRefusal),
+    }
   })
   return {
     everywhere: answers.every(({ isContradicted, isCertain }) => isCertain && !isContradicted),
-    refusals: answers.flatMap(({ group, said, isContradicted }) =>
-      isContradicted ? [] : [{ minions: group.minions, reason: reasonOf(group, said) }],
+    refusals: answers.flatMap(({ group, said, refusing = [], isContradicted }) =>
+      isContradicted || refusing.length === 0 ? [] : [{ minions: refusing, reason: reasonOf(group, said) }],
     ),
   }
 }

@@ -65,6 +65,13 @@ test('one that is connected and silent may work', async () => {
   expect(await check(['web1', 'web2'], { web1: [no], web2: undefined })).toMatchObject({ everywhere: false })
 })
 
+test('one that is connected and silent is not said to refuse by what is known of it', async () => {
+  expect(await check(['web1'], { web1: undefined, web2: undefined })).toMatchObject({
+    everywhere: false,
+    refusals: [{ minions: ['web2'], reason: expect.stringContaining(no) }],
+  })
+})
+
 test('where nobody is connected nobody is asked, and the job is sent with a warning', async () => {
   const refusals = [expect.objectContaining({ minions: ['web1'] })]
   expect(await check([], { web1: [no] })).toEqual({ everywhere: false, refusals, asked: [] })
