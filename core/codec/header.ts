@@ -28,6 +28,22 @@ export function headerAt(bytes: Buffer, at: number, end: number): Header | undef
   return unit === inBytes ? { size: size + count, elements: 0 } : { size, elements: unit * count }
 }
 
+/**
+ * Return the end of the value that begins at `at`.
+ * @throws SaltError DECODE_FAILED if it is not complete
+ */
+export function endOfValue(bytes: Buffer, at: number): number {
+  let end = at
+  for (let owed = 1; owed > 0; owed--) {
+    const header = headerAt(bytes, end, bytes.length)
+    if (header === undefined) throw new SaltError('DECODE_FAILED', 'A value is incomplete.')
+    end += header.size
+    owed += header.elements
+  }
+  if (end > bytes.length) throw new SaltError('DECODE_FAILED', 'A value is incomplete.')
+  return end
+}
+
 const unassigned = -1
 const inBytes = 0
 const inElements = 1

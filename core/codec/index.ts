@@ -7,6 +7,7 @@ export {
   encodeNetworkParts,
   networkBytesHead,
 } from './encoder.ts'
+export { endOfValue } from './header.ts'
 export { decodeLazily } from './lazy-map.ts'
 export { asReceived } from './received.ts'
 export { StreamDecoder } from './stream-decoder.ts'

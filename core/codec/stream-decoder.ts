@@ -1,5 +1,4 @@
 import { SaltError } from '../base/errors.ts'
-import { decode } from './decoder.ts'
 import { headerAt } from './header.ts'
 import type { Value } from './values.ts'
 
@@ -10,47 +9,49 @@ const maxBuffered = 100 * 1024 * 1024
  * Splits a stream of concatenated values (event sockets, wire protocol §11), wherever the chunks begin and end. Only the
  * headers are read until a value is complete, and each of them once.
  */
-export class StreamDecoder {
-  private readonly read: (bytes: Uint8Array) => Value
+export class StreamDecoder<T = Value> {
+  private readonly read: (bytes: Buffer) => T
+  private readonly maxSize: number
   private buffer = Buffer.alloc(0)
+  /** Position of the first value. */
+  private start = 0
   private filled = 0
   /** Position up to which the headers of the first value have been read. */
   private scanned = 0
   /** Headers still to be read until the end of the first value is found. */
   private owed = 1
 
-  /** `read` decodes a complete value: `decode`, or `decodeRaw` to keep bytes as bytes. */
-  constructor(read: (bytes: Uint8Array) => Value = decode) {
+  /** `read` decodes a complete value of at most `maxSize` bytes: `decode`, or `decodeRaw` to keep bytes as bytes. */
+  constructor(read: (bytes: Buffer) => T, maxSize = maxBuffered) {
     this.read = read
+    this.maxSize = maxSize
   }
 
   /**
    * Add a chunk, and return the values that are complete now.
    * @throws SaltError DECODE_FAILED; the rest of the stream cannot be decoded then
    */
-  push(chunk: Uint8Array): Value[] {
+  push(chunk: Uint8Array): T[] {
     this.append(chunk)
-    const values: Value[] = []
-    let start = 0
+    const values: T[] = []
     while (this.scan()) {
-      values.push(this.read(this.buffer.subarray(start, this.scanned)))
-      start = this.scanned
+      values.push(this.read(this.buffer.subarray(this.start, this.scanned)))
+      this.start = this.scanned
       this.owed = 1
     }
-    this.dropBefore(start)
+    this.dropBefore(this.start)
     return values
   }
 
   private append(chunk: Uint8Array): void {
     const size = this.filled + chunk.length
-    if (size > maxBuffered) throw tooLarge()
     if (size > this.buffer.length) this.grow(size)
     this.buffer.set(chunk, this.filled)
     this.filled = size
   }
 
   private grow(size: number): void {
-    const grown = Buffer.alloc(Math.max(size, Math.min(2 * this.buffer.length, maxBuffered)))
+    const grown = Buffer.alloc(Math.max(size, Math.min(2 * this.buffer.length, this.maxSize)))
     this.buffer.copy(grown, 0, 0, this.filled)
     this.buffer = grown
   }
@@ -62,7 +63,7 @@ export class StreamDecoder {
       if (header === undefined) return false
       this.scanned += header.size
       this.owed += header.elements - 1
-      if (this.scanned + this.owed > maxBuffered) throw tooLarge()
+      if (this.scanned - this.start + this.owed > this.maxSize) throw tooLarge(this.maxSize)
     }
     return this.scanned <= this.filled
   }
@@ -76,9 +77,10 @@ export class StreamDecoder {
     this.buffer = Buffer.from(this.buffer.subarray(start, this.filled))
     this.filled -= start
     this.scanned -= start
+    this.start = 0
   }
 }
 
-function tooLarge(): SaltError {
-  return new SaltError('DECODE_FAILED', `A message on the stream is larger than ${maxBuffered} bytes.`)
+function tooLarge(maxSize: number): SaltError {
+  return new SaltError('DECODE_FAILED', `A message on the stream is larger than ${maxSize} bytes.`)
 }

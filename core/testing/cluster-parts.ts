@@ -18,6 +18,7 @@ import { writeRootKeys } from '../keys/index.ts'
 import { openPublisher } from '../master/publisher/publisher.ts'
 import { openMasterWorker } from '../master/worker/open-worker.ts'
 import { getTransport } from '../transport/index.ts'
+import { serveRequests } from '../transport/serve-requests.ts'
 import { Minions } from './minions.ts'
 import { recordingLog } from './recording-log.ts'
 
@@ -49,7 +50,7 @@ export async function openParts(setup: ClusterSetup, disposer: Disposer): Promis
   const root = await mkdtemp(join(tmpdir(), 'salt-cluster-'))
   disposer.defer(() => rm(root, { recursive: true, force: true }))
   const transport = getTransport('memory')
-  const requests = disposer.own(await transport.serveRequests({ host: '127.0.0.1', port: 0 }))
+  const requests = disposer.own(await serveRequests(transport, { host: '127.0.0.1', port: 0 }))
   const config = masterConfig(root, requests.port, setup)
   const masterKey = await makeKeys(config)
   const aesKeys = new AesKeys(SymmetricKey.generate(), 0, systemClock)

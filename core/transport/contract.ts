@@ -3,7 +3,28 @@
  * that passes `test/contract/transport`. Addresses are `host` and `port` (for `memory` any text and number).
  */
 
-/** Answers requests, one frame in, one frame out (wire protocol §4). */
+/** A request as it arrived (wire protocol §4). */
+export interface IncomingRequest {
+  readonly payload: Buffer
+  /** Identifies the connection that it arrived on. */
+  readonly client: string
+  /** Send the answer. Nothing happens if the connection is lost. Called once. */
+  reply(answer: Uint8Array): void
+}
+
+/** Receives the requests to one port. */
+export interface RequestPort {
+  readonly port: number
+  /**
+   * Start to receive requests; called once. Those that arrived earlier are received, too. Nothing further is read from a
+   * connection while `take` is pending for one of its requests.
+   */
+  receive(take: (request: IncomingRequest) => void | Promise<void>): void
+  /** Stop receiving requests, send the answers that are queued, and free the port. */
+  close(): Promise<void>
+}
+
+/** Answers requests, one frame in, one frame out (wire protocol §4). See `serve-requests.ts`. */
 export interface RequestServer {
   /**
    * Start to serve requests; called once. `answer` never rejects; its result is sent to the client. Requests that arrived
@@ -62,6 +83,21 @@ export interface KeepAlive {
   readonly interval: number
 }
 
+/** TLS (Salt's option `ssl`). Keys and certificates are PEM texts. */
+export interface Tls {
+  readonly key?: string
+  readonly cert?: string
+  /** Certificates of the authorities that the peer's certificate is verified with. */
+  readonly ca?: string
+  /** Whether the peer needs a valid certificate: `optional` verifies one if there is one. */
+  readonly verify: 'required' | 'optional' | 'none'
+  /** Whether a client checks that the certificate is for the host it connects to. */
+  readonly checkHost?: boolean
+  readonly ciphers?: string
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
+  readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3'
+}
+
 export interface ServerSettings {
   readonly host: string
   /** 0 selects a free port; see `port` of the server. */
@@ -74,6 +110,12 @@ export interface ServerSettings {
   readonly highWaterMark?: number
   /** False leaves the system's values. */
   readonly keepAlive?: KeepAlive | false
+  readonly tls?: Tls | undefined
+  /**
+   * Return the topics of the subscriber that sent this introduction, as minions of Python Salt do over TCP (wire protocol §18);
+   * undefined if it is not valid.
+   */
+  identify?(introduction: Uint8Array): Promise<readonly string[] | undefined>
   /** Called with a log message when new connections are refused because this process may not open more files. */
   readonly onConnectionsRefused?: (sentence: string) => void
   /** Called with a log message when new connections are accepted again. */
@@ -88,6 +130,7 @@ export interface ClientSettings {
   readonly keepAlive?: KeepAlive | false
   readonly maxFrameSize?: number
   readonly sourceAddress?: string
+  readonly tls?: Tls | undefined
 }
 
 export interface RequestSettings extends ClientSettings {
@@ -105,6 +148,8 @@ export interface SubscribeSettings extends ClientSettings {
   readonly topics: readonly string[]
   /** Topics of the publications to accept; by default `topics`, unless that is everything. Others are ignored. */
   readonly addressed?: readonly string[]
+  /** Return a MessagePack map that introduces this subscriber to a master of Python Salt (`tcp`). Called for each connection. */
+  introduction?(): Promise<Uint8Array>
   /**
    * How soon a dead connection is detected: within 5 seconds, but then a publication that takes more than 3 seconds to arrive
    * ends the connection, too; by default within 23.
@@ -123,7 +168,7 @@ export interface Transport {
   readonly name: string
   /** Whether it connects processes, or only peers within one. */
   readonly reach: 'network' | 'process'
-  serveRequests(settings: ServerSettings): Promise<RequestServer>
+  openRequestPort(settings: ServerSettings): Promise<RequestPort>
   connectRequests(settings: RequestSettings): RequestClient
   servePublish(settings: ServerSettings): Promise<PublishServer>
   subscribe(settings: SubscribeSettings): Promise<PublishClient>

@@ -1,4 +1,4 @@
-import { SaltError } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 
 /** Create the error for a request without an answer in time. */
 export const timedOut = (host: string, port: number, timeoutMs: number): SaltError =>
@@ -37,6 +37,16 @@ export const refusedConnection = (host: string, port: number): SaltError =>
     host,
     port,
   })
+
+/** Create the error for a peer with which the handshake of TLS or WebSocket failed. */
+export const uselessConnection = (host: string, port: number, reason: Error): SaltError =>
+  new SaltError(
+    'MASTER_UNREACHABLE',
+    `Something listens at ${host}:${port}, but no connection can be established: ${messageOf(reason)}. ` +
+      "Check that 'transport' and 'ssl' are the same on both ends.",
+    { host, port },
+    { cause: reason },
+  )
 
 /** Create the error for requests of a client that was closed. */
 export const requestCancelled = (host: string, port: number): SaltError =>

@@ -1,9 +1,11 @@
 import { SaltError } from '../base/errors.ts'
 import type { Transport } from './contract.ts'
 import { memory } from './memory/index.ts'
+import { tcp } from './tcp/index.ts'
+import { ws } from './ws/index.ts'
 import { zeromq } from './zeromq/index.ts'
 
-const transports: ReadonlyMap<string, Transport> = new Map([zeromq, memory].map((t) => [t.name, t]))
+const transports: ReadonlyMap<string, Transport> = new Map([zeromq, tcp, ws, memory].map((t) => [t.name, t]))
 
 export const transportNames: readonly string[] = [...transports.keys()]
 

@@ -1,16 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Router } from 'zeromq'
 import type { ProcessWork } from '../process/silence.ts'
-import type { ServerSettings } from './contract.ts'
+import type { RequestPort } from './contract.ts'
 import { TurnBatch } from './proxy/batch.ts'
 import { Dispatcher } from './proxy/dispatcher.ts'
 import { ANSWERS, LEAVING, PROBE, READY, REQUESTS, readNumbered } from './proxy/messages.ts'
-import { admitConnections } from './zeromq/admission.ts'
-import { bindTcp } from './zeromq/bind.ts'
 import { bindLocal } from './zeromq/bind-local.ts'
-import { readRouted } from './zeromq/routed.ts'
 import { SendQueue } from './zeromq/send-queue.ts'
-import { serverOptions } from './zeromq/settings.ts'
 import { openRouter } from './zeromq/sockets.ts'
 
 export { openWorker } from './proxy/worker.ts'
@@ -20,17 +16,12 @@ const PROBE_MS = 200
 const STUCK_MS = 800
 const MAX_OUTSTANDING = 10_000
 const MAX_OUTSTANDING_BYTES = 512 * 1024 * 1024
-/**
- * High-water marks of the front socket: requests of one client that wait to be read, and answers that wait for the
- * client to read them. Salt's clients send one request at a time on each connection.
- */
-const MAX_QUEUED = 64
-const LINGER_MS = 1_000
 /** How long pending requests may take to finish on close. */
 const DRAIN_MS = 2_000
 
 export interface ProxySettings {
-  readonly front: ServerSettings
+  /** The port of the clients. The proxy closes it. */
+  readonly front: RequestPort
   /** Path of the socket for the workers (Salt's `workers.ipc`), or `tcp://127.0.0.1:port`. */
   readonly backend: string
   /** How long a worker may be idle and leave probes unanswered before it counts as stuck, in milliseconds. */
@@ -59,25 +50,17 @@ export interface WorkerProxy {
 }
 
 /**
- * Open a ROUTER for clients and a ROUTER for workers. ZeroMQ's own proxy is not used: it distributes round-robin, also to
+ * Open a ROUTER for the workers of a port. ZeroMQ's own proxy is not used: it distributes round-robin, also to
  * workers that hang, and loses their requests.
  */
 export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
-  const front = openRouter({
-    ...serverOptions(settings.front),
-    linger: LINGER_MS,
-    sendHighWaterMark: MAX_QUEUED,
-    receiveHighWaterMark: MAX_QUEUED,
-  })
-  const port = await bindTcp(front, settings.front) // first: its error names the process that uses the port
+  const { front } = settings
   const back = openRouter({ sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0, handover: true })
-  await bindLocal(back, settings.backend).catch((error) => {
-    front.close()
+  await bindLocal(back, settings.backend).catch(async (error) => {
+    await front.close()
     throw error
   })
-  const admission = admitConnections({ ...settings.front, port })
   const stuckListeners: ((worker: string) => void)[] = []
-  const replies = new SendQueue(front)
   const orders = new SendQueue(back)
   const order = (worker: string, ...frames: (string | Uint8Array)[]) =>
     orders.send([worker, ...frames]).catch(() => undefined)
@@ -95,7 +78,6 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
     refusal: settings.refusal,
     now: () => performance.now(),
     toWorker: (worker, id, payload) => requestsTo(worker).add({ id, payload }),
-    toClient: (path, reply) => void replies.send([...path, reply]).catch(() => undefined),
     onStuck: (worker) => {
       for (const listener of stuckListeners) listener(worker)
     },
@@ -104,13 +86,13 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
     dispatcher.check(PROBE_MS)
     for (const worker of dispatcher.busy()) void order(worker, PROBE)
   }, PROBE_MS)
-  void readRequests(front, dispatcher)
+  front.receive((request) => dispatcher.request(request))
   void readWorkers(back, dispatcher, async (worker) => {
     await requestsTo(worker).flush()
     await order(worker, LEAVING)
   })
   return {
-    port,
+    port: front.port,
     workers: dispatcher.workers,
     get waiting() {
       return dispatcher.waiting
@@ -123,17 +105,9 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
     async close() {
       await drain(dispatcher, DRAIN_MS)
       clearInterval(probing)
-      admission.close()
-      front.close()
+      await front.close()
       back.close()
     },
-  }
-}
-
-async function readRequests(front: Router, dispatcher: Dispatcher): Promise<void> {
-  for await (const frames of front) {
-    const request = readRouted(frames)
-    if (request) dispatcher.request(request.path, request.payload)
   }
 }
 

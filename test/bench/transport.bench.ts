@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { getTransport } from '../../core/transport/index.ts'
 import { openProxy, openWorker } from '../../core/transport/proxy.ts'
+import { serveRequests } from '../../core/transport/serve-requests.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 
 const REQUESTS = 20_000
@@ -97,14 +98,14 @@ async function start(...args: string[]): Promise<[ChildProcess, number]> {
 }
 
 async function runServer(rounds: number): Promise<void> {
-  const server = await transport.serveRequests({ host: '127.0.0.1', port: 0 })
+  const server = await serveRequests(transport, { host: '127.0.0.1', port: 0 })
   server.serve(work(rounds))
   process.send?.(server.port)
 }
 
 async function runDevice(backend: string): Promise<void> {
   const device = await openProxy({
-    front: { host: '127.0.0.1', port: 0 },
+    front: await transport.openRequestPort({ host: '127.0.0.1', port: 0 }),
     backend,
     refusal: Buffer.alloc(0),
   })

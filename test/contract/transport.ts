@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { decode, encodeLocal } from '../../core/codec/index.ts'
 import type {
   ClientSettings,
   PublishClient,
@@ -6,15 +7,18 @@ import type {
   SubscribeSettings,
   Transport,
 } from '../../core/transport/contract.ts'
+import { serveRequests as serve } from '../../core/transport/serve-requests.ts'
 import { freePort } from '../harness/ports.ts'
 import { eventually } from '../harness/until.ts'
 
 const HOST = '127.0.0.1'
-const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString()
+/** A MessagePack value, as all of Salt's messages are. */
+const frame = (text: string) => encodeLocal(text)
+const text = (bytes: Uint8Array) => decode(bytes)
 /** A MessagePack map whose only value is the text, as a publication is. */
 const payload = (value: string) =>
   Buffer.concat([Buffer.from([0x81, 0xa1, 0x78, 0xd9, value.length]), Buffer.from(value)])
-const valueIn = (bytes: Uint8Array | undefined) => text(bytes?.subarray(5))
+const valueIn = (bytes: Uint8Array | undefined) => Buffer.from(bytes?.subarray(5) ?? []).toString()
 
 /** What every transport must do. */
 export function transportContract(transport: Transport): void {
@@ -28,7 +32,7 @@ export function transportContract(transport: Transport): void {
   })
 
   const serveRequests = async (settings: Partial<ServerSettings> = {}) =>
-    own(await transport.serveRequests({ host: HOST, port: 0, ...settings }))
+    own(await serve(transport, { host: HOST, port: 0, ...settings }))
   const connect = (port: number, settings: Partial<ClientSettings> = {}) =>
     own(transport.connectRequests({ host: HOST, port, ...settings }))
   const servePublish = async (settings: Partial<ServerSettings> = {}) =>
@@ -49,10 +53,10 @@ export function transportContract(transport: Transport): void {
   describe('requests', () => {
     test('gives each request its answer', async () => {
       const server = await serveRequests()
-      server.serve(async (request) => Buffer.from(`re: ${text(request)}`))
+      server.serve(async (request) => frame(`re: ${text(request)}`))
       const client = connect(server.port)
-      expect(text(await client.request(Buffer.from('one'), 5000))).toBe('re: one')
-      expect(text(await client.request(Buffer.from('two'), 5000))).toBe('re: two')
+      expect(text(await client.request(frame('one'), 5000))).toBe('re: one')
+      expect(text(await client.request(frame('two'), 5000))).toBe('re: two')
     })
 
     test('gives many requests under way at once each its own answer, in whatever order they are ready', async () => {
@@ -67,7 +71,7 @@ export function transportContract(transport: Transport): void {
       )
       const client = connect(server.port)
       const words = Array.from({ length: 20 }, (_, i) => `request ${i}`)
-      const answers = await Promise.all(words.map((word) => client.request(Buffer.from(word), 5000)))
+      const answers = await Promise.all(words.map((word) => client.request(frame(word), 5000)))
       expect(answers.map(text)).toEqual(words)
     })
 
@@ -76,7 +80,7 @@ export function transportContract(transport: Transport): void {
       server.serve(async (request) => request)
       const client = connect(server.port)
       const words = Array.from({ length: 300 }, (_, i) => `${i}`)
-      const answers = await Promise.all(words.map((word) => client.request(Buffer.from(word), 10_000)))
+      const answers = await Promise.all(words.map((word) => client.request(frame(word), 10_000)))
       expect(answers.map(text)).toEqual(words)
     })
 
@@ -84,30 +88,33 @@ export function transportContract(transport: Transport): void {
       const server = await serveRequests()
       server.serve(async (request) => request)
       const client = connect(server.port)
-      for (const frame of [Buffer.alloc(0), Buffer.from([0, 255, 10, 0]), Buffer.alloc(3_000_000, 7)]) {
-        expect(Buffer.compare(await client.request(frame, 5000), frame)).toBe(0)
+      const bytes = [Buffer.from([0, 255, 10, 0]), Buffer.alloc(3_000_000, 7)].map((each) =>
+        encodeLocal(each),
+      )
+      for (const request of [Buffer.alloc(0), ...bytes]) {
+        expect(Buffer.compare(await client.request(request, 5000), request)).toBe(0)
       }
     })
 
     test('does not see what the sender does to its buffer afterwards', async () => {
       const server = await serveRequests()
       server.serve(async (request) => request)
-      const frame = Buffer.from('before')
-      const answer = connect(server.port).request(frame, 5000)
+      const request = frame('before')
+      const answer = connect(server.port).request(request, 5000)
       await answer
-      frame.fill('x')
+      request.fill('x')
       expect(text(await answer)).toBe('before')
     })
 
     test('answers requests that came before it was told how', async () => {
       const server = await serveRequests()
-      const answer = connect(server.port).request(Buffer.from('early'), 5000)
+      const answer = connect(server.port).request(frame('early'), 5000)
       server.serve(async (request) => request)
       expect(text(await answer)).toBe('early')
     })
 
     test('rejects with TIMEOUT when nobody listens', async () => {
-      const request = connect(await freePort()).request(Buffer.from('x'), 150)
+      const request = connect(await freePort()).request(frame('x'), 150)
       await expect(request).rejects.toMatchObject({ code: 'TIMEOUT' })
     })
 
@@ -116,32 +123,32 @@ export function transportContract(transport: Transport): void {
       const late: (() => void)[] = []
       server.serve((request) =>
         text(request) === 'slow'
-          ? new Promise((resolve) => late.push(() => resolve(Buffer.from('late'))))
-          : Promise.resolve(Buffer.from('prompt')),
+          ? new Promise((resolve) => late.push(() => resolve(frame('late'))))
+          : Promise.resolve(frame('prompt')),
       )
       const client = connect(server.port)
-      await expect(client.request(Buffer.from('slow'), 100)).rejects.toMatchObject({ code: 'TIMEOUT' })
+      await expect(client.request(frame('slow'), 100)).rejects.toMatchObject({ code: 'TIMEOUT' })
       for (const answer of late) answer()
-      for (let i = 0; i < 5; i++) expect(text(await client.request(Buffer.from('next'), 5000))).toBe('prompt')
+      for (let i = 0; i < 5; i++) expect(text(await client.request(frame('next'), 5000))).toBe('prompt')
     })
 
     test('may be asked before the server is there', async () => {
       const port = await freePort()
-      const answer = connect(port).request(Buffer.from('waiting'), 10_000)
+      const answer = connect(port).request(frame('waiting'), 10_000)
       const server = await serveRequests({ port })
       server.serve(async (request) => request)
       expect(text(await answer)).toBe('waiting')
     })
 
     test('reaches the server again after it was restarted', async () => {
-      const first = await transport.serveRequests({ host: HOST, port: 0 })
-      first.serve(async () => Buffer.from('first'))
+      const first = await serve(transport, { host: HOST, port: 0 })
+      first.serve(async () => frame('first'))
       const client = connect(first.port)
-      expect(text(await client.request(Buffer.from('x'), 5000))).toBe('first')
+      expect(text(await client.request(frame('x'), 5000))).toBe('first')
       await first.close()
       const second = await serveRequests({ port: first.port })
-      second.serve(async () => Buffer.from('second'))
-      await eventually(async () => expect(text(await client.request(Buffer.from('x'), 300))).toBe('second'))
+      second.serve(async () => frame('second'))
+      await eventually(async () => expect(text(await client.request(frame('x'), 300))).toBe('second'))
     })
 
     test('answers requests under way before it closes', async () => {
@@ -156,7 +163,7 @@ export function transportContract(transport: Transport): void {
             }),
         )
       })
-      const answer = connect(server.port).request(Buffer.from('in work'), 5000)
+      const answer = connect(server.port).request(frame('in work'), 5000)
       await taken
       const closed = server.close()
       release()
@@ -169,33 +176,33 @@ export function transportContract(transport: Transport): void {
       server.serve(async () => {
         throw new Error('broken')
       })
-      expect((await connect(server.port).request(Buffer.from('x'), 5000)).length).toBe(0)
+      expect((await connect(server.port).request(frame('x'), 5000)).length).toBe(0)
     })
 
     test('rejects with CANCELLED what is under way when the client closes, and what comes later', async () => {
       const client = connect(await freePort())
-      const request = expect(client.request(Buffer.from('x'), 60_000)).rejects.toMatchObject({
+      const request = expect(client.request(frame('x'), 60_000)).rejects.toMatchObject({
         code: 'CANCELLED',
       })
       await client.close()
       await request
-      await expect(client.request(Buffer.from('x'), 60_000)).rejects.toMatchObject({ code: 'CANCELLED' })
+      await expect(client.request(frame('x'), 60_000)).rejects.toMatchObject({ code: 'CANCELLED' })
     })
 
     test('does not take frames above the limit, and goes on with others', async () => {
       const server = await serveRequests({ maxFrameSize: 1000 })
       server.serve(async (request) => request)
       const client = connect(server.port)
-      const refused = client.request(Buffer.alloc(2000), 200)
+      const refused = client.request(encodeLocal(Buffer.alloc(2000)), 200)
       await expect(refused).rejects.toMatchObject({
         code: expect.stringMatching('TIMEOUT|MASTER_UNREACHABLE'),
       })
-      expect(text(await client.request(Buffer.from('small'), 5000))).toBe('small')
+      expect(text(await client.request(frame('small'), 5000))).toBe('small')
     })
 
     test('refuses a port that is taken, and says by whom', async () => {
       const { port } = await serveRequests()
-      const second = transport.serveRequests({ host: HOST, port })
+      const second = serve(transport, { host: HOST, port })
       await expect(second).rejects.toMatchObject({ code: 'ADDRESS_IN_USE', data: { port, pid: process.pid } })
       await expect(second).rejects.toThrow(`${HOST}:${port}`)
     })
@@ -319,7 +326,7 @@ export function transportContract(transport: Transport): void {
       const reading = (async () => {
         for await (const _ of reader) read++
       })()
-      const big = Buffer.concat([payload('big'), Buffer.alloc(4_000)])
+      const big = encodeLocal({ x: Buffer.alloc(4_000) })
       let sent = 0
       while (server.dropped === 0 && sent < 50_000) {
         await server.publish(big)

@@ -6,6 +6,7 @@ import type { Minion } from '../../core/minion/minion.ts'
 import { Minions } from '../../core/testing/minions.ts'
 import type { RequestServer } from '../../core/transport/contract.ts'
 import { getTransport } from '../../core/transport/index.ts'
+import { serveRequests } from '../../core/transport/serve-requests.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from './in-process-master.ts'
 import { until } from './until.ts'
@@ -34,7 +35,7 @@ export class InProcessCluster {
     })
     const { config, aesKeys, context } = master
     const publisher = await openPublisher({ config, transport, aesKeys, masterKey: context.masterKey })
-    const requests = await transport.serveRequests({ host: config.interface, port: 0 })
+    const requests = await serveRequests(transport, { host: config.interface, port: 0 })
     requests.serve((frame) => master.answer(frame))
     const cluster = new InProcessCluster(setup, master, requests, publisher)
     await Promise.all(setup.minions.map((id) => cluster.startMinion(id)))

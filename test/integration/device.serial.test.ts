@@ -10,6 +10,7 @@ import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { testProgram } from '../harness/test-program.ts'
 import { eventually } from '../harness/until.ts'
 
+const zeromq = getTransport('zeromq')
 const program = await testProgram('../fixtures/device-worker.ts', import.meta.url)
 
 describe('the device with worker processes', () => {
@@ -21,12 +22,12 @@ describe('the device with worker processes', () => {
 
   const open = async (settings: Partial<ProxySettings> = {}) => {
     device = await openProxy({
-      front: { host: '127.0.0.1', port: 0 },
+      front: await zeromq.openRequestPort({ host: '127.0.0.1', port: 0 }),
       backend,
       refusal: Buffer.from('refused'),
       ...settings,
     })
-    client = getTransport('zeromq').connectRequests({ host: '127.0.0.1', port: device.port })
+    client = zeromq.connectRequests({ host: '127.0.0.1', port: device.port })
   }
   const startWorker = async (name: string) => {
     const child = fork(program, [backend, name], { execArgv: [] })
@@ -144,12 +145,16 @@ describe('the device with worker processes', () => {
 
   test('refuses to take over the socket of a running one', async () => {
     await open()
-    const second = openProxy({ front: { host: '127.0.0.1', port: 0 }, backend, refusal: Buffer.alloc(0) })
+    const second = openProxy({
+      front: await zeromq.openRequestPort({ host: '127.0.0.1', port: 0 }),
+      backend,
+      refusal: Buffer.alloc(0),
+    })
     await expect(second).rejects.toMatchObject({ code: 'ADDRESS_IN_USE', data: { path: backend } })
   })
 
   test('works over TCP where there are no unix sockets', async () => {
-    const probe = await getTransport('zeromq').serveRequests({ host: '127.0.0.1', port: 0 })
+    const probe = await zeromq.openRequestPort({ host: '127.0.0.1', port: 0 })
     backend = `tcp://127.0.0.1:${probe.port}`
     await probe.close()
     await open()

@@ -11,6 +11,7 @@ import { Deliverer } from '../../core/minion/jobs/deliverer.ts'
 import { MasterConnection } from '../../core/minion/link/master-connection.ts'
 import type { RequestServer } from '../../core/transport/contract.ts'
 import { getTransport } from '../../core/transport/index.ts'
+import { serveRequests } from '../../core/transport/serve-requests.ts'
 import { makeReturn } from '../../core/wire/return.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
@@ -40,7 +41,7 @@ const loadOf = (job: number) => ({
 })
 
 async function serve(): Promise<void> {
-  server = await memory.serveRequests({ host: 'master', port: PORT })
+  server = await serveRequests(memory, { host: 'master', port: PORT })
   server.serve(async (frame) => {
     working++
     return master.answer(frame).finally(() => working--)

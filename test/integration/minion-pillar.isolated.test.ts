@@ -5,6 +5,7 @@ import { PublishChannel } from '../../core/channel/publish-channel.ts'
 import { loadMinionConfig } from '../../core/config/index.ts'
 import { openMinion } from '../../core/minion/minion.ts'
 import { getTransport } from '../../core/transport/index.ts'
+import { serveRequests } from '../../core/transport/serve-requests.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { quietLog } from '../harness/log.ts'
@@ -29,7 +30,7 @@ beforeEach(async () => {
   const root = await temporaryFolder('salt-pillar-')
   disposer.defer(() => removeFolder(root))
   master = disposer.own(await InProcessMaster.open({ options: { auto_accept: true } }))
-  const requests = disposer.own(await memory.serveRequests({ host: 'pillars', port: 4506 }))
+  const requests = disposer.own(await serveRequests(memory, { host: 'pillars', port: 4506 }))
   requests.serve((frame) => master.answer(frame))
   const server = disposer.own(
     await memory.servePublish({ host: 'pillars', port: master.config.publish_port }),

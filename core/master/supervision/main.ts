@@ -80,7 +80,7 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
   collectGarbageAfterWork()
   const supervisor = new Supervisor(log, new LoginLimit(limitOf(config)))
   // Opened first: it fails if another master runs here.
-  const proxy = await openRequestPort(config, log, (worker) => workOf(supervisor.pidOf(worker)))
+  const proxy = await openRequestProxy(config, log, (worker) => workOf(supervisor.pidOf(worker)))
   const children = new MasterChildren({ config, log, supervisor, proxy })
   const stopChildren = async () => {
     await children.stopRequests()
@@ -178,21 +178,22 @@ async function allowUsers(config: MasterConfig, log: Logger): Promise<void> {
   await writeRootKeys(config, (message) => log.warn(message))
 }
 
-function openRequestPort(
+async function openRequestProxy(
   config: MasterConfig,
   log: Logger,
   workOf: (worker: string) => ProcessWork,
 ): Promise<WorkerProxy> {
+  const front = await getNetworkTransport(config.transport).openRequestPort({
+    host: config.interface,
+    port: config.ret_port,
+    ipv6: config.ipv6,
+    backlog: config.zmq_backlog,
+    keepAlive: keepAliveOf(config),
+    onConnectionsRefused: (sentence) => log.error(sentence),
+    onConnectionsAccepted: (sentence) => log.info(sentence),
+  })
   return openProxy({
-    front: {
-      host: config.interface,
-      port: config.ret_port,
-      ipv6: config.ipv6,
-      backlog: config.zmq_backlog,
-      keepAlive: keepAliveOf(config),
-      onConnectionsRefused: (sentence) => log.error(sentence),
-      onConnectionsAccepted: (sentence) => log.info(sentence),
-    },
+    front,
     backend: workersEndpoint(config),
     stuckMs: STUCK_MS,
     workOf,

@@ -1,6 +1,6 @@
 import type { Transport } from '../contract.ts'
 import { servePublish, subscribe } from './publish.ts'
-import { connectRequests, serveRequests } from './request.ts'
+import { connectRequests, openRequestPort } from './request.ts'
 
 /**
  * Connects peers in one process, for tests and embedding: a whole cluster starts in milliseconds. Behaves like
@@ -9,7 +9,7 @@ import { connectRequests, serveRequests } from './request.ts'
 export const memory: Transport = {
   name: 'memory',
   reach: 'process',
-  serveRequests,
+  openRequestPort,
   connectRequests,
   servePublish,
   subscribe,

@@ -1,6 +1,11 @@
-import type { ClientSettings, RequestClient, RequestServer, ServerSettings } from '../contract.ts'
+import type {
+  ClientSettings,
+  IncomingRequest,
+  RequestClient,
+  RequestPort,
+  ServerSettings,
+} from '../contract.ts'
 import { requestCancelled, timedOut } from '../errors.ts'
-import { WorkInProgress } from '../work-in-progress.ts'
 import { MemoryNetwork } from './network.ts'
 
 /** Receives requests. The promise never settles if there is no answer. */
@@ -8,40 +13,27 @@ interface Endpoint {
   ask(frame: Uint8Array): Promise<Uint8Array>
 }
 
-type Answer = (request: Uint8Array) => Promise<Uint8Array>
-
 const network = new MemoryNetwork<Endpoint>()
-const CLOSE_MS = 1_000
-const MAX_PENDING = 5_000
 
-export async function serveRequests(settings: ServerSettings): Promise<RequestServer> {
-  const work = new WorkInProgress(MAX_PENDING)
-  const early: (() => void)[] = []
-  let answer: Answer | undefined
-  const respond = async (frame: Uint8Array, settle: (reply: Uint8Array) => void) => {
-    const reply = await answer?.(frame).catch(() => Buffer.alloc(0))
-    if (reply) settle(Buffer.from(reply))
-  }
+export async function openRequestPort(settings: ServerSettings): Promise<RequestPort> {
+  const early: IncomingRequest[] = []
+  let take = (request: IncomingRequest): void | Promise<void> => void early.push(request)
   const binding = network.listen(settings.host, settings.port, {
     ask: (frame) =>
       new Promise((resolve) => {
         if (frame.length > (settings.maxFrameSize ?? Number.POSITIVE_INFINITY)) return
-        const copy = Buffer.from(frame)
-        const start = () => void work.start(() => respond(copy, resolve))
-        if (answer) queueMicrotask(start)
-        else early.push(start)
+        const reply = (answer: Uint8Array) => resolve(Buffer.from(answer))
+        const request = { payload: Buffer.from(frame), client: '', reply }
+        queueMicrotask(() => void take(request))
       }),
   })
   return {
     port: binding.port,
-    serve(given) {
-      answer = given
-      for (const start of early.splice(0)) start()
+    receive(given) {
+      take = given
+      for (const request of early.splice(0)) void take(request)
     },
-    async close() {
-      binding.close()
-      await work.finish(CLOSE_MS)
-    },
+    close: async () => binding.close(),
   }
 }
 

@@ -1,4 +1,5 @@
 import { type ProcessWork, Silence, UNKNOWN_WORK } from '../../process/silence.ts'
+import type { IncomingRequest } from '../contract.ts'
 
 /** Maximum number of requests that one worker handles at once. More would not be faster, and all are repeated if the worker is lost. */
 const MAX_PER_WORKER = 256
@@ -17,9 +18,7 @@ const MAX_PER_CLIENT = 32
 /** A request in the proxy, kept until it is answered. */
 interface Pending {
   readonly id: number
-  /** The routing frames of the client. */
-  readonly path: readonly Buffer[]
-  readonly payload: Buffer
+  readonly request: IncomingRequest
   /** The worker that it is assigned to. */
   worker: Worker | undefined
   /** Number of workers that were lost while they had it. */
@@ -58,8 +57,6 @@ class Worker {
 /** Rank of a worker: the one with the lowest receives the next request; one with a suspect comes last. */
 const load = ({ held, suspect }: Worker) => held.size + (suspect ? MAX_PER_WORKER : 0)
 
-const clientOf = ([identity]: readonly Buffer[]): string => identity?.toString('latin1') ?? ''
-
 export interface DispatcherSettings {
   /** How long a worker may be silent and idle before it counts as stuck, in milliseconds. */
   readonly stuckMs: number
@@ -69,7 +66,6 @@ export interface DispatcherSettings {
   readonly refusal: Uint8Array
   now(): number
   toWorker(worker: string, id: number, payload: Buffer): void
-  toClient(path: readonly Buffer[], reply: Uint8Array): void
   onStuck(worker: string): void
   /** What a worker's process does, as far as known. */
   workOf?(worker: string): ProcessWork
@@ -119,32 +115,32 @@ export class Dispatcher {
   }
 
   /** Accept a request from a client. */
-  request(path: readonly Buffer[], payload: Buffer): void {
-    const { maxOutstanding, maxBytes, refusal, toClient } = this.#settings
-    const client = clientOf(path)
+  request(request: IncomingRequest): void {
+    const { maxOutstanding, maxBytes, refusal } = this.#settings
+    const { client, payload } = request
     const ofClient = this.#clients.get(client) ?? 0
     const isFull = this.#pending.size >= maxOutstanding || this.#bytes + payload.length > maxBytes
     if (isFull || ofClient >= MAX_PER_CLIENT) {
       this.refused++
-      toClient(path, refusal)
+      request.reply(refusal)
       return
     }
-    const request: Pending = { id: this.#nextId++, path, payload, worker: undefined, workersLost: 0 }
-    this.#pending.set(request.id, request)
+    const pending: Pending = { id: this.#nextId++, request, worker: undefined, workersLost: 0 }
+    this.#pending.set(pending.id, pending)
     this.#clients.set(client, ofClient + 1)
     this.#bytes += payload.length
-    const worker = this.#fresh.length === 0 ? this.#chooseWorker(request) : undefined
-    if (worker) this.#give(request, worker)
-    else this.#fresh.push(request)
+    const worker = this.#fresh.length === 0 ? this.#chooseWorker(pending) : undefined
+    if (worker) this.#give(pending, worker)
+    else this.#fresh.push(pending)
   }
 
   /** Forward a worker's answer. The first answer counts, even that of a worker that was considered stuck. */
   answer(workerName: string, id: number, reply: Uint8Array): void {
     this.alive(workerName)
-    const request = this.#pending.get(id)
-    if (!request) return
-    this.#settings.toClient(request.path, reply)
-    this.#forget(request)
+    const pending = this.#pending.get(id)
+    if (!pending) return
+    pending.request.reply(reply)
+    this.#forget(pending)
     this.#dispatch()
   }
 
@@ -196,7 +192,7 @@ export class Dispatcher {
   #isStuck(silence: Silence, held: ReadonlySet<Pending>): boolean {
     const { stuckMs } = this.#settings
     if (silence.idleMs >= stuckMs) return true
-    const bytes = [...held].reduce((sum, { payload }) => sum + payload.length, 0)
+    const bytes = [...held].reduce((sum, { request }) => sum + request.payload.length, 0)
     return silence.usedMs >= BUSY_FACTOR * stuckMs + bytes / BYTES_PER_MS
   }
 
@@ -214,62 +210,62 @@ export class Dispatcher {
   /** Assign requests until no worker is free, and return the remaining ones. */
   #giveWhilePossible(queue: Pending[]): Pending[] {
     let taken = 0
-    for (const request of queue) {
-      if (this.#pending.has(request.id)) {
-        const worker = this.#chooseWorker(request)
+    for (const pending of queue) {
+      if (this.#pending.has(pending.id)) {
+        const worker = this.#chooseWorker(pending)
         if (!worker) break
-        this.#give(request, worker)
+        this.#give(pending, worker)
       }
       taken++
     }
     return taken === 0 ? queue : queue.slice(taken)
   }
 
-  #chooseWorker(request: Pending): Worker | undefined {
+  #chooseWorker({ workersLost }: Pending): Worker | undefined {
     let best: Worker | undefined
     for (const worker of this.#workers.values()) {
       if (worker.retired || worker.held.size >= MAX_PER_WORKER) continue
-      if (request.workersLost > 0 && worker.suspect) continue
+      if (workersLost > 0 && worker.suspect) continue
       if (!best || load(worker) < load(best)) best = worker
     }
     return best
   }
 
-  #give(request: Pending, worker: Worker): void {
+  #give(pending: Pending, worker: Worker): void {
     if (worker.outstanding === 0) worker.seen(this.#settings.now()) // an idle worker is not probed
-    request.worker = worker
-    worker.held.add(request)
-    if (request.workersLost > 0) worker.suspect = request
-    this.#settings.toWorker(worker.name, request.id, request.payload)
+    pending.worker = worker
+    worker.held.add(pending)
+    if (pending.workersLost > 0) worker.suspect = pending
+    this.#settings.toWorker(worker.name, pending.id, pending.request.payload)
   }
 
   #takeBack(worker: Worker): void {
-    for (const request of worker.held) {
-      request.worker = undefined
-      request.workersLost++
-      if (request.workersLost < MAX_WORKERS_LOST) this.#suspects.push(request)
-      else this.#refuse(request)
+    for (const pending of worker.held) {
+      pending.worker = undefined
+      pending.workersLost++
+      if (pending.workersLost < MAX_WORKERS_LOST) this.#suspects.push(pending)
+      else this.#refuse(pending)
     }
     worker.held.clear()
     worker.suspect = undefined
     this.#dispatch()
   }
 
-  #refuse(request: Pending): void {
+  #refuse(pending: Pending): void {
     this.refused++
-    this.#settings.toClient(request.path, this.#settings.refusal)
-    this.#forget(request)
+    pending.request.reply(this.#settings.refusal)
+    this.#forget(pending)
   }
 
-  #forget(request: Pending): void {
-    this.#pending.delete(request.id)
-    this.#bytes -= request.payload.length
-    const client = clientOf(request.path)
+  #forget(pending: Pending): void {
+    const { client, payload } = pending.request
+    this.#pending.delete(pending.id)
+    this.#bytes -= payload.length
     const left = (this.#clients.get(client) ?? 1) - 1
     if (left > 0) this.#clients.set(client, left)
     else this.#clients.delete(client)
-    const { worker } = request
-    worker?.held.delete(request)
-    if (worker?.suspect === request) worker.suspect = undefined
+    const { worker } = pending
+    worker?.held.delete(pending)
+    if (worker?.suspect === pending) worker.suspect = undefined
   }
 }

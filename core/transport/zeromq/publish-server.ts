@@ -1,12 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import type { MessageLike, XPublisher } from 'zeromq'
+import { admitConnections } from '../admission.ts'
 import type { PublishServer, ServerSettings } from '../contract.ts'
-import { admitConnections } from './admission.ts'
 import { bindTcp } from './bind.ts'
 import { SendQueue } from './send-queue.ts'
 import { serverOptions } from './settings.ts'
 import { openXPublisher } from './sockets.ts'
 import { SubscriptionCount } from './subscription-count.ts'
+import { HandshakeGate } from './zap.ts'
 
 /** How long queued publications are still sent after the server is closed. */
 const LINGER_MS = 1_000
@@ -29,7 +30,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
     tcpMaxRetransmitTimeout: STALLED_MS,
   })
   const port = await bindTcp(socket, settings)
-  const admission = admitConnections({ ...settings, port })
+  const admission = admitConnections({ ...settings, port }, new HandshakeGate())
   const subscriptions = new SubscriptionCount()
   void readSubscriptions(socket, subscriptions)
   const publisher = new LossyPublisher(socket)

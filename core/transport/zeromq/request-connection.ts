@@ -3,8 +3,9 @@ import type { Request } from 'zeromq'
 import { deferred } from '../../base/deferred.ts'
 import type { RequestSettings } from '../contract.ts'
 import { lostConnection, refusedConnection, requestCancelled } from '../errors.ts'
+import { checkPeerName } from '../peer-name.ts'
+import type { PooledConnection } from '../request-pool.ts'
 import { connect, watchConnection } from './connect.ts'
-import { checkPeerName } from './peer-name.ts'
 import { endpointOf, peerOptions } from './settings.ts'
 import { openRequest } from './sockets.ts'
 
@@ -15,15 +16,13 @@ const CONNECT_TIMEOUT_MS = 5_000
 const LAST_ANSWER_MS = 100
 
 /** A REQ socket for one request at a time. It is used once it is connected, until the connection is lost. */
-export class RequestConnection {
+export class RequestConnection implements PooledConnection {
   readonly #settings: RequestSettings
   readonly #up = deferred<void>()
   #socket: Request | undefined
   #wasUp = false
   #closed = false
-  /** Whether the connection was lost, and possibly a request with it. */
   lost = false
-  /** Whether something listens at the address, but has not completed the handshake. */
   awaitsHandshake = false
 
   constructor(settings: RequestSettings) {
@@ -31,10 +30,6 @@ export class RequestConnection {
     this.#up.promise.catch(() => undefined) // `close` may reject it before `open` awaits it
   }
 
-  /**
-   * Connect. Resolves after the handshake, however long that takes. Rejects if the address is invalid or the connection is
-   * closed meanwhile; with `failFast` also if nothing listens.
-   */
   async open(): Promise<void> {
     const { host, port } = this.#settings
     if (isIP(host) !== 4) await checkPeerName(this.#settings)
@@ -43,7 +38,6 @@ export class RequestConnection {
     await this.#up.promise
   }
 
-  /** Send a request, and return the answer. Rejects if the connection is closed or lost meanwhile. */
   async ask(frame: Uint8Array): Promise<Uint8Array> {
     const { host, port } = this.#settings
     try {

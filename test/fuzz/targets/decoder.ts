@@ -51,10 +51,10 @@ function expectStable(value: unknown): void {
 /** Push the bytes in pieces: a stream must give the same values however it is cut. */
 function expectSameStream(bytes: Buffer): void {
   const size = 1 + ((bytes[0] ?? 0) % 7)
-  const stream = new StreamDecoder()
+  const stream = new StreamDecoder(decode)
   const values: unknown[] = []
   for (let at = 0; at < bytes.length; at += size) values.push(...stream.push(bytes.subarray(at, at + size)))
-  const whole = new StreamDecoder().push(bytes)
+  const whole = new StreamDecoder(decode).push(bytes)
   const same =
     values.length === whole.length &&
     values.every((value, n) => encodeLocal(value).equals(encodeLocal(whole[n])))

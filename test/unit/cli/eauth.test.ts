@@ -6,6 +6,7 @@ import { externalAuth } from '../../../core/cli/eauth.ts'
 import { decode, encodeNetwork } from '../../../core/codec/index.ts'
 import { loadMasterConfig } from '../../../core/config/index.ts'
 import { getTransport } from '../../../core/transport/index.ts'
+import { serveRequests } from '../../../core/transport/serve-requests.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { captured } from '../../harness/terminal.ts'
 
@@ -40,7 +41,7 @@ async function typing<T>(lines: string, work: () => Promise<T>) {
 /** A master that makes one token, and the requests it got. */
 async function tokenMaster(reply: unknown) {
   const asked: unknown[] = []
-  const server = await getTransport('zeromq').serveRequests({ host: '127.0.0.1', port: 0 })
+  const server = await serveRequests(getTransport('zeromq'), { host: '127.0.0.1', port: 0 })
   server.serve(async (frame) => {
     asked.push((decode(frame) as { load: unknown }).load)
     return encodeNetwork(reply)

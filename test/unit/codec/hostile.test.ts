@@ -193,7 +193,7 @@ describe('any bytes', () => {
   test('pushed into a stream give values or DECODE_FAILED', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.integer({ min: 1, max: 50 }), (bytes, size) => {
-        const stream = new StreamDecoder()
+        const stream = new StreamDecoder(decode)
         const pushAll = () => chunksOf(bytes, size).map((chunk) => stream.push(chunk))
         expectNoSurprise(outcome(pushAll, bytes))
       }),

@@ -1,23 +1,30 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { decodeRaw, encodeLocal, StreamDecoder } from '../../../core/codec/index.ts'
+import { decode, decodeRaw, encodeLocal, StreamDecoder } from '../../../core/codec/index.ts'
 
 const event = { head: {}, body: Buffer.from('tag\n\n\x82', 'latin1') }
 
 describe('a stream of values', () => {
   test('gives each value when its last byte is there', () => {
-    const decoder = new StreamDecoder()
+    const decoder = new StreamDecoder(decode)
     const stream = Buffer.concat([encodeLocal([1, { a: 'b' }]), encodeLocal('x'.repeat(300))])
     const given = [...stream].map((byte) => decoder.push(Uint8Array.of(byte)).length)
     expect(given.flatMap((count, at) => (count ? [at] : []))).toEqual([6, stream.length - 1])
   })
 
   test('gives all values of a chunk at once, and keeps the rest', () => {
-    const decoder = new StreamDecoder()
+    const decoder = new StreamDecoder(decode)
     const one = encodeLocal({ n: 1 })
     expect(decoder.push(Buffer.concat([one, one, one.subarray(0, 2)]))).toEqual([{ n: 1 }, { n: 1 }])
     expect(decoder.push(one.subarray(2))).toEqual([{ n: 1 }])
     expect(decoder.push(Buffer.alloc(0))).toEqual([])
+  })
+
+  test('refuses a value above the limit as soon as its header says so, however many smaller ones come in one chunk', () => {
+    const decoder = new StreamDecoder(decode, 100)
+    const small = encodeLocal('x'.repeat(60))
+    expect(decoder.push(Buffer.concat([small, small, small]))).toHaveLength(3)
+    expect(() => decoder.push(encodeLocal('x'.repeat(200)).subarray(0, 3))).toThrow('larger than 100 bytes')
   })
 
   test('is cut right wherever the chunks fall, for every type of value', () => {
@@ -47,7 +54,7 @@ describe('a stream of values', () => {
   })
 
   test('does not hold on to the chunks', () => {
-    const decoder = new StreamDecoder()
+    const decoder = new StreamDecoder(decode)
     const chunk = Buffer.from(encodeLocal(event))
     const half = Buffer.from(chunk.subarray(0, 9))
     decoder.push(half)
@@ -56,7 +63,7 @@ describe('a stream of values', () => {
   })
 
   test('takes a value of 20 MB in 64 kB chunks without copying it again and again', () => {
-    const decoder = new StreamDecoder()
+    const decoder = new StreamDecoder(decode)
     const message = encodeLocal({ head: {}, body: Buffer.alloc(20 << 20, 0xff) })
     const made = vi.spyOn(Buffer, 'alloc')
     const values = []
@@ -73,13 +80,13 @@ describe('a stream of values', () => {
     ['an array of 200 million', 'dd0bebc200'],
     ['a map of four thousand million', 'dfffffffff'],
   ])('ends with an error at the head of %s', (_, hex) => {
-    const decoder = new StreamDecoder()
+    const decoder = new StreamDecoder(decode)
     expect(() => decoder.push(Buffer.from(`${hex}00`, 'hex'))).toThrowError(
       expect.objectContaining({ code: 'DECODE_FAILED' }),
     )
   })
 
   test('ends with an error at a byte that begins no value', () => {
-    expect(() => new StreamDecoder().push(Uint8Array.of(0xc1))).toThrow('0xc1')
+    expect(() => new StreamDecoder(decode).push(Uint8Array.of(0xc1))).toThrow('0xc1')
   })
 })

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { Dealer, Router } from 'zeromq'
-import { admitConnections } from '../../../core/transport/zeromq/admission.ts'
+import { admitConnections } from '../../../core/transport/admission.ts'
+import { HandshakeGate } from '../../../core/transport/zeromq/zap.ts'
 import { eventually, until } from '../../harness/until.ts'
 
 const open: { close(): void }[] = []
@@ -25,6 +26,7 @@ async function serve(allowed: number, overMs = 100) {
   const tell = (sentence: string) => told.push(sentence)
   const admission = admitConnections(
     { port: 4506, onConnectionsRefused: tell, onConnectionsAccepted: tell },
+    new HandshakeGate(),
     { allowed, used: () => used.files, overMs },
   )
   open.push(admission)

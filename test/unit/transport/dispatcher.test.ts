@@ -13,7 +13,14 @@ describe('the dispatcher of the device', () => {
   let used: Record<string, number>
   let dispatcher: Dispatcher
 
-  const request = (name: string) => dispatcher.request([Buffer.from(name)], Buffer.from(name))
+  const request = (name: string, payload = Buffer.from(name)) =>
+    dispatcher.request({
+      payload,
+      client: name,
+      reply: (reply) => {
+        replies[name] = [...(replies[name] ?? []), String(reply)]
+      },
+    })
   const answer = (payload: string, by = given.findLast((g) => g.payload === payload)?.worker) => {
     const id = given.find((g) => g.payload === payload)?.id
     dispatcher.answer(by ?? '', id ?? 0, Buffer.from(`${payload}!`))
@@ -43,10 +50,6 @@ describe('the dispatcher of the device', () => {
       refusal: Buffer.from('refused'),
       now: () => time,
       toWorker: (worker, id, payload) => void given.push({ worker, id, payload: String(payload) }),
-      toClient: ([path], reply) => {
-        const name = String(path)
-        replies[name] = [...(replies[name] ?? []), String(reply)]
-      },
       onStuck: (worker) => void stuck.push(worker),
       workOf: (worker) => ({ isWorking: worker in used, usedMs: used[worker] ?? 0 }),
     })
@@ -91,7 +94,7 @@ describe('the dispatcher of the device', () => {
   })
 
   test('refuses at once what one client asks beyond its share, until it has been answered', () => {
-    const flood = () => dispatcher.request([Buffer.from('greedy')], Buffer.from('flood'))
+    const flood = () => request('greedy', Buffer.from('flood'))
     for (let i = 0; i < 33; i++) flood()
     expect(replies).toEqual({ greedy: ['refused'] })
     request('modest')
@@ -103,7 +106,7 @@ describe('the dispatcher of the device', () => {
   })
 
   test('refuses at once what would take too much memory', () => {
-    dispatcher.request([Buffer.from('big')], Buffer.alloc(10_001))
+    request('big', Buffer.alloc(10_001))
     expect(replies).toEqual({ big: ['refused'] })
     request('small')
     expect(replies.small).toBeUndefined()

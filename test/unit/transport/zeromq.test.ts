@@ -2,6 +2,7 @@ import { connect as connectTcp } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Dealer, Request, Router, Subscriber, XPublisher } from 'zeromq'
 import { getTransport } from '../../../core/transport/index.ts'
+import { serveRequests } from '../../../core/transport/serve-requests.ts'
 import { readRouted } from '../../../core/transport/zeromq/routed.ts'
 import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
 import { HandshakeGate } from '../../../core/transport/zeromq/zap.ts'
@@ -43,7 +44,7 @@ describe('frames of a request', () => {
 
 describe('the request server over ZeroMQ', () => {
   test('answers a plain REQ, as Salt’s clients are', async () => {
-    const server = own(await zeromq.serveRequests(here))
+    const server = own(await serveRequests(zeromq, here))
     server.serve(async (request) => Buffer.from(`re: ${request}`))
     const client = own(new Request({ linger: 0 }))
     client.connect(`tcp://127.0.0.1:${server.port}`)
@@ -52,7 +53,7 @@ describe('the request server over ZeroMQ', () => {
   })
 
   test('survives messages that are no requests, and garbage on the port', async () => {
-    const server = own(await zeromq.serveRequests(here))
+    const server = own(await serveRequests(zeromq, here))
     server.serve(async (request) => request)
     const dealer = own(new Dealer({ linger: 0 }))
     dealer.connect(`tcp://127.0.0.1:${server.port}`)
@@ -132,7 +133,7 @@ describe('the request client over ZeroMQ', () => {
     const givenUp = expect(request).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
     await first.receive()
     first.close()
-    const second = own(await zeromq.serveRequests({ ...here, port }))
+    const second = own(await serveRequests(zeromq, { ...here, port }))
     const seen: string[] = []
     second.serve(async (frame) => {
       seen.push(String(frame))
@@ -153,7 +154,7 @@ describe('the request client over ZeroMQ', () => {
         code: 'MASTER_UNREACHABLE',
         message: `Nothing listens at 127.0.0.1:${port}; check that the master runs.`,
       })
-    const server = own(await zeromq.serveRequests({ ...here, port }))
+    const server = own(await serveRequests(zeromq, { ...here, port }))
     server.serve(async (frame) => frame)
     expect(String(await waiting)).toBe('patient')
     expect(String(await impatient.request(Buffer.from('three'), 60_000))).toBe('three')
@@ -289,7 +290,7 @@ describe('a host that there is no address for', () => {
   })
 
   test('to listen on, because IPv6 is off, says how to turn it on', async () => {
-    const bound = zeromq.serveRequests({ host: '::1', port: 0 })
+    const bound = serveRequests(zeromq, { host: '::1', port: 0 })
     await expect(bound).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message:

@@ -11,6 +11,7 @@ import { loadMasterConfig, type MasterConfig } from '../../../../core/config/ind
 import { EventBus, EventPublisher, masterEventSockets } from '../../../../core/events/index.ts'
 import type { RequestServer } from '../../../../core/transport/contract.ts'
 import { getTransport } from '../../../../core/transport/index.ts'
+import { serveRequests } from '../../../../core/transport/serve-requests.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
 const JID = '20261122010203000004'
@@ -30,7 +31,7 @@ const openPublisher = () => EventPublisher.open({ ...masterEventSockets(config),
 
 beforeEach(async () => {
   folder = await temporaryFolder('salt-ts-remote-')
-  server = await getTransport('zeromq').serveRequests({ host: '127.0.0.1', port: 0 })
+  server = await serveRequests(getTransport('zeromq'), { host: '127.0.0.1', port: 0 })
   const overrides = { root_dir: folder, sock_dir: '/run', interface: '127.0.0.1', ret_port: server.port }
   config = loadMasterConfig({ configDir: folder, overrides }).config
   await mkdir(config.sock_dir, { recursive: true })

@@ -1,22 +1,27 @@
-import type { RequestClient, RequestSettings } from '../contract.ts'
-import { noHandshake, requestCancelled, timedOut } from '../errors.ts'
-import { RequestConnection } from './request-connection.ts'
+import type { RequestClient, RequestSettings } from './contract.ts'
+import { noHandshake, requestCancelled, timedOut } from './errors.ts'
 
 /** Connections in use or being opened, at most. Further requests wait, and their timeouts run. */
-const MAX_SOCKETS = 64
+const MAX_CONNECTIONS = 64
 /** Connections that are kept for later requests, at most. */
 const MAX_IDLE = 16
 /** How long connections other than one are kept. */
 const IDLE_MS = 10_000
 
-/**
- * Connect a client. Each pending request has a REQ socket to itself: Salt's master answers in any order, and answers have no
- * reference to their requests. A socket whose request got no answer is closed, so that a late answer is discarded; others
- * are used again. For a request without a free socket one is opened, but it takes the first that becomes free: a server
- * that accepts no new connections still answers on existing ones.
- */
-export function connectRequests(settings: RequestSettings): RequestClient {
-  return new RequestPool(settings)
+/** A connection for one request at a time. It is used once it is open, until it is lost. */
+export interface PooledConnection {
+  /**
+   * Connect. Resolves after the handshake, however long that takes. Rejects if the address is invalid or the connection is
+   * closed meanwhile; with `failFast` also if nothing listens.
+   */
+  open(): Promise<void>
+  /** Send a request, and return the answer. Rejects if the connection is closed or lost meanwhile. */
+  ask(frame: Uint8Array): Promise<Uint8Array>
+  close(): void
+  /** Whether the connection was lost, and possibly a request with it. */
+  readonly lost: boolean
+  /** Whether something listens at the address, but has not completed the handshake. */
+  readonly awaitsHandshake: boolean
 }
 
 interface Exchange {
@@ -24,19 +29,28 @@ interface Exchange {
   settle(error: unknown, reply?: Uint8Array): void
 }
 
-class RequestPool implements RequestClient {
+/**
+ * A client that gives each pending request a connection to itself: Salt's master answers in any order, and answers over
+ * ZeroMQ and WebSocket have no reference to their requests; over TCP, a master of Python Salt answers each connection from
+ * one worker. A connection whose request got no answer is closed, so that a late answer is discarded; others are used again.
+ * For a request without a free connection one is opened, but it takes the first that becomes free: a server that accepts no
+ * new connections still answers on existing ones.
+ */
+export class RequestPool implements RequestClient {
   readonly #settings: RequestSettings
+  readonly #newConnection: () => PooledConnection
   /** Connections that are being opened. */
-  readonly #opening = new Set<RequestConnection>()
+  readonly #opening = new Set<PooledConnection>()
   /** Connections that are up and free. */
-  readonly #idle: RequestConnection[] = []
-  readonly #pending = new Map<Exchange, RequestConnection>()
+  readonly #idle: PooledConnection[] = []
+  readonly #pending = new Map<Exchange, PooledConnection>()
   readonly #waiting = new Set<Exchange>()
   #closed = false
   #trimming: NodeJS.Timeout | undefined
 
-  constructor(settings: RequestSettings) {
+  constructor(settings: RequestSettings, newConnection: () => PooledConnection) {
     this.#settings = settings
+    this.#newConnection = newConnection
   }
 
   request(frame: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
@@ -82,11 +96,11 @@ class RequestPool implements RequestClient {
       this.#pending.set(exchange, connection)
       void this.#run(exchange, connection)
     }
-    const needed = Math.min(this.#waiting.size, MAX_SOCKETS - this.#pending.size)
+    const needed = Math.min(this.#waiting.size, MAX_CONNECTIONS - this.#pending.size)
     while (this.#opening.size < needed) void this.#connect()
   }
 
-  async #run(exchange: Exchange, connection: RequestConnection): Promise<void> {
+  async #run(exchange: Exchange, connection: PooledConnection): Promise<void> {
     const end = (...outcome: Parameters<Exchange['settle']>) => {
       if (this.#pending.has(exchange)) exchange.settle(...outcome)
     }
@@ -94,7 +108,7 @@ class RequestPool implements RequestClient {
   }
 
   async #connect(): Promise<void> {
-    const connection = new RequestConnection(this.#settings)
+    const connection = this.#newConnection()
     this.#opening.add(connection)
     try {
       await connection.open()
@@ -120,7 +134,7 @@ class RequestPool implements RequestClient {
     }
   }
 
-  #keep(connection: RequestConnection): void {
+  #keep(connection: PooledConnection): void {
     this.#idle.push(connection)
     this.#startNext()
     if (this.#idle.length > MAX_IDLE) this.#idle.shift()?.close()
@@ -141,7 +155,7 @@ class RequestPool implements RequestClient {
   }
 
   /** Return a free connection, and close those that were lost meanwhile. */
-  #takeIdle(): RequestConnection | undefined {
+  #takeIdle(): PooledConnection | undefined {
     for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (!connection.lost) return connection
       connection.close()

@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { messageOf, SaltError } from '../../base/errors.ts'
-import type { ClientSettings } from '../contract.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import type { ClientSettings } from './contract.ts'
 
 /**
- * Check that the host name resolves. For one that does not, libzmq reports nothing and retries forever.
+ * Check that the host name resolves. For one that does not, a connection would be tried forever.
  * @throws SaltError MASTER_UNREACHABLE if it does not
  */
 export async function checkPeerName({

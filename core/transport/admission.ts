@@ -1,7 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
-import { allowedOpenFiles, openFiles } from '../../process/open-files.ts'
-import type { ServerSettings } from '../contract.ts'
-import { HandshakeGate } from './zap.ts'
+import { allowedOpenFiles, openFiles } from '../process/open-files.ts'
+import type { ServerSettings } from './contract.ts'
 
 /**
  * File descriptors reserved while connections are admitted: the process loads code, opens stores and starts others. At
@@ -26,6 +25,14 @@ const OVER_MS = 10_000
 
 type AdmissionSettings = Pick<ServerSettings, 'port' | 'onConnectionsRefused' | 'onConnectionsAccepted'>
 
+/** Refuses new connections while `isRefusing`. */
+interface Gate {
+  readonly isRefusing: boolean
+  refuse(): void | Promise<void>
+  accept(): void
+  close(): void
+}
+
 interface Limits {
   /** Maximum open files of this process. Default: the system's limit. */
   readonly allowed?: number | undefined
@@ -42,14 +49,14 @@ interface Limits {
  */
 export function admitConnections(
   settings: AdmissionSettings,
+  gate: Gate,
   { allowed = allowedOpenFiles(), used = openFiles, overMs = OVER_MS }: Limits = {},
 ): { close(): void } {
-  if (allowed === undefined || !Number.isFinite(allowed)) return { close() {} }
+  if (allowed === undefined || !Number.isFinite(allowed)) return { close: () => gate.close() }
   const reserve = Math.min(MAX_RESERVE, Math.floor(allowed / RESERVE_FRACTION))
   const refuseAt = allowed - reserve
   const spare = new SpareFiles(Math.min(MAX_SPARE_FILES, Math.floor(allowed / SPARE_FRACTION)))
   const admitBelow = refuseAt - spare.size - reserve / 2
-  const gate = new HandshakeGate()
   const notice = new OverloadNotice(settings, allowed, overMs)
 
   const refuse = () => {

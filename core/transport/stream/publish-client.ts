@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { deferred } from '../../base/deferred.ts'
+import { BoundedQueue } from '../bounded-queue.ts'
+import { ConnectionState } from '../connection-state.ts'
+import type { PublishClient, SubscribeSettings } from '../contract.ts'
+import type { Link, StreamProtocol } from './contract.ts'
+import { makeIntroduction } from './introduction.ts'
+
+/** Publications that wait in this process to be read; more wait at the publisher. */
+const MAX_QUEUED = 10_000
+const CONNECT_TIMEOUT_MS = 10_000
+/** A publisher that was asked for signs of life, and sends nothing for this time, is dead. */
+const PING_MS = 1_000
+const DEAD_MS = 3_000
+
+/** Subscribe over a connection, which is made again whenever it is lost. */
+export async function subscribe(
+  protocol: StreamProtocol,
+  settings: SubscribeSettings,
+): Promise<PublishClient> {
+  const connection = new ConnectionState()
+  const queue = new BoundedQueue<Uint8Array>(MAX_QUEUED)
+  const closing = new AbortController()
+  const { reconnectMs = 1_000, reconnectMaxMs = 10_000 } = settings
+  let link: Link | undefined
+  /** Resolves when the queue, which is full, has taken what was read last. */
+  let room: Promise<unknown> | undefined
+
+  /** Connect once. Resolves with true when a connection that was up is lost, with false if none was made. */
+  async function connectOnce(): Promise<boolean> {
+    const lost = deferred<void>()
+    let [isUp, isPinged, seen] = [false, false, performance.now()]
+    const opened = protocol.connect(settings, {
+      onOpen: () => void up().catch(() => opened.destroy()),
+      onActivity() {
+        seen = performance.now()
+      },
+      onMessage({ body }) {
+        if (!room && queue.offer(body)) return
+        opened.pause()
+        const waiting = Promise.resolve(room).then(() => queue.put(body))
+        room = waiting
+        void waiting.then(() => {
+          if (room !== waiting) return
+          room = undefined
+          opened.resume()
+        })
+      },
+      onClose: () => lost.resolve(),
+    })
+    link = opened
+    async function up(): Promise<void> {
+      const isQuick = settings.heartbeat === 'quick'
+      const introduction = await settings.introduction?.()
+      opened.send(makeIntroduction(settings, isQuick ? PING_MS : 0, introduction))
+      ;[isUp, isPinged, seen] = [true, isQuick, performance.now()]
+      connection.set('up')
+    }
+    const watching = setInterval(() => {
+      const limit = isUp ? (isPinged ? DEAD_MS : Infinity) : CONNECT_TIMEOUT_MS
+      if (performance.now() - seen > limit) opened.destroy()
+    }, PING_MS)
+    await lost.promise
+    clearInterval(watching)
+    connection.set('down')
+    return isUp
+  }
+
+  async function keepConnected(): Promise<void> {
+    let wait = reconnectMs
+    while (!closing.signal.aborted) {
+      if (await connectOnce()) wait = reconnectMs
+      const random = reconnectMaxMs === 0 ? reconnectMs * Math.random() : 0
+      await delay(wait + random, undefined, { signal: closing.signal }).catch(() => undefined)
+      wait = Math.min(2 * wait, Math.max(reconnectMaxMs, reconnectMs))
+    }
+  }
+
+  void keepConnected()
+  return {
+    onConnection: (listener) => connection.listen(listener),
+    [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator](),
+    async close() {
+      closing.abort()
+      queue.close()
+      link?.destroy()
+    },
+  }
+}
