@@ -2,7 +2,7 @@ import type { Log } from '../author/context.ts'
 import { isMinionId, type MinionId } from '../base/minion-id.ts'
 import { perMinuteQuota } from '../base/quota.ts'
 import type { PublicKey, SymmetricKey } from '../crypto/index.ts'
-import { asBytes, asNumber, asText } from '../wire/bytes.ts'
+import { asNumber, asText } from '../wire/bytes.ts'
 import {
   type AesEnvelope,
   type Algorithms,
@@ -12,6 +12,7 @@ import {
   refusals,
 } from '../wire/envelope.ts'
 import type { AesKeys } from './aes-keys.ts'
+import { tokenHolds } from './token.ts'
 
 /** The sender of an encrypted request, and whether its id is verified. */
 export interface Sender {
@@ -51,7 +52,6 @@ export interface OpenerSettings {
   now(): number
 }
 
-const TOKEN_TEXT = Buffer.from('salt')
 /** Maximum number of log messages per minute about requests in another minion's name, so that strangers cannot fill the disk. */
 const MAX_SUSPICIONS_PER_MINUTE = 100
 const OTHER_TOKEN = 'its token was not made with the key of that minion'
@@ -145,12 +145,6 @@ export function createRequestOpener(
 
   return (envelope) =>
     envelope.version >= GENERATION_3 ? openGeneration3(envelope) : openGeneration2(envelope)
-}
-
-/** Whether the token was made with the private key of this public key (wire protocol §7.1). */
-function tokenHolds(key: PublicKey | undefined, token: unknown): boolean {
-  const sealed = asBytes(token)
-  return (sealed && key?.recover(sealed)?.equals(TOKEN_TEXT)) ?? false
 }
 
 const senderOf = (

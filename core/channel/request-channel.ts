@@ -7,6 +7,7 @@ import { asBytes } from '../wire/bytes.ts'
 import { type Algorithms, packAes } from '../wire/envelope.ts'
 import { MAX_CONTENT_BYTES, tooLargeText } from '../wire/message-size.ts'
 import type { SignInKeys } from './sign-in-client.ts'
+import { makeToken } from './token.ts'
 
 export interface RequestChannelSettings {
   readonly client: RequestClient
@@ -28,14 +29,12 @@ export interface RequestChannel {
   pillar(load: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<Record<string, unknown>>
 }
 
-const TOKEN_TEXT = Buffer.from('salt')
-
 /** Marks a reply that cannot be decrypted: the master restarted, or its keys rotated. */
 const undecryptable = Symbol('undecryptable')
 
 export function createRequestChannel(settings: RequestChannelSettings): RequestChannel {
   const { client, id, key, algorithms } = settings
-  const token = key.seal(TOKEN_TEXT)
+  const token = makeToken(key)
 
   /** Encrypt a load and read the reply with `open`. After a refusal, sign in again and retry exactly once. */
   async function ask<T>(

@@ -50,7 +50,15 @@ export const commonOptions = {
   root_dir: text('/', 'Directory that is put in front of every option that is a path.'),
   ipc_mode: choice(['ipc', 'tcp'], 'ipc', 'Event bus over unix sockets (ipc) or loopback ports (tcp).'),
   ipv6: flag(false, 'Use IPv6.'),
-  transport: text('zeromq', 'Transport of messages; zeromq is the only one.'),
+  transport: text(
+    'zeromq',
+    'Transport of messages: zeromq, tcp or ws. The same on a master and its minions.',
+  ),
+  ssl: value<boolean | OptionMap | null | undefined>(
+    { type: ['boolean', 'object', 'null'] },
+    undefined,
+    'TLS for the transports tcp and ws: a map with certfile, keyfile, ca_certs, cert_reqs, check_hostname, ciphers and ssl_version.',
+  ),
   publish_port: port(4505, 'TCP port of the publish socket.'),
   include: value<string | readonly string[] | undefined>(
     { type: ['string', 'array'], items: { type: 'string' } },

@@ -38,7 +38,7 @@ const single = new Set(
   mworker_niceness mworker_queue_niceness on_demand_ext_pillar optimization_order pass_strict_fetch
   pillarenv_from_saltenv proxy pub_server_niceness python_pillar render_dirs req_server_niceness renderer
   renderer_blacklist renderer_whitelist return_config return_kwargs runner_timeout salt_event_pub_hwm saltversion
-  signals ssl state_aggregate states_dirs state_auto_order state_top state_top_saltenv sub_timeout tcp_authentication_retries tcp_reconnect_backoff test
+  signals state_aggregate states_dirs state_auto_order state_top state_top_saltenv sub_timeout tcp_authentication_retries tcp_reconnect_backoff test
   tgtadmin thin_extra_mods top_dirs top_file top_file_merging_strategy transition update_restart_services update_url
   use_master_when_local use_os_truststore use_yamlloader_old verify_env webhook_disable_auth yaml_utf8`.split(
     /\s+/,

@@ -1,9 +1,11 @@
 import { SaltError } from '../base/errors.ts'
 import type { Transport } from './contract.ts'
+import { lazily } from './lazily.ts'
 import { memory } from './memory/index.ts'
-import { tcp } from './tcp/index.ts'
-import { ws } from './ws/index.ts'
 import { zeromq } from './zeromq/index.ts'
+
+const tcp = lazily('tcp', async () => (await import('./tcp/index.ts')).tcp)
+const ws = lazily('ws', async () => (await import('./ws/index.ts')).ws)
 
 const transports: ReadonlyMap<string, Transport> = new Map([zeromq, tcp, ws, memory].map((t) => [t.name, t]))
 

@@ -1,6 +1,6 @@
 import { SaltError } from '../../base/errors.ts'
 import { sendClearRequest } from '../../channel/clear-channel.ts'
-import type { MasterConfig } from '../../config/index.ts'
+import { type MasterConfig, tlsOf } from '../../config/index.ts'
 import type { RequestClient } from '../../transport/contract.ts'
 import { hadNoHandshake, noHandshakeText } from '../../transport/errors.ts'
 import { getTransport } from '../../transport/index.ts'
@@ -14,6 +14,7 @@ export function connectMaster(config: MasterConfig, { failFast = false } = {}): 
     port: config.ret_port,
     ipv6: config.ipv6,
     failFast,
+    tls: tlsOf(config, 'client'),
   })
 }
 

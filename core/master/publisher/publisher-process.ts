@@ -4,6 +4,8 @@ import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { connections } from '../../cache/connected.ts'
 import type { MinionData } from '../../cache/minion-data.ts'
 import type { MinionStarts } from '../../cache/minion-starts.ts'
+import { readIntroduction } from '../../channel/introduction.ts'
+import { BROADCAST_TOPIC, SYNDIC_TOPIC, topicOf } from '../../channel/publish-channel.ts'
 import { connectedFile, minionDataDirectory } from '../../config/cachedir.ts'
 import { createEventWatch, EventPublisher, masterEventSockets, meterEventBus } from '../../events/index.ts'
 import { KeyStore } from '../../keys/key-store.ts'
@@ -34,17 +36,21 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
     log,
   })
   const { key } = await loadMasterKeys(config)
+  const keys = new KeyStore(config.pki_dir, config.api_clients)
   const publisher = await openPublisher({
     config,
     transport: getNetworkTransport(config.transport),
     aesKeys,
     masterKey: key,
+    async identify(introduction) {
+      const id = readIntroduction(introduction, aesKeys, (id) => keys.accepted(id))
+      return id && [topicOf(id), BROADCAST_TOPIC, ...(config.order_masters ? [SYNDIC_TOPIC] : [])]
+    },
     log,
   })
   const queue = await openQueueReceiver(publishQueue(config))
   void publishAll(queue, publisher, log)
 
-  const keys = new KeyStore(config.pki_dir, config.api_clients)
   let data: MinionData | undefined
   /** Opened only if there are minions of Python Salt: others are recognized by their topics. */
   async function minionData(): Promise<MinionData> {

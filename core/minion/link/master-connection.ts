@@ -3,11 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
+import { makeIntroduction } from '../../channel/introduction.ts'
 import { BROADCAST_TOPIC, runTopicOf, SYNDIC_TOPIC, topicOf } from '../../channel/publish-channel.ts'
 import { createRequestChannel, type RequestChannel } from '../../channel/request-channel.ts'
 import type { KnownMaster, SignInKeys } from '../../channel/sign-in-client.ts'
 import { type ReceivedPublication, receiveJobs } from '../../channel/subscription.ts'
-import { keepAliveOf, type MinionConfig } from '../../config/index.ts'
+import { makeToken } from '../../channel/token.ts'
+import { keepAliveOf, type MinionConfig, tlsOf } from '../../config/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/index.ts'
 import { component } from '../../log/component.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
@@ -297,12 +299,13 @@ export class MasterConnection {
       port: address.port,
       ipv6: config.ipv6,
       keepAlive: keepAliveOf(config),
+      tls: tlsOf(config, 'client'),
       ...(config.source_address && { sourceAddress: config.source_address }),
     }
   }
 
   async #subscribe(offered: number): Promise<PublishClient> {
-    const { transport, config, id, log, isSyndic } = this.#settings
+    const { transport, config, id, key, log, isSyndic } = this.#settings
     const own = topicOf(id)
     const addressed = [BROADCAST_TOPIC, isSyndic ? SYNDIC_TOPIC : own]
     const port = config.publish_port && config.publish_port !== 4506 ? config.publish_port : offered
@@ -320,6 +323,7 @@ export class MasterConnection {
         runTopicOf(this.#startToken),
       ],
       addressed,
+      introduction: async () => makeIntroduction(id, makeToken(key), await this.#signedIn()),
       ...reconnectionWaits(config, this.#startAnswer.reconnectMs),
       ...(this.#mayAskForMissedJobs() && { heartbeat: 'quick' }),
     })

@@ -5,6 +5,7 @@ import { ConnectionState } from '../connection-state.ts'
 import type { PublishClient, SubscribeSettings } from '../contract.ts'
 import type { Link, StreamProtocol } from './contract.ts'
 import { makeIntroduction } from './introduction.ts'
+import { unwrap } from './publication.ts'
 
 /** Publications that wait in this process to be read; more wait at the publisher. */
 const MAX_QUEUED = 10_000
@@ -36,9 +37,10 @@ export async function subscribe(
         seen = performance.now()
       },
       onMessage({ body }) {
-        if (!room && queue.offer(body)) return
+        const publication = unwrap(body)
+        if (!room && queue.offer(publication)) return
         opened.pause()
-        const waiting = Promise.resolve(room).then(() => queue.put(body))
+        const waiting = Promise.resolve(room).then(() => queue.put(publication))
         room = waiting
         void waiting.then(() => {
           if (room !== waiting) return

@@ -4,6 +4,7 @@ import type { PublishServer, ServerSettings } from '../contract.ts'
 import type { Link, Message, StreamProtocol } from './contract.ts'
 import { accepts, readSubscription, type Subscription } from './introduction.ts'
 import { openLinks } from './links.ts'
+import { wrap } from './publication.ts'
 
 /** How long a publication waits for subscribers with full queues. */
 const PATIENCE_MS = 100
@@ -87,15 +88,15 @@ export async function servePublish(
   let dropped = 0
 
   /** Send to those whose queue has room. The others get a moment to make some, then they miss the publication. */
-  async function send(body: Uint8Array, topic: string | undefined): Promise<void> {
-    const message = { head: NO_HEAD, body }
+  async function send(publication: Uint8Array, topic: string | undefined): Promise<void> {
+    const message = { head: NO_HEAD, body: wrap(publication) }
     let left = [...peers.values()].filter(({ subscription = EVERYTHING }) => accepts(subscription, topic))
     const started = performance.now()
     const patience = started < impatientUntil ? 0 : PATIENCE_MS
     while (true) {
       const full: Peer[] = []
       for (const peer of left)
-        if (isFull(peer, body.length)) full.push(peer)
+        if (isFull(peer, publication.length)) full.push(peer)
         else peer.link.send(message)
       left = full.filter(({ link }) => peers.has(link))
       if (left.length === 0) return
