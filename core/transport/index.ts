@@ -9,6 +9,8 @@ const ws = lazily('ws', async () => (await import('./ws/index.ts')).ws)
 
 const transports: ReadonlyMap<string, Transport> = new Map([zeromq, tcp, ws, memory].map((t) => [t.name, t]))
 
+const RAET = 'Salt removed RAET, its transport over UDP, in 2019'
+
 export const transportNames: readonly string[] = [...transports.keys()]
 
 /**
@@ -21,7 +23,7 @@ export function getTransport(name: string): Transport {
   const known = transportNames
   throw new SaltError(
     'TRANSPORT_UNKNOWN',
-    `There is no transport '${name}'; set the option 'transport' to one of: ${known.join(', ')}.`,
+    `${name === 'raet' ? RAET : `There is no transport '${name}'`}; set the option 'transport' to one of: ${known.join(', ')}.`,
     { name, known },
   )
 }

@@ -72,7 +72,7 @@ export class StreamRequestConnection implements PooledConnection {
         },
         onMessage: (message) => this.#receive(message),
         onClose: (error) => {
-          if (isOpen) return this.#lose()
+          if (isOpen) return this.#lose(error)
           const wasReached = this.awaitsHandshake
           this.awaitsHandshake = false
           clearTimeout(timer)
@@ -91,12 +91,20 @@ export class StreamRequestConnection implements PooledConnection {
     if (this.#head.equals(head)) this.#answer?.resolve(body)
   }
 
-  #lose(): void {
+  /** With TLS 1.3 a client learns only after its handshake that the server refuses its certificate. */
+  #lose(error: Error | undefined): void {
+    const { host, port } = this.#settings
     this.lost = true
-    this.#answer?.reject(lostConnection(this.#settings.host, this.#settings.port))
+    this.#answer?.reject(
+      error && isRefusal(error) ? uselessConnection(host, port, error) : lostConnection(host, port),
+    )
   }
 }
 
+const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code)
+
+/** Whether the peer refused something about TLS. */
+const isRefusal = (error: Error): boolean => codeOf(error).startsWith('ERR_SSL') || codeOf(error) === 'EPROTO'
+
 /** Whether the peer ended the connection, as one does that is ending or has too many. */
-const isReset = (error: Error) =>
-  ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+const isReset = (error: Error): boolean => ['ECONNRESET', 'EPIPE'].includes(codeOf(error))

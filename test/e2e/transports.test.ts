@@ -1,0 +1,57 @@
+/** Fleets over tcp and ws, from start to restart, with TLS and certificates of both ends. */
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { Cluster } from '../harness/daemons.ts'
+import { until } from '../harness/until.ts'
+
+const open: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close()
+})
+
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
+const ssl = {
+  certfile: fixture('node.crt'),
+  keyfile: fixture('node.key'),
+  ca_certs: fixture('ca.crt'),
+  cert_reqs: 'CERT_REQUIRED',
+}
+
+test.each(['tcp', 'ws'])(
+  'a fleet over %s with TLS runs jobs, and comes back after a restart of the master',
+  async (transport) => {
+    const options = { transport, ssl }
+    const cluster = await Cluster.open({ minions: ['web1', 'db1'], master: options, minion: options })
+    open.push(() => cluster.close())
+    const ping = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+    expect(JSON.parse(ping.stdout)).toEqual({ web1: true, db1: true })
+    const large = await cluster.salt(
+      'web1',
+      'cmd.run',
+      'head -c 3000000 /dev/zero | tr "\\0" x',
+      '--out',
+      'json',
+    )
+    expect(JSON.parse(large.stdout).web1).toHaveLength(3_000_000)
+    const client = await cluster.client()
+    await until('both to be known as connected', async () => {
+      const plan = await client.plan({ tgt: '*', fun: 'test.ping' })
+      return plan.allowed && plan.connected.length === 2
+    })
+    await client.close()
+    await cluster.master.stop()
+    await cluster.startMaster()
+    const again = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
+    expect(JSON.parse(again.stdout)).toEqual({ web1: true, db1: true })
+  },
+)
+
+test('a minion without the certificate that the master asks for gets in nowhere, and says what to check', async () => {
+  const cluster = await Cluster.open({ master: { transport: 'tcp', ssl } })
+  open.push(() => cluster.close())
+  const minion = cluster.minionDaemon('web1', { transport: 'tcp', ssl: true })
+  await minion.writeConfig()
+  minion.start()
+  open.push(() => minion.stop())
+  await minion.logged("'ssl' are the same on both ends")
+})
