@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tlsOf } from '../../../core/config/tls.ts'
+import { tlsOf } from '../../../core/config/transport/tls.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 let folder: string

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { SaltError } from '../base/errors.ts'
-import { fileProblem } from '../base/files/file-problem.ts'
-import { isRecord } from '../base/record.ts'
-import type { OptionMap } from './option.ts'
+import { SaltError } from '../../base/errors.ts'
+import { fileProblem } from '../../base/files/file-problem.ts'
+import { isRecord } from '../../base/record.ts'
+import type { OptionMap } from '../option.ts'
 
 interface TlsOptions {
   readonly ssl: boolean | OptionMap | null | undefined
