@@ -1,4 +1,5 @@
 /** Fleets over tcp and ws, from start to restart, with TLS and certificates of both ends. */
+import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
@@ -55,3 +56,44 @@ test('a minion without the certificate that the master asks for gets in nowhere,
   open.push(() => minion.stop())
   await minion.logged("'ssl' are the same on both ends")
 })
+
+/** Takes a connection and says nothing; takes another one when it loses that. */
+function silentStranger(port: number): () => void {
+  let socket: Socket
+  let isOver = false
+  const take = () => {
+    socket = connect(port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.once('close', () => isOver || setTimeout(take, 100))
+    socket.resume()
+  }
+  take()
+  return () => {
+    isOver = true
+    socket.destroy()
+  }
+}
+
+test.each(['tcp', 'ws'])(
+  'over %s, silent connections that take all files of the master do not disturb those that work, and others get in after them',
+  async (transport) => {
+    const cluster = await Cluster.open({
+      minions: ['web1'],
+      master: { transport },
+      minion: { transport, multiprocessing: false },
+      within: ['bash', '-c', 'ulimit -n 128; exec "$0" "$@"'],
+    })
+    open.push(() => cluster.close())
+    const client = await cluster.client()
+    open.push(() => client.close())
+    const ping = async () =>
+      expect(await client.cmd({ tgt: 'web1', fun: 'test.ping' })).toEqual({ web1: true })
+    await ping()
+    const ports = Object.values(cluster.ports)
+    const strangers = Array.from({ length: 200 }, () => ports.map(silentStranger)).flat()
+    for (const port of ports) await cluster.master.logged(`New connections to port ${port} are refused`)
+    for (let round = 0; round < 5; round++) await ping()
+    for (const end of strangers) end()
+    await cluster.addMinion('late', { transport })
+  },
+)

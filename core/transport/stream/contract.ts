@@ -44,6 +44,8 @@ export interface ConnectListener extends LinkListener {
 
 export interface Listening {
   readonly port: number
+  /** While true, new connections are ended at once. */
+  isRefusing: boolean
   /** Stop accepting connections. Those there are stay. */
   close(): void
 }

@@ -9,8 +9,7 @@ const LINGER_MS = 1_000
 const LINGER_CHECK_MS = 5
 
 /** The connections of a server. */
-export interface Links<L extends Link = Link> extends Listening {
-  readonly all: ReadonlySet<L>
+export interface Links extends Pick<Listening, 'port'> {
   /** Stop accepting connections, send what is queued, and close all connections. */
   close(): Promise<void>
 }
@@ -26,12 +25,7 @@ export async function openLinks(
   onFull: () => void = () => {},
 ): Promise<Links> {
   const all = new Set<Link>()
-  let isRefusing = false
   const server = await protocol.listen(settings, (link) => {
-    if (isRefusing) {
-      link.destroy()
-      return { onMessage() {}, onClose() {} }
-    }
     all.add(link)
     const listener = accept(link)
     return {
@@ -44,20 +38,19 @@ export async function openLinks(
   })
   const gate = {
     get isRefusing() {
-      return isRefusing
+      return server.isRefusing
     },
     refuse() {
-      isRefusing = true
+      server.isRefusing = true
       onFull()
     },
     accept() {
-      isRefusing = false
+      server.isRefusing = false
     },
     close() {},
   }
   const admission = admitConnections({ ...settings, port: server.port }, gate)
   return {
-    all,
     port: server.port,
     async close() {
       admission.close()

@@ -16,5 +16,13 @@ export async function listen(server: Server, settings: ServerSettings): Promise<
     return listening
   })
   server.on('error', () => {}) // of one connection that could not be accepted
-  return { port: (server.address() as AddressInfo).port, close: () => void server.close() }
+  const listening = {
+    port: (server.address() as AddressInfo).port,
+    isRefusing: false,
+    close: () => void server.close(),
+  }
+  server.prependListener('connection', (socket) => {
+    if (listening.isRefusing) socket.destroy()
+  })
+  return listening
 }

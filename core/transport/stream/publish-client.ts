@@ -9,10 +9,11 @@ import { unwrap } from './publication.ts'
 
 /** Publications that wait in this process to be read; more wait at the publisher. */
 const MAX_QUEUED = 10_000
-const CONNECT_TIMEOUT_MS = 10_000
-/** A publisher that was asked for signs of life, and sends nothing for this time, is dead. */
 const PING_MS = 1_000
-const DEAD_MS = 3_000
+/** A publisher that was asked for signs of life, and sends none for so many times that, is dead. */
+const MAX_SILENT = 3
+/** The same for one to which the connection is being established. */
+const MAX_SILENT_CONNECTING = 10
 
 /** Subscribe over a connection, which is made again whenever it is lost. */
 export async function subscribe(
@@ -30,11 +31,14 @@ export async function subscribe(
   /** Connect once. Resolves with true when a connection that was up is lost, with false if none was made. */
   async function connectOnce(): Promise<boolean> {
     const lost = deferred<void>()
-    let [isUp, isPinged, seen] = [false, false, performance.now()]
+    let isUp = false
+    /** Intervals in which nothing arrived. They are counted, since a blocked process has read nothing either. */
+    let silent = 0
+    let maxSilent = MAX_SILENT_CONNECTING
     const opened = protocol.connect(settings, {
       onOpen: () => void up().catch(() => opened.destroy()),
       onActivity() {
-        seen = performance.now()
+        silent = 0
       },
       onMessage({ body }) {
         const publication = unwrap(body)
@@ -55,12 +59,14 @@ export async function subscribe(
       const isQuick = settings.heartbeat === 'quick'
       const introduction = await settings.introduction?.()
       opened.send(makeIntroduction(settings, isQuick ? PING_MS : 0, introduction))
-      ;[isUp, isPinged, seen] = [true, isQuick, performance.now()]
+      isUp = true
+      silent = 0
+      maxSilent = isQuick ? MAX_SILENT : Infinity
       connection.set('up')
     }
     const watching = setInterval(() => {
-      const limit = isUp ? (isPinged ? DEAD_MS : Infinity) : CONNECT_TIMEOUT_MS
-      if (performance.now() - seen > limit) opened.destroy()
+      silent = room ? 0 : silent + 1 // nothing is read while the queue is full
+      if (silent > maxSilent) opened.destroy()
     }, PING_MS)
     await lost.promise
     clearInterval(watching)

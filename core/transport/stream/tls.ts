@@ -1,6 +1,9 @@
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import type { Tls } from '../contract.ts'
 
+/** How long a peer may take for the handshake. */
+const HANDSHAKE_MS = 10_000
+
 const contextOf = ({ key, cert, ca, ciphers, minVersion, maxVersion }: Tls): SecureContextOptions => ({
   ...(key && { key }),
   ...(cert && { cert }),
@@ -13,6 +16,7 @@ const contextOf = ({ key, cert, ca, ciphers, minVersion, maxVersion }: Tls): Sec
 /** Return the options of a TLS server. */
 export const tlsServerOptions = (tls: Tls): TlsOptions => ({
   ...contextOf(tls),
+  handshakeTimeout: HANDSHAKE_MS,
   requestCert: tls.verify !== 'none',
   rejectUnauthorized: tls.verify === 'required',
 })

@@ -13,6 +13,8 @@ import { WebSocketLink } from './link.ts'
 
 const UPGRADE_REQUIRED = 426
 const PATH = '/ws'
+/** How long a peer may take to ask for a WebSocket, and how often Node looks. */
+const timeLimits = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 }
 
 const protocol: StreamProtocol = {
   name: 'ws',
@@ -20,7 +22,9 @@ const protocol: StreamProtocol = {
 
   async listen(settings: ServerSettings, accept: (link: Link) => LinkListener) {
     const { tls, keepAlive, maxFrameSize } = settings
-    const server = tls ? createTlsServer(tlsServerOptions(tls), refuse) : createServer(refuse)
+    const server = tls
+      ? createTlsServer({ ...tlsServerOptions(tls), ...timeLimits }, refuse)
+      : createServer(timeLimits, refuse)
     const websockets = new WebSocketServer({
       server,
       ...limits(maxFrameSize),
