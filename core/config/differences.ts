@@ -53,6 +53,7 @@ export const differences: Readonly<
   recon_default: 'default 1000',
   recon_max: 'default 10000',
   refuse_second_minion: OURS,
+  retry_dns: 'default 30',
   returner_kwargs_allowed: OURS,
   returner_timeout: OURS,
   runner_timeout: OURS,

@@ -120,7 +120,18 @@ export const minionOptions = {
     true,
     'Choose the wait at random between recon_default and recon_default + recon_max; with false it is recon_default.',
   ),
-  retry_dns: later(seconds(30, 'Seconds between attempts to resolve the master; 0: give up.')),
+  retry_dns: number(
+    undefined,
+    'Seconds between attempts to resolve the name of the master; 0: give up, unless there is another one to fail over to. Default: as random_reauth_delay.',
+    { minimum: 0 },
+  ),
+  retry_dns_count: integer(
+    undefined,
+    'Attempts to resolve the name of the master before the minion gives up. Default: no limit.',
+    {
+      minimum: 1,
+    },
+  ),
   resolve_dns_fallback: later(
     flag(true, 'Use the loopback address where the name of the master does not resolve.'),
   ),

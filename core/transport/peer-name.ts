@@ -18,11 +18,19 @@ export async function checkPeerName({
   if (problem === undefined) return
   if (!ipv6 && (await unknown(host, 6)) === undefined)
     throw unusable(host, 'has IPv6 addresses only, and IPv6 is off. Set ipv6: true')
-  throw unusable(host, `cannot be resolved (${problem}). Check the name, and the name service of this host`)
+  throw unusable(
+    host,
+    `cannot be resolved (${problem}). Check the name, and the name service of this host`,
+    true,
+  )
 }
 
-const unusable = (host: string, what: string): SaltError =>
-  new SaltError('MASTER_UNREACHABLE', `The master ${host} ${what}.`, { host })
+const unusable = (host: string, what: string, unresolved = false): SaltError =>
+  new SaltError('MASTER_UNREACHABLE', `The master ${host} ${what}.`, { host, unresolved })
+
+/** Whether a request failed because the name of the master does not resolve. */
+export const wasUnresolved = (error: unknown): boolean =>
+  SaltError.is(error) && error.data.unresolved === true
 
 /** Return why the host has no address of this family; undefined if it has one. */
 async function unknown(host: string, family: 0 | 4 | 6): Promise<string | undefined> {

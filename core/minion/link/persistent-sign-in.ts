@@ -13,6 +13,7 @@ import { isJoinRefusal, joinRefusalTexts } from '../../keys/join-token.ts'
 import { component } from '../../log/component.ts'
 import type { RequestClient } from '../../transport/contract.ts'
 import { hadNoHandshake, noHandshakeText } from '../../transport/errors.ts'
+import { wasUnresolved } from '../../transport/peer-name.ts'
 import type { Algorithms } from '../../wire/envelope.ts'
 import { joinOf } from './join.ts'
 
@@ -52,7 +53,7 @@ const FINAL: ReadonlySet<string> = new Set(['KEY_REJECTED', 'FINGERPRINT_WRONG']
 /**
  * Sign in until the master accepts this minion. Wait without limit while the key is pending or the master is unreachable
  * (wire protocol §6, §17). Rejects with KEY_REJECTED, FINGERPRINT_WRONG, or MASTER_UNREACHABLE after `master_tries`
- * rounds. With `once` it rejects in every case in which it would have to wait.
+ * rounds or, if its name does not resolve, as `retry_dns` and `retry_dns_count` say. With `once` it rejects in every case in which it would have to wait.
  */
 export async function signInUntilAccepted(settings: PersistentSignInSettings): Promise<SignInKeys> {
   const { config, log, address, closing, once, onAttempt } = settings
@@ -62,6 +63,7 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
   }
   let wait = config.acceptance_wait_time
   component(log, 'minion').debug('Master URI: {uri}', { uri: `tcp://${address}` })
+  let unresolved = 0
   for (let rounds = 1; ; ) {
     const outcome = await attempts(settings)
     if (outcome.state === 'accepted') {
@@ -73,6 +75,15 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
       report(settings, outcome, wait)
       await pause(wait)
       wait = Math.min(wait * 2, config.acceptance_wait_time_max || config.acceptance_wait_time)
+      continue
+    }
+    if (!once && config.master_type !== 'failover' && wasUnresolved(outcome.error)) {
+      const {
+        retry_dns: seconds = Math.random() * config.random_reauth_delay,
+        retry_dns_count: most = Infinity,
+      } = config
+      if (config.retry_dns === 0 || ++unresolved >= most) throw outcome.error
+      await pause(seconds)
       continue
     }
     const isLast = once || (config.master_tries > 0 && rounds++ >= config.master_tries)

@@ -6,6 +6,7 @@ import {
   type PersistentSignInSettings,
   signInUntilAccepted,
 } from '../../../../core/minion/link/persistent-sign-in.ts'
+import { checkPeerName } from '../../../../core/transport/peer-name.ts'
 import { InProcessMaster } from '../../../harness/in-process-master.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { spyLog } from '../../../harness/log.ts'
@@ -61,6 +62,39 @@ test('by default, and with auth_safemode, it never gives up until it is closed',
     closing.abort()
     await expect(signingIn).rejects.not.toEqual(unreachable)
   }
+})
+
+describe('where the name of the master does not resolve', () => {
+  const unresolved = async (options: Record<string, unknown>) => {
+    const asked = await asking(options, false)
+    asked.request.mockImplementation(async () => checkPeerName({ host: 'nosuch.invalid' }) as never)
+    return asked
+  }
+
+  test('a minion with retry_dns: 0 gives up and says why', async () => {
+    const { settings, request } = await unresolved({ retry_dns: 0 })
+    await expect(signInUntilAccepted(settings)).rejects.toThrow('nosuch.invalid cannot be resolved')
+    expect(request).toHaveBeenCalledTimes(1)
+  })
+
+  test('it tries again every retry_dns seconds, retry_dns_count times, whatever master_tries is', async () => {
+    const { settings, request } = await unresolved({ retry_dns: 0.1, retry_dns_count: 4, master_tries: 1 })
+    const started = performance.now()
+    await expect(signInUntilAccepted(settings)).rejects.toThrow('cannot be resolved')
+    expect(performance.now() - started).toBeGreaterThan(290)
+    expect(request).toHaveBeenCalledTimes(4)
+  })
+
+  test('it gets in as soon as the name resolves', async () => {
+    const { settings, request, closing } = await unresolved({ retry_dns: 0.05 })
+    const signingIn = signInUntilAccepted(settings)
+    await eventually(() => expect(request.mock.calls.length).toBeGreaterThan(2))
+    request.mockImplementation(async () => {
+      closing.abort()
+      throw new SaltError('TIMEOUT', 'asked')
+    })
+    await expect(signingIn).rejects.toThrow('asked')
+  })
 })
 
 test('between two rounds it waits for a random time of up to random_reauth_delay seconds', async () => {
