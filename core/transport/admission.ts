@@ -49,14 +49,15 @@ interface Limits {
  */
 export function admitConnections(
   settings: AdmissionSettings,
-  gate: Gate,
+  openGate: () => Gate,
   { allowed = allowedOpenFiles(), used = openFiles, overMs = OVER_MS }: Limits = {},
 ): { close(): void } {
-  if (allowed === undefined || !Number.isFinite(allowed)) return { close: () => gate.close() }
+  if (allowed === undefined || !Number.isFinite(allowed)) return { close() {} }
   const reserve = Math.min(MAX_RESERVE, Math.floor(allowed / RESERVE_FRACTION))
   const refuseAt = allowed - reserve
   const spare = new SpareFiles(Math.min(MAX_SPARE_FILES, Math.floor(allowed / SPARE_FRACTION)))
   const admitBelow = refuseAt - spare.size - reserve / 2
+  const gate = openGate()
   const notice = new OverloadNotice(settings, allowed, overMs)
 
   const refuse = () => {

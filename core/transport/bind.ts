@@ -14,18 +14,21 @@ type Address = Pick<ServerSettings, 'host' | 'port'>
  * Bind a port with `bind`, which gets an IP address or `*`, and rejects with a system error.
  * @throws SaltError ADDRESS_IN_USE (with the process that uses the port), PERMISSIONS or CONFIG_INVALID
  */
-export async function bindPort<T>(
+export async function bindPort(
   { host, port, ipv6 = false }: ServerSettings,
-  bind: (address: Address) => Promise<T>,
-): Promise<T> {
+  bind: (address: Address) => Promise<unknown>,
+): Promise<void> {
   try {
-    return await bindPatiently({ host: await resolveInterface(host, ipv6), port }, bind)
+    await bindPatiently({ host: await resolveInterface(host, ipv6), port }, bind)
   } catch (error) {
     throw SaltError.is(error) ? error : bindError(error, host, port)
   }
 }
 
-async function bindPatiently<T>(address: Address, bind: (address: Address) => Promise<T>): Promise<T> {
+async function bindPatiently(
+  address: Address,
+  bind: (address: Address) => Promise<unknown>,
+): Promise<unknown> {
   const deadline = performance.now() + OWN_PORT_MS
   while (true) {
     try {

@@ -4,7 +4,7 @@ import { isRecord } from '../../base/record.ts'
 import type { AesKeys } from '../../channel/aes-keys.ts'
 import { PublishChannel } from '../../channel/publish-channel.ts'
 import { decode, encodeNetwork } from '../../codec/index.ts'
-import { keepAliveOf, type MasterConfig, tlsOf } from '../../config/index.ts'
+import { type MasterConfig, serverSettingsOf } from '../../config/index.ts'
 import type { PrivateKey, SigningAlgorithm } from '../../crypto/index.ts'
 import { component } from '../../log/component.ts'
 import type { PublishServer, Transport } from '../../transport/contract.ts'
@@ -28,16 +28,10 @@ export async function openPublisher(settings: {
 }): Promise<Publisher> {
   const { config, transport, aesKeys, masterKey, identify, log } = settings
   const server = await transport.servePublish({
-    host: config.interface,
+    ...serverSettingsOf(config, log),
     port: config.publish_port,
-    ipv6: config.ipv6,
-    backlog: config.zmq_backlog,
     highWaterMark: config.pub_hwm,
-    keepAlive: keepAliveOf(config),
-    tls: tlsOf(config, 'server'),
     ...(identify && { identify }),
-    onConnectionsRefused: (sentence) => log?.error(sentence),
-    onConnectionsAccepted: (sentence) => log?.info(sentence),
   })
   const channel = new PublishChannel({
     server,

@@ -6,7 +6,7 @@ import { SteadyTime } from '../../base/steady-time.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { encodeNetwork } from '../../codec/index.ts'
 import type { DaemonEnvironment } from '../../config/daemon-environment.ts'
-import { keepAliveOf, type MasterConfig, tlsOf } from '../../config/index.ts'
+import { type MasterConfig, serverSettingsOf } from '../../config/index.ts'
 import { applyReload, masterReloads } from '../../config/reload.ts'
 import { Engines } from '../../engines/index.ts'
 import { loadMasterKeys, rotationFlagPath, writeRootKeys } from '../../keys/index.ts'
@@ -184,14 +184,8 @@ async function openRequestProxy(
   workOf: (worker: string) => ProcessWork,
 ): Promise<WorkerProxy> {
   const front = await getNetworkTransport(config.transport).openRequestPort({
-    host: config.interface,
+    ...serverSettingsOf(config, log),
     port: config.ret_port,
-    ipv6: config.ipv6,
-    backlog: config.zmq_backlog,
-    keepAlive: keepAliveOf(config),
-    tls: tlsOf(config, 'server'),
-    onConnectionsRefused: (sentence) => log.error(sentence),
-    onConnectionsAccepted: (sentence) => log.info(sentence),
   })
   return openProxy({
     front,

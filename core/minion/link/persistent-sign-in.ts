@@ -53,7 +53,8 @@ const FINAL: ReadonlySet<string> = new Set(['KEY_REJECTED', 'FINGERPRINT_WRONG']
 /**
  * Sign in until the master accepts this minion. Wait without limit while the key is pending or the master is unreachable
  * (wire protocol §6, §17). Rejects with KEY_REJECTED, FINGERPRINT_WRONG, or MASTER_UNREACHABLE after `master_tries`
- * rounds or, if its name does not resolve, as `retry_dns` and `retry_dns_count` say. With `once` it rejects in every case in which it would have to wait.
+ * rounds or, if its name does not resolve, as `retry_dns` and `retry_dns_count` say. With `once` it rejects in every case in
+ * which it would have to wait.
  */
 export async function signInUntilAccepted(settings: PersistentSignInSettings): Promise<SignInKeys> {
   const { config, log, address, closing, once, onAttempt } = settings
@@ -61,6 +62,7 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
     onAttempt?.()
     return delay(seconds * 1000, undefined, { signal: closing })
   }
+  const randomDelay = () => Math.random() * config.random_reauth_delay
   let wait = config.acceptance_wait_time
   component(log, 'minion').debug('Master URI: {uri}', { uri: `tcp://${address}` })
   let unresolved = 0
@@ -78,17 +80,14 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
       continue
     }
     if (!once && config.master_type !== 'failover' && wasUnresolved(outcome.error)) {
-      const {
-        retry_dns: seconds = Math.random() * config.random_reauth_delay,
-        retry_dns_count: most = Infinity,
-      } = config
-      if (config.retry_dns === 0 || ++unresolved >= most) throw outcome.error
-      await pause(seconds)
+      const { retry_dns: seconds, retry_dns_count: most = Infinity } = config
+      if (seconds === 0 || ++unresolved >= most) throw outcome.error
+      await pause(seconds ?? randomDelay())
       continue
     }
     const isLast = once || (config.master_tries > 0 && rounds++ >= config.master_tries)
     if (isLast && !config.auth_safemode) throw unreachable(settings, outcome.error)
-    await pause(Math.random() * config.random_reauth_delay)
+    await pause(randomDelay())
   }
 }
 

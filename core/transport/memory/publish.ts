@@ -1,7 +1,7 @@
 import { BoundedQueue } from '../bounded-queue.ts'
 import { ConnectionState } from '../connection-state.ts'
 import type { PublishClient, PublishServer, ServerSettings, SubscribeSettings } from '../contract.ts'
-import { isAddressed, subscribesToAll } from '../topics.ts'
+import { accepts } from '../topics.ts'
 import { MemoryNetwork } from './network.ts'
 
 interface Endpoint {
@@ -59,9 +59,7 @@ export async function subscribe(settings: SubscribeSettings): Promise<PublishCli
   let publisher: Endpoint | undefined
   const peer: Peer = {
     topics,
-    accepts: (topic) =>
-      topic === undefined ||
-      ((subscribesToAll(topics) || topics.includes(topic)) && isAddressed(topic, settings)),
+    accepts: (topic) => accepts(settings, topic),
     deliver: (payload) => queue.offer(payload),
     disconnected() {
       publisher = undefined

@@ -1,6 +1,5 @@
 import { decodeUntrusted, encodeNetwork } from '../../codec/index.ts'
 import type { SubscribeSettings } from '../contract.ts'
-import { isAddressed, subscribesToAll } from '../topics.ts'
 import type { Message } from './contract.ts'
 
 /** What a subscriber asks for in the head of its first message. Masters of Python Salt ignore it. */
@@ -46,9 +45,3 @@ function topicsIn(value: unknown): string[] | undefined {
   const isTopic = (topic: unknown) => typeof topic === 'string' && topic.length <= MAX_TOPIC
   return value.every(isTopic) ? (value as string[]) : undefined
 }
-
-/** Whether a subscriber gets a publication under this topic, or without one. */
-export const accepts = (subscription: Subscription, topic: string | undefined): boolean =>
-  topic === undefined ||
-  ((subscribesToAll(subscription.topics) || subscription.topics.includes(topic)) &&
-    isAddressed(topic, subscription))

@@ -49,7 +49,7 @@ export async function openLinks(
     },
     close() {},
   }
-  const admission = admitConnections({ ...settings, port: server.port }, gate)
+  const admission = admitConnections({ ...settings, port: server.port }, () => gate)
   return {
     port: server.port,
     async close() {

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { encodeNetwork } from '../../codec/index.ts'
 import type { PublishServer, ServerSettings } from '../contract.ts'
+import { accepts } from '../topics.ts'
 import type { Link, Message, StreamProtocol } from './contract.ts'
-import { accepts, readSubscription, type Subscription } from './introduction.ts'
+import { readSubscription, type Subscription } from './introduction.ts'
 import { openLinks } from './links.ts'
 import { wrap } from './publication.ts'
 

@@ -30,7 +30,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
     tcpMaxRetransmitTimeout: STALLED_MS,
   })
   const port = await bindTcp(socket, settings)
-  const admission = admitConnections({ ...settings, port }, new HandshakeGate())
+  const admission = admitConnections({ ...settings, port }, () => new HandshakeGate())
   const subscriptions = new SubscriptionCount()
   void readSubscriptions(socket, subscriptions)
   const publisher = new LossyPublisher(socket)

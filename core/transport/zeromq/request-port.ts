@@ -24,7 +24,7 @@ export async function openRequestPort(settings: ServerSettings): Promise<Request
     receiveHighWaterMark: MAX_QUEUED,
   })
   const port = await bindTcp(router, settings)
-  const admission = admitConnections({ ...settings, port }, new HandshakeGate())
+  const admission = admitConnections({ ...settings, port }, () => new HandshakeGate())
   const replies = new SendQueue(router)
   return {
     port,

@@ -26,7 +26,7 @@ async function serve(allowed: number, overMs = 100) {
   const tell = (sentence: string) => told.push(sentence)
   const admission = admitConnections(
     { port: 4506, onConnectionsRefused: tell, onConnectionsAccepted: tell },
-    new HandshakeGate(),
+    () => new HandshakeGate(),
     { allowed, used: () => used.files, overMs },
   )
   open.push(admission)
