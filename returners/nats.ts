@@ -7,7 +7,15 @@
  */
 import { isIP } from 'node:net'
 import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
-import type { JetStreamClient, JsMsg, NatsConnection, NatsError, StreamConfig } from 'nats'
+import {
+  DeliverPolicy,
+  type JetStreamClient,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream'
+import { connect, type NatsConnection } from '@nats-io/transport-node'
 import {
   type Args,
   type EventRecord,
@@ -21,7 +29,6 @@ import {
   UnsavableError,
 } from 'salt-ts'
 import { firstJobs, jobOf, keepSeconds, loadWithMinions } from './_jobs.ts'
-import { library } from './_library.ts'
 import { openOnDemand } from './_on-demand.ts'
 import { duration } from './_options.ts'
 import { type Place, storeCall } from './_store-call.ts'
@@ -43,33 +50,31 @@ const options = {
 } as const
 
 type Options = Args<typeof options>
-type Nats = typeof import('nats')
 type Ask = <T>(question: (connection: NatsConnection, js: JetStreamClient) => Promise<T>) => Promise<T>
 
 export default returner({
   options,
   create: async ({ options, opts }) => {
-    const nats = await library('nats', 'nats', () => import('nats'))
     const tls = await tlsFacts(options)
     const connection = openOnDemand(
-      (lost) => connected(nats, options, tls, lost),
+      (lost) => connected(options, tls, lost),
       (open) => open.close(),
     )
     const place = { place: `NATS at ${options.servers.join(', ')}`, timeout: options.timeout }
     const ask = asking(place, connection.get)
     return {
       ...writing(ask, options.prefix),
-      ...reading(ask, options.prefix, nats),
+      ...reading(ask, options.prefix),
       migrate: () => ask((open) => migrated(open, options, keepSeconds(opts))),
       close: connection.close,
     }
   },
 })
 
-async function connected(nats: Nats, options: Options, tls: object | undefined, lost: () => void) {
+async function connected(options: Options, tls: object | undefined, lost: () => void) {
   const { servers, user, password: pass, token, timeout } = options
-  const connection = await nats.connect({
-    servers,
+  const connection = await connect({
+    servers: [...servers],
     ...(user !== undefined && { user }),
     ...(pass !== undefined && { pass }),
     ...(token !== undefined && { token }),
@@ -101,22 +106,23 @@ function asking(place: Place, get: () => Promise<NatsConnection>): Ask {
     storeCall(place, async () => {
       try {
         const connection = await get()
-        return await question(connection, connection.jetstream({ timeout: place.timeout * 1000 }))
+        return await question(connection, jetstream(connection, { timeout: place.timeout * 1000 }))
       } catch (error) {
-        throw explained(error as NatsError)
+        throw explained(error)
       }
     })
 }
 
-function explained(error: NatsError): Error {
-  if (error.code === 'MAX_PAYLOAD_EXCEEDED')
+function explained(error: unknown): unknown {
+  const { name, message, cause } = error instanceof Error ? error : new Error(String(error))
+  if (message.includes('max_payload'))
     return new UnsavableError('The record is larger than the server allows (max_payload).')
-  if (error.code === '503')
+  if (name === 'JetStreamNotEnabled')
     return new Error(
       'no stream receives this subject. Turn JetStream on, then run: salt-run returner.migrate nats',
     )
-  if (error.code === 'SERVER_OPT_NA') return new Error('the server has no TLS')
-  return error.chainedError ?? error
+  if (message.includes("does not support 'tls'")) return new Error('the server has no TLS')
+  return cause ?? error
 }
 
 function writing(ask: Ask, prefix: string) {
@@ -145,9 +151,8 @@ function writing(ask: Ask, prefix: string) {
   } satisfies Returner
 }
 
-function reading(ask: Ask, prefix: string, nats: Nats) {
-  const all = (subject: string) =>
-    ask((_, js) => messages(js, nats, `${prefix}.${subject}`, streams(prefix).jobs))
+function reading(ask: Ask, prefix: string) {
+  const all = (subject: string) => ask((_, js) => messages(js, `${prefix}.${subject}`, streams(prefix).jobs))
   async function* getJids(): AsyncGenerator<LoadRecord> {
     const jobs = (await all('load.*')).map(loadOf)
     yield* jobs.sort((a, b) => (a.jid < b.jid ? 1 : -1))
@@ -159,7 +164,7 @@ function reading(ask: Ask, prefix: string, nats: Nats) {
     getJidsFilter: (count, filterFindJob) => firstJobs(getJids(), count, filterFindJob),
     remove: (jid) =>
       ask(async (open) => {
-        const manager = await open.jetstreamManager()
+        const manager = await jetstreamManager(open)
         for (const filter of [`${prefix}.return.${token(jid)}.*`, `${prefix}.load.${token(jid)}`])
           await manager.streams.purge(streams(prefix).jobs, { filter })
       }),
@@ -167,10 +172,10 @@ function reading(ask: Ask, prefix: string, nats: Nats) {
 }
 
 /** Return the last message of each matching subject. */
-async function messages(js: JetStreamClient, nats: Nats, subject: string, stream: string): Promise<JsMsg[]> {
+async function messages(js: JetStreamClient, subject: string, stream: string): Promise<JsMsg[]> {
   const consumer = await js.consumers.get(stream, {
-    filterSubjects: subject,
-    deliver_policy: nats.DeliverPolicy.LastPerSubject,
+    filter_subjects: subject,
+    deliver_policy: DeliverPolicy.LastPerSubject,
   })
   const found: JsMsg[] = []
   const { num_pending } = await consumer.info()
@@ -192,7 +197,7 @@ const streams = (prefix: string) => ({
 /** Create both streams, or bring them up to date. */
 async function migrated(connection: NatsConnection, options: Options, keep: number): Promise<string[]> {
   const { prefix, replicas: num_replicas, duplicate_window } = options
-  const { streams: there } = await connection.jetstreamManager()
+  const { streams: there } = await jetstreamManager(connection)
   const { jobs, events } = streams(prefix)
   const max_age = keep * 1e9
   const wanted: Partial<StreamConfig>[] = [

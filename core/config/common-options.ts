@@ -52,7 +52,10 @@ export const commonOptions = {
   ipv6: flag(false, 'Use IPv6.'),
   transport: text(
     'zeromq',
-    'Transport of messages: zeromq, tcp or ws. The same on a master and its minions.',
+    'Transport of messages: zeromq, tcp, ws or nats. The same on a master and its minions.',
+  ),
+  nats: map(
+    'How to reach NATS, for the transport and the returner of that name: servers, prefix, user, password, token, credentials, ssl, ssl_ca, ssl_cert, ssl_key, insecure.',
   ),
   ssl: value<boolean | OptionMap | null | undefined>(
     { type: ['boolean', 'object', 'null'] },

@@ -4,13 +4,12 @@ import { currentUser } from '../base/current-user.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { createJidSource } from '../base/jid.ts'
 import { asReceived } from '../codec/index.ts'
-import type { MinionConfig } from '../config/index.ts'
+import { type MinionConfig, networkTransportOf } from '../config/index.ts'
 import { EventBus, minionEventSockets, tags } from '../events/index.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
 import { collectGrains, openLoader } from '../loader/index.ts'
 import { openMatch } from '../targets/open-match.ts'
-import { getNetworkTransport } from '../transport/index.ts'
 import type { JobLoad } from '../wire/publication.ts'
 import type { RawCallArguments } from '../wire/raw-arguments.ts'
 import { argumentsForReturn, type JobResult } from '../wire/return.ts'
@@ -206,7 +205,7 @@ async function openLink(
       key: keys.key,
       known: keys.master(),
       signingKey: keys.signingKey,
-      transport: getNetworkTransport(config.transport),
+      transport: networkTransportOf(config),
       address,
       grains: () => grains,
       log,

@@ -1,8 +1,8 @@
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { DaemonEnvironment } from '../config/daemon-environment.ts'
+import { networkTransportOf } from '../config/index.ts'
 import { onHangup } from '../process/hangup.ts'
 import { stopRequested } from '../process/stop-signals.ts'
-import { getNetworkTransport } from '../transport/index.ts'
 import type { SyndicConfig } from './settings.ts'
 import { openSyndic } from './syndic.ts'
 
@@ -22,7 +22,7 @@ export async function runSyndic(
   const stopping = new AbortController()
   void stopped.then(() => stopping.abort())
   const { id } = config.upward
-  const transport = getNetworkTransport(config.upward.transport)
+  const transport = networkTransportOf(config.upward)
   const closeReloads = onHangup(async () => log.reload(config.master))
   log.info(`salt-syndic ${id} is starting`)
   try {

@@ -11,6 +11,10 @@ export class ConnectionState {
     for (const listener of this.#listeners) listener(state)
   }
 
+  get isUp(): boolean {
+    return this.#state === 'up'
+  }
+
   /** Add a listener. It is called at once if the connection is up already. */
   listen(listener: Listener): void {
     this.#listeners.push(listener)

@@ -20,8 +20,8 @@ const MAX_OUTSTANDING_BYTES = 512 * 1024 * 1024
 const DRAIN_MS = 2_000
 
 export interface ProxySettings {
-  /** The port of the clients. The proxy closes it. */
-  readonly front: RequestPort
+  /** The ports of the clients. The proxy closes them. */
+  readonly fronts: readonly RequestPort[]
   /** Path of the socket for the workers (Salt's `workers.ipc`), or `tcp://127.0.0.1:port`. */
   readonly backend: string
   /** How long a worker may be idle and leave probes unanswered before it counts as stuck, in milliseconds. */
@@ -34,9 +34,8 @@ export interface ProxySettings {
   readonly refusal: Uint8Array
 }
 
-/** Distributes the requests of one port over worker processes (wire protocol §4). */
+/** Distributes the requests of its ports over worker processes (wire protocol §4). */
 export interface WorkerProxy {
-  readonly port: number
   readonly workers: ReadonlyMap<string, { readonly outstanding: number }>
   /** Number of requests not yet assigned to a worker. */
   readonly waiting: number
@@ -50,14 +49,15 @@ export interface WorkerProxy {
 }
 
 /**
- * Open a ROUTER for the workers of a port. ZeroMQ's own proxy is not used: it distributes round-robin, also to
+ * Open a ROUTER for the workers. ZeroMQ's own proxy is not used: it distributes round-robin, also to
  * workers that hang, and loses their requests.
  */
 export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
-  const { front } = settings
+  const { fronts } = settings
+  const closeFronts = () => Promise.all(fronts.map((front) => front.close()))
   const back = openRouter({ sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0, handover: true })
   await bindLocal(back, settings.backend).catch(async (error) => {
-    await front.close()
+    await closeFronts()
     throw error
   })
   const stuckListeners: ((worker: string) => void)[] = []
@@ -86,13 +86,12 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
     dispatcher.check(PROBE_MS)
     for (const worker of dispatcher.busy()) void order(worker, PROBE)
   }, PROBE_MS)
-  front.receive((request) => dispatcher.request(request))
+  for (const front of fronts) front.receive((request) => dispatcher.request(request))
   void readWorkers(back, dispatcher, async (worker) => {
     await requestsTo(worker).flush()
     await order(worker, LEAVING)
   })
   return {
-    port: front.port,
     workers: dispatcher.workers,
     get waiting() {
       return dispatcher.waiting
@@ -105,7 +104,7 @@ export async function openProxy(settings: ProxySettings): Promise<WorkerProxy> {
     async close() {
       await drain(dispatcher, DRAIN_MS)
       clearInterval(probing)
-      await front.close()
+      await closeFronts()
       back.close()
     },
   }

@@ -104,12 +104,13 @@ async function runServer(rounds: number): Promise<void> {
 }
 
 async function runDevice(backend: string): Promise<void> {
-  const device = await openProxy({
-    front: await transport.openRequestPort({ host: '127.0.0.1', port: 0 }),
+  const front = await transport.openRequestPort({ host: '127.0.0.1', port: 0 })
+  await openProxy({
+    fronts: [front],
     backend,
     refusal: Buffer.alloc(0),
   })
-  process.send?.(device.port)
+  process.send?.(front.port)
 }
 
 async function runWorker(backend: string, name: string, rounds: number): Promise<void> {

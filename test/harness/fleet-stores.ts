@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import { connect as connectAmqp } from 'amqplib'
-import { connect } from 'nats'
 import { selfSigned } from './certificate.ts'
 import { elasticsearchDouble } from './elasticsearch.ts'
 import { removeFolder, temporaryFolder } from './folder.ts'
@@ -187,10 +188,13 @@ async function memcache(): Promise<FleetStore> {
 async function nats(): Promise<FleetStore> {
   const { port, drop } = await startNats()
   const client = await connect({ servers: `${HOST}:${port}` })
-  const { streams } = await client.jetstreamManager()
+  const { streams } = await jetstreamManager(client)
   const read = async (jid: string, ids: readonly string[]) => {
     const last = (id: string) => streams.getMessage('SALT_JOBS', { last_by_subj: `salt.return.${jid}.${id}` })
-    return fromReturns(await Promise.all(ids.map(async (id) => (await last(id)).json<Return>())), jid)
+    return fromReturns(
+      await Promise.all(ids.map(async (id) => (await last(id))?.json<Return>() as Return)),
+      jid,
+    )
   }
   return { config: { 'nats.servers': [`${HOST}:${port}`] }, read, drop: () => client.close().then(drop) }
 }

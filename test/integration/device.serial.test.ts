@@ -21,13 +21,14 @@ describe('the device with worker processes', () => {
   const processes = new Map<string, ChildProcess>()
 
   const open = async (settings: Partial<ProxySettings> = {}) => {
+    const front = await zeromq.openRequestPort({ host: '127.0.0.1', port: 0 })
     device = await openProxy({
-      front: await zeromq.openRequestPort({ host: '127.0.0.1', port: 0 }),
+      fronts: [front],
       backend,
       refusal: Buffer.from('refused'),
       ...settings,
     })
-    client = zeromq.connectRequests({ host: '127.0.0.1', port: device.port })
+    client = zeromq.connectRequests({ host: '127.0.0.1', port: front.port })
   }
   const startWorker = async (name: string) => {
     const child = fork(program, [backend, name], { execArgv: [] })
@@ -146,7 +147,7 @@ describe('the device with worker processes', () => {
   test('refuses to take over the socket of a running one', async () => {
     await open()
     const second = openProxy({
-      front: await zeromq.openRequestPort({ host: '127.0.0.1', port: 0 }),
+      fronts: [await zeromq.openRequestPort({ host: '127.0.0.1', port: 0 })],
       backend,
       refusal: Buffer.alloc(0),
     })

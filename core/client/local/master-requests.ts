@@ -1,15 +1,14 @@
 import { SaltError } from '../../base/errors.ts'
 import { sendClearRequest } from '../../channel/clear-channel.ts'
-import { type MasterConfig, tlsOf } from '../../config/index.ts'
+import { localTransportOf, type MasterConfig, tlsOf } from '../../config/index.ts'
 import type { RequestClient } from '../../transport/contract.ts'
 import { hadNoHandshake, noHandshakeText } from '../../transport/errors.ts'
-import { getTransport } from '../../transport/index.ts'
 import type { Via } from '../../wire/via.ts'
 
 /** A connection to the request port of the master of this host. `failFast`: requests fail at once where nothing listens. */
 export function connectMaster(config: MasterConfig, { failFast = false } = {}): RequestClient {
   const host = hostOf(config)
-  return getTransport(config.transport).connectRequests({
+  return localTransportOf(config).connectRequests({
     host,
     port: config.ret_port,
     ipv6: config.ipv6,
@@ -21,8 +20,8 @@ export function connectMaster(config: MasterConfig, { failFast = false } = {}): 
 /** Return the address that {@link connectMaster} connects to, for logs. */
 export const requestUri = (config: MasterConfig): string => `tcp://${hostOf(config)}:${config.ret_port}`
 
-const hostOf = (config: MasterConfig): string =>
-  ['0.0.0.0', '::', '*'].includes(config.interface) ? '127.0.0.1' : config.interface
+const hostOf = ({ interface: host, transport }: MasterConfig): string =>
+  transport === 'nats' || ['0.0.0.0', '::', '*'].includes(host) ? '127.0.0.1' : host
 
 /** Send one clear command. Rejects with MASTER_UNREACHABLE if there is no answer. */
 export async function askMaster(

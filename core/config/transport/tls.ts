@@ -38,7 +38,11 @@ const KEYS = ['keyfile', 'certfile', 'ca_certs', 'cert_reqs', 'check_hostname', 
 export function tlsOf({ ssl, transport }: TlsOptions, side: 'server' | 'client') {
   if (!ssl) return undefined
   if (!TLS_TRANSPORTS.includes(transport))
-    throw invalid(`the transport ${transport} has no TLS. Set 'transport' to tcp or ws, or remove 'ssl'`)
+    throw invalid(
+      transport === 'nats'
+        ? "for NATS, set ssl, ssl_ca, ssl_cert and ssl_key in the option 'nats' instead"
+        : `the transport ${transport} has no TLS. Set 'transport' to tcp or ws, or remove 'ssl'`,
+    )
   const options = isRecord(ssl) ? ssl : {}
   const unknown = Object.keys(options).find((key) => !KEYS.includes(key))
   if (unknown) throw invalid(`it has the key '${unknown}'; salt-ts knows ${KEYS.join(', ')}`)

@@ -7,10 +7,10 @@ import type { MinionStarts } from '../../cache/minion-starts.ts'
 import { readIntroduction } from '../../channel/introduction.ts'
 import { BROADCAST_TOPIC, SYNDIC_TOPIC, topicOf } from '../../channel/publish-channel.ts'
 import { connectedFile, minionDataDirectory } from '../../config/cachedir.ts'
+import { networkTransportOf } from '../../config/index.ts'
 import { createEventWatch, EventPublisher, masterEventSockets, meterEventBus } from '../../events/index.ts'
 import { KeyStore } from '../../keys/key-store.ts'
 import { loadMasterKeys } from '../../keys/master-keys.ts'
-import { getNetworkTransport } from '../../transport/index.ts'
 import { openQueueReceiver } from '../../transport/zeromq/queue.ts'
 import { registerPublisherMetrics } from '../metrics/publisher-metrics.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
@@ -39,7 +39,7 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
   const keys = new KeyStore(config.pki_dir, config.api_clients)
   const publisher = await openPublisher({
     config,
-    transport: getNetworkTransport(config.transport),
+    transport: networkTransportOf(config),
     aesKeys,
     masterKey: key,
     async identify(introduction) {

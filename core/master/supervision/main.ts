@@ -6,7 +6,12 @@ import { SteadyTime } from '../../base/steady-time.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { encodeNetwork } from '../../codec/index.ts'
 import type { DaemonEnvironment } from '../../config/daemon-environment.ts'
-import { type MasterConfig, serverSettingsOf } from '../../config/index.ts'
+import {
+  localTransportOf,
+  type MasterConfig,
+  networkTransportOf,
+  serverSettingsOf,
+} from '../../config/index.ts'
 import { applyReload, masterReloads } from '../../config/reload.ts'
 import { Engines } from '../../engines/index.ts'
 import { loadMasterKeys, rotationFlagPath, writeRootKeys } from '../../keys/index.ts'
@@ -16,8 +21,8 @@ import { onHangup } from '../../process/hangup.ts'
 import { type ProcessWork, workOf } from '../../process/silence.ts'
 import { stopRequested } from '../../process/stop-signals.ts'
 import { endLostRuns } from '../../runs/lost-runs.ts'
+import type { RequestPort } from '../../transport/contract.ts'
 import { lockDirectory } from '../../transport/directory-lock.ts'
-import { getNetworkTransport } from '../../transport/index.ts'
 import { openProxy, type WorkerProxy } from '../../transport/proxy.ts'
 import { refusals } from '../../wire/envelope.ts'
 import { MasterChildren } from './children.ts'
@@ -73,7 +78,7 @@ interface Master {
 }
 
 async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
-  getNetworkTransport(config.transport) // throws if it cannot be used
+  networkTransportOf(config) // throws if it cannot be used
   for (const problem of checkAccess(config)) log.error(problem)
   await makeDirectories(config)
   adviseOnOpenFiles(config, log)
@@ -183,15 +188,25 @@ async function openRequestProxy(
   log: Logger,
   workOf: (worker: string) => ProcessWork,
 ): Promise<WorkerProxy> {
-  const front = await getNetworkTransport(config.transport).openRequestPort({
-    ...serverSettingsOf(config, log),
-    port: config.ret_port,
-  })
   return openProxy({
-    front,
+    fronts: await openRequestPorts(config, log),
     backend: workersEndpoint(config),
     stuckMs: STUCK_MS,
     workOf,
     refusal: encodeNetwork(refusals.exception),
   })
+}
+
+/** Open the port for minions and, if that is not a port of this host, one for the programs of this host. */
+async function openRequestPorts(config: MasterConfig, log: Logger): Promise<RequestPort[]> {
+  const settings = { ...serverSettingsOf(config, log), port: config.ret_port }
+  const transport = networkTransportOf(config)
+  if (transport.name !== 'nats') return [await transport.openRequestPort(settings)]
+  const local = await localTransportOf(config).openRequestPort({ ...settings, host: '127.0.0.1' })
+  try {
+    return [local, await transport.openRequestPort(settings)]
+  } catch (error) {
+    await local.close()
+    throw error
+  }
 }

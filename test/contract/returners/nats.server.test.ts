@@ -1,4 +1,5 @@
-import { connect } from 'nats'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
 import { selfSigned } from '../../harness/certificate.ts'
@@ -21,7 +22,7 @@ await returnerContract({
     const server = await startNats('max_payload: 8MB\nauthorization { user: salt, password: geheim }')
     const servers = [`127.0.0.1:${server.port}`]
     const client = await connect({ servers, user: 'salt', pass: 'geheim' })
-    const manager = await client.jetstreamManager()
+    const manager = await jetstreamManager(client)
     const count = async (stream: string, subject: string) => {
       const { state } = await manager.streams.info(stream, { subjects_filter: subject })
       return Array.from({ length: Object.values(state.subjects ?? {}).reduce((a, b) => a + b, 0) })

@@ -17,7 +17,7 @@ describe('the transport named in the configuration', () => {
   test('must reach other processes where those are the peers', () => {
     expect(getNetworkTransport('zeromq').name).toBe('zeromq')
     expect(() => getNetworkTransport('memory')).toThrow(
-      /'memory' connects .* of one process only.*one of: zeromq, tcp, ws\./,
+      /'memory' connects .* of one process only.*one of: zeromq, tcp, ws, nats\./,
     )
     expect(() => getNetworkTransport('udp')).toThrow('one of: zeromq, tcp, ws, memory')
   })

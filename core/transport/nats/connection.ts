@@ -1,0 +1,191 @@
+import { isIP } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
+import { connect, credsAuthenticator, type NatsConnection, nuid } from '@nats-io/transport-node'
+import { deferred } from '../../base/deferred.ts'
+import { endsWithin } from '../../base/with-timeout.ts'
+import { ConnectionState } from '../connection-state.ts'
+import { connectionProblem, refusesCredentials, unreachable } from './errors.ts'
+import type { NatsSettings } from './settings.ts'
+import { subjectsOf } from './subjects.ts'
+
+const CONNECT_TIMEOUT_MS = 5_000
+/** How long a master that starts waits for NATS. */
+const FIRST_CONNECTION_MS = 10_000
+/** Delay between attempts: the base, plus a random time. */
+const RECONNECT_MS = 250
+const RECONNECT_JITTER_MS = 1_000
+/** A server that leaves two of these unanswered is dead. */
+const PING_MS = 4_000
+const MAX_PINGS_OUT = 2
+/** How long messages that are queued are still sent when a user closes. */
+const FLUSH_MS = 1_000
+
+/** A use of the connection that all servers and clients of a process share. */
+export interface Lease {
+  /** Resolves when there is a connection, which is then renewed whenever it is lost. Stays pending after `release`. */
+  readonly ready: Promise<NatsConnection>
+  readonly state: ConnectionState
+  /** Why no connection could be made until now. */
+  readonly problem: string | undefined
+  /** Resolves when an attempt to connect has failed. */
+  readonly firstFailure: Promise<string>
+  /** Wait for the connection as long as a starting master does. @throws SaltError MASTER_UNREACHABLE */
+  awaitFirst(): Promise<NatsConnection>
+  release(): Promise<void>
+}
+
+/** Connects to NATS while there are users. */
+export class SharedConnection {
+  readonly #nats: NatsSettings
+  #open: OpenConnection | undefined
+  #users = 0
+
+  constructor(nats: NatsSettings) {
+    this.#nats = nats
+  }
+
+  acquire(): Lease {
+    this.#open ??= new OpenConnection(this.#nats)
+    this.#users++
+    const open = this.#open
+    let isReleased = false
+    const release = async () => {
+      if (isReleased) return
+      isReleased = true
+      if (--this.#users > 0) return
+      this.#open = undefined
+      await open.close()
+    }
+    const awaitFirst = async () => {
+      await endsWithin(Promise.race([open.ready, open.refusal]), FIRST_CONNECTION_MS)
+      if (open.state.isUp) return open.ready
+      await release()
+      throw unreachable(this.#nats, open.problem ?? connectionProblem(this.#nats, 'no answer'))
+    }
+    return {
+      ready: open.ready,
+      state: open.state,
+      get problem() {
+        return open.problem
+      },
+      firstFailure: open.firstFailure,
+      awaitFirst,
+      release,
+    }
+  }
+}
+
+class OpenConnection {
+  readonly #nats: NatsSettings
+  readonly #ready = deferred<NatsConnection>()
+  readonly #failed = deferred<string>()
+  readonly #refused = deferred()
+  readonly #closing = new AbortController()
+  readonly #ended: Promise<void>
+  readonly state = new ConnectionState()
+  problem: string | undefined
+
+  constructor(nats: NatsSettings) {
+    this.#nats = nats
+    this.#ended = this.#keepConnected()
+  }
+
+  get ready(): Promise<NatsConnection> {
+    return this.#ready.promise
+  }
+
+  get firstFailure(): Promise<string> {
+    return this.#failed.promise
+  }
+
+  /** Resolves when a server refuses the credentials. */
+  get refusal(): Promise<void> {
+    return this.#refused.promise
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#ended
+  }
+
+  async #keepConnected(): Promise<void> {
+    const { signal } = this.#closing
+    const closed = deferred()
+    signal.addEventListener('abort', () => closed.resolve(), { once: true })
+    const connection = await this.#connect()
+    if (!connection) return
+    this.#ready.resolve(connection)
+    this.state.set('up')
+    void this.#follow(connection)
+    if (!signal.aborted) await closed.promise
+    this.state.set('down')
+    await flush(connection)
+    await connection.close()
+  }
+
+  async #connect(): Promise<NatsConnection | undefined> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      try {
+        return await connect(connectionOptions(this.#nats))
+      } catch (error) {
+        this.problem = connectionProblem(this.#nats, error)
+        this.#failed.resolve(this.problem)
+        if (refusesCredentials(error)) this.#refused.resolve()
+        const wait = RECONNECT_MS + Math.random() * RECONNECT_JITTER_MS
+        await delay(wait, undefined, { signal }).catch(() => undefined)
+      }
+    }
+    return undefined
+  }
+
+  async #follow(connection: NatsConnection): Promise<void> {
+    for await (const status of connection.status()) {
+      if (status.type === 'disconnect') this.state.set('down')
+      else if (status.type === 'reconnect' && !this.#closing.signal.aborted) this.state.set('up')
+      else if (status.type === 'error') this.problem = connectionProblem(this.#nats, status.error)
+    }
+  }
+}
+
+/** Wait until the server has what was sent, or a moment. */
+export async function flush(connection: NatsConnection): Promise<void> {
+  await endsWithin(connection.flush(), FLUSH_MS).catch(() => false)
+}
+
+function connectionOptions(nats: NatsSettings) {
+  const { servers, prefix, user, password, token, credentials, tls } = nats
+  return {
+    servers: [...servers],
+    name: `salt-ts ${nuid.next()}`,
+    inboxPrefix: subjectsOf(prefix).inbox,
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { pass: password }),
+    ...(token !== undefined && { token }),
+    ...(credentials && { authenticator: credsAuthenticator(credentials) }),
+    ...(tls && { tls: { ...tls, checkServerIdentity: identityCheck(servers) } }),
+    timeout: CONNECT_TIMEOUT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_MS,
+    reconnectJitter: RECONNECT_JITTER_MS,
+    reconnectJitterTLS: RECONNECT_JITTER_MS,
+    pingInterval: PING_MS,
+    maxPingOut: MAX_PINGS_OUT,
+    ignoreAuthErrorAbort: true,
+  }
+}
+
+/**
+ * Make the check of certificates. For a server given as an IP address, the library passes `localhost` instead; the certificate must
+ * then match one of the servers.
+ */
+function identityCheck(servers: readonly string[]) {
+  const names = servers.map((server) => new URL(server.replace(/^(?!.*:\/\/)/, 'nats://')).hostname)
+  const hosts = names.map((name) => name.replace(/^\[|\]$/g, ''))
+  return (name: string, certificate: PeerCertificate): Error | undefined => {
+    const wanted = name === 'localhost' ? hosts.filter((host) => host === name || isIP(host) > 0) : [name]
+    const failures = wanted.map((host) => identityOf(host, certificate))
+    return failures.includes(undefined) ? undefined : (failures[0] ?? identityOf(name, certificate))
+  }
+}

@@ -1,0 +1,171 @@
+import { createInbox, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node'
+import type { ConnectionState } from '../connection-state.ts'
+import type { SubscribeSettings } from '../contract.ts'
+import { type HelloAnswer, type PublisherNotice, packMessage, readHelloAnswer } from './presence.ts'
+import type { Subjects } from './subjects.ts'
+
+/** Whoever has not answered a hello for this long is gone. */
+const ANSWER_MS = 2_000
+const FIRST_INTERVAL_MS = 5_000
+/** Interval of hellos that report dropped publications. */
+const DROPPED_MS = 500
+
+interface MastersSettings {
+  readonly connection: NatsConnection
+  readonly subjects: Subjects
+  readonly settings: Pick<SubscribeSettings, 'topics' | 'introduction' | 'reconnectMs' | 'reconnectMaxMs'>
+  /** Set to up while a master is there. */
+  readonly state: ConnectionState
+  /** Random name of the subscriber. */
+  readonly name: string
+}
+
+/** Knows the masters that publish to a subscriber, and lets them know of it, by hellos. */
+export class Masters {
+  readonly #settings: MastersSettings
+  readonly #answers: Subscription
+  readonly #inbox: string
+  /** The masters that answered the last hello, or have answered since. */
+  #present = new Set<string>()
+  /** Those that were present when the last hello was sent. */
+  #before = new Set<string>()
+  /** Those that have answered it. */
+  #answered = new Set<string>()
+  #intervalMs = FIRST_INTERVAL_MS
+  #wait: number
+  #dropped = 0
+  #isIntroduced = false
+  #isClosed = false
+  #nextHello: NodeJS.Timeout | undefined
+  #nextHelloAt = Number.POSITIVE_INFINITY
+  #judging: NodeJS.Timeout | undefined
+
+  constructor(settings: MastersSettings) {
+    const { connection, subjects } = settings
+    this.#settings = settings
+    this.#wait = this.#firstWait
+    this.#inbox = createInbox(subjects.inbox)
+    this.#answers = connection.subscribe(this.#inbox, {
+      callback: (error, message) => void (error ?? this.#hear(message)),
+    })
+    this.#hello()
+  }
+
+  /** The connection to NATS was lost. */
+  lost(): void {
+    clearTimeout(this.#judging)
+    this.#present.clear()
+    this.#settings.state.set('down')
+  }
+
+  /** The connection to NATS is back. */
+  found(): void {
+    this.#isIntroduced = false
+    this.#helloWithin(0)
+  }
+
+  /** A master starts or stops. */
+  notice(notice: PublisherNotice | undefined): void {
+    if (notice?.state === 'up') {
+      this.#isIntroduced = false
+      this.#helloWithin(Math.random() * this.#firstWait)
+    } else if (notice && this.#present.delete(notice.publisher) && this.#present.size === 0) this.#noMaster()
+  }
+
+  /** A publication was not taken, since the queue is full. */
+  dropped(): void {
+    this.#dropped++
+    this.#helloWithin(DROPPED_MS)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#nextHello)
+    clearTimeout(this.#judging)
+    this.#answers.unsubscribe()
+    const { connection, subjects, name } = this.#settings
+    if (!connection.isClosed())
+      connection.publish(subjects.presence, packMessage({ subscriber: name, dropped: this.#dropped }))
+  }
+
+  get #firstWait(): number {
+    return this.#settings.settings.reconnectMs ?? 1_000
+  }
+
+  /** Say hello after so many milliseconds, unless that happens earlier. */
+  #helloWithin(ms: number): void {
+    const at = performance.now() + ms
+    if (this.#isClosed || at >= this.#nextHelloAt) return
+    clearTimeout(this.#nextHello)
+    this.#nextHelloAt = at
+    this.#nextHello = setTimeout(() => this.#hello(), ms)
+  }
+
+  #hello(): void {
+    this.#nextHelloAt = Number.POSITIVE_INFINITY
+    clearTimeout(this.#judging)
+    this.#before = new Set(this.#present)
+    this.#answered = new Set()
+    this.#judging = setTimeout(() => this.#judge(), ANSWER_MS)
+    void this.#send()
+  }
+
+  async #send(): Promise<void> {
+    const { connection, subjects, settings, name } = this.#settings
+    const introduction = this.#isIntroduced
+      ? undefined
+      : await settings.introduction?.().catch(() => undefined)
+    if (this.#isClosed) return
+    connection.publish(
+      subjects.presence,
+      packMessage({
+        subscriber: name,
+        topics: settings.topics,
+        dropped: this.#dropped,
+        ...(introduction && { introduction }),
+      }),
+      { reply: this.#inbox },
+    )
+  }
+
+  #hear(message: Msg): void {
+    const answer = readHelloAnswer(message.data)
+    if (message.headers?.code === NO_RESPONDERS) this.#noMaster()
+    else if (answer) this.#answer(answer)
+  }
+
+  #answer(answer: HelloAnswer): void {
+    this.#isIntroduced = true
+    this.#wait = this.#firstWait
+    this.#intervalMs = answer.intervalMs
+    this.#answered.add(answer.publisher)
+    this.#present.add(answer.publisher)
+    this.#settings.state.set('up')
+    this.#helloWithin(this.#intervalMs * (0.9 + 0.2 * Math.random()))
+  }
+
+  /** Decide after a hello who is there. */
+  #judge(): void {
+    const isAnyLeft = [...this.#before].some((publisher) => this.#answered.has(publisher))
+    this.#present = new Set(this.#answered)
+    if (this.#present.size === 0) this.#noMaster()
+    else if (this.#before.size > 0 && !isAnyLeft) {
+      // All were replaced, maybe by one that was restarted, without a moment in which nobody was there.
+      this.#settings.state.set('down')
+      this.#settings.state.set('up')
+    }
+  }
+
+  #noMaster(): void {
+    clearTimeout(this.#judging)
+    this.#present.clear()
+    this.#settings.state.set('down')
+    const { reconnectMaxMs = 10_000 } = this.#settings.settings
+    const random = reconnectMaxMs === 0 ? Math.random() * this.#wait : 0
+    this.#helloWithin(this.#wait + random)
+    this.#wait = Math.min(2 * this.#wait, Math.max(reconnectMaxMs, this.#firstWait))
+  }
+}
+
+/** Status of the message that NATS sends if nobody has subscribed to a subject. */
+const NO_RESPONDERS = 503

@@ -1,0 +1,78 @@
+import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
+
+/**
+ * Messages that are larger than a server of NATS takes (`max_payload`, by default 1 MiB) are sent in pieces. The first piece
+ * of a request or an answer says how long the whole is, and where the other end sends the next request: one with the next
+ * piece, or one for the next piece. Each piece is asked for, so that none waits anywhere. Pieces of publications follow one another.
+ */
+
+/** Bytes of the whole message, in the first piece. */
+const LENGTH = 'Salt-Length'
+/** The subject of the next request of an exchange. */
+const NEXT = 'Salt-Next'
+/** Publisher, number of the publication, and number of the piece. */
+const PIECE = 'Salt-Piece'
+
+/** Bytes left for the headers of a message. */
+const HEADER_BYTES = 512
+
+/** Return how many bytes a piece has at most. */
+export const pieceSize = ({ info }: NatsConnection): number =>
+  Math.max(1, (info?.max_payload ?? 1_048_576) - HEADER_BYTES)
+
+interface PieceHeaders {
+  readonly length?: number | undefined
+  readonly next?: string | undefined
+  readonly piece?: string | undefined
+}
+
+export function pieceHeaders({ length, next, piece }: PieceHeaders): { headers?: MsgHdrs } {
+  if (length === undefined && next === undefined && piece === undefined) return {}
+  const made = headers()
+  if (length !== undefined) made.set(LENGTH, String(length))
+  if (next !== undefined) made.set(NEXT, next)
+  if (piece !== undefined) made.set(PIECE, piece)
+  return { headers: made }
+}
+
+export function readPieceHeaders(given: MsgHdrs | undefined): PieceHeaders {
+  if (!given) return {}
+  const length = Number(given.get(LENGTH) || Number.NaN)
+  return {
+    length: Number.isSafeInteger(length) && length >= 0 ? length : undefined,
+    next: given.get(NEXT) || undefined,
+    piece: given.get(PIECE) || undefined,
+  }
+}
+
+/** Return the bytes of a message without copying them. */
+export const bytesOf = ({ data }: { readonly data: Uint8Array }): Buffer =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+
+/** A message of which pieces arrive in order. */
+export class Assembly {
+  readonly length: number
+  readonly #pieces: Buffer[] = []
+  #received = 0
+
+  constructor(length: number) {
+    this.length = length
+  }
+
+  /** Add a piece. Returns false if the message would become longer than announced. */
+  add(piece: Buffer): boolean {
+    this.#received += piece.length
+    if (this.#received > this.length) return false
+    this.#pieces.push(piece)
+    return true
+  }
+
+  get received(): number {
+    return this.#received
+  }
+
+  /** The whole message once it is complete. */
+  get whole(): Buffer | undefined {
+    return this.#received === this.length ? Buffer.concat(this.#pieces) : undefined
+  }
+}

@@ -1,0 +1,80 @@
+import { isRecord } from '../../base/record.ts'
+import { decode, encodeLocal } from '../../codec/index.ts'
+
+/**
+ * How masters know their subscribers, and these their masters, since NATS does not say. A subscriber sends a hello to all
+ * masters from time to time; each answers with its name and the time until the next. Whoever says no more hello is gone, and
+ * so is a master that does not answer. Masters that start or stop say so.
+ */
+
+/** Sent to the subject of presence. */
+export interface Hello {
+  /** Random name of the subscriber. */
+  readonly subscriber: string
+  /** Absent when it closes. */
+  readonly topics?: readonly string[]
+  /** Publications that it did not take in time, since its start. */
+  readonly dropped: number
+  readonly introduction?: Uint8Array
+}
+
+/** The answer of a master to a hello. */
+export interface HelloAnswer {
+  /** Random name of the publisher. */
+  readonly publisher: string
+  /** Milliseconds until the next hello. */
+  readonly intervalMs: number
+}
+
+/** Sent to the subject of control. */
+export interface PublisherNotice {
+  readonly publisher: string
+  readonly state: 'up' | 'down'
+}
+
+const MAX_NAME = 64
+const MAX_TOPICS = 32
+const MAX_TOPIC = 128
+const MAX_INTERVAL_MS = 3_600_000
+
+export const packMessage = (message: Hello | HelloAnswer | PublisherNotice): Uint8Array =>
+  encodeLocal({ ...message })
+
+export function readHello(frame: Uint8Array): Hello | undefined {
+  const { subscriber, topics, dropped, introduction } = mapIn(frame)
+  if (!isName(subscriber) || typeof dropped !== 'number') return undefined
+  if (topics !== undefined && !isTopics(topics)) return undefined
+  return {
+    subscriber,
+    dropped,
+    ...(topics !== undefined && { topics }),
+    ...(introduction instanceof Uint8Array && { introduction }),
+  }
+}
+
+export function readHelloAnswer(frame: Uint8Array): HelloAnswer | undefined {
+  const { publisher, intervalMs } = mapIn(frame)
+  if (!isName(publisher) || typeof intervalMs !== 'number') return undefined
+  return { publisher, intervalMs: Math.min(Math.max(intervalMs, 100), MAX_INTERVAL_MS) }
+}
+
+export function readPublisherNotice(frame: Uint8Array): PublisherNotice | undefined {
+  const { publisher, state } = mapIn(frame)
+  return isName(publisher) && (state === 'up' || state === 'down') ? { publisher, state } : undefined
+}
+
+function mapIn(frame: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value = decode(frame)
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME
+const isTopics = (value: unknown): value is string[] =>
+  Array.isArray(value) &&
+  value.length <= MAX_TOPICS &&
+  value.every((topic) => typeof topic === 'string' && topic.length <= MAX_TOPIC)

@@ -1,0 +1,40 @@
+/**
+ * The subjects of a fleet. All begin with its prefix:
+ *
+ *     PREFIX.requests        requests to a master; the masters are a queue group
+ *     PREFIX.publish         publications to all subscribers
+ *     PREFIX.publish.TOPIC   publications under a topic
+ *     PREFIX.presence        subscribers that introduce themselves to all masters
+ *     PREFIX.control         masters that start or stop
+ *     PREFIX.inbox.…         answers, and further pieces of large messages
+ */
+export const subjectsOf = (prefix: string) => ({
+  requests: `${prefix}.requests`,
+  publish: (topic?: string) => `${prefix}.publish${topic === undefined ? '' : `.${tokenOf(topic)}`}`,
+  everyTopic: `${prefix}.publish.*`,
+  presence: `${prefix}.presence`,
+  control: `${prefix}.control`,
+  inbox: `${prefix}.inbox`,
+})
+
+export type Subjects = ReturnType<typeof subjectsOf>
+
+/** Name of the queue group of masters. */
+export const MASTERS = 'masters'
+
+const topicAt = (subject: string, { publish }: Subjects): string => subject.slice(publish().length + 1)
+
+/** Return the topic of a publication by its subject; undefined if it has none. */
+export function topicOf(subject: string, subjects: Subjects): string | undefined {
+  const token = topicAt(subject, subjects)
+  return token === '' ? undefined : decodeURIComponent(token === EMPTY ? '' : token)
+}
+
+/** Stands for an empty topic; no other text is encoded as this. */
+const EMPTY = '%'
+
+/** Encode text as one token of a subject. */
+const tokenOf = (text: string): string =>
+  text === ''
+    ? EMPTY
+    : encodeURIComponent(text).replace(/[.*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)

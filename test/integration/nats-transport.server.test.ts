@@ -1,0 +1,208 @@
+/** What the transport nats does beyond what all transports do: several masters, pieces, lost servers, strangers. */
+import { connect } from '@nats-io/transport-node'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { decode, encodeLocal } from '../../core/codec/index.ts'
+import type { PublishClient, Transport } from '../../core/transport/contract.ts'
+import { natsTransport } from '../../core/transport/nats/index.ts'
+import { subjectsOf } from '../../core/transport/nats/subjects.ts'
+import { serveRequests } from '../../core/transport/serve-requests.ts'
+import { needs, program } from '../harness/needs.ts'
+import type { TestServer } from '../harness/server.ts'
+import { startNats } from '../harness/store-servers.ts'
+import { eventually } from '../harness/until.ts'
+
+const anywhere = { host: '', port: 0 }
+
+describe('the transport nats', needs(program('nats-server')), () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startNats()
+  })
+  afterAll(() => server.drop())
+
+  const open: { close(): Promise<void> }[] = []
+  const own = <T extends { close(): Promise<void> }>(resource: T): T => {
+    open.push(resource)
+    return resource
+  }
+  afterEach(async () => {
+    for (const resource of open.splice(0).reverse()) await resource.close()
+  })
+
+  let count = 0
+  /** A process of a fleet of its own. */
+  const fleet = () => {
+    const prefix = `fleet${count++}`
+    const servers = [`127.0.0.1:${server.port}`]
+    return { prefix, servers, process: () => natsTransport({ servers, prefix }) }
+  }
+  const serve = async (transport: Transport) => own(await serveRequests(transport, anywhere))
+  const publish = async (transport: Transport) => own(await transport.servePublish(anywhere))
+  const subscribe = async (transport: Transport, topics: readonly string[] = []) =>
+    own(
+      await transport.subscribe({ ...anywhere, identity: 'm1', topics, reconnectMs: 20, reconnectMaxMs: 50 }),
+    )
+  const take = async (client: PublishClient, count: number) => {
+    const taken: unknown[] = []
+    for await (const bytes of client) if (taken.push(decode(bytes)) === count) break
+    return taken
+  }
+
+  test('gives each request to one of several masters, and all of them to those that are left', async () => {
+    const { process } = fleet()
+    const asked = [0, 0, 0]
+    const masters = await Promise.all(
+      asked.map(async (_, n) => {
+        const master = await serveRequests(process(), anywhere)
+        master.serve(async (request) => {
+          asked[n] = (asked[n] ?? 0) + 1
+          return request
+        })
+        return master
+      }),
+    )
+    const client = own(process().connectRequests(anywhere))
+    const ask = (n: number) => client.request(encodeLocal(n), 5000).then(decode)
+    const numbers = Array.from({ length: 100 }, (_, n) => n)
+    expect(await Promise.all(numbers.map(ask))).toEqual(numbers)
+    expect(asked.every((times) => times > 0)).toBe(true)
+    expect(asked.reduce((a, b) => a + b)).toBe(100)
+    await masters[0]?.close()
+    await masters[1]?.close()
+    expect(await Promise.all(numbers.map(ask))).toEqual(numbers)
+    await masters[2]?.close()
+    await expect(client.request(encodeLocal(1), 100)).rejects.toMatchObject({ code: 'TIMEOUT' })
+  })
+
+  test('carries publications of several masters that are larger than a message of NATS', async () => {
+    const { process } = fleet()
+    const [one, two] = [await publish(process()), await publish(process())]
+    const client = await subscribe(process(), ['broadcast'])
+    await eventually(() => expect([one.subscribers, two.subscribers]).toEqual([1, 1]))
+    const large = (from: number) => ({ from, text: 'x'.repeat(3_000_000) })
+    const sent = Array.from({ length: 6 }, (_, n) => large(n))
+    await Promise.all(
+      sent.map((each, n) => (n % 2 ? one : two).publish(encodeLocal(each), n < 3 ? 'broadcast' : undefined)),
+    )
+    const taken = (await take(client, 6)) as typeof sent
+    expect(taken.sort((a, b) => a.from - b.from)).toEqual(sent)
+  })
+
+  test('shows a subscriber to every master, and tells it of none but the last', async () => {
+    const { process } = fleet()
+    const one = await process().servePublish(anywhere)
+    const two = await process().servePublish(anywhere)
+    const client = await subscribe(process(), ['broadcast', 'a.b*~ %'])
+    const states: string[] = []
+    client.onConnection((state) => states.push(state))
+    await eventually(() => expect([one.subscribers, two.subscribers]).toEqual([1, 1]))
+    expect([...two.topics]).toEqual(['broadcast', 'a.b*~ %'])
+    await two.publish(encodeLocal({ x: 1 }), 'a.b*~ %')
+    expect(await take(client, 1)).toEqual([{ x: 1 }])
+    await one.close()
+    const three = await process().servePublish(anywhere)
+    await eventually(() => expect(three.subscribers).toBe(1))
+    expect(states).toEqual(['up'])
+    await two.close()
+    await three.close()
+    await eventually(() => expect(states).toEqual(['up', 'down']))
+  })
+
+  test('goes on after the server was killed and started again', async () => {
+    const lost = await startNats()
+    own({ close: () => lost.drop() })
+    const process = () => natsTransport({ servers: [`127.0.0.1:${lost.port}`], prefix: 'salt' })
+    const master = process()
+    const requests = await serve(master)
+    requests.serve((request) =>
+      decode(request) === 'slow' ? new Promise(() => undefined) : Promise.resolve(request),
+    )
+    const publisher = await publish(master)
+    const minion = process()
+    const client = own(minion.connectRequests(anywhere))
+    const subscriber = await subscribe(minion)
+    const states: string[] = []
+    subscriber.onConnection((state) => states.push(state))
+    await eventually(() => expect(publisher.subscribers).toBe(1))
+    const slow = expect(client.request(encodeLocal('slow'), 60_000)).rejects.toMatchObject({
+      code: 'MASTER_UNREACHABLE',
+    })
+    await client.request(encodeLocal('x'), 5000)
+    await lost.kill()
+    await slow
+    await eventually(() => expect(states).toEqual(['up', 'down']))
+    await lost.start()
+    await eventually(() => expect(states).toEqual(['up', 'down', 'up']))
+    expect(decode(await client.request(encodeLocal('again'), 10_000))).toBe('again')
+    await publisher.publish(encodeLocal({ x: 2 }))
+    expect(await take(subscriber, 1)).toEqual([{ x: 2 }])
+  })
+
+  test('is not disturbed by messages of strangers', async () => {
+    const { process, prefix, servers } = fleet()
+    const master = process()
+    const requests = await serve(master)
+    requests.serve(async (request) => request)
+    const publisher = await publish(master)
+    const minion = process()
+    const client = own(minion.connectRequests(anywhere))
+    const subscriber = await subscribe(minion)
+    await eventually(() => expect(publisher.subscribers).toBe(1))
+    const stranger = await connect({ servers })
+    const { requests: to, publish: publications, presence, control } = subjectsOf(prefix)
+    const junk = [
+      '',
+      '\xc1',
+      '\x81',
+      ...[{}, [], { subscriber: 1 }, { subscriber: 'x', dropped: 0, topics: [{}] }, null],
+    ]
+    for (const each of junk)
+      for (const subject of [
+        to,
+        publications(),
+        publications('broadcast'),
+        presence,
+        control,
+        `${prefix}.publish.%`,
+      ])
+        stranger.publish(
+          subject,
+          typeof each === 'string' ? Buffer.from(each, 'latin1') : encodeLocal(each),
+          {
+            reply: presence,
+          },
+        )
+    await stranger.close()
+    expect(decode(await client.request(encodeLocal('x'), 5000))).toBe('x')
+    await publisher.publish(encodeLocal({ x: 3 }))
+    for await (const bytes of subscriber)
+      if (bytes.length === encodeLocal({ x: 3 }).length && bytes[0] === 0x81) break
+    expect(publisher.subscribers).toBe(1)
+  })
+
+  test('says what is wrong with the credentials, to a master and to a minion', async () => {
+    const closed = await startNats('authorization { user: salt, password: geheim }')
+    own({ close: () => closed.drop() })
+    const servers = [`127.0.0.1:${closed.port}`]
+    const wrong = natsTransport({ servers, prefix: 'salt', user: 'salt', password: 'falsch' })
+    const sentence = `NATS at ${servers} refuses the credentials. Check user, password, token or credentials in the option 'nats'.`
+    await expect(wrong.openRequestPort(anywhere)).rejects.toThrow(sentence)
+    const client = own(wrong.connectRequests(anywhere))
+    await expect(client.request(encodeLocal('x'), 1000)).rejects.toThrow(
+      `No answer within 1 seconds: ${sentence}`,
+    )
+    const right = natsTransport({ servers, prefix: 'salt', user: 'salt', password: 'geheim' })
+    await own(await right.openRequestPort(anywhere))
+  })
+
+  test('fails fast where nothing listens, and where no master is', async () => {
+    const { process } = fleet()
+    const fast = { ...anywhere, failFast: true }
+    const alone = own(process().connectRequests(fast))
+    await expect(alone.request(encodeLocal('x'), 5000)).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
+    const nowhere = own(natsTransport({ servers: ['127.0.0.1:1'], prefix: 'salt' }).connectRequests(fast))
+    await expect(nowhere.request(encodeLocal('x'), 5000)).rejects.toThrow(
+      'NATS at 127.0.0.1:1 cannot be reached',
+    )
+  })
+})
