@@ -3,6 +3,7 @@ import type { ClientBase, PoolConfig, QueryConfig } from 'pg'
 import { type Args, p, recordJson, UnsavableError } from 'salt-ts'
 import { library } from './_library.ts'
 import { duration, isSet, portNumber } from './_options.ts'
+import { sharedSchema } from './_postgres-shared.ts'
 import type { Query, SqlDatabase, SqlDialect } from './_sql-database.ts'
 import { funText, RETURN_COLUMNS, returnOf } from './_sql-rows.ts'
 import { pemFiles } from './_tls.ts'
@@ -164,6 +165,7 @@ export const postgresDialect = (
     idx_salt_events_time: 'create index idx_salt_events_time on salt_events (alter_time)',
     salt_event_batches: `create table salt_event_batches (
       batch varchar(255) primary key, alter_time timestamp with time zone default now())`,
+    ...sharedSchema,
     ...indexes,
   },
   changes: [

@@ -1,9 +1,9 @@
 /**
- * Keeps jobs and returns in two streams of NATS JetStream, which `migrate` creates. Salt has no returner of this name.
+ * Keeps jobs, returns and events in streams of NATS JetStream, which `migrate` creates. Salt has no returner of this name.
  *
  * `SALT_JOBS` keeps the last message of each subject: `salt.return.<jid>.<minion>` and `salt.load.<jid>`. `SALT_EVENTS` has events,
  * as `salt.event.<tag, its / as .>`; JetStream drops duplicates by `Nats-Msg-Id`. Characters of ids and tags that a subject cannot
- * have are percent-encoded. All messages are JSON.
+ * have are percent-encoded. All messages are JSON, but for those of `SALT_CLUSTER` (see `_nats-shared.ts`).
  */
 import { isIP } from 'node:net'
 import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
@@ -29,6 +29,7 @@ import {
   UnsavableError,
 } from 'salt-ts'
 import { firstJobs, jobOf, keepSeconds, loadWithMinions } from './_jobs.ts'
+import { natsShared } from './_nats-shared.ts'
 import { openOnDemand } from './_on-demand.ts'
 import { duration } from './_options.ts'
 import { type Place, storeCall } from './_store-call.ts'
@@ -65,6 +66,7 @@ export default returner({
     return {
       ...writing(ask, options.prefix),
       ...reading(ask, options.prefix),
+      ...natsShared(ask, options.prefix, streams(options.prefix).cluster, token),
       migrate: () => ask((open) => migrated(open, options, keepSeconds(opts))),
       close: connection.close,
     }
@@ -192,13 +194,14 @@ async function messages(js: JetStreamClient, subject: string, stream: string): P
 const streams = (prefix: string) => ({
   jobs: `${prefix.toUpperCase()}_JOBS`,
   events: `${prefix.toUpperCase()}_EVENTS`,
+  cluster: `${prefix.toUpperCase()}_CLUSTER`,
 })
 
 /** Create both streams, or bring them up to date. */
 async function migrated(connection: NatsConnection, options: Options, keep: number): Promise<string[]> {
   const { prefix, replicas: num_replicas, duplicate_window } = options
   const { streams: there } = await jetstreamManager(connection)
-  const { jobs, events } = streams(prefix)
+  const { jobs, events, cluster } = streams(prefix)
   const max_age = keep * 1e9
   const wanted: Partial<StreamConfig>[] = [
     { name: jobs, subjects: [`${prefix}.return.>`, `${prefix}.load.>`], max_msgs_per_subject: 1 },
@@ -207,10 +210,11 @@ async function migrated(connection: NatsConnection, options: Options, keep: numb
       subjects: [`${prefix}.event.>`],
       duplicate_window: Math.min(duplicate_window, keep || duplicate_window) * 1e9,
     },
+    { name: cluster, subjects: [`${prefix}.cluster.>`], max_msgs_per_subject: 1, max_age: 0 },
   ]
   const did: string[] = []
   for (const stream of wanted) {
-    const config = { ...stream, name: stream.name ?? '', num_replicas, max_age }
+    const config = { max_age, ...stream, name: stream.name ?? '', num_replicas }
     const old = await there.info(config.name).catch(() => undefined)
     if (old) await there.update(config.name, { ...old.config, ...config })
     else await there.add(config)

@@ -1,6 +1,7 @@
 /** Keeps jobs, returns and events in PostgreSQL, in Salt's tables with JSON columns of type jsonb. */
 import { p, returner } from 'salt-ts'
 import { postgresDatabase, postgresDialect, postgresOptions } from './_postgres.ts'
+import { postgresShared } from './_postgres-shared.ts'
 import { sqlReturner } from './_sql.ts'
 
 const gin = (name: string, table: string, column: string) =>
@@ -22,6 +23,8 @@ const dialect = postgresDialect(
 export default returner({
   configKey: 'returner.pgjsonb',
   options: { ...postgresOptions, pass: p.secret(p.default(p.string(), 'salt')) },
-  create: async (facts) =>
-    sqlReturner(await postgresDatabase('pgjsonb', facts.options, facts.options.pass), dialect, facts),
+  create: async (facts) => {
+    const database = await postgresDatabase('pgjsonb', facts.options, facts.options.pass)
+    return { ...sqlReturner(database, dialect, facts), ...postgresShared(database, dialect) }
+  },
 })

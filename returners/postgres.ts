@@ -1,6 +1,7 @@
 /** Keeps jobs, returns and events in PostgreSQL, in Salt's tables with JSON columns of type text. */
 import { p, returner } from 'salt-ts'
 import { postgresDatabase, postgresDialect, postgresOptions } from './_postgres.ts'
+import { postgresShared } from './_postgres-shared.ts'
 import { sqlReturner } from './_sql.ts'
 
 const dialect = postgresDialect(
@@ -13,6 +14,8 @@ const dialect = postgresDialect(
 export default returner({
   configKey: 'returner.postgres',
   options: { ...postgresOptions, passwd: p.secret(p.default(p.string(), 'salt')) },
-  create: async (facts) =>
-    sqlReturner(await postgresDatabase('postgres', facts.options, facts.options.passwd), dialect, facts),
+  create: async (facts) => {
+    const database = await postgresDatabase('postgres', facts.options, facts.options.passwd)
+    return { ...sqlReturner(database, dialect, facts), ...postgresShared(database, dialect) }
+  },
 })

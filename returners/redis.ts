@@ -1,7 +1,7 @@
 /**
  * Keeps jobs and returns in Redis, under the keys of Salt's returner: the hash `ret:<jid>` with a JSON text per minion,
  * `load:<jid>`, `<minion>:<fun>` with the last jid of that function, and the set `minions`. Additional keys: the set
- * `minions:<jid>`, the stream `{salt_events}` of events, and `{salt_events}:<batch>` for each batch in it.
+ * `minions:<jid>`, those of `_redis-shared.ts`, the stream `{salt_events}` of events, and `{salt_events}:<batch>` for each batch in it.
  */
 import {
   type EventRecord,
@@ -15,6 +15,7 @@ import {
 } from 'salt-ts'
 import { firstJobs, jobOf, keepSeconds, loadWithMinions, pages } from './_jobs.ts'
 import { type Connection, connectionOptions, connectRedis } from './_redis-connection.ts'
+import { redisShared } from './_redis-shared.ts'
 
 const STREAM = '{salt_events}'
 
@@ -39,6 +40,7 @@ export default returner({
       ...writing(connection, keep, options.events_max),
       ...reading(connection),
       ...forgetting(connection, keep),
+      ...redisShared(connection),
       close: async () => connection.close(),
     }
   },

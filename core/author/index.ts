@@ -88,5 +88,6 @@ export {
   type ReturnerPlugin,
   type ReturnRecord,
   returner,
+  type SharedValue,
   UnsavableError,
 } from './returner.ts'

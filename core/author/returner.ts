@@ -38,6 +38,14 @@ export interface EventRecord {
   readonly data: Fields
 }
 
+/** A value that the masters of a cluster share. */
+export interface SharedValue {
+  readonly key: string
+  readonly value: Uint8Array
+  /** Greater than that of every earlier change. */
+  readonly revision: number
+}
+
 /**
  * An open connection to a store. Only `save` is required; a store does not support the methods that are absent.
  *
@@ -82,6 +90,16 @@ export interface Returner {
   cleanOldJobs?(before: Date): Promise<void>
   /** Delete a job and its returns. */
   remove?(jid: string): Promise<void>
+  /**
+   * Return the values of a cluster that have changed after a revision, the latest of each key, the earliest change first, at most
+   * `limit`. A later call returns every change that has not been returned.
+   */
+  sharedSince?(cluster: string, revision: number, limit: number): Promise<readonly SharedValue[]>
+  /**
+   * Set a value of a cluster if its present revision is `expected`, 0 for none. Resolves with its revision; undefined if it had
+   * another.
+   */
+  putShared?(cluster: string, key: string, value: Uint8Array, expected: number): Promise<number | undefined>
   /** Create or update the schema of the store. May be called repeatedly. Resolves with a sentence about each change. */
   migrate?(): Promise<readonly string[]>
   close?(): Promise<void>

@@ -1,28 +1,27 @@
 import { randomInt } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { Clock } from './clock.ts'
 import { SaltError } from './errors.ts'
 
 const MICROSECONDS = 1000
+const STEP = 100
 const jidText = /^\d{20}(?:_[\w-]{1,64})?$/
 
 /**
  * Return a function that makes job ids (wire protocol §13.1): UTC `YYYYMMDDhhmmssffffff`, each greater than the one
  * before even if the clock stands still or goes back. Another process may make the same id at the same time: see
- * `JobCache.reserve`.
+ * `JobCache.reserve`. With the name of a master the last two digits depend on it: masters of a cluster cannot see each other's ids.
  */
-export function createJidSource(clock: Clock): () => string {
+export function createJidSource(clock: Clock, master?: string): () => string {
+  const step = master === undefined ? 1 : STEP
+  const place = master === undefined ? 0 : crc32(master) % STEP
   let last = 0
   return () => {
-    last = Math.max(microsecondsOf(clock), last + 1)
+    // The clock counts whole milliseconds. The other digits are random, so that two processes rarely make the same id.
+    const now = Math.floor(clock.now()) * MICROSECONDS + step * randomInt(MICROSECONDS / step) + place
+    last = Math.max(now, last + step)
     return jidOf(last)
   }
-}
-
-/**
- * The clock counts whole milliseconds. The last three digits are random, so that two processes rarely make the same id.
- */
-function microsecondsOf(clock: Clock): number {
-  return Math.floor(clock.now()) * MICROSECONDS + randomInt(MICROSECONDS)
 }
 
 function jidOf(microseconds: number): string {

@@ -65,6 +65,11 @@ export class MinionStarts {
     if (typeof since !== 'number' || at - since > NOTE_AGAIN_MS) await this.#store.put(['syndic', id], at)
   }
 
+  /** Return the ids of the minions that have reported a start. */
+  ids(): string[] {
+    return Array.from(this.#store.keys(keysUnder('start')), (key) => String(key[1]))
+  }
+
   of(id: string): readonly KnownStart[] {
     return startsIn(this.#store, id)
   }
@@ -77,9 +82,7 @@ export class MinionStarts {
 
   /** Remove the runs of minions that are not among these. */
   async keep(ids: ReadonlySet<string>): Promise<void> {
-    const gone = Array.from(this.#store.keys(keysUnder('start')), (key) => String(key[1])).filter(
-      (id) => !ids.has(id),
-    )
+    const gone = this.ids().filter((id) => !ids.has(id))
     for (const id of gone)
       await this.#store.change((records) => {
         for (const { token } of startsIn(records, id)) records.remove(['run', token])

@@ -36,6 +36,8 @@ export interface PublishChannelSettings {
   readonly filtering: boolean
   /** Send copies to syndics, too (`order_masters`). */
   readonly hasSyndics?: boolean
+  /** Distinguishes the serial numbers of this publisher from those of others with the same AES key. */
+  readonly publisher?: string | undefined
 }
 
 /** Encrypts, signs and numbers publications (wire protocol §9). */
@@ -49,8 +51,8 @@ export class PublishChannel {
 
   /** Publish a job. `minions` are the ids it is addressed to, if known; `words` are its arguments as typed. */
   async publish(job: JobLoad, minions?: readonly string[], words?: RawArguments): Promise<void> {
-    const { server, filtering, hasSyndics } = this.#settings
-    const sealed = this.#seal({ ...job, serial: ++this.#serial })
+    const { server, filtering, hasSyndics, publisher } = this.#settings
+    const sealed = this.#seal({ ...job, serial: ++this.#serial, ...(publisher && { publisher }) })
     const frame = packPublication({
       ...sealed,
       ...(words && { words: this.#seal({ jid: job.jid, words }) }),

@@ -23,8 +23,11 @@ export interface RequestChannelSettings {
 
 /** Encrypted requests of a minion (wire protocol §4, §7). */
 export interface RequestChannel {
-  /** Send a request and return the decrypted answer. If the master cannot decrypt it, sign in again and retry once. */
-  request(load: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<unknown>
+  /**
+   * Send a request and return the decrypted answer. If the master cannot decrypt it, sign in again and retry once. `to` names one of
+   * several masters.
+   */
+  request(load: Readonly<Record<string, unknown>>, timeoutMs: number, to?: string): Promise<unknown>
   /** Request the pillar, whose reply has a format of its own (wire protocol §7.3). */
   pillar(load: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<Record<string, unknown>>
 }
@@ -39,13 +42,13 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
   /** Encrypt a load and read the reply with `open`. After a refusal, sign in again and retry exactly once. */
   async function ask<T>(
     load: Readonly<Record<string, unknown>>,
-    timeoutMs: number,
+    { timeoutMs, to }: { readonly timeoutMs: number; readonly to?: string | undefined },
     open: (reply: Uint8Array, credentials: SignInKeys, nonce: string) => T | typeof undecryptable,
   ): Promise<T> {
     let credentials = await settings.credentials()
     for (let attempt = 1; ; attempt++) {
       const nonce = newNonce()
-      const reply = await client.request(seal(load, credentials, nonce), timeoutMs)
+      const reply = await client.request(seal(load, credentials, nonce), timeoutMs, to)
       const value = open(reply, credentials, nonce)
       if (value !== undecryptable) return value
       if (attempt === 2) throw refused(load.cmd)
@@ -71,15 +74,15 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
   }
 
   return {
-    request: (load, timeoutMs) =>
-      ask(load, timeoutMs, (reply, { request }, nonce) => {
+    request: (load, timeoutMs, to) =>
+      ask(load, { timeoutMs, to }, (reply, { request }, nonce) => {
         const sealed = asBytes(decode(reply))
         const message = sealed && request.decrypt(sealed, nonce)
         return message ? decode(message) : undecryptable
       }),
 
     pillar: (load, timeoutMs) =>
-      ask(load, timeoutMs, (reply, { masterKey }, nonce) => {
+      ask(load, { timeoutMs }, (reply, { masterKey }, nonce) => {
         const outer = decode(reply)
         const wrapped = isRecord(outer) ? asBytes(outer.key) : undefined
         const sealed = isRecord(outer) ? asBytes(outer.pillar) : undefined

@@ -1,7 +1,7 @@
 import type { Log } from '../author/context.ts'
 import type { SymmetricKey } from '../crypto/index.ts'
 import type { PublishClient } from '../transport/contract.ts'
-import { asNumber } from '../wire/bytes.ts'
+import { asNumber, asText } from '../wire/bytes.ts'
 import { readLoad } from '../wire/envelope.ts'
 import { type JobLoad, readJobLoad, readPublication, type Sealed } from '../wire/publication.ts'
 import { type RawArguments, readRawArguments } from '../wire/raw-arguments.ts'
@@ -19,7 +19,10 @@ export interface SubscriptionSettings {
   onUndecryptable(): void
 }
 
-/** A job with what distinguishes its publication from a replay: the serial number, which counts per AES key. */
+/**
+ * A job with what distinguishes its publication from a replay: the serial number, which counts per AES key and, where several
+ * masters have the same key, per publisher; `keyDigest` has the publisher, too.
+ */
 export interface ReceivedPublication {
   readonly job: JobLoad
   /** The arguments as typed, where that differs from their values. */
@@ -85,9 +88,15 @@ function wordsOf(
 }
 
 function accept(message: Uint8Array, aes: SymmetricKey, log: Log): ReceivedPublication | undefined {
-  const { serial, ...load } = readLoad(message) ?? {}
+  const { serial, publisher, ...load } = readLoad(message) ?? {}
   const job = readJobLoad(load)
-  return job ? { job, serial: asNumber(serial), keyDigest: aes.digest() } : ignore(log, 'it is not a job')
+  if (!job) return ignore(log, 'it is not a job')
+  const counter = asText(publisher, 64)
+  return {
+    job,
+    serial: asNumber(serial),
+    keyDigest: counter === undefined ? aes.digest() : `${aes.digest()} ${counter}`,
+  }
 }
 
 function trusted(sealed: Sealed, credentials: SignInKeys, settings: SubscriptionSettings): boolean {

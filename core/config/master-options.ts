@@ -283,6 +283,10 @@ export const masterOptions = {
   show_jid: flag(false, 'Print the job id.'),
   master_stats: later(flag(false, 'Fire events with statistics of the workers.')),
   master_stats_event_iter: later(count(60, 'Seconds between events with statistics.')),
+  cluster_id: text(
+    undefined,
+    'Name of the cluster of masters that this one belongs to: they share keys, grains and pillar of minions, by a store of master_job_cache.',
+  ),
   cluster_mode: later(flag(false, 'Share keys with other masters.')),
   api: value<OptionMap | boolean>(
     { type: ['object', 'boolean'] },

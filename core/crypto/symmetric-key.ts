@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { SaltError } from '../base/errors.ts'
 import { decryptEnvelope, type EnvelopeKeys, encryptEnvelope } from './envelope.ts'
 import { pooledRandomBytes } from './random-pool.ts'
@@ -22,6 +22,11 @@ export class SymmetricKey {
   static parse(text: string): SymmetricKey {
     if (typeof text === 'string' && keyText.test(text)) return new SymmetricKey(text)
     throw new SaltError('KEY_INVALID', 'The symmetric key is not 76 characters of base64 text.')
+  }
+
+  /** Derive a key from a secret, for the purpose that `info` names (HKDF with SHA-256). */
+  static derive(secret: string, info: string): SymmetricKey {
+    return new SymmetricKey(Buffer.from(hkdfSync('sha256', secret, '', info, 56)).toString('base64'))
   }
 
   private constructor(text: string) {

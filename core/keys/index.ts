@@ -1,4 +1,5 @@
 export { isApiClient, manualAcceptanceOnly } from './api-clients.ts'
+export { derivedSessions } from './derived-sessions.ts'
 export { eventGroup } from './event-group.ts'
 export { type Invite, Invites } from './invites.ts'
 export {

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { SaltError } from '../base/errors.ts'
 import { fingerprint, type PublicKey, SymmetricKey } from '../crypto/index.ts'
 import { keysUnder, openStore, type Store, type StoreOptions } from '../store/index.ts'
+import type { DeriveSession } from './derived-sessions.ts'
 import type { KeyStore } from './key-store.ts'
 
 export interface SessionKeySettings extends StoreOptions {
@@ -10,6 +11,8 @@ export interface SessionKeySettings extends StoreOptions {
   /** `publish_session`, in seconds; 0 means no limit. */
   readonly lifetimeSeconds: number
   readonly clock?: Clock
+  /** Makes the keys, if several masters are to have the same; they are then not stored, and have no lifetime. */
+  readonly derive?: DeriveSession | undefined
 }
 
 interface Session {
@@ -61,8 +64,11 @@ export class SessionKeys {
 
   /** Return the session that opens this minion's requests; undefined if the minion has to sign in again. */
   async current(id: string): Promise<OpenSession | undefined> {
+    const { derive } = this.#settings
     const owner = this.#settings.keys.accepted(id)
     const session = owner && this.#sessionWith(owner, id)
+    if (owner && derive)
+      return { key: derive(id, this.#fingerprint(owner)), owner, used: session?.used === true }
     if (!session || !this.#isYoung(session)) return undefined
     return { key: this.#parse(session.text), owner, used: session.used === true }
   }
@@ -74,6 +80,7 @@ export class SessionKeys {
       throw new SaltError('KEY_REJECTED', `The key of ${id} is no longer accepted.`, { id })
     }
     const owner = this.#fingerprint(accepted)
+    if (this.#settings.derive) return this.#settings.derive(id, owner)
     return this.#present(id, owner) ?? this.#renew(id, owner)
   }
 
@@ -85,6 +92,8 @@ export class SessionKeys {
   /** Record that the minion used its session key. Writes only the first time. */
   async used(id: string): Promise<void> {
     if (this.#sessionOf(id)?.used !== undefined) return
+    const key = this.#settings.derive && this.#settings.keys.accepted(id)
+    if (key) await this.#renew(id, this.#fingerprint(key))
     await this.#store.change((records) => {
       const present = records.get(['session', id]) as Session | undefined
       if (present) records.put(['session', id], { ...present, used: true })

@@ -22,6 +22,8 @@ const MEMBERS: { readonly [K in keyof Required<Returner>]: 'function' | 'boolean
   getMinions: 'function',
   cleanOldJobs: 'function',
   remove: 'function',
+  sharedSince: 'function',
+  putShared: 'function',
   migrate: 'function',
   close: 'function',
 }

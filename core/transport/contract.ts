@@ -40,9 +40,10 @@ export interface RequestServer {
 export interface RequestClient {
   /**
    * Send a request. Rejects with `SaltError` code TIMEOUT after `timeoutMs`, CANCELLED if the client is closed, and, if the
-   * transport detects that, MASTER_UNREACHABLE as soon as the connection is lost.
+   * transport detects that, MASTER_UNREACHABLE as soon as the connection is lost. If an address has several servers, `to` is the name
+   * of the one that should take it; any takes it if that is not there.
    */
-  request(frame: Uint8Array, timeoutMs: number): Promise<Uint8Array>
+  request(frame: Uint8Array, timeoutMs: number, to?: string): Promise<Uint8Array>
   close(): Promise<void>
 }
 
@@ -73,6 +74,8 @@ export interface PublishClient extends AsyncIterable<Uint8Array> {
    * with `up` if the connection is up already.
    */
   onConnection(listener: (state: 'up' | 'down') => void): void
+  /** Names of the servers that publish now, where an address may have several. */
+  readonly servers?: readonly string[]
   close(): Promise<void>
 }
 
@@ -111,6 +114,8 @@ export interface ServerSettings {
   /** False leaves the system's values. */
   readonly keepAlive?: KeepAlive | false
   readonly tls?: Tls | undefined
+  /** Distinguishes this server from others of its address, where there may be several. */
+  readonly name?: string
   /**
    * Return the topics of the subscriber that sent this introduction, as minions of Python Salt do over TCP (wire protocol §18);
    * undefined if it is not valid.

@@ -16,7 +16,7 @@ export function lazily(name: string, load: () => Promise<Transport>): Transport 
     connectRequests(settings): RequestClient {
       const client = loadOnce().then((transport) => transport.connectRequests(settings))
       return {
-        request: async (frame, timeoutMs) => (await client).request(frame, timeoutMs),
+        request: async (frame, timeoutMs, to) => (await client).request(frame, timeoutMs, to),
         close: async () => (await client).close(),
       }
     },

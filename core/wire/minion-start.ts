@@ -63,6 +63,8 @@ export interface StartAnswer {
   readonly reconnectMs?: number | undefined
   /** Whether the master is one of syndics (`order_masters`), and takes their reports (`core/wire/syndic.ts`). */
   readonly takesSyndics?: boolean | undefined
+  /** The cluster of masters that it belongs to (`cluster_id`). */
+  readonly cluster?: string | undefined
 }
 
 export const makeStartAnswer = ({
@@ -70,11 +72,13 @@ export const makeStartAnswer = ({
   missedJobs,
   reconnectMs,
   takesSyndics,
+  cluster,
 }: StartAnswer): Record<string, unknown> => ({
   ...(refused !== undefined && { start_refused: refused }),
   ...(missedJobs && { missed_jobs: missedJobs }),
   ...(reconnectMs !== undefined && { reconnect_ms: reconnectMs }),
   ...(takesSyndics && { takes_syndics: true }),
+  ...(cluster !== undefined && { cluster_id: cluster }),
 })
 
 export function readStartAnswer(answer: unknown): StartAnswer {
@@ -86,5 +90,6 @@ export function readStartAnswer(answer: unknown): StartAnswer {
     missedJobs: missedJobs === 'signed' || missedJobs === 'unsigned' ? missedJobs : undefined,
     reconnectMs: Number.isFinite(reconnectMs) ? reconnectMs : undefined,
     ...(answer.takes_syndics === true && { takesSyndics: true }),
+    cluster: asText(answer.cluster_id, 255),
   }
 }

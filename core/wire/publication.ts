@@ -25,8 +25,24 @@ export interface JobLoad {
    * take-job.ts). An addition of salt-ts, which others ignore.
    */
   readonly deliver_until?: number
+  /** The cluster of the master that published it: each master of it takes the return. An addition of salt-ts. */
+  readonly cluster_id?: string
   readonly [extra: string]: unknown
 }
+
+/** Return the fields of a job that say which master publishes it. */
+export const publishedBy = ({
+  cluster_id,
+  master_id,
+  id,
+}: {
+  readonly cluster_id: string | undefined
+  readonly master_id: string | undefined
+  readonly id: string
+}): Pick<JobLoad, 'master_id' | 'cluster_id'> => ({
+  ...(cluster_id !== undefined && { cluster_id, master_id: master_id ?? id }),
+  ...(master_id !== undefined && { master_id }),
+})
 
 /** Return `deliver_until`, in seconds since 1970, for a moment in milliseconds. */
 export const deliverUntil = ({ untilMs }: { readonly untilMs: number }): Pick<JobLoad, 'deliver_until'> => ({
@@ -48,6 +64,7 @@ const OPTIONAL_KEYS = [
   'user',
   'auth_list',
   'deliver_until',
+  'cluster_id',
 ] as const
 
 /** Make the load of a publication from the fields of a job. */

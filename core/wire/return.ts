@@ -18,8 +18,8 @@ export type ReturnLoad = Readonly<Record<string, unknown>> & { readonly jid: str
 
 /** Return the fields of a job that its returns repeat. */
 function repeated(job: JobLoad): Record<string, unknown> {
-  const { user, master_id, metadata } = job
-  return { user, master_id, metadata }
+  const { user, master_id, cluster_id, metadata } = job
+  return { user, master_id, cluster_id, metadata }
 }
 
 /** Return the arguments for a return: without the marker of keyword arguments. */

@@ -327,6 +327,41 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(await read(kept.jid)).toHaveLength(1)
     })
 
+    test('shares values of a cluster: each change is seen, and none overwrites one that was not', async () => {
+      const { sharedSince, putShared } = returner
+      if (!sharedSince || !putShared) return
+      const cluster = `north ${nextJid()}`
+      const put = (key: string, text: string, expected: number) =>
+        putShared(cluster, key, Buffer.from(text), expected)
+      const since = async (revision: number, limit = 100) =>
+        (await sharedSince(cluster, revision, limit)).map(({ key, value, revision }) => ({
+          key,
+          text: Buffer.from(value).toString(),
+          revision,
+        }))
+      expect(await since(0)).toEqual([])
+      const one = await put('minion/web1.example.com', 'one', 0)
+      const two = await put(INJECTION, 'two', 0)
+      if (!one || !two) throw new Error('a value was not set')
+      expect(await put(INJECTION, 'lost', 0)).toBeUndefined()
+      expect(await put('minion/web1.example.com', 'lost', two)).toBeUndefined()
+      const both = [
+        { key: 'minion/web1.example.com', text: 'one', revision: one },
+        { key: INJECTION, text: 'two', revision: two },
+      ]
+      expect(await since(0)).toEqual(both)
+      expect(await since(0, 1)).toEqual(both.slice(0, 1))
+      const three = await put('minion/web1.example.com', 'three', one)
+      expect(await since(one)).toEqual([both[1], { ...both[0], text: 'three', revision: three }])
+      expect(await since(three ?? 0)).toEqual([])
+      expect(await sharedSince(`${cluster}2`, 0, 100)).toEqual([])
+      const many = Array.from({ length: 20 }, (_, n) => `key ${n}`)
+      const revisions = await Promise.all(many.map((key) => put(key, key, 0)))
+      expect(new Set((await since(three ?? 0)).map(({ key }) => key))).toEqual(new Set(many))
+      const raced = await Promise.all(many.map(() => put('key 0', 'raced', revisions[0] ?? 0)))
+      expect(raced.filter((revision) => revision !== undefined)).toHaveLength(1)
+    })
+
     test('can be migrated again without harm', async () => {
       if (!returner.migrate) return
       const ret = aReturn()

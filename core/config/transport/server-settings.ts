@@ -10,6 +10,7 @@ export const serverSettingsOf = (config: MasterConfig, log?: Log) => ({
   backlog: config.zmq_backlog,
   keepAlive: keepAliveOf(config),
   tls: tlsOf(config, 'server'),
+  name: config.master_id ?? config.id,
   onConnectionsRefused: (sentence: string) => log?.error(sentence),
   onConnectionsAccepted: (sentence: string) => log?.info(sentence),
 })

@@ -36,6 +36,7 @@ export function createStartAnswers(
     const wanted = (await countMinions()) * RECONNECT_MS_PER_MINION
     return {
       missedJobs: config.sign_pub_messages ? 'signed' : 'unsigned',
+      cluster: config.cluster_id,
       ...(context.syndics.mayBe(id) && { takesSyndics: true }),
       reconnectMs: Math.min(Math.max(wanted, MIN_RECONNECT_MS), MAX_RECONNECT_MS),
     }

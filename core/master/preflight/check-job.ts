@@ -4,7 +4,7 @@ import { endsWithin } from '../../base/with-timeout.ts'
 import { connectedIds } from '../../cache/connected.ts'
 import { readSentence } from '../../loader/describe/read-catalogue.ts'
 import { type CallCheckReport, CHECK_FUNCTION } from '../../wire/catalogue.ts'
-import { makeJobLoad } from '../../wire/publication.ts'
+import { makeJobLoad, publishedBy } from '../../wire/publication.ts'
 import type { PublishLoad } from '../../wire/publish-request.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { type OfferedCatalogue, type PreflightGroup, preflightJob, withDidYouMean } from './preflight-job.ts'
@@ -134,6 +134,7 @@ async function askMinions(
     jid,
     ret: '',
     user,
+    ...publishedBy(context.config),
   })
   const reports = new Map<string, CallCheckReport['refusals']>()
   const silent = new Set(must)

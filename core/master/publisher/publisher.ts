@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
@@ -40,6 +41,7 @@ export async function openPublisher(settings: {
     signing: config.sign_pub_messages ? (config.publish_signing_algorithm as SigningAlgorithm) : undefined,
     filtering: config.zmq_filtering,
     hasSyndics: config.order_masters,
+    publisher: config.cluster_id === undefined ? undefined : randomBytes(6).toString('base64url'),
   })
   return { server, channel, close: () => server.close() }
 }

@@ -18,6 +18,14 @@ export interface KnownMinions {
   readonly lost: ReadonlySet<string>
 }
 
+interface MissingReturnsSettings {
+  readonly clock?: Clock
+  /** Return the minions whose return of a job another master has stored. */
+  returnedElsewhere?(jid: string): Promise<ReadonlySet<string>>
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
 /**
  * Send the stores of `master_job_cache` a row for each minion that has not returned `missing_returns_after` seconds after
  * its job was published: a return with `success: false`, the state and a sentence. A late return replaces it.
@@ -26,7 +34,7 @@ export function recordMissingReturns(
   config: MasterConfig,
   jobs: JobCache,
   log: Log,
-  clock: Clock = systemClock,
+  { clock = systemClock, returnedElsewhere = async () => NONE }: MissingReturnsSettings = {},
 ): { close(): Promise<void> } {
   const seconds = config.missing_returns_after
   const keys = new KeyStore(config.pki_dir, config.api_clients)
@@ -39,7 +47,14 @@ export function recordMissingReturns(
     if (over.length > 0) {
       const lost = new Set((await connections(config))?.lost)
       const known = { master: config.id, accepted: new Set(await keys.minions()), lost }
-      for (const jid of over) await jobs.sendMissing(jid, missingReturns(jobs, jid, known))
+      for (const jid of over) {
+        const missing = missingReturns(jobs, jid, known)
+        const elsewhere = missing.length > 0 ? await returnedElsewhere(jid) : NONE
+        await jobs.sendMissing(
+          jid,
+          missing.filter(({ id }) => !elsewhere.has(String(id))),
+        )
+      }
     }
     await jobs.settled.note(
       moment,

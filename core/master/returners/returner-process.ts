@@ -11,7 +11,14 @@ import { EventBus, masterEventSockets, tags } from '../../events/index.ts'
 import { JobCache } from '../../jobs/job-cache.ts'
 import { jobSinks, loadSinks, openJobCache, SYNDIC } from '../../jobs/open-job-cache.ts'
 import { openLoader } from '../../loader/index.ts'
-import { checkReturner, deliveryTimes, ReturnerProcesses, readOutboxes } from '../../outbox/index.ts'
+import {
+  checkReturner,
+  deliveryTimes,
+  openConfiguredReturner,
+  type ReturnerHost,
+  ReturnerProcesses,
+  readOutboxes,
+} from '../../outbox/index.ts'
 import { type BatchLimits, Outbox } from '../../outbox/outbox.ts'
 import { targetFrom } from '../../outbox/outbox-target.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
@@ -49,7 +56,10 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
   )
   if (jobSinks(config).length > 0)
     disposer.own(
-      recordMissingReturns(config, jobs, log, new SteadyTime({ clock: systemClock, onLeap: () => {} })),
+      recordMissingReturns(config, jobs, log, {
+        clock: new SteadyTime({ clock: systemClock, onLeap: () => {} }),
+        ...(config.cluster_id !== undefined && { returnedElsewhere: storedReturns(config, host, disposer) }),
+      }),
     )
   if (events.length > 0)
     disposer.own(openEventSink(config, { bus, outbox, log, onQueued: () => returners.wake() }))
@@ -58,6 +68,18 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
     fire: () => {},
     queued: () => returners.wake(),
     close: () => disposer.close(),
+  }
+}
+
+/** Return a function for the minions of a job whose return is in one of the stores that the masters of a cluster share. */
+function storedReturns(config: MasterConfig, host: ReturnerHost, disposer: Disposer) {
+  const stores = jobSinks(config).map((target) => openConfiguredReturner(targetFrom(target), host))
+  disposer.defer(async () => {
+    for (const store of stores) await (await store).close?.()
+  })
+  return async (jid: string): Promise<ReadonlySet<string>> => {
+    const found = await Promise.all(stores.map(async (store) => (await (await store).getJid?.(jid)) ?? []))
+    return new Set(found.flat().map(({ id }) => id))
   }
 }
 

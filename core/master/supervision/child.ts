@@ -17,7 +17,8 @@ const GRACE_MS = 300_000
 export interface ChildPart {
   /** Problems that affect only some users; the supervisor logs them. */
   readonly problems?: readonly string[] | undefined
-  rotated(): void
+  /** A new AES key is in use. With `revoke` the one before is refused from now on. */
+  rotated(revoke: boolean): void
   fire(tag: string, data: Record<string, unknown>): void
   take?(id: string, verdict: CallCheckReport): void
   /** Called with the answer whether a password may be tried. */
@@ -97,7 +98,7 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     else if (message.type === 'stop') void stop(message.finishMs)
     else if (message.type === 'rotate') {
       aesKeys?.rotate(SymmetricKey.parse(message.aes), message)
-      part?.rotated()
+      part?.rotated(message.revoke)
       void supervisor.send({ type: 'rotated' })
     }
   }

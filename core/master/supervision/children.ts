@@ -63,6 +63,7 @@ export class MasterChildren {
 
   /** Resolves when the publisher and all workers are ready. */
   async start(): Promise<void> {
+    if (this.#config.cluster_id !== undefined) await this.#supervisor.start(this.#cluster)
     // The next publisher numbers publications from 1 again; under the same key minions would treat them as replays.
     const onGone = () => void this.rotate(false)
     await this.#supervisor.start({
@@ -83,10 +84,12 @@ export class MasterChildren {
    * Make a new AES key. Workers get it first: a minion that cannot decrypt a publication signs in, and must get the key
    * that the publication was encrypted with.
    */
-  readonly rotate = async (revoke: boolean): Promise<void> => {
-    this.#aes = SymmetricKey.generate()
-    await this.#supervisor.tellRotation({ type: 'rotate', aes: this.#aes.text, revoke }, 'MWorker')
-    await this.#supervisor.tellRotation({ type: 'rotate', aes: this.#aes.text, revoke }, 'publisher')
+  readonly rotate = (revoke: boolean): Promise<void> => this.#use(SymmetricKey.generate(), revoke)
+
+  async #use(aes: SymmetricKey, revoke: boolean): Promise<void> {
+    this.#aes = aes
+    for (const prefix of ['MWorker', 'publisher', 'cluster'])
+      await this.#supervisor.tellRotation({ type: 'rotate', aes: aes.text, revoke }, prefix)
     this.fire(tags.keyRotated, { rotate_aes_key: true })
   }
 
@@ -142,6 +145,15 @@ export class MasterChildren {
       onGone: () => this.#proxy.workerGone(name),
       onHang: () => {
         this.#stuck++
+      },
+    }
+  }
+
+  get #cluster(): ChildSpec {
+    return {
+      ...this.#child('cluster', 'master/cluster/cluster-process'),
+      onAdopt: (text, revoke) => {
+        if (text !== this.#aes.text) void this.#use(SymmetricKey.parse(text), revoke)
       },
     }
   }

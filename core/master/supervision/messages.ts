@@ -37,6 +37,8 @@ export type FromChild =
   | { readonly type: 'failed'; readonly message: string; readonly code?: ErrorCode | undefined }
   /** A new AES key is in use. */
   | { readonly type: 'rotated' }
+  /** Another master of the cluster has a new AES key, which is to be used here, too. */
+  | { readonly type: 'adopt'; readonly aes: string; readonly revoke: boolean }
   | { readonly type: 'measured'; readonly snapshot: Snapshot }
   | { readonly type: 'queued' }
   | PassedVerdict

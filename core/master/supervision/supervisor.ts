@@ -18,10 +18,13 @@ export interface ChildSpec {
   readonly entry:
     | 'master/publisher/publisher-process'
     | 'master/returners/returner-process'
+    | 'master/cluster/cluster-process'
     | 'master/worker/worker-process'
     | 'api/api-process'
   start(): Extract<ToChild, { type: 'start' | 'serve' }>
   onGone?(): void
+  /** Called with an AES key that another master of the cluster uses. */
+  onAdopt?(aes: string, revoke: boolean): void
   /** Called when it does not answer pings and is replaced. */
   onHang?(): void
 }
@@ -76,6 +79,7 @@ export class Supervisor {
       } else if (message.type === 'failed')
         failure = new SaltError(message.code ?? 'COMMAND_EXECUTION', message.message)
       else if (message.type === 'verdict') this.tell(message, 'MWorker')
+      else if (message.type === 'adopt') spec.onAdopt?.(message.aes, message.revoke)
       else if (message.type === 'queued') this.tell(message, 'returner')
       else if (message.type === 'log_in' || message.type === 'logged_in') void loginLimit.take(message)
     }

@@ -16,7 +16,14 @@ import type { MasterConfig } from '../../config/index.ts'
 import { FileServer } from '../../fileserver/index.ts'
 import { openJobCache } from '../../jobs/open-job-cache.ts'
 import { Publications } from '../../jobs/publications.ts'
-import { Invites, KeyAudit, KeyStore, loadMasterKeys, SessionKeys } from '../../keys/index.ts'
+import {
+  derivedSessions,
+  Invites,
+  KeyAudit,
+  KeyStore,
+  loadMasterKeys,
+  SessionKeys,
+} from '../../keys/index.ts'
 import { openLoader, shownCall } from '../../loader/index.ts'
 import type { Meter } from '../../metrics/index.ts'
 import { RunProcesses } from '../../runs/background.ts'
@@ -70,6 +77,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
       lifetimeSeconds: config.publish_session,
       clock: steady,
       onDamage,
+      derive: sharesConnections(config) ? derivedSessions(masterKeys.key, aesKeys) : undefined,
     }),
   )
   const matcher = await openMatchers(config, log)
@@ -135,6 +143,10 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
   }
 }
 
+/** Whether a minion has one connection to several masters, of which any may get its next request. */
+const sharesConnections = ({ cluster_id, transport }: MasterConfig): boolean =>
+  cluster_id !== undefined && transport === 'nats'
+
 /** Whether clients of the API may start runners or wheel functions: programs wait for those, so a process is kept ready. */
 const isAskedByApi = ({ netapi_enable_clients: clients }: MasterConfig): boolean =>
   clients.some((client) => /^(?:runner|wheel)/.test(String(client)))
@@ -143,7 +155,7 @@ const ownerOfJob = (load: object | undefined): string | undefined =>
   load && 'owner' in load && typeof load.owner === 'string' ? load.owner : undefined
 
 /** With `unique_jid` an id ends in the process id, as in Salt; ours are unique without it. */
-function jidSource({ unique_jid }: MasterConfig, clock: Clock): () => string {
-  const next = createJidSource(clock)
+function jidSource({ unique_jid, cluster_id, master_id, id }: MasterConfig, clock: Clock): () => string {
+  const next = createJidSource(clock, cluster_id === undefined ? undefined : (master_id ?? id))
   return unique_jid ? () => `${next()}_${process.pid}` : next
 }

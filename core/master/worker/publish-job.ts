@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.ts'
 import { tags } from '../../events/index.ts'
 import { component } from '../../log/component.ts'
-import { deliverUntil, type JobLoad, makeJobLoad } from '../../wire/publication.ts'
+import { deliverUntil, type JobLoad, makeJobLoad, publishedBy } from '../../wire/publication.ts'
 import { shownExecutionOptions } from '../../wire/publish-request.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
 import type { Delivery } from '../preflight/delivery.ts'
@@ -72,8 +72,13 @@ export async function storeJobToPublish(
 export async function publishJob(context: PublishContext, jid: string, job: JobToPublish): Promise<void> {
   const { fun, tgt, tgtType, user, owner, minions, missing, unknown = [], syndics = [], delivery } = job
   const arg = job.shownArg
-  const { master_id } = context.config
-  const load = makeJobLoad({ master_id, ...shownOf(job), ...sentTarget(job), arg: job.arg, jid })
+  const load = makeJobLoad({
+    ...publishedBy(context.config),
+    ...shownOf(job),
+    ...sentTarget(job),
+    arg: job.arg,
+    jid,
+  })
   await keep(context, load, job)
   context.fire(tags.jobPublished(jid), { minions })
   context.fire(tags.jobNew(jid), {

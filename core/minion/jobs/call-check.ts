@@ -23,5 +23,6 @@ export async function answerCheck(
   const [fun, arg] = request.arg
   const load = readJobLoad({ ...request, fun, arg })
   const refusals = load && (await check(callsOf({ ...load, words })))
-  if (refusals) await connection.request(makeCallCheckReport(id, { jid: request.jid, refusals }))
+  if (refusals)
+    await connection.request(makeCallCheckReport(id, { jid: request.jid, refusals }), request.master_id)
 }

@@ -133,7 +133,7 @@ export class JobIntake {
     connection: MasterConnection,
   ): Promise<void> {
     const { config, seen, log, closing } = this.#settings
-    const answer = await takeJob(job.jid, { id: config.id, connection, log, closing })
+    const answer = await takeJob(job, { id: config.id, connection, log, closing })
     if (answer === undefined) return // left to the next run of the minion
     if (answer === 'delivered') return this.#runFromDisk(job, words, connection)
     log.info(`Job ${job.jid} is not run. State of the job on the master: ${answer}.`)

@@ -61,6 +61,7 @@ export class MasterConnection {
   #current: SignInKeys | undefined
   #frames: PublishClient | undefined
   #phase = new AbortController()
+  readonly #listeners = new Set<() => void>()
   /** The master's answer to the latest report of the start. */
   #startAnswer: StartAnswer = {}
 
@@ -129,7 +130,7 @@ export class MasterConnection {
     this.#credentials = undefined
     if (!this.publishConnection.isUp) return
     this.publishConnection.isUp = false
-    this.#settings.onConnection?.('down', this)
+    this.#changed('down')
   }
 
   async #receive(ending: AbortSignal): Promise<void> {
@@ -195,14 +196,15 @@ export class MasterConnection {
   /** Get the jobs that were published while this minion was not connected, or could not be decrypted. A master of Python Salt has none. */
   async #catchUp(signal: AbortSignal): Promise<void> {
     const { id, log, onJob, config } = this.#settings
-    const request = (load: Readonly<Record<string, unknown>>) => this.request(load)
+    const request = (load: Readonly<Record<string, unknown>>, to?: string) => this.request(load, to)
+    const servers = () => this.#frames?.servers ?? []
     while (!signal.aborted) {
       try {
         // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
         if (this.publishConnection.made > 1) await this.#sendStartReport()
         if (this.#startAnswer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
         if (this.#mayAskForMissedJobs())
-          for await (const received of missedJobs({ id, request, signal })) onJob(received, this)
+          for await (const received of missedJobs({ id, request, servers, signal })) onJob(received, this)
         return
       } catch (error) {
         if (signal.aborted) return
@@ -238,6 +240,12 @@ export class MasterConnection {
     }
   }
 
+  /** Call a function each time that the connection to the publish port is established or lost. Returns a function that ends this. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
   /** Sign in if that has not been done. Rejects with the errors of `run`. */
   async signIn(): Promise<void> {
     await this.#signedIn()
@@ -248,15 +256,23 @@ export class MasterConnection {
     return this.#startAnswer.takesSyndics === true
   }
 
+  /** The cluster of masters that the master belongs to; undefined for one alone. */
+  get cluster(): string | undefined {
+    return this.#startAnswer.cluster
+  }
+
   /** Whether this minion has valid credentials, as far as it knows. */
   get isSignedIn(): boolean {
     return this.#current !== undefined
   }
 
-  request(load: Readonly<Record<string, unknown>>): Promise<unknown> {
+  /** Send a request. `to` names the one of several masters that should take it; if it times out, any may. */
+  request(load: Readonly<Record<string, unknown>>, to?: string): Promise<unknown> {
     const { cmd, jid, fun } = load
     this.#details.trace('ReqChannel send crypt load={load}', { load: { cmd, jid, fun } })
-    return this.#withRetries((timeoutMs) => this.#channel.request(load, timeoutMs))
+    return this.#withRetries((timeoutMs, isFirst) =>
+      this.#channel.request(load, timeoutMs, isFirst ? to : undefined),
+    )
   }
 
   pillar(load: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
@@ -264,11 +280,11 @@ export class MasterConnection {
   }
 
   /** Repeat a request that times out (`request_channel_timeout`, `request_channel_tries`). */
-  async #withRetries<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
+  async #withRetries<T>(ask: (timeoutMs: number, isFirst: boolean) => Promise<T>): Promise<T> {
     const { request_channel_timeout: seconds, request_channel_tries: tries } = this.#settings.config
     for (let count = 1; ; count++) {
       try {
-        return await ask(seconds * 1000)
+        return await ask(seconds * 1000, count === 1)
       } catch (error) {
         if (!isTimeout(error) || count >= tries) throw error
       }
@@ -334,12 +350,17 @@ export class MasterConnection {
       )
       this.publishConnection.isUp = state === 'up'
       if (state === 'up') this.publishConnection.made++
-      this.#settings.onConnection?.(state, this)
+      this.#changed(state)
       const signal = this.#nextPhase()
       if (state === 'up') void this.#catchUp(signal)
       else void this.#watchPort(frames, offered, signal)
     })
     return frames
+  }
+
+  #changed(state: 'up' | 'down'): void {
+    this.#settings.onConnection?.(state, this)
+    for (const listener of [...this.#listeners]) listener()
   }
 
   /** End what was done for the present state of the publish connection, and return the signal for what is done next. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReceivedPublication } from '../../channel/subscription.ts'
-import { makeMissedJobsRequest, readMissedJobsReply } from '../../wire/missed-jobs.ts'
+import { type MissedJobs, makeMissedJobsRequest, readMissedJobsReply } from '../../wire/missed-jobs.ts'
 
 /**
  * When to ask after the publish port has connected, in milliseconds since then: the master may still publish a job before it
@@ -10,8 +10,10 @@ const ASK_AT_MS = [0, 1_000, 5_000]
 
 export interface MissedJobsSettings {
   readonly id: string
-  /** Send a request to the master, encrypted. */
-  request(load: Readonly<Record<string, unknown>>): Promise<unknown>
+  /** Send a request to the master, encrypted; to the one named `to` if there are several. */
+  request(load: Readonly<Record<string, unknown>>, to?: string): Promise<unknown>
+  /** Return the names of the masters, where there may be several: each has the jobs that it published. */
+  servers(): readonly string[]
   /** Aborts when the connection is lost, or the minion closes. */
   readonly signal: AbortSignal
 }
@@ -23,17 +25,26 @@ export interface MissedJobsSettings {
 export async function* missedJobs({
   id,
   request,
+  servers,
   signal,
 }: MissedJobsSettings): AsyncGenerator<ReceivedPublication> {
   const connectedAt = performance.now()
   for (const ms of ASK_AT_MS) {
     await delay(connectedAt + ms - performance.now(), undefined, { signal, ref: false })
-    let page = readMissedJobsReply(await request(makeMissedJobsRequest(id)))
-    for (;;) {
-      for (const { job, words } of page.jobs)
-        yield { job, serial: undefined, keyDigest: '', isRepeated: true, ...(words && { words }) }
-      if (!page.next) break
-      page = readMissedJobsReply(await request(makeMissedJobsRequest(id, page.next)))
-    }
+    const names = servers()
+    for (const to of names.length > 0 ? names : [undefined]) yield* missedJobsOf(to, id, request)
   }
+}
+
+async function* missedJobsOf(
+  to: string | undefined,
+  id: string,
+  request: MissedJobsSettings['request'],
+): AsyncGenerator<ReceivedPublication> {
+  let page: MissedJobs | undefined
+  do {
+    page = readMissedJobsReply(await request(makeMissedJobsRequest(id, page?.next), to))
+    for (const { job, words } of page.jobs)
+      yield { job, serial: undefined, keyDigest: '', isRepeated: true, ...(words && { words }) }
+  } while (page.next)
 }

@@ -6,6 +6,7 @@ import { deferred } from '../../base/deferred.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { ConnectionState } from '../connection-state.ts'
 import { connectionProblem, refusesCredentials, unreachable } from './errors.ts'
+import { Roster } from './roster.ts'
 import type { NatsSettings } from './settings.ts'
 import { subjectsOf } from './subjects.ts'
 
@@ -26,6 +27,7 @@ export interface Lease {
   /** Resolves when there is a connection, which is then renewed whenever it is lost. Stays pending after `release`. */
   readonly ready: Promise<NatsConnection>
   readonly state: ConnectionState
+  readonly roster: Roster
   /** Why no connection could be made until now. */
   readonly problem: string | undefined
   /** Resolves when an attempt to connect has failed. */
@@ -66,6 +68,7 @@ export class SharedConnection {
     return {
       ready: open.ready,
       state: open.state,
+      roster: open.roster,
       get problem() {
         return open.problem
       },
@@ -84,6 +87,7 @@ class OpenConnection {
   readonly #closing = new AbortController()
   readonly #ended: Promise<void>
   readonly state = new ConnectionState()
+  readonly roster = new Roster()
   problem: string | undefined
 
   constructor(nats: NatsSettings) {

@@ -2,6 +2,7 @@ import { createInbox, type Msg, type NatsConnection, type Subscription } from '@
 import type { ConnectionState } from '../connection-state.ts'
 import type { SubscribeSettings } from '../contract.ts'
 import { type HelloAnswer, type PublisherNotice, packMessage, readHelloAnswer } from './presence.ts'
+import type { Roster } from './roster.ts'
 import type { Subjects } from './subjects.ts'
 
 /** Whoever has not answered a hello for this long is gone. */
@@ -16,6 +17,8 @@ interface MastersSettings {
   readonly settings: Pick<SubscribeSettings, 'topics' | 'introduction' | 'reconnectMs' | 'reconnectMaxMs'>
   /** Set to up while a master is there. */
   readonly state: ConnectionState
+  /** Where the names of the masters are noted that answer. */
+  readonly roster: Roster
   /** Random name of the subscriber. */
   readonly name: string
 }
@@ -25,12 +28,12 @@ export class Masters {
   readonly #settings: MastersSettings
   readonly #answers: Subscription
   readonly #inbox: string
-  /** The masters that answered the last hello, or have answered since. */
-  #present = new Set<string>()
+  /** The names of the masters that answered the last hello, or have answered since, by publisher. */
+  #present = new Map<string, string | undefined>()
   /** Those that were present when the last hello was sent. */
   #before = new Set<string>()
   /** Those that have answered it. */
-  #answered = new Set<string>()
+  #answered = new Map<string, string | undefined>()
   #intervalMs = FIRST_INTERVAL_MS
   #wait: number
   #dropped = 0
@@ -55,6 +58,7 @@ export class Masters {
   lost(): void {
     clearTimeout(this.#judging)
     this.#present.clear()
+    this.#note()
     this.#settings.state.set('down')
   }
 
@@ -69,7 +73,10 @@ export class Masters {
     if (notice?.state === 'up') {
       this.#isIntroduced = false
       this.#helloWithin(Math.random() * this.#firstWait)
-    } else if (notice && this.#present.delete(notice.publisher) && this.#present.size === 0) this.#noMaster()
+    } else if (notice && this.#present.delete(notice.publisher)) {
+      this.#note()
+      if (this.#present.size === 0) this.#noMaster()
+    }
   }
 
   /** A publication was not taken, since the queue is full. */
@@ -104,8 +111,8 @@ export class Masters {
   #hello(): void {
     this.#nextHelloAt = Number.POSITIVE_INFINITY
     clearTimeout(this.#judging)
-    this.#before = new Set(this.#present)
-    this.#answered = new Set()
+    this.#before = new Set(this.#present.keys())
+    this.#answered = new Map()
     this.#judging = setTimeout(() => this.#judge(), ANSWER_MS)
     void this.#send()
   }
@@ -138,16 +145,23 @@ export class Masters {
     this.#isIntroduced = true
     this.#wait = this.#firstWait
     this.#intervalMs = answer.intervalMs
-    this.#answered.add(answer.publisher)
-    this.#present.add(answer.publisher)
+    this.#answered.set(answer.publisher, answer.name)
+    this.#present.set(answer.publisher, answer.name)
+    this.#note()
     this.#settings.state.set('up')
     this.#helloWithin(this.#intervalMs * (0.9 + 0.2 * Math.random()))
+  }
+
+  #note(): void {
+    const names = new Set(this.#present.values())
+    this.#settings.roster.set([...names].filter((name) => name !== undefined))
   }
 
   /** Decide after a hello who is there. */
   #judge(): void {
     const isAnyLeft = [...this.#before].some((publisher) => this.#answered.has(publisher))
-    this.#present = new Set(this.#answered)
+    this.#present = new Map(this.#answered)
+    this.#note()
     if (this.#present.size === 0) this.#noMaster()
     else if (this.#before.size > 0 && !isAnyLeft) {
       // All were replaced, maybe by one that was restarted, without a moment in which nobody was there.
@@ -159,6 +173,7 @@ export class Masters {
   #noMaster(): void {
     clearTimeout(this.#judging)
     this.#present.clear()
+    this.#note()
     this.#settings.state.set('down')
     const { reconnectMaxMs = 10_000 } = this.#settings.settings
     const random = reconnectMaxMs === 0 ? Math.random() * this.#wait : 0

@@ -22,6 +22,8 @@ export interface Hello {
 export interface HelloAnswer {
   /** Random name of the publisher. */
   readonly publisher: string
+  /** Name of its master. */
+  readonly name?: string | undefined
   /** Milliseconds until the next hello. */
   readonly intervalMs: number
 }
@@ -33,6 +35,7 @@ export interface PublisherNotice {
 }
 
 const MAX_NAME = 64
+const MAX_MASTER_NAME = 255
 const MAX_TOPICS = 32
 const MAX_TOPIC = 128
 const MAX_INTERVAL_MS = 3_600_000
@@ -53,9 +56,13 @@ export function readHello(frame: Uint8Array): Hello | undefined {
 }
 
 export function readHelloAnswer(frame: Uint8Array): HelloAnswer | undefined {
-  const { publisher, intervalMs } = mapIn(frame)
+  const { publisher, intervalMs, name } = mapIn(frame)
   if (!isName(publisher) || typeof intervalMs !== 'number') return undefined
-  return { publisher, intervalMs: Math.min(Math.max(intervalMs, 100), MAX_INTERVAL_MS) }
+  return {
+    publisher,
+    intervalMs: Math.min(Math.max(intervalMs, 100), MAX_INTERVAL_MS),
+    ...(typeof name === 'string' && name.length <= MAX_MASTER_NAME && { name }),
+  }
 }
 
 export function readPublisherNotice(frame: Uint8Array): PublisherNotice | undefined {

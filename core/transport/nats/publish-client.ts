@@ -43,7 +43,14 @@ export async function subscribe(
       : settings.topics.map((topic) => subjects.publish(topic))
     const callback = (error: Error | null, message: Msg) => void (error ?? take(message))
     subscriptions = [subjects.publish(), ...wanted].map((subject) => open.subscribe(subject, { callback }))
-    masters = new Masters({ connection: open, subjects, settings, state: connection, name: nuid.next() })
+    masters = new Masters({
+      connection: open,
+      subjects,
+      settings,
+      state: connection,
+      roster: lease.roster,
+      name: nuid.next(),
+    })
     subscriptions.push(
       open.subscribe(subjects.control, {
         callback: (_, message) => masters?.notice(readPublisherNotice(message.data)),
@@ -58,6 +65,9 @@ export async function subscribe(
   void lease.ready.then(start)
   return {
     onConnection: (listener) => connection.listen(listener),
+    get servers() {
+      return lease.roster.names
+    },
     [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator](),
     async close() {
       if (isClosed) return

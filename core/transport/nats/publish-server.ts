@@ -30,11 +30,11 @@ interface Subscriber {
 export async function servePublish(
   nats: NatsSettings,
   lease: Lease,
-  { port, identify }: ServerSettings,
+  { port, name, identify }: ServerSettings,
 ): Promise<PublishServer> {
   const connection = await lease.awaitFirst()
   const subjects = subjectsOf(nats.prefix)
-  const name = nuid.next()
+  const publisher = nuid.next()
   const subscribers = new Map<string, Subscriber>()
   let dropped = 0
   let published = 0
@@ -64,11 +64,11 @@ export async function servePublish(
     const hello = readHello(message.data)
     if (!hello) return
     const intervalMs = hear(hello)
-    message.respond(packMessage({ publisher: name, intervalMs }))
+    message.respond(packMessage({ publisher, name, intervalMs }))
   }
 
   const notify = (state: 'up' | 'down') =>
-    connection.publish(subjects.control, packMessage({ publisher: name, state }))
+    connection.publish(subjects.control, packMessage({ publisher, state }))
   const hellos = connection.subscribe(subjects.presence, {
     callback: (error, message) => void (error ?? answer(message)),
   })
@@ -88,7 +88,7 @@ export async function servePublish(
     const number = ++published
     for (let at = 0; at < payload.length; at += size)
       connection.publish(subject, payload.subarray(at, at + size), {
-        ...pieceHeaders({ length: payload.length, piece: `${name} ${number} ${at}` }),
+        ...pieceHeaders({ length: payload.length, piece: `${publisher} ${number} ${at}` }),
       })
   }
 

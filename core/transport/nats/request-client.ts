@@ -22,7 +22,7 @@ export function connectRequests(
   lease: Lease,
   { failFast = false }: RequestSettings,
 ): RequestClient {
-  const subject = subjectsOf(nats.prefix).requests
+  const subjects = subjectsOf(nats.prefix)
   const places = new Semaphore(MAX_PENDING)
   const cancels = new Set<(error: unknown) => void>()
   let isClosed = false
@@ -33,21 +33,30 @@ export function connectRequests(
     for (const cancel of cancels) cancel(error)
   }
 
-  /** Send the first request of an exchange to whichever master takes it. */
-  async function askAny(connection: NatsConnection, body: Uint8Array, total: number, until: number) {
+  /** Send the first request of an exchange to the master of a name or, without one and if that is not there, to any. */
+  async function askFirst(
+    connection: NatsConnection,
+    body: Uint8Array,
+    { total, until, to }: { readonly total: number; readonly until: number; readonly to: string | undefined },
+  ) {
     const options = body.length < total ? pieceHeaders({ length: total }) : {}
+    let subject = to === undefined ? subjects.requests : subjects.requestsTo(to)
     for (let wait = RETRY_MS; ; wait = Math.min(2 * wait, RETRY_MAX_MS)) {
       try {
         return await connection.request(subject, body, { timeout: leftUntil(until), ...options })
       } catch (error) {
         if (!(error instanceof RequestError && error.isNoResponders())) throw error
+        if (subject !== subjects.requests) {
+          subject = subjects.requests
+          continue
+        }
         if (failFast) throw noMaster(nats)
         await delay(Math.min(wait, leftUntil(until)))
       }
     }
   }
 
-  async function exchange(frame: Uint8Array, until: number): Promise<Buffer> {
+  async function exchange(frame: Uint8Array, until: number, to: string | undefined): Promise<Buffer> {
     const connection = await lease.ready
     const size = pieceSize(connection)
     const askNext = (answer: Msg, body?: Uint8Array) => {
@@ -55,7 +64,7 @@ export function connectRequests(
       if (next === undefined) throw lostConnection(nats)
       return connection.request(next, body, { timeout: leftUntil(until) })
     }
-    let answer = await askAny(connection, frame.subarray(0, size), frame.length, until)
+    let answer = await askFirst(connection, frame.subarray(0, size), { total: frame.length, until, to })
     for (let at = size; at < frame.length; at += size)
       answer = await askNext(answer, frame.subarray(at, at + size))
     const { length } = readPieceHeaders(answer.headers)
@@ -68,14 +77,18 @@ export function connectRequests(
     throw lostConnection(nats)
   }
 
-  async function inTurn(frame: Uint8Array, until: number): Promise<Buffer> {
+  async function inTurn(frame: Uint8Array, until: number, to: string | undefined): Promise<Buffer> {
     const leave = await places.take()
-    return exchange(frame, until).finally(leave)
+    return exchange(frame, until, to).finally(leave)
   }
 
-  async function request(frame: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
+  async function request(frame: Uint8Array, timeoutMs: number, to?: string): Promise<Uint8Array> {
     if (isClosed) throw requestCancelled(nats)
     const cancelled = deferred<never>()
+    const master = lease.roster.choose(to)
+    const forget = lease.roster.onGone((gone) => {
+      if (master !== undefined && gone.has(master)) cancelled.reject(lostConnection(nats))
+    })
     const until = performance.now() + timeoutMs
     const late = () => timedOut(nats, timeoutMs, lease.state.isUp ? undefined : lease.problem)
     const failed = failFast
@@ -84,13 +97,14 @@ export function connectRequests(
     failed.catch(() => undefined)
     cancels.add(cancelled.reject)
     try {
-      const work = inTurn(frame, until)
+      const work = inTurn(frame, until, master)
       work.catch(() => undefined)
       return await withTimeout(Promise.race([work, cancelled.promise, failed]), timeoutMs, late)
     } catch (error) {
       if (error instanceof TimeoutError) throw late()
       throw error instanceof RequestError ? lostConnection(nats) : error
     } finally {
+      forget()
       cancels.delete(cancelled.reject)
     }
   }

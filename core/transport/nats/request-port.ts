@@ -10,12 +10,12 @@ import { Transfers } from './transfers.ts'
 export async function openRequestPort(
   nats: NatsSettings,
   lease: Lease,
-  { port, maxFrameSize = Number.POSITIVE_INFINITY }: ServerSettings,
+  { port, name, maxFrameSize = Number.POSITIVE_INFINITY }: ServerSettings,
 ): Promise<RequestPort> {
   const connection = await lease.awaitFirst()
   const subjects = subjectsOf(nats.prefix)
   const transfers = new Transfers(connection, subjects.inbox)
-  let subscription: Subscription | undefined
+  let subscriptions: Subscription[] = []
 
   function readRequest(message: Msg, take: (payload: Buffer, message: Msg) => void): void {
     const { length = message.data.length } = readPieceHeaders(message.headers)
@@ -33,13 +33,14 @@ export async function openRequestPort(
           client: clientOf(message),
           reply: (answer) => transfers.answer(message, answer),
         })
-      subscription = connection.subscribe(subjects.requests, {
-        queue: MASTERS,
-        callback: (error, message) => void (error ?? readRequest(message, takeRequest)),
-      })
+      const callback = (error: Error | null, message: Msg) =>
+        void (error ?? readRequest(message, takeRequest))
+      subscriptions = [connection.subscribe(subjects.requests, { queue: MASTERS, callback })]
+      if (name !== undefined)
+        subscriptions.push(connection.subscribe(subjects.requestsTo(name), { callback }))
     },
     async close() {
-      subscription?.unsubscribe()
+      for (const subscription of subscriptions) subscription.unsubscribe()
       await flush(connection)
       transfers.close()
       await lease.release()

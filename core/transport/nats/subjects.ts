@@ -2,6 +2,7 @@
  * The subjects of a fleet. All begin with its prefix:
  *
  *     PREFIX.requests        requests to a master; the masters are a queue group
+ *     PREFIX.requests.NAME   requests to the master of that name
  *     PREFIX.publish         publications to all subscribers
  *     PREFIX.publish.TOPIC   publications under a topic
  *     PREFIX.presence        subscribers that introduce themselves to all masters
@@ -10,6 +11,7 @@
  */
 export const subjectsOf = (prefix: string) => ({
   requests: `${prefix}.requests`,
+  requestsTo: (master: string) => `${prefix}.requests.${tokenOf(master)}`,
   publish: (topic?: string) => `${prefix}.publish${topic === undefined ? '' : `.${tokenOf(topic)}`}`,
   everyTopic: `${prefix}.publish.*`,
   presence: `${prefix}.presence`,

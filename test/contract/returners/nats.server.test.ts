@@ -60,6 +60,7 @@ describe('the returner nats and its server', needs(program('nats-server')), () =
     expect(await returner.migrate?.()).toEqual([
       'Created the stream SALT_JOBS.',
       'Created the stream SALT_EVENTS.',
+      'Created the stream SALT_CLUSTER.',
     ])
   })
 

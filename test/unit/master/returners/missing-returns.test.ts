@@ -72,7 +72,7 @@ test('a row is sent only while there is no return, and each job is looked at onc
 const tell = () => {
   const places = { pki_dir: join(folder, 'pki'), sock_dir: join(folder, 'run') }
   const config = { ...places, missing_returns_after: 1, loop_interval: 0.01 } as MasterConfig
-  return recordMissingReturns(config, jobs, quietLog, { now: () => now })
+  return recordMissingReturns(config, jobs, quietLog, { clock: { now: () => now } })
 }
 
 /** Job, minion and sentence of each row that waits for the store. */

@@ -26,7 +26,9 @@ async function openOnFullDisk(request: () => Promise<unknown>, log = quietLog) {
   const known = new Set<string>()
   const full = () => Promise.reject(new SaltError('STORE_FAILED', 'The disk is full: nothing was stored.'))
   const { procs } = await ProcTable.open(folder)
-  const connection = { address: 'master:4506', isSignedIn: true, request }
+  const publishConnection = { isUp: true, made: 1 }
+  const onChange = () => () => undefined
+  const connection = { address: 'master:4506', isSignedIn: true, publishConnection, onChange, request }
   const spool = { add: full, pending: () => [], find: () => undefined }
   const shared = {
     config: { id: 'web1', pub_ret: true, return_retry_timer: 1, return_retry_timer_max: 2 },

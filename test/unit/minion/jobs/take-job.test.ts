@@ -20,7 +20,7 @@ function take(answers: readonly unknown[]) {
   const { asked, connection } = master(answers)
   const { log, lines } = fakeLog()
   const waits = { next: () => 1 }
-  const answer = takeJob(JID, { id: 'web1', connection, log, closing: closing.signal, waits })
+  const answer = takeJob({ jid: JID }, { id: 'web1', connection, log, closing: closing.signal, waits })
   return { answer, asked, closing, lines }
 }
 

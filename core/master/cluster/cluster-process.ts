@@ -1,0 +1,114 @@
+/** Entry of the cluster process: keeps what the masters of a cluster share the same on all of them (`cluster_id`). */
+import type { Returner } from '../../author/returner.ts'
+import { Disposer } from '../../base/disposer.ts'
+import { messageOf, SaltError } from '../../base/errors.ts'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
+import { endsWithin } from '../../base/with-timeout.ts'
+import { MinionData } from '../../cache/minion-data.ts'
+import { MinionStarts } from '../../cache/minion-starts.ts'
+import { minionDataDirectory } from '../../config/cachedir.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import { jobSinks } from '../../jobs/open-job-cache.ts'
+import { loadMasterKeys } from '../../keys/master-keys.ts'
+import { openLoader } from '../../loader/index.ts'
+import type { Logger } from '../../log/index.ts'
+import { openConfiguredReturner } from '../../outbox/open-returner.ts'
+import { targetFrom } from '../../outbox/outbox-target.ts'
+import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
+import { logDamageTo } from '../supervision/directories.ts'
+import { replicatedFacts, replicatedStarts } from './minion-facts.ts'
+import { replicatedKeys } from './minion-keys.ts'
+import { Replica } from './replica.ts'
+import { sharedKey } from './shared-key.ts'
+import { type SharedStore, SharedValues } from './shared-values.ts'
+
+const CLUSTER = /^[\w.-]{1,64}$/
+const EXCHANGE_MS = 1_000
+/** How long the start of the master waits for the first exchange. */
+const FIRST_EXCHANGE_MS = 5_000
+
+async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<ChildPart> {
+  const { cluster_id: cluster = '' } = config
+  const disposer = new Disposer()
+  const { name, store } = await openSharedStore(config, log, disposer)
+  const { key } = await loadMasterKeys(config)
+  const onDamage = logDamageTo(log)
+  const directory = minionDataDirectory(config)
+  const aes = sharedKey(aesKeys, (aes, revoke) => void supervisor.send({ type: 'adopt', aes, revoke }))
+  const replica = disposer.own(
+    Replica.open(
+      config.cachedir,
+      {
+        shared: new SharedValues(store, cluster, key),
+        kinds: [
+          replicatedKeys(config.pki_dir),
+          replicatedFacts(disposer.own(MinionData.open(directory, { onDamage }))),
+          replicatedStarts(disposer.own(MinionStarts.open(directory, { onDamage }))),
+          ...(config.transport === 'nats' ? [aes] : []),
+        ],
+        log,
+      },
+      { onDamage },
+    ),
+  )
+  const complain = onceInAWhile((sentence) => log.error(sentence))
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+  async function exchange(): Promise<void> {
+    try {
+      await replica.exchange()
+    } catch (error) {
+      complain(
+        `Keys and facts of minions are not exchanged with the other masters of the cluster ${cluster} at the moment: ${messageOf(error)}`,
+      )
+    }
+    if (!isClosed) timer = setTimeout(() => void next(), EXCHANGE_MS)
+  }
+  let running: Promise<void> | undefined
+  function next(): Promise<void> {
+    running = exchange()
+    return running
+  }
+  if (!(await endsWithin(next(), FIRST_EXCHANGE_MS)))
+    log.error(
+      `The store ${name} does not answer. The master starts without what the others of its cluster know.`,
+    )
+  return {
+    rotated: (revoke) => aes.rotated(revoke),
+    fire: () => {},
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await running
+      await disposer.close()
+    },
+  }
+}
+
+/** Open the first store of `master_job_cache` in which masters can share values. */
+async function openSharedStore(
+  config: MasterConfig,
+  log: Logger,
+  disposer: Disposer,
+): Promise<{ name: string; store: SharedStore }> {
+  const host = { loader: openLoader('returners', { config, log }), config: { ...config }, log }
+  if (!CLUSTER.test(config.cluster_id ?? ''))
+    throw new SaltError('CONFIG_INVALID', 'cluster_id may have up to 64 letters, digits, dots, _ and -.', {
+      key: 'cluster_id',
+    })
+  for (const target of jobSinks(config)) {
+    const returner = await openConfiguredReturner(targetFrom(target), host)
+    disposer.defer(async () => returner.close?.())
+    if (isShared(returner)) return { name: target, store: returner }
+  }
+  throw new SaltError(
+    'CONFIG_INVALID',
+    'cluster_id needs a store that the masters share: set master_job_cache to nats, redis, postgres or pgjsonb.',
+    { key: 'cluster_id' },
+  )
+}
+
+const isShared = (returner: Returner): returner is Returner & SharedStore =>
+  returner.sharedSince !== undefined && returner.putShared !== undefined
+
+runChild(open)

@@ -1,0 +1,83 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isMinionId } from '../../base/minion-id.ts'
+import { isRecord } from '../../base/record.ts'
+import { KeyFileStore, type KeyState, keyFolders, keyStates } from '../../keys/key-files.ts'
+import type { Replicated } from './replica.ts'
+
+/** A folder that was changed so short a time ago may be changed again without another time of its change. */
+const SETTLE_MS = 2_000
+
+/** The keys of minions, by id: the PEM text in each state that it has one in. */
+export function replicatedKeys(pkiDir: string): Replicated {
+  const files = new KeyFileStore(pkiDir)
+  let known: ReadonlyMap<string, string> = new Map()
+  let times = ''
+
+  /** Whether a file was added, removed or replaced since the last call, or so short a time ago that this cannot be known. */
+  function hasChanged(): boolean {
+    const now = keyStates.map(
+      (state) => statSync(join(pkiDir, keyFolders[state]), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    )
+    const isSame = now.join() === times && Math.max(...now) < Date.now() - SETTLE_MS
+    times = now.join()
+    return !isSame
+  }
+
+  async function stamps(): Promise<Map<string, string>> {
+    const found = new Map<string, string>()
+    for (const state of keyStates)
+      for (const id of await files.list(state))
+        found.set(id, `${found.get(id) ?? ''} ${state} ${files.stamp(state, id)}`)
+    return found
+  }
+
+  async function read(id: string): Promise<Record<string, string> | undefined> {
+    if (!isMinionId(id)) return undefined
+    const keys: Record<string, string> = {}
+    for (const state of keyStates) {
+      const pem = await files.read(state, id)
+      if (pem !== undefined) keys[state] = pem
+    }
+    return Object.keys(keys).length > 0 ? keys : undefined
+  }
+
+  return {
+    kind: 'key',
+    async changed(all) {
+      if (all) known = new Map()
+      if (!hasChanged() && !all) return []
+      const now = await stamps()
+      const ids = [...new Set([...known.keys(), ...now.keys()])].filter((id) => known.get(id) !== now.get(id))
+      known = now
+      return ids
+    },
+    read,
+    merge,
+    async write(id, value) {
+      if (!isMinionId(id)) return
+      const keys = isRecord(value) ? value : {}
+      const pemOf = (state: KeyState) => (typeof keys[state] === 'string' ? keys[state] : undefined)
+      // The states come in the order of precedence, so that no key is accepted in between that is not at the end.
+      for (const state of keyStates) {
+        const pem = pemOf(state)
+        const before = await files.read(state, id)
+        if (pem !== undefined && pem !== before) await files.replace(state, id, pem)
+      }
+      for (const state of keyStates.toReversed())
+        if (pemOf(state) === undefined && (await files.read(state, id)) !== undefined)
+          await files.remove(state, id)
+    },
+  }
+}
+
+/** Keep what was decided here about a key that is not decided elsewhere; the rejection of a key prevails over its acceptance. */
+function merge(here: unknown, elsewhere: unknown): unknown {
+  if (!isRecord(here) || !isRecord(elsewhere)) return elsewhere
+  const { pending, accepted } = elsewhere
+  if (here.rejected !== undefined && [pending, accepted].includes(here.rejected))
+    return { rejected: here.rejected, ...(elsewhere.denied !== undefined && { denied: elsewhere.denied }) }
+  if (here.accepted === undefined || here.accepted !== pending) return elsewhere
+  const { pending: _, ...others } = elsewhere
+  return { ...others, accepted: here.accepted }
+}

@@ -1,0 +1,54 @@
+/** Values that the masters of a cluster share, in a stream of NATS JetStream that keeps the last of each subject. */
+import {
+  DeliverPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  jetstreamManager,
+} from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Returner, SharedValue } from 'salt-ts'
+
+type Ask = <T>(question: (connection: NatsConnection, js: JetStreamClient) => Promise<T>) => Promise<T>
+
+/** `token` encodes text as one token of a subject. */
+export function natsShared(ask: Ask, prefix: string, stream: string, token: (text: string) => string) {
+  const subjects = (cluster: string) => `${prefix}.cluster.${token(cluster)}`
+  return {
+    sharedSince: (cluster, revision, limit) =>
+      ask(async (connection, js) => {
+        const { state } = await (await jetstreamManager(connection)).streams.info(stream)
+        if (state.last_seq <= revision) return []
+        const consumer = await js.consumers.get(stream, {
+          filter_subjects: `${subjects(cluster)}.*`,
+          deliver_policy: DeliverPolicy.StartSequence,
+          opt_start_seq: revision + 1,
+        })
+        const found: SharedValue[] = []
+        const { num_pending } = await consumer.info()
+        const wanted = Math.min(num_pending, limit)
+        if (wanted > 0) {
+          for await (const message of await consumer.consume({ max_messages: wanted })) {
+            const [, , , key = ''] = message.subject.split('.')
+            found.push({ key: decodeURIComponent(key), value: message.data, revision: message.seq })
+            if (found.length === wanted || message.info.pending === 0) break
+          }
+        }
+        await consumer.delete()
+        return found
+      }),
+    putShared: (cluster, key, value, expected) =>
+      ask(async (_, js) => {
+        try {
+          const expect = { lastSubjectSequence: expected }
+          return (await js.publish(`${subjects(cluster)}.${token(key)}`, value, { expect })).seq
+        } catch (error) {
+          if (isOutdated(error)) return undefined
+          throw error
+        }
+      }),
+  } satisfies Partial<Returner>
+}
+
+const isOutdated = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence

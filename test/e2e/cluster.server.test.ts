@@ -1,0 +1,154 @@
+/** Several masters with a store in common (`cluster_id`), over ZeroMQ and over NATS. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { Cluster } from '../harness/daemons.ts'
+import { needs, program } from '../harness/needs.ts'
+import { signalAll } from '../harness/processes.ts'
+import { startNats, startRedis } from '../harness/store-servers.ts'
+import { until } from '../harness/until.ts'
+
+type Options = Record<string, unknown>
+
+const open: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close()
+})
+
+/** Masters with one key. Only the first accepts keys. */
+async function openMasters(count: number, options: Options): Promise<Cluster[]> {
+  const masters: Cluster[] = []
+  for (let n = 0; n < count; n++) {
+    const own = { id: `master${n + 1}`, auto_accept: n === 0, cluster_id: 'north', ...options }
+    const master = await Cluster.open({ start: false, master: own })
+    open.push(() => master.close())
+    masters.push(master)
+    const [first] = masters
+    if (first && n > 0)
+      await master.writeMasterKey(await readFile(join(first.configDir, 'pki', 'master.pem')))
+  }
+  return masters
+}
+
+const json = async (master: Cluster, program: 'salt' | 'salt-run' | 'salt-key', ...words: string[]) =>
+  JSON.parse((await master.command(program, ...words, '--out', 'json')).stdout || '{}')
+
+const accepted = async (master: Cluster): Promise<string[]> => (await json(master, 'salt-key', '-L')).minions
+
+const ping = (master: Cluster, target = '*') =>
+  json(master, 'salt', target, 'test.ping', '--static', '--timeout', '3')
+
+/** Start a job, and kill its master while it runs. */
+async function killDuringJob(master: Cluster): Promise<string> {
+  const client = await master.client()
+  const { jid } = await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [2] })
+  await client.close()
+  await master.master.killAll()
+  return jid
+}
+
+const returned = (master: Cluster, jid: string, ids: readonly string[]) =>
+  until(`the returns of job ${jid}`, async () => {
+    const found = await json(master, 'salt-run', 'jobs.lookup_jid', jid)
+    return ids.every((id) => found[id] === true)
+  })
+
+describe('two masters over ZeroMQ that share Redis', needs(program('redis-server')), () => {
+  async function openPair(minion: Options = {}) {
+    const redis = await startRedis()
+    open.push(() => redis.drop())
+    const store = { host: '127.0.0.1', port: redis.port }
+    const masters = await openMasters(2, {
+      master_job_cache: 'redis',
+      redis: store,
+      missing_returns_after: 5,
+    })
+    const [one, two] = masters as [Cluster, Cluster]
+    await one.startMaster()
+    await two.startMaster()
+    const options = {
+      master: masters.map(({ ports }) => `127.0.0.1:${ports.request}`),
+      multiprocessing: false,
+      ...minion,
+    }
+    await one.addMinion('web1', options)
+    return { one, two, options }
+  }
+
+  test('have the same keys, and jobs of each in common', async () => {
+    const { one, two } = await openPair()
+    await until('the key on both', async () => (await accepted(two)).includes('web1'))
+    await until('the minion on the second', async () => (await ping(two, 'web1')).web1 === true)
+    expect(await ping(one, 'web1')).toEqual({ web1: true })
+    const client = await two.client()
+    const { jid } = await client.runJob({ tgt: '*', fun: 'test.ping' })
+    await client.close()
+    await returned(one, jid, ['web1'])
+    await two.command('salt-key', '-d', 'web1', '-y')
+    await until('no key on the first', async () => (await accepted(one)).length === 0)
+  })
+
+  test.each([{}, { master_type: 'failover' }])(
+    'take the return of a job of each other, which both show afterwards (%j)',
+    async (options) => {
+      const { one, two, options: all } = await openPair(options)
+      const gone = await one.addMinion('gone', all)
+      await gone.stop()
+      await until('the keys on both', async () => (await accepted(two)).length === 2)
+      await until('the minion', async () => (await ping(one, 'web1')).web1 === true)
+      if (!('master_type' in options))
+        await until('the minion', async () => (await ping(two, 'web1')).web1 === true)
+      const jid = await killDuringJob(one)
+      await returned(two, jid, ['web1'])
+      await one.startMaster()
+      await returned(one, jid, ['web1'])
+      // Of the minions that have not returned to it, it records only those as missing that have returned to nobody.
+      await until('the row of the minion that is away', async () => {
+        const { gone } = await json(two, 'salt-run', 'jobs.lookup_jid', jid)
+        return String(gone).startsWith('Minion did not return.')
+      })
+      expect((await json(two, 'salt-run', 'jobs.lookup_jid', jid)).web1).toBe(true)
+    },
+  )
+})
+
+describe('three masters over NATS', needs(program('nats-server')), () => {
+  test('are one fleet: each publishes to all minions, takes requests of all, and the return of a job of one that is gone', async () => {
+    const server = await startNats()
+    open.push(() => server.drop())
+    const options = { transport: 'nats', nats: { servers: [`127.0.0.1:${server.port}`], prefix: 'north' } }
+    const masters = await openMasters(3, { ...options, master_job_cache: 'nats' })
+    const [one, two, three] = masters as [Cluster, Cluster, Cluster]
+    await one.command('salt-run', 'returner.migrate', 'nats')
+    await one.startMaster()
+    const ids = ['web1', 'web2', 'db1']
+    await Promise.all(ids.map((id) => one.addMinion(id, { ...options, multiprocessing: false })))
+    await two.startMaster()
+    await three.startMaster()
+    const all = Object.fromEntries(ids.map((id) => [id, true]))
+    for (const master of masters) {
+      await until('all minions', async () => {
+        const client = await master.client()
+        const plan = await client.plan({ tgt: '*', fun: 'test.ping' })
+        await client.close()
+        return plan.allowed && plan.connected.length === 3
+      })
+      expect(await ping(master)).toEqual(all)
+      expect(await json(master, 'salt', '-G', 'os:*', 'test.ping', '--static')).toEqual(all)
+    }
+    const jid = await killDuringJob(two)
+    await returned(one, jid, ids)
+    await returned(three, jid, ids)
+    expect(await ping(three)).toEqual(all)
+    await two.startMaster()
+    expect(await ping(two)).toEqual(all)
+    await returned(two, jid, ids)
+    const pids = three.master.processes().map(({ pid }) => pid)
+    signalAll(pids, 'SIGSTOP')
+    for (let n = 0; n < 5; n++) expect(await ping(one)).toEqual(all)
+    signalAll(pids, 'SIGCONT')
+    expect(await ping(three)).toEqual(all)
+    await Promise.all([one, two].map(({ master }) => master.killAll()))
+    expect(await ping(three)).toEqual(all)
+  })
+})

@@ -1,0 +1,257 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MinionData } from '../../../../core/cache/minion-data.ts'
+import { MinionStarts } from '../../../../core/cache/minion-starts.ts'
+import { AesKeys } from '../../../../core/channel/aes-keys.ts'
+import { type PrivateKey, SymmetricKey } from '../../../../core/crypto/index.ts'
+import { KeyStore } from '../../../../core/keys/index.ts'
+import { replicatedFacts, replicatedStarts } from '../../../../core/master/cluster/minion-facts.ts'
+import { replicatedKeys } from '../../../../core/master/cluster/minion-keys.ts'
+import { Replica } from '../../../../core/master/cluster/replica.ts'
+import { sharedKey } from '../../../../core/master/cluster/shared-key.ts'
+import { type SharedStore, SharedValues } from '../../../../core/master/cluster/shared-values.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { keyPair } from '../../../harness/key-pairs.ts'
+import { spyLog } from '../../../harness/log.ts'
+
+/** A store in memory. */
+class MemoryStore implements SharedStore {
+  values = new Map<string, { key: string; value: Uint8Array; revision: number }>()
+  last = 0
+  isAway = false
+
+  async sharedSince(_: string, revision: number, limit: number) {
+    if (this.isAway) throw new Error('the store is away')
+    const all = [...this.values.values()].sort((a, b) => a.revision - b.revision)
+    return all.filter((value) => value.revision > revision).slice(0, limit)
+  }
+
+  async putShared(_: string, key: string, value: Uint8Array, expected: number) {
+    if (this.isAway) throw new Error('the store is away')
+    if ((this.values.get(key)?.revision ?? 0) !== expected) return undefined
+    this.values.set(key, { key, value, revision: ++this.last })
+    return this.last
+  }
+}
+
+const start = { token: 'abcdef', address: '10.0.0.1', host: 'web1', pid: 7, at: 1000 }
+
+describe('masters of a cluster', () => {
+  let root: string
+  let store: MemoryStore
+  let masterKey: PrivateKey
+  let closing: (() => Promise<void>)[]
+  beforeEach(async () => {
+    root = await temporaryFolder()
+    store = new MemoryStore()
+    masterKey = await keyPair('master')
+    closing = []
+  })
+  afterEach(async () => {
+    for (const close of closing.reverse()) await close()
+    await removeFolder(root)
+  })
+
+  async function master(name: string, key = masterKey) {
+    const folder = join(root, name)
+    await mkdir(folder, { recursive: true })
+    const data = MinionData.open(folder)
+    const starts = MinionStarts.open(folder)
+    const aesKeys = new AesKeys(SymmetricKey.generate(), 0, { now: Date.now })
+    const aes = sharedKey(aesKeys, (text, revoke) => {
+      aesKeys.rotate(SymmetricKey.parse(text), { revoke })
+      aes.rotated(revoke)
+    })
+    const log = spyLog()
+    const replica = Replica.open(folder, {
+      shared: new SharedValues(store, 'north', key),
+      kinds: [replicatedKeys(folder), replicatedFacts(data), replicatedStarts(starts), aes],
+      log,
+    })
+    const close = async () => {
+      await replica.close()
+      await data.close()
+      await starts.close()
+    }
+    closing.push(close)
+    return { folder, keys: new KeyStore(folder), data, starts, aesKeys, aes, log, replica }
+  }
+  const pemOf = async (id: string) => (await keyPair(id)).publicKey.pem
+  const file = async (folder: string, state: string, id: string, pem: string) => {
+    await mkdir(join(folder, state), { recursive: true })
+    await writeFile(join(folder, state, id), pem)
+  }
+
+  test('have the same keys, whoever files, accepts, rejects or deletes one', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    const both = async () => {
+      await one.replica.exchange()
+      await two.replica.exchange()
+      await one.replica.exchange()
+    }
+    await file(one.folder, 'minions_pre', 'web1', await pemOf('web1'))
+    await file(two.folder, 'minions_pre', 'web2', await pemOf('web2'))
+    await both()
+    expect(await one.keys.list('pending')).toEqual(['web1', 'web2'])
+    expect(await two.keys.list()).toEqual(await one.keys.list())
+    await two.keys.accept('web1')
+    await one.keys.accept('web2')
+    await both()
+    expect(await one.keys.list('accepted')).toEqual(['web1', 'web2'])
+    expect(await one.keys.list('pending')).toEqual([])
+    expect(await two.keys.list()).toEqual(await one.keys.list())
+    await one.keys.reject('web1', { includeAccepted: true })
+    await two.keys.remove('web2')
+    await both()
+    expect(await two.keys.list()).toMatchObject({ accepted: [], rejected: ['web1'] })
+    expect(await one.keys.list()).toEqual(await two.keys.list())
+    expect(two.keys.accepted('web1')).toBeUndefined()
+  })
+
+  test('know grains, pillar and starts of minions from each other, and forget them together', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await one.data.save('web1', { grains: { os: 'Debian', cpus: 4, ram: 3.5 }, pillar: { secret: 'x' } })
+    await one.starts.save('web1', start, start.at)
+    await one.replica.exchange()
+    await two.replica.exchange()
+    expect(two.data.grains('web1')).toEqual({ os: 'Debian', cpus: 4, ram: 3.5 })
+    expect(two.data.pillar('web1')).toEqual({ secret: 'x' })
+    expect(two.starts.idOf('abcdef')).toBe('web1')
+    expect(JSON.stringify([...store.values.values()].map(({ value }) => String(value)))).not.toContain(
+      'Debian',
+    )
+    const { last } = store
+    for (const each of [one, two, one, two]) await each.replica.exchange()
+    expect(store.last).toBe(last)
+    await two.data.remove('web1')
+    await two.replica.exchange()
+    await one.replica.exchange()
+    expect(one.data.grains('web1')).toBeUndefined()
+  })
+
+  test('use one AES key, that which was stored first, and the next one of any of them', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await one.replica.exchange()
+    await two.replica.exchange()
+    expect(two.aesKeys.current.text).toBe(one.aesKeys.current.text)
+    two.aesKeys.rotate()
+    two.aes.rotated(true)
+    await two.replica.exchange()
+    await one.replica.exchange()
+    expect(one.aesKeys.current.text).toBe(two.aesKeys.current.text)
+    expect(one.aesKeys.accepted()).toHaveLength(1)
+  })
+
+  test('agree after both have changed a key at once', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await file(one.folder, 'minions_pre', 'web1', await pemOf('web1'))
+    await one.replica.exchange()
+    await two.replica.exchange()
+    await one.keys.reject('web1')
+    await two.keys.accept('web1')
+    await one.replica.exchange()
+    await two.replica.exchange()
+    expect(await two.keys.state('web1')).toBe('rejected')
+    expect(await one.keys.state('web1')).toBe('rejected')
+  })
+
+  test('keep the acceptance of a key that reached another master at the same time, and prefer its rejection', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await two.replica.exchange()
+    await file(one.folder, 'minions', 'web1', await pemOf('web1'))
+    await file(two.folder, 'minions_pre', 'web1', await pemOf('web1'))
+    await file(one.folder, 'minions_rejected', 'web2', await pemOf('web2'))
+    await file(two.folder, 'minions', 'web2', await pemOf('web2'))
+    for (const each of [two, one, two]) await each.replica.exchange()
+    expect(await one.keys.list()).toEqual({ accepted: ['web1'], denied: [], pending: [], rejected: ['web2'] })
+    expect(await two.keys.list()).toEqual(await one.keys.list())
+  })
+
+  test('exchange later what changed while the store was away, or an earlier run had not sent', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await one.replica.exchange()
+    store.isAway = true
+    await one.data.save('web1', { grains: { os: 'Debian' } })
+    await expect(one.replica.exchange()).rejects.toThrow('the store is away')
+    store.isAway = false
+    await one.replica.exchange()
+    await two.replica.exchange()
+    expect(two.data.grains('web1')).toEqual({ os: 'Debian' })
+  })
+
+  test('fill a store that has lost its values', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await file(one.folder, 'minions', 'web1', await pemOf('web1'))
+    await one.replica.exchange()
+    await two.replica.exchange()
+    store.values.clear()
+    store.last = 0
+    await two.replica.exchange()
+    await one.replica.exchange()
+    const three = await master('three')
+    await three.replica.exchange()
+    expect(await three.keys.list('accepted')).toEqual(['web1'])
+    expect(await one.keys.list('accepted')).toEqual(['web1'])
+  })
+
+  test('take nothing that another has put into the store: values are replaced, old ones are not used again', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await file(one.folder, 'minions', 'web1', await pemOf('web1'))
+    await one.replica.exchange()
+    await two.replica.exchange()
+    const accepted = store.values.get('key/web1')
+    await one.keys.remove('web1')
+    await one.replica.exchange()
+    await two.replica.exchange()
+    const set = (key: string, value: Uint8Array | undefined) =>
+      store.values.set(key, { key, value: value ?? Buffer.alloc(0), revision: ++store.last })
+    set('key/web2', accepted?.value)
+    set('key/web3', Buffer.from('junk'))
+    await two.replica.exchange()
+    expect(await two.keys.list()).toEqual({ accepted: [], denied: [], pending: [], rejected: [] })
+    expect(two.log.error.mock.lastCall?.[0]).toContain('is not used')
+    set('key/web1', accepted?.value)
+    await two.replica.exchange()
+    await one.replica.exchange()
+    expect(await two.keys.state('web1')).toBeUndefined()
+    expect(await one.keys.state('web1')).toBeUndefined()
+    const epoch = store.values.get('epoch')
+    store.values.clear()
+    await one.replica.exchange() // begins another epoch
+    set('key/web1', accepted?.value)
+    await two.replica.exchange()
+    expect(await two.keys.state('web1')).toBeUndefined()
+    expect(store.values.get('epoch')?.value).not.toEqual(epoch?.value)
+  })
+
+  test('refuse a store with the values of masters that have another key', async () => {
+    const one = await master('one')
+    await one.replica.exchange()
+    const stranger = await master('stranger', await keyPair('stranger'))
+    await file(stranger.folder, 'minions', 'evil', await pemOf('evil'))
+    await expect(stranger.replica.exchange()).rejects.toThrow(
+      'the store has values for the cluster north that no master with the key of this one has set',
+    )
+    await one.replica.exchange()
+    expect(await one.keys.list('accepted')).toEqual([])
+  })
+
+  test('begin again from the store when the file of one was removed', async () => {
+    const one = await master('one')
+    await file(one.folder, 'minions', 'web1', await pemOf('web1'))
+    await one.replica.exchange()
+    const two = await master('two')
+    await two.replica.exchange()
+    await two.keys.remove('web1')
+    await two.replica.exchange()
+    await one.replica.close()
+    closing.shift()
+    await one.data.close()
+    await one.starts.close()
+    await rm(Replica.path(one.folder), { force: true })
+    const again = await master('one')
+    await again.replica.exchange()
+    expect(await again.keys.list('accepted')).toEqual([])
+  })
+})
