@@ -76,6 +76,8 @@ export interface PublishClient extends AsyncIterable<Uint8Array> {
   onConnection(listener: (state: 'up' | 'down') => void): void
   /** Names of the servers that publish now, where an address may have several. */
   readonly servers?: readonly string[]
+  /** Add a listener, called when one more of them publishes. */
+  onServer?(listener: () => void): void
   close(): Promise<void>
 }
 

@@ -14,6 +14,7 @@ import {
   makeMissedJobsRequest,
   makeReturn,
   makeStartReport,
+  natsTransport,
   newStartToken,
   packAes,
   readJobLoad,
@@ -31,7 +32,6 @@ type RequestClient = ReturnType<Transport['connectRequests']>
 type Credentials = Extract<Awaited<ReturnType<typeof signIn>>, { state: 'accepted' }>['credentials']
 type PrivateKey = ReturnType<typeof crypto.PrivateKey.parse>
 
-const transport = getTransport('zeromq')
 const algorithms = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const
 const TIMEOUT_MS = 120_000
 const NO_OPTIONS = { recon_default: undefined, recon_max: undefined, recon_randomize: true }
@@ -46,6 +46,8 @@ export interface Address {
    * which it does not run.
    */
   readonly reconnects?: boolean
+  /** How to reach NATS, if the minions and their master do that. Each minion has a connection of its own. */
+  readonly nats?: Parameters<typeof natsTransport>[0]
 }
 
 /** A request that was encrypted beforehand, and what its reply must carry. */
@@ -58,6 +60,7 @@ export class SimulatedMinion {
   readonly id: string
   readonly #key: PrivateKey
   readonly #token: Buffer
+  readonly #transport: Transport
   readonly #client: RequestClient
   readonly #address: Address
   #credentials: Credentials | undefined
@@ -72,7 +75,8 @@ export class SimulatedMinion {
     this.#key = key
     this.#token = token
     this.#address = address
-    this.#client = transport.connectRequests(address)
+    this.#transport = address.nats ? natsTransport(address.nats) : getTransport('zeromq')
+    this.#client = this.#transport.connectRequests(address)
   }
 
   /** Sign in and listen; resolves when publications arrive here. */
@@ -80,7 +84,7 @@ export class SimulatedMinion {
     const { publishPort } = await this.#signIn()
     const token = newStartToken()
     const { reconnectMs } = this.#address.ownTopics ? await this.#reportStart(token) : {}
-    const frames = await transport.subscribe({
+    const frames = await this.#transport.subscribe({
       host: this.#address.host,
       port: publishPort,
       identity: this.id,

@@ -1,9 +1,6 @@
 /** A master and minions with ledgers, and what is done to them. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { ReturnSpool } from '../../core/jobs/return-spool.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { isAlive, signalAll } from '../harness/processes.ts'
@@ -11,6 +8,7 @@ import { openProxy, type TcpProxy } from '../harness/proxy.ts'
 import type { Random } from '../harness/random.ts'
 import type { SmallDisk } from '../harness/small-disk.ts'
 import { until } from '../harness/until.ts'
+import { ledgerModules } from './ledger/build.ts'
 import { type Entry, entriesIn, ledgerOf } from './ledger/entries.ts'
 import { Recorder, type Work } from './recorder.ts'
 import { type Resources, resourcesOf } from './resources.ts'
@@ -34,7 +32,6 @@ export interface Load {
   readonly bytes?: number
 }
 
-const LEDGER = fileURLToPath(new URL('ledger/module.ts', import.meta.url))
 const REST_MS = 1000
 /** Jobs that are published at once. */
 const LANES = 3
@@ -291,21 +288,6 @@ export class Fleet {
 async function openWay(port: number): Promise<Way> {
   const target = { host: '127.0.0.1', port }
   return { target, proxy: await openProxy(target) }
-}
-
-/** Write the module of the ledger as JavaScript, which job processes load faster than TypeScript, and return its directory. */
-function ledgerModules(root: string): string {
-  const directory = join(root, 'own')
-  const outfile = join(directory, 'modules', 'ledger.mjs')
-  buildSync({
-    entryPoints: [LEDGER],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['salt-ts'],
-  })
-  return directory
 }
 
 function readIfThere(path: string): string {

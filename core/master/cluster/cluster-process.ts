@@ -51,6 +51,7 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
       { onDamage },
     ),
   )
+  await replica.restore()
   const complain = onceInAWhile((sentence) => log.error(sentence))
   let isClosed = false
   let timer: NodeJS.Timeout | undefined

@@ -4,7 +4,7 @@ import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
 import { mapConcurrently } from '../../base/map-concurrently.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
-import { encodeLocal } from '../../codec/index.ts'
+import { encodeLocal, type Value } from '../../codec/index.ts'
 import { keysUnder, openStore, type Store, type StoreOptions } from '../../store/index.ts'
 import type { OpenedValue, SharedValues } from './shared-values.ts'
 
@@ -12,6 +12,8 @@ import type { OpenedValue, SharedValues } from './shared-values.ts'
 export interface Replicated {
   /** First part of the keys. */
   readonly kind: string
+  /** Whether the value is not kept here when the master ends, so that the replica keeps it. */
+  readonly isVolatile?: boolean
   /** Return the ids that may have changed here since the last call; with `all`, all ids. */
   changed(all: boolean): Promise<readonly string[]>
   /** Return the value of an id here; undefined if there is none. */
@@ -26,6 +28,8 @@ export interface Replicated {
 interface Synced {
   readonly revision: number
   readonly digest: string
+  /** The value, if it is volatile. */
+  readonly value?: unknown
 }
 
 interface ReplicaSettings {
@@ -66,6 +70,15 @@ export class Replica {
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
     this.#log = log
     this.#complain = onceInAWhile((sentence) => log.error(sentence))
+  }
+
+  /** Take over the volatile values of an earlier run of this master. */
+  async restore(): Promise<void> {
+    for (const { key, value: synced } of this.#state.entries(keysUnder('synced'))) {
+      const [kind, id] = this.#kindOf(String(key[1]))
+      const { value } = synced as unknown as Synced
+      if (kind?.isVolatile && value !== undefined) await kind.write(id, value)
+    }
   }
 
   /** Take over what other masters have changed, then store what has changed here. Rejects if the store cannot be reached. */
@@ -172,7 +185,9 @@ export class Replica {
   }
 
   async #note(key: string, synced: Synced): Promise<void> {
-    await this.#state.put(['synced', key], { ...synced })
+    const [kind, id] = this.#kindOf(key)
+    const value = kind?.isVolatile ? ((await kind.read(id)) as Value) : undefined
+    await this.#state.put(['synced', key], { ...synced, ...(value !== undefined && { value }) } as Value)
   }
 }
 

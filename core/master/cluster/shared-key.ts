@@ -15,6 +15,7 @@ export function sharedKey(aesKeys: AesKeys, adopt: (aes: string, revoke: boolean
   let hasChanged = true
   return {
     kind: 'aes',
+    isVolatile: true,
     rotated(revoke) {
       present = { aes: aesKeys.current.text, revoke }
       hasChanged = true

@@ -150,9 +150,7 @@ export class MasterConnection {
         requireSignature: config.sign_pub_messages,
         credentials: () => this.#signedIn(),
         renew: (stale) => this.#renew(stale),
-        onUndecryptable: () => {
-          if (this.publishConnection.isUp) void this.#catchUp(this.#nextPhase())
-        },
+        onUndecryptable: () => this.#catchUpAgain(),
       })
       for await (const received of jobs) onJob(received, this)
     }
@@ -355,7 +353,13 @@ export class MasterConnection {
       if (state === 'up') void this.#catchUp(signal)
       else void this.#watchPort(frames, offered, signal)
     })
+    // One that was taken for gone may have published meanwhile.
+    frames.onServer?.(() => this.#catchUpAgain())
     return frames
+  }
+
+  #catchUpAgain(): void {
+    if (this.publishConnection.isUp) void this.#catchUp(this.#nextPhase())
   }
 
   #changed(state: 'up' | 'down'): void {

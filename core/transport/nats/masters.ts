@@ -6,7 +6,7 @@ import type { Roster } from './roster.ts'
 import type { Subjects } from './subjects.ts'
 
 /** Whoever has not answered a hello for this long is gone. */
-const ANSWER_MS = 2_000
+const ANSWER_MS = 3_000
 const FIRST_INTERVAL_MS = 5_000
 /** Interval of hellos that report dropped publications. */
 const DROPPED_MS = 500

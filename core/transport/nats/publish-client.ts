@@ -65,6 +65,7 @@ export async function subscribe(
   void lease.ready.then(start)
   return {
     onConnection: (listener) => connection.listen(listener),
+    onServer: (listener) => lease.roster.onMore(listener),
     get servers() {
       return lease.roster.names
     },

@@ -1,17 +1,25 @@
 /** The names of the masters that answer hellos, as a subscriber of this process knows them; none before it knows any. */
 export class Roster {
   readonly #listeners = new Set<(gone: ReadonlySet<string>) => void>()
+  readonly #newcomers: (() => void)[] = []
   #names: readonly string[] = []
 
   get names(): readonly string[] {
     return this.#names
   }
 
-  /** Replace the names, and notify listeners of those that are gone. */
+  /** Replace the names, and notify listeners of those that are gone, and that there are more. */
   set(names: readonly string[]): void {
     const gone = new Set(this.#names.filter((name) => !names.includes(name)))
+    const hasMore = names.some((name) => !this.#names.includes(name))
     this.#names = names
+    if (hasMore) for (const listener of this.#newcomers) listener()
     if (gone.size > 0) for (const listener of [...this.#listeners]) listener(gone)
+  }
+
+  /** Add a listener for the moments at which there is one more. */
+  onMore(listener: () => void): void {
+    this.#newcomers.push(listener)
   }
 
   /** Add a listener. Returns a function that removes it. */

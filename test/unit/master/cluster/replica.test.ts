@@ -143,6 +143,22 @@ describe('masters of a cluster', () => {
     expect(one.aesKeys.accepted()).toHaveLength(1)
   })
 
+  test('keep their AES key when one of them is restarted', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await one.replica.exchange()
+    await two.replica.exchange()
+    await two.replica.close()
+    await two.data.close()
+    await two.starts.close()
+    closing.pop()
+    const again = await master('two')
+    await again.replica.restore()
+    await again.replica.exchange()
+    await one.replica.exchange()
+    expect(again.aesKeys.current.text).toBe(two.aesKeys.current.text)
+    expect(one.aesKeys.current.text).toBe(two.aesKeys.current.text)
+  })
+
   test('agree after both have changed a key at once', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await file(one.folder, 'minions_pre', 'web1', await pemOf('web1'))
