@@ -66,7 +66,7 @@ export class SessionKeys {
   async current(id: string): Promise<OpenSession | undefined> {
     const { derive } = this.#settings
     const owner = this.#settings.keys.accepted(id)
-    const session = owner && this.#sessionWith(owner, id)
+    const session = owner && (this.#sessionWith(owner, id) ?? this.#newSessionWith(owner, id))
     if (owner && derive)
       return { key: derive(id, this.#fingerprint(owner)), owner, used: session?.used === true }
     if (!session || !this.#isYoung(session)) return undefined
@@ -143,6 +143,12 @@ export class SessionKeys {
   #sessionOf(id: string): Session | undefined {
     const owner = this.#settings.keys.accepted(id)
     return owner && this.#sessionWith(owner, id)
+  }
+
+  /** Look again for a session that another worker has just created. */
+  #newSessionWith(owner: PublicKey, id: string): Session | undefined {
+    this.#store.refresh()
+    return this.#sessionWith(owner, id)
   }
 
   #sessionWith(owner: PublicKey, id: string): Session | undefined {

@@ -43,7 +43,7 @@ export async function runMinion(
       started()
       await Promise.race([stopped, delay(Math.random() * config.random_startup_delay * 1000)])
     }
-    minion = await openMinion(config, log, networkTransportOf(config), load)
+    minion = await openMinion(config, log, networkTransportOf(config, log), load)
     log.info(`salt-minion ${config.id} is starting`)
     const serving = minion.run()
     serving.catch(() => {})

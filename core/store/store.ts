@@ -24,6 +24,11 @@ export interface StoreOptions {
  * that `core/codec` supports; as everywhere in Salt, bytes that are valid UTF-8 are read back as text.
  */
 export interface Store extends StoreReader {
+  /**
+   * Let the next reads see what other processes have committed until now. Otherwise they may see only what there was at the first read
+   * of this turn of the event loop.
+   */
+  refresh(): void
   readonly path: string
   /** Return the bytes of the file that are in use. Removed records leave free space in it. */
   used(): number
@@ -84,6 +89,7 @@ export function openStore(path: string, options: StoreOptions = {}): Store {
       const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = stats
       return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
     },
+    refresh: () => live.current().resetReadTxn(),
     get: records.get,
     getLazy: records.getLazy,
     getEncoded: records.getEncoded,

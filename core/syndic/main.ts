@@ -22,7 +22,7 @@ export async function runSyndic(
   const stopping = new AbortController()
   void stopped.then(() => stopping.abort())
   const { id } = config.upward
-  const transport = networkTransportOf(config.upward)
+  const transport = networkTransportOf(config.upward, log)
   const closeReloads = onHangup(async () => log.reload(config.master))
   log.info(`salt-syndic ${id} is starting`)
   try {

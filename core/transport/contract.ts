@@ -118,6 +118,10 @@ export interface ServerSettings {
   readonly tls?: Tls | undefined
   /** Distinguishes this server from others of its address, where there may be several. */
   readonly name?: string
+  /** The name that all servers of its address must have in common; without it there must be no others. */
+  readonly group?: string | undefined
+  /** Called with a log message when there is another server that is not of the group. */
+  readonly onStranger?: (sentence: string) => void
   /**
    * Return the topics of the subscriber that sent this introduction, as minions of Python Salt do over TCP (wire protocol §18);
    * undefined if it is not valid.

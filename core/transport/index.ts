@@ -9,8 +9,8 @@ const tcp = lazily('tcp', async () => (await import('./tcp/index.ts')).tcp)
 const ws = lazily('ws', async () => (await import('./ws/index.ts')).ws)
 
 /** Return the transport over a cluster of NATS. Its servers and clients share one connection. */
-export const natsTransport = (nats: NatsSettings): Transport =>
-  lazily('nats', async () => (await import('./nats/index.ts')).natsTransport(nats))
+export const natsTransport = (nats: NatsSettings, onProblem?: (sentence: string) => void): Transport =>
+  lazily('nats', async () => (await import('./nats/index.ts')).natsTransport(nats, onProblem))
 
 const transports: ReadonlyMap<string, Transport> = new Map([zeromq, tcp, ws, memory].map((t) => [t.name, t]))
 

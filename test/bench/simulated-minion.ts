@@ -136,12 +136,14 @@ export class SimulatedMinion {
     this.timesBack++
   }
 
-  /** Send an encrypted request; gives its answer. */
+  /** Send an encrypted request; gives its answer. If it is refused, sign in again and try once more, as minions do. */
   async #ask(load: Readonly<Record<string, unknown>>): Promise<unknown> {
-    const request = this.#seal(load)
-    const reply = await this.send(request)
-    const sealed = asBytes(codec.decode(reply))
-    const opened = sealed && this.#session.decrypt(sealed, request.nonce)
+    const askOnce = async () => {
+      const request = this.#seal(load)
+      const sealed = asBytes(codec.decode(await this.send(request)))
+      return sealed && this.#session.decrypt(sealed, request.nonce)
+    }
+    const opened = (await askOnce()) ?? (await this.#signIn().then(askOnce))
     if (!opened) throw new Error(`${this.id} got no answer to ${String(load.cmd)}`)
     return codec.decode(opened)
   }

@@ -112,6 +112,16 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
   )
 })
 
+test('a master of a cluster without a store that masters can share does not start, and says what to set', async () => {
+  const master = await Cluster.open({ start: false, master: { cluster_id: 'north' } })
+  open.push(() => master.close())
+  const { code, stderr } = await master.spawned('salt-master')
+  expect(stderr).toContain(
+    'cluster_id needs a store that the masters share: set master_job_cache to nats, redis',
+  )
+  expect(code).not.toBe(0)
+})
+
 describe('three masters over NATS', needs(program('nats-server')), () => {
   test('are one fleet: each publishes to all minions, takes requests of all, and the return of a job of one that is gone', async () => {
     const server = await startNats()

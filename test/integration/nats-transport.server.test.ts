@@ -1,4 +1,7 @@
 /** What the transport nats does beyond what all transports do: several masters, pieces, lost servers, strangers. */
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { decode, encodeLocal } from '../../core/codec/index.ts'
@@ -6,6 +9,8 @@ import type { PublishClient, Transport } from '../../core/transport/contract.ts'
 import { natsTransport } from '../../core/transport/nats/index.ts'
 import { subjectsOf } from '../../core/transport/nats/subjects.ts'
 import { serveRequests } from '../../core/transport/serve-requests.ts'
+import { selfSigned } from '../harness/certificate.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, program } from '../harness/needs.ts'
 import type { TestServer } from '../harness/server.ts'
 import { startNats } from '../harness/store-servers.ts'
@@ -204,5 +209,67 @@ describe('the transport nats', needs(program('nats-server')), () => {
     await expect(nowhere.request(encodeLocal('x'), 5000)).rejects.toThrow(
       'NATS at 127.0.0.1:1 cannot be reached',
     )
+  })
+
+  test('uses TLS where the server asks for it, and refuses a certificate of another authority', async () => {
+    const folder = await temporaryFolder()
+    own({ close: () => removeFolder(folder) })
+    const make = async (name: string) => {
+      await mkdir(join(folder, name))
+      return selfSigned(join(folder, name))
+    }
+    const [files, others] = [await make('own'), await make('other')]
+    const secure = await startNats(`tls { cert_file: "${files.cert}", key_file: "${files.key}" }`)
+    own({ close: () => secure.drop() })
+    const to = (cert: string) => {
+      const tls = { ca: readFileSync(cert, 'utf8'), rejectUnauthorized: true }
+      return natsTransport({ servers: [`127.0.0.1:${secure.port}`], prefix: 'salt', tls })
+    }
+    const requests = await serve(to(files.cert))
+    requests.serve(async (request) => request)
+    const client = own(to(files.cert).connectRequests(anywhere))
+    expect(decode(await client.request(encodeLocal('x'), 5000))).toBe('x')
+    const stranger = own(to(others.cert).connectRequests(anywhere))
+    await expect(stranger.request(encodeLocal('x'), 1000)).rejects.toThrow(
+      'cannot be reached (self-signed certificate',
+    )
+  })
+
+  test('reports what the server does not permit', async () => {
+    const strict = await startNats(
+      'authorization { users: [ { user: salt, password: geheim, permissions: { subscribe: "other.>" } } ] }',
+    )
+    own({ close: () => strict.drop() })
+    const problems: string[] = []
+    const servers = [`127.0.0.1:${strict.port}`]
+    const login = { user: 'salt', password: 'geheim' }
+    const minion = natsTransport(
+      { servers, prefix: 'salt', ...login },
+      (sentence) => void problems.push(sentence),
+    )
+    await subscribe(minion)
+    await eventually(() =>
+      expect(problems).toContain(
+        `NATS at ${servers} does not let this user subscribe to salt.publish. Give it that permission, see docs/transports.md.`,
+      ),
+    )
+  })
+
+  test('reports a second master that is not of the same cluster', async () => {
+    const { process } = fleet()
+    const heard: [string, string][] = []
+    const open = (name: string, group?: string) =>
+      process().servePublish({
+        ...anywhere,
+        group,
+        onStranger: (sentence) => void heard.push([name, sentence]),
+      })
+    const one = own(await open('one', 'north'))
+    own(await open('two', 'north'))
+    const three = own(await open('three'))
+    await eventually(() => expect(heard.map(([name]) => name).sort()).toEqual(['one', 'two']))
+    expect(heard[0]?.[1]).toContain('Give masters that serve the same minions one cluster_id')
+    await one.close()
+    await three.close()
   })
 })

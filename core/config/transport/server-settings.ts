@@ -11,6 +11,8 @@ export const serverSettingsOf = (config: MasterConfig, log?: Log) => ({
   keepAlive: keepAliveOf(config),
   tls: tlsOf(config, 'server'),
   name: config.master_id ?? config.id,
+  group: config.cluster_id,
+  onStranger: (sentence: string) => log?.error(sentence),
   onConnectionsRefused: (sentence: string) => log?.error(sentence),
   onConnectionsAccepted: (sentence: string) => log?.info(sentence),
 })

@@ -10,6 +10,7 @@ import { minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { jobSinks } from '../../jobs/open-job-cache.ts'
 import { loadMasterKeys } from '../../keys/master-keys.ts'
+import { requestRotation } from '../../keys/rotation.ts'
 import { openLoader } from '../../loader/index.ts'
 import type { Logger } from '../../log/index.ts'
 import { openConfiguredReturner } from '../../outbox/open-returner.ts'
@@ -35,16 +36,22 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
   const onDamage = logDamageTo(log)
   const directory = minionDataDirectory(config)
   const aes = sharedKey(aesKeys, (aes, revoke) => void supervisor.send({ type: 'adopt', aes, revoke }))
+  const isShared = config.transport === 'nats'
+  /** A minion whose key was revoked must not read what this master publishes. A shared AES key is replaced by the master that revoked it. */
+  async function rotate(): Promise<void> {
+    if (config.rotate_aes_key && !isShared)
+      await requestRotation(config).catch((error: unknown) => log.error(messageOf(error)))
+  }
   const replica = disposer.own(
     Replica.open(
       config.cachedir,
       {
         shared: new SharedValues(store, cluster, key),
         kinds: [
-          replicatedKeys(config.pki_dir),
+          replicatedKeys(config.pki_dir, () => void rotate()),
           replicatedFacts(disposer.own(MinionData.open(directory, { onDamage }))),
           replicatedStarts(disposer.own(MinionStarts.open(directory, { onDamage }))),
-          ...(config.transport === 'nats' ? [aes] : []),
+          ...(isShared ? [aes] : []),
         ],
         log,
       },
@@ -100,7 +107,7 @@ async function openSharedStore(
   for (const target of jobSinks(config)) {
     const returner = await openConfiguredReturner(targetFrom(target), host)
     disposer.defer(async () => returner.close?.())
-    if (isShared(returner)) return { name: target, store: returner }
+    if (canShare(returner)) return { name: target, store: returner }
   }
   throw new SaltError(
     'CONFIG_INVALID',
@@ -109,7 +116,7 @@ async function openSharedStore(
   )
 }
 
-const isShared = (returner: Returner): returner is Returner & SharedStore =>
+const canShare = (returner: Returner): returner is Returner & SharedStore =>
   returner.sharedSince !== undefined && returner.putShared !== undefined
 
 runChild(open)

@@ -8,8 +8,11 @@ import type { Replicated } from './replica.ts'
 /** A folder that was changed so short a time ago may be changed again without another time of its change. */
 const SETTLE_MS = 2_000
 
-/** The keys of minions, by id: the PEM text in each state that it has one in. */
-export function replicatedKeys(pkiDir: string): Replicated {
+/**
+ * The keys of minions, by id: the PEM text in each state that it has one in. `onRevoked` is called when another master has revoked the
+ * access of one.
+ */
+export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicated {
   const files = new KeyFileStore(pkiDir)
   let known: ReadonlyMap<string, string> = new Map()
   let times = ''
@@ -57,6 +60,7 @@ export function replicatedKeys(pkiDir: string): Replicated {
     async write(id, value) {
       if (!isMinionId(id)) return
       const keys = isRecord(value) ? value : {}
+      const accepted = await files.read('accepted', id)
       const pemOf = (state: KeyState) => (typeof keys[state] === 'string' ? keys[state] : undefined)
       // The states come in the order of precedence, so that no key is accepted in between that is not at the end.
       for (const state of keyStates) {
@@ -67,6 +71,7 @@ export function replicatedKeys(pkiDir: string): Replicated {
       for (const state of keyStates.toReversed())
         if (pemOf(state) === undefined && (await files.read(state, id)) !== undefined)
           await files.remove(state, id)
+      if (accepted !== undefined && keys.accepted !== accepted) onRevoked()
     },
   }
 }

@@ -36,9 +36,12 @@ interface ReplicaSettings {
   readonly shared: Pick<SharedValues, 'epoch' | 'since' | 'put'>
   readonly kinds: readonly Replicated[]
   readonly log: Log
+  /** How often to check whether the store has lost its values, in milliseconds. */
+  readonly epochMs?: number
 }
 
 const PAGE = 500
+const EPOCH_MS = 10_000
 
 /**
  * Keeps values on this master and in the store of the cluster the same, both ways. Of a value that was changed in two places at
@@ -50,10 +53,12 @@ export class Replica {
   readonly #kinds: ReadonlyMap<string, Replicated>
   readonly #state: Store
   readonly #log: Log
+  readonly #epochMs: number
   readonly #complain: (sentence: string, about?: string) => void
   /** Keys whose change here is not stored yet. */
   readonly #unsent = new Set<string>()
   #mustLookAtAll = true
+  #checkEpochAt = 0
 
   static path(directory: string): string {
     return join(directory, 'cluster.mdb')
@@ -64,7 +69,8 @@ export class Replica {
     return new Replica(openStore(Replica.path(directory), options), settings)
   }
 
-  private constructor(state: Store, { shared, kinds, log }: ReplicaSettings) {
+  private constructor(state: Store, { shared, kinds, log, epochMs = EPOCH_MS }: ReplicaSettings) {
+    this.#epochMs = epochMs
     this.#state = state
     this.#shared = shared
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
@@ -83,8 +89,7 @@ export class Replica {
 
   /** Take over what other masters have changed, then store what has changed here. Rejects if the store cannot be reached. */
   async exchange(): Promise<void> {
-    const epoch = await this.#shared.epoch()
-    if (this.#state.get(['epoch']) !== epoch) await this.#begin(epoch)
+    if (performance.now() >= this.#checkEpochAt) await this.#checkEpoch()
     await this.#pull()
     if (await this.#push()) return
     await this.#pull()
@@ -95,8 +100,11 @@ export class Replica {
     return this.#state.close()
   }
 
-  /** Forget what the store had. */
-  async #begin(epoch: string): Promise<void> {
+  /** Forget what the store had if it has lost that. */
+  async #checkEpoch(): Promise<void> {
+    const epoch = await this.#shared.epoch()
+    this.#checkEpochAt = performance.now() + this.#epochMs
+    if (this.#state.get(['epoch']) === epoch) return
     await this.#state.change((records) => {
       for (const key of records.keys(keysUnder('synced'))) records.remove(key)
       records.put(['revision'], 0)

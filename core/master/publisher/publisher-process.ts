@@ -39,7 +39,7 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
   const keys = new KeyStore(config.pki_dir, config.api_clients)
   const publisher = await openPublisher({
     config,
-    transport: networkTransportOf(config),
+    transport: networkTransportOf(config, log),
     aesKeys,
     masterKey: key,
     async identify(introduction) {

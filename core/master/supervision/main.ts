@@ -34,6 +34,11 @@ import { adviseOnOpenFiles } from './open-files.ts'
 import { workersEndpoint } from './paths.ts'
 import { Supervisor } from './supervisor.ts'
 
+/**
+ * Requests that may be outstanding over NATS, where nothing makes clients wait: after a job, all minions return at once. Their bytes are
+ * limited, too.
+ */
+const MAX_OUTSTANDING_OF_NATS = 100_000
 /** A worker that does not answer probes for this long is replaced. */
 const STUCK_MS = 800
 /** How long to wait for a running maintenance, which may have much to remove. */
@@ -193,6 +198,7 @@ async function openRequestProxy(
     backend: workersEndpoint(config),
     stuckMs: STUCK_MS,
     workOf,
+    ...(config.transport === 'nats' && { maxOutstanding: MAX_OUTSTANDING_OF_NATS }),
     refusal: encodeNetwork(refusals.exception),
   })
 }
@@ -200,7 +206,7 @@ async function openRequestProxy(
 /** Open the port for minions and, if that is not a port of this host, one for the programs of this host. */
 async function openRequestPorts(config: MasterConfig, log: Logger): Promise<RequestPort[]> {
   const settings = { ...serverSettingsOf(config, log), port: config.ret_port }
-  const transport = networkTransportOf(config)
+  const transport = networkTransportOf(config, log)
   if (transport.name !== 'nats') return [await transport.openRequestPort(settings)]
   const local = await localTransportOf(config).openRequestPort({ ...settings, host: '127.0.0.1' })
   try {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
 import { connect, credsAuthenticator, type NatsConnection, nuid } from '@nats-io/transport-node'
 import { deferred } from '../../base/deferred.ts'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { ConnectionState } from '../connection-state.ts'
 import { connectionProblem, refusesCredentials, unreachable } from './errors.ts'
@@ -40,15 +41,18 @@ export interface Lease {
 /** Connects to NATS while there are users. */
 export class SharedConnection {
   readonly #nats: NatsSettings
+  readonly #onProblem: (sentence: string) => void
   #open: OpenConnection | undefined
   #users = 0
 
-  constructor(nats: NatsSettings) {
+  /** `onProblem` is called with a log message when NATS cannot be reached or refuses something, the same one once in a while. */
+  constructor(nats: NatsSettings, onProblem: (sentence: string) => void) {
     this.#nats = nats
+    this.#onProblem = onceInAWhile(onProblem)
   }
 
   acquire(): Lease {
-    this.#open ??= new OpenConnection(this.#nats)
+    this.#open ??= new OpenConnection(this.#nats, this.#onProblem)
     this.#users++
     const open = this.#open
     let isReleased = false
@@ -81,6 +85,7 @@ export class SharedConnection {
 
 class OpenConnection {
   readonly #nats: NatsSettings
+  readonly #onProblem: (sentence: string) => void
   readonly #ready = deferred<NatsConnection>()
   readonly #failed = deferred<string>()
   readonly #refused = deferred()
@@ -90,8 +95,9 @@ class OpenConnection {
   readonly roster = new Roster()
   problem: string | undefined
 
-  constructor(nats: NatsSettings) {
+  constructor(nats: NatsSettings, onProblem: (sentence: string) => void) {
     this.#nats = nats
+    this.#onProblem = onProblem
     this.#ended = this.#keepConnected()
   }
 
@@ -134,8 +140,7 @@ class OpenConnection {
       try {
         return await connect(connectionOptions(this.#nats))
       } catch (error) {
-        this.problem = connectionProblem(this.#nats, error)
-        this.#failed.resolve(this.problem)
+        this.#failed.resolve(this.#report(error))
         if (refusesCredentials(error)) this.#refused.resolve()
         const wait = RECONNECT_MS + Math.random() * RECONNECT_JITTER_MS
         await delay(wait, undefined, { signal }).catch(() => undefined)
@@ -144,11 +149,17 @@ class OpenConnection {
     return undefined
   }
 
+  #report(error: unknown): string {
+    this.problem = connectionProblem(this.#nats, error)
+    this.#onProblem(this.problem)
+    return this.problem
+  }
+
   async #follow(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') this.state.set('down')
       else if (status.type === 'reconnect' && !this.#closing.signal.aborted) this.state.set('up')
-      else if (status.type === 'error') this.problem = connectionProblem(this.#nats, status.error)
+      else if (status.type === 'error') this.#report(status.error)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { PermissionViolationError } from '@nats-io/transport-node'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { type NatsSettings, placeOf } from './settings.ts'
 
@@ -41,6 +42,8 @@ export const refusesCredentials = (error: unknown): boolean =>
 
 /** Explain why a connection to NATS failed, as a sentence. */
 export function connectionProblem(nats: NatsSettings, error: unknown): string {
+  if (error instanceof PermissionViolationError)
+    return `${placeOf(nats)} does not let this user ${error.operation === 'publish' ? 'publish' : 'subscribe'} to ${error.subject}. Give it that permission, see docs/transports.md.`
   const cause = (error as { cause?: unknown } | undefined)?.cause ?? error
   const place = placeOf(nats)
   if (refusesCredentials(error))

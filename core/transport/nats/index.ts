@@ -8,10 +8,13 @@ import type { NatsSettings } from './settings.ts'
 
 /**
  * Messages over a cluster of NATS. Several masters with one prefix share the requests, and all publish. Hosts and ports are not
- * used. All servers and clients share one connection.
+ * used. All servers and clients share one connection; `onProblem` is called with log messages about it.
  */
-export function natsTransport(nats: NatsSettings): Transport {
-  const shared = new SharedConnection(nats)
+export function natsTransport(
+  nats: NatsSettings,
+  onProblem: (sentence: string) => void = () => {},
+): Transport {
+  const shared = new SharedConnection(nats, onProblem)
   return {
     name: 'nats',
     reach: 'network',

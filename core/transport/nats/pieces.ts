@@ -1,4 +1,5 @@
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
+import { MAX_MESSAGE_BYTES } from '../../wire/message-size.ts'
 
 /**
  * Messages that are larger than a server of NATS takes (`max_payload`, by default 1 MiB) are sent in pieces. The first piece
@@ -59,10 +60,10 @@ export class Assembly {
     this.length = length
   }
 
-  /** Add a piece. Returns false if the message would become longer than announced. */
+  /** Add a piece. Returns false if the message would become longer than announced, or is longer than messages of Salt are. */
   add(piece: Buffer): boolean {
     this.#received += piece.length
-    if (this.#received > this.length) return false
+    if (this.#received > this.length || this.length > MAX_MESSAGE_BYTES) return false
     this.#pieces.push(piece)
     return true
   }

@@ -32,6 +32,8 @@ export interface HelloAnswer {
 export interface PublisherNotice {
   readonly publisher: string
   readonly state: 'up' | 'down'
+  /** The group of its master. */
+  readonly group?: string | undefined
 }
 
 const MAX_NAME = 64
@@ -66,8 +68,9 @@ export function readHelloAnswer(frame: Uint8Array): HelloAnswer | undefined {
 }
 
 export function readPublisherNotice(frame: Uint8Array): PublisherNotice | undefined {
-  const { publisher, state } = mapIn(frame)
-  return isName(publisher) && (state === 'up' || state === 'down') ? { publisher, state } : undefined
+  const { publisher, state, group } = mapIn(frame)
+  if (!isName(publisher) || (state !== 'up' && state !== 'down')) return undefined
+  return { publisher, state, ...(typeof group === 'string' && { group }) }
 }
 
 function mapIn(frame: Uint8Array): Readonly<Record<string, unknown>> {

@@ -27,6 +27,8 @@ export async function subscribe(
   const pieces = new PublicationPieces()
   let subscriptions: Subscription[] = []
   let masters: Masters | undefined
+  let stopListening = () => {}
+  let stopNews = () => {}
   let isClosed = false
 
   function take(message: Msg): void {
@@ -56,7 +58,7 @@ export async function subscribe(
         callback: (_, message) => masters?.notice(readPublisherNotice(message.data)),
       }),
     )
-    lease.state.listen((state) => {
+    stopListening = lease.state.listen((state) => {
       if (state === 'down') masters?.lost()
       else masters?.found()
     })
@@ -65,7 +67,9 @@ export async function subscribe(
   void lease.ready.then(start)
   return {
     onConnection: (listener) => connection.listen(listener),
-    onServer: (listener) => lease.roster.onMore(listener),
+    onServer(listener) {
+      stopNews = lease.roster.onMore(listener)
+    },
     get servers() {
       return lease.roster.names
     },
@@ -75,6 +79,8 @@ export async function subscribe(
       isClosed = true
       queue.close()
       for (const subscription of subscriptions) subscription.unsubscribe()
+      stopListening()
+      stopNews()
       masters?.close()
       await lease.release()
     },

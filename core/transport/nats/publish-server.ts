@@ -3,7 +3,7 @@ import type { PublishServer, ServerSettings } from '../contract.ts'
 import { subscribesToAll } from '../topics.ts'
 import { flush, type Lease } from './connection.ts'
 import { pieceHeaders, pieceSize } from './pieces.ts'
-import { type Hello, packMessage, readHello } from './presence.ts'
+import { type Hello, type PublisherNotice, packMessage, readHello, readPublisherNotice } from './presence.ts'
 import type { NatsSettings } from './settings.ts'
 import { subjectsOf } from './subjects.ts'
 
@@ -30,7 +30,7 @@ interface Subscriber {
 export async function servePublish(
   nats: NatsSettings,
   lease: Lease,
-  { port, name, identify }: ServerSettings,
+  { port, name, group, onStranger, identify }: ServerSettings,
 ): Promise<PublishServer> {
   const connection = await lease.awaitFirst()
   const subjects = subjectsOf(nats.prefix)
@@ -68,9 +68,19 @@ export async function servePublish(
   }
 
   const notify = (state: 'up' | 'down') =>
-    connection.publish(subjects.control, packMessage({ publisher, state }))
+    connection.publish(subjects.control, packMessage({ publisher, state, group }))
   const hellos = connection.subscribe(subjects.presence, {
     callback: (error, message) => void (error ?? answer(message)),
+  })
+  function meet(notice: PublisherNotice | undefined): void {
+    if (notice?.state !== 'up' || notice.publisher === publisher) return
+    if (group === undefined || notice.group !== group)
+      onStranger?.(
+        `Another master uses nats.prefix '${nats.prefix}', and gets requests that are meant for this one. Give masters that serve the same minions one cluster_id, and others another prefix.`,
+      )
+  }
+  const notices = connection.subscribe(subjects.control, {
+    callback: (error, message) => void (error ?? meet(readPublisherNotice(message.data))),
   })
   notify('up')
   const checking = setInterval(() => {
@@ -113,6 +123,7 @@ export async function servePublish(
       clearInterval(checking)
       if (connection.isClosed()) return
       hellos.unsubscribe()
+      notices.unsubscribe()
       notify('down')
       await flush(connection)
       await lease.release()

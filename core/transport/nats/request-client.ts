@@ -26,7 +26,7 @@ export function connectRequests(
   const places = new Semaphore(MAX_PENDING)
   const cancels = new Set<(error: unknown) => void>()
   let isClosed = false
-  lease.state.listen((state) => {
+  const stopListening = lease.state.listen((state) => {
     if (state === 'down') cancelAll(lostConnection(nats))
   })
   function cancelAll(error: unknown): void {
@@ -113,6 +113,7 @@ export function connectRequests(
     request,
     async close() {
       isClosed = true
+      stopListening()
       cancelAll(requestCancelled(nats))
       await lease.release()
     },

@@ -1,4 +1,5 @@
 import type { Msg, Subscription } from '@nats-io/transport-node'
+import { MAX_MESSAGE_BYTES } from '../../wire/message-size.ts'
 import type { IncomingRequest, RequestPort, ServerSettings } from '../contract.ts'
 import { flush, type Lease } from './connection.ts'
 import { bytesOf, readPieceHeaders } from './pieces.ts'
@@ -10,7 +11,7 @@ import { Transfers } from './transfers.ts'
 export async function openRequestPort(
   nats: NatsSettings,
   lease: Lease,
-  { port, name, maxFrameSize = Number.POSITIVE_INFINITY }: ServerSettings,
+  { port, name, maxFrameSize = MAX_MESSAGE_BYTES }: ServerSettings,
 ): Promise<RequestPort> {
   const connection = await lease.awaitFirst()
   const subjects = subjectsOf(nats.prefix)

@@ -1,7 +1,7 @@
 /** The names of the masters that answer hellos, as a subscriber of this process knows them; none before it knows any. */
 export class Roster {
   readonly #listeners = new Set<(gone: ReadonlySet<string>) => void>()
-  readonly #newcomers: (() => void)[] = []
+  readonly #newcomers = new Set<() => void>()
   #names: readonly string[] = []
 
   get names(): readonly string[] {
@@ -13,13 +13,14 @@ export class Roster {
     const gone = new Set(this.#names.filter((name) => !names.includes(name)))
     const hasMore = names.some((name) => !this.#names.includes(name))
     this.#names = names
-    if (hasMore) for (const listener of this.#newcomers) listener()
+    if (hasMore) for (const listener of [...this.#newcomers]) listener()
     if (gone.size > 0) for (const listener of [...this.#listeners]) listener(gone)
   }
 
-  /** Add a listener for the moments at which there is one more. */
-  onMore(listener: () => void): void {
-    this.#newcomers.push(listener)
+  /** Add a listener for the moments at which there is one more. Returns a function that removes it. */
+  onMore(listener: () => void): () => void {
+    this.#newcomers.add(listener)
+    return () => void this.#newcomers.delete(listener)
   }
 
   /** Add a listener. Returns a function that removes it. */

@@ -7,6 +7,7 @@ const REPORTS = [
   'client',
   'api',
   'syndic',
+  'nats',
   'job-cache',
   'targets',
   'loader',

@@ -42,11 +42,14 @@ describe('masters of a cluster', () => {
   let store: MemoryStore
   let masterKey: PrivateKey
   let closing: (() => Promise<void>)[]
+  /** The masters that have learned that a key is no longer accepted. */
+  let revoked: string[]
   beforeEach(async () => {
     root = await temporaryFolder()
     store = new MemoryStore()
     masterKey = await keyPair('master')
     closing = []
+    revoked = []
   })
   afterEach(async () => {
     for (const close of closing.reverse()) await close()
@@ -66,8 +69,14 @@ describe('masters of a cluster', () => {
     const log = spyLog()
     const replica = Replica.open(folder, {
       shared: new SharedValues(store, 'north', key),
-      kinds: [replicatedKeys(folder), replicatedFacts(data), replicatedStarts(starts), aes],
+      kinds: [
+        replicatedKeys(folder, () => revoked.push(name)),
+        replicatedFacts(data),
+        replicatedStarts(starts),
+        aes,
+      ],
       log,
+      epochMs: 0,
     })
     const close = async () => {
       await replica.close()
@@ -107,6 +116,7 @@ describe('masters of a cluster', () => {
     expect(await two.keys.list()).toMatchObject({ accepted: [], rejected: ['web1'] })
     expect(await one.keys.list()).toEqual(await two.keys.list())
     expect(two.keys.accepted('web1')).toBeUndefined()
+    expect(revoked.sort()).toEqual(['one', 'two'])
   })
 
   test('know grains, pillar and starts of minions from each other, and forget them together', async () => {
