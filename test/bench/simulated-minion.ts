@@ -192,7 +192,13 @@ export class SimulatedMinion {
   async #answer(job: NonNullable<Job>, afterMs = 0): Promise<void> {
     if (afterMs > 0) await setTimeout(afterMs)
     const outcome = { return: true, retcode: 0, success: true }
-    await this.send(this.#seal(makeReturn(job, this.id, outcome)))
+    const isTaken = async () => {
+      const request = this.#seal(makeReturn(job, this.id, outcome))
+      return this.acknowledges(await this.send(request), request)
+    }
+    if (await isTaken()) return
+    await this.#signIn() // and again, as minions do
+    await isTaken()
   }
 
   #seal(load: Readonly<Record<string, unknown>>): PreparedRequest {

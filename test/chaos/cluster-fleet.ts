@@ -32,6 +32,7 @@ export interface Tested {
 }
 
 const MINIONS = 4
+const SERVER = 'nats-server'
 
 export async function openCluster(transport: 'zeromq' | 'nats'): Promise<Tested> {
   const closing: (() => Promise<unknown>)[] = []
@@ -156,7 +157,7 @@ async function openNodes(count: number): Promise<Node[]> {
       )
       let child: ChildProcess
       const start = () => {
-        child = spawn('nats-server', ['-c', file, '-l', join(own, 'log')], { stdio: 'ignore' })
+        child = spawn(SERVER, ['-c', file, '-l', join(own, 'log')], { stdio: 'ignore' })
       }
       start()
       return {

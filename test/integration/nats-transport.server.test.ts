@@ -168,7 +168,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
         publications('broadcast'),
         presence,
         control,
-        `${prefix}.publish.%`,
+        ...['%', '%zz', '%E0%A4'].map((token) => `${prefix}.publish.${token}`),
       ])
         stranger.publish(
           subject,

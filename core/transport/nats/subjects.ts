@@ -26,10 +26,15 @@ export const MASTERS = 'masters'
 
 const topicAt = (subject: string, { publish }: Subjects): string => subject.slice(publish().length + 1)
 
-/** Return the topic of a publication by its subject; undefined if it has none. */
+/** Return the topic of a publication by its subject; undefined if it has none. What encodes no topic is one that nobody has. */
 export function topicOf(subject: string, subjects: Subjects): string | undefined {
   const token = topicAt(subject, subjects)
-  return token === '' ? undefined : decodeURIComponent(token === EMPTY ? '' : token)
+  if (token === '') return undefined
+  try {
+    return token === EMPTY ? '' : decodeURIComponent(token)
+  } catch {
+    return token
+  }
 }
 
 /** Stands for an empty topic; no other text is encoded as this. */
