@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Cluster } from '../harness/daemons.ts'
+import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { needs, program } from '../harness/needs.ts'
 import { signalAll } from '../harness/processes.ts'
 import { startNats, startRedis } from '../harness/store-servers.ts'
@@ -38,11 +38,12 @@ const accepted = async (master: Cluster): Promise<string[]> => (await json(maste
 const ping = (master: Cluster, target = '*') =>
   json(master, 'salt', target, 'test.ping', '--static', '--timeout', '3')
 
-/** Start a job, and kill its master while it runs. */
-async function killDuringJob(master: Cluster): Promise<string> {
+/** Start a job, and kill its master while these minions run it. */
+async function killDuringJob(master: Cluster, minions: readonly Daemon[]): Promise<string> {
   const client = await master.client()
   const { jid } = await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [2] })
   await client.close()
+  for (const minion of minions) await minion.logged(jid)
   await master.master.killAll()
   return jid
 }
@@ -71,8 +72,8 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
       multiprocessing: false,
       ...minion,
     }
-    await one.addMinion('web1', options)
-    return { one, two, options }
+    const web1 = await one.addMinion('web1', options)
+    return { one, two, web1, options }
   }
 
   test('have the same keys, and jobs of each in common', async () => {
@@ -91,14 +92,14 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
   test.each([{}, { master_type: 'failover' }])(
     'take the return of a job of each other, which both show afterwards (%j)',
     async (options) => {
-      const { one, two, options: all } = await openPair(options)
+      const { one, two, web1, options: all } = await openPair(options)
       const gone = await one.addMinion('gone', all)
       await gone.stop()
       await until('the keys on both', async () => (await accepted(two)).length === 2)
       await until('the minion', async () => (await ping(one, 'web1')).web1 === true)
       if (!('master_type' in options))
         await until('the minion', async () => (await ping(two, 'web1')).web1 === true)
-      const jid = await killDuringJob(one)
+      const jid = await killDuringJob(one, [web1])
       await returned(two, jid, ['web1'])
       await one.startMaster()
       await returned(one, jid, ['web1'])
@@ -132,7 +133,9 @@ describe('three masters over NATS', needs(program('nats-server')), () => {
     await one.command('salt-run', 'returner.migrate', 'nats')
     await one.startMaster()
     const ids = ['web1', 'web2', 'db1']
-    await Promise.all(ids.map((id) => one.addMinion(id, { ...options, multiprocessing: false })))
+    const minions = await Promise.all(
+      ids.map((id) => one.addMinion(id, { ...options, multiprocessing: false })),
+    )
     await two.startMaster()
     await three.startMaster()
     const all = Object.fromEntries(ids.map((id) => [id, true]))
@@ -146,7 +149,7 @@ describe('three masters over NATS', needs(program('nats-server')), () => {
       expect(await ping(master)).toEqual(all)
       expect(await json(master, 'salt', '-G', 'os:*', 'test.ping', '--static')).toEqual(all)
     }
-    const jid = await killDuringJob(two)
+    const jid = await killDuringJob(two, minions)
     await returned(one, jid, ids)
     await returned(three, jid, ids)
     expect(await ping(three)).toEqual(all)
