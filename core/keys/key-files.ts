@@ -24,16 +24,37 @@ const SETTLE_MS = 100
 /** Matches files that a crash left behind in the middle of a write. */
 const temporary = /^\.tmp-/
 
+/** Looks at key folders to learn whether a file was added, removed or replaced. One that is overwritten in its place is not noticed. */
+export class KeyFolderTimes {
+  readonly #folders: readonly string[]
+  readonly #settleMs: number
+  #times = ''
+
+  /** A folder that was changed less than `settleMs` ago may be changed again without another time of its change. */
+  constructor(pkiDir: string, states: readonly KeyState[], settleMs: number) {
+    this.#folders = states.map((state) => join(pkiDir, keyFolders[state]))
+    this.#settleMs = settleMs
+  }
+
+  /** Whether one has changed since the last call, or so short a time ago that this cannot be known. */
+  haveChanged(): boolean {
+    const times = this.#folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+    const before = this.#times
+    this.#times = times.join()
+    return this.#times !== before || Math.max(...times) >= Date.now() - this.#settleMs
+  }
+}
+
 /** The public keys of minions as PEM files, one per id and state. Only validated ids become paths. */
 export class KeyFileStore {
   readonly #pkiDir: string
   #changes = 0
-  /** Times at which the folders of {@link DECIDING} were changed. */
-  #times = ''
+  readonly #deciding: KeyFolderTimes
   #hasLooked = false
 
   constructor(pkiDir: string) {
     this.#pkiDir = pkiDir
+    this.#deciding = new KeyFolderTimes(pkiDir, DECIDING, SETTLE_MS)
   }
 
   async read(state: KeyState, id: MinionId): Promise<string | undefined> {
@@ -64,11 +85,7 @@ export class KeyFileStore {
     setImmediate(() => {
       this.#hasLooked = false
     })
-    const times = DECIDING.map(
-      (state) => statSync(this.#folder(state), { throwIfNoEntry: false })?.mtimeMs ?? 0,
-    )
-    if (times.join() !== this.#times || Math.max(...times) > Date.now() - SETTLE_MS) this.#changes++
-    this.#times = times.join()
+    if (this.#deciding.haveChanged()) this.#changes++
     return this.#changes
   }
 

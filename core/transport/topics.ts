@@ -2,6 +2,9 @@ import type { SubscribeSettings } from './contract.ts'
 
 type Topics = Pick<SubscribeSettings, 'addressed' | 'topics'>
 
+/** Topics of which each subscriber of Salt has one: everything, or with `zmq_filtering` the topic `broadcast`. */
+export const COMMON_TOPICS = ['', 'broadcast']
+
 /** Whether a subscriber subscribes to everything. */
 export const subscribesToAll = (topics: readonly string[]): boolean =>
   topics.length === 0 || topics.includes('')

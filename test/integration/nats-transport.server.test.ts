@@ -235,6 +235,15 @@ describe('the transport nats', needs(program('nats-server')), () => {
     )
   })
 
+  test('refuses a server without TLS where TLS is asked for, and says so', async () => {
+    const servers = [`127.0.0.1:${server.port}`]
+    const secure = natsTransport({ servers, prefix: 'salt', tls: { rejectUnauthorized: true } })
+    const client = own(secure.connectRequests(anywhere))
+    await expect(client.request(encodeLocal('x'), 1000)).rejects.toThrow(
+      `NATS at ${servers} has no TLS. Remove ssl from the option 'nats', or turn TLS on there.`,
+    )
+  })
+
   test('reports what the server does not permit', async () => {
     const strict = await startNats(
       'authorization { users: [ { user: salt, password: geheim, permissions: { subscribe: "other.>" } } ] }',

@@ -1,11 +1,9 @@
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { isMinionId } from '../../base/minion-id.ts'
 import { isRecord } from '../../base/record.ts'
-import { KeyFileStore, type KeyState, keyFolders, keyStates } from '../../keys/key-files.ts'
+import { KeyFileStore, KeyFolderTimes, type KeyState, keyStates } from '../../keys/key-files.ts'
 import type { Replicated } from './replica.ts'
 
-/** A folder that was changed so short a time ago may be changed again without another time of its change. */
+/** File systems that hosts share may count times in whole seconds. */
 const SETTLE_MS = 2_000
 
 /**
@@ -14,18 +12,8 @@ const SETTLE_MS = 2_000
  */
 export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicated {
   const files = new KeyFileStore(pkiDir)
+  const folders = new KeyFolderTimes(pkiDir, keyStates, SETTLE_MS)
   let known: ReadonlyMap<string, string> = new Map()
-  let times = ''
-
-  /** Whether a file was added, removed or replaced since the last call, or so short a time ago that this cannot be known. */
-  function hasChanged(): boolean {
-    const now = keyStates.map(
-      (state) => statSync(join(pkiDir, keyFolders[state]), { throwIfNoEntry: false })?.mtimeMs ?? 0,
-    )
-    const isSame = now.join() === times && Math.max(...now) < Date.now() - SETTLE_MS
-    times = now.join()
-    return !isSame
-  }
 
   async function stamps(): Promise<Map<string, string>> {
     const found = new Map<string, string>()
@@ -49,7 +37,7 @@ export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicate
     kind: 'key',
     async changed(all) {
       if (all) known = new Map()
-      if (!hasChanged() && !all) return []
+      if (!folders.haveChanged() && !all) return []
       const now = await stamps()
       const ids = [...new Set([...known.keys(), ...now.keys()])].filter((id) => known.get(id) !== now.get(id))
       known = now
@@ -69,8 +57,7 @@ export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicate
         if (pem !== undefined && pem !== before) await files.replace(state, id, pem)
       }
       for (const state of keyStates.toReversed())
-        if (pemOf(state) === undefined && (await files.read(state, id)) !== undefined)
-          await files.remove(state, id)
+        if (pemOf(state) === undefined) await files.remove(state, id)
       if (accepted !== undefined && keys.accepted !== accepted) onRevoked()
     },
   }

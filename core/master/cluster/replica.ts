@@ -8,7 +8,7 @@ import { encodeLocal, type Value } from '../../codec/index.ts'
 import { keysUnder, openStore, type Store, type StoreOptions } from '../../store/index.ts'
 import type { OpenedValue, SharedValues } from './shared-values.ts'
 
-/** What is known of minions or of the cluster on this master, and is to be the same on all. */
+/** A kind of values that all masters of a cluster are to have alike: facts about minions, or about the cluster. */
 export interface Replicated {
   /** First part of the keys. */
   readonly kind: string
@@ -45,8 +45,8 @@ const EPOCH_MS = 10_000
 
 /**
  * Keeps values on this master and in the store of the cluster the same, both ways. Of a value that was changed in two places at
- * once, the change that was stored first stays, unless its kind merges them. While the store cannot be reached, changes are kept back; if it has lost its values, it gets
- * those of the masters. Keys of its file: `['epoch']` of the store, `['revision']`, the last one read, and `['synced', key]`.
+ * once, the change that was stored first stays, unless its kind merges them. While the store cannot be reached, changes are kept
+ * back; if it has lost its values, it gets those of the masters. Keys of its file: `['epoch']` of the store, `['revision']`, the last one read, and `['synced', key]`.
  */
 export class Replica {
   readonly #shared: Pick<SharedValues, 'epoch' | 'since' | 'put'>

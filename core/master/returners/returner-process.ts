@@ -2,6 +2,7 @@
  * Entry of the returner process: puts events into an outbox, and supervises the processes that deliver jobs, returns and
  * events to the stores of `master_job_cache`, `ext_job_cache` and `event_return`.
  */
+import type { Returner } from '../../author/returner.ts'
 import { systemClock } from '../../base/clock.ts'
 import { Disposer } from '../../base/disposer.ts'
 import { SteadyTime } from '../../base/steady-time.ts'
@@ -73,12 +74,15 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
 
 /** Return a function for the minions of a job whose return is in one of the stores that the masters of a cluster share. */
 function storedReturns(config: MasterConfig, host: ReturnerHost, disposer: Disposer) {
-  const stores = jobSinks(config).map((target) => openConfiguredReturner(targetFrom(target), host))
+  let stores: Promise<Returner[]> | undefined
+  const open = () =>
+    Promise.all(jobSinks(config).map((target) => openConfiguredReturner(targetFrom(target), host)))
   disposer.defer(async () => {
-    for (const store of stores) await (await store).close?.()
+    for (const store of (await stores) ?? []) await store.close?.()
   })
   return async (jid: string): Promise<ReadonlySet<string>> => {
-    const found = await Promise.all(stores.map(async (store) => (await (await store).getJid?.(jid)) ?? []))
+    stores ??= open()
+    const found = await Promise.all((await stores).map(async (store) => (await store.getJid?.(jid)) ?? []))
     return new Set(found.flat().map(({ id }) => id))
   }
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
-import { connect, credsAuthenticator, type NatsConnection, nuid } from '@nats-io/transport-node'
+import { connect, credsAuthenticator, type Msg, type NatsConnection, nuid } from '@nats-io/transport-node'
 import { deferred } from '../../base/deferred.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
@@ -163,6 +163,11 @@ class OpenConnection {
     }
   }
 }
+
+/** Make the options of a subscription whose messages go to `take`. The connection reports it if the server refuses the subscription. */
+export const messagesTo = (take: (message: Msg) => void) => ({
+  callback: (error: Error | null, message: Msg) => void (error ?? take(message)),
+})
 
 /** Wait until the server has what was sent, or a moment. */
 export async function flush(connection: NatsConnection): Promise<void> {

@@ -48,7 +48,7 @@ export function connectionProblem(nats: NatsSettings, error: unknown): string {
   const place = placeOf(nats)
   if (refusesCredentials(error))
     return `${place} refuses the credentials. Check user, password, token or credentials in the option 'nats'.`
-  if (messageOf(error).includes('SERVER_OPT_NA') || messageOf(error).includes('does not support TLS'))
+  if (messageOf(error).includes("does not support 'tls'"))
     return `${place} has no TLS. Remove ssl from the option 'nats', or turn TLS on there.`
   return `${place} cannot be reached (${messageOf(cause)}). Check that nats-server runs, and the option 'nats'.`
 }

@@ -1,11 +1,12 @@
 import { createInbox, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node'
 import type { ConnectionState } from '../connection-state.ts'
 import type { SubscribeSettings } from '../contract.ts'
+import { messagesTo } from './connection.ts'
 import { type HelloAnswer, type PublisherNotice, packMessage, readHelloAnswer } from './presence.ts'
 import type { Roster } from './roster.ts'
 import type { Subjects } from './subjects.ts'
 
-/** Whoever has not answered a hello for this long is gone. */
+/** A master that has not answered a hello for this long is gone. */
 const ANSWER_MS = 3_000
 const FIRST_INTERVAL_MS = 5_000
 /** Interval of hellos that report dropped publications. */
@@ -48,9 +49,10 @@ export class Masters {
     this.#settings = settings
     this.#wait = this.#firstWait
     this.#inbox = createInbox(subjects.inbox)
-    this.#answers = connection.subscribe(this.#inbox, {
-      callback: (error, message) => void (error ?? this.#hear(message)),
-    })
+    this.#answers = connection.subscribe(
+      this.#inbox,
+      messagesTo((message) => this.#hear(message)),
+    )
     this.#hello()
   }
 

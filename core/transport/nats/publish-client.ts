@@ -3,7 +3,7 @@ import { BoundedQueue } from '../bounded-queue.ts'
 import { ConnectionState } from '../connection-state.ts'
 import type { PublishClient, SubscribeSettings } from '../contract.ts'
 import { isAddressed, subscribesToAll } from '../topics.ts'
-import type { Lease } from './connection.ts'
+import { type Lease, messagesTo } from './connection.ts'
 import { Masters } from './masters.ts'
 import { Assembly, bytesOf, readPieceHeaders } from './pieces.ts'
 import { readPublisherNotice } from './presence.ts'
@@ -43,8 +43,9 @@ export async function subscribe(
     const wanted = subscribesToAll(settings.topics)
       ? [subjects.everyTopic]
       : settings.topics.map((topic) => subjects.publish(topic))
-    const callback = (error: Error | null, message: Msg) => void (error ?? take(message))
-    subscriptions = [subjects.publish(), ...wanted].map((subject) => open.subscribe(subject, { callback }))
+    subscriptions = [subjects.publish(), ...wanted].map((subject) =>
+      open.subscribe(subject, messagesTo(take)),
+    )
     masters = new Masters({
       connection: open,
       subjects,
@@ -54,9 +55,10 @@ export async function subscribe(
       name: nuid.next(),
     })
     subscriptions.push(
-      open.subscribe(subjects.control, {
-        callback: (_, message) => masters?.notice(readPublisherNotice(message.data)),
-      }),
+      open.subscribe(
+        subjects.control,
+        messagesTo(({ data }) => masters?.notice(readPublisherNotice(data))),
+      ),
     )
     stopListening = lease.state.listen((state) => {
       if (state === 'down') masters?.lost()

@@ -1,7 +1,7 @@
 import { type Msg, nuid } from '@nats-io/transport-node'
 import type { PublishServer, ServerSettings } from '../contract.ts'
-import { subscribesToAll } from '../topics.ts'
-import { flush, type Lease } from './connection.ts'
+import { COMMON_TOPICS, subscribesToAll } from '../topics.ts'
+import { flush, type Lease, messagesTo } from './connection.ts'
 import { pieceHeaders, pieceSize } from './pieces.ts'
 import { type Hello, type PublisherNotice, packMessage, readHello, readPublisherNotice } from './presence.ts'
 import type { NatsSettings } from './settings.ts'
@@ -15,8 +15,6 @@ const MISSED = 2.5
 const CHECK_MS = 1_000
 /** Subscribers beyond this are not counted. */
 const MAX_SUBSCRIBERS = 500_000
-/** Topic that all of Salt's subscribers to topics have. */
-const BROADCAST = 'broadcast'
 
 interface Subscriber {
   topics: readonly string[]
@@ -69,9 +67,7 @@ export async function servePublish(
 
   const notify = (state: 'up' | 'down') =>
     connection.publish(subjects.control, packMessage({ publisher, state, group }))
-  const hellos = connection.subscribe(subjects.presence, {
-    callback: (error, message) => void (error ?? answer(message)),
-  })
+  const hellos = connection.subscribe(subjects.presence, messagesTo(answer))
   function meet(notice: PublisherNotice | undefined): void {
     if (notice?.state !== 'up' || notice.publisher === publisher) return
     if (group === undefined || notice.group !== group)
@@ -79,9 +75,10 @@ export async function servePublish(
         `Another master uses nats.prefix '${nats.prefix}', and gets requests that are meant for this one. Give masters that serve the same minions one cluster_id, and others another prefix.`,
       )
   }
-  const notices = connection.subscribe(subjects.control, {
-    callback: (error, message) => void (error ?? meet(readPublisherNotice(message.data))),
-  })
+  const notices = connection.subscribe(
+    subjects.control,
+    messagesTo(({ data }) => meet(readPublisherNotice(data))),
+  )
   notify('up')
   const checking = setInterval(() => {
     const now = performance.now()
@@ -97,16 +94,19 @@ export async function servePublish(
     }
     const number = ++published
     for (let at = 0; at < payload.length; at += size)
-      connection.publish(subject, payload.subarray(at, at + size), {
-        ...pieceHeaders({ length: payload.length, piece: `${publisher} ${number} ${at}` }),
-      })
+      connection.publish(
+        subject,
+        payload.subarray(at, at + size),
+        pieceHeaders({ length: payload.length, piece: `${publisher} ${number} ${at}` }),
+      )
   }
 
   return {
     port,
     publish: async (payload, topic) => publish(payload, topic),
     get subscribers() {
-      const isCounted = ({ topics }: Subscriber) => subscribesToAll(topics) || topics.includes(BROADCAST)
+      const isCounted = ({ topics }: Subscriber) =>
+        subscribesToAll(topics) || COMMON_TOPICS.some((topic) => topics.includes(topic))
       return [...subscribers.values()].filter(isCounted).length
     },
     get topics() {

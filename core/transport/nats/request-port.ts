@@ -1,7 +1,7 @@
 import type { Msg, Subscription } from '@nats-io/transport-node'
 import { MAX_MESSAGE_BYTES } from '../../wire/message-size.ts'
 import type { IncomingRequest, RequestPort, ServerSettings } from '../contract.ts'
-import { flush, type Lease } from './connection.ts'
+import { flush, type Lease, messagesTo } from './connection.ts'
 import { bytesOf, readPieceHeaders } from './pieces.ts'
 import type { NatsSettings } from './settings.ts'
 import { MASTERS, subjectsOf } from './subjects.ts'
@@ -34,11 +34,9 @@ export async function openRequestPort(
           client: clientOf(message),
           reply: (answer) => transfers.answer(message, answer),
         })
-      const callback = (error: Error | null, message: Msg) =>
-        void (error ?? readRequest(message, takeRequest))
-      subscriptions = [connection.subscribe(subjects.requests, { queue: MASTERS, callback })]
-      if (name !== undefined)
-        subscriptions.push(connection.subscribe(subjects.requestsTo(name), { callback }))
+      const options = messagesTo((message) => readRequest(message, takeRequest))
+      subscriptions = [connection.subscribe(subjects.requests, { queue: MASTERS, ...options })]
+      if (name !== undefined) subscriptions.push(connection.subscribe(subjects.requestsTo(name), options))
     },
     async close() {
       for (const subscription of subscriptions) subscription.unsubscribe()

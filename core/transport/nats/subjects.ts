@@ -24,11 +24,9 @@ export type Subjects = ReturnType<typeof subjectsOf>
 /** Name of the queue group of masters. */
 export const MASTERS = 'masters'
 
-const topicAt = (subject: string, { publish }: Subjects): string => subject.slice(publish().length + 1)
-
 /** Return the topic of a publication by its subject; undefined if it has none. What encodes no topic is one that nobody has. */
-export function topicOf(subject: string, subjects: Subjects): string | undefined {
-  const token = topicAt(subject, subjects)
+export function topicOf(subject: string, { publish }: Subjects): string | undefined {
+  const token = subject.slice(publish().length + 1)
   if (token === '') return undefined
   try {
     return token === EMPTY ? '' : decodeURIComponent(token)

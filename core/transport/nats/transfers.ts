@@ -1,4 +1,5 @@
 import { type Msg, type NatsConnection, nuid, type Subscription } from '@nats-io/transport-node'
+import { messagesTo } from './connection.ts'
 import { Assembly, bytesOf, pieceHeaders, pieceSize } from './pieces.ts'
 
 /** How long the other end may take to ask for the next piece, or to send it. */
@@ -22,15 +23,18 @@ export class Transfers {
   readonly #inbox: string
   readonly #active = new Map<string, Transfer>()
   readonly #subscription: Subscription
+  /** Bytes received by all of them. */
+  #bytes = 0
   readonly #checking = setInterval(() => this.#endIdle(), CHECK_MS)
 
   /** `inbox`: the subject in front of those of the exchanges. */
   constructor(connection: NatsConnection, inbox: string) {
     this.#connection = connection
     this.#inbox = `${inbox}.${nuid.next()}`
-    this.#subscription = connection.subscribe(`${this.#inbox}.*`, {
-      callback: (error, message) => void (error ?? this.#take(message)),
-    })
+    this.#subscription = connection.subscribe(
+      `${this.#inbox}.*`,
+      messagesTo((message) => this.#step(message.subject, message)),
+    )
   }
 
   /** Receive a request, of which this is the first piece. `take` gets the whole, and the message to answer. */
@@ -69,30 +73,29 @@ export class Transfers {
     this.#active.clear()
   }
 
-  get #bytes(): number {
-    return [...this.#active.values()].reduce((sum, { bytes }) => sum + bytes, 0)
-  }
-
   #open(next: Transfer['next']): string {
     const subject = `${this.#inbox}.${nuid.next()}`
     this.#active.set(subject, { next, bytes: 0, lastUsed: performance.now() })
     return subject
   }
 
-  #take(message: Msg): void {
-    this.#step(message.subject, message)
-  }
-
   #step(subject: string, message: Msg): void {
     const transfer = this.#active.get(subject)
     if (!transfer) return
     transfer.bytes += message.data.length
+    this.#bytes += message.data.length
     transfer.lastUsed = performance.now()
-    if (!transfer.next(message)) this.#active.delete(subject)
+    if (!transfer.next(message)) this.#end(subject, transfer)
+  }
+
+  #end(subject: string, { bytes }: Transfer): void {
+    this.#active.delete(subject)
+    this.#bytes -= bytes
   }
 
   #endIdle(): void {
     const oldest = performance.now() - IDLE_MS
-    for (const [subject, { lastUsed }] of this.#active) if (lastUsed < oldest) this.#active.delete(subject)
+    for (const [subject, transfer] of this.#active)
+      if (transfer.lastUsed < oldest) this.#end(subject, transfer)
   }
 }

@@ -1,10 +1,9 @@
+import { COMMON_TOPICS } from '../topics.ts'
+
 /** Longest topic of Salt, in bytes; longer ones are ignored. */
 const MAX_TOPIC = 64
 /** Different topics that are counted, at most. */
 const MAX_TOPICS = 100_000
-
-/** Topics of which each subscriber of Salt has one: everything, or with `zmq_filtering` the topic `broadcast`. */
-const COMMON = ['', 'broadcast']
 
 /** Counts subscriptions from the messages of an XPUB: `01 <topic>` for a subscription, `00 <topic>` for its end. */
 export class SubscriptionCount {
@@ -21,7 +20,7 @@ export class SubscriptionCount {
   }
 
   get subscribers(): number {
-    return COMMON.reduce((sum, topic) => sum + (this.#counts.get(topic) ?? 0), 0)
+    return COMMON_TOPICS.reduce((sum, topic) => sum + (this.#counts.get(topic) ?? 0), 0)
   }
 
   get topics(): ReadonlySet<string> {
