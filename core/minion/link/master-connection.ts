@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
@@ -13,11 +12,10 @@ import { keepAliveOf, type MinionConfig, tlsOf } from '../../config/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/index.ts'
 import { component } from '../../log/component.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
-import { ownAddressTowards } from '../../transport/own-address.ts'
-import { makeStartReport, newStartToken, readStartAnswer, type StartAnswer } from '../../wire/minion-start.ts'
 import { missedJobs } from './missed-jobs.ts'
 import { signInUntilAccepted } from './persistent-sign-in.ts'
 import { portCheckMs, reconnectionWaits } from './reconnection.ts'
+import { StartReport } from './start-report.ts'
 
 export interface MasterConnectionSettings {
   readonly config: MinionConfig
@@ -50,7 +48,7 @@ export class MasterConnection {
   readonly #client: RequestClient
   readonly #channel: RequestChannel
   readonly #token = SymmetricKey.generate().text
-  readonly #startToken: string
+  readonly #start: StartReport
   readonly #closing = new AbortController()
   /** Aborts when the present run ends. */
   #ending = new AbortController()
@@ -62,13 +60,11 @@ export class MasterConnection {
   #frames: PublishClient | undefined
   #phase = new AbortController()
   readonly #listeners = new Set<() => void>()
-  /** The master's answer to the latest report of the start. */
-  #startAnswer: StartAnswer = {}
 
   constructor(settings: MasterConnectionSettings) {
     const { transport, id, key } = settings
     this.#settings = settings
-    this.#startToken = settings.startToken ?? newStartToken()
+    this.#start = new StartReport({ ...settings, request: (load) => this.request(load) })
     this.#details = component(settings.log, 'channel.client')
     this.#details.debug('Initializing new AsyncZeroMQReqChannel for {channel}', {
       channel: [settings.config.pki_dir, id, `tcp://${this.address}`],
@@ -138,7 +134,7 @@ export class MasterConnection {
     let isReady = false
     while (!ending.aborted) {
       const { publishPort } = await this.#signedIn()
-      if (await this.#reportStart()) continue
+      if (await this.#start.isRefused(this.#closing.signal)) continue
       if (ending.aborted) return
       this.#frames = await this.#subscribe(publishPort)
       if (ending.aborted) return await this.#frames.close()
@@ -156,41 +152,6 @@ export class MasterConnection {
     }
   }
 
-  /**
-   * Report this run to the master. Resolves with true, after a wait, if the master refuses it because another minion has the
-   * same id.
-   */
-  async #reportStart(): Promise<boolean> {
-    const { config, log } = this.#settings
-    const { signal } = this.#closing
-    try {
-      const { refused } = await this.#sendStartReport()
-      if (refused === undefined) return false
-      const seconds = config.acceptance_wait_time
-      log.error(`${refused} Asking again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`)
-      await delay(seconds * 1000, undefined, { signal })
-      return true
-    } catch (error) {
-      if (!signal.aborted)
-        log.debug(`The start of this minion was not reported to the master: ${messageOf(error)}`)
-      return signal.aborted
-    }
-  }
-
-  async #sendStartReport(): Promise<StartAnswer> {
-    const { config, id, address, isSyndic } = this.#settings
-    const own = config.source_address || (await ownAddressTowards(address.host, address.port)) || 'unknown'
-    const start = {
-      token: this.#startToken,
-      address: own,
-      host: hostname(),
-      pid: process.pid,
-      ...(isSyndic && { syndic: true }),
-    }
-    this.#startAnswer = readStartAnswer(await this.request(makeStartReport(id, start)))
-    return this.#startAnswer
-  }
-
   /** Get the jobs that were published while this minion was not connected, or could not be decrypted. A master of Python Salt has none. */
   async #catchUp(signal: AbortSignal): Promise<void> {
     const { id, log, onJob, config } = this.#settings
@@ -199,9 +160,9 @@ export class MasterConnection {
     while (!signal.aborted) {
       try {
         // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
-        if (this.publishConnection.made > 1) await this.#sendStartReport()
-        if (this.#startAnswer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
-        if (this.#mayAskForMissedJobs())
+        if (this.publishConnection.made > 1) await this.#start.send()
+        if (this.#start.answer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
+        if (this.#start.offersMissedJobs)
           for await (const received of missedJobs({ id, request, servers, signal })) onJob(received, this)
         return
       } catch (error) {
@@ -212,16 +173,6 @@ export class MasterConnection {
         await delay(config.acceptance_wait_time * 1000, undefined, { signal }).catch(() => {})
       }
     }
-  }
-
-  /**
-   * Whether the master gives missed jobs that this minion may run. If it requires signatures, only a master that signs does. In
-   * generation 2 every minion has the key that answers are encrypted with, and could forge jobs.
-   */
-  #mayAskForMissedJobs(): boolean {
-    const { missedJobs: offer } = this.#startAnswer
-    const { sign_pub_messages: requiresSignature, minimum_auth_version: generation } = this.#settings.config
-    return generation >= 3 && (offer === 'signed' || (offer === 'unsigned' && !requiresSignature))
   }
 
   /** Do the start-up work. It needs answers of the master and is retried until it succeeds. */
@@ -251,12 +202,12 @@ export class MasterConnection {
 
   /** Whether the master takes reports of syndics. One of Python Salt does not. */
   get takesSyndics(): boolean {
-    return this.#startAnswer.takesSyndics === true
+    return this.#start.answer.takesSyndics === true
   }
 
   /** The cluster of masters that the master belongs to; undefined for one alone. */
   get cluster(): string | undefined {
-    return this.#startAnswer.cluster
+    return this.#start.answer.cluster
   }
 
   /** Whether this minion has valid credentials, as far as it knows. */
@@ -334,12 +285,12 @@ export class MasterConnection {
       // The topic of the run identifies the connected minion to its master; '' matches every payload.
       topics: [
         ...(config.zmq_filtering ? [...new Set([...addressed, own])] : ['']),
-        runTopicOf(this.#startToken),
+        runTopicOf(this.#start.token),
       ],
       addressed,
       introduction: async () => makeIntroduction(id, makeToken(key), await this.#signedIn()),
-      ...reconnectionWaits(config, this.#startAnswer.reconnectMs),
-      ...(this.#mayAskForMissedJobs() && { heartbeat: 'quick' }),
+      ...reconnectionWaits(config, this.#start.answer.reconnectMs),
+      ...(this.#start.offersMissedJobs && { heartbeat: 'quick' }),
     })
     void this.#watchPort(frames, offered, this.#nextPhase())
     frames.onConnection((state) => {
